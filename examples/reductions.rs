@@ -23,13 +23,9 @@ use spillway::exec::Violation;
 use spillway::front::{ClaimChoice, Language, Options};
 use spillway::ir::OverflowRule;
 use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
-use spillway::reduce::pruning::PruningSelection;
-use spillway::reduce::reversible::RuleSelection;
-use spillway::reduce::rewriting::RewriteSelection;
-use spillway::reduce::symmetry::SymmetryEffort;
-use spillway::reduce::{PropertyClass, ReductionSelection};
+use spillway::reduce::{PropertyClass, ReductionPlan, ReductionSelection, find_reduction};
 use spillway::search::{CheckSelection, return_large_blocks};
-use spillway::session::{ReductionRequest, StepChoice, TextModel};
+use spillway::session::TextModel;
 use spillway::source::SourceMap;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -217,40 +213,17 @@ fn pairs(all: &[String]) -> Vec<Vec<String>> {
 }
 
 /// What a list of reductions asks for, in a search for some checks.
-fn wished(settings: &Settings, list: &[String]) -> ReductionSelection {
-    let checks = settings.checks;
-    let has = |name: &str| list.iter().any(|it| it == name);
-    let by = |method, proviso| Some(PartialOrderStrategy { method, proviso });
-    let way = match (has("por"), has("confluence")) {
-        _ if has("simultaneous") => by(PartialOrderMethod::Simultaneous, CycleProviso::Static),
-        (false, false) => None,
-        (true, false) => by(PartialOrderMethod::Conditional, CycleProviso::Static),
-        (true, true) => by(PartialOrderMethod::ConfluentConditional, settings.provisos[0]),
-        (false, true) => by(PartialOrderMethod::Confluence, settings.provisos[0]),
-    };
-    let reduce = ReductionRequest {
-        reversible: has("reversible").then(RuleSelection::default),
-        rewritings: RewriteSelection {
-            values: has("values"),
-            states: has("states"),
-            dead: has("dead"),
-            joint_dead: false,
-            merge: has("merge"),
-            slice: has("slice").then_some(checks),
-            structural: has("structural").then_some(checks),
-        },
-        linear: has("linear"),
-        symmetry: has("symmetry").then_some(SymmetryEffort::Exact),
-        processes: has("symmetry"),
-        pruning: PruningSelection {
-            dominate: has("dominate").then(Vec::new),
-            boring: has("boring").then(Vec::new),
-            doomed: has("doomed"),
-            checks,
-        },
-        steps: way.map_or(StepChoice::All, StepChoice::Chosen),
-    };
-    reduce.looking_around().wished(checks)
+fn wished(settings: &Settings, list: &[String]) -> ReductionPlan {
+    let mut selection = ReductionSelection::of(list.iter().map(String::as_str));
+    if let Some(confluence) = selection.get_mut("confluence") {
+        confluence.set("proviso", settings.provisos[0].name());
+    }
+    if let Some(dead) = selection.get_mut("dead") {
+        let is_joint =
+            list.iter().all(|it| find_reduction(it).is_some_and(|it| it.allows_joint_resets));
+        dead.set("joint", is_joint);
+    }
+    ReductionPlan::new(selection, settings.checks)
 }
 
 /// The models of the reference that are asked for.
@@ -341,14 +314,14 @@ fn compared(settings: &Settings, file: &str) -> Result<(String, bool), String> {
     };
     let (mut line, mut agrees) = (String::new(), true);
     for (name, checks) in rounds {
-        model = model.with_partial_order(None);
+        model = model.with_plan(ReductionPlan::default());
         let whole = searched(settings, &model, checks)?;
         if line.is_empty() {
             line = format!("{} states, {} transitions", whole.states, whole.transitions);
         }
         line += &format!("; {name}:");
         for way in settings.ways(*name != "deadlocks") {
-            model = model.with_partial_order(Some((way, *checks)));
+            model = model.with_plan(ReductionPlan::new(way.into(), *checks));
             let reduced = searched(settings, &model, checks)?;
             let same = reduced.violated.keys().eq(whole.violated.keys());
             let word = if same { "" } else { " DIFFERS" };

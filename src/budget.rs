@@ -7,6 +7,7 @@
 //! No clock decides about a reduction. A clock or a signal stops the whole check, through a [`AnalysisSupervisor`]. Then each
 //! analysis ends at its next unit of work, and its result is dropped.
 
+use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::fmt;
 
@@ -45,7 +46,7 @@ impl AnalysisSupervisor for NoSupervisor {
 }
 
 /// Why an analysis ended before it had a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BudgetExceeded {
     /// The whole check is to stop.
     Stopped,
@@ -54,6 +55,8 @@ pub enum BudgetExceeded {
     /// The analysis needs more than its share of the memory budget, in bytes.
     Memory(u64),
 }
+
+impl std::error::Error for BudgetExceeded {}
 
 impl fmt::Display for BudgetExceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -64,7 +67,7 @@ impl fmt::Display for BudgetExceeded {
             }
             BudgetExceeded::Memory(bytes) => write!(
                 f,
-                "its analysis needs more than its share of the memory budget, {}MiB: give more with --memory",
+                "its analysis needs more than its share of the memory budget, {}MiB",
                 bytes >> 20
             ),
         }

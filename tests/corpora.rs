@@ -11,7 +11,8 @@ use hostile::{
 };
 use spill::{BlockEncoder, Disk, FaultDisk, SegmentWriter, block_keys_max};
 use spillway::front::{Options, promela};
-use spillway::reduce::partial_order::PartialOrderMethod;
+use spillway::reduce::ReductionPlan;
+use spillway::reduce::partial_order::{PartialOrderMethod, PartialOrderStrategy};
 use spillway::search::checkpoint::{MANIFEST, SavedSearch};
 use spillway::search::{CheckSelection, SearchControl, SearchVerdict};
 use spillway::session::TextModel;
@@ -256,8 +257,10 @@ fn asleep() -> FaultDisk {
     let mut sources = SourceMap::default();
     sources.add("model.pml", text);
     let (model, _) = TextModel::load(&promela::LANGUAGE, sources, Options::default()).unwrap();
-    let model = model
-        .with_partial_order(Some((PartialOrderMethod::Sleep.into(), CheckSelection::default())));
+    let model = model.with_plan(ReductionPlan::new(
+        PartialOrderStrategy::from(PartialOrderMethod::Sleep).into(),
+        CheckSelection::default(),
+    ));
     let disk = FaultDisk::new();
     search(model.searched().model(), &disk, u64::MAX).unwrap();
     assert!(SavedSearch::load(&disk).unwrap().values.is_some());

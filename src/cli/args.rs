@@ -4,6 +4,7 @@ mod define;
 mod page;
 mod property;
 mod questions;
+mod reductions;
 mod resources;
 mod short_help;
 mod task;
@@ -16,6 +17,7 @@ pub use page::{
 pub use property::{AutomatonFormatArg, LivenessArgs, ShownPropertyArgs};
 pub use questions::QuestionArgs;
 pub(in crate::cli) use questions::StateSpaceQuery;
+pub(in crate::cli) use reductions::{FlagValue, ReduceArgs, ReductionFlag};
 pub use resources::SessionArgs;
 pub use short_help::parse;
 pub use task::{TaskArgs, TaskCommand, TaskRequest};
@@ -24,9 +26,6 @@ pub use trace::TraceArgs;
 use super::languages;
 use crate::front::{ClaimChoice, Language};
 use crate::ir::{EndRule, OverflowRule};
-use crate::reduce::dominance::DominanceSense;
-use crate::reduce::partial_order::{CycleProviso, PartialOrderMethod};
-use crate::reduce::symmetry::SymmetryEffort;
 use crate::search::comback::{CacheKind, CacheSize};
 use crate::search::{CheckSelection, SearchLimits};
 use crate::session::KeyOrder;
@@ -180,37 +179,6 @@ impl From<DeadlockArg> for EndRule {
     }
 }
 
-/// Which of the states are visited that differ only in the names of a scalarset's elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SymmetryArg {
-    /// One
-    Exact,
-    /// At least one, in less time for each
-    Fast,
-    /// All
-    Off,
-}
-
-impl SymmetryArg {
-    /// As it is given.
-    pub fn name(self) -> &'static str {
-        match self {
-            SymmetryArg::Exact => "exact",
-            SymmetryArg::Fast => "fast",
-            SymmetryArg::Off => "off",
-        }
-    }
-
-    /// The trouble to take.
-    pub fn effort(self) -> Option<SymmetryEffort> {
-        match self {
-            SymmetryArg::Exact => Some(SymmetryEffort::Exact),
-            SymmetryArg::Fast => Some(SymmetryEffort::Fast),
-            SymmetryArg::Off => None,
-        }
-    }
-}
-
 /// The rule for values outside a variable's range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OverflowArg {
@@ -333,167 +301,6 @@ pub struct CheckArgs {
     /// fifo:max, as many as there is memory for [default: fifo, 4 bytes for each state found]
     #[arg(long, value_name = "KIND[:SIZE]", value_parser = cache)]
     pub comback_cache: Option<(CacheKind, CacheSize)>,
-}
-
-/// Which reductions are used.
-#[derive(Args, Clone, Debug)]
-pub struct ReduceArgs {
-    /// Which reductions are used: none, auto, or the names of some [default: auto; with --keep-going symmetry]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]
-    pub reduce: Vec<ReduceArg>,
-    /// Which of the states that differ only in the names of a scalarset's elements are visited [default: exact]
-    #[arg(long, value_enum)]
-    pub symmetry: Option<SymmetryArg>,
-    /// Undo rules that can be undone, and store what is left: all such rules, or some of these
-    #[arg(long, value_name = "RULE,...", value_delimiter = ',', num_args = 0.., require_equals = true)]
-    pub reversible: Option<Vec<String>>,
-    /// Check in every state that rules found reversible are
-    #[arg(long)]
-    pub check_reversible: bool,
-    /// Leave out states that others dominate, by these variables, of which smaller values (down) or larger ones (up) can do
-    /// all that others can, which is checked
-    #[arg(long, value_name = "NAME:down|up,...", value_delimiter = ',', value_parser = dominating)]
-    pub dominate: Vec<(String, DominanceSense)>,
-    /// Leave out states beyond which these variables, which only rise together (as is checked), let nothing happen that is looked
-    /// for
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
-    pub progress: Vec<String>,
-    /// Which steps are taken of a state where their order does not matter [default: conditional, if
-    /// --reduce names por, or finds it good]
-    #[arg(long, value_name = "METHOD", value_enum)]
-    pub por: Option<PartialOrderArg>,
-    /// What keeps steps from being put off for ever [default: static; levels beside symmetry; --reduce auto tries levels where static does not save enough]
-    #[arg(long, value_enum)]
-    pub por_proviso: Option<ProvisoArg>,
-    /// How steps that come to the same whatever else happens first are used [default: map]
-    #[arg(long, value_enum)]
-    pub confluence: Option<ConfluenceArg>,
-}
-
-/// A variable and which of its values are better.
-fn dominating(text: &str) -> Result<(String, DominanceSense), String> {
-    let parts = text.rsplit_once(':').map(|(name, sense)| (name.trim(), sense.trim()));
-    match parts {
-        Some((name, "down")) if !name.is_empty() => Ok((name.into(), DominanceSense::Down)),
-        Some((name, "up")) if !name.is_empty() => Ok((name.into(), DominanceSense::Up)),
-        _ => Err(
-            "a variable and whether its smaller or its larger values can do more: as in time:down"
-                .into(),
-        ),
-    }
-}
-
-/// A reduction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ReduceArg {
-    /// None: every state is visited
-    None,
-    /// Those that the first states show to pay
-    Auto,
-    /// Partial order
-    Por,
-    /// Reversible rules
-    Reversible,
-    /// Symmetry of scalarsets
-    Symmetry,
-    /// Dead variables
-    Dead,
-    /// Values that nothing tells apart
-    Values,
-    /// States of processes that nothing tells apart
-    States,
-    /// Sets of variables that only count on from each other
-    Linear,
-    /// Transition merging: nobody stops where that could not be told
-    Merge,
-    /// Slicing: what can influence nothing that is looked for is removed
-    Slice,
-    /// Structural reductions of nets: places and transitions are made fewer before the search
-    Structural,
-    /// Confluence: steps that come to the same whatever else happens first are taken at once
-    Confluence,
-    /// Simultaneous reachability: steps of several that do not disturb each other are taken together
-    Simultaneous,
-    /// Dominating values: what others can do all of is left out
-    Dominate,
-    /// Boring states: what nothing that is looked for can be reached from is left out
-    Boring,
-    /// Doomed states: one walks on to what surely follows
-    Doomed,
-}
-
-/// How steps are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PartialOrderArg {
-    /// Those of a process, where they are all its own matter
-    Local,
-    /// Those of a set of processes that nobody else disturbs
-    Overman,
-    /// Those of a stubborn set
-    Stubborn,
-    /// The same, where what disturbs each other depends on how full channels are and what counters hold
-    Conditional,
-    /// All, in one of the orders that lead to the same
-    Sleep,
-    /// Those of `local`, in one of the orders that lead to the same; for deadlocks alone
-    #[value(name = "local+sleep")]
-    LocalSleep,
-}
-
-impl From<PartialOrderArg> for PartialOrderMethod {
-    fn from(arg: PartialOrderArg) -> PartialOrderMethod {
-        match arg {
-            PartialOrderArg::Local => PartialOrderMethod::Local,
-            PartialOrderArg::Overman => PartialOrderMethod::Overman,
-            PartialOrderArg::Stubborn => PartialOrderMethod::Stubborn,
-            PartialOrderArg::Conditional => PartialOrderMethod::Conditional,
-            PartialOrderArg::Sleep => PartialOrderMethod::Sleep,
-            PartialOrderArg::LocalSleep => PartialOrderMethod::LocalSleep,
-        }
-    }
-}
-
-/// How confluent steps are used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ConfluenceArg {
-    /// Where there is one no other step is taken; every state is stored
-    Prioritised,
-    /// A state stands for the one where none is left
-    Map,
-}
-
-impl From<ConfluenceArg> for CycleProviso {
-    fn from(arg: ConfluenceArg) -> CycleProviso {
-        match arg {
-            ConfluenceArg::Prioritised => CycleProviso::Static,
-            ConfluenceArg::Map => CycleProviso::Chains,
-        }
-    }
-}
-
-/// What keeps steps from being put off for ever.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ProvisoArg {
-    /// An order of the states that steps climb, but for one on each cycle
-    Static,
-    /// States are taken up again unless a step leads to the next level
-    Levels,
-    /// States of which a single step is taken are run through; what is looked for is taken up where that ends
-    Chains,
-    /// They are run through, and it is taken up unless that ends above where it began, in the order of `static`
-    #[value(name = "static+chains")]
-    StaticChains,
-}
-
-impl From<ProvisoArg> for CycleProviso {
-    fn from(arg: ProvisoArg) -> CycleProviso {
-        match arg {
-            ProvisoArg::Static => CycleProviso::Static,
-            ProvisoArg::Levels => CycleProviso::Levels,
-            ProvisoArg::Chains => CycleProviso::Chains,
-            ProvisoArg::StaticChains => CycleProviso::StaticChains,
-        }
-    }
 }
 
 /// What can be checked.

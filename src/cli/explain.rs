@@ -7,12 +7,13 @@ use crate::budget::AnalysisBudget;
 use crate::exec::{ExecutionMode, Executor, Interp, ReductionCounters};
 use crate::ir::layout::GroupContent;
 use crate::ir::{Program, text};
-use crate::reduce::{ReductionRefusal, ReductionSummary};
+use crate::reduce::entry::ReductionSubject;
+use crate::reduce::{ReductionPlan, ReductionRefusal, ReductionSummary};
 use crate::report;
 use crate::search::{SearchControl, SearchLimits, StateStorage};
 use crate::session::{
     ApplicableReduction, KeyOrder, LivenessCheck, PropertyRequest, ReductionSaving,
-    ReductionSubject, SearchBudget, SearchedModel, TextModel,
+    ReductionSettings, SearchBudget, SearchedModel, TextModel,
 };
 use std::fmt::Write;
 
@@ -21,7 +22,7 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
     if let Some(wanted) = args.shown.property.wanted() {
         return property(args, wanted);
     }
-    let wanted = reduce::requested_reductions(&args.reductions, false)?;
+    let wanted = reduce::requested_reductions(&args.reductions)?.resolve(false);
     let control = SearchControl::default();
     let model = model::open(&args.model)?;
     let (model, share) = model.in_key_order(args.key_order.into(), &control)?;
@@ -32,8 +33,9 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
         return Ok(VERIFIED);
     }
     let budget = AnalysisBudget::new(args.memory, &control);
-    let runs =
-        model.runnable(wanted.rewritings, &budget, |it| Executor::new(it, ExecutionMode::Jit));
+    let (limits, storage) = (SearchLimits::default(), StateStorage::default());
+    let plan = ReductionPlan::new(wanted.selection.clone(), limits.checks);
+    let runs = model.runnable(&plan, &budget, |it| Executor::new(it, ExecutionMode::Jit));
     let executor = runs.executor();
     if let Some(wanted) = &args.asm {
         print(&assembly(executor, &model, wanted)?);
@@ -42,13 +44,13 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
     print(&format!("{}\n", text::print(model.interp.program())));
     print(&format!("{}{}\n", layout(&model.interp), order(&model, args.key_order.into(), share)));
     print(&format!("{}\n\n", report::print_compiled(executor.compiled())));
-    let searched = model.reduced(
-        runs.clone(),
-        wanted,
-        (&SearchLimits::default(), &StateStorage::default()),
-        &control,
-        &budget,
-    );
+    let settings = ReductionSettings {
+        limits: &limits,
+        storage: &storage,
+        control: &control,
+        budget: &budget,
+    };
+    let searched = model.reduced(runs.clone(), wanted, settings);
     print(&format!("{}{}\n", reductions(&searched), memory(args, &searched)));
     Ok(VERIFIED)
 }
@@ -87,8 +89,11 @@ fn reductions(searched: &SearchedModel) -> String {
     for ReductionSummary { name, preserves, .. } in stack.summaries(&ReductionCounters::default()) {
         out += &report::wrapped("", &format!("reduced by {name}, which preserves {preserves}"));
     }
-    for ReductionRefusal { name, reason: why } in stack.unused_reductions() {
-        out += &report::wrapped("", &format!("not reduced by {name}: {why}"));
+    for ReductionRefusal { name, reason: why, .. } in stack.unused_reductions() {
+        out += &report::wrapped(
+            "",
+            &format!("not reduced by {name}: {}", report::print_refusal(&why)),
+        );
     }
     if out.is_empty() { out } else { out + "\n" }
 }
@@ -98,7 +103,7 @@ fn list_applicable(found: &[ApplicableReduction]) -> String {
     let mut out = String::new();
     for ApplicableReduction { name, subjects, saves } in found {
         let saves = match saves {
-            Err(why) => format!("not used: {why}"),
+            Err(why) => format!("not used: {}", report::print_refusal(why)),
             Ok(ReductionSaving::Levels) => {
                 "visits all states, and comes to what surely follows sooner".into()
             }

@@ -19,16 +19,16 @@ use crate::budget::AnalysisBudget;
 use crate::escape;
 use crate::exec::{Executor, StepDescription, SystemDescription};
 use crate::front::ClaimChoice;
-use crate::reduce::ReductionRefusal;
-use crate::report::ReportPage;
+use crate::reduce::{ReductionRefusal, ReductionSelection};
+use crate::report::{self, ReportPage};
 use crate::search::checkpoint::SavedSearch;
 use crate::search::control::SearchPhase;
 use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict};
 use crate::search::{MemoryPlan, SearchControl, SearchLimits, StateStorage, events};
 use crate::session::{
     DirectoryContents, EmptinessOutcome, EmptinessSearch, Error, Fairness, InMemoryAnswer,
-    LivenessCheck, ProductCheck, PropertyRequest, ReductionRequest, SearchBudget, SearchDirectory,
-    SearchJob, SearchSnapshot, SearchState, SearchedModel, SweepStatus, TextModel,
+    LivenessCheck, ProductCheck, PropertyRequest, SearchBudget, SearchDirectory, SearchJob,
+    SearchSnapshot, SearchState, SearchedModel, SweepStatus, TextModel,
 };
 use presentation::{
     ErrorPolicy, LivenessPrintOptions, SearchProvenance, as_json, as_text, code, print_outcome,
@@ -106,11 +106,11 @@ struct LivenessOutcome {
 /// Refuses what does not go together with a look at fair runs alone.
 fn refuse_beside(
     fairness: Fairness,
-    reduce: &ReductionRequest,
+    reduce: &ReductionSelection,
     shortest: bool,
 ) -> Result<(), CommandFailure> {
     let apart = [
-        ("reductions", *reduce != ReductionRequest::NONE, "they need not keep which runs are fair"),
+        ("reductions", !reduce.is_empty(), "they need not keep which runs are fair"),
         ("--shortest", shortest, "of fair runs no shortest one is looked for"),
     ];
     let apart = apart.into_iter().find(|(_, is_asked, _)| *is_asked && fairness != Fairness::None);
@@ -129,10 +129,10 @@ fn search(
 ) -> Result<LivenessOutcome, CommandFailure> {
     let fairness = args.runs.fairness()?;
     trail::refuse(args.run.spin_trail.as_deref(), &watched.model)?;
-    let reduce = reduce::requested_liveness_reductions(&args.reductions)?;
+    let reduce = reduce::requested_reductions(&args.reductions)?.resolve_for_runs();
     let ended = args.runs.ended_runs(wanted);
     refuse_beside(fairness, &reduce, args.shortest)?;
-    let watched = watched.reduced(&reduce, ended);
+    let watched = watched.reduced(reduce, ended);
     let budget = args.run.budget(false);
     let Some(product) = watched.product(&watched.model.interp, ended) else {
         let code = print_vacuous(args, &watched, fairness)?;
@@ -143,8 +143,8 @@ fn search(
     let ready = PreparedProduct::of(&watched, budgets, args.shortest, Some(&preparation));
     let PreparedProduct { searched, executor, all_steps } = ready;
     preparation.check_not_stopped()?;
-    for ReductionRefusal { name, reason: why } in searched.stack().unused_reductions() {
-        warn(format!("warning: {name} is left out: {why}"));
+    for ReductionRefusal { name, reason: why, .. } in searched.stack().unused_reductions() {
+        warn(format!("warning: {name} is left out: {}", report::print_refusal(&why)));
     }
     reduce::unused_reductions(args, &searched).iter().for_each(|it| warn(format!("warning: {it}")));
     let judged = ProductCheck::new(&watched, (&product, &searched), &executor, fairness)?;
@@ -305,7 +305,7 @@ impl PreparedProduct<'_> {
         preparation: Option<&SearchPreparation>,
     ) -> PreparedProduct<'m> {
         let model = &watched.model;
-        let runs = model.runnable(model.wished.rewritings, analysis, |it| match preparation {
+        let runs = model.runnable(&model.wished, analysis, |it| match preparation {
             Some(preparation) => preparation.executor(it, budget),
             None => run::executor(it, budget),
         });

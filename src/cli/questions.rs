@@ -4,7 +4,7 @@
 //! branching time are evaluated over them; each property of runs is a search of its own. A question that cannot be answered
 //! loses only its own row.
 
-use super::args::{CheckArgs, CheckKind, ModelArgs, ReduceArg, StateSpaceQuery, SymmetryArg};
+use super::args::{CheckArgs, CheckKind, ModelArgs, ReduceArgs, StateSpaceQuery};
 use super::failure::{self, CommandFailure};
 use super::preparation::SearchPreparation;
 use super::{CommandResult, languages, liveness, model, print, run, say, warn};
@@ -168,8 +168,7 @@ fn single_search_flag(args: &CheckArgs) -> Option<&'static str> {
 
 /// Lets a search visit all states of the model as it is written.
 fn disable_reductions(args: &mut CheckArgs) {
-    args.reductions.reduce = vec![ReduceArg::None];
-    args.reductions.symmetry = Some(SymmetryArg::Off);
+    args.reductions = ReduceArgs::none();
     args.keep_going = true;
 }
 

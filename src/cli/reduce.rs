@@ -1,303 +1,135 @@
-//! `--reduce`, `--por` and `--symmetry`: which reductions a search uses.
+//! `--reduce` and the flags of reductions: which reductions a search uses.
 
-use super::args::{
-    CheckArgs, ConfluenceArg, PartialOrderArg, ReduceArg, ReduceArgs, StoreArg, SymmetryArg,
-};
+use super::args::{CheckArgs, FlagValue, ReduceArgs, ReductionFlag, StoreArg};
 use super::failure::CommandFailure;
-use crate::exec::{CheckSelection, preserves_depth};
-use crate::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
-use crate::reduce::pruning::PruningSelection;
-use crate::reduce::reversible::RuleSelection;
-use crate::reduce::rewriting::RewriteSelection;
-use crate::reduce::{ReductionKind, merge, structural};
-use crate::session::{ReductionRequest, SearchedModel, StepChoice};
-use clap::ValueEnum as _;
+use crate::exec::preserves_depth;
+use crate::reduce::entry::SavingMeasure;
+use crate::reduce::parameters::{ParameterKind, ParameterValue};
+use crate::reduce::{
+    REDUCTIONS, ReductionConfig, ReductionKind, ReductionMode, ReductionSelection, SelectionError,
+    find_reduction,
+};
+use crate::session::SearchedModel;
 
-/// The method where none is named.
-const DEFAULT_METHOD: PartialOrderMethod = PartialOrderMethod::Conditional;
-
-impl ReduceArg {
-    /// As it is given.
-    pub fn name(self) -> &'static str {
-        match self {
-            ReduceArg::None => "none",
-            ReduceArg::Auto => "auto",
-            ReduceArg::Por => "por",
-            ReduceArg::Reversible => "reversible",
-            ReduceArg::Symmetry => "symmetry",
-            ReduceArg::Dead => "dead",
-            ReduceArg::Values => "values",
-            ReduceArg::States => "states",
-            ReduceArg::Linear => "linear",
-            ReduceArg::Merge => "merge",
-            ReduceArg::Slice => "slice",
-            ReduceArg::Structural => "structural",
-            ReduceArg::Confluence => "confluence",
-            ReduceArg::Simultaneous => "simultaneous",
-            ReduceArg::Dominate => "dominate",
-            ReduceArg::Boring => "boring",
-            ReduceArg::Doomed => "doomed",
-        }
+/// What the flags ask for.
+pub(super) fn requested_reductions(args: &ReduceArgs) -> Result<ReductionConfig, CommandFailure> {
+    if let Some(one) = ["none", "auto"].iter().find(|it| args.lists(it) && args.reduce.len() > 1) {
+        return Err(CommandFailure::wrong(format!(
+            "--reduce {}: `{one}` stands alone\n  help: leave it out, or all others",
+            args.list()
+        )));
     }
+    let mode = match args.reduce.first().map(String::as_str) {
+        None => ReductionMode::Default,
+        Some("auto") => ReductionMode::Auto,
+        Some(_) => ReductionMode::Listed,
+    };
+    let listed = args.reduce.iter().filter(|it| find_reduction(it).is_some());
+    let selection = ReductionSelection::of(listed.map(String::as_str));
+    let mut config = ReductionConfig { mode, exclude: Vec::new(), selection };
+    let (choosing, others): (Vec<_>, Vec<_>) = args.flags.iter().partition(|it| it.spec.chooses);
+    choosing.into_iter().try_for_each(|flag| choose(args, flag, &mut config))?;
+    others.into_iter().try_for_each(|flag| adjust(flag, &mut config.selection))?;
+    config.validate().map_err(|error| selection_failure(args, &error))?;
+    Ok(config)
 }
 
-/// What the flags ask for, in a search that visits all states or not.
-pub(super) fn requested_reductions(
+/// Chooses the reduction of a flag, or excludes it.
+fn choose(
     args: &ReduceArgs,
-    keep_going: bool,
-) -> Result<ReductionRequest, CommandFailure> {
-    refuse_contradictions(args)?;
-    let has = |name| args.reduce.contains(&name);
-    let by_default = match args.reduce[..] {
-        [] if keep_going => ReductionRequest {
-            rewritings: RewriteSelection::NONE,
-            steps: StepChoice::All,
-            ..ReductionRequest::AUTO
-        },
-        [] | [ReduceArg::Auto] => ReductionRequest::AUTO,
-        _ => {
-            let steps = match has(ReduceArg::Por) {
-                true => StepChoice::Chosen(DEFAULT_METHOD.into()),
-                false => StepChoice::All,
-            };
-            let symmetry = ReductionRequest::AUTO.symmetry.filter(|_| has(ReduceArg::Symmetry));
-            let reversible = has(ReduceArg::Reversible).then(RuleSelection::default);
-            let rewritings = RewriteSelection {
-                // For whatever is looked for in the end.
-                slice: has(ReduceArg::Slice).then(CheckSelection::default),
-                structural: has(ReduceArg::Structural).then(CheckSelection::default),
-                values: has(ReduceArg::Values),
-                states: has(ReduceArg::States),
-                dead: has(ReduceArg::Dead),
-                joint_dead: false,
-                merge: has(ReduceArg::Merge),
-            };
-            let (linear, processes) = (has(ReduceArg::Linear), has(ReduceArg::Symmetry));
-            let pruning = PruningSelection {
-                dominate: has(ReduceArg::Dominate).then(Vec::new),
-                boring: has(ReduceArg::Boring).then(Vec::new),
-                doomed: has(ReduceArg::Doomed),
-                ..PruningSelection::NONE
-            };
-            ReductionRequest { reversible, rewritings, linear, symmetry, processes, pruning, steps }
-        }
-    };
-    let steps = steps(args, by_default.steps)?;
-    let symmetry = args.symmetry.map_or(by_default.symmetry, SymmetryArg::effort);
-    let reversible = rules(args, by_default.reversible)?;
-    let processes = match args.symmetry {
-        Some(how) => how.effort().is_some(),
-        None => by_default.processes,
-    };
-    let mut pruning = by_default.pruning.clone();
-    if !args.dominate.is_empty() {
-        pruning.dominate = Some(args.dominate.clone());
-    }
-    if !args.progress.is_empty() {
-        pruning.boring = Some(args.progress.clone());
-    }
-    let wanted = ReductionRequest { reversible, symmetry, processes, pruning, steps, ..by_default };
-    Ok(wanted.looking_around())
-}
-
-/// How steps are taken, which is so by default otherwise.
-fn steps(args: &ReduceArgs, by_default: StepChoice) -> Result<StepChoice, CommandFailure> {
-    let has = |name| args.reduce.contains(&name);
-    let steps = args
-        .por
-        .map_or(by_default, |method| StepChoice::Chosen(PartialOrderMethod::from(method).into()));
-    let steps = if has(ReduceArg::Confluence) {
-        confluent(args, steps)?
-    } else if has(ReduceArg::Simultaneous) {
-        StepChoice::Chosen(simultaneous_method(steps)?.into())
-    } else {
-        steps
-    };
-    Ok(match (steps, args.por_proviso) {
-        (StepChoice::Chosen(way), Some(proviso)) => {
-            StepChoice::Chosen(PartialOrderStrategy { proviso: proviso.into(), ..way })
-        }
-        (_, Some(proviso)) => {
+    flag: &ReductionFlag,
+    config: &mut ReductionConfig,
+) -> Result<(), CommandFailure> {
+    let Some((entry, spec)) = flag.targets.first() else { return Ok(()) };
+    let (given, list, name) = (flag.as_given(), args.list(), entry.name);
+    let is_listed = args.lists(name);
+    let FlagValue::Value(value) = &flag.value else {
+        if is_listed {
             return Err(CommandFailure::wrong(format!(
-                "--por-proviso {}: it is not said that steps are chosen\n  help: say how with --por METHOD, \
-                 or name por with --reduce",
-                CycleProviso::from(proviso).name()
+                "{given} and --reduce {list} contradict each other\n  help: leave out one of them"
             )));
         }
-        _ => steps,
+        config.exclude.push(name.into());
+        return Ok(());
+    };
+    if config.mode == ReductionMode::Listed && !is_listed {
+        return Err(CommandFailure::wrong(format!(
+            "{given} and --reduce {list} contradict each other: that leaves `{name}` out\n  help: leave \
+             out one of them"
+        )));
+    }
+    let parameters = config.selection.remove(name).unwrap_or_default();
+    config.selection =
+        std::mem::take(&mut config.selection).with(name, parameters.with(spec.name, value.clone()));
+    Ok(())
+}
+
+/// Sets a parameter of chosen reductions.
+fn adjust(flag: &ReductionFlag, selection: &mut ReductionSelection) -> Result<(), CommandFailure> {
+    let FlagValue::Value(value) = &flag.value else { return Ok(()) };
+    let mut is_set = false;
+    for (entry, spec) in &flag.targets {
+        if let Some(parameters) = selection.get_mut(entry.name) {
+            parameters.set(spec.name, value.clone());
+            is_set = true;
+        }
+    }
+    let names = flag.targets.iter().map(|it| it.0.name).collect::<Vec<_>>();
+    match is_set {
+        true => Ok(()),
+        false => Err(CommandFailure::wrong(format!(
+            "{}: it is a parameter of {}, which is not asked for\n  help: name it with --reduce",
+            flag.as_given(),
+            names.join(" or "),
+        ))),
+    }
+}
+
+/// What is wrong with what the flags choose.
+fn selection_failure(args: &ReduceArgs, error: &SelectionError) -> CommandFailure {
+    let flag = |reduction: &str, parameter: &str| {
+        let of = |it: &&ReductionFlag| {
+            it.targets.iter().any(|it| it.0.name == reduction && it.1.name == parameter)
+        };
+        args.flags.iter().find(of).map(ReductionFlag::as_given).unwrap_or_default()
+    };
+    CommandFailure::wrong(match error {
+        SelectionError::Contradiction { reason, .. } => {
+            format!("--reduce {}: {reason}\n  help: leave out one of them", args.list())
+        }
+        SelectionError::ContradictingParameter { reduction, parameter, needed, other, .. } => {
+            let given = flag(reduction, parameter);
+            format!(
+                "{given} and --reduce {other} do not go together\n  help: leave out one of them, or choose by --{reduction} \
+                 {needed}"
+            )
+        }
+        SelectionError::ExclusiveParameters { reduction, one, other } => {
+            let (one, other) = (flag(reduction, one), flag(reduction, other));
+            format!(
+                "{one} and {other}: both say what becomes of states that put steps off\n  help: leave out one of them"
+            )
+        }
+        error => error.to_string(),
     })
 }
 
-/// The steps that are taken where some of them are to be taken at once, beside what is chosen otherwise.
-fn confluent(args: &ReduceArgs, steps: StepChoice) -> Result<StepChoice, CommandFailure> {
-    let (method, proviso) = match steps {
-        StepChoice::Chosen(PartialOrderStrategy {
-            method: PartialOrderMethod::Conditional,
-            ..
-        }) => (PartialOrderMethod::ConfluentConditional, CycleProviso::Static),
-        StepChoice::Chosen(way) => return refuse_method(way.method, ReduceArg::Confluence),
-        StepChoice::All | StepChoice::Auto => {
-            (PartialOrderMethod::Confluence, ConfluenceArg::Map.into())
-        }
-    };
-    let proviso = args.confluence.map_or(proviso, CycleProviso::from);
-    Ok(StepChoice::Chosen(PartialOrderStrategy { method, proviso }))
-}
-
-/// The method where steps of several sets are to be taken together.
-fn simultaneous_method(steps: StepChoice) -> Result<PartialOrderMethod, CommandFailure> {
-    match steps {
-        StepChoice::Chosen(way) if way.method != PartialOrderMethod::Conditional => {
-            refuse_method(way.method, ReduceArg::Simultaneous)
-        }
-        _ => Ok(PartialOrderMethod::Simultaneous),
-    }
-}
-
-fn refuse_method<T>(method: PartialOrderMethod, beside: ReduceArg) -> Result<T, CommandFailure> {
-    Err(CommandFailure::wrong(format!(
-        "--por {} and --reduce {} do not go together\n  help: leave out one of them, or choose by --por conditional",
-        method.name(),
-        beside.name()
-    )))
-}
-
-/// A flag that is given and asks for a reduction that does not keep what is asked of whole runs.
+/// A flag that is given and asks for a reduction that does not preserve whole runs.
 pub(super) fn liveness_unsafe_flag(args: &ReduceArgs) -> Option<String> {
-    use ReduceArg::{Auto, Dead, None as Nothing, Por, States, Symmetry, Values};
-    let keeps =
-        |it: &&ReduceArg| matches!(it, Nothing | Auto | Por | Dead | Values | States | Symmetry);
-    let reduce =
-        args.reduce.iter().find(|it| !keeps(it)).map(|it| format!("--reduce {}", it.name()));
-    let reversible = args.reversible.is_some() || args.check_reversible;
-    let named =
-        [("--dominate", args.dominate.is_empty()), ("--progress", args.progress.is_empty())];
-    let named = named.into_iter().find(|it| !it.1).map(|it| it.0.to_owned());
-    let por = args.por.map(PartialOrderMethod::from).filter(|it| it.sleeps());
-    let proviso = args.por_proviso.map(CycleProviso::from).filter(|it| *it != CycleProviso::Static);
-    reduce
-        .or(reversible.then(|| "--reversible".to_owned()))
-        .or(named)
-        .or(por.map(|it| format!("--por {}", it.name())))
-        .or(proviso.map(|it| format!("--por-proviso {}", it.name())))
-        .or(args.confluence.map(|_| "--confluence".to_owned()))
-}
-
-/// What the flags ask for in a search that looks at whole runs; nothing is reduced that nobody asks for.
-pub(super) fn requested_liveness_reductions(
-    args: &ReduceArgs,
-) -> Result<ReductionRequest, CommandFailure> {
-    let wanted = requested_reductions(args, false)?;
-    let rewritings = match args.reduce[..] {
-        [] => RewriteSelection::NONE,
-        _ => wanted.rewritings,
+    let listed =
+        args.reduce.iter().find(|it| find_reduction(it).is_some_and(|it| !it.preserves_runs));
+    let is_unsafe = |flag: &&ReductionFlag| {
+        let FlagValue::Value(value) = &flag.value else { return false };
+        let preserves = flag.targets.iter().all(|(entry, spec)| match (spec.kind, value) {
+            (ParameterKind::Choice(values), ParameterValue::Choice(value)) => {
+                values.iter().any(|it| it.name == value && it.preserves_runs)
+            }
+            _ => entry.preserves_runs,
+        });
+        !preserves
     };
-    let symmetry = match (args.symmetry, &args.reduce[..]) {
-        (None, []) => None,
-        _ => wanted.symmetry,
-    };
-    let steps = match wanted.steps {
-        StepChoice::Auto => StepChoice::All,
-        steps => steps,
-    };
-    let processes =
-        args.reduce.contains(&ReduceArg::Symmetry) || symmetry.is_some() && args.symmetry.is_some();
-    Ok(ReductionRequest { rewritings, symmetry, processes, steps, ..ReductionRequest::NONE })
-}
-
-/// Which rules are to be undone.
-fn rules(
-    args: &ReduceArgs,
-    by_default: Option<RuleSelection>,
-) -> Result<Option<RuleSelection>, CommandFailure> {
-    let named = args.reversible.as_deref().map(RuleSelection::named);
-    let is_checked = args.check_reversible;
-    match named.or(by_default) {
-        Some(rules) => Ok(Some(RuleSelection { is_checked, ..rules })),
-        None if is_checked => Err(CommandFailure::wrong(
-            "--check-reversible: it is not said that rules are undone\n  help: say so with --reversible",
-        )),
-        None => Ok(None),
-    }
-}
-
-/// Refuses flags of which one takes back what the other asks for.
-fn refuse_contradictions(args: &ReduceArgs) -> Result<(), CommandFailure> {
-    let ReduceArgs { reduce, por, symmetry, .. } = args;
-    let told = || reduce.iter().map(|it| it.name()).collect::<Vec<_>>().join(",");
-    let alone = [ReduceArg::None, ReduceArg::Auto];
-    if let Some(one) = alone.iter().find(|it| reduce.contains(it) && reduce.len() > 1) {
-        let one = one.name();
-        return Err(CommandFailure::wrong(format!(
-            "--reduce {}: `{one}` stands alone\n  help: leave it out, or all others",
-            told()
-        )));
-    }
-    let leaves_out =
-        |name| !reduce.is_empty() && !reduce.contains(&name) && !reduce.contains(&ReduceArg::Auto);
-    let conflict = |flag: String, name: ReduceArg| {
-        let (told, name) = (told(), name.name());
-        Err(CommandFailure::wrong(format!(
-            "{flag} and --reduce {told} contradict each other: that leaves `{name}` out\n  help: leave \
-             out one of them"
-        )))
-    };
-    if let Some(method) = por.filter(|_| leaves_out(ReduceArg::Por)) {
-        return conflict(
-            format!("--por {}", PartialOrderMethod::from(method).name()),
-            ReduceArg::Por,
-        );
-    }
-    refuse_confluence(args)?;
-    if args.reversible.is_some() && leaves_out(ReduceArg::Reversible) {
-        return conflict("--reversible".into(), ReduceArg::Reversible);
-    }
-    if !args.dominate.is_empty() && leaves_out(ReduceArg::Dominate) {
-        return conflict("--dominate".into(), ReduceArg::Dominate);
-    }
-    if !args.progress.is_empty() && leaves_out(ReduceArg::Boring) {
-        return conflict("--progress".into(), ReduceArg::Boring);
-    }
-    match symmetry {
-        Some(SymmetryArg::Off) if reduce.contains(&ReduceArg::Symmetry) => {
-            let told = told();
-            Err(CommandFailure::wrong(format!(
-                "--symmetry off and --reduce {told} contradict each other\n  help: leave out one of them"
-            )))
-        }
-        Some(how @ (SymmetryArg::Exact | SymmetryArg::Fast)) if leaves_out(ReduceArg::Symmetry) => {
-            conflict(format!("--symmetry {}", how.name()), ReduceArg::Symmetry)
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Refuses flags that say of confluent steps what cannot be.
-fn refuse_confluence(args: &ReduceArgs) -> Result<(), CommandFailure> {
-    let reduce = &args.reduce;
-    if [ReduceArg::Confluence, ReduceArg::Simultaneous].iter().all(|it| reduce.contains(it)) {
-        return Err(CommandFailure::wrong(format!(
-            "--reduce {}: confluent steps are taken one by one, not several together\n  help: leave out one of them",
-            reduce.iter().map(|it| it.name()).collect::<Vec<_>>().join(",")
-        )));
-    }
-    if let Some(how) = args.confluence {
-        let how = how.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
-        if !reduce.contains(&ReduceArg::Confluence) {
-            return Err(CommandFailure::wrong(format!(
-                "--confluence {how}: it is not said that confluent steps are taken at once\n  help: name confluence \
-                 with --reduce"
-            )));
-        }
-        if let Some(proviso) = args.por_proviso {
-            return Err(CommandFailure::wrong(format!(
-                "--confluence {how} and --por-proviso {}: both say what becomes of states that put steps off\n  help: \
-                 leave out one of them",
-                CycleProviso::from(proviso).name()
-            )));
-        }
-    }
-    Ok(())
+    let flag = || args.flags.iter().find(is_unsafe).map(ReductionFlag::as_given);
+    listed.map(|it| format!("--reduce {it}")).or_else(flag)
 }
 
 /// Refuses partial order where it was asked for and how states are stored has no room for it.
@@ -319,15 +151,15 @@ pub(super) fn refuse_store(
     if !chooses || !(sleeps || postpones) {
         return Ok(());
     }
-    let flag =
-        match args.reductions.por.map(|method: PartialOrderArg| PartialOrderMethod::from(method)) {
-            Some(method) => format!("--por {}", method.name()),
-            None => {
-                let named = [ReduceArg::Simultaneous, ReduceArg::Por];
-                let named = named.into_iter().find(|it| args.reductions.reduce.contains(it));
-                format!("--reduce {}", named.unwrap_or(ReduceArg::Confluence).name())
-            }
-        };
+    let given = args.reductions.flags.iter().find(|it| {
+        it.spec.chooses && it.targets.iter().any(|it| it.0.kind == ReductionKind::Choice)
+    });
+    let listed = || {
+        let listed = |it: &&&crate::reduce::ReductionEntry| args.reductions.lists(it.name);
+        let choices = REDUCTIONS.iter().filter(|it| it.kind == ReductionKind::Choice);
+        choices.rev().find(listed).map_or(String::new(), |it| format!("--reduce {}", it.name))
+    };
+    let flag = given.map_or_else(listed, ReductionFlag::as_given);
     if sleeps {
         let store = if is_comback { "comback" } else { "huffman" };
         return Err(CommandFailure::wrong(format!(
@@ -346,49 +178,15 @@ pub(super) fn refuse_store(
 pub(super) fn unused_reductions(args: &CheckArgs, searched: &SearchedModel) -> Vec<String> {
     let CheckArgs { reductions: args, shortest, .. } = args;
     let stack = searched.stack();
-    let is_useless = |name: ReduceArg, kind: ReductionKind| {
-        let is_refused =
-            || stack.unused_reductions().iter().any(|it| it.name.starts_with(name.name()));
-        let is_there = stack.names(&[kind]).iter().any(|it| it.starts_with(name.name()));
-        args.reduce.contains(&name) && !is_there && !is_refused()
+    let is_unused = |name: &str| {
+        args.lists(name) && stack.member(name).is_none() && stack.refusal(name).is_none()
     };
-    let mut told = Vec::new();
-    if is_useless(ReduceArg::Symmetry, ReductionKind::Representative) {
-        told.push("symmetry is left out: nothing in the model is symmetric".into());
-    }
-    if is_useless(ReduceArg::Linear, ReductionKind::Representative) {
-        told.push(
-            "linear is left out: no variables are found that only count on from each other".into(),
-        );
-    }
-    if is_useless(ReduceArg::Dead, ReductionKind::Rewriting) {
-        told.push("dead is left out: no variable of the model is found to be dead anywhere".into());
-    }
-    if is_useless(ReduceArg::Values, ReductionKind::Rewriting) {
-        told.push(
-            "values is left out: no values of a variable are found that nothing tells apart".into(),
-        );
-    }
-    if is_useless(ReduceArg::States, ReductionKind::Rewriting) {
-        told.push(
-            "states is left out: no locations of a process are found that nothing tells apart"
-                .into(),
-        );
-    }
-    if is_useless(ReduceArg::Slice, ReductionKind::Rewriting) {
-        told.push("slice is left out: all of the model can influence what is looked for".into());
-    }
-    if is_useless(ReduceArg::Structural, ReductionKind::Rewriting) {
-        told.push(
-            "structural is left out: no place or transition of a net is found that could go".into(),
-        );
-    }
-    if is_useless(ReduceArg::Merge, ReductionKind::Rewriting) {
-        told.push("merge is left out: nowhere could a process go on without being seen".into());
-    }
+    let unused = REDUCTIONS.iter().filter(|it| is_unused(it.name));
+    let mut told: Vec<String> =
+        unused.map(|it| format!("{} is left out: {}", it.name, it.nothing_found)).collect();
     if *shortest && !preserves_depth(searched.model()) {
-        let names = stack.names(&[ReductionKind::Rewriting]);
-        let is_merged = names.iter().any(|it| it == merge::NAME || it == structural::NAME);
+        let merges = REDUCTIONS.iter().filter(|it| it.saving == SavingMeasure::StableStates);
+        let is_merged = merges.into_iter().any(|it| stack.member(it.name).is_some());
         let why = match stack.names(&[ReductionKind::Choice]).is_empty() {
             _ if is_merged => "steps are merged",
             true => "rules are undone",

@@ -17,15 +17,15 @@ use super::{
 };
 use crate::escape;
 use crate::exec::{Executor, Interp};
-use crate::reduce::ReductionRefusal;
+use crate::reduce::{ReductionPlan, ReductionRefusal};
 use crate::report::{self, Report, ViolationReport};
 use crate::search::checkpoint::SavedSearch;
 use crate::search::control::SearchPhase;
 use crate::search::trace::Counterexample;
 use crate::search::{SearchControl, SearchVerdict};
 use crate::session::{
-    DirectoryContents, SearchBudget, SearchDirectory, SearchJob, Session, TextModel,
-    UnreducedSearch, check_room, reject_empty_scope,
+    DirectoryContents, ReductionSettings, SearchBudget, SearchDirectory, SearchJob, Session,
+    TextModel, UnreducedSearch, check_room, reject_empty_scope,
 };
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ fn check_but(
     model: TextModel,
     preparation: SearchPreparation,
 ) -> CommandResult {
-    let wanted = reduce::requested_reductions(&args.reductions, args.keep_going)?;
+    let wanted = reduce::requested_reductions(&args.reductions)?.resolve(args.keep_going);
     let (model, _) = model.in_key_order(args.key_order.into(), &preparation.control)?;
     let limits = args.limits();
     let mut about = model.about(&limits);
@@ -80,16 +80,18 @@ fn check_but(
     reject_empty_scope(&about)?;
     trail::refuse(args.run.spin_trail.as_deref(), &model)?;
     let budget = SearchBudget { counts: limits.coverage, ..args.run.budget(false) };
-    let by = wanted.rewritings.for_checks(limits.checks);
+    let plan = ReductionPlan::new(wanted.selection.clone(), limits.checks);
     let analysis = preparation.analysis_budget();
-    let runs = model.runnable(by, &analysis, |it| preparation.executor(it, budget));
+    let runs = model.runnable(&plan, &analysis, |it| preparation.executor(it, budget));
     let again = args.shortest.then(|| runs.clone());
     let storage = storage::untrained(args);
     let control = &preparation.control;
-    let searched = model.reduced(runs, wanted, (&limits, &storage), control, &analysis);
+    let settings =
+        ReductionSettings { limits: &limits, storage: &storage, control, budget: &analysis };
+    let searched = model.reduced(runs, wanted, settings);
     reduce::refuse_store(args, &searched)?;
-    for ReductionRefusal { name, reason: why } in searched.stack().refusals() {
-        warn(format!("warning: {name} is left out: {why}"));
+    for ReductionRefusal { name, reason: why, .. } in searched.stack().refusals() {
+        warn(format!("warning: {name} is left out: {}", report::print_refusal(why)));
     }
     reduce::unused_reductions(args, &searched).iter().for_each(|it| warn(format!("warning: {it}")));
     let storage = storage::wanted(args, searched.model(), &preparation)?;
@@ -124,7 +126,7 @@ pub(super) fn resume(
     // What was applied when the search began is applied again, whatever the memory budget is now.
     let largest = preparation.largest_budget();
     let executor = |it| preparation.executor(it, budget);
-    let runs = model.runnable(job.rewritings(), &largest, executor);
+    let runs = model.runnable(&job.wished(), &largest, executor);
     let storage = job.storage(&args.dir, model.searched().model().width())?;
     preparation.check_not_stopped()?;
     let again = job.wants_shortest().then(|| runs.clone());
@@ -132,7 +134,13 @@ pub(super) fn resume(
         None => model.searched_by(runs, &largest),
         Some(reduce) => {
             let (control, analysis) = (&preparation.control, preparation.analysis_budget());
-            let searched = model.reduced(runs, reduce, (&limits, &storage), control, &analysis);
+            let settings = ReductionSettings {
+                limits: &limits,
+                storage: &storage,
+                control,
+                budget: &analysis,
+            };
+            let searched = model.reduced(runs, reduce, settings);
             directory.decide(&SearchJob::new(&model, &searched, &limits, &storage))?;
             searched
         }

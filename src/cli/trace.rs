@@ -124,7 +124,7 @@ pub(super) fn with_violations(
     let budget = budget(memory.unwrap_or(saved.plan.budget), states);
     let largest = AnalysisBudget::largest();
     let executor = |it| run::executor(it, budget);
-    let runs = model.runnable(model.wished.rewritings, &largest, executor);
+    let runs = model.runnable(&model.wished, &largest, executor);
     let searched = model.searched_by(runs, &largest);
     let evidence = CheckpointEvidence { saved, dir, limits: &limits, sources: &model.sources };
     let found = evidence.violations(&searched)?.into_iter();

@@ -58,7 +58,7 @@ pub(super) fn collect_values(
     let told = searched.stack().summaries(&ReductionCounters::default());
     let reduced: Vec<String> = told.into_iter().map(|it| it.name).collect();
     // Of what was wished for only what was used changes anything.
-    let is_used = |it: &&str| reduced.iter().any(|name| name == it);
+    let is_used = |it: &String| reduced.contains(it);
     met.all.iter_mut().for_each(|it| it.changed_by.retain(is_used));
     met.requested.iter_mut().for_each(|it| it.changed_by.retain(is_used));
     drop(searched);
@@ -90,8 +90,8 @@ fn as_text(
         out += &row(&names.join(" + "), &(told + &changed(changed_by)));
     }
     if let Some((what, sums)) = model.language.options.whole.zip(met.sums) {
-        let mut by: Vec<&str> =
-            met.all.iter().flat_map(|it| it.changed_by.iter().copied()).collect();
+        let mut by: Vec<String> =
+            met.all.iter().flat_map(|it| it.changed_by.iter().cloned()).collect();
         by.dedup();
         out += &row(what, &format!("{} all together{}", between(sums), changed(&by)));
     }
@@ -111,7 +111,7 @@ fn as_text(
 }
 
 /// That reductions store other values than the model has, if some do.
-fn changed(by: &[&str]) -> String {
+fn changed(by: &[String]) -> String {
     if by.is_empty() { String::new() } else { format!(" (changed by {})", by.join(", ")) }
 }
 

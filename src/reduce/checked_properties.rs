@@ -37,17 +37,14 @@ pub(super) fn drop_unchecked(program: &mut Program, checks: CheckSelection, id: 
     }
 }
 
-/// What is preserved of a program of which only what is looked for stays: nothing that is said of runs.
-pub(super) fn preserved_for(checks: CheckSelection) -> PreservedProperties {
+/// What is preserved of a program of which only what is checked stays: nothing that is said of runs.
+pub(super) const fn preserved_for(checks: CheckSelection) -> PreservedProperties {
     let CheckSelection { deadlock, assertions, invariants, faults, .. } = checks;
-    let lost = [
-        (deadlock, PropertyClass::Deadlocks),
-        (faults && assertions, PropertyClass::StepErrors),
-        (invariants && assertions, PropertyClass::Invariants),
-        (false, PropertyClass::Claims),
-        (false, PropertyClass::StutteringClaims),
-        (false, PropertyClass::StutterInvariant),
-    ];
-    let lost = lost.into_iter().filter(|(is_kept, _)| !is_kept);
-    lost.fold(PreservedProperties::ALL, |all, (_, it)| all.without(it))
+    PreservedProperties::ALL
+        .without(PropertyClass::Claims)
+        .without(PropertyClass::StutteringClaims)
+        .without(PropertyClass::StutterInvariant)
+        .without_unless(deadlock, PropertyClass::Deadlocks)
+        .without_unless(faults && assertions, PropertyClass::StepErrors)
+        .without_unless(invariants && assertions, PropertyClass::Invariants)
 }

@@ -1,40 +1,311 @@
 //! Why a reduction is not applied.
 
+use crate::analysis::instances::NumberingError;
 use crate::budget::BudgetExceeded;
-use std::fmt;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
-/// Why a reduction is not applied.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why a reduction is not applied. The text says so of a reduction whose name comes before it.
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum NotApplied {
-    /// The program, or what else is used, does not go with it.
-    Unfit(String),
-    /// Its analysis exceeded its budget.
-    Exceeded(BudgetExceeded),
+    /// The analysis exceeded its budget.
+    #[error("{0}")]
+    Exceeded(#[from] BudgetExceeded),
+    /// The model has nothing for it.
+    #[error("{0}")]
+    NothingFound(String),
+    /// Action instances cannot be numbered.
+    #[error("{0}")]
+    Instances(String),
+    /// There are more action instances than the analysis looks at.
+    #[error("it has more than {0} action instances")]
+    TooManyInstances(u32),
+
+    // What the model has.
+    /// A `cover` statement is met inside of a step.
+    #[error("the model has `cover` statements, which are met only in steps as written")]
+    CoverStatements,
+    /// A variable does not fit into a code of 32 bits.
+    #[error("a variable of the model has more than 2^32 values")]
+    WideVariable,
+    /// An expression reads which process moved last.
+    #[error("something asks who moved last")]
+    ReadsLastMover,
+    /// Actions or processes have priorities.
+    #[error("{0} have priorities")]
+    Priorities(String),
+    /// An action waits until nothing else is possible.
+    #[error("something waits until nothing else can be done")]
+    ReadsTimeout,
+    /// All processes move in each step.
+    #[error("steps are taken in lockstep")]
+    Lockstep,
+    /// All processes move in each step.
+    #[error("all processes move in one step")]
+    AllMove,
+    /// Assumptions exclude states.
+    #[error("states are left out by assumption")]
+    Assumptions,
+    /// Structural reduction is for nets.
+    #[error("the model has processes, and is no Petri net")]
+    NoNet,
+    /// A process observes the others.
+    #[error("the process {0} watches the others")]
+    ObservedBy(String),
+    /// Something beside its guard decides whether an action is possible.
+    #[error("whether an action is possible is not a matter of its guard alone")]
+    GuardsNotAlone,
+    /// There is no initial state.
+    #[error("it has no initial state")]
+    NoInitialState,
+    /// A step is no step if it changes nothing.
+    #[error("a step that leads back to where it began is none")]
+    StutteringSteps,
+    /// Every change may keep the model from a deadlock.
+    #[error("whatever changes anything may keep from a deadlock")]
+    EveryChangeMatters,
+
+    // The never claim.
+    /// The claim observes every state.
+    #[error("the never claim {0} has to see every state")]
+    ClaimSeesStates(String),
+    /// The claim observes every state, so that states are not passed through.
+    #[error("the never claim {0} has to see every state, so none is run through")]
+    ClaimBesideChains(String),
+    /// The claim may observe sleep sets.
+    #[error("the never claim {0} may see which steps are asleep")]
+    ClaimSeesSleep(String),
+    /// Postponed transitions have to be explored at once beside the claim.
+    #[error("beside the never claim {claim} what is put off has to be taken up at once")]
+    ClaimBesideLevels {
+        /// The claim.
+        claim: String,
+        /// Whether symmetry is what asks for the proviso.
+        is_symmetric: bool,
+    },
+    /// The claim has a condition over enabled actions.
+    #[error("the never claim {0} asks what can move")]
+    ClaimReadsEnabled(String),
+    /// The analysis of the claim is too expensive.
+    #[error("the never claim {0} is too large to find out whether it counts steps")]
+    ClaimTooLarge(String),
+    /// The program is searched together with a claim.
+    #[error("a claim is looked at beside the program")]
+    BesideClaim,
+    /// The claim is not invariant under stuttering.
+    #[error("the never claim {0} counts steps")]
+    ClaimCountsSteps(String),
+    /// The claim sees steps that were postponed before it.
+    #[error("it counts steps, and some are left out before it")]
+    CountsPostponedSteps,
+    /// Deadlocks are not checked beside a claim.
+    #[error("beside a never claim no deadlocks are looked for")]
+    DeadlocksBesideClaim,
+    /// A condition of the property is over enabled actions.
+    #[error("{0} asks what can move")]
+    PropertyReadsEnabled(String),
+    /// A condition of the property may fail.
+    #[error("judging {0} may end in an error")]
+    PropertyMayFail(String),
+    /// The claim tells apart what symmetry exchanges.
+    #[error("the {claim} {why}")]
+    ClaimBreaksSymmetry {
+        /// The claim, as reports call it.
+        claim: String,
+        /// What of it does.
+        why: String,
+    },
+
+    // Other reductions.
+    /// Nobody has shown that both go together.
+    #[error("it has not been shown to go with {0}")]
+    Unproven(String),
+    /// The other has other steps than the program.
+    #[error("{0} has other steps than the program")]
+    OtherSteps(String),
+    /// The other chooses steps already.
+    #[error("{0} chooses the steps")]
+    AlreadyChosen(String),
+    /// The other compares states.
+    #[error("{0} compares states that symmetry would replace")]
+    ComparesStates(String),
+    /// The other is not symmetric.
+    #[error("the {0} are not the same for all elements of a scalarset")]
+    NotSymmetric(String),
+    /// The other need not be the same for all processes.
+    #[error("{0} need not be the same for all processes")]
+    DiffersByProcess(String),
+    /// Steps of a representative have no names.
+    #[error("where one state stands for others, steps have no names of their own")]
+    SleepBesideSymmetry,
+
+    // Parameters, and what is checked.
+    /// The proviso does not go with steps that are taken together.
+    #[error("states are run through where a single step is taken, not several together")]
+    ChainsOfSeveral,
+    /// Nothing is checked that it is about.
+    #[error("nothing is looked for")]
+    NothingChecked,
+    /// Other checks are about the steps that the claim counts.
+    #[error("what else is looked for is so by the steps that the never claim counts")]
+    OtherChecks,
+    /// It preserves deadlocks alone.
+    #[error("it finds deadlocks alone")]
+    OnlyDeadlocks,
+    /// Of whole runs the property is preserved by the static proviso alone.
+    #[error("of whole runs it keeps what is asked only by an order of the states")]
+    RunsNeedStatic,
+    /// No two steps are independent.
+    #[error("no two of its steps are independent")]
+    NoIndependence,
+    /// Sleep sets do not fit.
+    #[error("more than {0} of its steps may be possible in one state")]
+    WideSleepSets(usize),
+    /// A rule that was named is not there.
+    #[error("there is no rule `{0}`")]
+    NoRule(String),
+    /// A variable that was named is not there.
+    #[error("there is no variable `{0}`")]
+    NoVariable(String),
+    /// A name is that of several variables.
+    #[error("`{name}` is the name of several variables: say whose, as in `{example}`")]
+    AmbiguousVariable {
+        /// The name.
+        name: String,
+        /// A full name.
+        example: String,
+    },
+    /// A multiset has too many elements to try its rules.
+    #[error("a multiset has room for too many")]
+    LargeMultiset,
+    /// Named variables have too many values together.
+    #[error("{0} may hold too many values together to look at all of them: name fewer variables")]
+    TooManyValues(String),
+    /// Named variables may fall.
+    #[error("{names} is no progress: it may fall from {from} to {to}")]
+    NoProgress {
+        /// The variables.
+        names: String,
+        /// A sum of their values.
+        from: i64,
+        /// A lower one that a step may lead to.
+        to: i64,
+    },
+    /// A violation may be reachable from every state.
+    #[error("{target} may be reached from everywhere, as far as it can be told")]
+    ReachableEverywhere {
+        /// The violation.
+        target: String,
+        /// Whether it is a deadlock.
+        is_deadlock: bool,
+    },
+    /// Values that are named as better are not better.
+    #[error("not all {sense} values of `{variable}` can do what others can: {why}")]
+    NotDominating {
+        /// `smaller` or `larger`.
+        sense: String,
+        /// The variable.
+        variable: String,
+        /// What tells so.
+        why: String,
+    },
+    /// Deadlocks may be missed without these values.
+    #[error("a deadlock may be missed where values of {0} are left out")]
+    MayMissDeadlock(String),
+    /// The property tells elements of a scalarset apart.
+    #[error("the formula is about each value of a scalarset by itself")]
+    FormulaBreaksSymmetry,
+    /// The property may count states that are repeated.
+    #[error("{0}")]
+    CountsRepeatedStates(String),
+
+    // Trials of `auto`.
+    /// It would save too little.
+    #[error("it would save {0} of the first states")]
+    SavesLittle(String),
+    /// Choosing takes more time than it saves.
+    #[error("choosing steps would take longer than what it saves")]
+    Slow,
+    /// Next to nothing can be postponed.
+    #[error("next to no step can be put off")]
+    PostponesLittle,
+    /// Too many instances to try it.
+    #[error("choosing among {0} action instances takes long")]
+    ManyInstances(u32),
+    /// Too large to try it.
+    #[error("the program is so large that it takes long to try it")]
+    LargeProgram,
+    /// The search is over before it pays.
+    #[error("something is violated in the first states")]
+    ViolatedEarly,
+    /// There are few states.
+    #[error("{0}")]
+    FewStates(String),
+    /// The first levels do not fit.
+    #[error("the first levels are too large to be tried")]
+    LargeLevels,
+    /// There was no time.
+    #[error("there was no time to try it")]
+    NoTime,
+    /// The check was stopped.
+    #[error("the check was stopped")]
+    Stopped,
+    /// The trial failed.
+    #[error("it cannot be tried: {0}")]
+    TrialFailed(String),
+    /// Rules are undone.
+    #[error("where rules are undone no steps are put off")]
+    BesideUndoneRules,
+    /// States are pruned.
+    #[error("where states are left out no steps are put off")]
+    BesidePruning,
+    /// There is a claim and symmetry.
+    #[error("steps are not put off beside a claim and symmetry")]
+    BesideClaimAndSymmetry,
+    /// States are stored without room for it.
+    #[error("steps cannot be put off where states are stored so")]
+    NoRoomInStore,
 }
 
-impl fmt::Display for NotApplied {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NotApplied::Unfit(why) => f.write_str(why),
-            NotApplied::Exceeded(what) => what.fmt(f),
-        }
+/// What a user can do so that a reduction is applied. The command line names the flag for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// Exclude symmetry.
+    NoSymmetry,
+    /// Choose the static proviso.
+    StaticProviso,
+    /// Check no deadlocks.
+    NoDeadlocks,
+    /// Check deadlocks alone.
+    OnlyDeadlocks,
+    /// Check the claim alone.
+    OnlyClaim,
+    /// Give more memory.
+    MoreMemory,
+}
+
+impl NotApplied {
+    /// What helps, if anything does.
+    pub fn remedy(&self) -> Option<Remedy> {
+        Some(match self {
+            NotApplied::SleepBesideSymmetry
+            | NotApplied::ClaimBesideLevels { is_symmetric: true, .. } => Remedy::NoSymmetry,
+            NotApplied::ClaimBesideLevels { .. }
+            | NotApplied::ClaimBesideChains(_)
+            | NotApplied::RunsNeedStatic
+            | NotApplied::ChainsOfSeveral => Remedy::StaticProviso,
+            NotApplied::ReachableEverywhere { is_deadlock: true, .. }
+            | NotApplied::MayMissDeadlock(_) => Remedy::NoDeadlocks,
+            NotApplied::OnlyDeadlocks => Remedy::OnlyDeadlocks,
+            NotApplied::OtherChecks => Remedy::OnlyClaim,
+            NotApplied::Exceeded(BudgetExceeded::Memory(_)) => Remedy::MoreMemory,
+            _ => return None,
+        })
     }
 }
 
-impl From<String> for NotApplied {
-    fn from(why: String) -> NotApplied {
-        NotApplied::Unfit(why)
-    }
-}
-
-impl From<&str> for NotApplied {
-    fn from(why: &str) -> NotApplied {
-        NotApplied::Unfit(why.to_owned())
-    }
-}
-
-impl From<BudgetExceeded> for NotApplied {
-    fn from(what: BudgetExceeded) -> NotApplied {
-        NotApplied::Exceeded(what)
+impl From<NumberingError> for NotApplied {
+    fn from(error: NumberingError) -> NotApplied {
+        NotApplied::Instances(error.reason)
     }
 }

@@ -64,6 +64,11 @@ impl PreservedProperties {
         PreservedProperties { kept: self.kept & !(1 << lost as u8) }
     }
 
+    /// The same but for one, unless that one is kept.
+    pub const fn without_unless(self, is_kept: bool, lost: PropertyClass) -> PreservedProperties {
+        if is_kept { self } else { self.without(lost) }
+    }
+
     /// What both keep.
     pub const fn and(self, other: PreservedProperties) -> PreservedProperties {
         PreservedProperties { kept: self.kept & other.kept }

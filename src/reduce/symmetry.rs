@@ -33,16 +33,24 @@ mod tests;
 pub use exchange::ElementExchange;
 
 use super::buffer_pool::BufferPool;
+use super::entry::{
+    AppliedReduction, AutomaticUse, DetectionContext, ReductionContext, ReductionEntry,
+    ReductionMethod, ReductionSubject, SavingMeasure,
+};
+use super::parameters::{ChoiceValue, FlagSpec, ParameterKind, ParameterSpec, ParameterValues};
 use super::state_map::{CANDIDATES, map_candidates};
-use super::{PreservedProperties, Reduction, ReductionKind, ReductionStack};
+use super::{
+    NotApplied, PreservedProperties, Reduction, ReductionKind, ReductionRefusal, ReductionStack,
+};
 use crate::analysis::automorphisms::automorphisms;
+use crate::analysis::equivalence_classes::connected_sets;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::{
     ObligationSink, PostponingStateSpace, ReductionCounters, Simulation, StateSpace, SuccessorSink,
     SystemDescription, Violation, any_bits, concretise_single_step,
 };
-use crate::ir::layout::StateValidator;
-use crate::ir::{Layout, Program};
+use crate::ir::layout::{CellId, StateValidator};
+use crate::ir::{Domain, Layout, ProcessInstance, Program, ScalarsetId, Type, TypeId};
 use crate::numbers::grouped;
 use equivalent_checks::EquivalentChecks;
 use group::IndependentGroups;
@@ -50,6 +58,7 @@ use incidence::IncidencePlan;
 use representative_cache::RepresentativeCache;
 use search::ElementBuffers;
 use spill::Result;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What the reduction is called.
@@ -71,6 +80,136 @@ impl SymmetryEffort {
             SymmetryEffort::Exact => "exact",
             SymmetryEffort::Fast => "fast",
         }
+    }
+}
+
+/// The reduction in the table.
+pub static ENTRY: ReductionEntry = ReductionEntry {
+    name: "symmetry",
+    title: NAME,
+    summary: "Symmetry of scalarsets",
+    paper: "Ip and Dill 1996; Emerson and Sistla 1996",
+    page: "symmetry",
+    kind: ReductionKind::Representative,
+    parameters: &[
+        ParameterSpec {
+            name: EFFORT,
+            summary: "how many states of an orbit are visited; by default exact",
+            kind: ParameterKind::Choice(&[
+                ChoiceValue { name: "exact", summary: "One", preserves_runs: true },
+                ChoiceValue {
+                    name: "fast",
+                    summary: "At least one, in less time for each",
+                    preserves_runs: true,
+                },
+            ]),
+            flag: Some(FlagSpec {
+                name: "symmetry",
+                value_name: "EFFORT",
+                help: "Which of the states that differ only in the names of a scalarset's elements are visited [default: exact]",
+                chooses: true,
+                bare: false,
+                off: Some("All"),
+            }),
+            excludes: None,
+        },
+        ParameterSpec {
+            name: PROCESSES,
+            summary: "whether processes that are alike are exchanged where the model has no scalarset; by default they are",
+            kind: ParameterKind::Switch,
+            flag: None,
+            excludes: None,
+        },
+    ],
+    automatic: AutomaticUse::Always {
+        for_counts: true,
+        // Of processes only where the first states show that it pays.
+        switches: &[(PROCESSES, false)],
+    },
+    preserves: PreservedProperties::ALL,
+    preserves_runs: true,
+    allows_joint_resets: false,
+    incompatible_with: &[],
+    nothing_found: "nothing in the model is symmetric",
+    saving: SavingMeasure::States,
+    detect: detect,
+    method: ReductionMethod::Wrap(apply),
+};
+
+/// The parameter that says how many states of an orbit are visited.
+const EFFORT: &str = "effort";
+
+/// The parameter that says whether processes are exchanged.
+const PROCESSES: &str = "processes";
+
+/// Finds what is symmetric in a program.
+fn apply<'m>(context: &ReductionContext<'m, '_>) -> AppliedReduction<'m> {
+    let (program, layout) = (context.interp.program(), context.interp.layout());
+    let found = Symmetry::by_parameters(program, layout, context.parameters(), context.budget);
+    context.applied(found.map_err(NotApplied::from))
+}
+
+/// The variables that hold elements of scalarsets or are indexed by them; or else the processes that are alike.
+fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
+    let program = context.program();
+    if program.scalarsets.is_empty() {
+        return alike_processes(context);
+    }
+    let variables = program.variables.values().filter_map(|variable| {
+        let mut found = BTreeSet::new();
+        scalarsets(program, variable.ty, &mut found);
+        let names = found.iter().map(|&it| {
+            let set = &program.scalarsets[it];
+            format!("{} of {}", set.name, set.size)
+        });
+        let about = names.collect::<Vec<_>>().join(", ");
+        (!about.is_empty()).then(|| context.variable(variable, about))
+    });
+    variables.collect()
+}
+
+/// The processes that can be exchanged, each with those that it can be exchanged with.
+fn alike_processes(context: &DetectionContext) -> Vec<ReductionSubject> {
+    let program = context.program();
+    let budget = context.budget.for_analysis(NAME);
+    let found = automorphisms(program, context.interp.layout(), &budget).unwrap_or_default();
+    let kinds = connected_sets(found.iter().flat_map(|it| it.instances.iter().copied()));
+    let name = |it: &ProcessInstance| {
+        let name = &program.processes[it.process].name;
+        match program.slots(it.process) {
+            1 => name.clone(),
+            _ => format!("{name}[{}]", it.slot),
+        }
+    };
+    let subjects = kinds.iter().filter_map(|kind| {
+        let first = kind.first()?;
+        let others: Vec<_> = kind.iter().skip(1).map(name).collect();
+        let span = program.processes[first.process].span;
+        Some(context.at(&name(first), span, format!("alike: {}", others.join(", "))))
+    });
+    subjects.collect()
+}
+
+/// The scalarsets that a type has anything to do with.
+fn scalarsets(program: &Program, ty: TypeId, found: &mut BTreeSet<ScalarsetId>) {
+    match &program.types[ty] {
+        Type::Scalar(scalar) => scalarsets_of_domain(&scalar.domain, found),
+        Type::Array { by, element, .. } => {
+            by.iter().for_each(|it| scalarsets_of_domain(it, found));
+            scalarsets(program, *element, found);
+        }
+        Type::Record { fields, .. } => {
+            fields.iter().for_each(|(_, ty)| scalarsets(program, *ty, found));
+        }
+        Type::Multiset { element, .. } => scalarsets(program, *element, found),
+    }
+}
+
+fn scalarsets_of_domain(domain: &Domain, found: &mut BTreeSet<ScalarsetId>) {
+    match domain {
+        Domain::Scalarset(id) => drop(found.insert(*id)),
+        Domain::Union(parts) => parts.iter().for_each(|it| scalarsets_of_domain(it, found)),
+        _ => {}
     }
 }
 
@@ -179,6 +318,26 @@ impl<'m> Symmetry<'m> {
         Ok(Some(Symmetry { program, layout, orbits, effort: SymmetryEffort::Exact }))
     }
 
+    /// That of a program whose states are laid out so, as parameters of the reduction say.
+    pub fn by_parameters(
+        program: &'m Program,
+        layout: &'m Layout,
+        parameters: &ParameterValues,
+        budget: &AnalysisBudget,
+    ) -> std::result::Result<Option<Symmetry<'m>>, BudgetExceeded> {
+        let budget = budget.for_analysis(NAME);
+        let effort = match parameters.choice(EFFORT) {
+            Some("fast") => SymmetryEffort::Fast,
+            _ => SymmetryEffort::Exact,
+        };
+        match Symmetry::of(program, layout, effort) {
+            None if parameters.switch(PROCESSES).unwrap_or(true) => {
+                Symmetry::of_processes(program, layout, &budget)
+            }
+            elements => Ok(elements),
+        }
+    }
+
     /// A model of the program that visits representatives only.
     pub fn of_model(&self, model: impl StateSpace + 'm) -> SymmetryModel<'m> {
         let Symmetry { layout, ref orbits, effort, .. } = *self;
@@ -200,6 +359,10 @@ impl<'m> Reduction<'m> for Symmetry<'m> {
             PermutationGroup::Elements(_) => format!("symmetry {}", self.effort.name()),
             PermutationGroup::Processes { .. } => "symmetry of processes".into(),
         }
+    }
+
+    fn entries(&self) -> Vec<&'static str> {
+        vec![ENTRY.name]
     }
 
     fn kind(&self) -> ReductionKind {
@@ -226,24 +389,52 @@ impl<'m> Reduction<'m> for Symmetry<'m> {
     }
 
     /// A claim that sees an element would have to be permuted with the state.
-    fn incompatibility(&self, before: &ReductionStack<'m>) -> Option<String> {
+    fn conflict(&self, before: &ReductionStack<'m>) -> Option<NotApplied> {
         if let Some(other) = before.state_comparing_member() {
-            return Some(format!("{other} compares states that symmetry would replace"));
+            return Some(NotApplied::ComparesStates(other));
         }
         if let Some(other) = before.asymmetric_member() {
-            return Some(format!("the {other} are not the same for all elements of a scalarset"));
+            return Some(NotApplied::NotSymmetric(other));
         }
         let undone = before.names(&[ReductionKind::Representative]);
         if let (PermutationGroup::Processes { .. }, Some(other)) = (&*self.orbits, undone.first()) {
-            return Some(format!("{other} need not be the same for all processes"));
+            return Some(NotApplied::DiffersByProcess(other.clone()));
         }
         let claims = before.names(&[ReductionKind::Product]);
-        let claim = claims.first()?;
+        let claim = claims.first()?.clone();
         let why = match &*self.orbits {
             PermutationGroup::Elements(_) => claims::claim_asymmetry(self.program, self.layout)?,
             PermutationGroup::Processes { .. } => "may tell processes apart".into(),
         };
-        Some(format!("the {claim} {why}"))
+        Some(NotApplied::ClaimBreaksSymmetry { claim, why })
+    }
+
+    fn changed_cells(&self, _: &Layout) -> BTreeSet<CellId> {
+        BTreeSet::new()
+    }
+
+    fn proviso(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn unused_entries(&self) -> Vec<ReductionRefusal> {
+        Vec::new()
+    }
+
+    fn keeps_all_actions(&self) -> bool {
+        false
+    }
+
+    fn is_symmetric(&self) -> bool {
+        true
+    }
+
+    fn orders_states(&self) -> bool {
+        false
+    }
+
+    fn stores_all(&self) -> bool {
+        true
     }
 
     fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {

@@ -1,20 +1,22 @@
 //! Variables that users name.
 
+use super::NotApplied;
 use crate::ir::layout::{CellId, GroupContent};
 use crate::ir::{Entity as _, Layout, Program, VarId};
+use std::collections::BTreeSet;
 
 /// The variable that a user means by a name.
-pub(super) fn variable(program: &Program, wanted: &str) -> Result<VarId, String> {
+pub(super) fn variable(program: &Program, wanted: &str) -> Result<VarId, NotApplied> {
     let is_meant =
         |id: &VarId| program.variables[*id].name == wanted || variable_name(program, *id) == wanted;
     let meant: Vec<VarId> = program.variables.keys().filter(is_meant).collect();
     match meant[..] {
         [id] => Ok(id),
-        [] => Err(format!("there is no variable `{wanted}`")),
-        [id, ..] => Err(format!(
-            "`{wanted}` is the name of several variables: say whose, as in `{}`",
-            variable_name(program, id)
-        )),
+        [] => Err(NotApplied::NoVariable(wanted.into())),
+        [id, ..] => Err(NotApplied::AmbiguousVariable {
+            name: wanted.into(),
+            example: variable_name(program, id),
+        }),
     }
 }
 
@@ -35,4 +37,18 @@ pub(super) fn cells_of(layout: &Layout, is_meant: impl Fn(VarId) -> bool) -> Vec
         (first..first + group.cells as usize).map(CellId::from_index)
     });
     cells.filter(|cell| layout.cells[*cell].bits > 0).collect()
+}
+
+/// All cells of some variables.
+pub(super) fn all_cells_of(
+    layout: &Layout,
+    variables: impl Iterator<Item = VarId>,
+) -> BTreeSet<CellId> {
+    let wanted: BTreeSet<VarId> = variables.collect();
+    let groups = layout.groups.values().filter(|it| match it.part {
+        GroupContent::Variable(id) => wanted.contains(&id),
+        GroupContent::Location(_) | GroupContent::Channel(_) => false,
+    });
+    let cells = groups.flat_map(|it| it.first.index()..it.first.index() + it.cells as usize);
+    cells.map(CellId::from_index).collect()
 }

@@ -3,6 +3,7 @@
 use super::answers;
 use super::changes::{ValueChange, changes};
 use super::coverage;
+use super::refusals::print_refusal;
 use super::steps::each_step;
 use super::values::{pairs, value, with_place};
 use super::{
@@ -111,7 +112,7 @@ pub fn shortened(it: ShorteningResult) -> Value {
 }
 
 fn unused(refused: &ReductionRefusal) -> Value {
-    json!({ "name": refused.name, "why": refused.reason })
+    json!({ "name": refused.name, "why": print_refusal(&refused.reason) })
 }
 
 /// What was looked for, and what not: the fields of a result that say so.

@@ -19,6 +19,7 @@ mod judgement;
 mod lasso;
 #[cfg(feature = "cli")]
 mod page;
+mod refusals;
 mod scope;
 mod steps;
 mod table;
@@ -51,6 +52,7 @@ pub use page::{
     AnnotatedSources, PanelStatus, ReportPage, StateDiagram, StateDiagramEdge, StatusPanel,
     TraceView, overview,
 };
+pub use refusals::print_refusal;
 pub use scope::{CheckScope, UncheckedSpec};
 pub use steps::{TraceDisplayOptions, call_lines};
 pub use table::{row, wrapped};

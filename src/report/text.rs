@@ -3,6 +3,7 @@
 use super::answers::{self, ConditionAnswer, answers};
 use super::coverage::never_taken;
 use super::lasso::length as length_of_run;
+use super::refusals::print_refusal;
 use super::steps::{TraceDisplayOptions, write_steps};
 use super::table::{row, row_on_one_line, wrapped};
 use super::{
@@ -122,8 +123,8 @@ fn print_reductions(report: &Report, verbose: bool) -> String {
         let proviso = proviso.map_or(String::new(), |proviso| format!("; proviso: {proviso}"));
         out += &row("reduced", &format!("by {name}, which preserves {preserves}{did}{proviso}"));
     }
-    for ReductionRefusal { name, reason: why } in report.unused.iter().filter(|_| verbose) {
-        out += &row("not reduced", &format!("by {name}: {why}"));
+    for ReductionRefusal { name, reason: why, .. } in report.unused.iter().filter(|_| verbose) {
+        out += &row("not reduced", &format!("by {name}: {}", print_refusal(why)));
     }
     out
 }

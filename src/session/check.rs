@@ -1,17 +1,15 @@
 //! Asking for a search: a model, what to look for, what it may take.
 
 use super::memory_budget::SearchBudget;
-use super::reduction_request::ReductionRequest;
+use super::reduction_request::ReductionSettings;
 use super::searched_model::{DecidedReductions, ModelSummary, SearchedModel};
-use super::step_choice::StepChoice;
 use super::{
     CheckResult, Error, EventuallyCheck, ExecutableProgram, RunLimits, SearchDirectory, SearchJob,
     Session, TextModel, check_room, reject_empty_scope,
 };
 use crate::budget::AnalysisBudget;
 use crate::exec::{ExecutionMode, StateSpace};
-use crate::reduce::rewriting::RewriteSelection;
-use crate::reduce::{ReductionSelection, ReductionStack};
+use crate::reduce::{ReductionConfig, ReductionPlan, ReductionRequest, ReductionStack};
 use crate::report::{CheckScope, RUST};
 use crate::search::{CheckSelection, MemoryPlan, SearchControl, SearchLimits, StateStorage};
 use crate::source::SourceMap;
@@ -40,7 +38,7 @@ pub struct Check<'m> {
     limits: SearchLimits,
     storage: StateStorage,
     /// If that is said: else as the model wishes.
-    reduce: Option<ReductionRequest>,
+    reduce: Option<ReductionConfig>,
     dir: Option<PathBuf>,
     disk_limit: Option<u64>,
     checkpoint_every: Duration,
@@ -223,8 +221,8 @@ impl<'m> Check<'m> {
     /// Which reductions a search of a model from a text uses; by default what it [wishes](TextModel::wished),
     /// which is none unless it was told. A search that goes on keeps those that it began with. Rust types are
     /// never reduced: there is no program to tell by what.
-    pub fn reduce(mut self, reduce: ReductionRequest) -> Self {
-        self.reduce = Some(reduce);
+    pub fn reduce(mut self, reduce: impl Into<ReductionConfig>) -> Self {
+        self.reduce = Some(reduce.into());
         self
     }
 
@@ -286,10 +284,11 @@ impl<'m> Check<'m> {
             CheckSubject::Text(model) => {
                 let decided = dir.as_deref().filter(|_| goes_on).map(SearchDirectory::decided);
                 let decided = decided.transpose()?;
-                let how = ReductionMode::of(self.reduce.clone(), decided);
-                let by = how.rewritings(model).for_checks(limits.checks);
+                let request = self.reduce.as_ref().map(|it| it.resolve(!limits.stop_on_violation));
+                let how = ReductionChoice::of(request, decided);
+                let plan = how.plan(model, limits.checks);
                 let analysis = AnalysisBudget::new(budget.memory, &**control);
-                let runs = model.runnable(by, &analysis, |it| {
+                let runs = model.runnable(&plan, &analysis, |it| {
                     let _heeding = control.heed();
                     budget.executor(it)
                 });
@@ -329,7 +328,7 @@ impl<'m> Check<'m> {
 }
 
 /// How a model from a text is to be reduced.
-enum ReductionMode {
+enum ReductionChoice {
     /// As it wishes itself.
     AsWished,
     /// As it was decided when the search began.
@@ -338,27 +337,29 @@ enum ReductionMode {
     Asked(ReductionRequest),
 }
 
-impl ReductionMode {
+impl ReductionChoice {
     /// What was asked for, if anything was, in a search of which something was decided, if it goes on.
-    fn of(reduce: Option<ReductionRequest>, decided: Option<DecidedReductions>) -> ReductionMode {
-        match (reduce, decided) {
-            (None, _) => ReductionMode::AsWished,
-            (Some(ReductionRequest { steps: StepChoice::Auto, .. }), Some(decided))
-                if !decided.is_open =>
-            {
-                ReductionMode::AsDecided(decided)
+    fn of(
+        request: Option<ReductionRequest>,
+        decided: Option<DecidedReductions>,
+    ) -> ReductionChoice {
+        match (request, decided) {
+            (None, _) => ReductionChoice::AsWished,
+            (Some(request), Some(decided)) if request.is_tried && !decided.is_open => {
+                ReductionChoice::AsDecided(decided)
             }
-            (Some(reduce), _) => ReductionMode::Asked(reduce),
+            (Some(request), _) => ReductionChoice::Asked(request),
         }
     }
 
-    /// By which passes the model's program is rewritten.
-    fn rewritings(&self, model: &TextModel) -> RewriteSelection {
-        match self {
-            ReductionMode::AsWished => model.wished.rewritings,
-            ReductionMode::AsDecided(decided) => decided.wished.rewritings,
-            ReductionMode::Asked(reduce) => reduce.rewritings,
-        }
+    /// The reductions by which the model's program is rewritten, in a search for some checks.
+    fn plan(&self, model: &TextModel, checks: CheckSelection) -> ReductionPlan {
+        let selection = match self {
+            ReductionChoice::AsWished => &model.wished.selection,
+            ReductionChoice::AsDecided(decided) => &decided.wished.selection,
+            ReductionChoice::Asked(request) => &request.selection,
+        };
+        ReductionPlan::new(selection.clone(), checks)
     }
 }
 
@@ -369,19 +370,20 @@ fn prepare_text<'m>(
     model: &'m TextModel,
     (runs, budget): (ExecutableProgram<'m>, SearchBudget),
     (limits, storage): (&SearchLimits, &StateStorage),
-    how: ReductionMode,
+    how: ReductionChoice,
     (control, analysis): (&SearchControl, &AnalysisBudget),
 ) -> Result<PreparedSearch<'m>, Error> {
     let about = model.about(limits);
     reject_empty_scope(&about)?;
     let searched = match how {
-        ReductionMode::AsWished => model.searched_by(runs, analysis),
+        ReductionChoice::AsWished => model.searched_by(runs, analysis),
         // What was applied when the search began is applied again, whatever the memory budget is now.
-        ReductionMode::AsDecided(decided) => {
+        ReductionChoice::AsDecided(decided) => {
             model.reduced_as(runs, decided, &AnalysisBudget::largest_watched(control))
         }
-        ReductionMode::Asked(reduce) => {
-            model.reduced(runs, reduce, (limits, storage), control, analysis)
+        ReductionChoice::Asked(reduce) => {
+            let settings = ReductionSettings { limits, storage, control, budget: analysis };
+            model.reduced(runs, reduce, settings)
         }
     };
     if control.is_stopped() && !searched.is_undecided() {
@@ -407,7 +409,7 @@ fn prepare_rust<'m>(
         ModelSummary { name: name.into(), language, key_order, sources, claim: None, scope };
     reject_empty_scope(&about)?;
     let searched =
-        SearchedModel::new(model, ReductionStack::default(), None, ReductionSelection::default());
+        SearchedModel::new(model, ReductionStack::default(), None, ReductionPlan::default());
     let plan = budget.plan_for_rust(storage.stored_width(searched.model()))?;
     Ok((searched, about, plan, job))
 }

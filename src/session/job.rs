@@ -3,21 +3,13 @@
 
 use super::error::Error;
 use super::liveness_check::{Fairness, LivenessCheck, SavedProperty};
-use super::reduction_request::ReductionRequest;
-use super::step_choice::StepChoice;
 use super::{KeyOrder, SearchedModel, SlotCounts, TextModel};
 use crate::exec::StateSpace;
 use crate::front::{ClaimChoice, Language, Options};
 use crate::ir::layout::GroupId;
 use crate::ir::{EndRule, FlagCondition, OverflowRule};
 use crate::reduce::claim::FiniteRunPolicy;
-use crate::reduce::dominance::DominanceSense;
-use crate::reduce::partial_order::PartialOrderStrategy;
-use crate::reduce::pruning::PruningSelection;
-use crate::reduce::reversible::RuleSelection;
-use crate::reduce::rewriting::RewriteSelection;
-use crate::reduce::symmetry::SymmetryEffort;
-use crate::reduce::{ReductionRefusal, ReductionSelection};
+use crate::reduce::{ReductionPlan, ReductionRefusal, ReductionRequest, ReductionSelection};
 use crate::report::RUST;
 use crate::search::checkpoint::FORMAT;
 use crate::search::files::JOB;
@@ -28,12 +20,23 @@ use rkyv::{Archive, Deserialize, Serialize};
 use spill::Disk;
 use std::path::Path;
 
-/// What a job says where it is still to be decided how steps are chosen.
-const UNDECIDED: u8 = 255;
+/// How a directory's search is reduced.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+struct SavedReductions {
+    /// The reductions, also where that is still to be decided.
+    selection: ReductionSelection,
+    /// What was asked for, if it is still to be decided how it is reduced.
+    undecided: Option<ReductionRequest>,
+    /// What it is not reduced by, as that would not pay.
+    left_off: Option<ReductionRefusal>,
+}
 
-/// Added to the code of the way in which steps are to be chosen, 0 if all are taken, where it is still to be found out
-/// what the reductions come to.
-const UNFOUND: u8 = 128;
+impl SavedReductions {
+    /// As a job keeps them: JSON.
+    fn saved(&self) -> String {
+        serde_json::to_string(self).unwrap_or_else(|error| unreachable!("reductions: {error}"))
+    }
+}
 
 /// What a directory searches for.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
@@ -56,29 +59,8 @@ pub struct SearchJob {
     lossy: bool,
     /// What counts as a deadlock: 0 as the language has it, 1 stuck, 2 stuttering.
     deadlock: u8,
-    /// The passes by which the program is rewritten: a bit for each.
-    rewritings: u8,
-    /// Whether one variable of each set that only count on from each other is always 0.
-    linear: bool,
-    /// The trouble taken over symmetric states: 0 none, 1 exact, 2 fast.
-    symmetry: u8,
-    /// Whether processes are exchanged, too.
-    processes: bool,
-    /// The names of the rules that are undone, if any are (all that can be, if none is named), and whether that
-    /// is checked.
-    reversible: Option<(Vec<String>, bool)>,
-    /// The variables by which states dominate others, and whether larger values do, if they are left out; all that are found,
-    /// if none is named.
-    dominate: Option<Vec<(String, bool)>>,
-    /// The variables by which states are boring, if they are left out; what is found, if none is named.
-    boring: Option<Vec<String>>,
-    /// Whether one walks on from doomed states.
-    doomed: bool,
-    /// How steps are chosen: 0 all are taken, 255 that is to be decided, else the code of the way; 128 more if what the
-    /// reductions come to is still to be found out.
-    partial_order: u8,
-    /// Why partial-order reduction was left off, where nobody asked for it.
-    left_off: Option<SavedRefusal>,
+    /// How it is reduced: [`SavedReductions`] as JSON.
+    reductions: String,
     /// The groups of the states' cells in key order, by number in declaration order.
     order: Vec<u32>,
     /// Of the model with that order.
@@ -108,13 +90,6 @@ pub(super) struct SavedRunProperty {
     is_fair: bool,
 }
 
-/// What was left off, and why.
-#[derive(Clone, Debug, Archive, Serialize, Deserialize)]
-struct SavedRefusal {
-    name: String,
-    why: String,
-}
-
 impl SearchJob {
     /// The job of searching `model` as it is searched.
     pub fn new(
@@ -123,7 +98,11 @@ impl SearchJob {
         limits: &SearchLimits,
         storage: &StateStorage,
     ) -> SearchJob {
-        let (wished, left_off) = (searched.wished(), searched.stack().unprofitable());
+        let reductions = SavedReductions {
+            selection: searched.wished().selection,
+            undecided: searched.undecided_request().cloned(),
+            left_off: searched.stack().unprofitable().cloned(),
+        };
         let CheckSelection { deadlock, assertions, invariants, faults, claims } = limits.checks;
         SearchJob {
             language: model.language.name.into(),
@@ -144,30 +123,7 @@ impl SearchJob {
                 Some(EndRule::NeverStuttering) => 2,
                 Some(_) => 1,
             },
-            rewritings: wished.rewritings.code(),
-            linear: wished.linear,
-            partial_order: {
-                let code = wished.partial_order.map_or(0, |(way, _)| way.code());
-                match searched.undecided_steps() {
-                    None => code,
-                    Some(StepChoice::Auto) => UNDECIDED,
-                    Some(StepChoice::All | StepChoice::Chosen(_)) => UNFOUND + code,
-                }
-            },
-            left_off: left_off
-                .map(|it| SavedRefusal { name: it.name.clone(), why: it.reason.clone() }),
-            symmetry: match wished.symmetry {
-                None => 0,
-                Some(SymmetryEffort::Exact) => 1,
-                Some(SymmetryEffort::Fast) => 2,
-            },
-            processes: wished.processes,
-            reversible: wished.reversible.map(|(rules, _)| (rules.named, rules.is_checked)),
-            dominate: wished.pruning.dominate.map(|named| {
-                named.into_iter().map(|(name, sense)| (name, sense == DominanceSense::Up)).collect()
-            }),
-            boring: wished.pruning.boring,
-            doomed: wished.pruning.doomed,
+            reductions: reductions.saved(),
             order: model.interp.layout().order.iter().map(|group| group.0).collect(),
             digest: searched.model().digest(),
             checks: [deadlock, assertions, invariants, faults, claims],
@@ -200,16 +156,7 @@ impl SearchJob {
             wraps: false,
             lossy: false,
             deadlock: 0,
-            rewritings: 0,
-            linear: false,
-            symmetry: 0,
-            processes: false,
-            reversible: None,
-            dominate: None,
-            boring: None,
-            doomed: false,
-            partial_order: 0,
-            left_off: None,
+            reductions: SavedReductions::default().saved(),
             order: Vec::new(),
             digest: model.digest(),
             checks: [deadlock, assertions, invariants, faults, claims],
@@ -230,7 +177,7 @@ impl SearchJob {
         limits: &SearchLimits,
         storage: &StateStorage,
     ) -> SearchJob {
-        let ended = watched.model.wished.runs;
+        let ended = watched.model.wished.finite_runs;
         let mut job = SearchJob::new(&watched.model, searched, limits, storage);
         job.files.drain(1..1 + watched.asked_in);
         let (stutter, is_fair) =
@@ -422,82 +369,33 @@ impl SearchJob {
 
     /// How the state space is to be reduced, where that is still to be decided: the search has not begun.
     pub fn undecided(&self) -> Option<ReductionRequest> {
-        let ReductionSelection {
-            reversible, rewritings, linear, symmetry, processes, pruning, ..
-        } = self.wished();
-        let reversible = reversible.map(|(rules, _)| rules);
-        let steps = match self.partial_order {
-            UNDECIDED => StepChoice::Auto,
-            code => PartialOrderStrategy::of_code(code.checked_sub(UNFOUND)?)
-                .map_or(StepChoice::All, StepChoice::Chosen),
-        };
-        Some(ReductionRequest {
-            reversible,
-            rewritings,
-            linear,
-            symmetry,
-            processes,
-            pruning,
-            steps,
-        })
+        self.saved_reductions().undecided
     }
 
-    /// How the state space is reduced.
-    pub(super) fn wished(&self) -> ReductionSelection {
-        let symmetry = match self.symmetry {
-            0 => None,
-            1 => Some(SymmetryEffort::Exact),
-            _ => Some(SymmetryEffort::Fast),
-        };
-        let checks = self.limits(None).checks;
-        let way = PartialOrderStrategy::of_code(self.partial_order);
-        let rules = |(named, is_checked)| (RuleSelection { named, is_checked }, checks);
-        let reversible = self.reversible.clone().map(rules);
-        let partial_order = way.map(|way| (way, checks));
-        let rewritings = RewriteSelection::of_code(self.rewritings, checks);
-        let SearchJob { linear, processes, .. } = *self;
-        let runs = self.runs().map(|(_, ended, _)| ended);
-        let pruning = self.pruning(checks);
-        ReductionSelection {
-            reversible,
-            rewritings,
-            linear,
-            symmetry,
-            processes,
-            partial_order,
-            pruning,
-            runs,
-        }
+    /// How the state space is reduced, also where that is still to be decided.
+    pub fn wished(&self) -> ReductionPlan {
+        let selection = self.saved_reductions().selection;
+        let finite_runs = self.runs().map(|(_, ended, _)| ended);
+        ReductionPlan { finite_runs, ..ReductionPlan::new(selection, self.limits(None).checks) }
     }
 
     /// How the state space is reduced so far. Before that is decided it is not reduced.
-    fn applied(&self) -> ReductionSelection {
+    fn applied(&self) -> ReductionPlan {
         let wished = self.wished();
         match self.undecided() {
-            Some(_) => ReductionSelection { runs: wished.runs, ..ReductionSelection::default() },
+            Some(_) => ReductionPlan { finite_runs: wished.finite_runs, ..Default::default() },
             None => wished,
         }
     }
 
-    /// How the program is to be rewritten, also where that is still to be decided.
-    pub fn rewritings(&self) -> RewriteSelection {
-        self.wished().rewritings
-    }
-
-    /// What need not be explored, or visited.
-    fn pruning(&self, checks: CheckSelection) -> PruningSelection {
-        let sense = |is_up| if is_up { DominanceSense::Up } else { DominanceSense::Down };
-        let named = |it: &Vec<(String, bool)>| {
-            it.iter().map(|(name, is_up)| (name.clone(), sense(*is_up))).collect()
-        };
-        let (dominate, boring) = (self.dominate.as_ref().map(named), self.boring.clone());
-        PruningSelection { dominate, boring, doomed: self.doomed, checks }
+    /// The reductions that were kept. [`SearchJob::load`] refuses a job whose reductions cannot be read.
+    fn saved_reductions(&self) -> SavedReductions {
+        serde_json::from_str(&self.reductions).unwrap_or_default()
     }
 
     /// What it is not reduced by, as that would not pay.
     pub(super) fn left_off(&self) -> Option<ReductionRefusal> {
-        let SavedRefusal { name, why } = self.left_off.clone()?;
-        Some(ReductionRefusal { name, reason: why })
+        self.saved_reductions().left_off
     }
 
     fn check_digest(&self, model: &TextModel) -> Result<(), Error> {
@@ -518,7 +416,11 @@ impl SearchJob {
 
     /// Reads the job of the search in `disk`.
     pub fn load(disk: &dyn Disk) -> spill::Result<SearchJob> {
-        spill::load_value(disk, JOB, FORMAT)
+        let job: SearchJob = spill::load_value(disk, JOB, FORMAT)?;
+        match serde_json::from_str::<SavedReductions>(&job.reductions) {
+            Ok(_) => Ok(job),
+            Err(error) => Err(spill::Error::corrupt(JOB, 0, format!("its reductions: {error}"))),
+        }
     }
 }
 

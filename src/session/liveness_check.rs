@@ -2,7 +2,7 @@
 
 use super::searched_model::DecidedReductions;
 use super::text_model::read_text;
-use super::{Error, ExecutableProgram, ReductionRequest, SearchedModel, TextModel};
+use super::{Error, ExecutableProgram, SearchedModel, TextModel};
 use crate::budget::AnalysisBudget;
 use crate::diag::Diagnostic;
 use crate::exec::CheckSelection;
@@ -13,7 +13,10 @@ use crate::front::{
 use crate::ir::{ACCEPTANCE, NON_PROGRESS, Program, PropertyKind, UncheckedKind};
 use crate::ltl::{self, Automaton, LtlFormula, hoa};
 use crate::reduce::claim::FiniteRunPolicy;
-use crate::reduce::{ReductionRefusal, ReductionSelection, symmetry};
+use crate::reduce::partial_order::PartialOrderStrategy;
+use crate::reduce::{
+    NotApplied, ReductionKind, ReductionPlan, ReductionRefusal, ReductionSelection, symmetry,
+};
 use crate::report::CheckScope;
 use crate::search::SearchLimits;
 use crate::source::{SourceMap, Span};
@@ -217,10 +220,8 @@ impl LivenessCheck {
         }
         let (model, warnings) = TextModel::of(language, sources, options, loaded)?;
         let counts_steps = why_counting(&observed, &kept);
-        let wished = ReductionSelection {
-            runs: Some(wanted.default_ended_runs()),
-            ..ReductionSelection::default()
-        };
+        let finite_runs = Some(wanted.default_ended_runs());
+        let wished = ReductionPlan { finite_runs, ..ReductionPlan::default() };
         let model = TextModel { wished, ..model };
         let (kind, tells_apart) = (kind(&observed, &kept), observed.breaks_symmetry);
         let watched = LivenessCheck {
@@ -266,25 +267,26 @@ impl LivenessCheck {
 
     /// The same, where this is said of runs that end, and the product is reduced so: by passes over the program, and by
     /// partial order, unless the automaton may see what that leaves out.
-    pub fn reduced(mut self, reduce: &ReductionRequest, ended: FiniteRunPolicy) -> LivenessCheck {
-        let ReductionRequest { rewritings, symmetry, processes, steps, .. } = *reduce;
-        let only =
-            ReductionRequest { rewritings, symmetry, processes, steps, ..ReductionRequest::NONE };
-        let mut wished =
-            ReductionSelection { runs: Some(ended), ..only.wished(Self::limits(None).checks) };
-        if self.tells_apart && wished.symmetry.take().is_some() {
-            let why = "the formula is about each value of a scalarset by itself".to_owned();
-            self.model.left_off =
-                Some(ReductionRefusal { name: symmetry::NAME.into(), reason: why });
+    pub fn reduced(
+        mut self,
+        mut selection: ReductionSelection,
+        ended: FiniteRunPolicy,
+    ) -> LivenessCheck {
+        if self.tells_apart && selection.remove(symmetry::ENTRY.name).is_some() {
+            let refusal = ReductionRefusal::of(&symmetry::ENTRY, NotApplied::FormulaBreaksSymmetry);
+            self.model.left_off = Some(refusal);
         }
-        self.model.wished = match (wished.partial_order, self.counts_steps) {
-            (Some((way, _)), Some(why)) => {
-                let name = way.method.reduction_name();
-                self.model.left_off = Some(ReductionRefusal { name, reason: why.to_owned() });
-                ReductionSelection { partial_order: None, ..wished }
-            }
-            _ => wished,
-        };
+        let way = PartialOrderStrategy::of_chosen(|name| selection.get(name));
+        if let (Some(way), Some(why)) = (way, self.counts_steps) {
+            selection = selection.filtered(|it| it.kind != ReductionKind::Choice);
+            self.model.left_off = Some(ReductionRefusal {
+                reductions: vec!["por".into()],
+                name: way.method.reduction_name(),
+                reason: NotApplied::CountsRepeatedStates(why.to_owned()),
+            });
+        }
+        let plan = ReductionPlan::new(selection, Self::limits(None).checks);
+        self.model.wished = ReductionPlan { finite_runs: Some(ended), ..plan };
         self
     }
 
@@ -294,7 +296,7 @@ impl LivenessCheck {
         runs: ExecutableProgram<'m>,
         budget: &AnalysisBudget,
     ) -> SearchedModel<'m> {
-        let wished = ReductionSelection { partial_order: None, ..self.model.wished.clone() };
+        let wished = self.model.wished.without_kind(ReductionKind::Choice);
         let decided = DecidedReductions { wished, left_off: None, is_open: false };
         self.model.reduced_as(runs, decided, budget)
     }

@@ -1,15 +1,13 @@
 //! Which values the variables of a model have in the states that a search has come to.
 
 use super::{Error, TextModel};
-use crate::analysis::linear_sets::linear_sets;
 use crate::budget::AnalysisBudget;
 use crate::front::name_suggestion;
-use crate::ir::layout::{CellId, GroupContent, Layout};
+use crate::ir::layout::{CellId, Layout};
 use crate::ir::{
     Domain, Entity, InstanceCount, Owner, PidRule, ProcessId, Program, ScalarType, Type, TypeId,
     VarId,
 };
-use crate::reduce::{dead, equivalent_values, linear, slice, structural};
 use crate::search::StateStorage;
 use crate::search::checkpoint::SavedSearch;
 use crate::search::scan::scan_states;
@@ -32,7 +30,7 @@ pub struct VariableValues {
     /// Whether it is undefined somewhere.
     pub undefined: bool,
     /// The reductions that store other values than the model has.
-    pub changed_by: Vec<&'static str>,
+    pub changed_by: Vec<String>,
 }
 
 /// The values in all states that were visited.
@@ -54,7 +52,7 @@ pub struct ValueSum {
     /// The least and the greatest; nothing where there is no state.
     pub range: Option<(i64, i64)>,
     /// The reductions that store other values of these variables than the model has.
-    pub changed_by: Vec<&'static str>,
+    pub changed_by: Vec<String>,
 }
 
 /// Numbers or names that belong together, and where they are in a state.
@@ -123,14 +121,15 @@ pub fn observe_values(
     (dir, saved): (&Path, &SavedSearch),
     asked: &[Vec<String>],
 ) -> Result<Option<ObservedValues>, Error> {
-    let form = model.form(model.wished.rewritings, &AnalysisBudget::largest());
+    let form = model.form(&model.wished, &AnalysisBudget::largest());
     let (program, layout) = (form.interp().program(), form.interp().layout());
     let leaves = leaves(program, layout);
-    let changed = changed_cells(model, layout);
-    let changed_by = |leaf: &ValueLeaf| -> Vec<&'static str> {
+    let searched = model.searched();
+    let changed = searched.stack().changed_cells(layout);
+    let changed_by = |leaf: &ValueLeaf| -> Vec<String> {
         let is_changed =
             |cells: &BTreeSet<CellId>| leaf.cells.iter().any(|it| cells.contains(&it.cell));
-        changed.iter().filter(|(_, cells)| is_changed(cells)).map(|it| it.0).collect()
+        changed.iter().filter(|(_, cells)| is_changed(cells)).map(|it| it.0.clone()).collect()
     };
     let groups = asked.iter().map(|names| group(&leaves, names)).collect::<Result<Vec<_>, _>>()?;
     let open = Error::open(dir);
@@ -239,40 +238,6 @@ impl ValueLeaf {
         let (name, range, undefined) = (self.name.clone(), met.range.bounds(), met.undefined);
         VariableValues { name, range, names, undefined, changed_by: Vec::new() }
     }
-}
-
-/// The cells of which reductions store other values than the model has, by the name of the reduction.
-fn changed_cells(model: &TextModel, layout: &Layout) -> Vec<(&'static str, BTreeSet<CellId>)> {
-    let of = |variables: Vec<VarId>| -> BTreeSet<CellId> {
-        let groups = layout.groups.values().filter(|it| match it.part {
-            GroupContent::Variable(id) => variables.contains(&id),
-            GroupContent::Location(_) | GroupContent::Channel(_) => false,
-        });
-        let cells = groups.flat_map(|it| it.first.index()..it.first.index() + it.cells as usize);
-        cells.map(CellId::from_index).collect()
-    };
-    let mut all = Vec::new();
-    if let Some(it) = model.rewritten(model.wished.rewritings, &AnalysisBudget::largest()) {
-        let program = it.interp().program();
-        let net = it.structural().map(|it| {
-            let places =
-                it.agglomerated().iter().map(|it| it.0).chain(it.redundant().iter().copied());
-            of(places.collect())
-        });
-        let dead =
-            it.dead().map(|it| of(it.variables(program).iter().map(|it| it.variable).collect()));
-        all.extend(it.slice().map(|it| (slice::NAME, of(it.variables().to_vec()))));
-        all.extend(net.map(|it| (structural::NAME, it)));
-        all.extend(it.values().map(|it| (equivalent_values::NAME, it.cells().collect())));
-        all.extend(dead.map(|it| (dead::NAME, it)));
-    }
-    if model.wished.linear {
-        let budget = AnalysisBudget::largest();
-        let sets = linear_sets(model.interp.program(), layout, &budget).unwrap_or_default();
-        let cells = sets.iter().flat_map(|it| it.cells.iter().map(|it| it.0));
-        all.push((linear::NAME, cells.collect()));
-    }
-    all
 }
 
 /// What there is to be looked at: variables of the program and of processes, and of channels the number of messages and what they

@@ -1,8 +1,7 @@
 //! A model as it is searched, and what there is to tell of it.
 
-use super::step_choice::StepChoice;
 use crate::exec::{CompilationStats, StateSpace};
-use crate::reduce::{ReductionRefusal, ReductionSelection, ReductionStack};
+use crate::reduce::{ReductionPlan, ReductionRefusal, ReductionRequest, ReductionStack};
 use crate::report::CheckScope;
 use crate::source::SourceMap;
 use std::borrow::Cow;
@@ -12,9 +11,9 @@ pub struct SearchedModel<'m> {
     model: Box<dyn StateSpace + 'm>,
     stack: ReductionStack<'m>,
     compiled: Option<Result<CompilationStats, String>>,
-    wished: ReductionSelection,
-    /// How steps were to be taken, if it is still to be decided how it is reduced.
-    undecided: Option<StepChoice>,
+    wished: ReductionPlan,
+    /// What was asked for, if it is still to be decided how it is reduced.
+    undecided: Option<ReductionRequest>,
 }
 
 impl<'m> SearchedModel<'m> {
@@ -24,7 +23,7 @@ impl<'m> SearchedModel<'m> {
         runs: Box<dyn StateSpace + 'm>,
         stack: ReductionStack<'m>,
         compiled: Option<Result<CompilationStats, String>>,
-        wished: ReductionSelection,
+        wished: ReductionPlan,
     ) -> SearchedModel<'m> {
         SearchedModel { model: stack.wrap(runs), stack, compiled, wished, undecided: None }
     }
@@ -40,17 +39,17 @@ impl<'m> SearchedModel<'m> {
     }
 
     /// How it was wished to be reduced, once that was decided.
-    pub fn wished(&self) -> ReductionSelection {
+    pub fn wished(&self) -> ReductionPlan {
         self.wished.clone()
     }
 
-    /// The same, where it is still to be decided how it is reduced of what is wished for, and steps are to be taken so.
+    /// The same, where it is still to be decided how it is reduced of what is asked for.
     pub(super) fn undecided(
         self,
-        wished: ReductionSelection,
-        steps: StepChoice,
+        wished: ReductionPlan,
+        request: ReductionRequest,
     ) -> SearchedModel<'m> {
-        SearchedModel { wished, undecided: Some(steps), ..self }
+        SearchedModel { wished, undecided: Some(request), ..self }
     }
 
     /// Whether it is still to be decided how it is reduced: a search of it is not to begin.
@@ -58,9 +57,9 @@ impl<'m> SearchedModel<'m> {
         self.undecided.is_some()
     }
 
-    /// How steps were to be taken, if that is still to be decided.
-    pub(super) fn undecided_steps(&self) -> Option<StepChoice> {
-        self.undecided
+    /// What was asked for, if it is still to be decided how it is reduced.
+    pub(super) fn undecided_request(&self) -> Option<&ReductionRequest> {
+        self.undecided.as_ref()
     }
 
     /// What compiling it gave, or why it is interpreted; nothing if neither.
@@ -74,7 +73,7 @@ impl<'m> SearchedModel<'m> {
 #[derive(Clone, Debug)]
 pub(super) struct DecidedReductions {
     /// How it is reduced.
-    pub wished: ReductionSelection,
+    pub wished: ReductionPlan,
     /// What it is not reduced by, as that would not pay.
     pub left_off: Option<ReductionRefusal>,
     /// Whether how steps are chosen was still to be decided.

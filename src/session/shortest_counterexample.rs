@@ -9,7 +9,7 @@ use super::searched_model::{DecidedReductions, ModelSummary, SearchedModel};
 use super::verdict::CheckpointEvidence;
 use super::{DirectoryContents, Error, ExecutableProgram, SearchDirectory, SearchJob, TextModel};
 use crate::budget::AnalysisBudget;
-use crate::reduce::ReductionSelection;
+use crate::reduce::{ReductionKind, ReductionPlan};
 use crate::report::{ShorteningResult, ViolationReport};
 use crate::search::checkpoint::SavedSearch;
 use crate::search::files::SHORTER;
@@ -28,11 +28,12 @@ impl TextModel {
     pub fn unreduced<'m>(
         &'m self,
         runs: ExecutableProgram<'m>,
-        wished: ReductionSelection,
+        wished: ReductionPlan,
         (limits, storage): (&SearchLimits, &StateStorage),
         budget: &AnalysisBudget,
     ) -> UnreducedSearch<'m> {
-        let wished = ReductionSelection { partial_order: None, reversible: None, ..wished };
+        let wished = wished.without_kind(ReductionKind::Choice);
+        let wished = wished.with_selection(wished.selection.clone().without("reversible"));
         let decided = DecidedReductions { wished, left_off: None, is_open: false };
         let searched = self.reduced_as(runs, decided, budget);
         let limits = &SearchLimits { shortest: false, ..limits.clone() };

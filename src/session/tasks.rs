@@ -162,7 +162,7 @@ impl<'m> TaskRunner<'m> {
         let budget = SearchBudget { memory, threads, exec, goes_on: true, counts: coverage };
         let largest = AnalysisBudget::largest();
         let executor = |it: &'m Interp| budget.executor(it);
-        let runs = model.runnable(model.wished.rewritings, &largest, executor);
+        let runs = model.runnable(&model.wished, &largest, executor);
         let searched = model.searched_by(runs, &largest);
         let plan = budget.plan(model, searched.model().width())?;
         Ok((searched, plan))

@@ -9,11 +9,8 @@ use crate::front::{Language, LoadedModel, Options};
 use crate::ir::layout::{GroupId, InvalidKeyOrder};
 use crate::ir::validate;
 use crate::reduce::claim::NeverClaim;
-use crate::reduce::partial_order::PartialOrderStrategy;
-use crate::reduce::reversible::RuleSelection;
-use crate::reduce::rewriting::{ProgramForm, RewriteResult, RewriteSelection, RewrittenProgram};
-use crate::reduce::symmetry::SymmetryEffort;
-use crate::reduce::{ReductionRefusal, ReductionSelection, ReductionStack};
+use crate::reduce::rewriting::{ProgramForm, RewriteCache, RewriteResult, RewrittenProgram};
+use crate::reduce::{ReductionPlan, ReductionRefusal, ReductionStack};
 use crate::report::CheckScope;
 use crate::search::control::SearchPhase;
 use crate::search::key_order::order_from_sample;
@@ -21,7 +18,6 @@ use crate::search::{CheckSelection, SearchControl, SearchLimits};
 use crate::source::{self, SourceMap};
 use std::borrow::Cow;
 use std::path::Path;
-use std::sync::OnceLock;
 
 /// A model that came from a text, ready to run.
 pub struct TextModel {
@@ -34,11 +30,11 @@ pub struct TextModel {
     /// How it was read.
     pub options: Options,
     /// How its state space is to be reduced.
-    pub wished: ReductionSelection,
+    pub wished: ReductionPlan,
     /// What it is not reduced by, as that would not pay.
     pub left_off: Option<ReductionRefusal>,
-    /// What each choice of passes makes of the program, once somebody asks, if they find anything to do.
-    pub(super) rewritten: Box<[OnceLock<RewriteResult>]>,
+    /// What the rewriting reductions of plans make of the program, once somebody asks.
+    pub(super) rewritten: RewriteCache,
 }
 
 impl TextModel {
@@ -80,90 +76,65 @@ impl TextModel {
         }
         let interp = Interp::new(loaded.program)
             .map_err(|diagnostic| Error::text(&[diagnostic], &sources))?;
-        let (wished, left_off) = (ReductionSelection::default(), None);
-        let rewritten = empty_rewritings();
+        let (wished, left_off) = (ReductionPlan::default(), None);
+        let rewritten = RewriteCache::default();
         let model = TextModel { interp, sources, language, options, wished, left_off, rewritten };
         Ok((model, warnings))
     }
 
-    /// The same model, symmetric states visited with this trouble.
-    pub fn with_symmetry(self, symmetry: Option<SymmetryEffort>) -> TextModel {
-        TextModel { wished: ReductionSelection { symmetry, ..self.wished }, ..self }
+    /// The same model, to be reduced so.
+    pub fn with_plan(self, wished: ReductionPlan) -> TextModel {
+        TextModel { wished, ..self }
     }
 
-    /// The same model, its program rewritten by these passes.
-    pub fn with_rewritings(self, rewritings: RewriteSelection) -> TextModel {
-        TextModel { wished: ReductionSelection { rewritings, ..self.wished }, ..self }
-    }
-
-    /// What these passes make of the program, if they find anything to do. Each of them gets a `budget` of its own, when
-    /// they are first asked for. If the check is stopped meanwhile, there is nothing, and they are asked for anew.
+    /// What the rewriting reductions of a plan make of the program, if they find anything to do. Each of them gets a `budget`
+    /// of its own, when they are first asked for. If the check is stopped meanwhile, there is nothing, and they are asked for
+    /// anew.
     pub fn rewritten(
         &self,
-        by: RewriteSelection,
+        plan: &ReductionPlan,
         budget: &AnalysisBudget,
     ) -> Option<&RewrittenProgram> {
-        self.rewriting(by, budget)?.rewritten()
+        self.rewriting(plan, budget)?.rewritten()
     }
 
-    fn rewriting(&self, by: RewriteSelection, budget: &AnalysisBudget) -> Option<&RewriteResult> {
-        let known = &self.rewritten[by.number()];
-        match known.get() {
-            Some(known) => Some(known),
-            None => {
-                let found = RewriteResult::of(&self.interp, by, budget);
-                (!found.is_stopped()).then(|| known.get_or_init(|| found))
-            }
-        }
+    fn rewriting(&self, plan: &ReductionPlan, budget: &AnalysisBudget) -> Option<&RewriteResult> {
+        self.rewritten.get(plan, || RewriteResult::of(&self.interp, plan, budget))
     }
 
     /// The form in which its program is run.
-    pub(super) fn form(&self, by: RewriteSelection, budget: &AnalysisBudget) -> ProgramForm<'_> {
-        match self.rewriting(by, budget) {
+    pub(super) fn form(&self, plan: &ReductionPlan, budget: &AnalysisBudget) -> ProgramForm<'_> {
+        match self.rewriting(plan, budget) {
             None => ProgramForm::written(&self.interp),
             Some(rewriting) => ProgramForm::from_result(&self.interp, rewriting),
         }
     }
 
-    /// Its program ready to run, by what `run` makes of it: as written, or as these passes rewrite it, each within a
-    /// `budget` of its own.
+    /// Its program ready to run, by what `run` makes of it: as written, or as the rewriting reductions of a plan leave it,
+    /// each within a `budget` of its own.
     pub fn runnable<'m>(
         &'m self,
-        by: RewriteSelection,
+        plan: &ReductionPlan,
         budget: &AnalysisBudget,
         run: impl FnOnce(&'m Interp) -> Executor<'m>,
     ) -> ExecutableProgram<'m> {
-        ExecutableProgram::new(self.form(by, budget), run)
-    }
-
-    /// The same model, these rules undone, in a search for some checks.
-    pub fn with_reversible(self, reversible: Option<(RuleSelection, CheckSelection)>) -> TextModel {
-        TextModel { wished: ReductionSelection { reversible, ..self.wished }, ..self }
-    }
-
-    /// The same model, the steps that are taken of a state chosen so, in a search for some checks.
-    pub fn with_partial_order(
-        self,
-        partial_order: Option<(PartialOrderStrategy, CheckSelection)>,
-    ) -> TextModel {
-        TextModel { wished: ReductionSelection { partial_order, ..self.wished }, ..self }
+        ExecutableProgram::new(self.form(plan, budget), run)
     }
 
     /// The model as it is searched, run by the interpreter. What is wished for was analysed before, when the search
     /// began, so that there is the largest budget for that.
     pub fn searched(&self) -> SearchedModel<'_> {
-        self.searched_as(self.wished.clone())
+        self.searched_as(&self.wished)
     }
 
-    /// The same, reduced as it is wished for.
-    pub(super) fn searched_as(&self, wished: ReductionSelection) -> SearchedModel<'_> {
+    /// The same, reduced by a plan.
+    pub(super) fn searched_as(&self, plan: &ReductionPlan) -> SearchedModel<'_> {
         let budget = AnalysisBudget::largest();
-        let form = self.form(wished.rewritings, &budget);
+        let form = self.form(plan, &budget);
         let selective = || Ok(Box::new(form.interp().selector()?) as Box<dyn SelectiveStateSpace>);
-        let stack = ReductionStack::of(form, wished.clone(), selective, &budget);
+        let stack = ReductionStack::of(form, plan, &selective, &budget);
         let stack = stack.with_unprofitable(self.left_off.clone());
-        let wished = ReductionSelection { rewritings: form.rewritings(), ..wished };
-        SearchedModel::new(Box::new(form.interp()), stack, None, wished)
+        SearchedModel::new(Box::new(form.interp()), stack, None, form.applied(plan))
     }
 
     /// The same, as it is ready to run; each analysis has such a budget.
@@ -183,8 +154,7 @@ impl TextModel {
         DecidedReductions { wished, left_off, .. }: DecidedReductions,
         budget: &AnalysisBudget,
     ) -> SearchedModel<'m> {
-        let stack =
-            ReductionStack::of(runs.form, wished.clone(), || runs.executor.selective(), budget);
+        let stack = ReductionStack::of(runs.form, &wished, &|| runs.executor.selective(), budget);
         self.searched_with(runs, stack.with_unprofitable(left_off), wished)
     }
 
@@ -193,10 +163,9 @@ impl TextModel {
         &'m self,
         ExecutableProgram { form, executor }: ExecutableProgram<'m>,
         stack: ReductionStack<'m>,
-        wished: ReductionSelection,
+        wished: ReductionPlan,
     ) -> SearchedModel<'m> {
-        let wished =
-            ReductionSelection { rewritings: form.rewritings(), ..stack.within_budget(wished) };
+        let wished = form.applied(&stack.within_budget(&wished));
         let compiled = executor.compiled().map_err(str::to_owned);
         SearchedModel::new(executor.into_model(), stack, Some(compiled), wished)
     }
@@ -251,7 +220,7 @@ impl TextModel {
 
     /// The same model with its states' variables in this order.
     pub fn with_order(self, order: &[GroupId]) -> Result<TextModel, InvalidKeyOrder> {
-        let (interp, rewritten) = (self.interp.with_order(order)?, empty_rewritings());
+        let (interp, rewritten) = (self.interp.with_order(order)?, RewriteCache::default());
         Ok(TextModel { interp, rewritten, ..self })
     }
 
@@ -274,11 +243,6 @@ impl TextModel {
     pub fn name(&self) -> &str {
         &self.sources.file(0).name
     }
-}
-
-/// Nobody has asked yet what any passes make of a program.
-fn empty_rewritings() -> Box<[OnceLock<RewriteResult>]> {
-    (0..RewriteSelection::COUNT).map(|_| OnceLock::new()).collect()
 }
 
 /// The text of a model.

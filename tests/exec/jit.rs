@@ -9,7 +9,8 @@ use spillway::exec::jit::CompileLimits;
 use spillway::exec::{Jit, StateSpace};
 use spillway::front::{Language, Options, promela};
 use spillway::ir::{Communication, Expr, OverflowRule, Place, Program, Stmt, StmtKind, VarId};
-use spillway::reduce::rewriting::{RewriteSelection, RewrittenProgram};
+use spillway::reduce::rewriting::RewrittenProgram;
+use spillway::reduce::{ParameterValues, ReductionPlan};
 use spillway::source::{SourceMap, Span};
 use std::path::Path;
 use std::time::Duration;
@@ -127,7 +128,9 @@ fn a_sender_that_resets_is_compiled() {
         active [2] proctype S() { byte v; byte t[3]; do :: v = 1; t[1] = v; c!t[1] :: v = 2; c!v od }
         active proctype R() { byte w; do :: c?w -> assert(w > 0) :: atomic { c?2 -> seen = 1 - seen } od }";
     let written = Interp::new(program_of(text)).unwrap();
-    let cleared = RewrittenProgram::of(&written, RewriteSelection::DEAD).unwrap();
+    let joint = ParameterValues::default().with("joint", true);
+    let dead = ReductionPlan::default().with("dead", joint);
+    let cleared = RewrittenProgram::of(&written, &dead).unwrap();
     let resets = |it: &&spillway::ir::Action| {
         matches!(it.communication, Some(Communication::Send { .. })) && !it.body.is_empty()
     };

@@ -6,9 +6,9 @@ use spillway::Check;
 use spillway::exec::{StepOutcome, SystemDescription};
 use spillway::front::{Options, promela};
 use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
-use spillway::reduce::rewriting::RewriteSelection;
+use spillway::reduce::{ReductionConfig, ReductionSelection};
 use spillway::search::SearchVerdict;
-use spillway::session::{ReductionRequest, StepChoice, TextModel};
+use spillway::session::TextModel;
 use spillway::source::SourceMap;
 
 const PAIRS: &str = "chan two = [1] of { byte, byte }; chan pairs = [0] of { byte, byte }; ";
@@ -214,17 +214,13 @@ fn reductions_keep_the_errors_of_messages() {
     let by_steps = CycleProviso::ALL
         .iter()
         .map(|&proviso| PartialOrderStrategy { method: PartialOrderMethod::Conditional, proviso })
-        .map(|way| ReductionRequest { steps: StepChoice::Chosen(way), ..ReductionRequest::NONE });
-    let by_passes = [
-        RewriteSelection::DEAD,
-        RewriteSelection::VALUES,
-        RewriteSelection::STATES,
-        RewriteSelection::MERGE,
-        RewriteSelection::ALL,
-    ]
-    .map(|rewritings| ReductionRequest { rewritings, ..ReductionRequest::NONE });
-    let all: Vec<ReductionRequest> =
-        by_steps.chain(by_passes).chain([ReductionRequest::AUTO]).collect();
+        .map(|way| ReductionConfig::from(ReductionSelection::from(way)));
+    let rewriting = ["dead", "values", "states", "merge"];
+    let by_passes = rewriting.map(|it| ReductionSelection::of([it]));
+    let by_passes = by_passes.into_iter().chain([ReductionSelection::of(rewriting)]);
+    let by_passes = by_passes.map(ReductionConfig::from);
+    let all: Vec<ReductionConfig> =
+        by_steps.chain(by_passes).chain([ReductionConfig::auto()]).collect();
     for (text, _) in &misfits() {
         let model = text_model(text);
         for reduce in &all {

@@ -4,18 +4,21 @@
 
 use super::bench::Bench;
 use super::digraph::Dice;
+use crate::support::reductions::both;
+use crate::support::reductions::{bisimilar, by_way, dead};
 use serde_json::Value;
 use spillway::budget::AnalysisBudget;
 use spillway::exec::{ExecutionMode, Executor, StepOutcome, SystemDescription};
 use spillway::front::{Language, Options};
+use spillway::reduce::ReductionKind;
 use spillway::reduce::claim::{ClaimProduct, FiniteRunPolicy};
 use spillway::reduce::partial_order::PartialOrderMethod;
-use spillway::reduce::rewriting::RewriteSelection;
+use spillway::reduce::{ReductionPlan, ReductionSelection};
 use spillway::search::liveness::nested_dfs::{Lasso, ProbeLimits, ProbeVerdict};
 use spillway::search::{MemoryPlan, SearchControl, StateStorage};
 use spillway::session::{
-    EmptinessSearch, Fairness, LivenessCheck, ProductCheck, PropertyRequest, ReductionRequest,
-    ReplayedRun, SearchDirectory, SearchJob, StepChoice, probe_product, probe_reduced,
+    EmptinessSearch, Fairness, LivenessCheck, ProductCheck, PropertyRequest, ReplayedRun,
+    SearchDirectory, SearchJob, probe_product, probe_reduced,
 };
 use spillway::source::SourceMap;
 
@@ -43,28 +46,13 @@ pub fn load_as(language: &str, text: &str, formula: &str) -> LivenessCheck {
     loaded.unwrap_or_else(|error| panic!("{error}\n{formula}\n{text}")).0
 }
 
-fn by_order(method: PartialOrderMethod) -> ReductionRequest {
-    ReductionRequest { steps: StepChoice::Chosen(method.into()), ..ReductionRequest::NONE }
-}
-
-fn by_passes(rewritings: RewriteSelection) -> ReductionRequest {
-    ReductionRequest { rewritings, ..ReductionRequest::NONE }
-}
-
 /// What is tried on each model.
-fn reductions() -> Vec<ReductionRequest> {
-    let passes = [
-        RewriteSelection::DEAD,
-        RewriteSelection::VALUES,
-        RewriteSelection::STATES,
-        RewriteSelection::BISIMILAR,
-    ];
-    let both = ReductionRequest {
-        rewritings: RewriteSelection::BISIMILAR,
-        ..by_order(PartialOrderMethod::Conditional)
-    };
-    let all = passes.map(by_passes).into_iter().chain(METHODS.map(by_order));
-    all.chain([both]).collect()
+fn reductions() -> Vec<ReductionSelection> {
+    let values = ReductionPlan::of(["values"]);
+    let passes = [dead(), values, ReductionPlan::of(["states"]), bisimilar()];
+    let order = METHODS.map(by_way);
+    let together = both(&bisimilar(), &by_way(PartialOrderMethod::Conditional));
+    passes.into_iter().chain(order).chain([together]).map(|it| it.selection).collect()
 }
 
 /// What a search came to.
@@ -78,7 +66,7 @@ pub struct Came {
 /// Nothing if it is not decided among so few states.
 pub fn plain(watched: LivenessCheck, ended: FiniteRunPolicy) -> Option<Came> {
     // What a shortest run is looked for in is to say the same of runs that end.
-    let watched = &watched.reduced(&ReductionRequest::NONE, ended);
+    let watched = &watched.reduced(ReductionSelection::default(), ended);
     let product = watched.product(&watched.model.interp, ended)?;
     let probe = probe_product(&product, LIMITS, &SearchControl::default()).unwrap();
     let least = match &probe.found {
@@ -93,7 +81,7 @@ pub fn plain(watched: LivenessCheck, ended: FiniteRunPolicy) -> Option<Came> {
 fn least(watched: &LivenessCheck, product: &ClaimProduct<'_>, found: &Lasso) -> usize {
     let (model, largest) = (&watched.model, AnalysisBudget::largest());
     let executor = |it| Executor::new(it, ExecutionMode::Interp);
-    let runs = || model.runnable(model.wished.rewritings, &largest, executor);
+    let runs = || model.runnable(&model.wished, &largest, executor);
     let (searched, all_steps) =
         (model.searched_by(runs(), &largest), watched.with_all_steps(runs(), &largest));
     let executor = runs().executor().clone();
@@ -192,12 +180,12 @@ fn keep_the_verdict(text: &str, formula: &str, disk: bool, census: &mut Census) 
     census.asked += 1;
     census.violated += u32::from(whole.is_violated);
     for (number, reduce) in reductions().iter().enumerate() {
-        let watched = load(text, formula).reduced(reduce, ended);
+        let watched = load(text, formula).reduced(reduce.clone(), ended);
         let found = reduced(&watched, ended, false);
         let told = || format!("{formula} {ended:?} {reduce:?}\n{text}");
         assert_eq!(found.is_violated, whole.is_violated, "{}", told());
         // Passes may let a loop close that is one of alike states alone.
-        let is_whole = reduce.rewritings == RewriteSelection::NONE;
+        let is_whole = !reduce.has_kind(ReductionKind::Rewriting);
         let is_as_short =
             if is_whole { whole.least == found.least } else { whole.least >= found.least };
         assert!(is_as_short, "{:?} {:?}: {}", whole.least, found.least, told());
@@ -362,7 +350,7 @@ fn models_that_lose_a_run_if_a_condition_is_left_out_keep_it() {
     for (text, asked, ended) in LOST {
         assert!(plain(load(text, asked), ended).unwrap().is_violated, "{text}");
         for reduce in reductions() {
-            let watched = load(text, asked).reduced(&reduce, ended);
+            let watched = load(text, asked).reduced(reduce.clone(), ended);
             for on_disk in [false, true] {
                 let found = reduced(&watched, ended, on_disk);
                 assert!(found.is_violated, "{reduce:?} on disk: {on_disk}\n{text}");

@@ -4,25 +4,21 @@
 use super::bench::Bench;
 use super::digraph::Dice;
 use super::reduced::{load_as, plain, reduced};
+use crate::support::reductions::both;
+use crate::support::reductions::{bisimilar, scalarsets};
 use serde_json::Value;
+use spillway::reduce::ReductionSelection;
 use spillway::reduce::claim::FiniteRunPolicy;
-use spillway::reduce::rewriting::RewriteSelection;
-use spillway::reduce::symmetry::SymmetryEffort;
-use spillway::session::ReductionRequest;
 
 /// How many elements the scalarset of random models has.
 const ELEMENTS: usize = 3;
 
 /// What is tried on each model.
-const REDUCTIONS: [ReductionRequest; 3] = [
-    ReductionRequest { symmetry: Some(SymmetryEffort::Exact), ..ReductionRequest::NONE },
-    ReductionRequest { symmetry: Some(SymmetryEffort::Fast), ..ReductionRequest::NONE },
-    ReductionRequest {
-        symmetry: Some(SymmetryEffort::Exact),
-        rewritings: RewriteSelection::BISIMILAR,
-        ..ReductionRequest::NONE
-    },
-];
+fn reductions() -> [ReductionSelection; 3] {
+    let exact = scalarsets("exact");
+    let with_passes = both(&exact, &bisimilar());
+    [exact, scalarsets("fast"), with_passes].map(|it| it.selection)
+}
 
 /// What an element `p` may be asked.
 fn local(dice: &mut Dice) -> String {
@@ -116,7 +112,7 @@ fn formula(dice: &mut Dice, depth: usize) -> String {
 struct Census {
     asked: u32,
     violated: u32,
-    fewer: [u32; REDUCTIONS.len()],
+    fewer: [u32; 3],
     /// Where judging the formula may fail.
     refused: u32,
     on_disk: u32,
@@ -130,8 +126,8 @@ fn keep_the_verdict(text: &str, asked: &str, disk: bool, census: &mut Census) {
     let Some(whole) = plain(load(), ended) else { return };
     census.asked += 1;
     census.violated += u32::from(whole.is_violated);
-    for (number, reduce) in REDUCTIONS.iter().enumerate() {
-        let watched = load().reduced(reduce, ended);
+    for (number, reduce) in reductions().into_iter().enumerate() {
+        let watched = load().reduced(reduce.clone(), ended);
         let refused = watched.model.searched().stack().refusals().len() as u32;
         census.refused += refused;
         for on_disk in [false, true].into_iter().take(1 + usize::from(disk)) {

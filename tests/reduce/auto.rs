@@ -1,13 +1,16 @@
 //! Whether partial order is left to itself: what the first states tell, and that a search keeps it.
 
+use crate::support::reductions::by_way;
 use spillway::budget::AnalysisBudget;
 use spillway::exec::{ExecutionMode, Executor, StateSpace};
 use spillway::front::{Language, Options};
+use spillway::reduce::ReductionRequest;
 use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
-use spillway::reduce::rewriting::RewriteSelection;
+use spillway::reduce::{ReductionConfig, ReductionPlan};
 use spillway::search::pilot::FirstLevels;
 use spillway::search::{CheckSelection, SearchControl, SearchLimits, StateStorage};
-use spillway::session::{KeyOrder, ReductionRequest, StepChoice, TextModel};
+use spillway::session::{KeyOrder, TextModel};
+use spillway::session::{ReductionSettings, SearchedModel};
 use spillway::source::SourceMap;
 use spillway::{Check, reduce::ReductionKind};
 use std::cell::Cell;
@@ -20,8 +23,10 @@ fn model(language: &str, text: &str) -> TextModel {
 }
 
 /// As far as steps are chosen: what is dead here is no matter.
-const AUTO: ReductionRequest =
-    ReductionRequest { rewritings: RewriteSelection::NONE, ..ReductionRequest::AUTO };
+fn auto_steps() -> ReductionConfig {
+    let exclude = ["values", "states", "dead"].map(str::to_owned).to_vec();
+    ReductionConfig { exclude, ..ReductionConfig::auto() }
+}
 
 /// Processes that count by themselves, and one that is watched.
 fn loose() -> TextModel {
@@ -75,15 +80,27 @@ fn decided_within(
     exec: ExecutionMode,
     search: (&SearchLimits, &StateStorage),
 ) -> Result<String, String> {
-    let runs =
-        model.runnable(AUTO.rewritings, &AnalysisBudget::largest(), |it| Executor::new(it, exec));
-    let searched =
-        model.reduced(runs, AUTO, search, &SearchControl::default(), &AnalysisBudget::largest());
+    let (request, (limits, storage)) = (auto_steps().resolve(false), search);
+    let searched = reduced(model, request, exec, limits, storage);
     assert!(!searched.is_undecided());
     match searched.stack().unprofitable() {
-        Some(left_off) => Err(left_off.reason.clone()),
+        Some(left_off) => Err(left_off.reason.to_string()),
         None => Ok(searched.stack().names(&[ReductionKind::Choice]).remove(0)),
     }
+}
+
+/// The model as it is searched where this is asked for.
+fn reduced<'m>(
+    model: &'m TextModel,
+    request: ReductionRequest,
+    exec: ExecutionMode,
+    limits: &SearchLimits,
+    storage: &StateStorage,
+) -> SearchedModel<'m> {
+    let (control, budget) = (&SearchControl::default(), &AnalysisBudget::largest());
+    let plan = ReductionPlan::new(request.selection.clone(), limits.checks);
+    let runs = model.runnable(&plan, budget, |it| Executor::new(it, exec));
+    model.reduced(runs, request, ReductionSettings { limits, storage, control, budget })
 }
 
 #[test]
@@ -173,29 +190,19 @@ fn the_first_states_tell_what_is_saved() {
     let (checks, control) = (CheckSelection::default(), SearchControl::default());
     let first = FirstLevels::of(&*whole, &checks, &control).unwrap();
     assert!(!first.is_all && !first.is_violated && first.states() >= 10_000);
-    let states = |steps| {
-        let check = Check::of_text(&model)
-            .reduce(ReductionRequest { steps, ..ReductionRequest::NONE })
-            .keep_going();
+    let states = |plan: ReductionPlan| {
+        let check = Check::of_text(&model).reduce(plan).keep_going();
         check.memory(256 << 20).run().unwrap().states() as f64
     };
     let way = PartialOrderStrategy {
         method: PartialOrderMethod::Conditional,
         proviso: CycleProviso::Levels,
     };
-    let reduce = ReductionRequest { steps: StepChoice::Chosen(way), ..ReductionRequest::NONE };
-    let runs = model.runnable(reduce.rewritings, &AnalysisBudget::largest(), |it| {
-        Executor::new(it, ExecutionMode::Jit)
-    });
-    let reduced = model.reduced(
-        runs,
-        reduce,
-        (&SearchLimits::default(), &StateStorage::default()),
-        &control,
-        &AnalysisBudget::largest(),
-    );
+    let request = ReductionConfig::from(by_way(way)).resolve(true);
+    let (limits, storage) = (SearchLimits::default(), StateStorage::default());
+    let reduced = reduced(&model, request, ExecutionMode::Jit, &limits, &storage);
     let foretold = first.remaining_in(reduced.model(), || 0, &control).unwrap().late;
-    let came = states(StepChoice::Chosen(way)) / states(StepChoice::All);
+    let came = states(by_way(way)) / states(ReductionPlan::default());
     assert!((foretold - came).abs() < 0.1, "{foretold} foretold, {came} came");
     // What choosing takes counts as well: here a million members for each level.
     let left = |of: u64| {
@@ -247,7 +254,7 @@ fn a_search_that_goes_on_keeps_what_was_decided() {
     for (name, make, on) in [("loose", loose as fn() -> TextModel, true), ("tight", tight, false)] {
         let dir = folder.path().join(name);
         let model = make();
-        let check = || Check::of_text(&model).reduce(AUTO).memory(256 << 20);
+        let check = || Check::of_text(&model).reduce(auto_steps()).memory(256 << 20);
         let expected = check().run().unwrap();
         let stopped = check().dir(&dir).max_states(50).run().unwrap();
         assert_eq!(stopped.verdict(), spillway::search::SearchVerdict::Incomplete, "{name}");
@@ -260,7 +267,7 @@ fn a_search_that_goes_on_keeps_what_was_decided() {
         drop(found);
         // Asked for something else it is another search.
         let other =
-            Check::of_text(&model).reduce(ReductionRequest::NONE).memory(256 << 20).dir(&dir);
+            Check::of_text(&model).reduce(ReductionConfig::none()).memory(256 << 20).dir(&dir);
         assert_eq!(other.run().is_err(), on, "{name}");
     }
 }
@@ -289,39 +296,21 @@ fn processes_do_not_stop_where_that_pays() {
     let folder = tempfile::tempdir().unwrap();
     for (name, counts, with_order) in [("alone", "", false), ("both", counting, true)] {
         let model = computing(counts);
-        let runs = model.runnable(RewriteSelection::BISIMILAR, &AnalysisBudget::largest(), |it| {
-            Executor::new(it, ExecutionMode::Jit)
-        });
-        let search = (&SearchLimits::default(), &StateStorage::default());
-        let searched = model.reduced(
-            runs,
-            ReductionRequest::AUTO,
-            search,
-            &SearchControl::default(),
-            &AnalysisBudget::largest(),
-        );
-        assert!(searched.wished().rewritings.merge, "{name}");
+        let (limits, storage) = (SearchLimits::default(), StateStorage::default());
+        let request = || ReductionConfig::auto().resolve(false);
+        let searched = reduced(&model, request(), ExecutionMode::Jit, &limits, &storage);
+        assert!(searched.wished().selection.has("merge"), "{name}");
         assert_eq!(searched.stack().unprofitable().is_none(), with_order, "{name}");
         let check = || Check::of_text(&model).memory(256 << 20);
-        let whole = check().reduce(ReductionRequest::NONE).run().unwrap();
-        let auto = || check().reduce(ReductionRequest::AUTO);
+        let whole = check().reduce(ReductionConfig::none()).run().unwrap();
+        let auto = || check().reduce(ReductionConfig::auto());
         let expected = auto().run().unwrap();
         assert!(4 * expected.states() < whole.states() + 4, "{name}");
         assert_eq!(expected.verdict(), whole.verdict(), "{name}");
         // Levels of longer steps are no bound for a shortest counterexample.
-        let runs = model.runnable(RewriteSelection::BISIMILAR, &AnalysisBudget::largest(), |it| {
-            Executor::new(it, ExecutionMode::Jit)
-        });
         let shortest = SearchLimits { shortest: true, ..SearchLimits::default() };
-        let search = (&shortest, &StateStorage::default());
-        let searched = model.reduced(
-            runs,
-            ReductionRequest::AUTO,
-            search,
-            &SearchControl::default(),
-            &AnalysisBudget::largest(),
-        );
-        assert!(!searched.wished().rewritings.merge, "{name}");
+        let searched = reduced(&model, request(), ExecutionMode::Jit, &shortest, &storage);
+        assert!(!searched.wished().selection.has("merge"), "{name}");
         let none = std::time::Duration::ZERO;
         for (at, stop) in [(0, None), (50, Some(50))] {
             let dir = folder.path().join(format!("{name}-{at}"));
@@ -344,7 +333,7 @@ fn what_was_not_decided_is_decided_later() {
     for (name, make) in [("loose", loose as fn() -> TextModel), ("tight", tight)] {
         let dir = folder.path().join(name);
         let model = make();
-        let check = || Check::of_text(&model).reduce(AUTO).memory(256 << 20);
+        let check = || Check::of_text(&model).reduce(auto_steps()).memory(256 << 20);
         let expected = check().run().unwrap();
         let none = std::time::Duration::ZERO;
         let stopped = check().dir(&dir).max_time(none).run().unwrap();
@@ -375,7 +364,7 @@ fn a_shorter_counterexample_is_found_if_it_is_asked_for() {
         method: PartialOrderMethod::Conditional,
         proviso: CycleProviso::Levels,
     };
-    let reduce = ReductionRequest { steps: StepChoice::Chosen(way), ..ReductionRequest::NONE };
+    let reduce = ReductionConfig::from(by_way(way));
     let check = || Check::of_text(&model).memory(256 << 20);
     let length = |check: Check| {
         let found = check.run().unwrap();
@@ -384,7 +373,7 @@ fn a_shorter_counterexample_is_found_if_it_is_asked_for() {
     };
     let (long, may_be_shorter) = length(check().reduce(reduce.clone()));
     assert!(long > 221 && may_be_shorter, "{long}");
-    assert_eq!(length(check().reduce(ReductionRequest::NONE)), (221, false));
+    assert_eq!(length(check().reduce(ReductionConfig::none())), (221, false));
     assert_eq!(length(check().reduce(reduce.clone()).shortest()), (221, false));
     // It is gone on with when it was stopped, and what was found first stands.
     let folder = tempfile::tempdir().unwrap();

@@ -2,13 +2,15 @@
 //! ends is told in single steps.
 
 use crate::runs::assert_is_run;
+use crate::support::reductions::both;
+use crate::support::reductions::{bisimilar, by_way, dead, scalarsets};
 use spillway::Check;
 use spillway::exec::{ExecutionMode, Violation};
 use spillway::front::{Language, Options};
 use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
-use spillway::reduce::rewriting::RewriteSelection;
+use spillway::reduce::{ReductionConfig, ReductionPlan};
 use spillway::search::{CheckSelection, SearchOutcome, SearchVerdict, StateStorage};
-use spillway::session::{ReductionRequest, StepChoice, TextModel};
+use spillway::session::TextModel;
 use spillway::source::SourceMap;
 
 const CHAINS: [CycleProviso; 2] = [CycleProviso::Chains, CycleProviso::StaticChains];
@@ -20,12 +22,12 @@ fn model(language: &str, text: &str) -> TextModel {
     TextModel::load(language, sources, Options::default()).unwrap().0
 }
 
-fn by(proviso: CycleProviso) -> ReductionRequest {
+fn by(proviso: CycleProviso) -> ReductionPlan {
     let way = PartialOrderStrategy { method: PartialOrderMethod::Conditional, proviso };
-    ReductionRequest { steps: StepChoice::Chosen(way), ..ReductionRequest::NONE }
+    by_way(way)
 }
 
-fn check(model: &TextModel, reduce: ReductionRequest) -> Check<'_> {
+fn check(model: &TextModel, reduce: impl Into<ReductionConfig>) -> Check<'_> {
     Check::of_text(model).reduce(reduce).memory(256 << 20)
 }
 
@@ -49,7 +51,7 @@ const COUNT: &str = "
 #[test]
 fn counts_do_not_depend_on_how_it_is_searched() {
     let model = model("dve", COUNT);
-    let whole = outcome(check(&model, ReductionRequest::NONE).keep_going());
+    let whole = outcome(check(&model, ReductionConfig::none()).keep_going());
     let order = outcome(check(&model, by(CycleProviso::Static)).keep_going());
     let folder = tempfile::tempdir().unwrap();
     for proviso in CHAINS {
@@ -82,12 +84,11 @@ fn counterexamples_go_through_chains() {
     let model = model("dve", COUNT);
     for proviso in CHAINS {
         for (rewritings, storage) in [
-            (RewriteSelection::NONE, StateStorage::default()),
-            (RewriteSelection::BISIMILAR, StateStorage::default()),
-            (RewriteSelection::DEAD, StateStorage::Comback(Default::default())),
+            (ReductionPlan::default(), StateStorage::default()),
+            (bisimilar(), StateStorage::default()),
+            (dead(), StateStorage::Comback(Default::default())),
         ] {
-            let found =
-                check(&model, ReductionRequest { rewritings, ..by(proviso) }).storage(storage);
+            let found = check(&model, both(&rewritings, &by(proviso))).storage(storage);
             let found = found.run().unwrap();
             assert!(found.outcome().levels.len() < 20, "{:?}", found.outcome());
             let way = found.counterexample().unwrap().unwrap();
@@ -108,9 +109,9 @@ fn chains_are_told_with_what_is_dead() {
         active proctype P() { byte x; x = 7; x = x + 1; g = 3; turn = 1; g > 2 -> turn = 2 }
         active proctype Q() { byte y; turn == 2 -> y = 5; seen = y; y = 9; seen++; assert(seen != 6) }",
     );
-    let whole = outcome(check(&model, ReductionRequest::NONE).keep_going());
+    let whole = outcome(check(&model, ReductionConfig::none()).keep_going());
     for proviso in CHAINS {
-        let reduce = ReductionRequest { rewritings: RewriteSelection::DEAD, ..by(proviso) };
+        let reduce = both(&dead(), &by(proviso));
         let all = outcome(check(&model, reduce.clone()).keep_going());
         assert!(all.states() < whole.states(), "{all:?}");
         let found = check(&model, reduce).run().unwrap();
@@ -210,10 +211,9 @@ fn beside_symmetry_no_state_is_run_through() {
         ruleset p: P do rule \"on\" x[p] < 3 ==> x[p] := x[p] + 1; end; end;
         invariant \"less\" forall p: P do x[p] < 4 end;",
     );
-    let symmetry = ReductionRequest::AUTO.symmetry;
+    let symmetry = scalarsets("exact");
     for proviso in CHAINS {
-        let found =
-            outcome(check(&model, ReductionRequest { symmetry, ..by(proviso) }).keep_going());
+        let found = outcome(check(&model, both(&symmetry, &by(proviso))).keep_going());
         assert_eq!(found.passed, 0);
     }
 }

@@ -9,6 +9,7 @@ use crate::generated::questions::{condition, not};
 use crate::generated::{Generated, programs, try_all};
 use crate::support::Random;
 use crate::support::collection::of_the_corpus;
+use crate::support::reductions::by_way;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spillway::Check;
@@ -22,10 +23,11 @@ use spillway::ir::{
     LocationId, Program, ProgramProperty, PropertyKind, Stmt, StmtKind, Urgency,
 };
 use spillway::reduce::Reduction;
+use spillway::reduce::ReductionConfig;
 use spillway::reduce::claim::{ClaimProduct, NeverClaim};
 use spillway::reduce::partial_order::{PartialOrder, PartialOrderMethod};
 use spillway::search::CheckSelection;
-use spillway::session::{ReductionRequest, StepChoice, TextModel};
+use spillway::session::TextModel;
 use spillway::source::{SourceMap, Span};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -534,24 +536,20 @@ const COUNTING: &str = "
     never { do :: z == 1 -> break :: else od }
 ";
 
-fn reduce(steps: StepChoice) -> ReductionRequest {
-    ReductionRequest { steps, ..ReductionRequest::NONE }
-}
-
 /// A run of the product of the unreduced model, to the end of its claim; longer than it has to be, unless that
 /// is asked for.
 #[test]
 fn counterexamples_are_runs_of_the_whole_product() {
     let model = text_model(COUNTING);
     let whole = ClaimProduct::new(&model.interp, &model.interp).unwrap();
-    let way = StepChoice::Chosen(PartialOrderMethod::Conditional.into());
+    let reduce = || by_way(PartialOrderMethod::Conditional);
     let ask = || Check::of_text(&model).memory(512 << 20);
-    let shortest = ask().reduce(ReductionRequest::NONE).run().unwrap();
+    let shortest = ask().reduce(ReductionConfig::none()).run().unwrap();
     let least = shortest.counterexample().unwrap().unwrap().trace().depth();
     for (check, is_shortest) in [
-        (ask().reduce(reduce(way)), false),
-        (ask().reduce(reduce(way)).shortest(), true),
-        (ask().reduce(ReductionRequest::AUTO), false),
+        (ask().reduce(reduce()), false),
+        (ask().reduce(reduce()).shortest(), true),
+        (ask().reduce(ReductionConfig::auto()), false),
     ] {
         let found = check.run().unwrap();
         assert!(found.outcome().partial > 0 && found.states() < shortest.states() / 2);
@@ -574,7 +572,7 @@ fn a_search_goes_on_as_it_began() {
     let model = text_model(&text);
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("search");
-    let ask = || Check::of_text(&model).memory(512 << 20).reduce(ReductionRequest::AUTO);
+    let ask = || Check::of_text(&model).memory(512 << 20).reduce(ReductionConfig::auto());
     let whole = ask().run().unwrap();
     let stopped = ask().dir(&dir).max_states(40).run().unwrap();
     assert!(stopped.states() < whole.states());

@@ -5,6 +5,8 @@
 
 use crate::merge::{Choices, dve, promela, try_random};
 use crate::support::follow::{ALL, load};
+use crate::support::reductions::both;
+use crate::support::reductions::{by_way, by_way_for, rewritings};
 use crate::support::{is_large, stored};
 use proptest::prelude::*;
 use spillway::Check;
@@ -18,9 +20,9 @@ use spillway::reduce::PropertyClass;
 use spillway::reduce::partial_order::{
     CycleProviso, PartialOrder, PartialOrderMethod, PartialOrderStrategy,
 };
-use spillway::reduce::rewriting::RewriteSelection;
+use spillway::reduce::{ParameterValues, ReductionConfig};
 use spillway::search::{CheckSelection, SearchLimits, SearchOutcome, memory};
-use spillway::session::{ReductionRequest, StepChoice, TextModel};
+use spillway::session::TextModel;
 use std::collections::{BTreeMap, BTreeSet};
 
 const MAP: PartialOrderStrategy =
@@ -127,7 +129,7 @@ fn is_kept(language: &str, text: &str) -> Result<(u64, u64), TestCaseError> {
     let (whole, stuck) = (found(&model, &ALL), found(&model, &DEADLOCKS));
     let mut left = whole.states();
     for way in ways() {
-        model = model.with_partial_order(Some((way, CheckSelection::default())));
+        model = model.with_plan(by_way_for(way, CheckSelection::default()));
         let reduced = found(&model, &ALL);
         prop_assert_eq!(violated(&reduced), violated(&whole), "{:?} {}", way, text);
         let searched = model.searched();
@@ -138,7 +140,7 @@ fn is_kept(language: &str, text: &str) -> Result<(u64, u64), TestCaseError> {
             left = reduced.states();
         }
         drop(searched);
-        model = model.with_partial_order(Some((way, DEADLOCKS.checks)));
+        model = model.with_plan(by_way_for(way, DEADLOCKS.checks));
         prop_assert_eq!(
             is_stuck(&found(&model, &DEADLOCKS)),
             is_stuck(&stuck),
@@ -149,7 +151,7 @@ fn is_kept(language: &str, text: &str) -> Result<(u64, u64), TestCaseError> {
     }
     for proviso in [CycleProviso::Static, CycleProviso::Chains] {
         let way = PartialOrderStrategy { proviso, ..MAP };
-        let reduce = ReductionRequest { steps: StepChoice::Chosen(way), ..ReductionRequest::NONE };
+        let reduce = ReductionConfig::from(by_way(way));
         let by = |exec| {
             let check = Check::of_text(&model).reduce(reduce.clone()).memory(512 << 20);
             check.exec(exec).keep_going().run().unwrap().outcome().clone()
@@ -331,15 +333,10 @@ fn it_stacks() {
         let whole = violated(&found(&model, &ALL));
         for way in ways() {
             for processes in [false, true] {
-                let symmetry = ReductionRequest::AUTO.symmetry.filter(|_| processes);
-                let steps = StepChoice::Chosen(way);
-                let reduce = ReductionRequest {
-                    rewritings: RewriteSelection::ALL,
-                    steps,
-                    processes,
-                    symmetry,
-                    ..ReductionRequest::NONE
-                };
+                let mut reduce = both(&rewritings(), &by_way(way));
+                if processes {
+                    reduce = reduce.with("symmetry", ParameterValues::default());
+                }
                 let check = Check::of_text(&model).reduce(reduce).memory(512 << 20).keep_going();
                 let kind = |it: &Violation| format!("{it:?}").chars().take(6).collect::<String>();
                 let kinds =
@@ -359,7 +356,7 @@ fn it_stacks() {
 fn it_says_what_it_keeps_and_did() {
     let text = "byte g; active proctype P() { byte x; do :: g = 1; x = 1; x = 0 od } active proctype Q() { byte y; y = 1; g = 0 }";
     let order = |text: &str, way| {
-        load("promela", text).with_partial_order(Some((way, CheckSelection::default())))
+        load("promela", text).with_plan(by_way_for(way, CheckSelection::default()))
     };
     let model = order(text, MAP);
     let searched = model.searched();
@@ -377,7 +374,12 @@ fn it_says_what_it_keeps_and_did() {
     );
     for way in ways() {
         let model = order(&format!("{text} never {{ do :: g == 1 -> break :: else od }}"), way);
-        assert!(model.searched().stack().refusals()[0].reason.contains("has to see every state"));
+        assert!(
+            model.searched().stack().refusals()[0]
+                .reason
+                .to_string()
+                .contains("has to see every state")
+        );
         let model = order("byte g; active [2] proctype P() { do :: g = 1 - g od }", way);
         let searched = model.searched();
         let [refused] = searched.stack().refusals() else {
@@ -402,12 +404,13 @@ fn a_search_that_goes_on_takes_them_as_it_did() {
     let model = load("dve", text);
     let folder = tempfile::tempdir().unwrap();
     for way in ways() {
-        assert_eq!(PartialOrderStrategy::of_code(way.code()), Some(way));
-        let reduce = ReductionRequest { steps: StepChoice::Chosen(way), ..ReductionRequest::NONE };
+        let kept = by_way(way).selection;
+        assert_eq!(PartialOrderStrategy::of_chosen(|name| kept.get(name)), Some(way));
+        let reduce = ReductionConfig::from(by_way(way));
         let check = |reduce| Check::of_text(&model).reduce(reduce).memory(256 << 20);
-        let dir = folder.path().join(way.code().to_string());
+        let dir = folder.path().join(format!("{way:?}"));
         drop(check(reduce.clone()).dir(&dir).max_states(10).run().unwrap());
-        assert!(check(ReductionRequest::NONE).dir(&dir).run().is_err());
+        assert!(check(ReductionConfig::none()).dir(&dir).run().is_err());
         let whole = check(reduce.clone()).run().unwrap();
         assert_eq!(violated(whole.outcome()), BTreeSet::from([Violation::Property(0)]));
         assert_eq!(check(reduce).dir(&dir).run().unwrap().outcome(), whole.outcome());

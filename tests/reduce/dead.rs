@@ -5,18 +5,19 @@
 
 use crate::generated::{Generated, dense_programs, programs};
 use crate::support::follow::{self, follow, goes_on_as_it_began, is_kept, load};
+use crate::support::reductions::{bisimilar, dead};
 use proptest::prelude::*;
 use spillway::budget::AnalysisBudget;
 use spillway::exec::Interp;
 use spillway::ir::{EndRule, Program, Stmt, StmtKind};
+use spillway::reduce::ReductionConfig;
 use spillway::reduce::dead::DeadVariableElimination;
-use spillway::reduce::rewriting::{ProgramForm, RewriteSelection, RewrittenProgram};
-use spillway::reduce::{PreservedProperties, PropertyClass, ReductionSelection, ReductionStack};
-use spillway::session::ReductionRequest;
+use spillway::reduce::rewriting::{ProgramForm, RewrittenProgram};
+use spillway::reduce::{PreservedProperties, PropertyClass, ReductionPlan, ReductionStack};
 
 /// The states of a model as written, and as it resets, which follow each other.
 fn both(language: &str, text: &str) -> (usize, usize) {
-    follow::both(language, text, RewriteSelection::DEAD)
+    follow::both(language, text, dead())
 }
 
 /// `x` is read at `b`: it has three values there, and one at `a` and `c`. As written it has also its first one at `a`,
@@ -85,9 +86,7 @@ fn what_is_a_matter_of_several_is_left_alone_in_lockstep() {
     };
     let text = |system| format!("byte g; {} {} system {system};", process("P"), process("Q"));
     let rewritten = |system| {
-        load("dve", &text(system))
-            .rewritten(RewriteSelection::DEAD, &AnalysisBudget::largest())
-            .is_some()
+        load("dve", &text(system)).rewritten(&dead(), &AnalysisBudget::largest()).is_some()
     };
     assert!(rewritten("async") && !rewritten("sync"));
 }
@@ -100,9 +99,9 @@ fn what_is_a_matter_of_several_is_left_alone_where_one_ends() {
     let mut program = load("promela", text).interp.program().clone();
     let is_joint = |program: &Program| {
         let interp = Interp::new(program.clone()).unwrap();
-        follow(&interp, RewriteSelection::DEAD, 300).unwrap();
-        let rewritten = RewrittenProgram::of(&interp, RewriteSelection::DEAD);
-        rewritten.is_some_and(|it| it.dead().is_some_and(DeadVariableElimination::is_joint))
+        follow(&interp, &dead(), 300).unwrap();
+        let rewritten = RewrittenProgram::of(&interp, &dead());
+        rewritten.is_some_and(|it| it.pass().is_some_and(DeadVariableElimination::is_joint))
     };
     assert!(is_joint(&program));
     let waiting = program.actions.iter().find(|(_, it)| it.guard.is_some());
@@ -116,14 +115,14 @@ fn what_is_a_matter_of_several_is_left_alone_where_one_ends() {
 fn beside_other_reductions_no_action_looks_where_others_are() {
     let text = "byte g; process W { state a; init a; trans a -> a { effect g = 1; }; }
         process R { state a, b; init a; trans a -> b { effect g = 3; }, b -> a { guard g < 9; }; } system async;";
-    let is_joint = |by| {
+    let is_joint = |by: &ReductionPlan| {
         let model = load("dve", text);
         model
             .rewritten(by, &AnalysisBudget::largest())
-            .and_then(RewrittenProgram::dead)
+            .and_then(|it| it.pass::<DeadVariableElimination>())
             .is_some_and(|it| it.is_joint())
     };
-    assert!(is_joint(RewriteSelection::DEAD) && !is_joint(RewriteSelection::BISIMILAR));
+    assert!(is_joint(&dead()) && !is_joint(&bisimilar()));
 }
 
 /// Where a step back to where it began is none, what is all that a step may change is kept: `seen`, without which
@@ -211,9 +210,7 @@ const READ: &[(&str, &str, &str)] = &[
 
 #[test]
 fn whatever_reads_a_variable_keeps_it() {
-    let tried = READ
-        .iter()
-        .map(|(what, language, text)| (what, is_kept(language, text, RewriteSelection::DEAD)));
+    let tried = READ.iter().map(|(what, language, text)| (what, is_kept(language, text, &dead())));
     let wrong: Vec<_> = tried.filter_map(|(what, it)| Some((what, it.err()?))).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
@@ -232,10 +229,10 @@ fn follow_all(cases: u32, strategy: impl Strategy<Value = Generated>) -> Census 
             program.end = EndRule::NeverStuttering;
         }
         let interp = Interp::new(program).expect("what is generated can be executed");
-        if RewrittenProgram::of(&interp, RewriteSelection::DEAD).is_some() {
+        if RewrittenProgram::of(&interp, &dead()).is_some() {
             census.borrow_mut().reset += 1;
         }
-        if let Some((whole, fewer)) = follow(&interp, RewriteSelection::DEAD, 300)? {
+        if let Some((whole, fewer)) = follow(&interp, &dead(), 300)? {
             prop_assert!(fewer <= whole);
             census.borrow_mut().fewer += u32::from(fewer < whole);
         }
@@ -261,7 +258,7 @@ fn dense_random_programs_follow_what_is_written() {
 fn it_preserves_everything_and_says_what_it_did() {
     let text = "process P { byte x; state a, b; init a; trans a -> b { effect x = 1; },
         a -> b { effect x = 2; }, b -> a { guard x > 0; }; } system async;";
-    let model = load("dve", text).with_rewritings(RewriteSelection::DEAD);
+    let model = load("dve", text).with_plan(dead());
     let searched = model.searched();
     assert_eq!(searched.stack().preserves(), PreservedProperties::ALL);
     assert!(PropertyClass::ALL.into_iter().all(|it| searched.stack().preserves().has(it)));
@@ -272,13 +269,11 @@ fn it_preserves_everything_and_says_what_it_did() {
         "dve",
         "byte x; process P { state a; init a; trans a -> a { guard x == 0; }; } system async;",
     );
-    assert!(nothing.rewritten(RewriteSelection::DEAD, &AnalysisBudget::largest()).is_none());
-    let wished =
-        ReductionSelection { rewritings: RewriteSelection::DEAD, ..ReductionSelection::default() };
+    assert!(nothing.rewritten(&dead(), &AnalysisBudget::largest()).is_none());
     let stack = ReductionStack::of(
         ProgramForm::written(&nothing.interp),
-        wished,
-        || unreachable!(),
+        &dead(),
+        &|| unreachable!(),
         &AnalysisBudget::largest(),
     );
     assert!(stack.summaries(&Default::default()).is_empty());
@@ -291,8 +286,8 @@ fn a_search_that_goes_on_resets_as_it_did() {
         a -> b { effect x = 2; }, b -> a { guard x > 0; }; }
         process Q { state a, b; init a; assert b: n < 99; trans a -> a { guard n < 100; effect n = n + 1; },
         a -> b { guard n == 100; }; } system async;";
-    let reduce = ReductionRequest { rewritings: RewriteSelection::DEAD, ..ReductionRequest::NONE };
-    goes_on_as_it_began(&load("dve", text), reduce, ReductionRequest::NONE, 1);
+    let reduce = ReductionConfig::from(dead());
+    goes_on_as_it_began(&load("dve", text), reduce, ReductionConfig::none(), 1);
 }
 
 /// Whoever writes a local of another does not know where that one is, so it cannot be reset there: a state with the
@@ -305,12 +300,8 @@ system async;";
     let set = program.actions.keys().last().unwrap();
     program.actions[set].edge = None;
     let interp = Interp::new(program).unwrap();
-    assert!(RewrittenProgram::of(&interp, RewriteSelection::DEAD).is_none());
-    assert!(
-        follow(&interp, RewriteSelection::DEAD, 300)
-            .unwrap()
-            .is_none_or(|(whole, fewer)| fewer <= whole)
-    );
+    assert!(RewrittenProgram::of(&interp, &dead()).is_none());
+    assert!(follow(&interp, &dead(), 300).unwrap().is_none_or(|(whole, fewer)| fewer <= whole));
 }
 
 /// What is not reset, though nobody reads it any more, keeps what is stored in it: what that is computed from is not
@@ -332,7 +323,7 @@ fn what_goes_into_something_that_is_not_reset_is_left_alone() {
             let mut program = load("dve", text).interp.program().clone();
             program.end = end;
             let interp = Interp::new(program).unwrap();
-            if let Some((whole, fewer)) = follow(&interp, RewriteSelection::DEAD, 300).unwrap() {
+            if let Some((whole, fewer)) = follow(&interp, &dead(), 300).unwrap() {
                 assert!(fewer <= whole, "{text}");
             }
         }

@@ -5,32 +5,32 @@
 //! `SPILLWAY_LARGE` tries as many random models as take minutes.
 
 use crate::support::follow::{goes_on_as_it_began, load, one};
+use crate::support::reductions::both;
+use crate::support::reductions::{for_checks, scalarsets};
 use crate::support::stored::{assert_traces_replay, search, storages};
 use crate::support::{Random, is_large, tiny_plan};
 use spillway::exec::{CheckSelection, StateSpace, Violation};
 use spillway::front::{Language, Options};
-use spillway::reduce::dominance::{DominanceSense, DominanceVariables};
-use spillway::reduce::pruning::PruningSelection;
-use spillway::reduce::symmetry::SymmetryEffort;
-use spillway::reduce::{PropertyClass, ReductionKind, ReductionSelection};
+use spillway::reduce::dominance::DominanceSense;
+use spillway::reduce::{ParameterValues, ReductionConfig, ReductionPlan};
+use spillway::reduce::{PropertyClass, ReductionKind};
 use spillway::search::{SearchLimits, SearchOutcome, StateStorage, memory};
-use spillway::session::{ReductionRequest, TextModel};
+use spillway::session::TextModel;
 use spillway::source::SourceMap;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 const NO_DEADLOCK: CheckSelection = CheckSelection { deadlock: false, ..CheckSelection::ALL };
 
-fn pruning(named: DominanceVariables, checks: CheckSelection) -> PruningSelection {
-    PruningSelection { dominate: Some(named), checks, ..PruningSelection::NONE }
+/// Dominance by all variables that are found, or by one that is named.
+fn pruning(named: Option<(&str, DominanceSense)>, checks: CheckSelection) -> ReductionPlan {
+    let named = named.map(|(name, sense)| vec![format!("{name}:{}", sense.name())]);
+    let parameters = ParameterValues::default().with("variables", named.unwrap_or_default());
+    for_checks(&[], checks).with("dominate", parameters)
 }
 
-fn dominated(mut model: TextModel, checks: CheckSelection) -> TextModel {
-    model.wished = ReductionSelection {
-        pruning: pruning(Vec::new(), checks),
-        ..ReductionSelection::default()
-    };
-    model
+fn dominated(model: TextModel, checks: CheckSelection) -> TextModel {
+    model.with_plan(pruning(None, checks))
 }
 
 /// The variables of a model that are found, and which of their values are better; or why there are none.
@@ -39,7 +39,7 @@ fn found_in(language: &str, text: &str, checks: CheckSelection) -> String {
     let searched = model.searched();
     match searched.stack().summaries(&Default::default()).first() {
         Some(told) => told.effect.clone().unwrap(),
-        None => searched.stack().refusals()[0].reason.clone(),
+        None => searched.stack().refusals()[0].reason.to_string(),
     }
 }
 
@@ -265,13 +265,12 @@ fn what_is_named_is_checked() {
         system async;";
     let told = |name: &str, sense| {
         let mut model = load("dve", text);
-        let pruning = pruning(vec![(name.into(), sense)], NO_DEADLOCK);
-        model.wished = ReductionSelection { pruning, ..ReductionSelection::default() };
+        model.wished = pruning(Some((name, sense)), NO_DEADLOCK);
         let searched = model.searched();
         let told = searched.stack().summaries(&Default::default());
         match told.first() {
             Some(told) => told.effect.clone().unwrap(),
-            None => searched.stack().refusals()[0].reason.clone(),
+            None => searched.stack().refusals()[0].reason.to_string(),
         }
     };
     assert_eq!(told("P.x", DominanceSense::Down), "P.x down");
@@ -440,11 +439,8 @@ fn a_search_goes_on_by_it_and_others_are_refused() {
         process Q { byte n; state a, b; init a; assert b: n < 120; trans a -> a { guard n < 120; effect n = n + 1; },
         a -> b { guard n == 120; }; } system async;";
     let model = load("dve", text);
-    let reduce = ReductionRequest {
-        pruning: pruning(Vec::new(), CheckSelection::ALL),
-        ..ReductionRequest::NONE
-    };
-    goes_on_as_it_began(&model, reduce, ReductionRequest::NONE, 2);
+    let reduce = pruning(None, CheckSelection::ALL).into();
+    goes_on_as_it_began(&model, reduce, ReductionConfig::none(), 2);
     let found = dominated(load("dve", text), CheckSelection::ALL);
     let kept = found.searched().stack().preserves();
     assert!(
@@ -458,47 +454,35 @@ fn a_search_goes_on_by_it_and_others_are_refused() {
         .all(|it| kept.has(*it))
     );
     assert!(!kept.has(PropertyClass::Claims) && !kept.has(PropertyClass::StutterInvariant));
-    let refused = |language: &str, text: &str, wished: ReductionSelection| {
+    let refused = |language: &str, text: &str, beside: &ReductionPlan| {
         let mut sources = SourceMap::default();
         sources.add("model", text);
         let language = Language::from_name(language).unwrap();
         let mut model = TextModel::load(language, sources, Options::default()).unwrap().0;
-        model.wished = ReductionSelection { pruning: pruning(Vec::new(), NO_DEADLOCK), ..wished };
+        model.wished = both(&pruning(None, NO_DEADLOCK), beside);
         let searched = model.searched();
         assert!(searched.stack().names(&[ReductionKind::Dominance]).is_empty());
         searched
             .stack()
             .refusals()
             .iter()
-            .map(|it| it.reason.clone())
+            .map(|it| it.reason.to_string())
             .collect::<Vec<_>>()
             .join("; ")
     };
     let not_shown = |name: &str| format!("it has not been shown to go with {name}");
     let linear = "process P { byte x, y, z; state a; init a; trans a -> a { guard x == y; effect x = (x + 1) % 3; },
         a -> a { guard x != y; effect y = x; }, a -> a { guard z < 9; effect z = z + 1; }; } system async;";
-    let why = refused(
-        "dve",
-        linear,
-        ReductionSelection { linear: true, ..ReductionSelection::default() },
-    );
+    let why = refused("dve", linear, &ReductionPlan::of(["linear"]));
     assert_eq!(why, not_shown("linear sets"));
     let symmetric = "type N: scalarset(2); var a: array [N] of boolean; k: boolean;
         startstate begin for i: N do a[i] := false; end; k := false; end;
         ruleset i: N do rule \"set\" !a[i] ==> begin a[i] := true; end; end; rule \"know\" true ==> begin k := true; end;
         rule \"use\" k ==> begin end;";
-    let symmetry = Some(SymmetryEffort::Exact);
-    assert_eq!(
-        refused(
-            "murphi",
-            symmetric,
-            ReductionSelection { symmetry, ..ReductionSelection::default() }
-        ),
-        not_shown("symmetry exact")
-    );
+    assert_eq!(refused("murphi", symmetric, &scalarsets("exact")), not_shown("symmetry exact"));
     let claimed = "byte x; active proctype P() { do :: x < 9 -> x = x + (x < 9) od } never { do :: x > 3 -> break :: else od }";
     assert_eq!(
-        refused("promela", claimed, ReductionSelection::default()),
+        refused("promela", claimed, &ReductionPlan::default()),
         not_shown("never claim never_0")
     );
 }

@@ -6,27 +6,19 @@
 use crate::support::follow::{goes_on_as_it_began, is_found_alike, load};
 use crate::support::{Random, is_large};
 use spillway::exec::{StateSpace, SuccessorSink};
-use spillway::reduce::pruning::PruningSelection;
-use spillway::reduce::rewriting::RewriteSelection;
-use spillway::reduce::{PreservedProperties, ReductionSelection};
-use spillway::session::{ReductionRequest, TextModel};
+use spillway::reduce::PreservedProperties;
+use spillway::reduce::{ReductionConfig, ReductionPlan};
+use spillway::session::TextModel;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-const LINEAR: ReductionSelection = ReductionSelection {
-    processes: false,
-    reversible: None,
-    rewritings: RewriteSelection::NONE,
-    linear: true,
-    symmetry: None,
-    partial_order: None,
-    pruning: PruningSelection::NONE,
-    runs: None,
-};
-
 fn reduced(mut model: TextModel) -> TextModel {
-    model.wished = LINEAR;
+    model.wished = linear_plan();
     model
+}
+
+fn linear_plan() -> ReductionPlan {
+    ReductionPlan::of(["linear"])
 }
 
 /// Whether there is anything to be counted on from.
@@ -92,7 +84,7 @@ fn a_bit_in_messages_is_counted_from_the_senders() {
             q -> q { sync r!((e + 1) % 2); }; } system async;";
     let (whole, left) = is_stood_for(text, 1000).unwrap();
     assert!(left < whole && whole <= 2 * left, "{left} of {whole}");
-    is_found_alike(load("dve", text), LINEAR).unwrap();
+    is_found_alike(load("dve", text), linear_plan()).unwrap();
 }
 
 /// Models each of which has something that tells a state from the one that counts on from it.
@@ -135,7 +127,7 @@ fn whatever_tells_a_constant_breaks_a_set() {
     assert!(is_linear(linear));
     for (what, text) in BROKEN {
         assert!(!is_linear(text), "{what}");
-        if let Err(error) = is_found_alike(load("dve", text), LINEAR) {
+        if let Err(error) = is_found_alike(load("dve", text), linear_plan()) {
             panic!("{what}: {error}");
         }
     }
@@ -159,7 +151,7 @@ fn processes_that_come_and_go_are_counted_while_they_are_there() {
     };
     let there = text("active");
     assert_eq!(told(&there).as_deref(), Some("a state stands for up to 2"));
-    is_found_alike(load("promela", &there), LINEAR).unwrap();
+    is_found_alike(load("promela", &there), linear_plan()).unwrap();
     assert_eq!(told(&format!("{} init {{ run S() }}", text(""))), None);
 }
 
@@ -215,7 +207,7 @@ fn random_models_are_stood_for() {
         let text = random_model(&mut random);
         let Some((whole, left)) = is_stood_for(&text, 2000) else { continue };
         fewer += u32::from(left < whole);
-        if let Err(error) = is_found_alike(load("dve", &text), LINEAR) {
+        if let Err(error) = is_found_alike(load("dve", &text), linear_plan()) {
             panic!("{error}\n{text}");
         }
     }
@@ -231,8 +223,8 @@ fn a_search_keeps_what_is_counted() {
         process Q { state a, b; init a; assert b: n < 99; trans a -> a { guard n < 100; effect n = n + 1; },
         a -> b { guard n == 100; }; } system async;";
     let model = load("dve", text);
-    let reduce = ReductionRequest { linear: true, ..ReductionRequest::NONE };
-    goes_on_as_it_began(&model, reduce, ReductionRequest::NONE, 2);
+    let reduce = ReductionConfig::from(linear_plan());
+    goes_on_as_it_began(&model, reduce, ReductionConfig::none(), 2);
     let model = reduced(load("dve", text));
     assert_eq!(model.searched().stack().preserves(), PreservedProperties::ALL);
 }

@@ -2,15 +2,15 @@
 //! there is none, or variables would be counted by themselves that have to be counted together.
 
 use crate::support::follow::{is_found_alike, load};
-use spillway::reduce::ReductionSelection;
-use spillway::reduce::rewriting::RewriteSelection;
+use crate::support::reductions::dead;
+use spillway::reduce::{ParameterValues, ReductionPlan};
 
-fn linear(rewritings: RewriteSelection) -> ReductionSelection {
-    ReductionSelection { linear: true, rewritings, ..ReductionSelection::default() }
+fn linear(rewritings: ReductionPlan) -> ReductionPlan {
+    rewritings.with("linear", ParameterValues::default())
 }
 
 /// What is always 0, by how many values.
-fn stood_for(language: &str, text: &str, rewritings: RewriteSelection) -> Option<String> {
+fn stood_for(language: &str, text: &str, rewritings: ReductionPlan) -> Option<String> {
     let mut model = load(language, text);
     model.wished = linear(rewritings);
     let searched = model.searched();
@@ -39,7 +39,7 @@ fn promela(globals: &str, more: &str) -> String {
 fn what_breaks_a_set_does_so_by_itself() {
     let (of_dve, of_promela) = (dve("", "", ""), promela("", ""));
     for (language, text) in [("dve", &of_dve), ("promela", &of_promela)] {
-        let told = stood_for(language, text, RewriteSelection::NONE);
+        let told = stood_for(language, text, ReductionPlan::default());
         assert_eq!(told.as_deref(), Some("a state stands for up to 3"), "{language}");
     }
     let zeros = "byte t[3];";
@@ -85,8 +85,8 @@ fn what_breaks_a_set_does_so_by_itself() {
         ("a question about a message", "promela", promela(buffer, ":: c!x :: c?[1] -> c?z")),
     ];
     for (what, language, text) in broken {
-        assert_eq!(stood_for(language, &text, RewriteSelection::NONE), None, "{what}");
-        is_found_alike(load(language, &text), linear(RewriteSelection::NONE))
+        assert_eq!(stood_for(language, &text, ReductionPlan::default()), None, "{what}");
+        is_found_alike(load(language, &text), linear(ReductionPlan::default()))
             .unwrap_or_else(|error| panic!("{what}: {error}"));
     }
 }
@@ -96,8 +96,8 @@ fn what_breaks_a_set_does_so_by_itself() {
 fn values_begin_at_0() {
     let text = "process P { byte x = 1, y = 2, z = 1; state a, b; init a; trans
         a -> b { effect z = x, x = y, y = z; }, b -> a { guard x != y; }; } system async;";
-    assert_eq!(stood_for("dve", text, RewriteSelection::NONE), None);
-    is_found_alike(load("dve", text), linear(RewriteSelection::NONE)).unwrap();
+    assert_eq!(stood_for("dve", text, ReductionPlan::default()), None);
+    is_found_alike(load("dve", text), linear(ReductionPlan::default())).unwrap();
 }
 
 /// `t` is cleared where it is dead: it has no constant added then.
@@ -105,9 +105,9 @@ fn values_begin_at_0() {
 fn what_is_cleared_is_no_more_counted() {
     let text = "process P { byte t[2]; byte x, y; state a, b; init a; trans a -> b { effect t[0] = x, t[1] = y; },
         b -> a { guard t[0] == t[1]; effect x = (x + 1) % 3; }, b -> a { guard t[0] != t[1]; effect y = x; }; } system async;";
-    assert!(stood_for("dve", text, RewriteSelection::NONE).is_some());
-    assert_eq!(stood_for("dve", text, RewriteSelection::DEAD), None);
-    is_found_alike(load("dve", text), linear(RewriteSelection::DEAD)).unwrap();
+    assert!(stood_for("dve", text, ReductionPlan::default()).is_some());
+    assert_eq!(stood_for("dve", text, dead()), None);
+    is_found_alike(load("dve", text), linear(dead())).unwrap();
 }
 
 /// What a message has to be is of its set: a message of `x` is never what is waited for, as `y` is always one more.
@@ -116,6 +116,6 @@ fn what_a_message_is_matched_with_is_of_its_set() {
     let text = "chan c = [1] of { byte }; byte x, y = 1; active proctype P() { byte z; do
         :: c!x :: atomic { x = (x + 1) % 3; y = (y + 1) % 3; if :: c?z :: empty(c) fi }
         :: c?eval(y) -> assert(false) od }";
-    assert!(stood_for("promela", text, RewriteSelection::NONE).is_some());
-    is_found_alike(load("promela", text), linear(RewriteSelection::NONE)).unwrap();
+    assert!(stood_for("promela", text, ReductionPlan::default()).is_some());
+    is_found_alike(load("promela", text), linear(ReductionPlan::default())).unwrap();
 }

@@ -17,6 +17,7 @@ mod chains;
 mod claims;
 mod confluence;
 mod dead;
+mod documents;
 mod dominate;
 mod linear;
 mod linear_conditions;

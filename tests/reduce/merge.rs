@@ -5,6 +5,8 @@
 
 use crate::generated;
 use crate::support::follow::{ALL, load, only_where};
+use crate::support::reductions::both as both_of;
+use crate::support::reductions::{by_way, rewritings};
 use crate::support::{stored, tiny_plan};
 use proptest::prelude::*;
 use spill::Codec;
@@ -16,15 +18,18 @@ use spillway::exec::{
 };
 use spillway::ir::{ActionId, validate};
 use spillway::reduce::PropertyClass;
+use spillway::reduce::merge::TransitionMerging;
 use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
 use spillway::reduce::rewrite_pass::RewritePass as _;
-use spillway::reduce::rewriting::{RewriteSelection, RewrittenProgram};
+use spillway::reduce::rewriting::RewrittenProgram;
+use spillway::reduce::{ReductionConfig, ReductionPlan};
 use spillway::search::{SearchLimits, SearchOutcome, StateStorage, memory};
-use spillway::session::{ReductionRequest, StepChoice, TextModel};
+use spillway::session::TextModel;
 use std::collections::BTreeSet;
 
-const MERGE: ReductionRequest =
-    ReductionRequest { rewritings: RewriteSelection::MERGE, ..ReductionRequest::NONE };
+fn merge() -> ReductionPlan {
+    ReductionPlan::of(["merge"])
+}
 
 fn violated(outcome: &SearchOutcome) -> BTreeSet<Violation> {
     outcome.findings.iter().map(|(check, _)| check).collect()
@@ -32,10 +37,10 @@ fn violated(outcome: &SearchOutcome) -> BTreeSet<Violation> {
 
 /// That the same is found where steps are merged, by interpreter and compiled code alike, and can be told in steps
 /// of the model as written. Gives the states of both.
-fn is_kept(language: &str, text: &str, by: RewriteSelection) -> Result<(u64, u64), TestCaseError> {
+fn is_kept(language: &str, text: &str, by: &ReductionPlan) -> Result<(u64, u64), TestCaseError> {
     let model = load(language, text);
     let whole = memory::search(model.searched().model(), &ALL).unwrap();
-    let model = model.with_rewritings(by);
+    let model = model.with_plan(by.clone());
     if let Some(rewritten) = model.rewritten(by, &AnalysisBudget::largest()) {
         let problems = validate::validate(rewritten.interp().program()).err();
         prop_assert!(problems.is_none(), "{:?}", problems);
@@ -51,7 +56,10 @@ fn is_kept(language: &str, text: &str, by: RewriteSelection) -> Result<(u64, u64
     };
     let fails = |it: &Violation| matches!(it, Violation::Fault(..));
     // Of actions that do the same the other may be taken where values are one, or reset.
-    if !by.values && !by.dead && !violated(&whole).iter().any(fails) {
+    if !by.selection.has("values")
+        && !by.selection.has("dead")
+        && !violated(&whole).iter().any(fails)
+    {
         let known = |it: &ActionId| !is_action_hidden(searched.model(), *it);
         let whole = never(&model.interp, &whole).into_iter().filter(known);
         let found = never(searched.model(), &found);
@@ -60,7 +68,7 @@ fn is_kept(language: &str, text: &str, by: RewriteSelection) -> Result<(u64, u64
     if searched.model().simulation().is_some() {
         told(searched.model(), &found, &ALL);
     }
-    let reduce = ReductionRequest { rewritings: by, ..ReductionRequest::NONE };
+    let reduce = ReductionConfig::from(by.clone());
     let check = |exec| Check::of_text(&model).reduce(reduce.clone()).memory(512 << 20).exec(exec);
     for exec in [ExecutionMode::Jit, ExecutionMode::Interp] {
         let run = check(exec).keep_going().run().unwrap();
@@ -86,15 +94,15 @@ pub fn told(model: &dyn StateSpace, found: &SearchOutcome, limits: &SearchLimits
 }
 
 fn both(language: &str, text: &str) -> (u64, u64) {
-    is_kept(language, text, RewriteSelection::MERGE).unwrap()
+    is_kept(language, text, &merge()).unwrap()
 }
 
 /// Where a process does not stop, by name.
 fn passed(model: &TextModel) -> Vec<String> {
     let program = model.interp.program();
     let fused = model
-        .rewritten(RewriteSelection::MERGE, &AnalysisBudget::largest())
-        .and_then(RewrittenProgram::fused);
+        .rewritten(&merge(), &AnalysisBudget::largest())
+        .and_then(|it| it.pass::<TransitionMerging>());
     let at = fused.into_iter().flat_map(|it| it.locations());
     at.map(|(process, at)| program.processes[process].locations[at].name.clone()).collect()
 }
@@ -161,11 +169,11 @@ const ENDING: &[(&str, &str, u64, u64)] = &[
 
 /// Whether a loop is gone through to its end, and that the same is found.
 fn ends(text: &str) -> bool {
-    is_kept("promela", text, RewriteSelection::MERGE).unwrap();
+    is_kept("promela", text, &merge()).unwrap();
     let model = load("promela", text);
     let fused = model
-        .rewritten(RewriteSelection::MERGE, &AnalysisBudget::largest())
-        .and_then(RewrittenProgram::fused);
+        .rewritten(&merge(), &AnalysisBudget::largest())
+        .and_then(|it| it.pass::<TransitionMerging>());
     fused.is_some_and(|it| it.describe_effect(model.interp.program()).contains("1 loop to the end"))
 }
 
@@ -264,7 +272,7 @@ fn loops_are_put_together() {
             process When {{ state w, v; init w; trans w -> v {{ guard n == 1; }}; }} system async;"
         );
         let written = only_where(&text, "P.a -> b", "When.w -> v");
-        let merged = RewrittenProgram::of(&written, RewriteSelection::MERGE).unwrap();
+        let merged = RewrittenProgram::of(&written, &merge()).unwrap();
         let found = |interp: &Interp| violated(&memory::search(interp, &ALL).unwrap());
         assert_eq!(found(&written).len(), 2);
         assert_eq!(found(merged.interp()), found(&written));
@@ -276,7 +284,7 @@ fn loops_are_put_together() {
 fn loops_are_told_step_by_step() {
     let text = "byte g; active proctype P() { byte i; do :: i < 5 -> i++ :: else -> break od; g = 1; assert(false) }";
     let model = load("promela", text);
-    let found = Check::of_text(&model).reduce(MERGE).memory(512 << 20).run().unwrap();
+    let found = Check::of_text(&model).reduce(merge()).memory(512 << 20).run().unwrap();
     let trace = found.counterexample().unwrap().unwrap().trace();
     // Five rounds of two, out of the loop, and two more, of which the last fails.
     assert_eq!((found.outcome().levels.len(), trace.depth()), (2, 13));
@@ -375,7 +383,7 @@ const SEEN: &[(&str, &str, &str)] = &[
 #[test]
 fn whoever_could_tell_is_told() {
     let tried = SEEN.iter().map(|(what, language, text)| {
-        let tried = is_kept(language, text, RewriteSelection::MERGE);
+        let tried = is_kept(language, text, &merge());
         (what, tried)
     });
     let wrong: Vec<_> = tried.filter_map(|(what, it)| Some((what, it.err()?))).collect();
@@ -521,9 +529,9 @@ pub fn try_random(
 /// The same where steps are merged, alone and with the other passes.
 fn try_merged(cases: u32, language: &str, text: fn(&[u8]) -> String) {
     try_random((cases, 8), text, |text| {
-        let states = is_kept(language, text, RewriteSelection::MERGE)?;
-        is_kept(language, text, RewriteSelection::ALL)?;
-        is_kept(language, text, RewriteSelection { states: true, ..RewriteSelection::MERGE })?;
+        let states = is_kept(language, text, &merge())?;
+        is_kept(language, text, &rewritings())?;
+        is_kept(language, text, &ReductionPlan::of(["merge", "states"]))?;
         Ok(states)
     });
 }
@@ -544,20 +552,16 @@ fn it_stacks() {
     let models = SEEN.iter().map(|(_, language, text)| (*language, *text));
     let models = models.chain(SEQUENCES.iter().map(|text| ("promela", *text)));
     for (language, text) in models {
-        is_kept(language, text, RewriteSelection::ALL).unwrap();
+        is_kept(language, text, &rewritings()).unwrap();
         let model = load(language, text);
-        let search = |reduce| {
+        let search = |reduce: ReductionConfig| {
             let check = Check::of_text(&model).reduce(reduce).memory(512 << 20).keep_going();
             check.run().unwrap()
         };
-        let whole = violated(search(ReductionRequest::NONE).outcome());
+        let whole = violated(search(ReductionConfig::none()).outcome());
         for proviso in CycleProviso::ALL {
             let way = PartialOrderStrategy { method: PartialOrderMethod::Conditional, proviso };
-            let reduce = ReductionRequest {
-                rewritings: RewriteSelection::ALL,
-                steps: StepChoice::Chosen(way),
-                ..MERGE
-            };
+            let reduce = both_of(&rewritings(), &by_way(way)).into();
             let found = search(reduce);
             assert_eq!(violated(found.outcome()), whole, "{} {text}", proviso.name());
             if !whole.is_empty() {
@@ -579,7 +583,7 @@ fn what_is_merged_is_told_step_by_step() {
         b -> c { effect x = 2; }, c -> d { effect x = 3; }, d -> d { guard g == 0; effect g = 1; }; }
         process Q { state q; init q; assert q: g == 0; trans q -> q { guard g == 9; }; } system async;";
     let model = load("dve", text);
-    let found = Check::of_text(&model).reduce(MERGE).memory(512 << 20).run().unwrap();
+    let found = Check::of_text(&model).reduce(merge()).memory(512 << 20).run().unwrap();
     assert_eq!(found.outcome().levels.len(), 3);
     let trace = found.counterexample().unwrap().unwrap().trace();
     let names: Vec<_> = trace.steps.iter().map(|it| it.name.clone()).collect();
@@ -590,7 +594,7 @@ fn what_is_merged_is_told_step_by_step() {
 #[test]
 fn it_says_what_it_keeps_and_did() {
     let text = "byte g; active proctype P() { byte x; do :: g = 1; x = 1; x = 0 od }";
-    let model = load("promela", text).with_rewritings(RewriteSelection::MERGE);
+    let model = load("promela", text).with_plan(merge());
     let searched = model.searched();
     let kept: Vec<_> =
         PropertyClass::ALL.into_iter().filter(|it| searched.stack().preserves().has(*it)).collect();
@@ -606,9 +610,9 @@ fn it_says_what_it_keeps_and_did() {
     assert_eq!(told[0].name, "merged transitions");
     assert_eq!(told[0].effect.as_deref(), Some("2 locations passed through; 2 actions go on"));
     let claim = format!("{text} never {{ do :: g == 1 -> break :: else od }}");
-    let model = load("promela", &claim).with_rewritings(RewriteSelection::MERGE);
+    let model = load("promela", &claim).with_plan(merge());
     let searched = model.searched();
-    assert!(searched.stack().refusals()[0].reason.contains("never claim"));
+    assert!(searched.stack().refusals()[0].reason.to_string().contains("never claim"));
 }
 
 /// A search keeps whether steps are merged, and one that does not agree is refused.
@@ -619,10 +623,10 @@ fn a_search_that_goes_on_merges_as_it_did() {
         process Q { state q; init q; assert q: n < 101; trans q -> q { guard n > 101; }; } system async;";
     let model = load("dve", text);
     let folder = tempfile::tempdir().unwrap();
-    let check = |reduce| Check::of_text(&model).reduce(reduce).memory(256 << 20);
+    let check = |reduce: ReductionPlan| Check::of_text(&model).reduce(reduce).memory(256 << 20);
     let dir = folder.path().join("d");
-    drop(check(MERGE).dir(&dir).max_states(10).run().unwrap());
-    assert!(check(ReductionRequest::NONE).dir(&dir).run().is_err());
-    let whole = check(MERGE).run().unwrap();
-    assert_eq!(check(MERGE).dir(&dir).run().unwrap().outcome(), whole.outcome());
+    drop(check(merge()).dir(&dir).max_states(10).run().unwrap());
+    assert!(check(ReductionPlan::default()).dir(&dir).run().is_err());
+    let whole = check(merge()).run().unwrap();
+    assert_eq!(check(merge()).dir(&dir).run().unwrap().outcome(), whole.outcome());
 }

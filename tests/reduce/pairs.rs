@@ -1,10 +1,7 @@
 //! Reductions together: where one of them does not go with another it is left out by name.
 
 use spillway::front::{Language, Options};
-use spillway::reduce::ReductionSelection;
-use spillway::reduce::reversible::RuleSelection;
-use spillway::reduce::symmetry::SymmetryEffort;
-use spillway::search::CheckSelection;
+use spillway::reduce::ReductionPlan;
 use spillway::session::TextModel;
 use spillway::source::SourceMap;
 use std::path::Path;
@@ -19,16 +16,14 @@ fn rules_are_not_undone_where_processes_are_exchanged() {
     let options = Options { defines: vec![("BUG".into(), 1)], ..Options::default() };
     let language = Language::from_name("dve").unwrap();
     let mut model = TextModel::load(language, sources, options).unwrap().0;
-    model.wished = ReductionSelection {
-        reversible: Some((RuleSelection::default(), CheckSelection::default())),
-        symmetry: Some(SymmetryEffort::Exact),
-        processes: true,
-        ..ReductionSelection::default()
-    };
+    model.wished = ReductionPlan::of(["reversible", "symmetry"]);
     let searched = model.searched();
     let [refused] = searched.stack().refusals() else {
         panic!("{:?}", searched.stack().refusals())
     };
     assert_eq!(refused.name, "symmetry of processes");
-    assert_eq!(refused.reason, "reversible rules need not be the same for all processes");
+    assert_eq!(
+        refused.reason.to_string(),
+        "reversible rules need not be the same for all processes"
+    );
 }

@@ -10,6 +10,8 @@ use crate::runs::assert_is_run;
 use crate::support::collection::{as_counted, of_the_corpus};
 use crate::support::is_large;
 use crate::support::promises::{Promise, models, promises};
+use crate::support::reductions::both;
+use crate::support::reductions::{bisimilar, by_way, by_way_for, scalarsets};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spillway::Check;
@@ -21,13 +23,12 @@ use spillway::exec::{
 use spillway::front::{Language, Options, murphi};
 use spillway::ir::EndRule;
 use spillway::reduce::Reduction;
+use spillway::reduce::ReductionPlan;
 use spillway::reduce::partial_order::{
     CycleProviso, PartialOrder, PartialOrderMethod, PartialOrderStrategy,
 };
-use spillway::reduce::rewriting::RewriteSelection;
-use spillway::reduce::symmetry::SymmetryEffort;
 use spillway::search::CheckSelection;
-use spillway::session::{ReductionRequest, StepChoice, TextModel};
+use spillway::session::TextModel;
 use spillway::source::SourceMap;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -316,21 +317,17 @@ fn symmetry_stacks_on_partial_order() {
     let (model, _) = TextModel::load(&murphi::LANGUAGE, sources, Options::default()).unwrap();
     let whole = searched(model.searched().model(), OF_RANDOM.states).unwrap();
     for method in [PartialOrderMethod::Stubborn, PartialOrderMethod::Conditional] {
-        let checks = CheckSelection::default();
+        let (symmetry, chosen) = (scalarsets("exact"), by_way(method));
         let mut states = Vec::new();
-        for (symmetry, chosen) in [
-            (None, Some((method.into(), checks))),
-            (Some(SymmetryEffort::Exact), None),
-            (Some(SymmetryEffort::Exact), Some((method.into(), checks))),
-        ] {
+        for plan in [chosen.clone(), symmetry.clone(), both(&symmetry, &chosen)] {
             let (reduced, _) =
                 TextModel::load(&murphi::LANGUAGE, model.sources.clone(), Options::default())
                     .unwrap();
-            let reduced = reduced.with_symmetry(symmetry).with_partial_order(chosen);
+            let reduced = reduced.with_plan(plan.clone());
             let ready = reduced.searched();
             let (visited, found) = searched(ready.model(), OF_RANDOM.states).unwrap();
             let kinds = |found: &Found| found.keys().copied().collect::<BTreeSet<_>>();
-            assert_eq!(kinds(&found), kinds(&whole.1), "{symmetry:?} {chosen:?}");
+            assert_eq!(kinds(&found), kinds(&whole.1), "{plan:?}");
             states.push(visited.len());
         }
         assert!(states[2] < states[0] && states[2] < states[1], "{states:?}");
@@ -787,13 +784,8 @@ fn counterexamples_are_runs_of_the_model_as_it_was_given() {
         let checks = if is_deadlock { DEADLOCKS } else { CheckSelection::default() };
         for way in ways(&checks).into_iter().chain(ways_by_chains(&checks)) {
             let runs_on = CHAINS.contains(&way.proviso);
-            let rewritings =
-                if runs_on { RewriteSelection::BISIMILAR } else { RewriteSelection::NONE };
-            let reduce = ReductionRequest {
-                rewritings,
-                steps: StepChoice::Chosen(way),
-                ..ReductionRequest::NONE
-            };
+            let rewritings = if runs_on { bisimilar() } else { ReductionPlan::default() };
+            let reduce = both(&rewritings, &by_way(way));
             let found = Check::of_text(&model).checks(checks).memory(512 << 20).threads(2);
             let found = found.reduce(reduce).run().unwrap();
             let way = found.counterexample().unwrap();
@@ -828,7 +820,7 @@ fn protocols_of_1992_have_the_states_of_the_paper() {
     ] {
         let (mut model, _) = TextModel::open(&folder.join(name), Options::default()).unwrap();
         for way in ways(&checks) {
-            model = model.with_partial_order(Some((way, checks)));
+            model = model.with_plan(by_way_for(way, checks));
             let found = Check::of_text(&model).checks(checks).memory(512 << 20).keep_going();
             let found = found.run().unwrap();
             let counts = (found.states(), found.outcome().transitions);

@@ -5,6 +5,7 @@
 
 use crate::generated::{Generated, programs, try_all};
 use crate::support::follow::{load, load_with, one, only_where};
+use crate::support::reductions::for_checks;
 use crate::support::stored::{assert_traces_replay, is_looked_for, replayed_in, search, storages};
 use crate::support::{Random, is_large, tiny_plan};
 use spillway::Check;
@@ -16,10 +17,10 @@ use spillway::front::{Language, Options};
 use spillway::ir::{OverflowRule, text};
 use spillway::reduce::boring::BoringStates;
 use spillway::reduce::doomed::DoomedStates;
-use spillway::reduce::pruning::PruningSelection;
-use spillway::reduce::{PropertyClass, Reduction, ReductionSelection};
+use spillway::reduce::{PropertyClass, Reduction};
+use spillway::reduce::{ReductionConfig, ReductionPlan};
 use spillway::search::{SearchLimits, SearchOutcome, SearchVerdict, memory};
-use spillway::session::{CheckResult, ReductionRequest, TextModel};
+use spillway::session::{CheckResult, TextModel};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -619,7 +620,7 @@ fn what_many_steps_may_reach_is_explored() {
 }
 
 /// What a search for anything but deadlocks comes to.
-fn checked(model: &TextModel, reduce: ReductionRequest) -> CheckResult<'_> {
+fn checked(model: &TextModel, reduce: ReductionConfig) -> CheckResult<'_> {
     Check::of_text(model).reduce(reduce).memory(256 << 20).checks(NO_DEADLOCK).run().unwrap()
 }
 
@@ -630,39 +631,35 @@ fn a_search_is_over_sooner_by_them() {
     let gives_up = "byte n; process P { byte k; state p, q, r; init p; assert r: n < 100;
         trans p -> p { guard n < 100; effect n = n + 1; }, p -> q {}, p -> r { guard n == 100; },
         q -> q { guard k < 200; effect k = k + 1; }; } system async;";
-    let reduce = ReductionRequest { pruning: PruningSelection::BORING, ..ReductionRequest::NONE };
+    let reduce = ReductionConfig::from(ReductionPlan::of(["boring"]));
     let model = load("dve", gives_up);
-    let (whole, left) = (checked(&model, ReductionRequest::NONE), checked(&model, reduce));
+    let (whole, left) = (checked(&model, ReductionConfig::none()), checked(&model, reduce));
     let depth = |found: &CheckResult| found.counterexample().unwrap().unwrap().depth();
     assert_eq!((depth(&whole), depth(&left)), (101, 101));
     assert_eq!(left.states(), 102);
     assert!(whole.states() > 2000);
     let model = load("dve", FALLS);
-    let doomed = ReductionRequest { pruning: PruningSelection::DOOMED, ..ReductionRequest::NONE };
-    let (whole, left) = (checked(&model, ReductionRequest::NONE), checked(&model, doomed));
+    let doomed = ReductionConfig::from(ReductionPlan::of(["doomed"]));
+    let (whole, left) = (checked(&model, ReductionConfig::none()), checked(&model, doomed));
     assert_eq!(
         (whole.verdict(), left.verdict()),
         (SearchVerdict::Violated, SearchVerdict::Violated)
     );
     assert_eq!((depth(&whole), depth(&left)), (7, 7));
     assert!(left.states() < whole.states());
-    let pruned = |pruning: PruningSelection, text: &str| {
-        let mut model: TextModel = load("promela", text);
-        model.wished = ReductionSelection {
-            pruning: pruning.for_checks(NO_DEADLOCK),
-            ..ReductionSelection::default()
-        };
+    let pruned = |name: &str, text: &str| {
+        let model = load("promela", text).with_plan(for_checks(&[name], NO_DEADLOCK));
         let searched = model.searched();
         searched
             .stack()
             .refusals()
             .iter()
-            .map(|it| it.reason.clone())
+            .map(|it| it.reason.to_string())
             .collect::<Vec<_>>()
             .join("; ")
     };
     let claimed = "byte x; active proctype P() { do :: x < 9 -> x = x + (x < 9) od } never { do :: x > 3 -> break :: else od }";
-    for pruning in [PruningSelection::BORING, PruningSelection::DOOMED] {
+    for pruning in ["boring", "doomed"] {
         assert_eq!(pruned(pruning, claimed), "a claim is looked at beside the program");
     }
     let kept = BoringStates::of(

@@ -5,15 +5,15 @@
 
 use crate::runs::{assert_is_run, configurations, explore, load};
 use crate::support::Random;
+use crate::support::reductions::scalarsets;
 use spillway::budget::AnalysisBudget;
 use spillway::exec::{Interp, StateSpace, SuccessorSink, Violation};
 use spillway::front::{Options, murphi};
-use spillway::reduce::reversible::{
-    REDUCTION_NAME, ReversibleReduction, ReversibleRules, RuleSelection,
-};
+use spillway::reduce::ReductionStack;
+use spillway::reduce::reversible::{NAME, ReversibleReduction, ReversibleRules};
 use spillway::reduce::rewriting::ProgramForm;
 use spillway::reduce::symmetry::SymmetryEffort;
-use spillway::reduce::{ReductionSelection, ReductionStack};
+use spillway::reduce::{ParameterValues, ReductionPlan};
 use spillway::search::{CheckSelection, SearchLimits, SearchVerdict, memory};
 use spillway::source::SourceMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -127,8 +127,8 @@ fn rules_are_named_and_refused_by_name() {
     let model = rules("rule \"set\" !f ==> f := true; end; rule \"mark\" !g ==> g := true; end;");
     let told = |names: &[&str]| {
         let names: Vec<String> = names.iter().map(|it| (*it).to_owned()).collect();
-        let stack = stack(&model, RuleSelection::named(&names), None);
-        let refused = stack.refusals().first().map(|it| (it.name.clone(), it.reason.clone()));
+        let stack = stack(&model, named_rules(&names), None);
+        let refused = stack.refusals().first().map(|it| (it.name.clone(), it.reason.to_string()));
         (
             stack
                 .summaries(&spillway::exec::ReductionCounters::default())
@@ -141,27 +141,35 @@ fn rules_are_named_and_refused_by_name() {
     assert!(both.unwrap().starts_with("undone: `set`, `mark`;"));
     let (one, _) = told(&["mark"]);
     assert!(one.unwrap().starts_with("undone: `mark`;"));
-    let refused = Some((REDUCTION_NAME.to_owned(), "there is no rule `other`".to_owned()));
+    let refused = Some((NAME.to_owned(), "there is no rule `other`".to_owned()));
     assert_eq!(told(&["mark", "other"]), (None, refused));
 }
 
 fn stack(
     model: &Interp,
-    rules: RuleSelection,
+    rules: ParameterValues,
     symmetry: Option<SymmetryEffort>,
 ) -> ReductionStack<'_> {
-    let reversible = Some((rules, CheckSelection::default()));
-    let wished = ReductionSelection { reversible, symmetry, ..ReductionSelection::default() };
+    let plan = symmetry.map_or_else(ReductionPlan::default, |it| scalarsets(it.name()));
     ReductionStack::of(
         ProgramForm::written(model),
-        wished,
-        || unreachable!("nobody chooses steps"),
+        &plan.with("reversible", rules),
+        &|| unreachable!("nobody chooses steps"),
         &AnalysisBudget::largest(),
     )
 }
 
-fn checked() -> RuleSelection {
-    RuleSelection { is_checked: true, ..RuleSelection::default() }
+/// Rules of these names, or all that can be undone.
+fn named_rules(names: &[String]) -> ParameterValues {
+    ParameterValues::default().with("rules", names.to_vec())
+}
+
+fn all_rules() -> ParameterValues {
+    ParameterValues::default()
+}
+
+fn checked() -> ParameterValues {
+    ParameterValues::default().with("check", true)
 }
 
 /// All states of a model, if these are not too many.
@@ -190,16 +198,12 @@ fn states(model: &dyn StateSpace, most: usize) -> Option<BTreeSet<Vec<u8>>> {
 /// All states that those stored stand for.
 fn stood_for(
     model: &Interp,
-    rules: &RuleSelection,
+    rules: &ParameterValues,
     stored: &BTreeSet<Vec<u8>>,
 ) -> BTreeSet<Vec<u8>> {
-    let undoing = ReversibleReduction::of(
-        model,
-        rules,
-        (&CheckSelection::default(), false),
-        &AnalysisBudget::largest(),
-    )
-    .unwrap();
+    let is_checked = rules.switch("check").unwrap_or_default();
+    let undoing =
+        ReversibleReduction::of_rules(model, is_checked, &AnalysisBudget::largest()).unwrap();
     let model = undoing.of_model(Box::new(model));
     stored.iter().flat_map(|state| model.states_from(state).unwrap()).collect()
 }
@@ -216,7 +220,7 @@ fn broken(name: &str, model: &dyn StateSpace) -> (SearchVerdict, BTreeSet<Violat
 fn is_reduced_soundly(name: &str, model: &Interp) -> bool {
     let (verdict, all_broken, all) = broken(name, model);
     let mut is_reduced = false;
-    for rules in [RuleSelection::default(), checked()] {
+    for rules in [all_rules(), checked()] {
         let stack = stack(model, rules.clone(), None);
         if !stack.refusals().is_empty() {
             return false;
@@ -237,7 +241,7 @@ fn is_reduced_soundly(name: &str, model: &Interp) -> bool {
         }
     }
     for effort in [SymmetryEffort::Exact, SymmetryEffort::Fast] {
-        let stack = stack(model, RuleSelection::default(), Some(effort));
+        let stack = stack(model, all_rules(), Some(effort));
         let (found, broken, _) = broken(name, &*stack.wrap(Box::new(model)));
         assert_eq!((found, &broken), (verdict, &all_broken), "{name}, {}", effort.name());
     }
@@ -249,7 +253,7 @@ fn counterexamples_are_runs(name: &str, model: &Interp) -> usize {
     let (plain, _) = explore(model);
     let mut traces = 0;
     for symmetry in [None, Some(SymmetryEffort::Exact)] {
-        let stack = stack(model, RuleSelection::default(), symmetry);
+        let stack = stack(model, all_rules(), symmetry);
         let reduced = stack.wrap(Box::new(model));
         let (outcome, found) = explore(&*reduced);
         assert_eq!(outcome.verdict, plain.verdict, "{name}");
@@ -386,7 +390,7 @@ fn the_papers_models_have_its_counts() {
         let model = load(&folder.join(file), &defines);
         let named: Vec<String> = named.iter().map(|it| (*it).to_owned()).collect();
         let states = [None, Some(SymmetryEffort::Exact)].map(|symmetry| {
-            let stack = stack(&model, RuleSelection::named(&named), symmetry);
+            let stack = stack(&model, named_rules(&named), symmetry);
             memory::search(&*stack.wrap(Box::new(&model)), &SearchLimits::default())
                 .unwrap()
                 .states()
@@ -407,7 +411,7 @@ fn what_a_rule_forgets_is_not_taken_to_be_there() {
     let checks = CheckSelection { deadlock: false, ..CheckSelection::default() };
     let limits = SearchLimits { checks, ..SearchLimits::default() };
     assert_eq!(memory::search(&model, &limits).unwrap().verdict, SearchVerdict::Verified);
-    let stack = stack(&model, RuleSelection::default(), None);
+    let stack = stack(&model, all_rules(), None);
     let reduced = stack.wrap(Box::new(&model));
     assert_eq!(memory::search(&*reduced, &limits).unwrap().verdict, SearchVerdict::Verified);
 }
@@ -431,8 +435,8 @@ fn models_of_others_have_the_same_verdict() {
             continue;
         }
         for symmetry in [None, Some(SymmetryEffort::Exact)] {
-            let stack = stack(&model, RuleSelection::default(), symmetry);
-            let is_used = !stack.refusals().iter().any(|it| it.name == REDUCTION_NAME);
+            let stack = stack(&model, all_rules(), symmetry);
+            let is_used = !stack.refusals().iter().any(|it| it.name == NAME);
             *told.entry(is_used).or_default() += 1;
             let found = memory::search(&*stack.wrap(Box::new(&model)), &SearchLimits::default());
             assert_eq!(found.unwrap().verdict, verdict, "{}", file.display());

@@ -6,15 +6,18 @@
 use crate::merge::{Choices, dve, promela, told, try_random};
 use crate::runs::assert_is_run;
 use crate::support::follow::{ALL, load};
+use crate::support::reductions::both;
+use crate::support::reductions::{bisimilar, by_way, by_way_for, rewritings, scalarsets};
 use crate::support::{is_large, stored};
 use proptest::prelude::*;
 use spillway::Check;
 use spillway::exec::{ExecutionMode, ReductionCounters, Violation};
 use spillway::reduce::PropertyClass;
+use spillway::reduce::Remedy;
 use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
-use spillway::reduce::rewriting::RewriteSelection;
+use spillway::reduce::{ParameterValues, ReductionPlan};
 use spillway::search::{CheckSelection, SearchLimits, SearchOutcome, memory};
-use spillway::session::{ReductionRequest, StepChoice, TextModel};
+use spillway::session::TextModel;
 use std::collections::BTreeSet;
 
 const WAYS: [PartialOrderStrategy; 2] = [
@@ -30,8 +33,8 @@ const WAYS: [PartialOrderStrategy; 2] = [
 const DEADLOCKS: SearchLimits =
     SearchLimits { checks: CheckSelection { deadlock: true, ..CheckSelection::NONE }, ..ALL };
 
-fn by(way: PartialOrderStrategy) -> ReductionRequest {
-    ReductionRequest { steps: StepChoice::Chosen(way), ..ReductionRequest::NONE }
+fn by(way: PartialOrderStrategy) -> ReductionPlan {
+    by_way(way)
 }
 
 fn violated(outcome: &SearchOutcome) -> BTreeSet<Violation> {
@@ -49,7 +52,7 @@ fn is_kept(language: &str, text: &str) -> Result<(u64, u64), TestCaseError> {
     let (whole, stuck) = (found(&model, &ALL), found(&model, &DEADLOCKS));
     let mut left = whole.states();
     for way in WAYS {
-        model = model.with_partial_order(Some((way, CheckSelection::default())));
+        model = model.with_plan(by_way_for(way, CheckSelection::default()));
         let reduced = found(&model, &ALL);
         prop_assert_eq!(violated(&reduced), violated(&whole), "{:?} {}", way, text);
         // Not only that there is one: all are there.
@@ -62,7 +65,7 @@ fn is_kept(language: &str, text: &str) -> Result<(u64, u64), TestCaseError> {
         }
         drop(searched);
         left = left.min(reduced.states());
-        model = model.with_partial_order(Some((way, DEADLOCKS.checks)));
+        model = model.with_plan(by_way_for(way, DEADLOCKS.checks));
         let reduced = found(&model, &DEADLOCKS);
         prop_assert_eq!(reduced.deadlocks(), stuck.deadlocks(), "{:?} {}", way, text);
         let check = |exec| Check::of_text(&model).reduce(by(way)).memory(512 << 20).exec(exec);
@@ -292,11 +295,15 @@ fn it_stacks() {
         let whole = violated(&found(&model, &ALL));
         let kind = |it: &Violation| format!("{it:?}").chars().take(6).collect::<String>();
         let kinds = |all: &BTreeSet<Violation>| all.iter().map(kind).collect::<BTreeSet<_>>();
-        let sets = [RewriteSelection::NONE, RewriteSelection::BISIMILAR, RewriteSelection::ALL];
-        for (way, rewritings) in WAYS.into_iter().flat_map(|way| sets.map(|it| (way, it))) {
+        let sets = [ReductionPlan::default(), bisimilar(), rewritings()];
+        for (way, rewritings) in
+            WAYS.into_iter().flat_map(|way| sets.iter().map(move |it| (way, it)))
+        {
             for processes in [false, true] {
-                let symmetry = ReductionRequest::AUTO.symmetry.filter(|_| processes);
-                let reduce = ReductionRequest { rewritings, processes, symmetry, ..by(way) };
+                let mut reduce = both(rewritings, &by(way));
+                if processes {
+                    reduce = reduce.with("symmetry", ParameterValues::default());
+                }
                 let check = Check::of_text(&model).reduce(reduce).memory(512 << 20).keep_going();
                 let run = check.run().unwrap();
                 assert_eq!(kinds(&violated(run.outcome())), kinds(&whole), "{way:?} {text}");
@@ -312,13 +319,13 @@ fn it_stacks() {
         ruleset p: P do rule \"x\" x[p] < 2 ==> x[p] := x[p] + 1; end; rule \"y\" y[p] < 2 & x[p] > 0 ==> y[p] := y[p] + 1; end; end;
         invariant \"less\" exists p: P do y[p] < 2 end;";
     let model = load("murphi", text);
-    let symmetry = ReductionRequest::AUTO.symmetry;
-    let search = |reduce| {
+    let symmetry = scalarsets("exact");
+    let search = |reduce: ReductionPlan| {
         let check = Check::of_text(&model).reduce(reduce).memory(512 << 20);
         check.keep_going().run().unwrap()
     };
-    let whole = search(ReductionRequest { symmetry, ..ReductionRequest::NONE });
-    let run = search(ReductionRequest { symmetry, ..by(WAYS[0]) });
+    let whole = search(symmetry.clone());
+    let run = search(both(&symmetry, &by(WAYS[0])));
     assert!(run.outcome().states() < whole.outcome().states() && run.outcome().passed > 0);
     assert_eq!(violated(run.outcome()), violated(whole.outcome()));
     let way = run.counterexample().unwrap().unwrap();
@@ -331,7 +338,7 @@ fn it_stacks() {
 fn it_says_what_it_keeps_and_did() {
     let text = "byte g; active proctype P() { byte x; do :: g = 1; x = 1; x = 0 od } active proctype Q() { byte y; do :: y = 1; y = 0 od }";
     let order = |text: &str, way| {
-        load("promela", text).with_partial_order(Some((way, CheckSelection::default())))
+        load("promela", text).with_plan(by_way_for(way, CheckSelection::default()))
     };
     for way in WAYS {
         let model = order(text, way);
@@ -352,7 +359,12 @@ fn it_says_what_it_keeps_and_did() {
         let did = told.effect.as_ref().unwrap();
         assert!(did.ends_with("7 run through without being stored"), "{did}");
         let model = order(&format!("{text} never {{ do :: g == 1 -> break :: else od }}"), way);
-        assert!(model.searched().stack().refusals()[0].reason.contains("has to see every state"));
+        assert!(
+            model.searched().stack().refusals()[0]
+                .reason
+                .to_string()
+                .contains("has to see every state")
+        );
     }
     for proviso in [CycleProviso::Chains, CycleProviso::StaticChains] {
         let model =
@@ -360,7 +372,7 @@ fn it_says_what_it_keeps_and_did() {
         let searched = model.searched();
         let refused = &searched.stack().refusals()[0];
         assert_eq!(refused.name, "simultaneous reachability");
-        assert!(refused.reason.contains("--por-proviso static"), "{}", refused.reason);
+        assert_eq!(refused.reason.remedy(), Some(Remedy::StaticProviso), "{}", refused.reason);
     }
 }
 
@@ -373,11 +385,12 @@ fn a_search_that_goes_on_takes_them_as_it_did() {
     let model = load("dve", text);
     let folder = tempfile::tempdir().unwrap();
     for way in WAYS {
-        assert_eq!(PartialOrderStrategy::of_code(way.code()), Some(way));
-        let check = |reduce| Check::of_text(&model).reduce(reduce).memory(256 << 20);
-        let dir = folder.path().join(way.code().to_string());
+        let kept = by(way).selection;
+        assert_eq!(PartialOrderStrategy::of_chosen(|name| kept.get(name)), Some(way));
+        let check = |reduce: ReductionPlan| Check::of_text(&model).reduce(reduce).memory(256 << 20);
+        let dir = folder.path().join(format!("{way:?}"));
         drop(check(by(way)).dir(&dir).max_states(10).run().unwrap());
-        assert!(check(ReductionRequest::NONE).dir(&dir).run().is_err());
+        assert!(check(ReductionPlan::default()).dir(&dir).run().is_err());
         let whole = check(by(way)).run().unwrap();
         let both = BTreeSet::from([Violation::Deadlock, Violation::Property(0)]);
         assert_eq!(violated(whole.outcome()), both);

@@ -7,6 +7,8 @@
 use crate::generated::{Generated, programs};
 use crate::support::collection::{as_counted, of_the_corpus};
 use crate::support::promises::{models, promises};
+use crate::support::reductions::both;
+use crate::support::reductions::{by_way, by_way_for, scalarsets};
 use crate::support::stored::{assert_same, assert_traces_replay, search, storages};
 use crate::support::{begin_or_resume, tiny_plan};
 use proptest::prelude::*;
@@ -18,8 +20,9 @@ use spillway::budget::AnalysisBudget;
 use spillway::exec::{Interp, SelectiveStateSpace, StateSpace, SuccessorSink, Violation};
 use spillway::front::{Language, Options};
 use spillway::reduce::Reduction;
+use spillway::reduce::Remedy;
 use spillway::reduce::partial_order::{PartialOrder, PartialOrderMethod};
-use spillway::reduce::symmetry::SymmetryEffort;
+use spillway::reduce::{NotApplied, ReductionPlan};
 use spillway::search::checkpoint::SavedSearch;
 use spillway::search::{CheckSelection, SearchControl, SearchLimits, StateStorage, memory};
 use spillway::session::TextModel;
@@ -189,7 +192,7 @@ fn random_programs_keep_every_state_in_its_level() {
 }
 
 /// Our models of so many states, in the configurations that they promise something of.
-fn ours(most: usize) -> Vec<(String, TextModel)> {
+pub fn ours(most: usize) -> Vec<(String, TextModel)> {
     let mut all = Vec::new();
     for file in models() {
         let text = std::fs::read_to_string(&file).unwrap();
@@ -339,7 +342,7 @@ fn protocols_of_1992_take_the_transitions_of_the_paper() {
 
 /// That a search for deadlocks comes to this many states and transitions.
 fn assert_counts(model: TextModel, method: PartialOrderMethod, expected: (u64, u64), name: &str) {
-    let model = model.with_partial_order(Some((method.into(), DEADLOCKS)));
+    let model = model.with_plan(by_way_for(method, DEADLOCKS));
     let found = Check::of_text(&model).checks(DEADLOCKS).memory(512 << 20).keep_going();
     let found = found.run().unwrap();
     let counts = (found.states(), found.outcome().transitions);
@@ -347,8 +350,13 @@ fn assert_counts(model: TextModel, method: PartialOrderMethod, expected: (u64, u
 }
 
 /// Why a method is left out, if it is.
-fn refused(model: TextModel, method: PartialOrderMethod, checks: CheckSelection) -> Option<String> {
-    let model = model.with_partial_order(Some((method.into(), checks)));
+fn refused(
+    model: TextModel,
+    method: PartialOrderMethod,
+    checks: CheckSelection,
+) -> Option<NotApplied> {
+    let plan = both(&model.wished, &by_way(method));
+    let model = model.with_plan(ReductionPlan { checks, ..plan });
     model.searched().stack().refusals().first().map(|it| it.reason.clone())
 }
 
@@ -367,24 +375,21 @@ fn what_does_not_go_together_is_left_out_with_what_to_do() {
     };
     let why =
         refused(failing(), PartialOrderMethod::LocalSleep, CheckSelection::default()).unwrap();
-    assert!(why.contains("ask for `--only deadlock`"), "{why}");
+    assert_eq!(why.remedy(), Some(Remedy::OnlyDeadlocks), "{why}");
     assert_eq!(refused(failing(), PartialOrderMethod::LocalSleep, DEADLOCKS), None);
     let alone =
         load("model.pml", "byte x; active proctype A() { x = 1; x = 2 }", Options::default());
     let why = refused(alone, PartialOrderMethod::Sleep, DEADLOCKS).unwrap();
-    assert!(why.contains("no two of its steps are independent"), "{why}");
+    assert_eq!(why, NotApplied::NoIndependence);
     let symmetric = "
         type P: scalarset(3); var at: array [P] of 0..1;
         startstate for p: P do at[p] := 0; end; end;
         ruleset p: P do rule at[p] = 0 ==> at[p] := 1; end; end;";
     let symmetric = || load("model.m", symmetric, Options::default());
     assert_eq!(refused(symmetric(), PartialOrderMethod::Sleep, DEADLOCKS), None);
-    let why = refused(
-        symmetric().with_symmetry(Some(SymmetryEffort::Exact)),
-        PartialOrderMethod::Sleep,
-        DEADLOCKS,
-    );
-    assert!(why.as_ref().is_some_and(|it| it.contains("ask for `--symmetry off`")), "{why:?}");
+    let why =
+        refused(symmetric().with_plan(scalarsets("exact")), PartialOrderMethod::Sleep, DEADLOCKS);
+    assert_eq!(why.and_then(|it| it.remedy()), Some(Remedy::NoSymmetry));
 }
 
 /// Models whose states have few bytes, and many, and that are violated in each way.
@@ -403,10 +408,8 @@ fn limits() -> SearchLimits {
 fn on_disk_the_same_is_asleep() {
     let (mut tried, mut fewer) = (0, 0);
     for (place, model) in some_of_ours() {
-        let model = model.with_partial_order(Some((
-            PartialOrderMethod::Sleep.into(),
-            CheckSelection::default(),
-        )));
+        let model =
+            model.with_plan(by_way_for(PartialOrderMethod::Sleep, CheckSelection::default()));
         let searched = model.searched();
         if !searched.stack().refusals().is_empty() {
             continue;
@@ -447,8 +450,7 @@ fn killed_at_any_operation_it_comes_to_the_same() {
         active proctype Takes() { byte x; do :: q?x; n = (n + x) % 3 od }
         active [2] proctype Alone() { byte x; do :: x < 2 -> x++ :: x == 2 -> x = 0 od }";
     let model = load("model.pml", text, Options::default());
-    let model = model
-        .with_partial_order(Some((PartialOrderMethod::Sleep.into(), CheckSelection::default())));
+    let model = model.with_plan(by_way_for(PartialOrderMethod::Sleep, CheckSelection::default()));
     let searched = model.searched();
     let model = searched.model();
     let expected = memory::search(model, &limits()).unwrap();

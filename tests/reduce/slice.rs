@@ -4,15 +4,18 @@
 //! `SPILLWAY_LARGE` tries as many random models as take minutes.
 
 use crate::support::follow::{load, one};
+use crate::support::reductions::both as both_of;
+use crate::support::reductions::{bisimilar, for_checks};
 use crate::support::{Random, is_large};
 use spillway::Check;
 use spillway::budget::AnalysisBudget;
 use spillway::exec::{CheckSelection, SystemDescription as _, Violation};
 use spillway::ir::validate;
-use spillway::reduce::rewriting::{RewriteSelection, RewrittenProgram};
+use spillway::reduce::slice::ProgramSlice;
 use spillway::reduce::{PreservedProperties, PropertyClass};
+use spillway::reduce::{ReductionConfig, ReductionPlan};
 use spillway::search::{SearchLimits, SearchOutcome, SearchVerdict, memory};
-use spillway::session::{CheckResult, Error, ReductionRequest, TextModel};
+use spillway::session::{CheckResult, Error, TextModel};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -37,14 +40,14 @@ fn violated(
 fn compared(
     language: &str,
     text: &str,
-    by: RewriteSelection,
+    by: &ReductionPlan,
     checks: CheckSelection,
 ) -> Result<(u64, u64), String> {
     let model = load(language, text);
     let limits = SearchLimits { checks, stop_on_violation: false, ..SearchLimits::default() };
     let search = |model: &TextModel| memory::search(model.searched().model(), &limits).unwrap();
     let whole = search(&model);
-    let model = model.with_rewritings(by);
+    let model = model.with_plan(by.clone());
     if let Some(rewritten) = model.rewritten(by, &AnalysisBudget::largest()) {
         let problems = validate::validate(rewritten.interp().program()).err();
         assert!(problems.is_none(), "{problems:?}");
@@ -57,11 +60,11 @@ fn compared(
         let found = (violated(&model, &checks, &found), found.states());
         return Err(format!("{checks:?}: {expected:?} and {found:?}\n{text}"));
     }
-    let check = |rewritings| {
-        let reduce = ReductionRequest { rewritings, ..ReductionRequest::NONE };
+    let check = |plan: &ReductionPlan| {
+        let reduce = plan.clone();
         Check::of_text(&model).reduce(reduce).memory(512 << 20).checks(checks).run()
     };
-    let whole_run = match check(RewriteSelection::NONE) {
+    let whole_run = match check(&ReductionPlan::default()) {
         // The model has nothing of what is looked for.
         Err(Error::Nothing { .. }) => return Ok((whole.states(), found.states())),
         it => it.unwrap(),
@@ -82,14 +85,14 @@ fn compared(
 
 /// The states of the whole and of what slicing leaves.
 fn both(language: &str, text: &str, checks: CheckSelection) -> (u64, u64) {
-    compared(language, text, RewriteSelection::slicing(checks), checks).unwrap()
+    compared(language, text, &for_checks(&["slice"], checks), checks).unwrap()
 }
 
 /// How many actions are removed.
 fn removed(model: &TextModel, checks: CheckSelection) -> usize {
     let sliced = model
-        .rewritten(RewriteSelection::slicing(checks), &AnalysisBudget::largest())
-        .and_then(RewrittenProgram::slice);
+        .rewritten(&for_checks(&["slice"], checks), &AnalysisBudget::largest())
+        .and_then(|it| it.pass::<ProgramSlice>());
     sliced.map_or(0, |it| it.actions().len())
 }
 
@@ -232,10 +235,10 @@ fn whatever_has_to_stay_does() {
     let mut found = Vec::new();
     for (what, language, text, checks, some) in STAYS {
         for by in [
-            RewriteSelection::slicing(*checks),
-            RewriteSelection { slice: Some(*checks), ..RewriteSelection::BISIMILAR },
+            for_checks(&["slice"], *checks),
+            both_of(&for_checks(&["slice"], *checks), &bisimilar()),
         ] {
-            if let Err(error) = compared(language, text, by, *checks) {
+            if let Err(error) = compared(language, text, &by, *checks) {
                 panic!("{what}: {error}");
             }
         }
@@ -301,12 +304,11 @@ fn random_models_are_found_as_they_are() {
     for _ in 0..count {
         let text = random_model(&mut random);
         for checks in EACH {
-            let by = RewriteSelection::slicing(checks);
+            let by = for_checks(&["slice"], checks);
             let (whole, left) =
-                compared("dve", &text, by, checks).unwrap_or_else(|it| panic!("{it}"));
-            let with_others =
-                RewriteSelection { slice: Some(checks), ..RewriteSelection::BISIMILAR };
-            compared("dve", &text, with_others, checks).unwrap_or_else(|it| panic!("{it}"));
+                compared("dve", &text, &by, checks).unwrap_or_else(|it| panic!("{it}"));
+            let with_others = both_of(&for_checks(&["slice"], checks), &bisimilar());
+            compared("dve", &text, &with_others, checks).unwrap_or_else(|it| panic!("{it}"));
             let model = load("dve", &text);
             sliced += usize::from(removed(&model, checks) > 0);
             fewer += usize::from(left < whole);
@@ -330,10 +332,7 @@ fn a_search_keeps_what_it_was_sliced_for() {
         a -> b { guard n == 100; }; }
         process Q { state a; init a; trans a -> a { effect m = (m + 1) % 7; }; } system async;";
     let model = load("dve", text);
-    let by = |checks| ReductionRequest {
-        rewritings: RewriteSelection::slicing(checks),
-        ..ReductionRequest::NONE
-    };
+    let by = |checks: CheckSelection| ReductionConfig::from(for_checks(&["slice"], checks));
     let check =
         |reduce, checks| Check::of_text(&model).reduce(reduce).checks(checks).memory(256 << 20);
     // The checks of a search decide, whatever the reductions were named for.
@@ -345,7 +344,7 @@ fn a_search_keeps_what_it_was_sliced_for() {
     let stopped = check(by(ASSERTIONS), ASSERTIONS).dir(&dir).max_states(50).run().unwrap();
     assert_eq!(stopped.verdict(), SearchVerdict::Incomplete);
     drop(stopped);
-    assert!(check(ReductionRequest::NONE, ASSERTIONS).dir(&dir).run().is_err());
+    assert!(check(ReductionConfig::none(), ASSERTIONS).dir(&dir).run().is_err());
     assert!(check(by(FAULTS), FAULTS).dir(&dir).run().is_err());
     assert_eq!(
         check(by(ASSERTIONS), ASSERTIONS).dir(&dir).run().unwrap().outcome(),
@@ -357,7 +356,7 @@ fn a_search_keeps_what_it_was_sliced_for() {
 fn it_says_what_it_keeps_and_did() {
     let text = "byte g; byte n; process P { state a; init a; assert a: g == 0; trans a -> a { effect n = 1; }; } system async;";
     let kept = |checks| {
-        let model = load("dve", text).with_rewritings(RewriteSelection::slicing(checks));
+        let model = load("dve", text).with_plan(for_checks(&["slice"], checks));
         let searched = model.searched();
         let told = searched.stack().summaries(&Default::default());
         assert_eq!(told[0].name, "slice");
@@ -376,9 +375,9 @@ fn it_says_what_it_keeps_and_did() {
             .fold(all, |all, it| all.without(*it))
     );
     let refused = |language: &str, text: &str, checks| {
-        let model = load(language, text).with_rewritings(RewriteSelection::slicing(checks));
+        let model = load(language, text).with_plan(for_checks(&["slice"], checks));
         let searched = model.searched();
-        searched.stack().refusals().iter().map(|it| it.reason.clone()).collect::<Vec<_>>()
+        searched.stack().refusals().iter().map(|it| it.reason.to_string()).collect::<Vec<_>>()
     };
     let promela = "byte g; active proctype P() { do :: g = 1 od }";
     let claim = format!("{promela} never {{ do :: g == 1 -> break :: else od }}");
@@ -387,7 +386,10 @@ fn it_says_what_it_keeps_and_did() {
     assert_eq!(refused("promela", &last, ASSERTIONS), ["something asks who moved last"]);
     let priorities =
         "byte g; active proctype P() priority 2 { do :: g = 1 od } active proctype Q() { g = 2 }";
-    assert_eq!(refused("promela", priorities, ASSERTIONS), ["something has priorities"]);
+    assert_eq!(
+        refused("promela", priorities, ASSERTIONS),
+        ["actions or processes have priorities"]
+    );
     let rules = "var x: 0..3; startstate begin x := 0; end; rule \"x\" begin x := 1; end;";
     assert_eq!(
         refused("murphi", rules, CheckSelection::ALL),

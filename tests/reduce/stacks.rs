@@ -1,24 +1,28 @@
 //! Reductions that stack: in which order they act, what they preserve together, which refuse to go
 //! with others, and how a counterexample is lifted through them, to a run of the unreduced model.
 
+use crate::support::reductions::scalarsets;
 use spillway::budget::AnalysisBudget;
 use spillway::exec::{
     Interp, PostponingStateSpace, ReductionCounters, Simulation, StateSpace, StepOutcome,
     SuccessorSink, SystemDescription, any_bits,
 };
 use spillway::front::{Options, murphi};
+use spillway::ir::Layout;
+use spillway::ir::layout::CellId;
 use spillway::ir::{
     Arena, Claim, ClaimMove, Expr, ExprKind, Location, LocationId, PlaceSelector, Program,
     PropertyKind,
 };
 use spillway::reduce::rewriting::ProgramForm;
 use spillway::reduce::symmetry::{Symmetry, SymmetryEffort};
+use spillway::reduce::{NotApplied, ReductionPlan, ReductionRefusal};
 use spillway::reduce::{
-    PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionSelection,
-    ReductionStack,
+    PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack,
 };
 use spillway::search::{CheckSelection, SearchLimits, SearchVerdict, memory};
 use spillway::source::SourceMap;
+use std::collections::BTreeSet;
 
 /// Three take part, in any order, and two things are said of them.
 const RING: &str = "
@@ -187,11 +191,11 @@ impl Simulation for Chains<'_> {
 
 /// The claim of a program, and its symmetry if that is wanted.
 fn stacked(interp: &Interp, symmetry: Option<SymmetryEffort>) -> ReductionStack<'_> {
-    let wished = ReductionSelection { symmetry, ..ReductionSelection::default() };
+    let plan = symmetry.map_or_else(ReductionPlan::default, |it| scalarsets(it.name()));
     ReductionStack::of(
         ProgramForm::written(interp),
-        wished,
-        || unreachable!("nobody chooses steps"),
+        &plan,
+        &|| unreachable!("nobody chooses steps"),
         &AnalysisBudget::largest(),
     )
 }
@@ -220,9 +224,41 @@ impl<'m> Reduction<'m> for Planted {
         None
     }
 
-    fn incompatibility(&self, before: &ReductionStack<'m>) -> Option<String> {
-        let twice = before.names(&[self.kind]).contains(&Reduction::name(self));
-        twice.then(|| "it is there already".into())
+    fn entries(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    fn changed_cells(&self, _: &Layout) -> BTreeSet<CellId> {
+        BTreeSet::new()
+    }
+
+    fn proviso(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn keeps_all_actions(&self) -> bool {
+        false
+    }
+
+    fn is_symmetric(&self) -> bool {
+        true
+    }
+
+    fn orders_states(&self) -> bool {
+        false
+    }
+
+    fn stores_all(&self) -> bool {
+        true
+    }
+
+    fn unused_entries(&self) -> Vec<ReductionRefusal> {
+        Vec::new()
+    }
+
+    fn conflict(&self, before: &ReductionStack<'m>) -> Option<NotApplied> {
+        let name = Reduction::name(self);
+        before.names(&[self.kind]).contains(&name).then_some(NotApplied::AlreadyChosen(name))
     }
 
     fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {
@@ -271,7 +307,8 @@ fn they_act_in_one_order_and_preserve_what_all_of_them_do() {
     assert_eq!(stack.preserves().to_string(), words);
     assert_eq!(ReductionStack::default().preserves().to_string(), "everything");
     let [refused] = stack.refusals() else { panic!("one is there twice") };
-    assert_eq!((refused.name.as_str(), refused.reason.as_str()), ("Choice", "it is there already"));
+    assert_eq!(refused.name, "Choice");
+    assert_eq!(refused.reason, NotApplied::AlreadyChosen("Choice".into()));
 }
 
 #[test]
@@ -288,7 +325,11 @@ fn a_claim_refuses_to_come_after_what_leaves_steps_out() {
         planted(ReductionKind::Choice, &[PropertyClass::Claims, PropertyClass::StutteringClaims]);
     let stack = ReductionStack::new(vec![Box::new(claim), both]);
     assert_eq!(stack.names(&KINDS), ["Choice"]);
-    assert!(stack.refusals()[0].reason.contains("counts steps"), "{:?}", stack.refusals());
+    assert!(
+        stack.refusals()[0].reason.to_string().contains("counts steps"),
+        "{:?}",
+        stack.refusals()
+    );
 }
 
 /// All that a search of a model finds, and its counterexamples, replayed by the unreduced one.
@@ -366,8 +407,9 @@ fn symmetry_is_left_out_by_name_where_a_claim_may_tell_apart() {
     ] {
         let interp = claimed_of(&format!("{HOMES} invariant \"p\" {condition};"));
         let stack = stacked(&interp, Some(SymmetryEffort::Exact));
-        let refused: Vec<_> = stack.refusals().iter().map(|it| (&*it.name, &*it.reason)).collect();
-        let expected = why.map(|why| ("symmetry exact", why));
+        let refused: Vec<_> =
+            stack.refusals().iter().map(|it| (it.name.clone(), it.reason.to_string())).collect();
+        let expected = why.map(|why| ("symmetry exact".to_owned(), why.to_owned()));
         assert_eq!(refused, Vec::from_iter(expected), "{condition}");
     }
 }

@@ -4,26 +4,28 @@
 //! `SPILLWAY_LARGE` tries as many random models as take minutes.
 
 use crate::support::follow::{self, goes_on_as_it_began, is_kept, load, one, random_models_follow};
+use crate::support::reductions::{bisimilar, dead};
 use crate::support::{Random, is_large};
 use spillway::Check;
 use spillway::budget::AnalysisBudget;
 use spillway::reduce::PreservedProperties;
-use spillway::reduce::rewriting::RewriteSelection;
-use spillway::session::ReductionRequest;
+use spillway::reduce::equivalent_locations::LocationMerging;
+use spillway::reduce::{ReductionConfig, ReductionPlan};
 use std::fmt::Write;
 
 fn both(language: &str, text: &str) -> (usize, usize) {
-    follow::both(language, text, RewriteSelection::STATES)
+    follow::both(language, text, ReductionPlan::of(["states"]))
 }
 
 /// How many locations are one with an earlier one.
 fn joined(language: &str, text: &str) -> usize {
     let model = load(language, text);
-    let Some(rewritten) = model.rewritten(RewriteSelection::STATES, &AnalysisBudget::largest())
+    let Some(rewritten) =
+        model.rewritten(&ReductionPlan::of(["states"]), &AnalysisBudget::largest())
     else {
         return 0;
     };
-    let locations = rewritten.states().unwrap().locations(model.interp.program());
+    let locations = rewritten.pass::<LocationMerging>().unwrap().locations(model.interp.program());
     locations.iter().map(|it| it.others.len()).sum()
 }
 
@@ -73,7 +75,7 @@ fn values_come_first() {
     let text = "byte t; process P { byte x; state a, b, c; init a; trans a -> b { guard x == 0; }, a -> c { guard x == 0; },
         b -> a { effect x = 1; }, c -> a { effect x = 2; }, a -> a { guard x != 0; effect x = 0; }; } system async;";
     assert_eq!(joined("dve", text), 0);
-    assert_eq!(follow::both("dve", text, RewriteSelection::BISIMILAR), (5, 3));
+    assert_eq!(follow::both("dve", text, bisimilar()), (5, 3));
 }
 
 /// Models in each of which locations look alike to whoever forgets one way in which they are told apart; how many are one with
@@ -135,8 +137,8 @@ const TOLD_APART: &[(&str, &str, &str, usize)] = &[
 fn whatever_tells_locations_apart_keeps_them() {
     let mut found = Vec::new();
     for (what, language, text, all_the_same) in TOLD_APART {
-        for by in [RewriteSelection::STATES, RewriteSelection::BISIMILAR] {
-            if let Err(error) = is_kept(language, text, by) {
+        for by in [ReductionPlan::of(["states"]), bisimilar()] {
+            if let Err(error) = is_kept(language, text, &by) {
                 panic!("{what}: {error}");
             }
         }
@@ -197,7 +199,9 @@ fn random_models_follow_what_is_written() {
     let mut random = Random::new(41);
     let count = if is_large() { 10_000 } else { 150 };
     let models = (0..count).map(|_| random_model(&mut random));
-    random_models_follow(models, RewriteSelection::STATES, |it| it.states().is_some());
+    random_models_follow(models, ReductionPlan::of(["states"]), |it| {
+        it.pass::<LocationMerging>().is_some()
+    });
 }
 
 /// It preserves everything and says what it did; a search that goes on does as it did, and its counterexample is told in steps of the
@@ -210,15 +214,15 @@ fn a_search_keeps_which_locations_are_one() {
         a -> b { guard n == 100 and P.a; }; }
         process R { state a, b1, b2; init a; trans a -> b1 { guard n > 98; }, a -> b2 { guard n <= 98; }, b1 -> a { }, b2 -> a { }; }
         system async;";
-    let model = load("dve", text).with_rewritings(RewriteSelection::STATES);
+    let model = load("dve", text).with_plan(ReductionPlan::of(["states"]));
     let searched = model.searched();
     assert_eq!(searched.stack().preserves(), PreservedProperties::ALL);
     let told = searched.stack().summaries(&Default::default());
     assert_eq!(told[0].name, "states of processes not told apart");
     assert_eq!(told[0].effect.as_deref(), Some("2 locations are one with earlier ones"));
-    let by = |rewritings| ReductionRequest { rewritings, ..ReductionRequest::NONE };
-    goes_on_as_it_began(&model, by(RewriteSelection::STATES), by(RewriteSelection::DEAD), 1);
-    let found = Check::of_text(&model).reduce(by(RewriteSelection::STATES)).run().unwrap();
+    let by = |plan: ReductionPlan| ReductionConfig::from(plan);
+    goes_on_as_it_began(&model, by(ReductionPlan::of(["states"])), by(dead()), 1);
+    let found = Check::of_text(&model).reduce(by(ReductionPlan::of(["states"]))).run().unwrap();
     let told = found.counterexample().unwrap().unwrap();
     assert_eq!(told.depth(), 101);
 }

@@ -1,15 +1,14 @@
 //! Each analysis ends soon after a stop is asked for, wherever it has come to.
 
+use crate::support::reductions::scalarsets;
 use spillway::budget::{AnalysisBudget, AnalysisSupervisor};
 use spillway::exec::{ExecutionMode, Executor};
 use spillway::front::{Language, Options};
-use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
-use spillway::reduce::pruning::PruningSelection;
-use spillway::reduce::reversible::RuleSelection;
-use spillway::reduce::rewriting::RewriteSelection;
-use spillway::reduce::symmetry::SymmetryEffort;
+use spillway::reduce::REDUCTIONS;
+use spillway::reduce::{ParameterValues, ReductionConfig, ReductionPlan, ReductionSelection};
 use spillway::search::{CheckSelection, SearchControl, SearchLimits, StateStorage};
-use spillway::session::{ReductionRequest, StepChoice, TextModel};
+use spillway::session::ReductionSettings;
+use spillway::session::TextModel;
 use spillway::source::SourceMap;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -85,47 +84,31 @@ fn load(language: &str, text: &str) -> TextModel {
     TextModel::load(language, sources, Options::default()).unwrap().0
 }
 
-/// Every analysis with a reduction that needs it.
-fn reductions() -> Vec<ReductionRequest> {
-    let checks = CheckSelection::default();
-    let none = ReductionRequest::NONE;
-    let rewritten = |rewritings| ReductionRequest { rewritings, ..none.clone() };
-    let pruned = |pruning| ReductionRequest { pruning, ..none.clone() };
-    let steps = |method| ReductionRequest {
-        steps: StepChoice::Chosen(PartialOrderStrategy { method, proviso: CycleProviso::Levels }),
-        ..none.clone()
+/// Every reduction by itself, symmetry of scalarsets and of processes, and confluence and partial order by levels.
+fn reductions() -> Vec<ReductionSelection> {
+    let levels = |name: &str| {
+        let parameters = ParameterValues::default().with("proviso", "levels");
+        ReductionSelection::default().with(name, parameters)
     };
-    vec![
-        rewritten(RewriteSelection { slice: Some(checks), ..RewriteSelection::NONE }),
-        rewritten(RewriteSelection { states: true, ..RewriteSelection::NONE }),
-        rewritten(RewriteSelection::VALUES),
-        rewritten(RewriteSelection::DEAD),
-        rewritten(RewriteSelection { merge: true, ..RewriteSelection::NONE }),
-        ReductionRequest { linear: true, ..none.clone() },
-        ReductionRequest { symmetry: Some(SymmetryEffort::Exact), ..none.clone() },
-        ReductionRequest { processes: true, ..none.clone() },
-        ReductionRequest { reversible: Some(RuleSelection::default()), ..none.clone() },
-        pruned(PruningSelection { dominate: Some(Vec::new()), ..PruningSelection::NONE }),
-        pruned(PruningSelection { boring: Some(Vec::new()), ..PruningSelection::NONE }),
-        pruned(PruningSelection { doomed: true, ..PruningSelection::NONE }),
-        steps(PartialOrderMethod::Conditional),
-        steps(PartialOrderMethod::Confluence),
-    ]
+    let alone = REDUCTIONS.iter().map(|it| ReductionSelection::of([it.name]));
+    alone.chain([scalarsets("exact").selection, levels("por"), levels("confluence")]).collect()
 }
 
 /// Prepares a search. For each analysis, how often it asked, and was told to stop.
 fn asked(
     model: &TextModel,
-    reduce: &ReductionRequest,
+    selection: &ReductionSelection,
     patience: u64,
 ) -> BTreeMap<String, [u64; 2]> {
     let supervisor = StopsLate::after(patience);
     let budget = AnalysisBudget::largest_watched(&supervisor);
-    let runs =
-        model.runnable(reduce.rewritings, &budget, |it| Executor::new(it, ExecutionMode::Interp));
+    let request = ReductionConfig::from(selection.clone()).resolve(false);
+    let plan = ReductionPlan::new(request.selection.clone(), CheckSelection::ALL);
+    let runs = model.runnable(&plan, &budget, |it| Executor::new(it, ExecutionMode::Interp));
     let (limits, storage) = (SearchLimits::default(), StateStorage::default());
-    let control = SearchControl::default();
-    model.reduced(runs, reduce.clone(), (&limits, &storage), &control, &budget);
+    let (control, budget) = (&SearchControl::default(), &budget);
+    let settings = ReductionSettings { limits: &limits, storage: &storage, control, budget };
+    model.reduced(runs, request, settings);
     supervisor.asked.into_inner()
 }
 

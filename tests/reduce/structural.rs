@@ -8,6 +8,8 @@
 mod game;
 
 use crate::merge::told;
+use crate::support::reductions::both as both_of;
+use crate::support::reductions::{bisimilar, by_way, for_checks};
 use game::{Does, Net, Transition, text};
 use spillway::Check;
 use spillway::budget::AnalysisBudget;
@@ -19,10 +21,11 @@ use spillway::front::{Language, Options};
 use spillway::ir::ConditionModality;
 use spillway::ir::{ActionId, validate};
 use spillway::reduce::partial_order::PartialOrderMethod;
-use spillway::reduce::rewriting::{RewriteSelection, RewrittenProgram};
+use spillway::reduce::structural::StructuralReduction;
 use spillway::reduce::structural::{AgglomerationKind, NAME};
+use spillway::reduce::{ReductionConfig, ReductionPlan};
 use spillway::search::{CheckSelection, SearchLimits, SearchOutcome, memory};
-use spillway::session::{ReductionRequest, StepChoice, TextModel};
+use spillway::session::TextModel;
 use spillway::source::SourceMap;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -56,12 +59,12 @@ fn violated(
 /// runs, compiled and not, if they are asked for.
 fn compared(
     model: TextModel,
-    (by, steps, is_run): (RewriteSelection, StepChoice, bool),
+    (by, steps, is_run): (&ReductionPlan, &ReductionPlan, bool),
     checks: CheckSelection,
 ) -> Result<(u64, u64), String> {
     let limits = SearchLimits { checks, stop_on_violation: false, ..SearchLimits::default() };
     let whole = memory::search(&model.interp, &limits).unwrap();
-    let model = model.with_rewritings(by);
+    let model = model.with_plan(by.clone());
     if let Some(rewritten) = model.rewritten(by, &AnalysisBudget::largest()) {
         let problems = validate::validate(rewritten.interp().program()).err();
         assert!(problems.is_none(), "{problems:?}");
@@ -78,7 +81,8 @@ fn compared(
         all.filter(|&it| taken.of(it) == 0).collect::<Vec<ActionId>>()
     };
     let fails = |it: &Violation| matches!(it, Violation::Fault(..));
-    if !by.values && !by.dead && by.slice.is_none() && !expected.iter().any(fails) {
+    let changes = ["values", "dead", "slice"].iter().any(|it| by.selection.has(it));
+    if !changes && !expected.iter().any(fails) {
         let known = |it: &ActionId| !is_action_hidden(searched.model(), *it);
         let whole: Vec<_> = never(&model.interp, &whole).into_iter().filter(known).collect();
         let found: Vec<_> = never(searched.model(), &found).into_iter().filter(known).collect();
@@ -90,7 +94,7 @@ fn compared(
     if !is_run {
         return Ok((whole.states(), found.states()));
     }
-    let reduce = ReductionRequest { rewritings: by, steps, ..ReductionRequest::NONE };
+    let reduce = both_of(by, steps);
     for exec in [ExecutionMode::Jit, ExecutionMode::Interp] {
         let check = Check::of_text(&model).reduce(reduce.clone()).checks(checks).exec(exec);
         let run = check.memory(512 << 20).keep_going().run().unwrap();
@@ -109,8 +113,8 @@ fn compared(
 }
 
 fn both(text: &str, invariant: &str, checks: CheckSelection) -> (u64, u64) {
-    let by = (RewriteSelection::structural(checks), StepChoice::All, true);
-    compared(load(text, invariant), by, checks).unwrap()
+    let by = for_checks(&["structural"], checks);
+    compared(load(text, invariant), (&by, &ReductionPlan::default(), true), checks).unwrap()
 }
 
 /// A net of places with tokens and transitions with what each takes and puts, by the numbers of places.
@@ -142,8 +146,8 @@ fn reduced(
     checks: CheckSelection,
 ) -> Option<&spillway::reduce::structural::StructuralReduction> {
     model
-        .rewritten(RewriteSelection::structural(checks), &AnalysisBudget::largest())
-        .and_then(RewrittenProgram::structural)
+        .rewritten(&for_checks(&["structural"], checks), &AnalysisBudget::largest())
+        .and_then(|it| it.pass::<StructuralReduction>())
 }
 
 /// The places in which nobody leaves tokens, by number, and how; and those that are redundant.
@@ -191,10 +195,7 @@ fn who_is_waited_for_waits() {
     assert_eq!(both(&text(&work), "p3 <= 0", CheckSelection::ALL), (6, 2));
     let model = load(&text(&work), "");
     let run = Check::of_text(&model)
-        .reduce(ReductionRequest {
-            rewritings: RewriteSelection::structural(DEADLOCKS),
-            ..ReductionRequest::NONE
-        })
+        .reduce(ReductionConfig::from(for_checks(&["structural"], DEADLOCKS)))
         .checks(DEADLOCKS)
         .run()
         .unwrap();
@@ -302,12 +303,12 @@ fn what_makes_no_difference_is_removed() {
 fn where_it_does_not_apply_it_is_left_out_by_name() {
     let refused = |language: &str, text: &str| {
         let model = crate::support::follow::load(language, text)
-            .with_rewritings(RewriteSelection::structural(CheckSelection::ALL));
+            .with_plan(for_checks(&["structural"], CheckSelection::ALL));
         let searched = model.searched();
         let refused = searched.stack().refusals().to_vec();
         let [it] = &refused[..] else { panic!("{refused:?}") };
         assert_eq!(it.name, NAME);
-        it.reason.clone()
+        it.reason.to_string()
     };
     let text = "process P { state a; init a; trans a -> a { }; } system async;";
     assert_eq!(refused("dve", text), "the model has processes, and is no Petri net");
@@ -403,25 +404,18 @@ fn random_nets_are_found_to_be_as_they_are() {
             continue;
         }
         let checks = dice.one(&[CheckSelection::ALL, DEADLOCKS, INVARIANTS]);
-        let structural = RewriteSelection::structural(checks);
-        let others = RewriteSelection {
-            structural: Some(checks),
-            slice: Some(checks),
-            ..RewriteSelection::BISIMILAR
-        };
-        let by = dice.one(&[structural, structural, structural, others]);
-        let steps = dice.one(&[
-            StepChoice::All,
-            StepChoice::All,
-            StepChoice::Chosen(PartialOrderMethod::Conditional.into()),
-        ]);
+        let structural = for_checks(&["structural"], checks);
+        let others = both_of(&for_checks(&["structural", "slice"], checks), &bisimilar());
+        let by = if dice.roll(4) < 3 { structural } else { others };
+        let conditional = by_way(PartialOrderMethod::Conditional);
+        let steps = if dice.roll(3) < 2 { ReductionPlan::default() } else { conditional };
         let invariant = if checks == DEADLOCKS { "" } else { &invariant };
         let model = load(&text(&net), invariant);
         let found = model
-            .rewritten(by, &AnalysisBudget::largest())
-            .and_then(RewrittenProgram::structural)
+            .rewritten(&by, &AnalysisBudget::largest())
+            .and_then(|it| it.pass::<StructuralReduction>())
             .map(|it| it.agglomerated().to_vec());
-        let outcome = compared(model, (by, steps, number % 10 == 0), checks);
+        let outcome = compared(model, (&by, &steps, number % 10 == 0), checks);
         let outcome =
             outcome.unwrap_or_else(|why| panic!("{number}: {why}\n{invariant}\n{}", text(&net)));
         let (Some(gone), (whole, left)) = (found, outcome) else { continue };
@@ -441,7 +435,8 @@ fn nets_of_ours_have_deadlocks_or_not_as_before() {
     files.sort();
     for file in files.iter().filter(|it| it.extension().is_some_and(|it| it == "pnml")) {
         let model = load(&std::fs::read_to_string(file).unwrap(), "");
-        let by = (RewriteSelection::structural(DEADLOCKS), StepChoice::All, true);
+        let (by, none) = (for_checks(&["structural"], DEADLOCKS), ReductionPlan::default());
+        let by = (&by, &none, true);
         let found = compared(model, by, DEADLOCKS).unwrap_or_else(|why| panic!("{file:?}: {why}"));
         println!("{}: {found:?}", file.file_stem().unwrap().to_string_lossy());
     }

@@ -3,67 +3,31 @@
 //!
 //! `SPILLWAY_LARGE` tries ten thousand models.
 
+use super::sleep::ours;
 use crate::support::follow::{load, one};
 use crate::support::stored::replayed_in;
 use crate::support::{Random, is_large};
+use spillway::Check;
 use spillway::exec::{CheckSelection, Violation};
-use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
-use spillway::reduce::reversible::RuleSelection;
-use spillway::reduce::rewriting::RewriteSelection;
-use spillway::reduce::symmetry::SymmetryEffort;
-use spillway::reduce::{PropertyClass, ReductionSelection};
-use spillway::search::{SearchLimits, SearchOutcome, StateStorage, memory};
-use spillway::session::TextModel;
+use spillway::reduce::{PropertyClass, REDUCTIONS, ReductionPlan, ReductionSelection};
+use spillway::search::{SearchLimits, SearchOutcome, SearchVerdict, StateStorage, memory};
+use spillway::session::{CheckResult, TextModel};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// A reduction: its name, and how it is wished for beside others.
-type Named = (&'static str, fn(&mut ReductionSelection, CheckSelection));
-
-const ALL: [Named; 14] = [
-    ("slice", |it, checks| it.rewritings.slice = Some(checks)),
-    ("values", |it, _| it.rewritings.values = true),
-    ("states", |it, _| it.rewritings.states = true),
-    ("dead", |it, _| it.rewritings.dead = true),
-    ("merge", |it, _| it.rewritings.merge = true),
-    ("linear", |it, _| it.linear = true),
-    ("symmetry", |it, _| (it.symmetry, it.processes) = (Some(SymmetryEffort::Exact), true)),
-    ("reversible", |it, checks| it.reversible = Some((RuleSelection::default(), checks))),
-    ("por", |it, checks| choose(it, PartialOrderMethod::Conditional, checks)),
-    ("confluence", |it, checks| choose(it, PartialOrderMethod::Confluence, checks)),
-    ("simultaneous", |it, checks| choose(it, PartialOrderMethod::Simultaneous, checks)),
-    ("dominate", |it, _| it.pruning.dominate = Some(Vec::new())),
-    ("boring", |it, _| it.pruning.boring = Some(Vec::new())),
-    ("doomed", |it, _| it.pruning.doomed = true),
-];
-
-/// Of several ways to choose steps that of both, or the last.
-fn choose(wished: &mut ReductionSelection, method: PartialOrderMethod, checks: CheckSelection) {
-    let method = match (wished.partial_order, method) {
-        (
-            Some((PartialOrderStrategy { method: PartialOrderMethod::Conditional, .. }, _)),
-            PartialOrderMethod::Confluence,
-        ) => PartialOrderMethod::ConfluentConditional,
-        _ => method,
-    };
-    wished.partial_order =
-        Some((PartialOrderStrategy { method, proviso: CycleProviso::Static }, checks));
-}
-
-/// What some reductions together ask for.
-fn wished(some: &[Named], checks: CheckSelection) -> ReductionSelection {
-    let mut wished =
-        ReductionSelection { rewritings: RewriteSelection::NONE, ..ReductionSelection::default() };
-    wished.pruning.checks = checks;
-    some.iter().for_each(|(_, add)| add(&mut wished, checks));
-    wished
+/// Reductions of the table together, with default parameters, in a search for some checks; none if they contradict each other.
+fn planned(names: &[&str], checks: CheckSelection) -> Option<ReductionPlan> {
+    let selection = ReductionSelection::of(names.iter().copied());
+    selection.validate().ok().map(|()| ReductionPlan::new(selection, checks))
 }
 
 /// What is found of what is looked for: by whom, or only of which kind; and how deep, if that is kept.
 fn found(
-    (model, checks): (&TextModel, &CheckSelection),
+    model: &TextModel,
     outcome: &SearchOutcome,
-    (by_kind, depth): (bool, bool),
+    checks: &CheckSelection,
+    by_kind: bool,
+    depth: bool,
 ) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
     for (check, finding) in outcome.findings.iter() {
@@ -87,6 +51,8 @@ struct Census {
     searches: u64,
     fewer: u64,
     violated: u64,
+    /// How often each reduction was used.
+    used: BTreeMap<&'static str, u64>,
 }
 
 /// Searches of a model by some reductions that are used, and what is found is that which is found in all its states.
@@ -94,28 +60,35 @@ struct Census {
 fn is_found_alike(
     model: &mut TextModel,
     whole: &SearchOutcome,
-    some: &[Named],
+    plan: ReductionPlan,
     census: &mut Census,
 ) -> bool {
-    let checks = model.wished.pruning.checks;
+    let checks = plan.checks;
     let limits = SearchLimits { checks, stop_on_violation: false, ..SearchLimits::default() };
-    model.wished = wished(some, checks);
+    model.wished = plan;
     let (model, searched) = (&*model, model.searched());
-    if searched.stack().summaries(&Default::default()).is_empty() {
+    let stack = searched.stack();
+    if stack.summaries(&Default::default()).is_empty() {
         return false;
     }
-    let depth = searched.stack().preserves().has(PropertyClass::Depth);
-    let how = (some.iter().any(|it| it.0 == "symmetry"), depth);
+    for (entry, _) in model.wished.selection.iter() {
+        if let Some(member) = stack.member(entry.name) {
+            let kept = member.preserves();
+            assert_eq!(kept.and(entry.preserves), entry.preserves, "{} keeps less", entry.name);
+            *census.used.entry(entry.name).or_default() += 1;
+        }
+    }
+    let depth = stack.preserves().has(PropertyClass::Depth);
+    let by_kind = model.wished.selection.has("symmetry");
     let reduced = memory::search(searched.model(), &limits).unwrap();
-    let names = || some.iter().map(|it| it.0).collect::<Vec<_>>().join(",");
-    let [expected, told] = [whole, &reduced].map(|it| found((model, &checks), it, how));
-    assert_eq!(told, expected, "{}, {checks:?}", names());
+    let [expected, came] = [whole, &reduced].map(|it| found(model, it, &checks, by_kind, depth));
+    assert_eq!(came, expected, "{:?}", model.wished);
     census.searches += 1;
     census.fewer += u64::from(reduced.states() < whole.states());
-    census.violated += u64::from(!told.is_empty());
+    census.violated += u64::from(!came.is_empty());
     // What is told of a search that takes states up again depends on when it does so.
-    if !told.is_empty() && searched.model().as_postponing().is_none() {
-        println!("{} is told", names());
+    if !came.is_empty() && searched.model().as_postponing().is_none() {
+        println!("{:?} is told", model.wished.selection);
         let storage = [StateStorage::default()];
         replayed_in(&storage, searched.model(), &reduced, &limits);
     }
@@ -123,7 +96,7 @@ fn is_found_alike(
 }
 
 /// Each two of some reductions, and all.
-fn several(of: &[Named]) -> Vec<Vec<Named>> {
+fn several(of: &[&'static str]) -> Vec<Vec<&'static str>> {
     let mut lists = Vec::new();
     for (number, one) in of.iter().enumerate() {
         lists.extend(of[number + 1..].iter().map(|other| vec![*one, *other]));
@@ -227,13 +200,94 @@ fn random_models_are_found_alike_by_all_reductions() {
             continue;
         }
         println!("{text}");
-        model.wished.pruning.checks = checks;
-        let mut alone = |it: &Named| is_found_alike(&mut model, &whole, &[*it], &mut census);
-        let used: Vec<Named> = ALL.into_iter().filter(|it| alone(it)).collect();
+        let used: Vec<&'static str> = REDUCTIONS
+            .iter()
+            .map(|it| it.name)
+            .filter(|it| {
+                let plan = planned(&[it], checks).expect("one does not contradict itself");
+                is_found_alike(&mut model, &whole, plan, &mut census)
+            })
+            .collect();
         for some in several(&used) {
-            assert!(is_found_alike(&mut model, &whole, &some, &mut census));
+            if let Some(plan) = planned(&some, checks) {
+                assert!(is_found_alike(&mut model, &whole, plan, &mut census));
+            }
+        }
+        // All that do not contradict each other.
+        let without = used.iter().copied().filter(|it| *it != "simultaneous").collect::<Vec<_>>();
+        if let Some(plan) = planned(&without, checks).filter(|_| without.len() > 2) {
+            is_found_alike(&mut model, &whole, plan, &mut census);
         }
     }
     println!("{census:?}");
     assert!(census.fewer * 4 > census.searches && census.violated > 50, "{census:?}");
+}
+
+/// Models of ours whose whole space has no more states than this.
+const OURS_MAX: usize = 300;
+
+/// Each reduction alone, on models of ours: the verdict is that of the search of all states, there is a counterexample if there is one,
+/// as deep if depths are preserved, and a search that was stopped goes on with that reduction, and with no other.
+#[test]
+fn each_reduction_keeps_the_verdict_and_goes_on_as_it_began() {
+    let mut used: BTreeMap<&str, u64> = BTreeMap::new();
+    for (place, mut model) in ours(OURS_MAX).into_iter().step_by(2) {
+        let whole = check(&model, ReductionSelection::default()).run().unwrap();
+        let (verdict, depth) = (whole.verdict(), depth(&whole));
+        drop(whole);
+        for entry in REDUCTIONS {
+            let selection = ReductionSelection::of([entry.name]);
+            model.wished = ReductionPlan::new(selection.clone(), CheckSelection::ALL);
+            let (is_used, keeps_depth) = {
+                let searched = model.searched();
+                let stack = searched.stack();
+                (stack.member(entry.name).is_some(), stack.preserves().has(PropertyClass::Depth))
+            };
+            if !is_used {
+                continue;
+            }
+            *used.entry(entry.name).or_default() += 1;
+            is_found_and_goes_on(&model, &selection, verdict, depth.filter(|_| keeps_depth));
+            println!("{place}: {}", entry.name);
+        }
+    }
+    println!("{used:?}");
+    for entry in REDUCTIONS {
+        assert!(used.contains_key(entry.name), "{} is used by no model of ours", entry.name);
+    }
+}
+
+fn check<'m>(model: &'m TextModel, selection: ReductionSelection) -> Check<'m> {
+    Check::of_text(model).reduce(selection).memory(256 << 20).threads(1)
+}
+
+/// The depth of the counterexample, if there is one.
+fn depth(found: &CheckResult) -> Option<usize> {
+    found.counterexample().unwrap().map(|it| it.depth())
+}
+
+fn is_found_and_goes_on(
+    model: &TextModel,
+    selection: &ReductionSelection,
+    verdict: SearchVerdict,
+    expected_depth: Option<usize>,
+) {
+    let found = check(model, selection.clone()).run().unwrap();
+    assert_eq!(found.verdict(), verdict, "{selection:?}");
+    let found_depth = depth(&found);
+    assert_eq!(found_depth.is_some(), verdict == SearchVerdict::Violated, "{selection:?}");
+    if expected_depth.is_some() {
+        assert_eq!(found_depth, expected_depth, "{selection:?}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("d");
+    let stopped = check(model, selection.clone()).dir(&dir).max_states(3).run().unwrap();
+    let is_stopped = stopped.verdict() == SearchVerdict::Incomplete;
+    drop(stopped);
+    if is_stopped {
+        let others = check(model, ReductionSelection::default()).dir(&dir).run();
+        assert!(others.is_err(), "{selection:?} is not kept");
+        let whole = check(model, selection.clone()).dir(&dir).run().unwrap();
+        assert_eq!(whole.outcome(), found.outcome(), "{selection:?}");
+    }
 }

@@ -2,17 +2,12 @@
 
 use crate::support::follow::load;
 use spillway::Check;
-use spillway::reduce::symmetry::SymmetryEffort;
-use spillway::session::ReductionRequest;
+use spillway::reduce::ReductionPlan;
 
 /// The report of a search with processes exchanged.
 fn reported(text: &str) -> (String, String) {
     let model = load("dve", text);
-    let reduce = ReductionRequest {
-        symmetry: Some(SymmetryEffort::Exact),
-        processes: true,
-        ..ReductionRequest::NONE
-    };
+    let reduce = ReductionPlan::of(["symmetry"]);
     let found = Check::of_text(&model).reduce(reduce).run().unwrap();
     let report = found.to_string();
     let (way, found) = report.split_once("\n\n").unwrap();

@@ -4,20 +4,23 @@
 //! `SPILLWAY_LARGE` tries as many random models as take minutes.
 
 use crate::support::follow::{self, goes_on_as_it_began, is_kept, load, one, random_models_follow};
+use crate::support::reductions::{bisimilar, dead};
 use crate::support::{Random, is_large};
 use spillway::analysis::value_abstraction::ValueAbstraction;
 use spillway::budget::{AnalysisBudget, BudgetExceeded};
-use spillway::reduce::rewriting::RewriteSelection;
+use spillway::reduce::equivalent_values::ValueMerging;
 use spillway::reduce::{PreservedProperties, PropertyClass};
-use spillway::session::ReductionRequest;
+use spillway::reduce::{ReductionConfig, ReductionPlan};
 use std::fmt::Write;
 
 fn both(language: &str, text: &str) -> (usize, usize) {
-    follow::both(language, text, RewriteSelection::VALUES)
+    follow::both(language, text, ReductionPlan::of(["values"]))
 }
 
 fn is_rewritten(language: &str, text: &str) -> bool {
-    load(language, text).rewritten(RewriteSelection::VALUES, &AnalysisBudget::largest()).is_some()
+    load(language, text)
+        .rewritten(&ReductionPlan::of(["values"]), &AnalysisBudget::largest())
+        .is_some()
 }
 
 /// `x` is 0 or not: at `a` it has three values as written and two then, at `b` two and one.
@@ -107,8 +110,7 @@ const TOLD_APART: &[(&str, &str, &str)] = &[
 #[test]
 fn whatever_tells_values_apart_keeps_them() {
     let tried = TOLD_APART.iter();
-    let tried = tried
-        .map(|(what, language, text)| (what, is_kept(language, text, RewriteSelection::BISIMILAR)));
+    let tried = tried.map(|(what, language, text)| (what, is_kept(language, text, &bisimilar())));
     let wrong: Vec<_> = tried.filter_map(|(what, it)| Some((what, it.err()?))).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
@@ -174,7 +176,9 @@ fn random_models_follow_what_is_written() {
     let mut random = Random::new(17);
     let count = if is_large() { 10_000 } else { 400 };
     let models = (0..count).map(|_| random_model(&mut random));
-    random_models_follow(models, RewriteSelection::VALUES, |it| it.values().is_some());
+    random_models_follow(models, ReductionPlan::of(["values"]), |it| {
+        it.pass::<ValueMerging>().is_some()
+    });
 }
 
 /// It preserves everything, stacks with what resets, and says what it did; a search that goes on does as it did.
@@ -184,7 +188,7 @@ fn a_search_keeps_how_its_program_was_rewritten() {
         a -> b { effect x = 2; }, b -> a { guard x > 0; }; }
         process Q { state a, b; init a; assert b: n < 99; trans a -> a { guard n < 100; effect n = n + 1; },
         a -> b { guard n == 100; }; } system async;";
-    let model = load("dve", text).with_rewritings(RewriteSelection::BISIMILAR);
+    let model = load("dve", text).with_plan(bisimilar());
     let searched = model.searched();
     assert!(PropertyClass::ALL.into_iter().all(|it| searched.stack().preserves().has(it)));
     assert_eq!(searched.stack().preserves(), PreservedProperties::ALL);
@@ -192,9 +196,9 @@ fn a_search_keeps_how_its_program_was_rewritten() {
     let names: Vec<_> = told.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["values not told apart", "dead variables"]);
     assert_eq!(told[0].effect.as_deref(), Some("1 variable with values that nothing tells apart"));
-    let by = |rewritings| ReductionRequest { rewritings, ..ReductionRequest::NONE };
-    for rewritings in [RewriteSelection::VALUES, RewriteSelection::BISIMILAR] {
-        goes_on_as_it_began(&model, by(rewritings), by(RewriteSelection::DEAD), 1);
+    let by = |plan: ReductionPlan| ReductionConfig::from(plan);
+    for rewritings in [ReductionPlan::of(["values"]), bisimilar()] {
+        goes_on_as_it_began(&model, by(rewritings), by(dead()), 1);
     }
 }
 

@@ -51,7 +51,7 @@ fn successor(outcome: StepOutcome) -> Option<Vec<u8>> {
 }
 
 fn covered(model: &TextModel, exec: ExecutionMode) -> Vec<ActionCoverage> {
-    let check = Check::of_text(model).reduce(spillway::session::ReductionRequest::NONE);
+    let check = Check::of_text(model).reduce(spillway::reduce::ReductionConfig::none());
     check.keep_going().memory(512 << 20).exec(exec).run().unwrap().coverage().unwrap()
 }
 

@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 use super::Random;
+use super::reductions::bisimilar;
 use proptest::prelude::*;
 use spillway::Check;
 use spillway::exec::{
@@ -9,10 +10,10 @@ use spillway::exec::{
 };
 use spillway::front::{Language, Options};
 use spillway::ir::{Program, Stmt, StmtKind, validate};
-use spillway::reduce::ReductionSelection;
-use spillway::reduce::rewriting::{ProgramForm, RewriteSelection, RewrittenProgram};
+use spillway::reduce::rewriting::{ProgramForm, RewrittenProgram};
+use spillway::reduce::{ReductionConfig, ReductionPlan};
 use spillway::search::{CheckSelection, SearchLimits, SearchOutcome, SearchVerdict, memory};
-use spillway::session::{CheckResult, ReductionRequest, TextModel};
+use spillway::session::{CheckResult, TextModel};
 use spillway::source::SourceMap;
 use std::collections::BTreeSet;
 
@@ -98,7 +99,7 @@ fn matched(
 /// than some pairs were.
 pub fn follow(
     written: &Interp,
-    by: RewriteSelection,
+    by: &ReductionPlan,
     pairs_max: usize,
 ) -> Result<Option<(usize, usize)>, TestCaseError> {
     let Some(rewritten) = RewrittenProgram::of(written, by) else { return Ok(None) };
@@ -111,8 +112,8 @@ pub fn follow(
     let mut open = vec![(written.starts(), rewriting.starts())];
     let mut met = BTreeSet::new();
     while let Some((theirs, ours)) = open.pop() {
-        let ours = if by.states { matched(&theirs, ours, lift) } else { ours };
-        let told = if by.states { told_of_equal } else { told };
+        let ours = if by.selection.has("states") { matched(&theirs, ours, lift) } else { ours };
+        let told = if by.selection.has("states") { told_of_equal } else { told };
         let tell = |steps: &[StepDescription]| steps.iter().map(told).collect::<Vec<_>>();
         prop_assert_eq!(tell(&theirs), tell(&ours), "of {:?}", met.last());
         for (theirs, ours) in theirs.iter().zip(&ours) {
@@ -132,22 +133,22 @@ pub fn follow(
 }
 
 /// The states of a model as written, and as it is rewritten, which follow each other.
-pub fn both(language: &str, text: &str, by: RewriteSelection) -> (usize, usize) {
+pub fn both(language: &str, text: &str, by: ReductionPlan) -> (usize, usize) {
     let model = load(language, text);
-    follow(&model.interp, by, usize::MAX).unwrap().expect("it is rewritten")
+    follow(&model.interp, &by, usize::MAX).unwrap().expect("it is rewritten")
 }
 
 /// That random models of DVE follow what is written, by a rewriting and beside all that preserve as much. Where the rewriting
 /// has anything to do `rewrites` says.
 pub fn random_models_follow(
     models: impl Iterator<Item = String>,
-    by: RewriteSelection,
+    by: ReductionPlan,
     rewrites: impl Fn(&RewrittenProgram) -> bool,
 ) {
     let (mut rewritten, mut fewer) = (0, 0);
     for text in models {
         let model = load("dve", &text);
-        for by in [by, RewriteSelection::BISIMILAR] {
+        for by in [&by, &bisimilar()] {
             rewritten +=
                 u32::from(RewrittenProgram::of(&model.interp, by).is_some_and(|it| rewrites(&it)));
             let found = follow(&model.interp, by, 400);
@@ -168,21 +169,18 @@ pub fn one<'t>(random: &mut Random, of: &[&'t str]) -> &'t str {
 }
 
 /// That a model, rewritten, is found to be as it is, as deep, and what is found can be told.
-pub fn is_kept(language: &str, text: &str, by: RewriteSelection) -> Result<(), TestCaseError> {
+pub fn is_kept(language: &str, text: &str, by: &ReductionPlan) -> Result<(), TestCaseError> {
     let mut sources = SourceMap::default();
     sources.add("model", text);
     let language = Language::from_name(language).unwrap();
     let loaded = TextModel::load(language, sources, Options::default());
     let model = loaded.map_err(|error| TestCaseError::fail(error.to_string()))?.0;
     follow(&model.interp, by, 100_000)?;
-    is_found_alike(model, ReductionSelection { rewritings: by, ..ReductionSelection::default() })
+    is_found_alike(model, by.clone())
 }
 
 /// That a model, reduced, is found to be as it is, as deep, and what is found can be told.
-pub fn is_found_alike(
-    mut model: TextModel,
-    wished: ReductionSelection,
-) -> Result<(), TestCaseError> {
+pub fn is_found_alike(mut model: TextModel, wished: ReductionPlan) -> Result<(), TestCaseError> {
     let whole = explored(model.searched().model());
     model.wished = wished;
     let searched = model.searched();
@@ -226,14 +224,14 @@ fn levels(outcome: &SearchOutcome) -> Vec<String> {
 /// them; and that one that was stopped goes on by it, and not by others.
 pub fn goes_on_as_it_began(
     model: &TextModel,
-    reduce: ReductionRequest,
-    others: ReductionRequest,
+    reduce: ReductionConfig,
+    others: ReductionConfig,
     fewer: u64,
 ) {
     let folder = tempfile::tempdir().unwrap();
     let check = |reduce| Check::of_text(model).reduce(reduce).memory(256 << 20);
     let (whole, left) =
-        (check(ReductionRequest::NONE).run().unwrap(), check(reduce.clone()).run().unwrap());
+        (check(ReductionConfig::none()).run().unwrap(), check(reduce.clone()).run().unwrap());
     assert!(fewer * left.states() < whole.states());
     assert_eq!(
         (whole.verdict(), left.verdict()),

@@ -6,6 +6,7 @@ pub mod collection;
 pub mod follow;
 pub mod lazy;
 pub mod promises;
+pub mod reductions;
 pub mod stored;
 
 use spill::{Disk, MeteredDisk, Result};

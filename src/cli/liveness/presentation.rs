@@ -429,8 +429,8 @@ pub(super) fn as_text(
         }
     };
     out += &report::row("searched", &searched_so);
-    for ReductionRefusal { name, reason: why } in searched.stack().unused_reductions() {
-        out += &report::row("not reduced", &format!("by {name}: {why}"));
+    for ReductionRefusal { name, reason: why, .. } in searched.stack().unused_reductions() {
+        out += &report::row("not reduced", &format!("by {name}: {}", report::print_refusal(&why)));
     }
     out += &print_scope(watched, &scope(watched, Some(searched), told));
     if told.faults > 0 {
@@ -452,7 +452,8 @@ pub(super) fn as_json(
 ) -> Value {
     let swept = told.stage.swept();
     let unused = searched.into_iter().flat_map(|it| it.stack().unused_reductions());
-    let unused = unused.map(|it| json!({ "name": it.name, "why": it.reason }));
+    let unused =
+        unused.map(|it| json!({ "name": it.name, "why": report::print_refusal(&it.reason) }));
     let scope = scope(watched, searched, told);
     json!({
         "model": watched.model.name(),

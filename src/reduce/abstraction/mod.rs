@@ -87,11 +87,11 @@ pub fn compute_abstractions(
 ) -> Result<Vec<TargetAbstraction>, NotApplied> {
     let (program, layout) = (interp.program(), interp.layout());
     if let Some(why) = refusal(program) {
-        return Err(why.into());
+        return Err(why);
     }
-    let table = AccessTable::new(program, layout).map_err(|error| error.reason)?;
+    let table = AccessTable::new(program, layout)?;
     let dependence = DependenceRelation::new(&table, INSTANCES_MAX, budget)?
-        .ok_or("it has too many action instances to be looked at in parts")?;
+        .ok_or(NotApplied::TooManyInstances(INSTANCES_MAX))?;
     let mut finding = CaseAnalysis::new(interp, &dependence, checks, budget);
     let mut judgements = Vec::new();
     for property in state_properties(program, checks) {
@@ -113,17 +113,17 @@ pub fn compute_abstractions(
 }
 
 /// Why a program cannot be looked at so.
-fn refusal(program: &Program) -> Option<&'static str> {
+fn refusal(program: &Program) -> Option<NotApplied> {
     let is =
         |wanted: fn(&PropertyKind) -> bool| program.properties.values().any(|it| wanted(&it.kind));
     if program.schedule != Schedule::Interleaved {
-        return Some("all processes move in one step");
+        return Some(NotApplied::AllMove);
     }
     if is(|it| matches!(it, PropertyKind::Assumption(_))) {
-        return Some("some states are left out by an assumption");
+        return Some(NotApplied::Assumptions);
     }
     is(|it| matches!(it, PropertyKind::Automaton(_) | PropertyKind::Claim(_)))
-        .then_some("a claim is looked at beside the program")
+        .then_some(NotApplied::BesideClaim)
 }
 
 /// All that is looked for.

@@ -14,10 +14,15 @@ mod model;
 use super::abstraction::{
     CellAbstraction, TargetAbstraction, ViolationTarget, compute_abstractions,
 };
+use super::entry::{
+    AppliedReduction, AutomaticUse, DetectionContext, ReductionContext, ReductionEntry,
+    ReductionMethod, ReductionSubject, SavingMeasure,
+};
+use super::parameters::{FlagSpec, ParameterKind, ParameterSpec};
 use super::variable_names::{cells_of, variable};
 use super::{
     NotApplied, PreservedProperties, PropertyClass as Holds, Reduction, ReductionKind,
-    ReductionStack,
+    ReductionRefusal, ReductionStack,
 };
 use crate::analysis::bit_sets;
 use crate::budget::AnalysisBudget;
@@ -32,8 +37,66 @@ use std::sync::Arc;
 /// What the reduction is called.
 pub const NAME: &str = "boring states";
 
-/// Variables that only rise together, by name; if none are named, what tells most is found.
-pub type ProgressVariables = Vec<String>;
+/// The reduction in the table.
+pub static ENTRY: ReductionEntry = ReductionEntry {
+    name: "boring",
+    title: NAME,
+    summary: "Boring states: what nothing that is looked for can be reached from is left out",
+    paper: "Pelánek 2005, section 3.3.2; Christensen, Kristensen and Mailund 2001",
+    page: "boring",
+    kind: ReductionKind::Pruning,
+    parameters: &[ParameterSpec {
+        name: PROGRESS,
+        summary: "variables that only rise together; by default what tells most is found",
+        kind: ParameterKind::Names { form: "NAME", is_valid: |it| !it.is_empty() },
+        flag: Some(FlagSpec {
+            name: "progress",
+            value_name: "NAME,...",
+            help: "Leave out states beyond which these variables, which only rise together (as is checked), let nothing happen that is looked for",
+            chooses: true,
+            bare: false,
+            off: None,
+        }),
+        excludes: None,
+    }],
+    automatic: AutomaticUse::Never,
+    preserves: PreservedProperties::ALL
+        .without(Holds::Claims)
+        .without(Holds::StutteringClaims)
+        .without(Holds::StutterInvariant),
+    preserves_runs: false,
+    allows_joint_resets: false,
+    incompatible_with: &[],
+    nothing_found: "no state is found from which nothing that is looked for can be reached",
+    saving: SavingMeasure::States,
+    detect: detect,
+    method: ReductionMethod::Wrap(apply),
+};
+
+/// The parameter that names variables.
+const PROGRESS: &str = "progress";
+
+/// Finds what tells that states of a program are boring.
+fn apply<'m>(context: &ReductionContext<'m, '_>) -> AppliedReduction<'m> {
+    let find = || {
+        context.check_rewritable()?;
+        let budget = context.budget.for_analysis(NAME);
+        let progress = context.parameters().names(PROGRESS);
+        BoringStates::of(context.interp, context.checks, progress, &budget).map(Some)
+    };
+    context.applied(find())
+}
+
+/// What tells that nothing that is looked for can be reached, where no deadlocks are.
+fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
+    let checks = CheckSelection { deadlock: false, ..CheckSelection::ALL };
+    let budget = context.budget.for_analysis(NAME);
+    let found = BoringStates::of(context.interp, checks, &[], &budget);
+    let descriptions = found.map(|it| it.descriptions().to_vec()).unwrap_or_default();
+    let about = "nothing that is looked for follows, but for deadlocks";
+    let subject = |name| ReductionSubject { name, place: None, about: about.into() };
+    descriptions.into_iter().map(subject).collect()
+}
 
 /// What tells of a program's states that they are boring.
 #[derive(Clone)]
@@ -63,7 +126,7 @@ impl<'m> BoringStates<'m> {
     pub fn of(
         interp: &'m Interp,
         checks: CheckSelection,
-        progress: &ProgressVariables,
+        progress: &[String],
         budget: &AnalysisBudget,
     ) -> Result<BoringStates<'m>, NotApplied> {
         let (program, layout) = (interp.program(), interp.layout());
@@ -74,10 +137,10 @@ impl<'m> BoringStates<'m> {
             check_progress(&found, &cells, progress)?;
         }
         if let Some(it) = found.iter().find(|it| it.may_reach_count == it.reachable_count) {
-            return Err(everywhere(program, it.target).into());
+            return Err(everywhere(program, it.target));
         }
         if found.is_empty() {
-            return Err("nothing is looked for".into());
+            return Err(NotApplied::NothingChecked);
         }
         let told: BTreeSet<String> =
             found.iter().filter_map(|it| describe_pruned(interp, it)).collect();
@@ -99,7 +162,7 @@ fn named_cells(
     program: &Program,
     layout: &Layout,
     names: &[String],
-) -> Result<Vec<CellId>, String> {
+) -> Result<Vec<CellId>, NotApplied> {
     let mut cells = Vec::new();
     for name in names {
         let id = variable(program, name)?;
@@ -113,32 +176,29 @@ fn check_progress(
     found: &[TargetAbstraction],
     cells: &[CellId],
     names: &[String],
-) -> Result<(), String> {
+) -> Result<(), NotApplied> {
     let names = names.join(" + ");
     let Some(first) = found.first() else { return Ok(()) };
     if first.kept.cells().count() < cells.len() || first.steps_are_too_many {
-        return Err(format!(
-            "{names} may hold too many values together to look at all of them: name fewer variables"
-        ));
+        return Err(NotApplied::TooManyValues(names));
     }
     match first.falling_step {
         None => Ok(()),
-        Some((from, to)) => Err(format!("{names} is no progress: it may fall from {from} to {to}")),
+        Some((from, to)) => Err(NotApplied::NoProgress { names, from, to }),
     }
 }
 
 /// Why no state is known to be boring where something may be reached from everywhere.
-fn everywhere(program: &Program, target: ViolationTarget) -> String {
-    let may = "may be reached from everywhere, as far as it can be told";
-    match target {
-        ViolationTarget::Deadlock => {
-            format!("a deadlock {may}: look for none (--no-deadlock)")
-        }
-        ViolationTarget::Errors => format!("a step that fails {may}"),
+fn everywhere(program: &Program, target: ViolationTarget) -> NotApplied {
+    let is_deadlock = target == ViolationTarget::Deadlock;
+    let target = match target {
+        ViolationTarget::Deadlock => "a deadlock".into(),
+        ViolationTarget::Errors => "a step that fails".into(),
         ViolationTarget::Property(id) => {
-            format!("a state for or against `{}` {may}", program.properties[id].name)
+            format!("a state for or against `{}`", program.properties[id].name)
         }
-    }
+    };
+    NotApplied::ReachableEverywhere { target, is_deadlock }
 }
 
 /// Of how many combinations nothing comes, and of what.
@@ -152,6 +212,10 @@ fn describe_pruned(interp: &Interp, found: &TargetAbstraction) -> Option<String>
 impl<'m> Reduction<'m> for BoringStates<'m> {
     fn name(&self) -> String {
         NAME.into()
+    }
+
+    fn entries(&self) -> Vec<&'static str> {
+        vec![ENTRY.name]
     }
 
     fn kind(&self) -> ReductionKind {
@@ -172,8 +236,36 @@ impl<'m> Reduction<'m> for BoringStates<'m> {
         })
     }
 
-    fn incompatibility(&self, before: &ReductionStack<'m>) -> Option<String> {
+    fn conflict(&self, before: &ReductionStack<'m>) -> Option<NotApplied> {
         before.program_state_conflict()
+    }
+
+    fn changed_cells(&self, _: &Layout) -> BTreeSet<CellId> {
+        BTreeSet::new()
+    }
+
+    fn proviso(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn unused_entries(&self) -> Vec<ReductionRefusal> {
+        Vec::new()
+    }
+
+    fn keeps_all_actions(&self) -> bool {
+        false
+    }
+
+    fn is_symmetric(&self) -> bool {
+        true
+    }
+
+    fn orders_states(&self) -> bool {
+        false
+    }
+
+    fn stores_all(&self) -> bool {
+        true
     }
 
     fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {

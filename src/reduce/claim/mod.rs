@@ -20,14 +20,19 @@ mod first_moves;
 mod letters;
 mod stuttering;
 
-use super::{PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack};
+use super::{
+    NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionRefusal,
+    ReductionStack,
+};
 use crate::exec::{
     ExpansionOutcome, FairExpander, Interp, PostponingStateSpace, ProcessSet, ReductionCounters,
     Simulation, StateSpace, SuccessorSink, SystemDescription, Violation, stop_request,
 };
-use crate::ir::{Claim, ClaimMove, Entity as _, LocationId, PropertyKind, TurnRule};
+use crate::ir::layout::CellId;
+use crate::ir::{Claim, ClaimMove, Entity as _, Layout, LocationId, PropertyKind, TurnRule};
 pub use fair_product::FairProduct;
 use first_moves::FirstClaimMoves;
+use std::collections::BTreeSet;
 pub(in crate::reduce) use stuttering::StutterDependence;
 
 /// The claim of a program, to be searched with.
@@ -156,6 +161,10 @@ impl<'m> Reduction<'m> for NeverClaim<'m> {
         format!("never claim {}", self.property.1)
     }
 
+    fn entries(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     fn kind(&self) -> ReductionKind {
         ReductionKind::Product
     }
@@ -177,10 +186,38 @@ impl<'m> Reduction<'m> for NeverClaim<'m> {
     }
 
     /// A claim may count the system's steps: none may be left out but by what knows that it does not.
-    fn incompatibility(&self, before: &ReductionStack<'m>) -> Option<String> {
-        let why = || "it counts steps, and some are left out before it".to_owned();
+    fn conflict(&self, before: &ReductionStack<'m>) -> Option<NotApplied> {
         let kept = before.preserves();
-        (!kept.has(PropertyClass::Claims) && !kept.has(PropertyClass::StutteringClaims)).then(why)
+        let is_kept = kept.has(PropertyClass::Claims) || kept.has(PropertyClass::StutteringClaims);
+        (!is_kept).then_some(NotApplied::CountsPostponedSteps)
+    }
+
+    fn changed_cells(&self, _: &Layout) -> BTreeSet<CellId> {
+        BTreeSet::new()
+    }
+
+    fn proviso(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn unused_entries(&self) -> Vec<ReductionRefusal> {
+        Vec::new()
+    }
+
+    fn keeps_all_actions(&self) -> bool {
+        false
+    }
+
+    fn is_symmetric(&self) -> bool {
+        true
+    }
+
+    fn orders_states(&self) -> bool {
+        false
+    }
+
+    fn stores_all(&self) -> bool {
+        true
     }
 
     fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {

@@ -15,6 +15,7 @@ use crate::analysis::access::AccessTable;
 use crate::exec::interp::claim_paths_under;
 use crate::exec::{CheckSelection, FaultKind};
 use crate::ir::{Claim, LocationId};
+use crate::reduce::NotApplied;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,19 +77,19 @@ impl NeverClaim<'_> {
         table: &AccessTable,
         checks: &CheckSelection,
         may_stop: bool,
-    ) -> Result<StutterDependence, String> {
-        let why = |what: &str| Err(format!("the never claim {} {what}", self.name()));
+    ) -> Result<StutterDependence, NotApplied> {
+        let name = || self.name().to_owned();
         if self.claim.moves.iter().any(|it| table.observation(&it.action).reads_anything) {
-            return why("asks what can move");
+            return Err(NotApplied::ClaimReadsEnabled(name()));
         }
         let letters = ClaimLetter::all(table, self.claim).filter(|all| all.len() <= LETTERS_MAX);
         let reads = letters.and_then(|letters| DeterminizedClaim::of(self, &letters, checks));
         let Some(reads) = reads else {
-            return why("is too large to find out whether it counts steps");
+            return Err(NotApplied::ClaimTooLarge(name()));
         };
         let told = reads.told(may_stop);
         if !reads.is_stutter_closed(&told) {
-            return why("counts steps");
+            return Err(NotApplied::ClaimCountsSteps(name()));
         }
         let followed: Vec<(&InevitableOutcome, bool)> = told
             .iter()
@@ -107,13 +108,13 @@ impl NeverClaim<'_> {
 
 impl NeverClaim<'_> {
     /// Why its conditions may be more than questions about a state that always have an answer, if they may.
-    pub(in crate::reduce) fn judges_states(&self, table: &AccessTable) -> Result<(), String> {
+    pub(in crate::reduce) fn judges_states(&self, table: &AccessTable) -> Result<(), NotApplied> {
         for it in &self.claim.moves {
             if table.observation(&it.action).reads_anything {
-                return Err(format!("{} asks what can move", self.name()));
+                return Err(NotApplied::PropertyReadsEnabled(self.name().into()));
             }
             if table.failures_of(&it.action).any() {
-                return Err(format!("judging {} may end in an error", self.name()));
+                return Err(NotApplied::PropertyMayFail(self.name().into()));
             }
         }
         Ok(())

@@ -33,9 +33,6 @@ use diamonds::DiamondCheck;
 /// What the reduction is called.
 pub const NAME: &str = "confluence";
 
-/// Why it is not used where there is nothing for it.
-pub const NONE: &str = "no step is found that nobody sees and that goes with all others";
-
 /// The confluent action instances of a program, as a set. `visible` are those whose steps somebody looks for.
 pub(super) fn confluent(
     interp: &Interp,

@@ -24,13 +24,91 @@ mod resets;
 
 pub(super) use resets::statements;
 
-use super::rewrite_pass::RewritePass;
+use super::entry::{
+    AutomaticUse, DetectionContext, ReductionEntry, ReductionMethod, ReductionSubject,
+    RewriteContext, SavingMeasure,
+};
+use super::parameters::{ParameterKind, ParameterSpec};
+use super::rewrite_pass::{MergedSteps, RewritePass};
+use super::{PreservedProperties, ReductionKind};
 use crate::analysis::live_variables::DeadScalars;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::ir::{Layout, LocationId, ProcessId, Program, VarId};
+use crate::ir::layout::CellId;
+use crate::ir::{Action, ActionId, Layout, LocationId, ProcessId, Program, VarId};
 use crate::numbers::count;
 use dead_cells::DeadCells;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the reduction is called.
+pub const NAME: &str = "dead variables";
+
+/// The reduction in the table.
+pub static ENTRY: ReductionEntry = ReductionEntry {
+    name: "dead",
+    title: NAME,
+    summary: "Dead variables",
+    paper: "Bozga, Fernandez and Ghirvu 1999; Pelánek 2005, section 4.1",
+    page: "dead",
+    kind: ReductionKind::Rewriting,
+    parameters: &[ParameterSpec {
+        name: JOINT,
+        summary: "whether variables are reset, too, that are dead where several processes are; by default if no reduction beside it depends on who reads what",
+        kind: ParameterKind::Switch,
+        flag: None,
+        excludes: None,
+    }],
+    automatic: AutomaticUse::Always { for_counts: false, switches: &[] },
+    preserves: PreservedProperties::ALL,
+    preserves_runs: true,
+    allows_joint_resets: true,
+    incompatible_with: &[],
+    nothing_found: "no variable of the model is found to be dead anywhere",
+    saving: SavingMeasure::States,
+    detect: detect,
+    method: ReductionMethod::Rewrite { rewrite, refuse: |_, _| None },
+};
+
+/// Rewrites a program.
+fn rewrite(
+    program: &mut Program,
+    context: &RewriteContext,
+) -> Result<Option<Box<dyn RewritePass>>, BudgetExceeded> {
+    let found = DeadVariableElimination::rewrite(
+        program,
+        context.written.layout(),
+        context.parameters.switch(JOINT).unwrap_or_default(),
+        context.budget,
+    )?;
+    Ok(found.map(|it| Box::new(it) as Box<dyn RewritePass>))
+}
+
+/// The parameter that resets what is dead where several processes are.
+const JOINT: &str = "joint";
+
+/// The variables that are dead somewhere.
+fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
+    let program = context.program();
+    let found = context.pass::<DeadVariableElimination>().map(|it| it.variables(program));
+    let subjects = found.unwrap_or_default().into_iter().map(|it| {
+        let about = match it.at.is_empty() {
+            true => "never read".into(),
+            false => format!("dead at {}", locations_by_process(context, &it.at)),
+        };
+        context.variable(&program.variables[it.variable], about)
+    });
+    subjects.collect()
+}
+
+/// Of each process some of its locations.
+fn locations_by_process(context: &DetectionContext, at: &[(ProcessId, LocationId)]) -> String {
+    let each = at.chunk_by(|one, other| one.0 == other.0).map(|at| {
+        let process = &context.program().processes[at[0].0];
+        let (few, all) = (at.len(), process.locations.len());
+        let at: Vec<_> = at.iter().map(|(_, it)| context.location(*it, process)).collect();
+        format!("{few} of the {all} locations of {}: {}", process.name, at.join(", "))
+    });
+    each.collect::<Vec<_>>().join("; while at ")
+}
 
 /// What is reset in a program.
 #[derive(Debug)]
@@ -96,10 +174,6 @@ pub struct DeadVariable {
 }
 
 impl RewritePass for DeadVariableElimination {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
     fn describe_effect(&self, program: &Program) -> String {
         let variables = count(self.variables(program).len() as u64, "variable");
         let places = count(self.resets as u64, "place");
@@ -109,10 +183,30 @@ impl RewritePass for DeadVariableElimination {
         }
     }
 
+    fn preserves(&self) -> PreservedProperties {
+        PreservedProperties::ALL
+    }
+
+    fn keeps_all_actions(&self) -> bool {
+        false
+    }
+
+    fn loses_action_count(&self, _: ActionId, _: &Action) -> bool {
+        false
+    }
+
+    fn changed_cells(&self, program: &Program, layout: &Layout) -> BTreeSet<CellId> {
+        super::variable_names::all_cells_of(
+            layout,
+            self.variables(program).iter().map(|it| it.variable),
+        )
+    }
+
+    fn merged_steps(&self) -> Option<&dyn MergedSteps> {
+        None
+    }
+
     fn represent(&self, layout: &Layout, state: &mut [u8]) {
         self.alike.reset(layout, state);
     }
 }
-
-/// What the reduction is called.
-pub const NAME: &str = "dead variables";

@@ -14,22 +14,119 @@
 
 mod model;
 
+use super::entry::{
+    AppliedReduction, AutomaticUse, DetectionContext, Incompatibility, IncompatibilityKind,
+    ReductionContext, ReductionEntry, ReductionMethod, ReductionSubject, SavingMeasure,
+};
+use super::parameters::{FlagSpec, ParameterKind, ParameterSpec};
 use super::variable_names::{cells_of, variable, variable_name};
 use super::{
-    NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack,
+    NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionRefusal,
+    ReductionStack,
 };
 pub use crate::analysis::monotonicity::DominanceSense;
 use crate::analysis::monotonicity::{CheckedViolations, MonotoneVariables, monotone};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{CheckSelection, ReductionCounters, StateSpace};
+use crate::exec::{CheckSelection, Interp, ReductionCounters, StateSpace};
 use crate::ir::layout::CellId;
 use crate::ir::{Layout, Program, VarId};
 use model::DominanceModel;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What the reduction is called.
 pub const NAME: &str = "dominated values";
+
+/// The reduction in the table.
+pub static ENTRY: ReductionEntry = ReductionEntry {
+    name: "dominate",
+    title: NAME,
+    summary: "Dominating values: what others can do all of is left out",
+    paper: "Pelánek 2005, section 3.3.3",
+    page: "dominate",
+    kind: ReductionKind::Dominance,
+    parameters: &[ParameterSpec {
+        name: VARIABLES,
+        summary: "the variables, each with which of its values can do all that others can; by default all that are found",
+        kind: ParameterKind::Names {
+            form: "NAME:down|up",
+            is_valid: |it| dominating(it).is_some(),
+        },
+        flag: Some(FlagSpec {
+            name: "dominate",
+            value_name: "NAME:down|up,...",
+            help: "Leave out states that others dominate, by these variables, of which smaller values (down) or larger ones (up) can do all that others can, which is checked",
+            chooses: true,
+            bare: false,
+            off: None,
+        }),
+        excludes: None,
+    }],
+    automatic: AutomaticUse::Never,
+    preserves: PreservedProperties::ALL
+        .without(PropertyClass::Claims)
+        .without(PropertyClass::StutteringClaims)
+        .without(PropertyClass::StutterInvariant),
+    preserves_runs: false,
+    allows_joint_resets: false,
+    incompatible_with: &[
+        Incompatibility { other: "por", kind: IncompatibilityKind::Unproven },
+        Incompatibility { other: "confluence", kind: IncompatibilityKind::Unproven },
+        Incompatibility { other: "simultaneous", kind: IncompatibilityKind::Unproven },
+        Incompatibility { other: "boring", kind: IncompatibilityKind::Unproven },
+        Incompatibility { other: "doomed", kind: IncompatibilityKind::Unproven },
+        Incompatibility { other: "reversible", kind: IncompatibilityKind::Unproven },
+        Incompatibility { other: "symmetry", kind: IncompatibilityKind::Unproven },
+        Incompatibility { other: "linear", kind: IncompatibilityKind::Unproven },
+    ],
+    nothing_found: "no variable is found of which some values can do whatever others can",
+    saving: SavingMeasure::States,
+    detect: detect,
+    method: ReductionMethod::Wrap(apply),
+};
+
+/// The parameter that names variables.
+const VARIABLES: &str = "variables";
+
+/// A variable and which of its values dominate, as `NAME:down` or `NAME:up`.
+fn dominating(text: &str) -> Option<(String, DominanceSense)> {
+    let (name, sense) = text.rsplit_once(':')?;
+    let sense = match sense.trim() {
+        "down" => DominanceSense::Down,
+        "up" => DominanceSense::Up,
+        _ => return None,
+    };
+    Some(name.trim()).filter(|it| !it.is_empty()).map(|it| (it.to_owned(), sense))
+}
+
+/// Finds the variables of a program.
+fn apply<'m>(context: &ReductionContext<'m, '_>) -> AppliedReduction<'m> {
+    let find = || {
+        context.check_rewritable()?;
+        let budget = context.budget.for_analysis(NAME);
+        let named = context.parameters().names(VARIABLES).iter().filter_map(|it| dominating(it));
+        let (named, checks) = (named.collect(), context.checks);
+        DominatedValues::of(context.interp, &named, checks, &budget).map(Some)
+    };
+    context.applied(find())
+}
+
+/// The variables of which some values can do whatever others can, where no deadlocks are checked.
+fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
+    let checks = CheckSelection { deadlock: false, ..CheckSelection::ALL };
+    let budget = context.budget.for_analysis(NAME);
+    let found = DominatedValues::of(context.interp, &Vec::new(), checks, &budget);
+    let Ok(found) = found else { return Vec::new() };
+    let subjects = found.variables().iter().map(|&(id, sense)| {
+        let better = match sense {
+            DominanceSense::Down => "smaller",
+            DominanceSense::Up => "larger",
+        };
+        let about = format!("{better} values can do whatever others can, but for deadlocks");
+        context.variable(&context.program().variables[id], about)
+    });
+    subjects.collect()
+}
 
 /// Which variables are to be looked at, by name; all, if none is named.
 pub type DominanceVariables = Vec<(String, DominanceSense)>;
@@ -48,18 +145,19 @@ impl<'m> DominatedValues<'m> {
     /// Those of a program whose states are laid out so, in a search for some checks; or why there are none, or not those
     /// that are named.
     pub fn of(
-        (program, layout): (&Program, &'m Layout),
+        interp: &'m Interp,
         named: &DominanceVariables,
         checks: CheckSelection,
         budget: &AnalysisBudget,
     ) -> Result<DominatedValues<'m>, NotApplied> {
+        let (program, layout) = (interp.program(), interp.layout());
         let found = match named.is_empty() {
             true => monotone(program, None, looked_for(checks), budget)?,
             false => as_named(program, named, checks, budget)?,
         };
         let cells = cells(layout, &found.variables);
         if cells.is_empty() {
-            return Err(none(program, checks, budget)?.into());
+            return Err(none(program, checks, budget)?);
         }
         let names = found.variables.iter().map(|(&id, &sense)| (variable_name(program, id), sense));
         let named = names.collect();
@@ -78,19 +176,16 @@ fn none(
     program: &Program,
     checks: CheckSelection,
     budget: &AnalysisBudget,
-) -> Result<String, BudgetExceeded> {
+) -> Result<NotApplied, BudgetExceeded> {
     let without = CheckedViolations { deadlocks: false, ..looked_for(checks) };
     let others = monotone(program, None, without, budget)?.variables;
     Ok(match checks.deadlock && !others.is_empty() {
         true => {
             let names: Vec<String> =
                 others.keys().map(|&id| format!("`{}`", variable_name(program, id))).collect();
-            format!(
-                "a deadlock may be missed where values of {} are left out: look for none (--no-deadlock)",
-                names.join(", ")
-            )
+            NotApplied::MayMissDeadlock(names.join(", "))
         }
-        false => "no variable is found of which some values can do whatever others can".into(),
+        false => NotApplied::NothingFound(ENTRY.nothing_found.into()),
     })
 }
 
@@ -112,12 +207,9 @@ fn as_named(
         DominanceSense::Down => "smaller",
         DominanceSense::Up => "larger",
     };
-    let reason = found.others.get(&id).map(|it| it.to_string()).unwrap_or_default();
-    Err(format!(
-        "not all {what} values of `{}` can do what others can: {reason}",
-        variable_name(program, id)
-    )
-    .into())
+    let why = found.others.get(&id).map(|it| it.to_string()).unwrap_or_default();
+    let (sense, variable) = (what.into(), variable_name(program, id));
+    Err(NotApplied::NotDominating { sense, variable, why })
 }
 
 fn looked_for(checks: CheckSelection) -> CheckedViolations {
@@ -139,6 +231,10 @@ fn cells(
 impl<'m> Reduction<'m> for DominatedValues<'m> {
     fn name(&self) -> String {
         NAME.into()
+    }
+
+    fn entries(&self) -> Vec<&'static str> {
+        vec![ENTRY.name]
     }
 
     fn kind(&self) -> ReductionKind {
@@ -165,14 +261,33 @@ impl<'m> Reduction<'m> for DominatedValues<'m> {
         false
     }
 
-    fn incompatibility(&self, before: &ReductionStack<'m>) -> Option<String> {
-        let others = before.names(&[
-            ReductionKind::Choice,
-            ReductionKind::Product,
-            ReductionKind::Pruning,
-            ReductionKind::Representative,
-        ]);
-        others.first().map(|it| format!("it has not been shown to go with {it}"))
+    fn conflict(&self, before: &ReductionStack<'m>) -> Option<NotApplied> {
+        let products = before.names(&[ReductionKind::Product]);
+        products.into_iter().next().map(NotApplied::Unproven)
+    }
+
+    fn changed_cells(&self, _: &Layout) -> BTreeSet<CellId> {
+        BTreeSet::new()
+    }
+
+    fn proviso(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn unused_entries(&self) -> Vec<ReductionRefusal> {
+        Vec::new()
+    }
+
+    fn keeps_all_actions(&self) -> bool {
+        false
+    }
+
+    fn orders_states(&self) -> bool {
+        false
+    }
+
+    fn stores_all(&self) -> bool {
+        true
     }
 
     fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {

@@ -16,20 +16,70 @@ mod model;
 mod walk;
 
 use super::abstraction::{CellAbstraction, TargetAbstraction, compute_abstractions};
+use super::entry::{
+    AppliedReduction, AutomaticUse, DetectionContext, ReductionContext, ReductionEntry,
+    ReductionMethod, ReductionSubject, SavingMeasure,
+};
 use super::{
     NotApplied, PreservedProperties, PropertyClass as Holds, Reduction, ReductionKind,
-    ReductionStack,
+    ReductionRefusal, ReductionStack,
 };
 use crate::budget::AnalysisBudget;
 use crate::exec::{CheckSelection, Interp, ReductionCounters, StateSpace};
 use crate::ir::Layout;
+use crate::ir::layout::CellId;
 use crate::numbers::{count, grouped};
 use cycles::TerminatingLocations;
 use model::ShortcutModel;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What the reduction is called.
 pub const NAME: &str = "doomed states";
+
+/// The reduction in the table.
+pub static ENTRY: ReductionEntry = ReductionEntry {
+    name: "doomed",
+    title: NAME,
+    summary: "Doomed states: one walks on to what surely follows",
+    paper: "Pelánek 2005, section 3.3.1; de Alfaro, Henzinger and Mang 2000",
+    page: "doomed",
+    kind: ReductionKind::Pruning,
+    parameters: &[],
+    automatic: AutomaticUse::Never,
+    preserves: PreservedProperties::ALL
+        .without(Holds::Claims)
+        .without(Holds::StutteringClaims)
+        .without(Holds::StutterInvariant)
+        .without(Holds::Depth),
+    preserves_runs: false,
+    allows_joint_resets: false,
+    incompatible_with: &[],
+    nothing_found: "no state is found from which something that is looked for surely follows",
+    saving: SavingMeasure::Levels,
+    detect: detect,
+    method: ReductionMethod::Wrap(apply),
+};
+
+/// Finds what tells that states of a program are doomed.
+fn apply<'m>(context: &ReductionContext<'m, '_>) -> AppliedReduction<'m> {
+    let find = || {
+        context.check_rewritable()?;
+        let budget = context.budget.for_analysis(NAME);
+        DoomedStates::of(context.interp, context.checks, &budget).map(Some)
+    };
+    context.applied(find())
+}
+
+/// What tells that something that is looked for surely follows.
+fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
+    let budget = context.budget.for_analysis(NAME);
+    let found = DoomedStates::of(context.interp, CheckSelection::ALL, &budget);
+    let descriptions = found.map(|it| it.descriptions()).unwrap_or_default();
+    let about = "something that is looked for surely follows";
+    let subject = |name| ReductionSubject { name, place: None, about: about.into() };
+    descriptions.into_iter().map(subject).collect()
+}
 
 /// What tells of a program's states that they are doomed.
 #[derive(Clone)]
@@ -79,9 +129,7 @@ impl<'m> DoomedStates<'m> {
             false => None,
         };
         if parts.is_empty() && cycles.is_none() {
-            return Err(
-                "no state is found from which something that is looked for surely follows".into()
-            );
+            return Err(NotApplied::NothingFound(ENTRY.nothing_found.into()));
         }
         Ok(DoomedStates { interp, fate: DoomAnalysis { parts, cycles }.into() })
     }
@@ -108,6 +156,10 @@ impl<'m> Reduction<'m> for DoomedStates<'m> {
         NAME.into()
     }
 
+    fn entries(&self) -> Vec<&'static str> {
+        vec![ENTRY.name]
+    }
+
     fn kind(&self) -> ReductionKind {
         ReductionKind::Pruning
     }
@@ -126,8 +178,32 @@ impl<'m> Reduction<'m> for DoomedStates<'m> {
         true
     }
 
-    fn incompatibility(&self, before: &ReductionStack<'m>) -> Option<String> {
+    fn conflict(&self, before: &ReductionStack<'m>) -> Option<NotApplied> {
         before.program_state_conflict()
+    }
+
+    fn changed_cells(&self, _: &Layout) -> BTreeSet<CellId> {
+        BTreeSet::new()
+    }
+
+    fn proviso(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn unused_entries(&self) -> Vec<ReductionRefusal> {
+        Vec::new()
+    }
+
+    fn is_symmetric(&self) -> bool {
+        true
+    }
+
+    fn orders_states(&self) -> bool {
+        false
+    }
+
+    fn stores_all(&self) -> bool {
+        true
     }
 
     fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {

@@ -18,15 +18,64 @@
 //! c -> a { send q(x); }                    c -> a { send q(x); }    (nobody comes here)
 //! ```
 
-use super::rewrite_pass::RewritePass;
+use super::entry::{
+    AutomaticUse, DetectionContext, ReductionEntry, ReductionMethod, ReductionSubject,
+    RewriteContext, SavingMeasure,
+};
+use super::rewrite_pass::{MergedSteps, RewritePass};
+use super::{PreservedProperties, ReductionKind};
 use crate::analysis::bisimulation::LocationBisimulation;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::ir::layout::CellId;
 use crate::ir::{Action, ActionId, Layout, LocationId, ProcessId, Program};
 use crate::numbers::grouped;
+use std::collections::BTreeSet;
 
 /// What the reduction is called.
 pub const NAME: &str = "states of processes not told apart";
+
+/// The reduction in the table.
+pub static ENTRY: ReductionEntry = ReductionEntry {
+    name: "states",
+    title: NAME,
+    summary: "States of processes that nothing tells apart",
+    paper: "Moore 1956; Pelánek 2005, section 3.1.3",
+    page: "states",
+    kind: ReductionKind::Rewriting,
+    parameters: &[],
+    automatic: AutomaticUse::Always { for_counts: false, switches: &[] },
+    preserves: PreservedProperties::ALL,
+    preserves_runs: true,
+    allows_joint_resets: true,
+    incompatible_with: &[],
+    nothing_found: "no locations of a process are found that nothing tells apart",
+    saving: SavingMeasure::States,
+    detect: detect,
+    method: ReductionMethod::Rewrite { rewrite, refuse: |_, _| None },
+};
+
+/// Rewrites a program.
+fn rewrite(
+    program: &mut Program,
+    context: &RewriteContext,
+) -> Result<Option<Box<dyn RewritePass>>, BudgetExceeded> {
+    let found = LocationMerging::rewrite(program, context.written.layout(), context.budget)?;
+    Ok(found.map(|it| Box::new(it) as Box<dyn RewritePass>))
+}
+
+/// The locations of processes that are not told apart, each with those that are one with it.
+fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
+    let program = context.program();
+    let found = context.pass::<LocationMerging>().map(|it| it.locations(program));
+    let subjects = found.unwrap_or_default().into_iter().map(|it| {
+        let process = &program.processes[it.process];
+        let others: Vec<_> = it.others.iter().map(|&it| context.location(it, process)).collect();
+        let first = &process.locations[it.first];
+        let name = format!("{}.{}", process.name, first.name);
+        context.at(&name, first.span, format!("the same as {}", others.join(", ")))
+    });
+    subjects.collect()
+}
 
 /// Which locations of a program are one.
 #[derive(Debug)]
@@ -108,10 +157,6 @@ fn cells(
 }
 
 impl RewritePass for LocationMerging {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
     fn describe_effect(&self, program: &Program) -> String {
         match self.locations(program).iter().map(|it| it.others.len()).sum::<usize>() {
             1 => "1 location is one with an earlier one".into(),
@@ -126,6 +171,18 @@ impl RewritePass for LocationMerging {
     fn loses_action_count(&self, _: ActionId, action: &Action) -> bool {
         // That it is taken at the first may be another's doing, which may be all that can be come to.
         action.edge.is_some_and(|it| self.bisimilar.is_merged(it.process, it.from))
+    }
+
+    fn preserves(&self) -> PreservedProperties {
+        PreservedProperties::ALL
+    }
+
+    fn changed_cells(&self, _: &Program, _: &Layout) -> BTreeSet<CellId> {
+        BTreeSet::new()
+    }
+
+    fn merged_steps(&self) -> Option<&dyn MergedSteps> {
+        None
     }
 
     fn represent(&self, layout: &Layout, state: &mut [u8]) {

@@ -17,18 +17,63 @@
 //! c -> a { x := y + z; }                   c -> a { x := y + z; x := x <= 1 ? x : 1; }
 //! ```
 
-use super::rewrite_pass::RewritePass;
+use super::entry::{
+    AutomaticUse, DetectionContext, ReductionEntry, ReductionMethod, ReductionSubject,
+    RewriteContext, SavingMeasure,
+};
+use super::rewrite_pass::{MergedSteps, RewritePass};
+use super::{PreservedProperties, ReductionKind};
 use crate::analysis::value_abstraction::{StoredForm, ValueAbstraction};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::ir::layout::CellId;
 use crate::ir::{
-    BinaryOp, Communication, Expr, ExprKind, Layout, OverflowRule, Place, Program, Stmt, StmtKind,
-    VarId,
+    Action, ActionId, BinaryOp, Communication, Expr, ExprKind, Layout, OverflowRule, Place,
+    Program, Stmt, StmtKind, VarId,
 };
 use crate::numbers::count;
+use std::collections::BTreeSet;
 
 /// What the reduction is called.
 pub const NAME: &str = "values not told apart";
+
+/// The reduction in the table.
+pub static ENTRY: ReductionEntry = ReductionEntry {
+    name: "values",
+    title: NAME,
+    summary: "Values that nothing tells apart",
+    paper: "Pelánek 2005, section 3.1.2",
+    page: "values",
+    kind: ReductionKind::Rewriting,
+    parameters: &[],
+    automatic: AutomaticUse::Always { for_counts: false, switches: &[] },
+    preserves: PreservedProperties::ALL,
+    preserves_runs: true,
+    allows_joint_resets: true,
+    incompatible_with: &[],
+    nothing_found: "no values of a variable are found that nothing tells apart",
+    saving: SavingMeasure::States,
+    detect: detect,
+    method: ReductionMethod::Rewrite { rewrite, refuse: |_, _| None },
+};
+
+/// Rewrites a program.
+fn rewrite(
+    program: &mut Program,
+    context: &RewriteContext,
+) -> Result<Option<Box<dyn RewritePass>>, BudgetExceeded> {
+    let found = ValueMerging::rewrite(program, context.written.layout(), context.budget)?;
+    Ok(found.map(|it| Box::new(it) as Box<dyn RewritePass>))
+}
+
+/// The variables of which some values are not told apart.
+fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
+    let found = context.pass::<ValueMerging>().map(ValueMerging::variables).unwrap_or_default();
+    let subjects = found.into_iter().map(|it| {
+        let about = format!("{} values, of which {} are told apart", it.values, it.apart);
+        context.variable(&context.program().variables[it.variable], about)
+    });
+    subjects.collect()
+}
 
 /// Which values of a program are one.
 #[derive(Debug)]
@@ -78,13 +123,29 @@ impl ValueMerging {
 }
 
 impl RewritePass for ValueMerging {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
     fn describe_effect(&self, _: &Program) -> String {
         let found = count(self.variables().len() as u64, "variable");
         format!("{found} with values that nothing tells apart")
+    }
+
+    fn preserves(&self) -> PreservedProperties {
+        PreservedProperties::ALL
+    }
+
+    fn keeps_all_actions(&self) -> bool {
+        false
+    }
+
+    fn loses_action_count(&self, _: ActionId, _: &Action) -> bool {
+        false
+    }
+
+    fn changed_cells(&self, _: &Program, _: &Layout) -> BTreeSet<CellId> {
+        self.cells().collect()
+    }
+
+    fn merged_steps(&self) -> Option<&dyn MergedSteps> {
+        None
     }
 
     fn represent(&self, layout: &Layout, state: &mut [u8]) {

@@ -9,8 +9,14 @@
 //! bit = 1, seen = 0, message 0      becomes bit = 0, seen = 1, message 1
 //! ```
 
+use super::entry::{
+    AppliedReduction, AutomaticUse, DetectionContext, Incompatibility, IncompatibilityKind,
+    ReductionContext, ReductionEntry, ReductionMethod, ReductionSubject, SavingMeasure,
+};
 use super::state_map::{CANDIDATES, map_candidates};
-use super::{PreservedProperties, Reduction, ReductionKind, ReductionStack};
+use super::{
+    NotApplied, PreservedProperties, Reduction, ReductionKind, ReductionRefusal, ReductionStack,
+};
 use crate::analysis::def_use::CellPresence;
 use crate::analysis::linear_sets::{LinearSet, linear_sets};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
@@ -18,14 +24,72 @@ use crate::exec::{
     PostponingStateSpace, ReductionCounters, Simulation, StateSpace, SuccessorSink,
     SystemDescription, any_bits, concretise_single_step,
 };
-use crate::ir::layout::StateValidator;
-use crate::ir::{Layout, Program};
+use crate::ir::layout::{CellId, StateValidator};
+use crate::ir::{Layout, Program, Variable};
 use crate::numbers::grouped;
 use spill::Result;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What the reduction is called.
 pub const NAME: &str = "linear sets";
+
+/// The reduction in the table.
+pub static ENTRY: ReductionEntry = ReductionEntry {
+    name: "linear",
+    title: NAME,
+    summary: "Sets of variables that only count on from each other",
+    paper: "none: it was found in this project",
+    page: "linear",
+    kind: ReductionKind::Representative,
+    parameters: &[],
+    automatic: AutomaticUse::Never,
+    preserves: PreservedProperties::ALL,
+    preserves_runs: false,
+    allows_joint_resets: false,
+    incompatible_with: &[
+        Incompatibility { other: "por", kind: IncompatibilityKind::Unproven },
+        Incompatibility { other: "confluence", kind: IncompatibilityKind::Unproven },
+        Incompatibility { other: "simultaneous", kind: IncompatibilityKind::Unproven },
+        Incompatibility { other: "reversible", kind: IncompatibilityKind::Unproven },
+        Incompatibility { other: "symmetry", kind: IncompatibilityKind::Unproven },
+    ],
+    nothing_found: "no variables are found that only count on from each other",
+    saving: SavingMeasure::States,
+    detect: detect,
+    method: ReductionMethod::Wrap(apply),
+};
+
+/// Finds the sets of a program.
+fn apply<'m>(context: &ReductionContext<'m, '_>) -> AppliedReduction<'m> {
+    let find = || {
+        context.check_rewritable()?;
+        let budget = context.budget.for_analysis(NAME);
+        let interp = context.interp;
+        Ok(LinearSetReduction::of(interp.program(), interp.layout(), &budget)?)
+    };
+    context.applied(find())
+}
+
+/// The variables that only count on from each other.
+fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
+    let (program, layout) = (context.program(), context.interp.layout());
+    let named = |id| {
+        let Variable { owner, name, .. } = &program.variables[id];
+        program.owned_name(*owner, name)
+    };
+    let budget = context.budget.for_analysis(NAME);
+    let sets = linear_sets(program, layout, &budget).unwrap_or_default();
+    let subjects = sets.into_iter().flat_map(|set| {
+        let of = |id| match id == set.first {
+            true => format!("always 0, modulo {}", set.modulus),
+            false => format!("counted from {}, modulo {}", named(set.first), set.modulus),
+        };
+        let subject = |&id| context.variable(&program.variables[id], of(id));
+        set.variables.iter().map(subject).collect::<Vec<_>>()
+    });
+    subjects.collect()
+}
 
 /// The sets of variables of a program that only count on from each other.
 pub struct LinearSetReduction<'m> {
@@ -50,6 +114,10 @@ impl<'m> Reduction<'m> for LinearSetReduction<'m> {
         NAME.into()
     }
 
+    fn entries(&self) -> Vec<&'static str> {
+        vec![ENTRY.name]
+    }
+
     fn kind(&self) -> ReductionKind {
         ReductionKind::Representative
     }
@@ -63,9 +131,36 @@ impl<'m> Reduction<'m> for LinearSetReduction<'m> {
         all.map(|all| format!("a state stands for up to {}", grouped(all.unsigned_abs())))
     }
 
-    fn incompatibility(&self, before: &ReductionStack<'m>) -> Option<String> {
-        let others = before.names(&[ReductionKind::Choice, ReductionKind::Representative]);
-        others.first().map(|it| format!("it has not been shown to go with {it}"))
+    fn conflict(&self, _: &ReductionStack<'m>) -> Option<NotApplied> {
+        None
+    }
+
+    fn changed_cells(&self, _: &Layout) -> BTreeSet<CellId> {
+        self.sets.iter().flat_map(|set| set.cells.iter().map(|it| it.0)).collect()
+    }
+
+    fn proviso(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn unused_entries(&self) -> Vec<ReductionRefusal> {
+        Vec::new()
+    }
+
+    fn keeps_all_actions(&self) -> bool {
+        false
+    }
+
+    fn is_symmetric(&self) -> bool {
+        true
+    }
+
+    fn orders_states(&self) -> bool {
+        false
+    }
+
+    fn stores_all(&self) -> bool {
+        true
     }
 
     fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {

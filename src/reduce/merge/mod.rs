@@ -30,12 +30,16 @@ mod transient_locations;
 
 pub(super) use always_enabled::is_always_enabled;
 
-use super::rewrite_pass::RewritePass;
-use super::{PreservedProperties, PropertyClass};
+use super::entry::{
+    AutomaticUse, DetectionContext, ReductionEntry, ReductionMethod, ReductionSubject,
+    RewriteContext, SavingMeasure,
+};
+use super::rewrite_pass::{MergedStep, MergedSteps, RewritePass};
+use super::{NotApplied, PreservedProperties, PropertyClass, ReductionKind};
 use crate::analysis::access::AccessTable;
 use crate::analysis::local_actions::LocalActions;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{ActionCounts, Interp};
+use crate::exec::{ActionCounts, CheckSelection, Interp};
 use crate::ir::layout::CellId;
 use crate::ir::{
     Action, ActionId, ActionsByLocation, Communication, EndRule, Layout, LocationId, ProcessId,
@@ -43,7 +47,7 @@ use crate::ir::{
 };
 use crate::numbers::count;
 use loops::LoopAnalysis;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the reduction is called.
 pub const NAME: &str = "merged transitions";
@@ -53,6 +57,55 @@ const INSTANCES_MAX: u32 = 1 << 14;
 
 /// The locations at which a process does not stop.
 type TransientLocations = BTreeSet<(ProcessId, LocationId)>;
+
+/// The reduction in the table.
+pub static ENTRY: ReductionEntry = ReductionEntry {
+    name: "merge",
+    title: NAME,
+    summary: "Transition merging: nobody stops where that could not be told",
+    paper: "Holzmann 1999; Kurshan, Levin and Yenigün 2002; Yorav 2002; Pelánek 2005, section 4.2",
+    page: "merge",
+    kind: ReductionKind::Rewriting,
+    parameters: &[],
+    automatic: AutomaticUse::Tried,
+    preserves: PreservedProperties::ALL
+        .without(PropertyClass::Depth)
+        .without(PropertyClass::Claims),
+    preserves_runs: false,
+    allows_joint_resets: false,
+    incompatible_with: &[],
+    nothing_found: "nowhere could a process go on without being seen",
+    saving: SavingMeasure::StableStates,
+    detect: detect,
+    method: ReductionMethod::Rewrite { rewrite, refuse: refusal },
+};
+
+/// Rewrites a program.
+fn rewrite(
+    program: &mut Program,
+    context: &RewriteContext,
+) -> Result<Option<Box<dyn RewritePass>>, BudgetExceeded> {
+    let found = TransitionMerging::rewrite(program, context.written, context.budget)?;
+    Ok(found.map(|it| Box::new(it) as Box<dyn RewritePass>))
+}
+
+/// The processes that do not stop somewhere.
+fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
+    let program = context.program();
+    let merged = context.pass::<TransitionMerging>();
+    let mut at: BTreeMap<ProcessId, Vec<String>> = BTreeMap::new();
+    for (process, location) in merged.into_iter().flat_map(TransitionMerging::locations) {
+        let name = context.location(location, &program.processes[process]);
+        at.entry(process).or_default().push(name);
+    }
+    let subjects = at.into_iter().map(|(process, at)| {
+        let process = &program.processes[process];
+        let (few, all) = (at.len(), process.locations.len());
+        let about = format!("goes on at {few} of its {all} locations: {}", at.join(", "));
+        context.at(&process.name, process.span, about)
+    });
+    subjects.collect()
+}
 
 /// What was merged in a program.
 #[derive(Debug)]
@@ -73,9 +126,6 @@ impl TransitionMerging {
         written: &Interp,
         budget: &AnalysisBudget,
     ) -> Result<Option<TransitionMerging>, BudgetExceeded> {
-        if refusal(program).is_some() {
-            return Ok(None);
-        }
         let before = program.clone();
         let Ok(table) = AccessTable::new(&before, written.layout()) else { return Ok(None) };
         if table.instances().count() > INSTANCES_MAX {
@@ -105,24 +155,14 @@ impl TransitionMerging {
     pub fn locations(&self) -> impl Iterator<Item = (ProcessId, LocationId)> {
         self.passed.iter().copied()
     }
+}
 
-    /// Whether no process is at such a location in a state of the program, so that the state is not passed through.
-    pub fn stable_state_test<'p>(
-        &'p self,
-        program: &'p Program,
-        layout: &'p Layout,
-    ) -> impl Fn(&[u8]) -> bool {
-        let cells = self.passed.iter().flat_map(|&(process, location)| {
-            let code = location.0 + program.processes[process].first_location();
-            let slots = 0..program.slots(process);
-            slots.map(move |slot| (layout.locations[process].in_slot(slot), code))
-        });
-        let cells: Vec<(CellId, u32)> = cells.collect();
-        move |state| cells.iter().all(|&(cell, code)| layout.code(state, cell) != code)
+impl MergedSteps for TransitionMerging {
+    fn path(&self, step: &MergedStep<'_>) -> Option<Vec<Vec<u8>>> {
+        path::path(&self.passed, step)
     }
 
-    /// How often each action of the program before was taken, from how often those that were merged were.
-    pub(super) fn expand_action_counts(&self, taken: &ActionCounts) -> ActionCounts {
+    fn expand_action_counts(&self, taken: &ActionCounts) -> ActionCounts {
         let mut apart = taken.clone();
         // All are taken out first: one of several may have the number of an action that others are made of.
         let times: Vec<u64> = self.composed.iter().map(|(merged, _)| apart.take(*merged)).collect();
@@ -132,32 +172,42 @@ impl TransitionMerging {
         apart
     }
 
-    /// The states of the program as written that one step comes through from one of them, which is left out, to one that
-    /// is wanted. `represented` is the state of the program before it was merged that stands for one.
-    pub(super) fn path(
-        &self,
-        (written, represented): (&Interp, path::RepresentFn<'_>),
-        from: &[u8],
-        is_there: &dyn Fn(&[u8]) -> bool,
-    ) -> Option<Vec<Vec<u8>>> {
-        path::path(&self.passed, (written, represented), from, is_there)
+    fn path_to_deadlock(&self, _: &Interp, _: &[u8]) -> Vec<Vec<u8>> {
+        Vec::new()
+    }
+
+    fn preserves_depth(&self) -> bool {
+        false
+    }
+
+    /// Whether no process is at such a location in a state of the program, so that the state is not passed through.
+    fn stable_state_test<'p>(
+        &'p self,
+        program: &'p Program,
+        layout: &'p Layout,
+    ) -> Box<dyn Fn(&[u8]) -> bool + 'p> {
+        let cells = self.passed.iter().flat_map(|&(process, location)| {
+            let code = location.0 + program.processes[process].first_location();
+            let slots = 0..program.slots(process);
+            slots.map(move |slot| (layout.locations[process].in_slot(slot), code))
+        });
+        let cells: Vec<(CellId, u32)> = cells.collect();
+        Box::new(move |state| cells.iter().all(|&(cell, code)| layout.code(state, cell) != code))
     }
 }
 
 /// Why nothing of a program is merged, whatever it does, if so.
-pub(super) fn refusal(program: &Program) -> Option<String> {
+fn refusal(program: &Program, _: CheckSelection) -> Option<NotApplied> {
     let mut properties = program.properties.values();
     let claim = properties.find(|it| matches!(it.kind, PropertyKind::Claim(_)));
     if let Some(claim) = claim {
-        return Some(format!("the never claim {} has to see every state", claim.name));
+        return Some(NotApplied::ClaimSeesStates(claim.name.clone()));
     }
     let has_priorities = program.actions.values().any(|it| it.priority != 0);
     match () {
-        () if program.last.is_some() => Some("something asks who moved last".into()),
-        () if has_priorities => Some("actions have priorities".into()),
-        () if program.end == EndRule::NeverStuttering => {
-            Some("a step that leads back to where it began is none".into())
-        }
+        () if program.last.is_some() => Some(NotApplied::ReadsLastMover),
+        () if has_priorities => Some(NotApplied::Priorities("actions".into())),
+        () if program.end == EndRule::NeverStuttering => Some(NotApplied::StutteringSteps),
         () => None,
     }
 }
@@ -214,10 +264,6 @@ fn leading_to(
 }
 
 impl RewritePass for TransitionMerging {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
     fn describe_effect(&self, _: &Program) -> String {
         let goes = if self.actions == 1 { "goes" } else { "go" };
         let places = count(self.passed.len() as u64, "location");
@@ -237,6 +283,18 @@ impl RewritePass for TransitionMerging {
 
     fn keeps_all_actions(&self) -> bool {
         true
+    }
+
+    fn loses_action_count(&self, _: ActionId, _: &Action) -> bool {
+        false
+    }
+
+    fn changed_cells(&self, _: &Program, _: &Layout) -> BTreeSet<CellId> {
+        BTreeSet::new()
+    }
+
+    fn merged_steps(&self) -> Option<&dyn MergedSteps> {
+        Some(self)
     }
 
     fn represent(&self, _: &Layout, _: &mut [u8]) {}

@@ -1,20 +1,16 @@
 //! The steps of the program as written that one step of the merged program stands for.
 
 use super::TransientLocations;
-use crate::exec::{Interp, StepOutcome, SystemDescription as _};
+use crate::exec::{StepOutcome, SystemDescription as _};
 use crate::ir::{Layout, ProcessInstance, Program};
+use crate::reduce::rewrite_pass::MergedStep;
 use std::collections::BTreeSet;
-
-/// Gives the state of the program before it was merged that stands for one as written.
-pub(in crate::reduce) type RepresentFn<'r> = &'r dyn Fn(&[u8]) -> Vec<u8>;
 
 /// The states on a shortest way from one, which is left out, to one that is wanted: a step, and then those of whoever it
 /// has brought to where nobody stops.
 pub(super) fn path(
     passed: &TransientLocations,
-    (written, represented): (&Interp, RepresentFn<'_>),
-    from: &[u8],
-    is_there: &dyn Fn(&[u8]) -> bool,
+    &MergedStep { written, represented, from, is_end }: &MergedStep<'_>,
 ) -> Option<Vec<Vec<u8>>> {
     let places = ProcessLocations { program: written.program(), layout: written.layout(), passed };
     let mut met = MergedPathSearch {
@@ -32,7 +28,7 @@ pub(super) fn path(
                 }
                 _ => continue,
             };
-            if is_there(&next) {
+            if is_end(&next) {
                 return Some(met.way(at, next));
             }
             let there = represented(&next);

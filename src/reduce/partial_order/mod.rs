@@ -26,6 +26,7 @@ mod choice;
 mod choice_cache;
 mod deletion;
 mod enabling_sets;
+mod entries;
 mod fact_dependence;
 mod facts;
 mod frozen_parameters;
@@ -41,6 +42,8 @@ mod static_proviso;
 mod stubborn;
 mod tables;
 
+pub use entries::{CONFLUENCE, POR, SIMULTANEOUS};
+
 use super::{
     NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionRefusal,
     ReductionStack, confluence, simultaneous,
@@ -50,11 +53,13 @@ use crate::analysis::instances::InstanceId;
 use crate::budget::AnalysisBudget;
 use crate::exec::CheckSelection;
 use crate::exec::{Interp, ReductionCounters, SelectiveStateSpace, StateSpace};
-use crate::ir::ActionId;
+use crate::ir::layout::CellId;
+use crate::ir::{ActionId, Layout};
 use crate::numbers::{count, grouped};
 use model::PartialOrderModel;
 use program_chooser::{ChecksOrRuns, ProgramChooser};
 use sleep::SleepSetReducedModel;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// How steps are chosen.
@@ -81,6 +86,9 @@ pub enum PartialOrderMethod {
 }
 
 impl PartialOrderMethod {
+    /// The method where none is named, and the one that `auto` tries.
+    pub const DEFAULT: PartialOrderMethod = PartialOrderMethod::Conditional;
+
     /// Every method of partial order alone.
     pub const ALL: [PartialOrderMethod; 6] = [
         PartialOrderMethod::Local,
@@ -91,24 +99,19 @@ impl PartialOrderMethod {
         PartialOrderMethod::LocalSleep,
     ];
 
-    /// Its number on disk, from 1.
-    fn code(self) -> u8 {
-        1 + PartialOrderMethod::coded().position(|it| it == self).unwrap_or_default() as u8
+    /// The method of a name.
+    pub fn of_name(name: &str) -> Option<PartialOrderMethod> {
+        PartialOrderMethod::ALL.into_iter().find(|it| it.name() == name)
     }
 
-    /// The method with a number.
-    fn of_code(code: u8) -> Option<PartialOrderMethod> {
-        PartialOrderMethod::coded().nth(usize::from(code).checked_sub(1)?)
-    }
-
-    /// All, in the order of their numbers.
-    fn coded() -> impl Iterator<Item = PartialOrderMethod> {
-        let others = [
-            PartialOrderMethod::Confluence,
-            PartialOrderMethod::ConfluentConditional,
-            PartialOrderMethod::Simultaneous,
-        ];
-        PartialOrderMethod::ALL.into_iter().chain(others)
+    /// The names of the reductions of the table that it is.
+    pub(super) fn entries(self) -> &'static [&'static str] {
+        match self {
+            PartialOrderMethod::Confluence => &["confluence"],
+            PartialOrderMethod::ConfluentConditional => &["por", "confluence"],
+            PartialOrderMethod::Simultaneous => &["simultaneous", "por"],
+            _ => &["por"],
+        }
     }
 
     /// As the command line and reports call it.
@@ -209,6 +212,11 @@ impl CycleProviso {
         }
     }
 
+    /// The proviso of a name.
+    pub fn of_name(name: &str) -> Option<CycleProviso> {
+        CycleProviso::ALL.into_iter().find(|it| it.name() == name)
+    }
+
     /// Whether it goes by an order of the states.
     fn orders_states(self) -> bool {
         matches!(self, CycleProviso::Static | CycleProviso::StaticChains)
@@ -224,25 +232,6 @@ pub struct PartialOrderStrategy {
     pub proviso: CycleProviso,
 }
 
-/// The provisos in the order of their numbers on disk, each so far from the one before.
-const BY_CODE: [CycleProviso; 4] =
-    [CycleProviso::Levels, CycleProviso::Static, CycleProviso::Chains, CycleProviso::StaticChains];
-const EACH: u8 = 16;
-
-impl PartialOrderStrategy {
-    /// Its number on disk, from 1 and below 255.
-    pub fn code(self) -> u8 {
-        let proviso = BY_CODE.iter().position(|&it| it == self.proviso).unwrap_or_default();
-        self.method.code() + EACH * proviso as u8
-    }
-
-    /// The way with a number.
-    pub fn of_code(code: u8) -> Option<PartialOrderStrategy> {
-        let proviso = *BY_CODE.get(usize::from(code / EACH))?;
-        Some(PartialOrderStrategy { method: PartialOrderMethod::of_code(code % EACH)?, proviso })
-    }
-}
-
 impl From<PartialOrderMethod> for PartialOrderStrategy {
     fn from(method: PartialOrderMethod) -> PartialOrderStrategy {
         PartialOrderStrategy { method, proviso: CycleProviso::Static }
@@ -254,6 +243,8 @@ impl From<PartialOrderMethod> for PartialOrderStrategy {
 pub struct PartialOrder<'m> {
     selective: Arc<dyn SelectiveStateSpace + 'm>,
     choosers: Arc<ProgramChooser<'m>>,
+    /// The method that was asked for: another one is used if the program has nothing for a part of it.
+    wanted: PartialOrderMethod,
 }
 
 impl<'m> PartialOrder<'m> {
@@ -275,13 +266,6 @@ impl<'m> PartialOrder<'m> {
         bit_sets::members(self.choosers.confluent()).map(|it| InstanceId(it as u32)).collect()
     }
 
-    /// That confluence is not used, where it was asked for and nothing is left of it.
-    pub(super) fn unused_confluence(&self, way: PartialOrderStrategy) -> Option<ReductionRefusal> {
-        let is_left_out = way.method.is_confluent() && !self.choosers.method().is_confluent();
-        let (name, why) = (confluence::NAME.into(), confluence::NONE.into());
-        is_left_out.then_some(ReductionRefusal { name, reason: why })
-    }
-
     /// The actions that begin each of these.
     pub fn confluent_actions(&self) -> Vec<ActionId> {
         let instances = self.selective.instances();
@@ -297,9 +281,9 @@ impl<'m> PartialOrder<'m> {
         checks: &CheckSelection,
         budget: &AnalysisBudget,
     ) -> Result<PartialOrder<'m>, NotApplied> {
-        let sought = ChecksOrRuns::Checks(checks);
-        let choosers = Arc::new(ProgramChooser::new(interp, way.into(), sought, budget)?);
-        Ok(PartialOrder { selective: selective.into(), choosers })
+        let (way, sought) = (way.into(), ChecksOrRuns::Checks(checks));
+        let choosers = Arc::new(ProgramChooser::new(interp, way, sought, budget)?);
+        Ok(PartialOrder { selective: selective.into(), choosers, wanted: way.method })
     }
 
     /// The same where the program's claim is looked at for the whole runs that it accepts, and does not see how often a
@@ -310,16 +294,16 @@ impl<'m> PartialOrder<'m> {
         way: impl Into<PartialOrderStrategy>,
         budget: &AnalysisBudget,
     ) -> Result<PartialOrder<'m>, NotApplied> {
-        let choosers =
-            Arc::new(ProgramChooser::new(interp, way.into(), ChecksOrRuns::Runs, budget)?);
-        Ok(PartialOrder { selective: selective.into(), choosers })
+        let way = way.into();
+        let choosers = Arc::new(ProgramChooser::new(interp, way, ChecksOrRuns::Runs, budget)?);
+        Ok(PartialOrder { selective: selective.into(), choosers, wanted: way.method })
     }
 
     /// The same with [`CycleProviso::Levels`], not an order of the states; what it knows of the program is not found out
     /// again.
     pub fn with_level_proviso(&self) -> PartialOrder<'m> {
         let choosers = Arc::new(self.choosers.with_level_proviso());
-        PartialOrder { selective: self.selective.clone(), choosers }
+        PartialOrder { selective: self.selective.clone(), choosers, wanted: self.wanted }
     }
 
     /// How many members of sets were looked at so far to choose, in all models that were made of it. It is the
@@ -330,13 +314,17 @@ impl<'m> PartialOrder<'m> {
 
     /// The same, its steps taken by another executor of the program.
     pub fn with_executor(&self, selective: Box<dyn SelectiveStateSpace + 'm>) -> PartialOrder<'m> {
-        PartialOrder { selective: selective.into(), choosers: self.choosers.clone() }
+        PartialOrder { selective: selective.into(), ..self.clone() }
     }
 }
 
 impl<'m> Reduction<'m> for PartialOrder<'m> {
     fn name(&self) -> String {
         self.choosers.method().reduction_name()
+    }
+
+    fn entries(&self) -> Vec<&'static str> {
+        self.choosers.method().entries().to_vec()
     }
 
     fn kind(&self) -> ReductionKind {
@@ -414,9 +402,27 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
         self.choosers.has_proviso_obligations() && self.choosers.proviso() != CycleProviso::Levels
     }
 
-    fn incompatibility(&self, before: &ReductionStack<'m>) -> Option<String> {
+    fn conflict(&self, before: &ReductionStack<'m>) -> Option<NotApplied> {
         let already = before.names(&[ReductionKind::Choice]);
-        already.first().map(|other| format!("{other} chooses the steps"))
+        already.into_iter().next().map(NotApplied::AlreadyChosen)
+    }
+
+    fn changed_cells(&self, _: &Layout) -> BTreeSet<CellId> {
+        BTreeSet::new()
+    }
+
+    fn unused_entries(&self) -> Vec<ReductionRefusal> {
+        let is_left_out = self.wanted.is_confluent() && !self.choosers.method().is_confluent();
+        let reason = || NotApplied::NothingFound(CONFLUENCE.nothing_found.into());
+        is_left_out.then(|| ReductionRefusal::of(&CONFLUENCE, reason())).into_iter().collect()
+    }
+
+    fn keeps_all_actions(&self) -> bool {
+        false
+    }
+
+    fn is_symmetric(&self) -> bool {
+        true
     }
 
     fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {

@@ -5,7 +5,7 @@ use super::frozen_parameters::{FrozenConfiguration, FrozenParameters};
 use super::relation::{MemberRelation, VerificationGoal, dependence};
 use super::sleep_sets::SleepSets;
 use super::static_proviso::StaticOrder;
-use super::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
+use super::{CONFLUENCE, CycleProviso, PartialOrderMethod, PartialOrderStrategy};
 use crate::analysis::access::AccessTable;
 use crate::analysis::bit_sets::{self, BitMatrix};
 use crate::analysis::dependence::DependenceRelation;
@@ -17,7 +17,7 @@ use crate::ir::EndRule;
 use crate::ir::layout::ValueRanges;
 use crate::reduce::NotApplied;
 use crate::reduce::claim::{NeverClaim, StutterDependence};
-use crate::reduce::confluence::{self, confluent};
+use crate::reduce::confluence::confluent;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -73,16 +73,16 @@ pub(super) enum ChecksOrRuns<'c> {
     Runs,
 }
 
+fn nothing_confluent() -> NotApplied {
+    NotApplied::NothingFound(CONFLUENCE.nothing_found.into())
+}
+
 /// Refuses to run through states where several steps are taken together.
 fn refuse_chains_of_several(way: PartialOrderStrategy) -> Result<(), NotApplied> {
     let is_chained = matches!(way.proviso, CycleProviso::Chains | CycleProviso::StaticChains);
     match way.method.takes_several() && is_chained {
         false => Ok(()),
-        true => Err(format!(
-            "states are run through where a single step is taken, not several together: ask for `--por-proviso {}`",
-            CycleProviso::Static.name()
-        )
-        .into()),
+        true => Err(NotApplied::ChainsOfSeveral),
     }
 }
 
@@ -117,7 +117,7 @@ impl<'m> ProgramChooser<'m> {
         let conditional = way.method.is_conditional();
         let relation = MemberRelation::new(interp, related, &aims, conditional, budget)?;
         if aims.claim == Some(StutterDependence::ByCount) && relation.has_several_monitors() {
-            return Err("what else is looked for is so by the steps that the never claim counts: ask for `--only claim`".into());
+            return Err(NotApplied::OtherChecks);
         }
         let confluent = match way.method.is_confluent() {
             true => confluent(interp, related, &relation.visible(), budget)?,
@@ -125,10 +125,10 @@ impl<'m> ProgramChooser<'m> {
         };
         let is_confluent = bit_sets::count(&confluent) > 0;
         let method = if is_confluent { Some(way.method) } else { way.method.without_confluence() };
-        let way = PartialOrderStrategy { method: method.ok_or(confluence::NONE)?, ..way };
+        let way = PartialOrderStrategy { method: method.ok_or_else(nothing_confluent)?, ..way };
         let looks_for_more = relation.has_monitors();
         if way.method == PartialOrderMethod::LocalSleep && looks_for_more {
-            return Err("it finds deadlocks alone: ask for `--only deadlock`".into());
+            return Err(NotApplied::OnlyDeadlocks);
         }
         let count = table.instances().count() as usize;
         let sleep_sets = way.method.sleeps().then(|| SleepSets::of(&matrix, count)).transpose()?;
@@ -374,7 +374,7 @@ fn claim(
     interp: &Interp,
     dependence: &DependenceRelation,
     checks: &CheckSelection,
-) -> Result<Option<StutterDependence>, String> {
+) -> Result<Option<StutterDependence>, NotApplied> {
     let CheckSelection { assertions, invariants, faults, claims, .. } = *checks;
     let may_stop = |it| {
         let access = dependence.access(it);
@@ -394,11 +394,11 @@ fn of_runs(
     interp: &Interp,
     table: &AccessTable,
     way: PartialOrderStrategy,
-) -> Result<VerificationGoal, String> {
+) -> Result<VerificationGoal, NotApplied> {
     let goes_by_steps =
         way.method.sleeps() || way.method.is_confluent() || way.method.takes_several();
     if goes_by_steps || way.proviso != CycleProviso::Static {
-        return Err("of whole runs it keeps what is asked only by an order of the states: ask for `--por-proviso static`".into());
+        return Err(NotApplied::RunsNeedStatic);
     }
     if let Some(claim) = NeverClaim::of(interp) {
         claim.judges_states(table)?;
@@ -414,7 +414,7 @@ fn of_runs(
 fn table(
     interp: &Interp,
     (ranges, fixed): (Option<ValueRanges>, FrozenConfiguration),
-) -> Result<AccessTable<'_>, String> {
+) -> Result<AccessTable<'_>, NotApplied> {
     let (program, layout) = (interp.program(), interp.layout());
-    AccessTable::with_fixed_cells(program, layout, ranges, fixed).map_err(|it| it.reason)
+    AccessTable::with_fixed_cells(program, layout, ranges, fixed).map_err(NotApplied::from)
 }

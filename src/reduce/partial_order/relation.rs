@@ -45,7 +45,7 @@ pub(super) fn dependence<'t>(
     budget: &AnalysisBudget,
 ) -> Result<DependenceRelation<'t>, NotApplied> {
     let found = DependenceRelation::new(table, INSTANCES_MAX, budget)?;
-    found.ok_or_else(|| format!("it has more than {INSTANCES_MAX} action instances").into())
+    found.ok_or(NotApplied::TooManyInstances(INSTANCES_MAX))
 }
 
 /// One of the conditions that a member waits for.

@@ -5,6 +5,7 @@
 
 use crate::analysis::bit_sets;
 use crate::analysis::dependence::DependenceMatrix;
+use crate::reduce::NotApplied;
 use std::cmp::Ordering;
 
 /// The most bits of a value.
@@ -20,13 +21,13 @@ pub(super) struct SleepSets {
 
 impl SleepSets {
     /// Those of a program with so many instances, or why there are none.
-    pub fn of(matrix: &DependenceMatrix, count: usize) -> Result<SleepSets, String> {
+    pub fn of(matrix: &DependenceMatrix, count: usize) -> Result<SleepSets, NotApplied> {
         let (bit, classes) = bits_of(matrix, count);
         if classes == 0 {
-            return Err("no two of its steps are independent".into());
+            return Err(NotApplied::NoIndependence);
         }
         if classes > BITS_MAX {
-            return Err(format!("more than {BITS_MAX} of its steps may be possible in one state"));
+            return Err(NotApplied::WideSleepSets(BITS_MAX));
         }
         Ok(SleepSets { bit, value_bytes: classes.div_ceil(8) })
     }

@@ -18,6 +18,7 @@ use crate::exec::interp::{InstanceOutcome, MultisetCells, ReadRecorder};
 use crate::exec::{StepDescription, StepOutcome, find_start};
 use crate::ir::layout::{CellId, ScalarCell};
 use crate::ir::{Entity, Layout, Program};
+use crate::reduce::NotApplied;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An instance is tried in at most so many ways.
@@ -31,9 +32,6 @@ const EACH_TRY: u64 = 64;
 
 /// The most positions of a multiset whose elements are counted.
 const POSITIONS_MAX: u32 = 126;
-
-/// Why the cases of a program's actions are not looked for.
-pub(super) type CaseRefusal = String;
 
 /// What is known of the state that an instance is tried in.
 #[derive(Clone, Debug, Default)]
@@ -71,11 +69,10 @@ pub(super) struct CaseFinder<'a> {
 }
 
 impl<'a> CaseFinder<'a> {
-    pub(super) fn new(interp: &'a Interp) -> Result<CaseFinder<'a>, CaseRefusal> {
+    pub(super) fn new(interp: &'a Interp) -> Result<CaseFinder<'a>, NotApplied> {
         let (program, layout) = (interp.program(), interp.layout());
-        let recorder = ReadRecorder::new(program)
-            .ok_or("whether an action is possible is not a matter of its guard alone")?;
-        let start = first_start(interp).ok_or("it has no initial state")?;
+        let recorder = ReadRecorder::new(program).ok_or(NotApplied::GuardsNotAlone)?;
+        let start = first_start(interp).ok_or(NotApplied::NoInitialState)?;
         let cells = (0..layout.state_cells).map(CellId);
         let initial = cells
             .map(|cell| {
@@ -91,7 +88,7 @@ impl<'a> CaseFinder<'a> {
         };
         let bags: Vec<_> = all.filter(|&(at, _)| !is_inside(at)).collect();
         if bags.iter().any(|(_, it)| it.capacity > POSITIONS_MAX) {
-            return Err("a multiset has room for too many".into());
+            return Err(NotApplied::LargeMultiset);
         }
         let blank = [Vec::new(), Vec::new()];
         let mut finder = CaseFinder { program, layout, recorder, initial, bags, blank, tries: 0 };

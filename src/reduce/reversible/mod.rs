@@ -23,40 +23,114 @@ mod symmetric;
 pub use cases::{CaseCell, CaseMultiset, ReversibleCase};
 pub use model::{ProgenitorExpansion, ProgenitorModel};
 
+use super::entry::{
+    AppliedReduction, AutomaticUse, DetectionContext, Incompatibility, IncompatibilityKind,
+    ReductionContext, ReductionEntry, ReductionMethod, ReductionSubject, SavingMeasure,
+};
+use super::parameters::{FlagSpec, ParameterKind, ParameterSpec};
 use super::{
-    NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack,
+    NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionRefusal,
+    ReductionStack,
 };
 use crate::analysis::instances::{ActionInstances, InstanceId};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::{CheckSelection, Interp, ReductionCounters, StateSpace};
-use crate::ir::{ActionId, Program};
-use crate::numbers::grouped;
+use crate::ir::layout::CellId;
+use crate::ir::{ActionId, Layout, Program};
+use crate::numbers::{count, grouped};
 use find::CaseFinder;
 use local_search::CaseExecutor;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// As reports call it.
-pub const REDUCTION_NAME: &str = "reversible rules";
+pub const NAME: &str = "reversible rules";
 
-/// Which rules are to be undone, of those that can be.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RuleSelection {
-    /// Those with these names; all if none is named.
-    pub named: Vec<String>,
-    /// Whether it is checked in every state that they are reversible.
-    pub is_checked: bool,
+/// The reduction in the table.
+pub static ENTRY: ReductionEntry = ReductionEntry {
+    name: "reversible",
+    title: NAME,
+    summary: "Reversible rules",
+    paper: "Ip and Dill 1996",
+    page: "reversible",
+    kind: ReductionKind::Representative,
+    parameters: &[
+        ParameterSpec {
+            name: RULES,
+            summary: "the rules that are undone; by default all that can be",
+            kind: ParameterKind::Names { form: "RULE", is_valid: |_| true },
+            flag: Some(FlagSpec {
+                name: "reversible",
+                value_name: "RULE,...",
+                help: "Undo rules that can be undone, and store what is left: all such rules, or some of these",
+                chooses: true,
+                bare: true,
+                off: None,
+            }),
+            excludes: None,
+        },
+        ParameterSpec {
+            name: CHECK,
+            summary: "whether it is checked in every state that they are reversible; by default not",
+            kind: ParameterKind::Switch,
+            flag: Some(FlagSpec {
+                name: "check-reversible",
+                value_name: "",
+                help: "Check in every state that rules found reversible are",
+                chooses: false,
+                bare: false,
+                off: None,
+            }),
+            excludes: None,
+        },
+    ],
+    automatic: AutomaticUse::Never,
+    preserves: PreservedProperties::ALL
+        .without(PropertyClass::Claims)
+        .without(PropertyClass::StutterInvariant)
+        .without(PropertyClass::StutteringClaims)
+        .without(PropertyClass::Depth),
+    preserves_runs: false,
+    allows_joint_resets: false,
+    incompatible_with: &[
+        Incompatibility { other: "por", kind: IncompatibilityKind::OtherSteps },
+        Incompatibility { other: "confluence", kind: IncompatibilityKind::OtherSteps },
+        Incompatibility { other: "simultaneous", kind: IncompatibilityKind::OtherSteps },
+        Incompatibility { other: "boring", kind: IncompatibilityKind::OtherSteps },
+        Incompatibility { other: "doomed", kind: IncompatibilityKind::OtherSteps },
+    ],
+    nothing_found: "no rule can be undone",
+    saving: SavingMeasure::States,
+    detect: detect,
+    method: ReductionMethod::Wrap(apply),
+};
+
+/// The parameter that names rules.
+const RULES: &str = "rules";
+
+/// The parameter by which it is checked in every state that rules are reversible.
+const CHECK: &str = "check";
+
+/// Finds the rules of a program. With symmetry, rules are taken as far as they are the same for all elements of a scalarset.
+fn apply<'m>(context: &ReductionContext<'m, '_>) -> AppliedReduction<'m> {
+    let find = || {
+        context.check_rewritable()?;
+        ReversibleReduction::of(context).map(Some)
+    };
+    context.applied(find())
 }
 
-impl RuleSelection {
-    /// All that can be.
-    pub const ALL: RuleSelection = RuleSelection { named: Vec::new(), is_checked: false };
-
-    /// Those with these names, or all.
-    pub fn named(names: &[String]) -> RuleSelection {
-        let named = names.iter().filter(|it| !it.is_empty()).cloned().collect();
-        RuleSelection { named, is_checked: false }
-    }
+/// The rules that can be undone.
+fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
+    let budget = context.budget.for_analysis(NAME);
+    let Ok(found) = ReversibleRules::of(context.interp, &[], &budget) else { return Vec::new() };
+    let subjects = found.actions().into_iter().map(|(id, instances, cases)| {
+        let action = &context.program().actions[id];
+        let instances = count(instances as u64, "instance");
+        let about = format!("{instances}, {}", count(cases as u64, "case"));
+        context.at(&action.name, action.span, about)
+    });
+    subjects.collect()
 }
 
 /// Which rules of a program are reversible.
@@ -72,7 +146,7 @@ impl ReversibleRules {
         named: &[String],
         budget: &AnalysisBudget,
     ) -> Result<ReversibleRules, NotApplied> {
-        let instances = ActionInstances::new(interp.program()).map_err(|error| error.reason)?;
+        let instances = ActionInstances::new(interp.program())?;
         let is_named = |name: &String| named.is_empty() || named.contains(name);
         let mut finder = CaseFinder::new(interp)?;
         let mut cases = Vec::new();
@@ -85,7 +159,7 @@ impl ReversibleRules {
         }
         let cases = choose::chosen(cases, budget)?;
         match cases.is_empty() {
-            true => Err("no rule can be undone".into()),
+            true => Err(NotApplied::NothingFound(ENTRY.nothing_found.into())),
             false => Ok(ReversibleRules { cases }),
         }
     }
@@ -148,31 +222,45 @@ pub struct ReversibleReduction<'m> {
 }
 
 impl<'m> ReversibleReduction<'m> {
-    /// That of a program by some rules, in a search for some checks; or why it has none. With symmetry, rules are
-    /// taken as far as they are the same for all elements of a scalarset.
-    pub fn of(
-        interp: &'m Interp,
-        rules: &RuleSelection,
-        (checks, with_symmetry): (&CheckSelection, bool),
-        budget: &AnalysisBudget,
-    ) -> Result<ReversibleReduction<'m>, NotApplied> {
+    /// That of a program by the rules that are named, or all; or why it has none.
+    fn of(context: &ReductionContext<'m, '_>) -> Result<ReversibleReduction<'m>, NotApplied> {
+        let (interp, with_symmetry) = (context.interp, context.is_symmetric);
+        let budget = &context.budget.for_analysis(NAME);
+        let rules = context.parameters().names(RULES);
+        let named: Vec<String> = rules.iter().filter(|it| !it.is_empty()).cloned().collect();
         let actions = &interp.program().actions;
         let is_there = |name: &&String| actions.values().any(|it| it.name == **name);
-        if let Some(name) = rules.named.iter().find(|it| !is_there(it)) {
-            return Err(format!("there is no rule `{name}`").into());
+        if let Some(name) = named.iter().find(|it| !is_there(it)) {
+            return Err(NotApplied::NoRule(name.clone()));
         }
-        let mut found = ReversibleRules::of(interp, &rules.named, budget)?;
+        let mut found = ReversibleRules::of(interp, &named, budget)?;
         if with_symmetry {
             found.cases = symmetric::symmetric_of(interp, found.cases, budget)?;
             if found.cases.is_empty() {
-                return Err("no rule can be undone for all elements of a scalarset".into());
+                let why = "no rule can be undone for all elements of a scalarset";
+                return Err(NotApplied::NothingFound(why.into()));
             }
         }
-        let searched = match rules.is_checked {
+        let searched = match context.parameters().switch(CHECK).unwrap_or_default() {
             true => ProgenitorExpansion::AllChecked,
-            false => found.progenitor_expansion(interp, checks, budget)?,
+            false => found.progenitor_expansion(interp, &context.checks, budget)?,
         };
         Ok(ReversibleReduction { interp, found, searched, with_symmetry })
+    }
+
+    /// That of a program by all rules that can be undone, in a search for everything; it may be checked in every state that
+    /// they are reversible.
+    pub fn of_rules(
+        interp: &'m Interp,
+        is_checked: bool,
+        budget: &AnalysisBudget,
+    ) -> Result<ReversibleReduction<'m>, NotApplied> {
+        let found = ReversibleRules::of(interp, &[], budget)?;
+        let searched = match is_checked {
+            true => ProgenitorExpansion::AllChecked,
+            false => found.progenitor_expansion(interp, &CheckSelection::ALL, budget)?,
+        };
+        Ok(ReversibleReduction { interp, found, searched, with_symmetry: false })
     }
 }
 
@@ -186,7 +274,11 @@ impl<'m> ReversibleReduction<'m> {
 
 impl<'m> Reduction<'m> for ReversibleReduction<'m> {
     fn name(&self) -> String {
-        REDUCTION_NAME.into()
+        NAME.into()
+    }
+
+    fn entries(&self) -> Vec<&'static str> {
+        vec![ENTRY.name]
     }
 
     fn kind(&self) -> ReductionKind {
@@ -225,10 +317,33 @@ impl<'m> Reduction<'m> for ReversibleReduction<'m> {
         self.with_symmetry || is_symmetric().unwrap_or_default()
     }
 
-    fn incompatibility(&self, before: &ReductionStack<'m>) -> Option<String> {
-        let others =
-            before.names(&[ReductionKind::Choice, ReductionKind::Product, ReductionKind::Pruning]);
-        others.first().map(|other| format!("{other} has other steps than the program"))
+    fn conflict(&self, before: &ReductionStack<'m>) -> Option<NotApplied> {
+        let products = before.names(&[ReductionKind::Product]);
+        products.into_iter().next().map(NotApplied::OtherSteps)
+    }
+
+    fn changed_cells(&self, _: &Layout) -> BTreeSet<CellId> {
+        BTreeSet::new()
+    }
+
+    fn proviso(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn unused_entries(&self) -> Vec<ReductionRefusal> {
+        Vec::new()
+    }
+
+    fn keeps_all_actions(&self) -> bool {
+        false
+    }
+
+    fn orders_states(&self) -> bool {
+        false
+    }
+
+    fn stores_all(&self) -> bool {
+        true
     }
 
     fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {

@@ -1,12 +1,13 @@
 //! The model that is searched, told in steps of the program as written.
 
-use super::{RewrittenProgram, StructuralReduction};
+use super::RewrittenProgram;
 use crate::exec::{
     ActionCounts, Interp, PostponingStateSpace, Simulation, SleepSetStateSpace, StateSpace,
     SuccessorSink, SystemDescription, Violation, concretise_single_step,
 };
 use crate::ir::layout::StateValidator;
 use crate::ir::{ActionId, Layout};
+use crate::reduce::rewrite_pass::{MergedStep, MergedSteps};
 use spill::Result;
 
 /// What runs a rewritten program, told in steps of the program as written. If it takes several steps of the rewritten
@@ -40,18 +41,14 @@ impl<'m> RewrittenModel<'m> {
         state
     }
 
-    /// The states of the program as written that one step of the rewritten one comes through.
+    /// The states of the program as written that one step of the rewritten one passes through.
     fn step(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
-        let is_there = |state: &[u8]| self.represents(to, state);
-        // There are none of both: one is about processes, the other about what has none.
-        match (self.rewritten.fused(), self.rewritten.structural()) {
-            (None, None) => concretise_single_step(self, from, to),
-            (None, Some(structural)) => Ok(structural.path(self.written, from, &is_there)),
-            (Some(fused), _) => {
-                let represented = |state: &[u8]| self.represented(state);
-                Ok(fused.path((self.written, &represented), from, &is_there))
-            }
-        }
+        let Some(merged) = self.rewritten.merged_steps() else {
+            return concretise_single_step(self, from, to);
+        };
+        let (written, represented) = (self.written, &|state: &[u8]| self.represented(state));
+        let is_end = &|state: &[u8]| self.represents(to, state);
+        Ok(merged.path(&MergedStep { written, represented, from, is_end }))
     }
 }
 
@@ -79,8 +76,8 @@ impl StateSpace for RewrittenModel<'_> {
     fn digest(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.below.digest()).update(&self.model.digest());
-        for pass in self.rewritten.passes() {
-            hasher.update(pass.name().as_bytes());
+        for applied in &self.rewritten.passes {
+            hasher.update(applied.entry.title.as_bytes());
         }
         *hasher.finalize().as_bytes()
     }
@@ -140,23 +137,20 @@ impl Simulation for RewrittenModel<'_> {
     }
 
     fn concrete_action_counts(&self, taken: ActionCounts) -> ActionCounts {
-        match (self.rewritten.fused(), self.rewritten.structural()) {
-            (None, None) => taken,
-            (None, Some(structural)) => structural.expand_action_counts(&taken),
-            (Some(fused), _) => fused.expand_action_counts(&taken),
+        match self.rewritten.merged_steps() {
+            None => taken,
+            Some(merged) => merged.expand_action_counts(&taken),
         }
     }
 
     /// Where somebody waits with a step until another follows, nothing may be left to be done but such steps.
     fn concrete_violation_path(&self, from: &[u8], check: Violation) -> Result<Vec<Vec<u8>>> {
-        let structural = self.rewritten.structural().filter(|_| check == Violation::Deadlock);
-        Ok(structural.map(|it| it.to_deadlock(self.written, from)).unwrap_or_default())
+        let merged = self.rewritten.merged_steps().filter(|_| check == Violation::Deadlock);
+        Ok(merged.map(|it| it.path_to_deadlock(self.written, from)).unwrap_or_default())
     }
 
     fn preserves_depth(&self) -> bool {
-        let structural = self.rewritten.structural();
-        self.rewritten.fused().is_none()
-            && structural.is_none_or(StructuralReduction::keeps_depth)
+        self.rewritten.merged_steps().is_none_or(MergedSteps::preserves_depth)
             && self.model.simulation().is_none_or(Simulation::preserves_depth)
     }
 }

@@ -33,14 +33,19 @@ mod items;
 mod perpetual;
 mod relevance;
 
-use super::PreservedProperties;
 use super::checked_properties::{drop_unchecked, is_property_checked, preserved_for};
 use super::dead::statements;
-use super::rewrite_pass::RewritePass;
+use super::entry::{
+    AutomaticUse, DetectionContext, ReductionEntry, ReductionMethod, ReductionSubject,
+    RewriteContext, SavingMeasure,
+};
+use super::rewrite_pass::{MergedSteps, RewritePass};
+use super::{NotApplied, PreservedProperties, ReductionKind};
 use crate::analysis::access::AccessTable;
 use crate::analysis::bit_sets;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::{CheckSelection, Interp};
+use crate::ir::layout::CellId;
 use crate::ir::{
     Action, ActionControl, ActionId, EndRule, Expr, Layout, LocationId, Owner, ProcessEdge,
     ProcessId, Program, PropertyKind, Stmt, VarId,
@@ -49,7 +54,7 @@ use crate::numbers::{count, grouped};
 use crate::source::Span;
 use cone::ConeOfInfluence;
 use first_values::FirstValues;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the reduction is called.
 pub const NAME: &str = "slice";
@@ -72,6 +77,46 @@ impl SliceCriterion {
     }
 }
 
+/// The reduction in the table.
+pub static ENTRY: ReductionEntry = ReductionEntry {
+    name: "slice",
+    title: NAME,
+    summary: "Slicing: what can influence nothing that is looked for is removed",
+    paper: "Weiser 1984; Hatcliff, Dwyer and Zheng 2000; Pelánek 2005, section 3.2.1",
+    page: "slice",
+    kind: ReductionKind::Rewriting,
+    parameters: &[],
+    automatic: AutomaticUse::Never,
+    preserves: preserved_for(CheckSelection::ALL),
+    preserves_runs: false,
+    allows_joint_resets: true,
+    incompatible_with: &[],
+    nothing_found: "all of the model can influence what is looked for",
+    saving: SavingMeasure::States,
+    detect: detect,
+    method: ReductionMethod::Rewrite { rewrite, refuse: refusal },
+};
+
+/// Rewrites a program.
+fn rewrite(
+    program: &mut Program,
+    context: &RewriteContext,
+) -> Result<Option<Box<dyn RewritePass>>, BudgetExceeded> {
+    let found = ProgramSlice::rewrite(program, context.written, context.checks, context.budget)?;
+    Ok(found.map(|it| Box::new(it) as Box<dyn RewritePass>))
+}
+
+/// The actions and variables that can influence nothing that is looked for.
+fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
+    let program = context.program();
+    let Some(sliced) = context.pass::<ProgramSlice>() else { return Vec::new() };
+    let actions = sliced.actions().iter().map(|&id| &program.actions[id]);
+    let actions = actions.map(|it| context.at(&it.name, it.span, "removed"));
+    let variables = sliced.variables().iter().map(|&id| &program.variables[id]);
+    let variables = variables.map(|it| context.variable(it, "only its first value".into()));
+    actions.chain(variables).collect()
+}
+
 /// What was removed from a program.
 #[derive(Debug)]
 pub struct ProgramSlice {
@@ -89,9 +134,6 @@ impl ProgramSlice {
         checks: CheckSelection,
         budget: &AnalysisBudget,
     ) -> Result<Option<ProgramSlice>, BudgetExceeded> {
-        if refusal(program, checks).is_some() {
-            return Ok(None);
-        }
         let before = program.clone();
         let Ok(table) = AccessTable::new(&before, written.layout()) else { return Ok(None) };
         if table.instances().count() > INSTANCES_MAX {
@@ -130,19 +172,19 @@ impl ProgramSlice {
 }
 
 /// Why nothing of a program is removed in a search for some checks, whatever it does, if so.
-pub(super) fn refusal(program: &Program, checks: CheckSelection) -> Option<String> {
+pub(super) fn refusal(program: &Program, checks: CheckSelection) -> Option<NotApplied> {
     let mut properties = program.properties.values();
     let claim = properties.find(|it| matches!(it.kind, PropertyKind::Claim(_)));
     if let Some(claim) = claim {
-        return Some(format!("the never claim {} has to see every state", claim.name));
+        return Some(NotApplied::ClaimSeesStates(claim.name.clone()));
     }
     let has_priorities = program.actions.values().any(|it| it.priority != 0)
         || program.processes.values().any(|it| it.life.priority.is_some());
     match () {
-        () if program.last.is_some() => Some("something asks who moved last".into()),
-        () if has_priorities => Some("something has priorities".into()),
+        () if program.last.is_some() => Some(NotApplied::ReadsLastMover),
+        () if has_priorities => Some(NotApplied::Priorities("actions or processes".into())),
         () if program.end == EndRule::NeverStuttering && checks.deadlock => {
-            Some("whatever changes anything may keep from a deadlock".into())
+            Some(NotApplied::EveryChangeMatters)
         }
         () => None,
     }
@@ -243,10 +285,6 @@ fn variables(program: &Program, cone: &ConeOfInfluence) -> Vec<VarId> {
 }
 
 impl RewritePass for ProgramSlice {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
     fn describe_effect(&self, program: &Program) -> String {
         let (actions, variables) = (self.actions.len(), self.variables.len());
         let all = count(program.actions.len() as u64, "action");
@@ -266,6 +304,14 @@ impl RewritePass for ProgramSlice {
 
     fn loses_action_count(&self, id: ActionId, _: &Action) -> bool {
         self.actions.binary_search(&id).is_ok()
+    }
+
+    fn changed_cells(&self, _: &Program, layout: &Layout) -> BTreeSet<CellId> {
+        super::variable_names::all_cells_of(layout, self.variables.iter().copied())
+    }
+
+    fn merged_steps(&self) -> Option<&dyn MergedSteps> {
+        None
     }
 
     fn represent(&self, layout: &Layout, state: &mut [u8]) {

@@ -46,8 +46,12 @@ mod write_back;
 pub use agglomerate::AgglomerationKind;
 
 use super::checked_properties::{drop_unchecked, preserved_for};
-use super::rewrite_pass::RewritePass;
-use super::{PreservedProperties, PropertyClass};
+use super::entry::{
+    AutomaticUse, DetectionContext, ReductionEntry, ReductionMethod, ReductionSubject,
+    RewriteContext, SavingMeasure,
+};
+use super::rewrite_pass::{MergedStep, MergedSteps, RewritePass};
+use super::{NotApplied, PreservedProperties, PropertyClass, ReductionKind};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::{ActionCounts, CheckSelection, Interp};
 use crate::ir::layout::CellId;
@@ -62,6 +66,51 @@ use std::collections::BTreeSet;
 
 /// What the reduction is called.
 pub const NAME: &str = "structural reduction";
+
+/// The reduction in the table.
+pub static ENTRY: ReductionEntry = ReductionEntry {
+    name: "structural",
+    title: NAME,
+    summary: "Structural reductions of nets: places and transitions are made fewer before the search",
+    paper: "Berthelot 1985 and 1987; Haddad and Pradat-Peyre 2006; Thierry-Mieg 2020",
+    page: "structural",
+    kind: ReductionKind::Rewriting,
+    parameters: &[],
+    automatic: AutomaticUse::Never,
+    preserves: preserved_for(CheckSelection::ALL).without(PropertyClass::Depth),
+    preserves_runs: false,
+    allows_joint_resets: true,
+    incompatible_with: &[],
+    nothing_found: "no place or transition of a net is found that could go",
+    saving: SavingMeasure::StableStates,
+    detect: detect,
+    method: ReductionMethod::Rewrite { rewrite, refuse: refusal },
+};
+
+/// Rewrites a program.
+fn rewrite(
+    program: &mut Program,
+    context: &RewriteContext,
+) -> Result<Option<Box<dyn RewritePass>>, BudgetExceeded> {
+    let found =
+        StructuralReduction::rewrite(program, context.written, context.checks, context.budget)?;
+    Ok(found.map(|it| Box::new(it) as Box<dyn RewritePass>))
+}
+
+/// The places and transitions of a net that need not be there.
+fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
+    let program = context.program();
+    let Some(found) = context.pass::<StructuralReduction>() else { return Vec::new() };
+    let place = |id, about: &str| context.variable(&program.variables[id], about.into());
+    let agglomerated = found.agglomerated().iter().map(|&(id, side)| match side {
+        AgglomerationKind::Post => place(id, "whoever puts tokens there goes on at once"),
+        AgglomerationKind::Pre => place(id, "tokens are put there when somebody takes them"),
+    });
+    let redundant = found.redundant().iter().map(|&id| place(id, "keeps nobody from anything"));
+    let removed = found.removed().map(|id| &program.actions[id]);
+    let removed = removed.map(|it| context.at(&it.name, it.span, "removed"));
+    agglomerated.chain(redundant).chain(removed).collect()
+}
 
 /// What was reduced in a program.
 #[derive(Debug)]
@@ -89,9 +138,6 @@ impl StructuralReduction {
         checks: CheckSelection,
         budget: &AnalysisBudget,
     ) -> Result<Option<StructuralReduction>, BudgetExceeded> {
-        if refusal(program, checks).is_some() {
-            return Ok(None);
-        }
         let Some(places) = NetPlaces::of(program, checks, budget)? else { return Ok(None) };
         let mut net = CounterNet::of(program, &places);
         let mut reducing =
@@ -147,14 +193,14 @@ impl StructuralReduction {
         let taken: BTreeSet<_> = self.composed.iter().flat_map(|it| &it.1).collect();
         self.gone.iter().copied().filter(move |it| !taken.contains(it))
     }
+}
 
-    /// Whether each step is one of the program before.
-    pub(super) fn keeps_depth(&self) -> bool {
-        self.composed.is_empty()
+impl MergedSteps for StructuralReduction {
+    fn path(&self, step: &MergedStep<'_>) -> Option<Vec<Vec<u8>>> {
+        self.path_of(step.written, step.from, step.is_end)
     }
 
-    /// How often each action of the program before was taken, from how often those that are several were.
-    pub(super) fn expand_action_counts(&self, taken: &ActionCounts) -> ActionCounts {
+    fn expand_action_counts(&self, taken: &ActionCounts) -> ActionCounts {
         let mut apart = taken.clone();
         for (composed, actions) in &self.composed {
             let times = apart.take(*composed);
@@ -163,11 +209,23 @@ impl StructuralReduction {
         apart
     }
 
+    fn path_to_deadlock(&self, written: &Interp, from: &[u8]) -> Vec<Vec<u8>> {
+        self.to_deadlock(written, from)
+    }
+
+    fn preserves_depth(&self) -> bool {
+        self.composed.is_empty()
+    }
+
     /// Whether nobody has left tokens in a state where nobody leaves any.
-    pub fn stable_state_test<'p>(&self, layout: &'p Layout) -> impl Fn(&[u8]) -> bool + use<'p> {
+    fn stable_state_test<'p>(
+        &'p self,
+        _: &'p Program,
+        layout: &'p Layout,
+    ) -> Box<dyn Fn(&[u8]) -> bool + 'p> {
         let cells = self.agglomerated.iter().map(|(id, _)| layout.variables[*id].in_slot(0));
         let cells: Vec<CellId> = cells.collect();
-        move |state| cells.iter().all(|&cell| layout.get(state, cell) == Some(0))
+        Box::new(move |state| cells.iter().all(|&cell| layout.get(state, cell) == Some(0)))
     }
 }
 
@@ -237,41 +295,31 @@ impl NetReducer<'_> {
 }
 
 /// Why nothing of a program is reduced so in a search for some checks, whatever it does, if so.
-pub(super) fn refusal(program: &Program, checks: CheckSelection) -> Option<String> {
+pub(super) fn refusal(program: &Program, checks: CheckSelection) -> Option<NotApplied> {
     let mut properties = program.properties.values();
     let sees_all = properties.find_map(|it| match it.kind {
-        PropertyKind::Claim(_) => {
-            Some(format!("the never claim {} has to see every state", it.name))
-        }
-        PropertyKind::Automaton(_) => Some(format!("the process {} watches the others", it.name)),
-        PropertyKind::Assumption(_) => Some("states are left out by assumption".into()),
+        PropertyKind::Claim(_) => Some(NotApplied::ClaimSeesStates(it.name.clone())),
+        PropertyKind::Automaton(_) => Some(NotApplied::ObservedBy(it.name.clone())),
+        PropertyKind::Assumption(_) => Some(NotApplied::Assumptions),
         _ => None,
     });
     let has_priorities = program.actions.values().any(|it| it.priority != 0);
     let waits = program.actions.values().any(Action::reads_timeout);
     match () {
         () if sees_all.is_some() => sees_all,
-        () if !program.processes.is_empty() => {
-            Some("the model has processes, and is no Petri net".into())
-        }
-        () if program.last.is_some() => Some("something asks who moved last".into()),
-        () if has_priorities => Some("actions have priorities".into()),
-        () if waits => Some("something waits until nothing else can be done".into()),
-        () if program.schedule != Schedule::Interleaved => {
-            Some("steps are taken in lockstep".into())
-        }
+        () if !program.processes.is_empty() => Some(NotApplied::NoNet),
+        () if program.last.is_some() => Some(NotApplied::ReadsLastMover),
+        () if has_priorities => Some(NotApplied::Priorities("actions".into())),
+        () if waits => Some(NotApplied::ReadsTimeout),
+        () if program.schedule != Schedule::Interleaved => Some(NotApplied::Lockstep),
         () if program.end == EndRule::NeverStuttering && checks.deadlock => {
-            Some("whatever changes anything may keep from a deadlock".into())
+            Some(NotApplied::EveryChangeMatters)
         }
         () => None,
     }
 }
 
 impl RewritePass for StructuralReduction {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
     fn describe_effect(&self, program: &Program) -> String {
         let places = grouped((self.agglomerated.len() + self.redundant.len()) as u64);
         let variables = count(program.variables.len() as u64, "place");
@@ -288,7 +336,7 @@ impl RewritePass for StructuralReduction {
     }
 
     fn preserves(&self) -> PreservedProperties {
-        match self.keeps_depth() {
+        match self.preserves_depth() {
             true => preserved_for(self.checks),
             false => preserved_for(self.checks).without(PropertyClass::Depth),
         }
@@ -300,6 +348,15 @@ impl RewritePass for StructuralReduction {
 
     fn loses_action_count(&self, id: ActionId, _: &Action) -> bool {
         self.left_out.contains(&id)
+    }
+
+    fn changed_cells(&self, _: &Program, layout: &Layout) -> BTreeSet<CellId> {
+        let places = self.agglomerated.iter().map(|it| it.0).chain(self.redundant.iter().copied());
+        super::variable_names::all_cells_of(layout, places)
+    }
+
+    fn merged_steps(&self) -> Option<&dyn MergedSteps> {
+        Some(self)
     }
 
     fn represent(&self, layout: &Layout, state: &mut [u8]) {

@@ -7,7 +7,7 @@ use crate::ir::ActionId;
 impl StructuralReduction {
     /// The states of the program as written that one step comes through from one of them, which is left out, to one that
     /// is wanted.
-    pub(in crate::reduce) fn path(
+    pub(super) fn path_of(
         &self,
         written: &Interp,
         from: &[u8],
@@ -35,7 +35,7 @@ impl StructuralReduction {
     /// The states of the program as written from one where nothing is left to be done, which is left out, to one where nothing can be
     /// done: who was to wait with putting tokens somewhere until others take them puts them there, one agglomeration after the
     /// other, the last first.
-    pub(in crate::reduce) fn to_deadlock(&self, written: &Interp, from: &[u8]) -> Vec<Vec<u8>> {
+    pub(super) fn to_deadlock(&self, written: &Interp, from: &[u8]) -> Vec<Vec<u8>> {
         let mut way: Vec<Vec<u8>> = Vec::new();
         for waiting in self.waiting.iter().rev() {
             loop {

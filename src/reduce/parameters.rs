@@ -1,0 +1,178 @@
+//! Parameters of reductions: how each is specified, and the values that a selection gives them.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A parameter of a reduction, as an entry of the table specifies it.
+#[derive(Clone, Copy, Debug)]
+pub struct ParameterSpec {
+    /// Its name in configuration files, JSON and documents.
+    pub name: &'static str,
+    /// What it decides, and its default.
+    pub summary: &'static str,
+    /// The values that it may have.
+    pub kind: ParameterKind,
+    /// The flag of the command line that sets it; none if only a configuration can.
+    pub flag: Option<FlagSpec>,
+    /// Another parameter of the same reduction that must not be given beside it.
+    pub excludes: Option<&'static str>,
+}
+
+/// The values that a parameter may have.
+#[derive(Clone, Copy, Debug)]
+pub enum ParameterKind {
+    /// True or false.
+    Switch,
+    /// One of some values.
+    Choice(&'static [ChoiceValue]),
+    /// A list of texts, each of such a form.
+    Names {
+        /// The form, as help shows it: `NAME:down|up`.
+        form: &'static str,
+        /// Whether a text has the form.
+        is_valid: fn(&str) -> bool,
+    },
+}
+
+/// A value of a [`ParameterKind::Choice`].
+#[derive(Clone, Copy, Debug)]
+pub struct ChoiceValue {
+    /// Its name.
+    pub name: &'static str,
+    /// What it means.
+    pub summary: &'static str,
+    /// Whether the reduction preserves whole runs with it.
+    pub preserves_runs: bool,
+}
+
+/// The flag of the command line that sets a parameter. Reductions may share a flag.
+#[derive(Clone, Copy, Debug)]
+pub struct FlagSpec {
+    /// Its name, without dashes.
+    pub name: &'static str,
+    /// What help calls its value; nothing for a switch.
+    pub value_name: &'static str,
+    /// The help of the command line.
+    pub help: &'static str,
+    /// Whether the flag also chooses the reduction.
+    pub chooses: bool,
+    /// Whether the flag may be given without a value, which means all.
+    pub bare: bool,
+    /// The help of the value `off`, which excludes the reduction, if there is such a value.
+    pub off: Option<&'static str>,
+}
+
+/// The value of a parameter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ParameterValue {
+    /// Of a [`ParameterKind::Switch`].
+    Switch(bool),
+    /// Of a [`ParameterKind::Choice`].
+    Choice(String),
+    /// Of [`ParameterKind::Names`].
+    Names(Vec<String>),
+}
+
+impl From<bool> for ParameterValue {
+    fn from(value: bool) -> ParameterValue {
+        ParameterValue::Switch(value)
+    }
+}
+
+impl From<&str> for ParameterValue {
+    fn from(value: &str) -> ParameterValue {
+        ParameterValue::Choice(value.into())
+    }
+}
+
+impl From<Vec<String>> for ParameterValue {
+    fn from(values: Vec<String>) -> ParameterValue {
+        ParameterValue::Names(values)
+    }
+}
+
+impl ParameterKind {
+    /// Whether a value is one of these.
+    pub fn accepts(&self, value: &ParameterValue) -> bool {
+        match (self, value) {
+            (ParameterKind::Switch, ParameterValue::Switch(_)) => true,
+            (ParameterKind::Choice(values), ParameterValue::Choice(value)) => {
+                values.iter().any(|it| it.name == value)
+            }
+            (ParameterKind::Names { is_valid, .. }, ParameterValue::Names(values)) => {
+                values.iter().all(|it| is_valid(it))
+            }
+            _ => false,
+        }
+    }
+
+    /// The values in words: `true or false`, `exact, fast`, `a list of NAME`.
+    pub fn describe(&self) -> String {
+        match self {
+            ParameterKind::Switch => "true or false".into(),
+            ParameterKind::Choice(values) => {
+                values.iter().map(|it| it.name).collect::<Vec<_>>().join(", ")
+            }
+            ParameterKind::Names { form, .. } => format!("a list of {form}"),
+        }
+    }
+}
+
+/// The values of a reduction's parameters. A parameter without a value has its default.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ParameterValues(BTreeMap<String, ParameterValue>);
+
+/// No parameter has a value: all have their defaults.
+pub(super) static NO_PARAMETERS: ParameterValues = ParameterValues::DEFAULT;
+
+impl ParameterValues {
+    /// The defaults.
+    pub const DEFAULT: ParameterValues = ParameterValues(BTreeMap::new());
+
+    /// The same with a value for a parameter.
+    pub fn with(mut self, name: &str, value: impl Into<ParameterValue>) -> ParameterValues {
+        self.set(name, value);
+        self
+    }
+
+    /// Gives a parameter a value.
+    pub fn set(&mut self, name: &str, value: impl Into<ParameterValue>) {
+        self.0.insert(name.to_owned(), value.into());
+    }
+
+    /// The value of a parameter, if it has one.
+    pub fn get(&self, name: &str) -> Option<&ParameterValue> {
+        self.0.get(name)
+    }
+
+    /// The value of a switch, if it has one.
+    pub fn switch(&self, name: &str) -> Option<bool> {
+        match self.get(name)? {
+            ParameterValue::Switch(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The value of a choice, if it has one.
+    pub fn choice(&self, name: &str) -> Option<&str> {
+        match self.get(name)? {
+            ParameterValue::Choice(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The texts of a list; none if it has no value.
+    pub fn names(&self, name: &str) -> &[String] {
+        match self.get(name) {
+            Some(ParameterValue::Names(values)) => values,
+            _ => &[],
+        }
+    }
+
+    /// All that have values, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &ParameterValue)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+}

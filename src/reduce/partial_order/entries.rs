@@ -1,0 +1,379 @@
+//! The reductions of the table that choose steps: partial order, confluence and simultaneous reachability. One
+//! [`PartialOrder`] does what all that are chosen ask for together.
+
+use super::{CycleProviso, PartialOrder, PartialOrderMethod, PartialOrderStrategy};
+use crate::exec::CheckSelection;
+use crate::ir::ActionId;
+use crate::numbers::count;
+use crate::reduce::entry::{
+    AppliedReduction, AutomaticUse, DetectionContext, Incompatibility, IncompatibilityKind,
+    ReductionContext, ReductionEntry, ReductionMethod, ReductionSubject, SavingMeasure,
+};
+use crate::reduce::parameters::{
+    ChoiceValue, FlagSpec, ParameterKind, ParameterSpec, ParameterValues,
+};
+use crate::reduce::{
+    NotApplied, PreservedProperties, PropertyClass, Reduction as _, ReductionKind,
+    ReductionRefusal, ReductionSelection, confluence, simultaneous,
+};
+use std::collections::BTreeMap;
+
+/// What the reduction is called.
+const NAME: &str = "partial order";
+
+/// The parameter that says which steps are taken.
+pub(super) const METHOD: &str = "method";
+
+/// The parameter that says what keeps steps from being put off for ever.
+pub(super) const PROVISO: &str = "proviso";
+
+/// The proviso, which other reductions have as well that choose steps.
+const PROVISO_PARAMETER: ParameterSpec = ParameterSpec {
+    name: PROVISO,
+    summary: "what keeps steps from being put off for ever; by default static, levels beside symmetry",
+    kind: ParameterKind::Choice(&[
+        ChoiceValue {
+            name: "static",
+            summary: "An order of the states that steps climb, but for one on each cycle",
+            preserves_runs: true,
+        },
+        ChoiceValue {
+            name: "levels",
+            summary: "States are taken up again unless a step leads to the next level",
+            preserves_runs: false,
+        },
+        ChoiceValue {
+            name: "chains",
+            summary: "States of which a single step is taken are run through; what is looked for is taken up where that ends",
+            preserves_runs: false,
+        },
+        ChoiceValue {
+            name: "static+chains",
+            summary: "They are run through, and it is taken up unless that ends above where it began, in the order of `static`",
+            preserves_runs: false,
+        },
+    ]),
+    flag: Some(FlagSpec {
+        name: "por-proviso",
+        value_name: "PROVISO",
+        help: "What keeps steps from being put off for ever [default: static; levels beside symmetry; --reduce auto tries levels where static does not save enough]",
+        chooses: false,
+        bare: false,
+        off: None,
+    }),
+    excludes: None,
+};
+
+/// The reduction in the table.
+pub static POR: ReductionEntry = ReductionEntry {
+    name: "por",
+    title: NAME,
+    summary: "Partial order",
+    paper: "Holzmann, Godefroid and Pirottin 1992; Godefroid and Pirottin 1993; Valmari 1989; Overman 1981",
+    page: "partial-order",
+    kind: ReductionKind::Choice,
+    parameters: &[
+        ParameterSpec {
+            name: METHOD,
+            summary: "which steps are taken of a state; by default conditional",
+            kind: ParameterKind::Choice(&[
+                ChoiceValue {
+                    name: "local",
+                    summary: "Those of a process, where they are all its own matter",
+                    preserves_runs: true,
+                },
+                ChoiceValue {
+                    name: "overman",
+                    summary: "Those of a set of processes that nobody else disturbs",
+                    preserves_runs: true,
+                },
+                ChoiceValue {
+                    name: "stubborn",
+                    summary: "Those of a stubborn set",
+                    preserves_runs: true,
+                },
+                ChoiceValue {
+                    name: "conditional",
+                    summary: "The same, where what disturbs each other depends on how full channels are and what counters hold",
+                    preserves_runs: true,
+                },
+                ChoiceValue {
+                    name: "sleep",
+                    summary: "All, in one of the orders that lead to the same",
+                    preserves_runs: false,
+                },
+                ChoiceValue {
+                    name: "local+sleep",
+                    summary: "Those of `local`, in one of the orders that lead to the same; for deadlocks alone",
+                    preserves_runs: false,
+                },
+            ]),
+            flag: Some(FlagSpec {
+                name: "por",
+                value_name: "METHOD",
+                help: "Which steps are taken of a state where their order does not matter [default: conditional, if --reduce names por, or finds it good]",
+                chooses: true,
+                bare: false,
+                off: None,
+            }),
+            excludes: None,
+        },
+        PROVISO_PARAMETER,
+    ],
+    automatic: AutomaticUse::Tried,
+    preserves: PreservedProperties::ALL
+        .without(PropertyClass::Claims)
+        .without(PropertyClass::StutteringClaims)
+        .without(PropertyClass::StutterInvariant)
+        .without(PropertyClass::StepErrors)
+        .without(PropertyClass::Invariants)
+        .without(PropertyClass::Depth),
+    preserves_runs: true,
+    allows_joint_resets: false,
+    incompatible_with: &[],
+    nothing_found: "no steps are found whose order does not matter",
+    saving: SavingMeasure::Trial,
+    detect: |_| Vec::new(),
+    method: ReductionMethod::Wrap(apply),
+};
+
+/// The reduction in the table.
+pub static CONFLUENCE: ReductionEntry = ReductionEntry {
+    name: "confluence",
+    title: confluence::NAME,
+    summary: "Confluence: steps that come to the same whatever else happens first are taken at once",
+    paper: "Blom and van de Pol 2002; Pace, Lang and Mateescu 2003; Pelánek 2005, section 3.2.4",
+    page: "confluence",
+    kind: ReductionKind::Choice,
+    parameters: &[
+        ParameterSpec {
+            name: USE,
+            summary: "how confluent steps are used; by default map, prioritised beside por",
+            kind: ParameterKind::Choice(&[
+                ChoiceValue {
+                    name: "prioritised",
+                    summary: "Where there is one no other step is taken; every state is stored",
+                    preserves_runs: false,
+                },
+                ChoiceValue {
+                    name: "map",
+                    summary: "A state stands for the one where none is left",
+                    preserves_runs: false,
+                },
+            ]),
+            flag: Some(FlagSpec {
+                name: "confluence",
+                value_name: "USE",
+                help: "How steps that come to the same whatever else happens first are used [default: map]",
+                chooses: false,
+                bare: false,
+                off: None,
+            }),
+            excludes: Some(PROVISO),
+        },
+        PROVISO_PARAMETER,
+    ],
+    automatic: AutomaticUse::Never,
+    preserves: PreservedProperties::ALL
+        .without(PropertyClass::Claims)
+        .without(PropertyClass::StutteringClaims)
+        .without(PropertyClass::StutterInvariant)
+        .without(PropertyClass::Depth),
+    preserves_runs: false,
+    allows_joint_resets: false,
+    incompatible_with: &[Incompatibility {
+        other: "por",
+        kind: IncompatibilityKind::OtherValue {
+            parameter: METHOD,
+            default: "conditional",
+            needed: "conditional",
+        },
+    }],
+    nothing_found: "no step is found that nobody sees and that goes with all others",
+    saving: SavingMeasure::States,
+    detect: list_confluent,
+    method: ReductionMethod::Wrap(apply_beside),
+};
+
+/// The reduction in the table.
+pub static SIMULTANEOUS: ReductionEntry = ReductionEntry {
+    name: "simultaneous",
+    title: simultaneous::NAME,
+    summary: "Simultaneous reachability: steps of several that do not disturb each other are taken together",
+    paper: "Özdemir and Ural 1997; Vernadat, Azéma and Michel 1996; Pelánek 2005, section 3.2.5",
+    page: "simultaneous",
+    kind: ReductionKind::Choice,
+    parameters: &[PROVISO_PARAMETER],
+    automatic: AutomaticUse::Never,
+    preserves: PreservedProperties::ALL
+        .without(PropertyClass::Claims)
+        .without(PropertyClass::StutteringClaims)
+        .without(PropertyClass::StutterInvariant)
+        .without(PropertyClass::Depth),
+    preserves_runs: false,
+    allows_joint_resets: false,
+    incompatible_with: &[
+        Incompatibility {
+            other: "por",
+            kind: IncompatibilityKind::OtherValue {
+                parameter: METHOD,
+                default: "conditional",
+                needed: "conditional",
+            },
+        },
+        Incompatibility {
+            other: "confluence",
+            kind: IncompatibilityKind::Contradiction(
+                "confluent steps are taken one by one, not several together",
+            ),
+        },
+    ],
+    nothing_found: "no steps are found that can be taken together",
+    saving: SavingMeasure::States,
+    detect: |_| Vec::new(),
+    method: ReductionMethod::Wrap(apply_beside),
+};
+
+/// The parameter that says how confluent steps are used.
+const USE: &str = "use";
+
+/// Chooses steps, unless partial order chooses them with others.
+fn apply_beside<'m>(context: &ReductionContext<'m, '_>) -> AppliedReduction<'m> {
+    match context.parameters_of(POR.name) {
+        Some(_) => Ok(None),
+        None => apply(context),
+    }
+}
+
+/// The proviso by which confluent steps are used, if parameters say how; else another one.
+fn proviso_of_use(parameters: &ParameterValues, default: CycleProviso) -> CycleProviso {
+    match parameters.choice(USE) {
+        Some("map") => CycleProviso::Chains,
+        Some(_) => CycleProviso::Static,
+        None => default,
+    }
+}
+
+/// The actions with steps that come to the same whatever else happens first.
+fn list_confluent(context: &DetectionContext) -> Vec<ReductionSubject> {
+    let (method, proviso) = (PartialOrderMethod::Confluence, CycleProviso::Chains);
+    let Ok(selector) = context.interp.selector() else { return Vec::new() };
+    let (way, checks) = (PartialOrderStrategy { method, proviso }, CheckSelection::default());
+    let budget = context.budget.for_analysis(confluence::NAME);
+    let found = PartialOrder::of(context.interp, Box::new(selector), way, &checks, &budget);
+    let Ok(found) = found else { return Vec::new() };
+    let mut instances: BTreeMap<ActionId, u64> = BTreeMap::new();
+    for action in found.confluent_actions() {
+        *instances.entry(action).or_default() += 1;
+    }
+    let subjects = instances.into_iter().map(|(id, instances)| {
+        let action = &context.program().actions[id];
+        let about = format!("{} taken at once", count(instances, "instance"));
+        context.at(&action.name, action.span, about)
+    });
+    subjects.collect()
+}
+
+/// Chooses steps of a program, as all chosen reductions of this kind ask for together.
+fn apply<'m>(context: &ReductionContext<'m, '_>) -> AppliedReduction<'m> {
+    let Some(way) = PartialOrderStrategy::of_chosen(|name| context.parameters_of(name)) else {
+        return Ok(None);
+    };
+    // A state that stands for another may be anywhere in the order.
+    let proviso = if context.is_symmetric { CycleProviso::Levels } else { way.proviso };
+    let way = PartialOrderStrategy { proviso, ..way };
+    match find(context, way) {
+        Ok(found) => Ok(Some(Box::new(found))),
+        Err(reason) => Err(ReductionRefusal {
+            reductions: way.method.entries().iter().map(|&it| it.into()).collect(),
+            name: way.method.reduction_name(),
+            reason,
+        }),
+    }
+}
+
+fn find<'m>(
+    context: &ReductionContext<'m, '_>,
+    way: PartialOrderStrategy,
+) -> Result<PartialOrder<'m>, NotApplied> {
+    context.check_rewritable()?;
+    check_companions(context, way)?;
+    let budget = context.budget.for_analysis(&way.method.reduction_name());
+    let (interp, selective) = (context.interp, (context.selective)()?);
+    let found = match context.finite_runs {
+        None => PartialOrder::of(interp, selective, way, &context.checks, &budget)?,
+        Some(_) => PartialOrder::for_infinite_runs(interp, selective, way, &budget)?,
+    };
+    // A claim that counts steps is not what is given up.
+    match context.claim.is_some() && !found.preserves().has(PropertyClass::StutteringClaims) {
+        true => Err(NotApplied::DeadlocksBesideClaim),
+        false => Ok(found),
+    }
+}
+
+/// Refuses strategies that do not go with a claim, or with symmetry.
+fn check_companions(
+    context: &ReductionContext<'_, '_>,
+    way: PartialOrderStrategy,
+) -> Result<(), NotApplied> {
+    let (claim, is_symmetric) = (context.claim.map(str::to_owned), context.is_symmetric);
+    Err(match claim {
+        None if way.method.sleeps() && is_symmetric => NotApplied::SleepBesideSymmetry,
+        Some(claim) if way.method.is_confluent() || way.method.takes_several() => {
+            NotApplied::ClaimSeesStates(claim)
+        }
+        Some(claim) if way.method.sleeps() => NotApplied::ClaimSeesSleep(claim),
+        Some(claim) if way.proviso == CycleProviso::Levels => {
+            NotApplied::ClaimBesideLevels { claim, is_symmetric }
+        }
+        Some(claim) if way.proviso == CycleProviso::Chains => NotApplied::ClaimBesideChains(claim),
+        _ => return Ok(()),
+    })
+}
+
+impl PartialOrderStrategy {
+    /// The one that chosen reductions ask for: `parameters_of` gives the parameters of a reduction that is chosen.
+    pub fn of_chosen<'p>(
+        parameters_of: impl Fn(&str) -> Option<&'p ParameterValues>,
+    ) -> Option<PartialOrderStrategy> {
+        let [por, confluence, simultaneous] =
+            ["por", "confluence", "simultaneous"].map(&parameters_of);
+        let proviso = |it: Option<&ParameterValues>| CycleProviso::of_name(it?.choice(PROVISO)?);
+        let (method, default) = match (por, confluence, simultaneous) {
+            (_, _, Some(_)) => (PartialOrderMethod::Simultaneous, CycleProviso::Static),
+            (None, None, None) => return None,
+            (None, Some(confluence), _) => {
+                (PartialOrderMethod::Confluence, proviso_of_use(confluence, CycleProviso::Chains))
+            }
+            (Some(_), Some(confluence), _) => (
+                PartialOrderMethod::ConfluentConditional,
+                proviso_of_use(confluence, CycleProviso::Static),
+            ),
+            (Some(por), None, _) => {
+                let method = por.choice(METHOD).and_then(PartialOrderMethod::of_name);
+                (method.unwrap_or(PartialOrderMethod::DEFAULT), CycleProviso::Static)
+            }
+        };
+        let proviso = proviso(simultaneous).or(proviso(confluence)).or(proviso(por));
+        Some(PartialOrderStrategy { method, proviso: proviso.unwrap_or(default) })
+    }
+}
+
+impl From<PartialOrderStrategy> for ReductionSelection {
+    /// The reductions that ask for it.
+    fn from(way: PartialOrderStrategy) -> ReductionSelection {
+        let proviso = ParameterValues::DEFAULT.with(PROVISO, way.proviso.name());
+        let all = way.method.entries().iter().filter(|it| {
+            // Simultaneous reachability needs no partial order beside it.
+            **it != POR.name || way.method != PartialOrderMethod::Simultaneous
+        });
+        all.fold(ReductionSelection::default(), |all, name| {
+            let is_method = PartialOrderMethod::of_name(way.method.name()).is_some();
+            let parameters = match *name == POR.name && is_method {
+                true => proviso.clone().with(METHOD, way.method.name()),
+                false => proviso.clone(),
+            };
+            all.with(name, parameters)
+        })
+    }
+}
