@@ -11,7 +11,8 @@ use spillway::front::{Language, Options};
 use spillway::reduce::claim::{ClaimProduct, FiniteRunPolicy};
 use spillway::reduce::partial_order::PartialOrderMethod;
 use spillway::reduce::rewriting::RewriteSelection;
-use spillway::search::liveness::nested_dfs::{Lasso, ProbeLimits, ProbeVerdict};
+use spillway::search::lasso::Lasso;
+use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
 use spillway::search::{MemoryPlan, SearchControl, StateStorage};
 use spillway::session::{
     EmptinessSearch, Fairness, LivenessCheck, ProductCheck, PropertyRequest, ReductionRequest,

@@ -108,7 +108,7 @@ impl SavedLevels {
     ///
     /// # Errors
     ///
-    /// [`Error::LevelLog`] if there are too many levels.
+    /// [`Error::Levels`] if there are too many levels.
     ///
     /// # Panics
     ///
@@ -312,7 +312,7 @@ impl LevelLog {
     ///
     /// # Errors
     ///
-    /// [`Error::LevelLog`] if there are too many levels.
+    /// [`Error::Levels`] if there are too many levels.
     ///
     /// # Panics
     ///

@@ -17,7 +17,8 @@ use crate::report::{
     ReportPage, TraceDisplayOptions, TraceFormat, TraceView, ViolatingRun, ViolatingRunEnd, count,
     grouped,
 };
-use crate::search::liveness::nested_dfs::{Lasso, ProbeVerdict};
+use crate::search::lasso::Lasso;
+use crate::search::liveness::nested_dfs::ProbeVerdict;
 use crate::search::{SearchVerdict, events};
 use crate::session::{Fairness, LivenessCheck, ReplayedRun, SearchedModel, SweepStatus};
 use serde_json::{Value, json};
