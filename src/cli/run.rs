@@ -343,7 +343,7 @@ impl<'a> SessionRun<'a> {
         let sources = &self.model.sources;
         let (view, ending) =
             (self.args.view(), report::CounterexampleEnd::of(violation, way, sources));
-        report::write_trace((sources, &view), &ending, way, &mut |it| print(it));
+        report::write_trace(sources, &view, &ending, way, &mut |it| print(it));
         print("\n");
         ending
     }
@@ -380,5 +380,5 @@ pub(super) fn strict_code(strict: bool, code: u8, is_whole: bool) -> u8 {
 
 /// Prints a result as an object, with the counterexample.
 fn print_as_json(report: &Report, shown: Option<&(ViolationReport, Counterexample)>) {
-    report::write_json_result((report, &warnings()), shown, &mut |it| print_json(it));
+    report::write_json_result(report, &warnings(), shown, &mut |it| print_json(it));
 }

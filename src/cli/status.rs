@@ -107,10 +107,8 @@ pub(super) fn with_report(
         }
         None => SearchOutcome::default(),
     };
-    let found = {
-        let searched = (reduced.model(), reduced.stack().preserves());
-        report::violations(searched, &model.sources, &limits, &outcome)
-    };
+    let preserved = reduced.stack().preserves();
+    let found = report::violations(reduced.model(), preserved, &model.sources, &limits, &outcome);
     let disk = saved.as_ref().map_or(DiskFigures::default(), |saved| saved.disk);
     let mut report = Report {
         model_name: job.model_name(),

@@ -77,8 +77,8 @@ impl PropertyJudgement {
         }
     }
 
-    /// A property of runs, of a kind.
-    fn of_runs((kind, name): (&str, &str), came: PropertyVerdict) -> PropertyJudgement {
+    /// A property of runs, of a kind and a name.
+    pub fn of_runs(kind: &str, name: &str, came: PropertyVerdict) -> PropertyJudgement {
         let says = if came == PropertyVerdict::Open { NOT_ENDED } else { "" };
         let breach = || PropertyBreach {
             what: None,
@@ -178,7 +178,7 @@ impl JudgementReport {
             (_, false) => (PropertyVerdict::Open, NOT_ENDED),
         };
         let model = report.model.description();
-        let properties = properties((model, report.sources), came, says);
+        let properties = properties(model, report.sources, came, says);
         let mut all = violated(report, &properties, shown.as_ref().map(|it| it.0));
         let asked = properties.into_iter().filter(|it| report.limits.checks.checks_kind(&it.kind));
         let is_checked = |word: &str| report.scope.checked.iter().any(|it| it == word);
@@ -202,16 +202,16 @@ impl JudgementReport {
     }
 }
 
-/// Those of a search about whole runs: the property, of a kind and a name, with what came of it, and what was not checked beside it.
+/// Those of a search about whole runs: the property, and what was not checked beside it.
 pub fn of_runs(
-    property: (&str, &str),
-    came: PropertyVerdict,
-    (model, sources): (&dyn SystemDescription, &SourceMap),
+    property: PropertyJudgement,
+    model: &dyn SystemDescription,
+    sources: &SourceMap,
     scope: &CheckScope,
 ) -> Vec<PropertyJudgement> {
-    let mut all = vec![PropertyJudgement::of_runs(property, came)];
+    let mut all = vec![property];
     scope.unchecked.iter().for_each(|it| add(&mut all, PropertyJudgement::of_missed(it)));
-    let asked = properties((model, sources), PropertyVerdict::Unchecked, NOT_CHECKED).into_iter();
+    let asked = properties(model, sources, PropertyVerdict::Unchecked, NOT_CHECKED).into_iter();
     asked.filter(|it| scope.leaves_out(&it.kind)).for_each(|it| add(&mut all, it));
     // A search that met no error has checked that, too.
     let is_checked = |word: &str| scope.checked.iter().any(|it| it == word);
@@ -243,7 +243,8 @@ fn add(all: &mut Vec<PropertyJudgement>, it: PropertyJudgement) {
 
 /// What the model says of its states, each with an id of its own, as it came where it is not violated.
 fn properties(
-    (model, sources): (&dyn SystemDescription, &SourceMap),
+    model: &dyn SystemDescription,
+    sources: &SourceMap,
     came: PropertyVerdict,
     says: &str,
 ) -> Vec<PropertyJudgement> {

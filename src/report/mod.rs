@@ -167,7 +167,7 @@ impl Report<'_> {
     pub fn violations(&self) -> Vec<ViolationReport> {
         let preserved = self.reductions.iter().map(|it| it.preserves);
         let preserved = preserved.fold(PreservedProperties::ALL, PreservedProperties::and);
-        violations((self.model, preserved), self.sources, self.limits, self.outcome)
+        violations(self.model, preserved, self.sources, self.limits, self.outcome)
     }
 }
 
@@ -373,7 +373,8 @@ fn at_fault(model: &dyn SystemDescription, action: u32, failed: &str) -> String 
 
 /// What counts as a violation, shallowest first, in a model by reductions that preserve so much.
 pub fn violations(
-    (model, preserved): (&dyn StateSpace, PreservedProperties),
+    model: &dyn StateSpace,
+    preserved: PreservedProperties,
     sources: &SourceMap,
     limits: &SearchLimits,
     outcome: &SearchOutcome,

@@ -9,13 +9,13 @@ use crate::cli::trail::WrittenTrail;
 use crate::cli::{
     CommandResult, notify, print, print_json, result_files, run, say, trace, trail, warn, warnings,
 };
-use crate::exec::{ReductionCounters, StepDescription, StepOutcome, SystemDescription};
+use crate::exec::{ReductionCounters, StepDescription, StepOutcome};
 use crate::front::TrailEnd;
 use crate::reduce::ReductionRefusal;
 use crate::report::{
-    self, AnnotatedSources, CheckScope, FinalStateView, JudgementReport, PropertyVerdict,
-    ReportPage, TraceDisplayOptions, TraceFormat, TraceView, ViolatingRun, ViolatingRunEnd, count,
-    grouped,
+    self, AnnotatedSources, CheckScope, FinalStateView, JudgementReport, PropertyJudgement,
+    PropertyVerdict, ReportPage, TraceDisplayOptions, TraceFormat, TraceView, ViolatingRun,
+    ViolatingRunEnd, count, grouped,
 };
 use crate::search::lasso::Lasso;
 use crate::search::liveness::nested_dfs::ProbeVerdict;
@@ -123,8 +123,8 @@ pub(super) fn print_outcome(
     };
     if let Some(format) = how.format {
         let run = run.ok_or_else(trace::none_to_print)?;
-        let model = (watched.model.name(), &watched.model.sources);
-        print(&report::formatted_run(format, model, &run, &watched.name));
+        let (model, sources) = (watched.model.name(), &watched.model.sources);
+        print(&report::formatted_run(format, model, sources, &run, &watched.name));
         written.into_iter().for_each(WrittenTrail::say);
         return Ok(code(&told.found));
     }
@@ -232,8 +232,10 @@ fn write_page(
         page = ReportPage { events, dir, ..page };
         result_files::put("the report", path, &page.html())?;
     }
-    let of = (&watched.model.interp as &dyn SystemDescription, &watched.model.sources);
-    let all = report::judgements_of_runs(watched.property(), came, of, scope);
+    let (kind, name) = watched.property();
+    let property = PropertyJudgement::of_runs(kind, name, came);
+    let (model, sources) = (&watched.model.interp, &watched.model.sources);
+    let all = report::judgements_of_runs(property, model, sources, scope);
     let (model, strict) = (watched.model.name().to_owned(), args.strict);
     let ReportPage { told, way, .. } = page;
     result_files::write_judgements(
@@ -441,7 +443,7 @@ pub(super) fn as_text(
     }
     match run {
         None => out,
-        Some((run, view)) => run.text((&watched.model.sources, view), name) + "\n" + &out,
+        Some((run, view)) => run.text(&watched.model.sources, view, name) + "\n" + &out,
     }
 }
 

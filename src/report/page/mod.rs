@@ -150,7 +150,7 @@ impl<'p> ReportPage<'p> {
             section #again { h2 { "Once more" } (self.again()) }
             script { (PreEscaped(SCRIPT)) }
         };
-        document((&format!("{}: {verdict}", self.name), self.live.is_some()), &body)
+        document(&format!("{}: {verdict}", self.name), self.live.is_some(), &body)
     }
 
     /// How to do it again.
@@ -181,7 +181,7 @@ impl<'p> ReportPage<'p> {
 }
 
 /// A whole document, which may ask for parts of itself again if it is `status_panel`.
-fn document((title, live): (&str, bool), body: &Markup) -> String {
+fn document(title: &str, live: bool, body: &Markup) -> String {
     let own = if live { "; connect-src 'self'" } else { "" };
     let page = html! {
         (DOCTYPE)
