@@ -102,7 +102,7 @@ fn main() -> ExitCode {
         let (line, agrees) = match explore(&settings, &reference) {
             Ok(Explored { outcome, store }) => {
                 states += outcome.states();
-                transitions += outcome.transitions;
+                transitions += outcome.counters.transitions;
                 let (line, agrees) = compare(&reference, &outcome);
                 (line + &store, agrees)
             }
@@ -390,7 +390,7 @@ fn compare(reference: &Reference, outcome: &SearchOutcome) -> (String, bool) {
         .map(|(_, finding)| finding.count)
         .sum();
     // SPIN counts how often a state is come to, so the initial one once more.
-    let arrivals = outcome.transitions + u64::from(reference.errors.is_some());
+    let arrivals = outcome.counters.transitions + u64::from(reference.errors.is_some());
     let fewer = reference.at_most && outcome.states() <= reference.states;
     let states = Some(reference.states).filter(|_| reference.whole && !fewer);
     let line = [

@@ -129,7 +129,7 @@ struct Took {
 
 impl Took {
     fn print(&self, what: &str, yardstick: f64) {
-        let (states, transitions) = (self.outcome.states(), self.outcome.transitions);
+        let (states, transitions) = (self.outcome.states(), self.outcome.counters.transitions);
         let each = 1e9 * self.cpu / transitions as f64;
         println!(
             "  {what}: {states} states, {transitions} transitions, {:.2} s, {:.0} states/s, CPU \
@@ -188,7 +188,7 @@ fn expansion_alone(
                 run,
             );
             *seconds += cpu_seconds() - began;
-            *transitions += collected.map_or(0, |it| it.transitions);
+            *transitions += collected.map_or(0, |it| it.counters.transitions);
         }
     });
     let each = |(what, _, seconds, transitions)| (what, 1e9 * seconds / transitions as f64);
@@ -224,7 +224,7 @@ fn expansion_by_choice(
             let mut buffer = Vec::new();
             let mut run = |run: &mut dyn FnMut(&mut SuccessorSink)| {
                 SuccessorSink::collect_in_batches(width, &mut buffer, 32 << 10, forget, run)
-                    .map_or(0, |it| it.transitions)
+                    .map_or(0, |it| it.counters.transitions)
             };
             let mut at = cpu_seconds();
             let mut lap = |what: usize| {

@@ -42,7 +42,7 @@ struct Counts {
 
 impl Counts {
     fn of(outcome: &SearchOutcome) -> Counts {
-        let (transitions, levels) = (outcome.transitions, outcome.levels.len());
+        let (transitions, levels) = (outcome.counters.transitions, outcome.levels.len());
         Counts { states: outcome.states(), transitions, levels }
     }
 }
@@ -176,7 +176,8 @@ fn in_memory(model: &dyn StateSpace, codec: Codec) -> spill::Result<InMemory> {
             assert!(table.codec.decode(table.get(at), &mut state), "a record is of a state");
             buffer.clear();
             let run = |out: &mut SuccessorSink| model.expand(&state, out);
-            transitions += SuccessorSink::collect(model.width(), &mut buffer, run)?.transitions;
+            transitions +=
+                SuccessorSink::collect(model.width(), &mut buffer, run)?.counters.transitions;
             for state in buffer.chunks_exact(model.width()) {
                 let known = table.ends.len();
                 let number = table.insert(state);

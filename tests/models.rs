@@ -43,7 +43,7 @@ fn fields(outcome: &SearchOutcome, found: &[ViolationReport]) -> BTreeMap<String
     let mut fields = BTreeMap::from([
         ("verdict".to_string(), outcome.verdict.name().to_string()),
         ("states".into(), outcome.states().to_string()),
-        ("transitions".into(), outcome.transitions.to_string()),
+        ("transitions".into(), outcome.counters.transitions.to_string()),
         ("levels".into(), outcome.levels.len().to_string()),
         ("deadlocks".into(), outcome.deadlocks().to_string()),
     ]);

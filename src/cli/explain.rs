@@ -4,7 +4,7 @@ use super::args::{AutomatonFormatArg, ExplainArgs};
 use super::failure::{CommandFailure, VERIFIED};
 use super::{CommandResult, model, print, reduce};
 use crate::budget::AnalysisBudget;
-use crate::exec::{ExecutionMode, Executor, Interp, ReductionCounters};
+use crate::exec::{Counters, ExecutionMode, Executor, Interp};
 use crate::ir::layout::GroupContent;
 use crate::ir::{Program, text};
 use crate::reduce::{ReductionRefusal, ReductionSummary};
@@ -84,7 +84,7 @@ fn property(args: &ExplainArgs, wanted: PropertyRequest<'_>) -> CommandResult {
 fn reductions(searched: &SearchedModel) -> String {
     let stack = searched.stack();
     let mut out = String::new();
-    for ReductionSummary { name, preserves, .. } in stack.summaries(&ReductionCounters::default()) {
+    for ReductionSummary { name, preserves, .. } in stack.summaries(&Counters::default()) {
         out += &report::wrapped("", &format!("reduced by {name}, which preserves {preserves}"));
     }
     for ReductionRefusal { name, reason: why } in stack.unused_reductions() {

@@ -119,7 +119,7 @@ pub(super) fn with_report(
         rebuilt: rebuilt(saved.as_ref()),
         compiled: None,
         model: reduced.model(),
-        reductions: reduced.stack().summaries(&outcome.tally()),
+        reductions: reduced.stack().summaries(&outcome.counters),
         unused: reduced.stack().unused_reductions(),
         claim: about.claim,
         sources: &model.sources,
@@ -159,7 +159,7 @@ fn status_of_rust_type(
             "language": job.language(),
             "verdict": outcome.verdict.name(),
             "states": outcome.states(),
-            "transitions": outcome.transitions,
+            "transitions": outcome.counters.transitions,
             "levels": outcome.levels.len(),
             "eventually": contents.promises.iter().map(report::promise_as_json).collect::<Vec<_>>(),
             "seconds": saved.as_ref().map_or(0.0, |saved| saved.seconds),
@@ -198,7 +198,7 @@ pub(super) fn rust_type_as_text(
     let verdict = verdict_of_rust_type(contents, outcome);
     let rows: String = promises.iter().map(|it| report::row(EVENTUALLY, &it.summary())).collect();
     let states = report::count(outcome.states(), "state");
-    let transitions = report::count(outcome.transitions, "transition");
+    let transitions = report::count(outcome.counters.transitions, "transition");
     let levels = report::count(outcome.levels.len() as u64, "level");
     let (seconds, resident) = saved.as_ref().map_or((0.0, 0), |it| (it.seconds, it.peak_rss_bytes));
     let took = format!("{seconds:.1} s, {} of memory", ByteCount(resident));

@@ -4,7 +4,7 @@ use super::args::ValuesArgs;
 use super::failure::{self, CommandFailure};
 use super::signals::SignalHandlers;
 use super::{CommandResult, print, print_json, trace_finder, warnings};
-use crate::exec::ReductionCounters;
+use crate::exec::Counters;
 use crate::report::{count, grouped, row, wrapped};
 use crate::search::SearchControl;
 use crate::search::checkpoint::SavedSearch;
@@ -55,7 +55,7 @@ pub(super) fn collect_values(
         let message = "stopped before all states were looked at";
         return Err(CommandFailure::of_code(failure::STOPPED, message));
     };
-    let told = searched.stack().summaries(&ReductionCounters::default());
+    let told = searched.stack().summaries(&Counters::default());
     let reduced: Vec<String> = told.into_iter().map(|it| it.name).collect();
     // Of what was wished for only what was used changes anything.
     let is_used = |it: &&str| reduced.iter().any(|name| name == it);

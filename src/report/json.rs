@@ -42,7 +42,6 @@ pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
         "language": report.language,
         "verdict": outcome.verdict.name(),
         "states": outcome.states(),
-        "transitions": outcome.transitions,
         "levels": outcome.levels.len(),
         "deadlocks": outcome.deadlocks(),
         "violations": found.iter().map(violation).collect::<Vec<_>>(),
@@ -66,10 +65,6 @@ pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
         "reductions": report.reductions.iter().map(|it| &it.name).collect::<Vec<_>>(),
         "reduced": report.reductions.iter().map(reduced).collect::<Vec<_>>(),
         "not_reduced": report.unused.iter().map(unused).collect::<Vec<_>>(),
-        "states_partly_expanded": outcome.partial,
-        "states_expanded_again": outcome.reexpanded,
-        "states_run_through": outcome.passed,
-        "steps_not_followed": outcome.beyond,
         "shortened": report.shortened.map(shortened),
         "claim": report.claim,
         "steps_cut_off": report.scope.cut_off_steps(outcome),
@@ -78,6 +73,11 @@ pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
         "warnings": warnings,
         "dir": report.dir,
     });
+    for (counter, value) in outcome.counters.labelled() {
+        if let Some(member) = counter.json_member {
+            object[member] = json!(value);
+        }
+    }
     for (key, value) in scope(report.scope) {
         object[key] = value;
     }

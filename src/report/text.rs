@@ -46,12 +46,12 @@ pub fn print_result(report: &Report, ending: Option<&CounterexampleEnd>, verbose
         0 => String::new(),
         all => format!("{} in ", count(all as u64, "violation")),
     };
-    let counts = [
-        count(outcome.states(), "state"),
-        count(outcome.transitions, "transition"),
-        count(outcome.levels.len() as u64, "level"),
-        count(outcome.deadlocks(), "deadlock"),
-    ];
+    let counted = outcome.counters.labelled();
+    let counted = counted.filter_map(|(counter, value)| Some(count(value, counter.noun?)));
+    let mut counts = vec![count(outcome.states(), "state")];
+    counts.extend(counted);
+    counts.push(count(outcome.levels.len() as u64, "level"));
+    counts.push(count(outcome.deadlocks(), "deadlock"));
     let memory = ByteCount(report.peak_rss_bytes);
     let took = format!("{:.1} s, {memory} of memory", report.seconds);
     out += &row("found", &format!("{violations}{}; {took}", counts.join(", ")));

@@ -22,8 +22,8 @@ pub use worker::ExpansionWorker;
 use super::SearchControl;
 use super::control::SearchProgress;
 use crate::exec::{
-    ActionCounts, CheckSelection, ExpansionOutcome, Findings, ObligationSink, PostponingStateSpace,
-    StateSpace, SuccessorSink,
+    CheckSelection, ExpansionOutcome, Findings, ObligationSink, PostponingStateSpace, StateSpace,
+    SuccessorSink,
 };
 use spill::{BlockDecoder, Codec, Frontier, Result};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -135,18 +135,8 @@ impl ExpansionPass<'_> {
 pub struct ExpansionResult {
     /// States of the level expanded in all.
     pub states: u64,
-    /// Transitions taken.
-    pub transitions: u64,
-    /// States of which steps were put off.
-    pub postponed: u64,
-    /// States that were run through.
-    pub passed: u64,
-    /// Steps that were not followed.
-    pub beyond: u64,
-    /// How often each action was taken.
-    pub taken: ActionCounts,
-    /// What was found wrong.
-    pub findings: Findings,
+    /// What expanding those came to that had not been expanded before.
+    pub outcome: ExpansionOutcome,
 }
 
 /// Expands `level` with all workers until it ends or `pause` says so.
@@ -167,22 +157,9 @@ pub fn expand(
     })?;
     let mut all = ExpansionResult { states: units.done(), ..ExpansionResult::default() };
     for tallies in tallies {
-        let ExpansionOutcome {
-            transitions,
-            postponed: put_off,
-            skipped: passed,
-            pruned: beyond,
-            action_counts: taken,
-            findings,
-            ..
-        } = tallies.of_states_before(all.states);
-        all.transitions += transitions;
-        all.postponed += put_off;
-        all.passed += passed;
-        all.beyond += beyond;
-        all.taken.merge(taken);
-        all.findings.merge(findings.at_level(u64::from(level.number)));
+        all.outcome += tallies.of_states_before(all.states);
     }
+    all.outcome.findings = all.outcome.findings.at_level(u64::from(level.number));
     Ok(all)
 }
 

@@ -43,7 +43,7 @@ pub fn search(model: &dyn StateSpace, limits: &SearchLimits) -> Result<SearchOut
         }
         let new = undominated(next, &mut visited, dominance.as_ref());
         again = (level, undischarged(frontier, &owed, &new));
-        outcome.reexpanded += again.1.len() as u64;
+        outcome.counters.re_expanded += again.1.len() as u64;
         frontier = new;
     }
     outcome.verdict = match limits.checks.has_violation(model, &outcome.findings) {
@@ -139,11 +139,8 @@ fn undischarged(states: StateList, owed: &[StateList], new: &[Vec<u8>]) -> State
 
 /// Adds what expanding states of a level came to.
 fn add(outcome: &mut SearchOutcome, level: u64, collected: ExpansionOutcome) {
-    outcome.transitions += collected.transitions;
-    outcome.partial += collected.postponed;
-    outcome.passed += collected.skipped;
-    outcome.beyond += collected.pruned;
-    outcome.taken.merge(collected.action_counts);
+    outcome.counters += collected.counters;
+    outcome.action_counts.merge(collected.action_counts);
     outcome.findings.merge(collected.findings.at_level(level));
 }
 

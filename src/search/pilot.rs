@@ -152,7 +152,7 @@ impl FirstLevels {
                 }
             }
         })?;
-        Ok(found.postponed >= PUT_OFF_MIN)
+        Ok(found.counters.partially_expanded >= PUT_OFF_MIN)
     }
 
     /// Whether they are too few to tell: the next level is too large.

@@ -424,7 +424,7 @@ impl<'m> Session<'m> {
             rebuilt: *rebuilt,
             compiled: searched.compiled(),
             model: searched.model(),
-            reductions: searched.stack().summaries(&outcome.tally()),
+            reductions: searched.stack().summaries(&outcome.counters),
             unused: searched.stack().unused_reductions(),
             claim: about.claim,
             sources: &about.sources,

@@ -101,7 +101,7 @@ fn compare(net: &Net) -> Result<(bool, bool), TestCaseError> {
     for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
         let executor = Executor::new(&interp, exec);
         let found = memory::search(executor.model(), &limits).unwrap();
-        let found = (found.states(), found.transitions, found.deadlocks());
+        let found = (found.states(), found.counters.transitions, found.deadlocks());
         prop_assert_eq!(
             found,
             (counts.states, counts.transitions, counts.deadlocks),
@@ -116,7 +116,7 @@ fn compare(net: &Net) -> Result<(bool, bool), TestCaseError> {
         let interp = Interp::new(load(&unfolded).unwrap()).unwrap();
         let executor = Executor::new(&interp, ExecutionMode::Interp);
         let found = memory::search(executor.model(), &limits).unwrap();
-        let found = (found.states(), found.transitions, found.deadlocks());
+        let found = (found.states(), found.counters.transitions, found.deadlocks());
         let counts = (counts.states, counts.transitions, counts.deadlocks);
         prop_assert_eq!(found, counts, "{}\n{}", text, unfolded);
     }
@@ -376,7 +376,10 @@ fn of_many_transitions_the_few_that_can_be_taken_are() {
     for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
         let executor = Executor::new(&interp, exec);
         let found = memory::search(executor.model(), &SearchLimits::default()).unwrap();
-        assert_eq!((found.states(), found.transitions, found.deadlocks()), (count, count, 0));
+        assert_eq!(
+            (found.states(), found.counters.transitions, found.deadlocks()),
+            (count, count, 0)
+        );
     }
 }
 
@@ -568,7 +571,12 @@ fn nets_of_others_have_the_counts_of_the_contest() {
         let executor = Executor::new(&interp, ExecutionMode::Jit);
         let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
         let found = memory::search(executor.model(), &limits).unwrap();
-        assert_eq!((found.states(), found.transitions), (states, transitions), "{}", fields[0]);
+        assert_eq!(
+            (found.states(), found.counters.transitions),
+            (states, transitions),
+            "{}",
+            fields[0]
+        );
         counted += 1;
     }
     println!("{counted} nets");

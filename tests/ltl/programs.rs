@@ -129,7 +129,7 @@ impl Explored {
             let state = states[next].clone();
             let collected =
                 SuccessorSink::collect(width, &mut buffer, |out| product.expand(&state, out));
-            transitions += collected.unwrap().transitions;
+            transitions += collected.unwrap().counters.transitions;
             let steps = fair.map_or(Vec::new(), |it| it.steps(&state));
             let fair_steps = steps.into_iter().map(|(step, set)| match step.outcome {
                 StepOutcome::Successor(to) => (to, set),
@@ -214,7 +214,7 @@ impl Trial<'_> {
         let outcome = SavedSearch::load(disk).unwrap().outcome().unwrap();
         let answer = Answer {
             states: outcome.states(),
-            transitions: outcome.transitions,
+            transitions: outcome.counters.transitions,
             has_cycle: matches!(found, ProbeVerdict::Found(_)),
         };
         prop_assert!(*found != ProbeVerdict::Open);

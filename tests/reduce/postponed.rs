@@ -106,7 +106,11 @@ fn every_store_explores_what_it_should() {
     let some = memory::search(&model, &limits()).unwrap();
     model.lazy = false;
     let all = memory::search(&model, &limits()).unwrap();
-    assert!(some.states() < all.states() && some.reexpanded > 50 && all.partial == 0);
+    assert!(
+        some.states() < all.states()
+            && some.counters.re_expanded > 50
+            && all.counters.partially_expanded == 0
+    );
     model.lazy = true;
     for storage in storages(&model) {
         let expected = match storage {
@@ -132,7 +136,11 @@ fn case(nodes: u64, buffer: u64) -> Case {
     let plan = tiny_plan(1, graph.width, buffer, nodes / 4);
     let model = Lazy::new(graph, 3);
     let expected = memory::search(&model, &limits()).unwrap();
-    assert!(expected.reexpanded > 20 && expected.partial > expected.reexpanded, "{expected:?}");
+    assert!(
+        expected.counters.re_expanded > 20
+            && expected.counters.partially_expanded > expected.counters.re_expanded,
+        "{expected:?}"
+    );
     Case { model, plan, expected }
 }
 
@@ -332,7 +340,7 @@ impl PostponingStateSpace for Circle {
             let mut owe = |successor: &[u8]| owed.add(position, successor);
             self.expand_by(state, out, [true, false], &mut owe);
             self.violations(state).into_iter().for_each(|check| out.record_finding(check, state));
-            out.count_postponed(1);
+            out.count_partially_expanded(1);
         }
     }
 
@@ -406,7 +414,7 @@ fn a_step_that_every_state_of_a_cycle_puts_off_is_not_lost() {
         // Each round ends where it began, and only the last state of it is expanded again.
         assert_eq!(expected.states(), u64::from(round) * (u64::from(end) + 1));
         assert_eq!(
-            (expected.partial, expected.reexpanded),
+            (expected.counters.partially_expanded, expected.counters.re_expanded),
             (expected.states(), u64::from(end) + 1)
         );
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());

@@ -73,7 +73,7 @@ fn compared(
         return Err(format!("{checks:?}: {expected:?} and {came:?}, {} states", found.states()));
     }
     let never = |searched: &dyn StateSpace, found: &SearchOutcome| {
-        let taken = original_action_counts(searched, found.taken.clone());
+        let taken = original_action_counts(searched, found.action_counts.clone());
         let all = model.interp.program().actions.keys();
         all.filter(|&it| taken.of(it) == 0).collect::<Vec<ActionId>>()
     };

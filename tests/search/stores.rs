@@ -318,7 +318,7 @@ fn a_failure_is_told(what: &str, failing: &Failing, searched: &dyn StateSpace) {
         let all = failing.at_each(anew, || {
             assert_same(&go_on().unwrap(), &expected, &storage, what);
         });
-        assert!(all > expected.transitions, "{what}: {all}");
+        assert!(all > expected.counters.transitions, "{what}: {all}");
         let disk = disk.borrow();
         let saved = SavedSearch::load(&**disk).unwrap();
         for (check, finding) in saved.all_findings().unwrap().iter() {

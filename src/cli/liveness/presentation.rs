@@ -9,7 +9,7 @@ use crate::cli::trail::WrittenTrail;
 use crate::cli::{
     CommandResult, notify, print, print_json, result_files, run, say, trace, trail, warn, warnings,
 };
-use crate::exec::{ReductionCounters, StepDescription, StepOutcome};
+use crate::exec::{Counters, StepDescription, StepOutcome};
 use crate::front::TrailEnd;
 use crate::reduce::ReductionRefusal;
 use crate::report::{
@@ -363,12 +363,7 @@ fn reductions(searched: &SearchedModel<'_>) -> String {
 
 /// The names of what the product was reduced by.
 fn reduced_by(searched: &SearchedModel<'_>) -> Vec<String> {
-    searched
-        .stack()
-        .summaries(&ReductionCounters::default())
-        .into_iter()
-        .map(|it| it.name)
-        .collect()
+    searched.stack().summaries(&Counters::default()).into_iter().map(|it| it.name).collect()
 }
 
 /// The answer, in words.

@@ -102,7 +102,7 @@ impl LivenessSummary {
         LivenessSummary {
             found,
             states: outcome.states(),
-            transitions: outcome.transitions,
+            transitions: outcome.counters.transitions,
             faults: faults.map(|(_, finding)| finding.count).sum(),
             stage: swept.map_or(LivenessStage::Reachability, LivenessStage::Sweeping),
             shortened: None,

@@ -68,7 +68,7 @@ impl<'p> ReportPage<'p> {
         let outcome = report.outcome;
         let figures = [
             ("states", grouped(outcome.states())),
-            ("transitions", grouped(outcome.transitions)),
+            ("transitions", grouped(outcome.counters.transitions)),
             ("levels", grouped(outcome.levels.len() as u64)),
             ("deadlocks", grouped(outcome.deadlocks())),
             ("seconds", format!("{:.1}", report.seconds)),

@@ -180,7 +180,7 @@ impl ExpansionWorker {
                     (rest, count, collected) = (&[], until, counted);
                     units.leave(first + until);
                 }
-                level.show(count, collected.transitions, &control.progress);
+                level.show(count, collected.counters.transitions, &control.progress);
                 tallies.add(first, collected, || units.certain());
                 first += count;
                 if !rest.is_empty() && control.should_stop() {

@@ -6,7 +6,7 @@
 //! there is swept at resume.
 
 use super::{ExternalSearch, levels_keys};
-use crate::exec::{ActionCounts, StateSpace};
+use crate::exec::{ActionCounts, ExpansionOutcome, StateSpace};
 use crate::search::checkpoint::{SavedLevel, SavedSearch, logs, restore_findings, save_findings};
 use crate::search::control::{SearchPhase, SearchProgress};
 use crate::search::orphan_files::remove_orphan_files;
@@ -37,11 +37,11 @@ impl<'a> ExternalSearch<'a> {
         let storage = saved.storage()?;
         sweep(&*disk, Some(&saved))?;
         let mut search = ExternalSearch::new(model, disk.clone(), plan, limits, control, storage);
-        search.transitions = saved.transitions;
-        search.passed = saved.passed;
-        search.beyond = saved.beyond;
-        search.taken = ActionCounts::new(saved.taken.clone());
-        search.findings = restore_findings(&saved.findings)?;
+        search.whole_levels = ExpansionOutcome {
+            counters: saved.counters,
+            action_counts: ActionCounts::new(saved.action_counts.clone()),
+            findings: restore_findings(&saved.findings)?,
+        };
         search.verdict = saved.outcome()?.verdict;
         search.seconds_before = saved.seconds;
         search.disk_before = saved.disk;
@@ -70,12 +70,11 @@ impl<'a> ExternalSearch<'a> {
         }
         self.open.expanded = saved.expanded;
         self.open.exhausted = saved.exhausted;
-        self.open.transitions = saved.transitions;
-        self.open.partial = saved.partial;
-        self.open.passed = saved.passed;
-        self.open.beyond = saved.beyond;
-        self.open.taken = ActionCounts::new(saved.taken);
-        self.open.findings = restore_findings(&saved.findings)?;
+        self.open.outcome = ExpansionOutcome {
+            counters: saved.counters,
+            action_counts: ActionCounts::new(saved.action_counts),
+            findings: restore_findings(&saved.findings)?,
+        };
         self.open.in_manifest = !saved.candidates.is_empty();
         self.open.restored = saved.candidates;
         Ok(())
@@ -137,20 +136,15 @@ impl<'a> ExternalSearch<'a> {
             store,
             values: self.store.saved_values(),
             frontier,
-            transitions: self.transitions,
-            passed: self.passed,
-            beyond: self.beyond,
-            taken: self.taken.all().to_vec(),
-            findings: save_findings(&self.findings),
+            counters: self.whole_levels.counters,
+            action_counts: self.whole_levels.action_counts.all().to_vec(),
+            findings: save_findings(&self.whole_levels.findings),
             open: SavedLevel {
                 expanded: self.open.expanded,
                 exhausted: self.open.exhausted,
-                transitions: self.open.transitions,
-                partial: self.open.partial,
-                passed: self.open.passed,
-                beyond: self.open.beyond,
-                taken: self.open.taken.all().to_vec(),
-                findings: save_findings(&self.open.findings),
+                counters: self.open.outcome.counters,
+                action_counts: self.open.outcome.action_counts.all().to_vec(),
+                findings: save_findings(&self.open.outcome.findings),
                 candidates,
                 logs: logs(lengths, &self.open.restored),
             },

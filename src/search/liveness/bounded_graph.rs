@@ -126,7 +126,7 @@ impl BoundedGraph {
             buffer.clear();
             let expanded =
                 SuccessorSink::collect(width, &mut buffer, |out| model.expand(&state, out))?;
-            transitions += expanded.transitions;
+            transitions += expanded.counters.transitions;
             faulty += faults(&expanded);
             let next = Some(depth + 1).filter(|_| (depth as usize) < steps);
             met.number(&buffer, width, next, &mut other);

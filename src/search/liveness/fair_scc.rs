@@ -165,7 +165,7 @@ impl FairSccSearch<'_> {
         let mut records = Vec::new();
         let collected = collect_fair(fair, &state, &mut records)?;
         if is_first {
-            self.transitions += collected.transitions;
+            self.transitions += collected.counters.transitions;
             self.faults += faults(&collected);
         }
         let edges = fair_records(&records, state.len());

@@ -190,7 +190,7 @@ impl NestedDfs<'_> {
         let collected =
             SuccessorSink::collect(model.width(), &mut buffer, |out| model.expand(&state, out))?;
         if is_first {
-            self.transitions += collected.transitions;
+            self.transitions += collected.counters.transitions;
             self.faults += faults(&collected);
         }
         let successors = self.number_states(&buffer);

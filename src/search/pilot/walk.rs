@@ -171,9 +171,9 @@ impl<'m> PilotWalk<'m> {
         let limit = BATCH.max(width);
         let collected = SuccessorSink::collect_in_batches(width, &mut buffer, limit, meet, run);
         match collected {
-            Ok(ExpansionOutcome { findings, transitions, .. }) => {
+            Ok(ExpansionOutcome { findings, counters, .. }) => {
                 self.findings.merge(findings);
-                self.counted += transitions;
+                self.counted += counters.transitions;
             }
             Err(_) if self.met.is_over => return Ok(()),
             Err(error) => return Err(error),
