@@ -21,6 +21,7 @@ mod letters;
 mod stuttering;
 
 use super::{PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack};
+use crate::exec::interp::ClaimMoves;
 use crate::exec::{
     Counters, ExpansionOutcome, FairExpander, Interp, PostponingStateSpace, ProcessSet, Simulation,
     StateSpace, SuccessorSink, SystemDescription, Violation, stop_request,
@@ -87,6 +88,11 @@ struct ProductBuffers {
 }
 
 impl<'m> NeverClaim<'m> {
+    /// The claim and its moves.
+    fn moves(&self) -> ClaimMoves<'_> {
+        ClaimMoves { claim: self.claim, from: &self.from }
+    }
+
     /// The claim of the program of `interp`, if it has one.
     pub fn of(interp: &'m Interp) -> Option<NeverClaim<'m>> {
         let program = interp.program();
