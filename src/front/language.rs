@@ -163,18 +163,19 @@ impl Language {
             Some((number, (holds, name.map(str::to_owned), span)))
         });
         let (files, asked): (Vec<u32>, Vec<_>) = asked.unzip();
-        if files.is_empty() {
-            return (self.load)(sources, options, None);
+        let source = (!files.is_empty()).then_some(PropertySource::Propositions(files));
+        let mut loaded = (self.load)(sources, options, source.as_ref())?;
+        if source.is_some() {
+            let propositions = loaded.property.take().map_or(Vec::new(), |it| it.propositions);
+            for ((holds, name, span), Proposition { text, condition }) in
+                asked.into_iter().zip(propositions)
+            {
+                let kind = holds.property(condition);
+                let name = name.unwrap_or(text);
+                loaded.program.properties.push(ProgramProperty { name, kind, span });
+            }
         }
-        let mut loaded = (self.load)(sources, options, Some(&PropertySource::Propositions(files)))?;
-        let propositions = loaded.property.take().map_or(Vec::new(), |it| it.propositions);
-        for ((holds, name, span), Proposition { text, condition }) in
-            asked.into_iter().zip(propositions)
-        {
-            let kind = holds.property(condition);
-            let name = name.unwrap_or(text);
-            loaded.program.properties.push(ProgramProperty { name, kind, span });
-        }
+        loaded.program.number_exprs();
         Ok(loaded)
     }
 
@@ -185,7 +186,9 @@ impl Language {
         options: &Options,
         asked: &PropertySource,
     ) -> Result<LoadedModel, Vec<Diagnostic>> {
-        (self.load)(sources, options, Some(asked))
+        let mut loaded = (self.load)(sources, options, Some(asked))?;
+        loaded.program.number_exprs();
+        Ok(loaded)
     }
 }
 

@@ -29,7 +29,7 @@ impl ConditionModality {
             ConditionModality::Sometimes => {
                 let span = condition.span;
                 let kind = ExprKind::Unary(UnaryOp::Not, Box::new(condition));
-                PropertyKind::Cover(Expr { kind, span })
+                PropertyKind::Cover(Expr::new(kind, span))
             }
         }
     }

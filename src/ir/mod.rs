@@ -14,6 +14,7 @@ pub mod components;
 mod ctl;
 pub mod entity;
 pub mod expr;
+mod expr_ids;
 mod expr_search;
 mod flag_conditions;
 pub mod interval;
@@ -26,6 +27,7 @@ pub mod types;
 pub mod unchecked_requirements;
 pub mod validate;
 pub mod walk;
+pub mod walk_mut;
 
 pub use action::{
     Action, ActionControl, AssertionKind, Communication, OverflowRule, Parameter, ProcessEdge,
@@ -40,6 +42,7 @@ pub use expr::{
     BinaryOp, CallArgument, ChannelRef, ConversionPiece, Expr, ExprKind, MultisetContains,
     NumberConversion, Place, PlaceRoot, PlaceSelector, Quantifier, ReceivePattern, UnaryOp,
 };
+pub use expr_ids::{ExprId, ExprMap};
 pub use flag_conditions::{ConditionModality, FlagCondition};
 pub use layout::Layout;
 pub use message_arity::{ArityMismatch, CommunicationFit};

@@ -76,6 +76,7 @@ fn claimed_of(text: &str) -> Interp {
     ];
     let claim = Claim { locations, start, moves };
     program.properties[property].kind = PropertyKind::Claim(Box::new(claim));
+    program.number_exprs();
     spillway::ir::validate::validate(&program).unwrap();
     Interp::new(program).unwrap()
 }
