@@ -125,6 +125,7 @@ pub(super) fn with_report(
         unused: reduced.stack().unused_reductions(),
         claim: about.claim,
         sources: &model.sources,
+        conditions: &model.options.conditions,
         limits: &limits,
         scope: &about.scope,
         outcome: &outcome,
