@@ -123,6 +123,7 @@ pub(super) fn with_report(
         unused: reduced.stack().unused_reductions(),
         claim: about.claim,
         sources: &model.sources,
+        conditions: &model.options.conditions,
         limits: &limits,
         scope: &about.scope,
         outcome: &outcome,

@@ -65,6 +65,7 @@ use crate::exec::{
     StepDescription, StepOutcome, SystemDescription, Violation, is_reachability_kind,
     preserves_depth,
 };
+use crate::ir::StateCondition;
 use crate::reduce::{PreservedProperties, PropertyClass, ReductionRefusal, ReductionSummary};
 use crate::search::checkpoint::DiskFigures;
 use crate::search::comback::RebuildStats;
@@ -118,6 +119,8 @@ pub struct Report<'a> {
     pub claim: Option<&'a str>,
     /// Its texts.
     pub sources: &'a SourceMap,
+    /// The conditions on states that were checked beside its own properties.
+    pub conditions: &'a [StateCondition],
     /// What was looked for.
     pub limits: &'a SearchLimits,
     /// The same in words, with what was not.

@@ -21,7 +21,8 @@ use rkyv::{Archive, Deserialize, Serialize};
 use std::path::Path;
 
 /// Which runs are judged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Fairness {
     /// All.
     #[default]
@@ -157,8 +158,6 @@ pub struct LivenessCheck {
     pub counts_steps: Option<&'static str>,
     /// Whether the property tells values of a scalarset from each other, so that states that differ in their names differ.
     pub tells_apart: bool,
-    /// How many of the model's sources, from the second on, are there for what was asked.
-    pub(super) asked_in: usize,
 }
 
 impl LivenessCheck {
@@ -169,19 +168,18 @@ impl LivenessCheck {
         options: Options,
         wanted: PropertyRequest<'_>,
     ) -> Result<(LivenessCheck, Vec<String>), Error> {
-        let options = Options { claim: ClaimChoice::Omit, ..options };
+        let options = Options { claim: ClaimChoice::Omit, conditions: Vec::new(), ..options };
         let kept = SavedProperty::of(wanted)?;
-        let files_before = sources.iter().count();
         let (asked, read) = match &kept {
             SavedProperty::Accept | SavedProperty::Progress => (None, None),
             SavedProperty::Formula(text) => (
                 Some(PropertySource::Formula(
-                    sources.add(FORMULA_NAME, &*ltl::to_spin_signs(text)),
+                    sources.add_property(FORMULA_NAME, &*ltl::to_spin_signs(text)),
                 )),
                 None,
             ),
             SavedProperty::Automaton(name, text) => {
-                let file = sources.add(name.as_str(), text.as_str());
+                let file = sources.add_property(name.as_str(), text.as_str());
                 let read = hoa::read(&sources.file(file).text, file)
                     .map_err(|error| Error::text(&[error], &sources))?;
                 let add = |it: &hoa::AtomicProposition| {
@@ -190,11 +188,11 @@ impl LivenessCheck {
                     (place, it.name.clone())
                 };
                 let texts: Vec<(String, String)> = read.propositions.iter().map(add).collect();
-                let files = texts.into_iter().map(|(place, text)| sources.add(place, text));
+                let files =
+                    texts.into_iter().map(|(place, text)| sources.add_property(place, text));
                 (Some(PropertySource::Propositions(files.collect())), Some(read))
             }
         };
-        let asked_in = sources.iter().count() - files_before;
         let loaded = match &asked {
             None => language.load(&mut sources, &options),
             Some(asked) => language.load_with_property(&mut sources, &options, asked),
@@ -231,7 +229,6 @@ impl LivenessCheck {
             saved_property: kept,
             counts_steps,
             tells_apart,
-            asked_in,
         };
         Ok((watched, warnings))
     }

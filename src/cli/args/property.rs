@@ -1,9 +1,10 @@
 //! Flags that ask whether runs have a property.
 
+use super::override_with;
 use crate::cli::failure::CommandFailure;
 use crate::front::CycleLabel;
 use crate::reduce::claim::FiniteRunPolicy;
-use crate::session::{Fairness, PropertyRequest};
+use crate::session::{CheckConfig, Fairness, PropertyRequest};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -52,27 +53,30 @@ pub struct LivenessArgs {
 }
 
 impl LivenessArgs {
-    /// A flag that is given and says something only of a search about whole runs.
-    pub(in crate::cli) fn given_flag(&self) -> Option<&'static str> {
-        let ended = self.deadlock_runs.map(|_| "--deadlock-runs");
-        let fair = self.fair.map(|_| "--fair");
-        ended.or(fair)
+    /// Sets what the flags say.
+    pub(in crate::cli) fn apply(&self, config: &mut CheckConfig) {
+        let properties = &mut config.properties;
+        let PropertyArgs { ltl, automaton, acceptance, non_progress } = &self.property;
+        if self.property.wanted().is_some() {
+            properties.ltl = ltl.iter().cloned().collect();
+            properties.automata = automaton.iter().cloned().collect();
+            (properties.acceptance, properties.non_progress) = (*acceptance, *non_progress);
+        }
+        let finite_runs = self.deadlock_runs.map(FiniteRunPolicy::from);
+        override_with(&mut properties.finite_runs, &finite_runs);
+        if self.fair == Some(FairArg::Weak) {
+            properties.fairness = Fairness::Weak;
+        }
     }
 
-    /// What is said of runs that end, where this is asked.
-    pub(in crate::cli) fn ended_runs(&self, wanted: PropertyRequest<'_>) -> FiniteRunPolicy {
-        self.deadlock_runs.map_or(wanted.default_ended_runs(), FiniteRunPolicy::from)
-    }
-
-    /// Which runs are judged.
-    pub(in crate::cli) fn fairness(&self) -> Result<Fairness, CommandFailure> {
+    /// Rejects fairness that cannot be checked.
+    pub(in crate::cli) fn reject_unsupported(&self) -> Result<(), CommandFailure> {
         match self.fair {
-            None => Ok(Fairness::None),
-            Some(FairArg::Weak) => Ok(Fairness::Weak),
             Some(FairArg::Strong) => Err(CommandFailure::wrong(
                 "--fair strong is not to be had, only --fair weak: that runs are fair to whoever is able to move again \
                  and again, but not always, is not looked at",
             )),
+            _ => Ok(()),
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::CheckedProduct;
 use super::summary::{LivenessStage, LivenessSummary};
-use crate::cli::args::{CheckArgs, SessionArgs, TraceArgs};
+use crate::cli::args::TraceArgs;
+use crate::cli::command::{CheckCommand, SessionOptions};
 use crate::cli::failure::{self, CommandFailure};
 use crate::cli::next_commands::{self, CounterexampleShape};
 use crate::cli::trail::WrittenTrail;
@@ -51,17 +52,17 @@ pub(super) struct LivenessPrintOptions<'a> {
     /// What is done about errors.
     pub(super) errors: ErrorPolicy,
     /// The command line, and where the search is kept, where it is told how to look at the run again.
-    again: Option<(&'a SessionArgs, Option<&'a Path>)>,
+    again: Option<(&'a SessionOptions, Option<&'a Path>)>,
 }
 
 impl LivenessPrintOptions<'_> {
     /// What came of a sitting, whose search is kept in a directory, if it is.
     pub(super) fn of<'a>(
-        args: &'a SessionArgs,
+        args: &'a SessionOptions,
         errors: ErrorPolicy,
         dir: Option<&'a Path>,
     ) -> LivenessPrintOptions<'a> {
-        let SessionArgs { json, mcc: is_quiet, strict, no_trace, ref spin_trail, .. } = *args;
+        let SessionOptions { json, mcc: is_quiet, strict, no_trace, ref spin_trail, .. } = *args;
         let (trail, view) = (spin_trail.as_deref(), args.view());
         let again = Some((args, dir));
         LivenessPrintOptions {
@@ -201,7 +202,7 @@ pub(super) struct SearchProvenance<'m> {
 
 /// Writes the files that are asked for of what came of a search.
 pub(super) fn write_files(
-    args: &SessionArgs,
+    args: &SessionOptions,
     of: CheckedProduct<'_, '_>,
     told: &LivenessSummary,
     made: SearchProvenance<'_>,
@@ -216,7 +217,7 @@ pub(super) fn write_files(
 }
 
 fn write_page(
-    args: &SessionArgs,
+    args: &SessionOptions,
     (watched, scope): (&LivenessCheck, &CheckScope),
     (mut page, found): (ReportPage<'_>, &ProbeVerdict),
     SearchProvenance { dir, seconds }: SearchProvenance<'_>,
@@ -227,7 +228,7 @@ fn write_page(
         ProbeVerdict::Found(_) => PropertyVerdict::Violated,
         ProbeVerdict::Open => PropertyVerdict::Open,
     };
-    if let Some(path) = &args.report {
+    if let Some(path) = &args.outputs.report {
         let (events, dir) = (events.as_deref().unwrap_or_default(), name.as_deref());
         page = ReportPage { events, dir, ..page };
         result_files::put("the report", path, &page.html())?;
@@ -324,7 +325,7 @@ fn strict_code(strict: bool, code: u8, scope: &CheckScope) -> u8 {
 
 /// Tells that no run can violate the property.
 pub(super) fn print_vacuous(
-    args: &CheckArgs,
+    args: &CheckCommand,
     watched: &LivenessCheck,
     fairness: Fairness,
 ) -> CommandResult {

@@ -29,6 +29,7 @@ use crate::exec::{
 use crate::ir::{Claim, ClaimMove, Entity as _, LocationId, PropertyKind, TurnRule};
 pub use fair_product::FairProduct;
 use first_moves::FirstClaimMoves;
+use serde::{Deserialize, Serialize};
 pub(in crate::reduce) use stuttering::StutterDependence;
 
 /// The claim of a program, to be searched with.
@@ -56,11 +57,13 @@ pub struct NeverClaim<'m> {
 }
 
 /// What is said of a run that ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FiniteRunPolicy {
     /// Its last state is repeated for ever.
     Stutter,
     /// Nothing.
+    #[serde(rename = "ignore")]
     Ignored,
 }
 
