@@ -374,7 +374,7 @@ pub struct CheckArgs {
 }
 
 /// Which reductions are used.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct ReduceArgs {
     /// Which reductions are used: none, auto, or the names of some [default: auto; with --keep-going symmetry]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]

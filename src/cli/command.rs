@@ -4,16 +4,18 @@ use super::args::{
     CheckArgs, LivenessArgs, ModelArgs, QuestionArgs, ReduceArgs, SessionArgs, StateSpaceQuery,
 };
 use super::failure::CommandFailure;
+use super::properties::CheckCollector;
 use super::{output, say};
 use crate::escape;
 use crate::front::{CycleLabel, LANGUAGES, Language};
-use crate::ir::StateCondition;
 use crate::report::TraceDisplayOptions;
-use crate::session::config::{ConfigError, ModelConfig, PropertyConfig};
+use crate::session::config::{ConfigError, PropertyConfig};
 use crate::session::{
-    CheckConfig, PropertyRequest, RunLimits, SavedLimits, SearchBudget, SearchOutputs, SlotCounts,
+    CheckConfig, PropertyRequest, RunLimits, SavedCheck, SavedLimits, SearchBudget, SearchOutputs,
+    SlotCounts,
 };
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// A model that a command reads.
@@ -23,10 +25,10 @@ pub(super) struct ModelInput {
     pub path: PathBuf,
     /// Its language, if the name of the file does not decide.
     pub language: Option<&'static Language>,
-    /// How it is read.
-    pub config: ModelConfig,
-    /// The conditions on its states that are checked beside its own properties.
-    pub conditions: Vec<StateCondition>,
+    /// Its texts, with their names, where they are not those of the files.
+    pub texts: Vec<(String, String)>,
+    /// How it is read, and what is checked of it.
+    pub config: CheckConfig,
     /// The slots for processes, by their names, where a search before this one lacked some.
     pub slots: SlotCounts,
     /// When a survey of the model has to end.
@@ -45,8 +47,8 @@ impl ModelInput {
         Ok(ModelInput {
             path: path.to_path_buf(),
             language: language.transpose()?,
-            config: config.model.clone(),
-            conditions: config.properties.conditions(),
+            texts: Vec::new(),
+            config: config.clone(),
             slots: SlotCounts::new(),
             deadline: None,
         })
@@ -60,8 +62,8 @@ impl From<&ModelArgs> for ModelInput {
         ModelInput {
             path: args.model.clone(),
             language: args.language,
-            conditions: config.properties.conditions(),
-            config: config.model,
+            texts: Vec::new(),
+            config,
             slots: SlotCounts::new(),
             deadline: None,
         }
@@ -69,7 +71,7 @@ impl From<&ModelArgs> for ModelInput {
 }
 
 /// What a session of a search takes, prints and writes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(super) struct SessionOptions {
     /// What it may take.
     pub limits: RunLimits,
@@ -97,6 +99,8 @@ pub(super) struct SessionOptions {
     pub asks_space: bool,
     /// When the time is up, if that was settled before the session began.
     pub deadline: Option<Instant>,
+    /// Gathers the results where a check takes several searches.
+    pub collector: Option<Arc<CheckCollector>>,
 }
 
 impl SessionOptions {
@@ -171,7 +175,7 @@ impl SessionOptions {
     /// Whether a file with the result is written.
     pub(super) fn writes_results(&self) -> bool {
         let SearchOutputs { report, junit, sarif, .. } = &self.outputs;
-        report.is_some() || junit.is_some() || sarif.is_some()
+        report.is_some() || junit.is_some() || sarif.is_some() || self.collector.is_some()
     }
 
     /// The states and the bytes in which a shorter run is searched for.
@@ -206,7 +210,7 @@ fn kept_outputs(args: &SessionArgs, saved: &SavedLimits, dir: &Path) -> SearchOu
 }
 
 /// `spillway resume`.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct ResumeCommand {
     /// The search directory.
     pub dir: PathBuf,
@@ -215,7 +219,7 @@ pub(super) struct ResumeCommand {
 }
 
 /// `spillway check`.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct CheckCommand {
     /// The model.
     pub model: ModelInput,
@@ -250,6 +254,34 @@ impl CheckCommand {
         })
     }
 
+    /// The command of a check that was saved, with other limits and another presentation.
+    pub(super) fn resumed(
+        saved: &SavedCheck,
+        dir: &Path,
+        run: SessionOptions,
+    ) -> Result<CheckCommand, CommandFailure> {
+        let config = CheckConfig {
+            limits: run.limits.clone(),
+            output: run.outputs.clone(),
+            ..saved.config()
+        };
+        let name = saved.files.first().map_or("", |it| &it.0);
+        let model = ModelInput::new(Path::new(name), &config)?;
+        Ok(CheckCommand {
+            model: ModelInput {
+                language: Some(saved.language()?),
+                texts: saved.files.clone(),
+                ..model
+            },
+            config,
+            run,
+            dir: Some(dir.to_path_buf()),
+            runs: LivenessArgs::default(),
+            questions: QuestionArgs::default(),
+            reductions: ReduceArgs::default(),
+        })
+    }
+
     /// The property of runs that is checked, if one is.
     pub(super) fn property(&self) -> Option<PropertyRequest<'_>> {
         let PropertyConfig { ltl, automata, acceptance, non_progress, .. } =
@@ -261,13 +293,23 @@ impl CheckCommand {
         formula.or(automaton).or(accept).or(progress)
     }
 
+    /// Whether its time is up.
+    pub(super) fn is_over(&self) -> bool {
+        self.run.deadline.is_some_and(|it| it <= Instant::now())
+    }
+
+    /// Whether each of its searches may stop before its end by itself.
+    pub(super) fn is_limited(&self) -> bool {
+        let RunLimits { max_states, max_time, .. } = self.run.limits;
+        max_states.is_some() || max_time.is_some()
+    }
+
     /// The same command with another configuration.
     pub(super) fn reconfigured(&self, change: impl FnOnce(&mut CheckConfig)) -> CheckCommand {
         let mut command = self.clone();
         change(&mut command.config);
-        let CheckConfig { model, properties, limits, output, .. } = &command.config;
-        command.model.config = model.clone();
-        command.model.conditions = properties.conditions();
+        let CheckConfig { limits, output, .. } = &command.config;
+        command.model.config = command.config.clone();
         (command.run.limits, command.run.outputs) = (limits.clone(), output.clone());
         command
     }

@@ -54,24 +54,34 @@ pub(super) fn check(
     wanted: PropertyRequest<'_>,
     preparation: SearchPreparation,
 ) -> CommandResult {
-    if let Some(flag) = unsupported_flag(args) {
-        return Err(CommandFailure::wrong(format!(
-            "{flag} is for searches for safety, and --ltl, --automaton, --acceptance and --non-progress ask about whole runs"
-        )));
-    }
+    reject_state_flags(args)?;
     preparation.enter(SearchPhase::Reading);
     let watched = model::open_with_property(&args.model, wanted)?;
     Ok(search(args, watched, (wanted, ErrorPolicy::Report), preparation)?.code)
 }
 
+/// Rejects flags that say nothing of a search about whole runs.
+pub(super) fn reject_state_flags(args: &CheckCommand) -> Result<(), CommandFailure> {
+    match unsupported_flag(args) {
+        None => Ok(()),
+        Some(flag) => Err(CommandFailure::wrong(format!(
+            "{flag} is for searches for safety, and --ltl, --automaton, --acceptance and --non-progress ask about whole runs"
+        ))),
+    }
+}
+
+/// Whether the properties of runs that a model brings with it are checked: a command asks for nothing in particular.
+pub(super) fn checks_model_properties(args: &CheckCommand) -> bool {
+    let CheckConfig { model, properties, search, .. } = &args.config;
+    let PropertyConfig { only, no_deadlock, .. } = properties;
+    let asks_states = !properties.conditions().is_empty();
+    let is_said = only.is_some() || *no_deadlock || search.keep_going || asks_states;
+    !is_said && model.claim_choice() == ClaimChoice::First
+}
+
 /// The property that the model brings with it, where nothing is said of what to look for.
 pub(super) fn default_property(args: &CheckCommand, model: &TextModel) -> Option<String> {
-    let CheckConfig { model: reading, properties, search, .. } = &args.config;
-    let asks_states = !properties.conditions().is_empty();
-    let PropertyConfig { only, no_deadlock, .. } = properties;
-    let is_said = only.is_some() || *no_deadlock || search.keep_going || asks_states;
-    let of_claim = reading.claim_choice() != ClaimChoice::First;
-    (!is_said && !of_claim).then(|| model.own_property()).flatten().map(str::to_owned)
+    checks_model_properties(args).then(|| model.own_property()).flatten().map(str::to_owned)
 }
 
 /// Whether all runs of the model have the property of this name that it brings with it.

@@ -20,6 +20,7 @@ mod notify;
 mod output;
 mod preparation;
 mod progress;
+mod properties;
 mod quantities;
 mod questions;
 mod reachable_graph;
@@ -52,17 +53,18 @@ pub use allocation::ExitingAllocator;
 
 use crate::search::control::SearchPhase;
 use crate::session::{
-    CheckConfig, DirectoryContents, SearchDirectory, SearchOutputs, trace_directory,
+    CheckConfig, DirectoryContents, PropertyRequest, SavedCheck, SavedLimits, SearchDirectory,
+    SearchOutputs, trace_directory,
 };
 use args::{CheckArgs, CliCommand, ResumeArgs, SessionArgs, TraceArgs};
 use command::{CheckCommand, ResumeCommand, SessionOptions};
 use failure::CommandFailure;
 use output::{print, print_json, say, warn, warnings};
 use preparation::SearchPreparation;
-use std::path::PathBuf;
+use properties::CheckPlan;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::OnceLock;
-use std::time::Instant;
 
 /// What a command ends with.
 type CommandResult = Result<u8, CommandFailure>;
@@ -191,11 +193,22 @@ fn check_once(command: &CheckCommand) -> CommandResult {
         return questions::check(command);
     }
     let preparation = SearchPreparation::begin(&command.run);
-    if let Some(wanted) = command.property() {
+    preparation.enter(SearchPhase::Reading);
+    let properties = &command.config.properties;
+    // A check of one property reads the model together with it.
+    if let (Some(wanted), false) = (command.property(), properties.are_several()) {
         return liveness::check(command, wanted, preparation);
     }
-    preparation.enter(SearchPhase::Reading);
     let (model, warned) = model::open_quietly(&command.model)?;
+    let plan = CheckPlan::of(command, &model)?;
+    if plan.is_several() {
+        drop(preparation);
+        return properties::check(command, &plan, model);
+    }
+    if let Some(name) = plan.only_formula() {
+        drop(model);
+        return liveness::check(command, PropertyRequest::Formula(name), preparation);
+    }
     if let Some(name) = liveness::default_property(command, &model) {
         drop(model);
         return liveness::check_default_property(command, &name, preparation);
@@ -208,27 +221,50 @@ fn check_once(command: &CheckCommand) -> CommandResult {
 fn resume(args: &ResumeArgs) -> CommandResult {
     let run = SessionOptions::resumed(&args.run, None, &args.dir);
     notify::set_command(&run, None, Some(&args.dir));
-    let (deadline, disk_limit) = (run.deadline(), run.limits.disk_limit);
+    let deadline = run.deadline();
+    if let Some(saved) = SavedCheck::load(&args.dir)? {
+        let limits = SavedLimits::new(saved.config().limits, SearchOutputs::default());
+        let run = SessionOptions::resumed(&args.run, Some(&limits), &args.dir);
+        return properties::resume(&saved, &args.dir, SessionOptions { deadline, ..run });
+    }
+    let disk_limit = run.limits.disk_limit;
+    retry_resume_with_more_slots(&args.dir, disk_limit, || {
+        let previous = SearchDirectory::open(&args.dir, disk_limit)?.0.previous_limits.clone();
+        let run = SessionOptions::resumed(&args.run, previous.as_ref(), &args.dir);
+        resume_once(&ResumeCommand {
+            dir: args.dir.clone(),
+            run: SessionOptions { deadline, ..run },
+        })
+    })
+}
+
+/// Goes on with one search of a check.
+fn resume_search(dir: &Path, run: SessionOptions) -> CommandResult {
+    let disk_limit = run.limits.disk_limit;
+    let command = ResumeCommand { dir: dir.to_path_buf(), run };
+    retry_resume_with_more_slots(dir, disk_limit, || resume_once(&command))
+}
+
+/// Goes on with a search, and begins it again with more slots whenever a process finds none.
+fn retry_resume_with_more_slots(
+    dir: &Path,
+    disk_limit: Option<u64>,
+    resume: impl Fn() -> CommandResult,
+) -> CommandResult {
     loop {
-        let failure = match resume_once(args, disk_limit, deadline) {
+        let failure = match resume() {
             Err(failure) if failure.lacks_slots.is_some() => failure,
             ended => return ended,
         };
-        let (directory, contents) = SearchDirectory::open(&args.dir, disk_limit)?;
-        let room = slots::more(&contents.job.model(&args.dir)?, failure)?;
+        let (directory, contents) = SearchDirectory::open(dir, disk_limit)?;
+        let room = slots::more(&contents.job.model(dir)?, failure)?;
         directory.restart(&contents.job.with_slots(room)?)?;
     }
 }
 
-/// The same with the slots for processes that the search has.
-fn resume_once(
-    args: &ResumeArgs,
-    disk_limit: Option<u64>,
-    deadline: Option<Instant>,
-) -> CommandResult {
-    let (directory, contents) = SearchDirectory::open(&args.dir, disk_limit)?;
-    let run = SessionOptions::resumed(&args.run, directory.previous_limits.as_ref(), &args.dir);
-    let command = ResumeCommand { dir: args.dir.clone(), run: SessionOptions { deadline, ..run } };
+/// Goes on with a search with the slots for processes that it has.
+fn resume_once(command: &ResumeCommand) -> CommandResult {
+    let (directory, contents) = SearchDirectory::open(&command.dir, command.run.limits.disk_limit)?;
     notify::set_kept_command(&command.run);
     let preparation = SearchPreparation::begin(&command.run);
     preparation.enter(SearchPhase::Reading);
@@ -239,8 +275,8 @@ fn resume_once(
         ));
     }
     match contents.job.runs() {
-        None => run::resume(&command, (directory, contents), preparation),
-        Some(_) => liveness::resume(&command, directory, contents, preparation),
+        None => run::resume(command, (directory, contents), preparation),
+        Some(_) => liveness::resume(command, directory, contents, preparation),
     }
 }
 

@@ -66,7 +66,7 @@ fn read<T>(
 /// The text that the command line names, and the options of reading it.
 fn to_read(input: &ModelInput) -> Result<(&'static Language, SourceMap, Options), CommandFailure> {
     let (language, sources) = self::sources(input)?;
-    let options = input.config.options(language, input.conditions.clone());
+    let options = input.config.reading_options(language);
     Ok((language, sources, Options { slots_by_process: input.slots.clone(), ..options }))
 }
 
@@ -76,7 +76,10 @@ pub(super) fn sources(
 ) -> Result<(&'static Language, SourceMap), CommandFailure> {
     let language = language_of(input)?;
     let mut sources = SourceMap::default();
-    sources.add(input.path.display().to_string(), read_text(&input.path)?);
+    match &input.texts[..] {
+        [] => _ = sources.add(input.path.display().to_string(), read_text(&input.path)?),
+        texts => texts.iter().for_each(|(name, text)| _ = sources.add(&**name, &**text)),
+    }
     Ok((language, sources))
 }
 
@@ -108,7 +111,7 @@ struct LanguageFlag {
 
 fn own_flags(input: &ModelInput) -> impl Iterator<Item = LanguageFlag> {
     let ModelConfig { definitions, overflow, deadlock, slots, lossy, claim, no_claim, .. } =
-        &input.config;
+        &input.config.model;
     let flag = |subject, is_given, has_meaning| LanguageFlag { subject, is_given, has_meaning };
     let is_bare = definitions.iter().any(|it| it.value.is_none());
     let is_text = definitions.iter().any(|it| it.integer().is_none());

@@ -5,9 +5,10 @@ use super::failure::CommandFailure;
 use super::report_page::{self, ShownViolation};
 use super::say;
 use crate::report::{
-    self, FailureReport, JudgementReport, Report, ReportPage, TraceView, junit, junit_of_failure,
-    sarif, sarif_of_failure,
+    self, FailureReport, JudgementReport, RenderedPage, Report, ReportPage, TraceView, junit,
+    junit_of_failure, sarif, sarif_of_failure,
 };
+use crate::search::SearchVerdict;
 use crate::session::{SearchOutputs, TextModel};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,17 +26,18 @@ pub(super) fn write(
 ) -> Result<(), CommandFailure> {
     if let Some(path) = &args.outputs.report {
         let of = (model, dir);
-        let html =
-            report_page::with_page(report, of, shown, |page| ReportPage { note, ..page }.html());
-        put("the report", path, &html)?;
+        let page =
+            report_page::with_page(report, of, shown, |page| ReportPage { note, ..page }.render());
+        write_page(args, path, report.verdict(), page)?;
     }
-    if args.outputs.junit.is_some() || args.outputs.sarif.is_some() {
+    let outputs = &args.outputs;
+    if outputs.junit.is_some() || outputs.sarif.is_some() || args.collector.is_some() {
         let shown = shown.map(|(violation, way)| {
             let ending = report::CounterexampleEnd::of(violation, way, &model.sources);
             (violation.check, TraceView::of(&ending, way, &model.sources))
         });
         let told = report::print_result(report, None, true);
-        write_judgements(args, &JudgementReport::of(report, shown, told, args.strict))?;
+        write_judgements(args, JudgementReport::of(report, shown, told, args.strict))?;
     }
     Ok(())
 }
@@ -43,9 +45,35 @@ pub(super) fn write(
 /// Writes those that tell what came of each property.
 pub(super) fn write_judgements(
     args: &SessionOptions,
+    judgements: JudgementReport,
+) -> Result<(), CommandFailure> {
+    match &args.collector {
+        Some(collector) => collector.add_judgements(judgements),
+        None => write_merged(&args.outputs, &judgements)?,
+    }
+    Ok(())
+}
+
+/// Writes the files of all properties of a check.
+pub(super) fn write_merged(
+    outputs: &SearchOutputs,
     judgements: &JudgementReport,
 ) -> Result<(), CommandFailure> {
-    results(&args.outputs, || junit(judgements), || sarif(judgements))
+    results(outputs, || junit(judgements), || sarif(judgements))
+}
+
+/// Writes the page of a search, or keeps it for that of the whole check.
+pub(super) fn write_page(
+    args: &SessionOptions,
+    path: &str,
+    verdict: SearchVerdict,
+    page: RenderedPage,
+) -> Result<(), CommandFailure> {
+    match &args.collector {
+        Some(collector) => collector.add_page(verdict, page),
+        None => put("the report", path, &page.html())?,
+    }
+    Ok(())
 }
 
 /// Writes to those files why there is no verdict, unless they are what could not be written.

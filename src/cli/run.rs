@@ -317,7 +317,7 @@ impl<'a> SessionRun<'a> {
         if let Some(report) = self.full_report() {
             notify::summarise(|| report::print_result(&report, ending.as_ref(), false));
             match json {
-                true => print_as_json(&report, shown.as_ref().filter(|_| !no_trace)),
+                true => print_as_json(self.args, &report, shown.as_ref().filter(|_| !no_trace)),
                 false => self.report(&report, ending.as_ref()),
             }
         }
@@ -385,6 +385,16 @@ pub(super) fn strict_code(strict: bool, code: u8, is_whole: bool) -> u8 {
 }
 
 /// Prints a result as an object, with the counterexample.
-fn print_as_json(report: &Report, shown: Option<&(ViolationReport, Counterexample)>) {
-    report::write_json_result(report, &warnings(), shown, &mut |it| print_json(it));
+fn print_as_json(
+    args: &SessionOptions,
+    report: &Report,
+    shown: Option<&(ViolationReport, Counterexample)>,
+) {
+    let Some(collector) = &args.collector else {
+        report::write_json_result(report, &warnings(), shown, &mut |it| print_json(it));
+        return;
+    };
+    let mut text = String::new();
+    report::write_json_result(report, &[], shown, &mut |it| text += it);
+    collector.add_document(serde_json::from_str(&text).unwrap_or_default());
 }

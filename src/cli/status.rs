@@ -13,7 +13,8 @@ use crate::search::memory_plan::ByteCount;
 use crate::search::storage::SavedStorage;
 use crate::search::{SearchOutcome, SearchVerdict};
 use crate::session::{
-    CheckpointEvidence, DirectoryContents, Error, SearchSnapshot, TextModel, shortened_in,
+    CheckpointEvidence, DirectoryContents, Error, SavedCheck, SearchDirectory, SearchSnapshot,
+    TextModel, shortened_in,
 };
 use serde_json::json;
 use std::path::Path;
@@ -26,8 +27,24 @@ pub(super) fn status(args: &StatusArgs) -> CommandResult {
             let all = args.remove_stale.then_some(Duration::ZERO);
             temporary_searches::list(args.clean.or(all), args.json)
         }
-        Some(dir) => status_of(dir, args),
+        Some(dir) => match SavedCheck::load(dir)? {
+            Some(check) if !args.json => status_of_check(dir, &check, args),
+            _ => status_of(dir, args),
+        },
     }
+}
+
+/// How the searches of a check go.
+fn status_of_check(dir: &Path, check: &SavedCheck, args: &StatusArgs) -> CommandResult {
+    for folder in &check.folders {
+        let search = dir.join(folder);
+        print(&format!("{folder}: "));
+        match SearchDirectory::has_search(&search) {
+            true => _ = status_of(&search, args)?,
+            false => print("not begun\n"),
+        }
+    }
+    Ok(failure::VERIFIED)
 }
 
 /// How the search in a directory goes.

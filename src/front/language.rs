@@ -8,7 +8,7 @@
 use super::{ExternalProperty, LANGUAGES, LoadedModel, Options, PropertySource};
 use crate::diag::Diagnostic;
 use crate::exec::{StateValue, StepDescription};
-use crate::ir::{ProgramProperty, StateCondition};
+use crate::ir::{ProgramProperty, StateCondition, UncheckedRequirement};
 use crate::source::{SourceMap, Span};
 use std::io::{self, Write};
 
@@ -156,9 +156,7 @@ impl Language {
     ) -> Result<LoadedModel, Vec<Diagnostic>> {
         let conditions = &options.conditions;
         if conditions.is_empty() {
-            let mut loaded = (self.load)(sources, options, None)?;
-            loaded.program.number_exprs();
-            return Ok(loaded);
+            return Ok(finish((self.load)(sources, options, None)?, options));
         }
         let add = |it: &StateCondition| sources.add_property(it.source_name(), &*it.text);
         let files: Vec<u32> = conditions.iter().map(add).collect();
@@ -175,8 +173,7 @@ impl Language {
             let kind = holds.property(proposition.condition);
             loaded.program.properties.push(ProgramProperty { name, kind, span });
         }
-        loaded.program.number_exprs();
-        Ok(loaded)
+        Ok(finish(loaded, options))
     }
 
     /// The same, with what is asked of the model in other files of `sources`.
@@ -186,10 +183,20 @@ impl Language {
         options: &Options,
         asked: &PropertySource,
     ) -> Result<LoadedModel, Vec<Diagnostic>> {
-        let mut loaded = (self.load)(sources, options, Some(asked))?;
-        loaded.program.number_exprs();
-        Ok(loaded)
+        Ok(finish((self.load)(sources, options, Some(asked))?, options))
     }
+}
+
+/// A model with all that does not depend on its language.
+fn finish(mut loaded: LoadedModel, options: &Options) -> LoadedModel {
+    loaded.program.number_exprs();
+    let (program, warnings) = (&mut loaded.program, &mut loaded.warnings);
+    let elsewhere = |it: &UncheckedRequirement| options.decided_elsewhere.contains(&it.name);
+    let spans: Vec<Span> =
+        program.unchecked.iter().filter(|it| elsewhere(it)).map(|it| it.span).collect();
+    program.unchecked.retain(|it| !elsewhere(it));
+    warnings.retain(|it| !spans.contains(&it.span));
+    loaded
 }
 
 impl PartialEq for Language {

@@ -56,6 +56,8 @@ pub struct Options {
     pub lossy: bool,
     /// Conditions on states that are checked beside the properties of the model. Loading adds their texts to the sources.
     pub conditions: Vec<StateCondition>,
+    /// The names of properties of the model that other searches of the same check decide. They do not count as unchecked.
+    pub decided_elsewhere: Vec<String>,
 }
 
 impl Options {

@@ -9,6 +9,7 @@ use crate::exec::{PropertyInfo, SystemDescription, TRACE, Violation};
 use crate::ir::{ACCEPTANCE, NON_PROGRESS};
 use crate::numbers::count;
 use crate::source::{SourceLocation, SourceMap};
+use serde_json::{Value, json};
 
 /// What came of a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,18 @@ pub enum PropertyVerdict {
     Open,
     /// It was not checked.
     Unchecked,
+}
+
+impl PropertyVerdict {
+    /// As reports call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            PropertyVerdict::Held => "verified",
+            PropertyVerdict::Violated => "violated",
+            PropertyVerdict::Open => "incomplete",
+            PropertyVerdict::Unchecked => "unchecked",
+        }
+    }
 }
 
 /// A property, and what came of it.
@@ -116,7 +129,7 @@ impl PropertyJudgement {
     }
 
     /// What it is called, with its kind.
-    pub(super) fn title(&self) -> String {
+    pub fn title(&self) -> String {
         format!("{}: {}", self.kind, self.name)
     }
 
@@ -200,6 +213,64 @@ impl JudgementReport {
         let (model, seconds) = (report.model_name.to_owned(), report.seconds);
         JudgementReport { model, seconds, all, told, way: shown.map(|it| it.1), strict }
     }
+}
+
+impl JudgementReport {
+    /// The judgements of several searches of a model. Of each property the verdict of the search that checked it counts.
+    pub fn merge(model: &str, reports: Vec<JudgementReport>, strict: bool) -> JudgementReport {
+        let mut merged = JudgementReport {
+            model: model.to_owned(),
+            seconds: 0.0,
+            all: Vec::new(),
+            told: String::new(),
+            way: None,
+            strict,
+        };
+        for JudgementReport { seconds, all, told, way, .. } in reports {
+            merged.seconds += seconds;
+            merged.told += &told;
+            merged.way = merged.way.or(way);
+            for judgement in all {
+                match merged.all.iter_mut().find(|it| it.id == judgement.id) {
+                    None => merged.all.push(judgement),
+                    Some(known) if known.verdict == PropertyVerdict::Unchecked => {
+                        *known = judgement
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        // Those that are violated come first.
+        merged.all.sort_by_key(|it| it.verdict != PropertyVerdict::Violated);
+        merged
+    }
+
+    /// The properties that were checked.
+    pub fn decided(&self) -> impl Iterator<Item = &PropertyJudgement> {
+        self.all.iter().filter(|it| it.verdict != PropertyVerdict::Unchecked)
+    }
+
+    /// The verdict on all properties that were checked.
+    pub fn verdict(&self) -> SearchVerdict {
+        let is_any = |verdict| self.all.iter().any(|it| it.verdict == verdict);
+        match (is_any(PropertyVerdict::Violated), is_any(PropertyVerdict::Open)) {
+            (true, _) => SearchVerdict::Violated,
+            (false, true) => SearchVerdict::Incomplete,
+            (false, false) => SearchVerdict::Verified,
+        }
+    }
+}
+
+/// A judgement as JSON.
+pub fn judgement_as_json(judgement: &PropertyJudgement) -> Value {
+    let PropertyJudgement { kind, name, place, verdict, .. } = judgement;
+    json!({
+        "kind": kind,
+        "name": name,
+        "verdict": verdict.name(),
+        "file": place.as_ref().map(|it| &it.file),
+        "line": place.as_ref().map(|it| it.position.line),
+    })
 }
 
 /// Those of a search about whole runs: the property, and what was not checked beside it.

@@ -43,13 +43,14 @@ pub use json::{
 };
 #[cfg(feature = "cli")]
 pub use judgement::{
-    JudgementReport, PropertyJudgement, PropertyVerdict, of_runs as judgements_of_runs,
+    JudgementReport, PropertyJudgement, PropertyVerdict, judgement_as_json,
+    of_runs as judgements_of_runs,
 };
 pub use lasso::{ViolatingRun, ViolatingRunEnd};
 #[cfg(feature = "cli")]
 pub use page::{
-    AnnotatedSources, PanelStatus, ReportPage, StateDiagram, StateDiagramEdge, StatusPanel,
-    TraceView, overview,
+    AnnotatedSources, PanelStatus, RenderedPage, ReportPage, StateDiagram, StateDiagramEdge,
+    StatusPanel, TraceView, overview,
 };
 pub use scope::{CheckScope, UncheckedSpec};
 pub use steps::{TraceDisplayOptions, call_lines};

@@ -3,7 +3,6 @@
 //! Beside what the search keeps in it, a directory holds the *job*: the model's text and the flags
 //! that decide what is searched for, so that it can be resumed anywhere by itself.
 
-use super::CheckConfig;
 use super::error::{DirectoryConflict, Error};
 use super::eventually_verdicts::EventuallyVerdicts;
 use super::in_memory_answer::InMemoryAnswer;
@@ -12,6 +11,7 @@ use super::removal::{RemoveOnDrop, abandon, remove_files};
 use super::run_limits::SavedLimits;
 use super::searched_model::DecidedReductions;
 use super::session_log::SessionStart;
+use super::{CheckConfig, SavedCheck};
 use crate::report::EventuallyResult;
 use crate::search::SearchVerdict;
 use crate::search::checkpoint::SavedSearch;
@@ -282,7 +282,10 @@ impl DirectoryContents {
         let files = disk.list().map_err(|error| Error::Open(path.to_path_buf(), error))?;
         let has = |wanted: &str| files.iter().any(|(name, _)| name == wanted);
         if !has(JOB) {
-            return Err(Error::NoSearch(path.to_path_buf()));
+            return Err(match SavedCheck::load(path)? {
+                Some(check) => Error::SeveralSearches(path.to_path_buf(), check.folders),
+                None => Error::NoSearch(path.to_path_buf()),
+            });
         }
         let job = SearchJob::load(&disk).map_err(|error| Error::Open(path.to_path_buf(), error))?;
         let saved = if has(MANIFEST) { last(&disk, &job) } else { Ok(None) };

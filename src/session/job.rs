@@ -271,8 +271,7 @@ impl SearchJob {
 
     /// The options of reading its model in its language.
     fn options(&self, language: &Language) -> Options {
-        let CheckConfig { model, properties, .. } = self.config();
-        let options = model.options(language, properties.conditions());
+        let options = self.config().reading_options(language);
         Options { slots_by_process: self.room.clone(), ..options }
     }
 

@@ -123,20 +123,31 @@ impl PropertyRequest<'_> {
 const FORMULA_NAME: &str = "--ltl";
 
 impl TextModel {
+    /// The names of the model's properties of runs, which `--ltl NAME` checks: its never claim, if that has accept labels,
+    /// formulas, claims that it is not searched with, property processes.
+    pub fn run_properties(&self) -> Vec<&str> {
+        let others = self.interp.program().unchecked.iter();
+        let others = others.filter(|it| it.kind.is_property_of_runs()).map(|it| it.name.as_str());
+        self.accepting_claim().into_iter().chain(others).collect()
+    }
+
+    /// The name of the never claim that the model is searched with, if it has accept labels.
+    pub fn accepting_claim(&self) -> Option<&str> {
+        self.interp.program().properties.values().find_map(|it| match &it.kind {
+            PropertyKind::Claim(claim) => {
+                claim.locations.values().any(|it| it.accepting).then_some(it.name.as_str())
+            }
+            _ => None,
+        })
+    }
+
     /// The name of the property of runs that the model brings with it: the never claim that it is searched with, if that
     /// has accept labels, or else a formula or a property process. None if there are several of these.
     pub fn own_property(&self) -> Option<&str> {
-        let program = self.interp.program();
-        let claim = program.properties.values().find_map(|it| match &it.kind {
-            PropertyKind::Claim(claim) => Some((it.name.as_str(), claim)),
-            _ => None,
-        });
-        let mut others = program.unchecked.iter().filter(|it| it.kind.is_property_of_runs());
-        match (claim, others.next(), others.next()) {
-            (None, Some(only), None) => Some(&only.name),
-            (Some((name, claim)), None, _) => {
-                claim.locations.values().any(|it| it.accepting).then_some(name)
-            }
+        let is_claim = |kind: &PropertyKind| matches!(kind, PropertyKind::Claim(_));
+        let has_claim = self.interp.program().properties.values().any(|it| is_claim(&it.kind));
+        match (&self.run_properties()[..], self.accepting_claim()) {
+            (&[only], claim) if claim.is_some() || !has_claim => Some(only),
             _ => None,
         }
     }

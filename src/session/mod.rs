@@ -6,6 +6,7 @@
 
 mod branching;
 mod check;
+mod check_directory;
 mod check_result;
 mod compatibility;
 pub mod config;
@@ -39,6 +40,7 @@ mod verdict;
 
 pub use branching::BranchingAnswers;
 pub use check::{Check, check};
+pub use check_directory::{CheckDirectory, SavedCheck};
 pub use check_result::CheckResult;
 pub use compatibility::{ApplicableReduction, ReductionSaving, ReductionSubject};
 pub use config::CheckConfig;

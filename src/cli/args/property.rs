@@ -10,15 +10,15 @@ use std::path::PathBuf;
 
 /// What is asked of runs.
 #[derive(Args, Clone, Debug, Default)]
-#[group(id = "property", multiple = false, conflicts_with_all = ["claim", "no_claim"])]
+#[group(id = "property", multiple = true, conflicts_with_all = ["claim", "no_claim"])]
 pub struct PropertyArgs {
     /// A formula of linear temporal logic over the model's variables and locations, or the name of one of the model's,
-    /// or of a never claim or property process of it
-    #[arg(long, value_name = "FORMULA|NAME")]
-    pub ltl: Option<String>,
+    /// or of a never claim or property process of it; `all` for each of these
+    #[arg(long, value_name = "FORMULA|NAME|all")]
+    pub ltl: Vec<String>,
     /// A file with a Büchi automaton (HOA) that accepts the runs that there must not be
     #[arg(long, value_name = "FILE")]
-    pub automaton: Option<PathBuf>,
+    pub automaton: Vec<PathBuf>,
     /// Look for a run that passes `accept` labels of the model's processes again and again (an acceptance cycle)
     #[arg(long)]
     pub acceptance: bool,
@@ -29,10 +29,10 @@ pub struct PropertyArgs {
 }
 
 impl PropertyArgs {
-    /// What that is, if anything.
+    /// What that is, if anything; of several properties the first.
     pub(in crate::cli) fn wanted(&self) -> Option<PropertyRequest<'_>> {
-        let formula = self.ltl.as_deref().map(PropertyRequest::Formula);
-        let automaton = self.automaton.as_deref().map(PropertyRequest::Automaton);
+        let formula = self.ltl.first().map(|it| PropertyRequest::Formula(it));
+        let automaton = self.automaton.first().map(|it| PropertyRequest::Automaton(it));
         let accept = self.acceptance.then_some(PropertyRequest::Labels(CycleLabel::Accept));
         let progress = self.non_progress.then_some(PropertyRequest::Labels(CycleLabel::Progress));
         formula.or(automaton).or(accept).or(progress)
@@ -58,8 +58,8 @@ impl LivenessArgs {
         let properties = &mut config.properties;
         let PropertyArgs { ltl, automaton, acceptance, non_progress } = &self.property;
         if self.property.wanted().is_some() {
-            properties.ltl = ltl.iter().cloned().collect();
-            properties.automata = automaton.iter().cloned().collect();
+            properties.ltl.clone_from(ltl);
+            properties.automata.clone_from(automaton);
             (properties.acceptance, properties.non_progress) = (*acceptance, *non_progress);
         }
         let finite_runs = self.deadlock_runs.map(FiniteRunPolicy::from);

@@ -97,10 +97,26 @@ impl LivenessPrintOptions<'_> {
         }
     }
 
+    /// Prints a result as one JSON object, or keeps it for that of the whole check.
+    fn print_document(&self, document: Value) {
+        match self.again {
+            Some((args, _)) => print_document(args, document),
+            None => print_json(&format!("{document:#}\n")),
+        }
+    }
+
     /// Whether what was found has errors looked for next.
     pub(super) fn checks_errors_next(&self, told: &LivenessSummary) -> bool {
         let is_verified = told.found == ProbeVerdict::None;
         is_verified && told.faults > 0 && self.errors == ErrorPolicy::CheckNext
+    }
+}
+
+/// Prints the result of a search as one JSON object, or keeps it for that of the whole check.
+fn print_document(args: &SessionOptions, document: Value) {
+    match &args.collector {
+        Some(collector) => collector.add_document(document),
+        None => print_json(&format!("{document:#}\n")),
     }
 }
 
@@ -143,7 +159,7 @@ pub(super) fn print_outcome(
         }
         true => {
             let told = as_json((watched, Some(searched), fairness), told, run.as_ref());
-            print_json(&format!("{told:#}\n"));
+            how.print_document(told);
         }
         false => {
             let run = run.as_ref().map(|it| (it, &how.view));
@@ -231,7 +247,7 @@ fn write_page(
     if let Some(path) = &args.outputs.report {
         let (events, dir) = (events.as_deref().unwrap_or_default(), name.as_deref());
         page = ReportPage { events, dir, ..page };
-        result_files::put("the report", path, &page.html())?;
+        result_files::write_page(args, path, page.verdict, page.render())?;
     }
     let (kind, name) = watched.property();
     let property = PropertyJudgement::of_runs(kind, name, came);
@@ -239,10 +255,7 @@ fn write_page(
     let all = report::judgements_of_runs(property, model, sources, scope);
     let (model, strict) = (watched.model.name().to_owned(), args.strict);
     let ReportPage { told, way, .. } = page;
-    result_files::write_judgements(
-        args,
-        &JudgementReport { model, seconds, all, told, way, strict },
-    )
+    result_files::write_judgements(args, JudgementReport { model, seconds, all, told, way, strict })
 }
 
 /// Writes what is shown of a run as SPIN would have.
@@ -340,7 +353,7 @@ pub(super) fn print_vacuous(
         false => print(&as_text),
         true => {
             let told = as_json((watched, None, fairness), &LivenessSummary::UNSEARCHED, None);
-            print_json(&format!("{told:#}\n"));
+            print_document(&args.run, told);
         }
     }
     let texts = Some(AnnotatedSources::uncounted(&watched.model.sources));

@@ -62,6 +62,11 @@ impl CheckConfig {
         })
     }
 
+    /// The options of reading a model in a language.
+    pub fn reading_options(&self, language: &Language) -> Options {
+        self.model.options(language, &self.properties)
+    }
+
     /// What a search checks and when it stops.
     pub fn search_limits(&self) -> SearchLimits {
         let SearchConfig { keep_going, stop_when_answered, shortest, no_coverage, .. } =
@@ -142,9 +147,9 @@ impl ModelConfig {
         }
     }
 
-    /// The options of reading a model in a language, with conditions on its states. Definitions are macros in a language
+    /// The options of reading a model in a language, to check these properties. Definitions are macros in a language
     /// that has macros, and constants in others; there a definition whose value is no integer is left out.
-    pub fn options(&self, language: &Language, conditions: Vec<StateCondition>) -> Options {
+    fn options(&self, language: &Language, properties: &PropertyConfig) -> Options {
         let (mut defines, mut macros) = (Vec::new(), Vec::new());
         for definition in &self.definitions {
             let name = definition.name.clone();
@@ -163,7 +168,8 @@ impl ModelConfig {
             slots_by_process: Vec::new(),
             claim: self.claim_choice(),
             lossy: self.lossy,
-            conditions,
+            conditions: properties.conditions(),
+            decided_elsewhere: properties.decided_elsewhere.clone(),
         }
     }
 }
@@ -225,6 +231,9 @@ impl From<Definition> for String {
     }
 }
 
+/// Stands for every property of runs that the model has, where a formula or a name is expected.
+pub const ALL_FORMULAS: &str = "all";
+
 /// What is checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -265,6 +274,9 @@ pub struct PropertyConfig {
     /// Whether a property of the model that was not checked counts as a violation.
     #[serde(skip_serializing_if = "is_false")]
     pub strict: bool,
+    /// The names of properties of the model that other searches of the same check decide.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub decided_elsewhere: Vec<String>,
 }
 
 impl PropertyConfig {
@@ -278,6 +290,15 @@ impl PropertyConfig {
             texts.iter().map(move |text| StateCondition::new(holds, text.as_str()))
         });
         unnamed.chain(self.named_conditions.iter().cloned()).collect()
+    }
+
+    /// Whether more is asked for than one property of runs.
+    pub fn are_several(&self) -> bool {
+        let PropertyConfig { ltl, automata, acceptance, non_progress, .. } = self;
+        let labels = usize::from(*acceptance) + usize::from(*non_progress);
+        let asks_states = self.only.is_some() || !self.conditions().is_empty();
+        let is_all = ltl.iter().any(|it| it == ALL_FORMULAS);
+        is_all || ltl.len() + automata.len() + labels + usize::from(asks_states) > 1
     }
 
     /// Has exactly these checks of states and steps count as violations.
