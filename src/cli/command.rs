@@ -177,11 +177,6 @@ impl SessionOptions {
         let SearchOutputs { report, junit, sarif, .. } = &self.outputs;
         report.is_some() || junit.is_some() || sarif.is_some() || self.collector.is_some()
     }
-
-    /// The states and the bytes in which a shorter run is searched for.
-    pub(super) fn shortening_limits(&self) -> (Option<u64>, u64) {
-        (self.limits.max_states, self.limits.memory)
-    }
 }
 
 /// What is written at the end of a search in a directory, as it was said when the search began; nothing in a directory

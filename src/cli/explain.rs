@@ -56,6 +56,12 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
 
 /// The automaton of what is asked of runs.
 fn property(args: &ExplainArgs, wanted: PropertyRequest<'_>) -> CommandResult {
+    if args.shown.property.count() > 1 {
+        let help = "give one of --ltl, --automaton, --acceptance and --non-progress";
+        return Err(CommandFailure::wrong(format!(
+            "several properties are given, and one automaton is shown\n  help: {help}"
+        )));
+    }
     let LivenessCheck { name, automaton, .. } =
         model::open_with_property(&ModelInput::from(&args.model), wanted)?;
     let Some(automaton) = automaton else {

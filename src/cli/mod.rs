@@ -53,15 +53,14 @@ pub use allocation::ExitingAllocator;
 
 use crate::search::control::SearchPhase;
 use crate::session::{
-    CheckConfig, DirectoryContents, PropertyRequest, SavedCheck, SavedLimits, SearchDirectory,
-    SearchOutputs, trace_directory,
+    CheckConfig, CheckPlan, DirectoryContents, PlannedSearch, SavedCheck, SavedLimits,
+    SearchDirectory, SearchOutputs, trace_directory,
 };
 use args::{CheckArgs, CliCommand, ResumeArgs, SessionArgs, TraceArgs};
 use command::{CheckCommand, ResumeCommand, SessionOptions};
 use failure::CommandFailure;
 use output::{print, print_json, say, warn, warnings};
 use preparation::SearchPreparation;
-use properties::CheckPlan;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -200,14 +199,17 @@ fn check_once(command: &CheckCommand) -> CommandResult {
         return liveness::check(command, wanted, preparation);
     }
     let (model, warned) = model::open_quietly(&command.model)?;
-    let plan = CheckPlan::of(command, &model)?;
-    if plan.is_several() {
-        drop(preparation);
-        return properties::check(command, &plan, model);
-    }
-    if let Some(name) = plan.only_formula() {
-        drop(model);
-        return liveness::check(command, PropertyRequest::Formula(name), preparation);
+    let plan = CheckPlan::of(&command.config, &model)?;
+    match &plan.searches[..] {
+        [PlannedSearch { property: Some(property), .. }] => {
+            drop(model);
+            return liveness::check(command, property.request(), preparation);
+        }
+        [_] => {}
+        _ => {
+            drop(preparation);
+            return properties::check(command, &plan, &model);
+        }
     }
     if let Some(name) = liveness::default_property(command, &model) {
         drop(model);

@@ -1,6 +1,7 @@
 //! `check` of several properties: one search for those of states and steps, then one for each property of runs, and one
 //! result for all of them.
 
+use super::args::LivenessArgs;
 use super::command::{CheckCommand, SessionOptions};
 use super::failure::{self, CommandFailure};
 use super::{
@@ -13,184 +14,12 @@ use crate::report::{
 };
 use crate::search::SearchVerdict;
 use crate::search::control::SearchPhase;
-use crate::session::config::{ALL_FORMULAS, CheckKind, PropertyConfig, SearchConfig};
-use crate::session::{CheckDirectory, SavedCheck, SearchDirectory, TextModel};
+use crate::session::{
+    CheckDirectory, CheckPlan, RunProperty, SavedCheck, SearchDirectory, TextModel,
+};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// The folder of the search for properties of states and steps.
-const STATES_FOLDER: &str = "0-states";
-
-/// A property of runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum RunProperty {
-    /// A formula, or the name of a property of the model.
-    Formula(String),
-    /// A file with an automaton that accepts the runs that violate it.
-    Automaton(PathBuf),
-    /// No acceptance cycle.
-    Acceptance,
-    /// No non-progress cycle.
-    NonProgress,
-}
-
-impl RunProperty {
-    /// Those that a configuration asks for.
-    fn requested(properties: &PropertyConfig, model: &TextModel) -> Vec<RunProperty> {
-        let own = model.run_properties();
-        let formulas = properties.ltl.iter().flat_map(|text| match text.as_str() {
-            ALL_FORMULAS if !own.contains(&ALL_FORMULAS) => {
-                own.iter().map(|&it| it.to_owned()).collect()
-            }
-            _ => vec![text.clone()],
-        });
-        let formulas = formulas.map(RunProperty::Formula);
-        let automata = properties.automata.iter().cloned().map(RunProperty::Automaton);
-        let accept = properties.acceptance.then_some(RunProperty::Acceptance);
-        let progress = properties.non_progress.then_some(RunProperty::NonProgress);
-        let mut all: Vec<RunProperty> = Vec::new();
-        for property in formulas.chain(automata).chain(accept).chain(progress) {
-            if !all.contains(&property) {
-                all.push(property);
-            }
-        }
-        all
-    }
-
-    /// Has a configuration ask for this property alone.
-    fn select(&self, properties: &mut PropertyConfig) {
-        match self {
-            RunProperty::Formula(text) => properties.ltl = vec![text.clone()],
-            RunProperty::Automaton(path) => properties.automata = vec![path.clone()],
-            RunProperty::Acceptance => properties.acceptance = true,
-            RunProperty::NonProgress => properties.non_progress = true,
-        }
-    }
-
-    /// Its judgement where it was not searched for.
-    fn undecided(&self, model_name: &str) -> JudgementReport {
-        let (kind, name) = match self {
-            RunProperty::Formula(text) => ("ltl", text.clone()),
-            RunProperty::Automaton(path) => ("automaton", path.display().to_string()),
-            RunProperty::Acceptance => (ACCEPTANCE.0, ACCEPTANCE.1.to_owned()),
-            RunProperty::NonProgress => (NON_PROGRESS.0, NON_PROGRESS.1.to_owned()),
-        };
-        let judgement = PropertyJudgement::of_runs(kind, &name, PropertyVerdict::Open);
-        JudgementReport {
-            all: vec![judgement],
-            ..JudgementReport::merge(model_name, Vec::new(), false)
-        }
-    }
-
-    /// The name of a folder for its search, beside those of other properties.
-    fn folder(&self, number: usize) -> String {
-        let word = match self {
-            RunProperty::Formula(_) => "ltl",
-            RunProperty::Automaton(_) => "automaton",
-            RunProperty::Acceptance => "acceptance",
-            RunProperty::NonProgress => "non-progress",
-        };
-        format!("{number}-{word}")
-    }
-}
-
-/// The searches of a check.
-#[derive(Clone, Debug)]
-pub(super) struct CheckPlan {
-    /// Whether properties of states and steps are checked.
-    states: bool,
-    runs: Vec<RunProperty>,
-    /// Whether states are searched without the model's never claim, since it is a property of runs, or was not asked for.
-    leaves_out_claim: bool,
-}
-
-impl CheckPlan {
-    /// The searches that decide what a command asks for, of a model. Where it asks for nothing in particular, these are
-    /// all properties of the model, if it has several properties of runs.
-    pub(super) fn of(
-        command: &CheckCommand,
-        model: &TextModel,
-    ) -> Result<CheckPlan, CommandFailure> {
-        let properties = &command.config.properties;
-        let mut runs = RunProperty::requested(properties, model);
-        let asks_runs = command.property().is_some();
-        if asks_runs && runs.is_empty() {
-            let name = model.name();
-            return Err(CommandFailure::wrong(format!(
-                "--ltl {ALL_FORMULAS}: {name} has no property of runs\n  help: give a formula"
-            )));
-        }
-        let asks_states = properties.only.is_some() || !properties.conditions().is_empty();
-        let own = model.run_properties();
-        let is_default = !asks_runs && liveness::checks_model_properties(command);
-        if is_default && model.own_property().is_none() {
-            runs = own.iter().map(|&it| RunProperty::Formula(it.to_owned())).collect();
-        }
-        let leaves_out_claim = model.language.options.model_property
-            && (asks_runs || model.accepting_claim().is_some());
-        Ok(CheckPlan { states: !asks_runs || asks_states, runs, leaves_out_claim })
-    }
-
-    /// The formula that is all that it checks.
-    pub(super) fn only_formula(&self) -> Option<&str> {
-        match &self.runs[..] {
-            [RunProperty::Formula(text)] if !self.states => Some(text),
-            _ => None,
-        }
-    }
-
-    /// Whether it takes more than one search.
-    pub(super) fn is_several(&self) -> bool {
-        usize::from(self.states) + self.runs.len() > 1
-    }
-
-    /// The search of the properties of states and steps, as a command of its own.
-    fn command_for_states(&self, command: &CheckCommand, decided: &[String]) -> CheckCommand {
-        let asks_runs = command.property().is_some();
-        let leaves_out_claim = self.leaves_out_claim;
-        let mut states = command.reconfigured(|config| {
-            let properties = &mut config.properties;
-            if asks_runs {
-                properties.only.get_or_insert_with(|| vec![CheckKind::Invariant]);
-            }
-            (properties.ltl, properties.automata) = (Vec::new(), Vec::new());
-            (properties.acceptance, properties.non_progress) = (false, false);
-            (properties.finite_runs, properties.fairness) = (None, Default::default());
-            properties.decided_elsewhere = decided.to_vec();
-            config.model.no_claim |= leaves_out_claim;
-        });
-        states.runs = Default::default();
-        states.dir = command.dir.as_ref().map(|it| it.join(STATES_FOLDER));
-        states
-    }
-
-    /// The search of a property of runs, as a command of its own.
-    fn command_for_runs(
-        &self,
-        command: &CheckCommand,
-        number: usize,
-        decided: &[String],
-    ) -> CheckCommand {
-        let property = &self.runs[number];
-        let mut runs = command.reconfigured(|config| {
-            let PropertyConfig { finite_runs, fairness, strict, .. } = config.properties;
-            let decided_elsewhere = decided.to_vec();
-            config.properties = PropertyConfig {
-                finite_runs,
-                fairness,
-                strict,
-                decided_elsewhere,
-                ..PropertyConfig::default()
-            };
-            property.select(&mut config.properties);
-            let SearchConfig { shortest, no_coverage, .. } = config.search;
-            config.search = SearchConfig { shortest, no_coverage, ..SearchConfig::default() };
-        });
-        runs.dir = command.dir.as_ref().map(|it| it.join(property.folder(number + 1)));
-        runs
-    }
-}
 
 /// What the searches of a check found, for one result.
 #[derive(Default)]
@@ -227,62 +56,70 @@ impl CheckCollector {
 }
 
 /// Checks several properties.
-pub(super) fn check(command: &CheckCommand, plan: &CheckPlan, model: TextModel) -> CommandResult {
+pub(super) fn check(command: &CheckCommand, plan: &CheckPlan, model: &TextModel) -> CommandResult {
     reject_single_search_flags(command, plan)?;
-    if !plan.states {
+    if plan.searches.iter().all(|it| it.property.is_some()) {
         liveness::reject_state_flags(command)?;
     }
-    let decided = plan.decided_properties(&model);
-    let saved = SavedCheck::new(&command.config, &model, plan.folders());
-    drop(model);
+    let saved = SavedCheck::new(&command.config, model, plan.folders());
     let directory = command.dir.as_deref().map(|dir| CheckDirectory::create(dir, &saved));
     let _locked = directory.transpose()?;
-    run_plan(command, plan, &decided)
+    run_plan(command, plan)
 }
 
 /// Goes on with a check in a directory. Searches that have begun go on, and the others begin.
 pub(super) fn resume(saved: &SavedCheck, dir: &Path, run: SessionOptions) -> CommandResult {
     let _locked = CheckDirectory::lock(dir)?;
     let command = CheckCommand::resumed(saved, dir, run)?;
-    let (model, _) = model::open_quietly(&command.model)?;
-    let plan = CheckPlan::of(&command, &model)?;
-    let decided = plan.decided_properties(&model);
-    drop(model);
-    run_plan(&command, &plan, &decided)
+    let plan = CheckPlan::of(&command.config, &model::open_quietly(&command.model)?.0)?;
+    run_plan(&command, &plan)
 }
 
-/// Makes the searches of a plan, one after the other. Others of the check decide the properties of these names.
-fn run_plan(command: &CheckCommand, plan: &CheckPlan, decided: &[String]) -> CommandResult {
+/// Makes the searches of a plan, one after the other.
+fn run_plan(command: &CheckCommand, plan: &CheckPlan) -> CommandResult {
     let mut command = command.clone();
     let model_name = command.model.path.display().to_string();
     let collector = Arc::new(CheckCollector::default());
     command.run.collector = Some(Arc::clone(&collector));
     let mut codes = Vec::new();
-    if plan.states {
-        let states = plan.command_for_states(&command, decided);
-        codes.push(begin_or_resume(states, check_states)?);
-    }
-    for (number, property) in plan.runs.iter().enumerate() {
+    for search in &plan.searches {
         // A signal, or the end of the time, stops the whole check.
-        if command.is_over() || codes.contains(&failure::STOPPED) && !command.is_limited() {
-            collector.add_judgements(property.undecided(&model_name));
+        let is_stopped = codes.contains(&failure::STOPPED) && !command.is_limited();
+        if let (Some(property), true) = (&search.property, command.is_over() || is_stopped) {
+            collector.add_judgements(undecided(property, &model_name));
             codes.push(failure::STOPPED);
             continue;
         }
         separate(&command, !codes.is_empty());
-        let runs = plan.command_for_runs(&command, number, decided);
-        codes.push(begin_or_resume(runs, check_runs)?);
+        let mut one = command.reconfigured(|config| config.clone_from(&search.config));
+        one.dir = command.dir.as_ref().map(|it| it.join(&search.folder));
+        if search.property.is_none() {
+            one.runs = LivenessArgs::default();
+        }
+        codes.push(begin_or_resume(one)?);
     }
     finish(&command, &collector, &model_name)?;
     let worst = [failure::WRONG, failure::VIOLATED, failure::STOPPED];
     Ok(worst.into_iter().find(|it| codes.contains(it)).unwrap_or(failure::VERIFIED))
 }
 
+/// The judgement of a property of runs that was not searched for.
+fn undecided(property: &RunProperty, model_name: &str) -> JudgementReport {
+    let (kind, name) = match property {
+        RunProperty::Formula(text) => ("ltl", text.clone()),
+        RunProperty::Automaton(path) => ("automaton", path.display().to_string()),
+        RunProperty::Acceptance => (ACCEPTANCE.0, ACCEPTANCE.1.to_owned()),
+        RunProperty::NonProgress => (NON_PROGRESS.0, NON_PROGRESS.1.to_owned()),
+    };
+    let judgement = PropertyJudgement::of_runs(kind, &name, PropertyVerdict::Open);
+    JudgementReport {
+        all: vec![judgement],
+        ..JudgementReport::merge(model_name, Vec::new(), false)
+    }
+}
+
 /// Goes on with a search that has begun in its folder, or begins it.
-fn begin_or_resume(
-    command: CheckCommand,
-    begin: fn(&CheckCommand) -> CommandResult,
-) -> CommandResult {
+fn begin_or_resume(command: CheckCommand) -> CommandResult {
     match &command.dir {
         Some(dir) if SearchDirectory::has_search(dir) => {
             super::resume_search(dir, command.run.clone())
@@ -291,39 +128,15 @@ fn begin_or_resume(
     }
 }
 
-impl CheckPlan {
-    /// The names of the properties of the model that its searches decide.
-    fn decided_properties(&self, model: &TextModel) -> Vec<String> {
-        let all = model.run_properties().into_iter().filter(|it| self.decides(it));
-        all.map(str::to_owned).collect()
-    }
-
-    /// The folders of its searches, in order.
-    fn folders(&self) -> Vec<String> {
-        let states = self.states.then(|| STATES_FOLDER.to_owned());
-        let runs = self.runs.iter().zip(1..).map(|(it, number)| it.folder(number));
-        states.into_iter().chain(runs).collect()
-    }
-
-    /// Whether one of its searches decides the property of the model with this name.
-    fn decides(&self, name: &str) -> bool {
-        self.runs.iter().any(|it| matches!(it, RunProperty::Formula(text) if text == name))
-    }
-}
-
-fn check_states(command: &CheckCommand) -> CommandResult {
+fn begin(command: &CheckCommand) -> CommandResult {
     let preparation = SearchPreparation::begin(&command.run);
+    if let Some(property) = command.property() {
+        return liveness::check(command, property, preparation);
+    }
     preparation.enter(SearchPhase::Reading);
     let (model, warned) = model::open_quietly(&command.model)?;
     warned.iter().for_each(warn);
     run::check(command, model, preparation)
-}
-
-fn check_runs(command: &CheckCommand) -> CommandResult {
-    let preparation = SearchPreparation::begin(&command.run);
-    let property = command.property();
-    let property = property.unwrap_or_else(|| unreachable!("it asks for a property of runs"));
-    liveness::check(command, property, preparation)
 }
 
 /// An empty line between the reports of two searches.
@@ -341,7 +154,7 @@ fn reject_single_search_flags(
     if command.run.spin_trail.is_none() {
         return Ok(());
     }
-    let searches = usize::from(plan.states) + plan.runs.len();
+    let searches = plan.searches.len();
     Err(CommandFailure::wrong(format!(
         "--spin-trail is for one search, and this check takes {searches}\n  help: --ltl NAME checks one property"
     )))

@@ -49,6 +49,8 @@ pub enum Error {
     NotEmpty(PathBuf),
     /// The directory has another search in it.
     Taken(PathBuf, DirectoryConflict),
+    /// All properties of runs of the model of this name are asked for, and it has none.
+    NoRunProperty(String),
     /// There is no search in the directory.
     NoSearch(PathBuf),
     /// The directory is that of a check that takes several searches, in these folders.
@@ -157,6 +159,7 @@ impl fmt::Display for Error {
                 "{} is not a search directory, or no search has begun in it",
                 path.display()
             ),
+            Error::NoRunProperty(model) => write!(f, "{model} has no property of runs"),
             Error::SeveralSearches(path, folders) => {
                 let folders = folders.join(", ");
                 write!(f, "{} holds a check of several searches: {folders}", path.display())

@@ -7,6 +7,7 @@
 mod branching;
 mod check;
 mod check_directory;
+mod check_plan;
 mod check_result;
 mod compatibility;
 pub mod config;
@@ -20,6 +21,8 @@ mod in_memory_answer;
 mod job;
 mod liveness;
 mod liveness_check;
+mod liveness_session;
+mod liveness_summary;
 mod memory_budget;
 mod observed_values;
 mod product_check;
@@ -41,6 +44,7 @@ mod verdict;
 pub use branching::BranchingAnswers;
 pub use check::{Check, check};
 pub use check_directory::{CheckDirectory, SavedCheck};
+pub use check_plan::{CheckPlan, PlannedSearch, RunProperty};
 pub use check_result::CheckResult;
 pub use compatibility::{ApplicableReduction, ReductionSaving, ReductionSubject};
 pub use config::CheckConfig;
@@ -55,6 +59,10 @@ pub use liveness::{
     AcceptingComponents, ReplayedRun, probe_product, probe_reduced, replay, verdict,
 };
 pub use liveness_check::{Fairness, LivenessCheck, PropertyRequest, SavedProperty};
+pub use liveness_session::{
+    CheckObserver, LivenessResult, LivenessSession, ProductOptions, SilentObserver, with_product,
+};
+pub use liveness_summary::{LivenessStage, LivenessSummary};
 pub use memory_budget::{SearchBudget, threads_to_trace};
 pub use observed_values::{ObservedValues, ValueSum, VariableValues, observe_values};
 pub use product_check::ProductCheck;

@@ -77,7 +77,7 @@ fn the_command_line_selects_properties() {
     assert!(ran.code == 2 && ran.err.contains(told), "{}", ran.err);
     folder.write("plain.pml", "byte x; active proctype P() { x = 1 }\n");
     let ran = folder.run(&["check", "plain.pml", "--ltl", "all"]);
-    let told = "error: --ltl all: plain.pml has no property of runs\n  help: give a formula";
+    let told = "error: plain.pml has no property of runs\n  help: give a formula with --ltl";
     assert!(ran.code == 2 && ran.err.contains(told), "{}", ran.err);
 }
 

@@ -29,6 +29,12 @@ pub struct PropertyArgs {
 }
 
 impl PropertyArgs {
+    /// The number of properties.
+    pub(in crate::cli) fn count(&self) -> usize {
+        let PropertyArgs { ltl, automaton, acceptance, non_progress } = self;
+        ltl.len() + automaton.len() + usize::from(*acceptance) + usize::from(*non_progress)
+    }
+
     /// What that is, if anything; of several properties the first.
     pub(in crate::cli) fn wanted(&self) -> Option<PropertyRequest<'_>> {
         let formula = self.ltl.first().map(|it| PropertyRequest::Formula(it));

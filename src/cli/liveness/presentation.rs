@@ -1,7 +1,6 @@
 //! How what a search for runs came to is told.
 
 use super::CheckedProduct;
-use super::summary::{LivenessStage, LivenessSummary};
 use crate::cli::args::TraceArgs;
 use crate::cli::command::{CheckCommand, SessionOptions};
 use crate::cli::failure::{self, CommandFailure};
@@ -21,7 +20,10 @@ use crate::report::{
 use crate::search::lasso::Lasso;
 use crate::search::liveness::nested_dfs::ProbeVerdict;
 use crate::search::{SearchVerdict, events};
-use crate::session::{Fairness, LivenessCheck, ReplayedRun, SearchedModel, SweepStatus};
+use crate::session::{
+    Fairness, LivenessCheck, LivenessStage, LivenessSummary, ReplayedRun, SearchedModel,
+    SweepStatus,
+};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -303,6 +305,15 @@ fn run_of<'r>(
     // A round that is shown more than once makes a longer run than was found.
     let is_as_found = closes && steps.len() == lasso.states.len() + 1;
     ViolatingRun::with_cycle(model, steps, back, sources).shortest_if(is_as_found && is_done)
+}
+
+/// The exit code of a verdict.
+pub(super) fn verdict_code(verdict: SearchVerdict) -> u8 {
+    match verdict {
+        SearchVerdict::Verified => failure::VERIFIED,
+        SearchVerdict::Violated => failure::VIOLATED,
+        SearchVerdict::Incomplete => failure::STOPPED,
+    }
 }
 
 pub(super) fn code(found: &ProbeVerdict) -> u8 {

@@ -292,13 +292,23 @@ impl PropertyConfig {
         unnamed.chain(self.named_conditions.iter().cloned()).collect()
     }
 
+    /// Whether properties of runs are asked for.
+    pub fn asks_runs(&self) -> bool {
+        let PropertyConfig { ltl, automata, acceptance, non_progress, .. } = self;
+        !ltl.is_empty() || !automata.is_empty() || *acceptance || *non_progress
+    }
+
+    /// Whether properties of states and steps are asked for in particular.
+    pub fn asks_states(&self) -> bool {
+        self.only.is_some() || !self.conditions().is_empty()
+    }
+
     /// Whether more is asked for than one property of runs.
     pub fn are_several(&self) -> bool {
         let PropertyConfig { ltl, automata, acceptance, non_progress, .. } = self;
         let labels = usize::from(*acceptance) + usize::from(*non_progress);
-        let asks_states = self.only.is_some() || !self.conditions().is_empty();
         let is_all = ltl.iter().any(|it| it == ALL_FORMULAS);
-        is_all || ltl.len() + automata.len() + labels + usize::from(asks_states) > 1
+        is_all || ltl.len() + automata.len() + labels + usize::from(self.asks_states()) > 1
     }
 
     /// Has exactly these checks of states and steps count as violations.
