@@ -8,6 +8,8 @@ mod properties;
 #[path = "library/states.rs"]
 mod states;
 mod support;
+#[path = "library/texts.rs"]
+mod texts;
 
 use spillway::exec::{
     PostponingStateSpace, PropertyInfo, Simulation, StateSpace, StepDescription, StepOutcome,

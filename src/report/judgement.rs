@@ -3,6 +3,7 @@
 //! A property has one id, whatever comes of it, so that such a tool can follow it from one run to the next.
 
 use super::coverage::is_whole;
+#[cfg(feature = "cli")]
 use super::page::TraceView;
 use super::{CheckScope, Report, SearchVerdict, UncheckedSpec, ViolationReport};
 use crate::exec::{PropertyInfo, SystemDescription, TRACE, Violation};
@@ -143,6 +144,7 @@ const NOT_ENDED: &str = "the search has not come to its end";
 const NOT_CHECKED: &str = "it was not checked";
 
 /// All properties.
+#[cfg(feature = "cli")]
 pub struct JudgementReport {
     /// The model's name.
     pub model: String,
@@ -175,6 +177,34 @@ const GENERAL: [GeneralProperty; 4] = [
     GeneralProperty { word: "run-time errors", kind: "error", name: "no run-time error" },
 ];
 
+/// The verdict of a search on each property, violations first. The counterexample that is shown is that to this violation.
+pub fn judgements(report: &Report, shown: Option<Violation>) -> Vec<PropertyJudgement> {
+    let (came, says) = match (report.verdict(), is_whole(report)) {
+        (_, true) => (PropertyVerdict::Held, ""),
+        (SearchVerdict::Violated, false) => {
+            (PropertyVerdict::Open, "the search ended at a violation")
+        }
+        (_, false) => (PropertyVerdict::Open, NOT_ENDED),
+    };
+    let model = report.model.description();
+    let properties = properties(model, report.sources, came, says);
+    let mut all = violated(report, &properties, shown);
+    let asked = properties.into_iter().filter(|it| report.limits.checks.checks_kind(&it.kind));
+    let is_checked = |word: &str| report.scope.checked.iter().any(|it| it == word);
+    let general = general(model).filter(|it| is_checked(it.word));
+    let general = general.map(|it| PropertyJudgement::of_general(it, came, says));
+    asked.chain(general).for_each(|it| add(&mut all, it));
+    if let Some(known) = &report.scope.known {
+        let (kind, name) = known.property();
+        let place = known.place.clone();
+        add(&mut all, PropertyJudgement::of(kind, name, place, PropertyVerdict::Held, ""));
+    }
+    let unchecked = report.scope.unchecked.iter();
+    unchecked.for_each(|it| add(&mut all, PropertyJudgement::of_missed(it)));
+    all
+}
+
+#[cfg(feature = "cli")]
 impl JudgementReport {
     /// Those of a report, with the counterexample to one of its violations, and the whole as text.
     pub fn of(
@@ -183,38 +213,13 @@ impl JudgementReport {
         told: String,
         strict: bool,
     ) -> JudgementReport {
-        let (came, says) = match (report.verdict(), is_whole(report)) {
-            (_, true) => (PropertyVerdict::Held, ""),
-            (SearchVerdict::Violated, false) => {
-                (PropertyVerdict::Open, "the search ended at a violation")
-            }
-            (_, false) => (PropertyVerdict::Open, NOT_ENDED),
-        };
-        let model = report.model.description();
-        let properties = properties(model, report.sources, came, says);
-        let mut all = violated(report, &properties, shown.as_ref().map(|it| it.0));
-        let asked = properties.into_iter().filter(|it| report.limits.checks.checks_kind(&it.kind));
-        let is_checked = |word: &str| report.scope.checked.iter().any(|it| it == word);
-        let general = general(model).filter(|it| is_checked(it.word));
-        let general = general.map(|it| PropertyJudgement::of_general(it, came, says));
-        asked.chain(general).for_each(|it| add(&mut all, it));
-        if let Some(known) = &report.scope.known {
-            let (kind, name) = known.property();
-            add(
-                &mut all,
-                PropertyJudgement::of(kind, name, known.place.clone(), PropertyVerdict::Held, ""),
-            );
-        }
-        report
-            .scope
-            .unchecked
-            .iter()
-            .for_each(|it| add(&mut all, PropertyJudgement::of_missed(it)));
+        let all = judgements(report, shown.as_ref().map(|it| it.0));
         let (model, seconds) = (report.model_name.to_owned(), report.seconds);
         JudgementReport { model, seconds, all, told, way: shown.map(|it| it.1), strict }
     }
 }
 
+#[cfg(feature = "cli")]
 impl JudgementReport {
     /// The judgements of several searches of a model. Of each property the verdict of the search that checked it counts.
     pub fn merge(model: &str, reports: Vec<JudgementReport>, strict: bool) -> JudgementReport {

@@ -14,7 +14,6 @@ mod folding;
 #[cfg(feature = "cli")]
 mod formats;
 mod json;
-#[cfg(feature = "cli")]
 mod judgement;
 mod lasso;
 #[cfg(feature = "cli")]
@@ -42,10 +41,8 @@ pub use json::{
     write_result as write_json_result, write_trace as write_json_trace,
 };
 #[cfg(feature = "cli")]
-pub use judgement::{
-    JudgementReport, PropertyJudgement, PropertyVerdict, judgement_as_json,
-    of_runs as judgements_of_runs,
-};
+pub use judgement::{JudgementReport, judgement_as_json, of_runs as judgements_of_runs};
+pub use judgement::{PropertyJudgement, PropertyVerdict, judgements};
 pub use lasso::{ViolatingRun, ViolatingRunEnd};
 #[cfg(feature = "cli")]
 pub use page::{

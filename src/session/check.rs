@@ -132,6 +132,12 @@ impl<'m> Check<'m> {
         }
     }
 
+    /// What is checked, and how. It replaces all that was said before.
+    pub fn config(mut self, config: CheckConfig) -> Self {
+        self.config = config;
+        self
+    }
+
     /// The most bytes that the process may hold resident; by default a GiB. What the program holds besides
     /// counts when the search begins. Blocks that were freed count, too, and glibc keeps large ones, but for
     /// programs that begin with [`return_large_blocks`](crate::search::return_large_blocks).

@@ -41,6 +41,15 @@ impl SavedCheck {
         }
     }
 
+    /// Whether the other check is of the same model, for the same properties.
+    pub(super) fn is_of_same_check(&self, other: &SavedCheck) -> bool {
+        let [ours, theirs] = [self, other].map(SavedCheck::config);
+        (&self.language, &self.files, &self.folders)
+            == (&other.language, &other.files, &other.folders)
+            && (ours.model, ours.properties, ours.search)
+                == (theirs.model, theirs.properties, theirs.search)
+    }
+
     /// What is checked, and how.
     pub fn config(&self) -> CheckConfig {
         // Loading has read it before.

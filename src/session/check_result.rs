@@ -51,6 +51,11 @@ impl<'m> CheckResult<'m> {
         }
     }
 
+    /// All there is to report.
+    pub(super) fn report(&self) -> Option<report::Report<'_>> {
+        self.session.report()
+    }
+
     /// How many states were visited.
     pub fn states(&self) -> u64 {
         self.outcome.states()

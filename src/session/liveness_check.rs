@@ -244,6 +244,11 @@ impl LivenessCheck {
         Ok((watched, warnings))
     }
 
+    /// What is assumed of finite runs.
+    pub fn finite_runs(&self) -> FiniteRunPolicy {
+        self.model.wished.runs.unwrap_or(self.saved_property.wanted().default_ended_runs())
+    }
+
     /// The kind and the name of the property, which are the same whether it is checked or not.
     pub fn property(&self) -> (&'static str, &str) {
         match self.saved_property {

@@ -38,6 +38,7 @@ mod snapshot;
 mod step_choice;
 mod tasks;
 mod temporary_search;
+mod text_check;
 mod text_model;
 mod verdict;
 
@@ -77,6 +78,7 @@ pub use snapshot::{SearchForecast, SearchSnapshot, SearchState};
 pub use step_choice::StepChoice;
 pub use tasks::{SharedSearch, TaskRunner};
 pub use temporary_search::{DirectoryJob, RemovalOutcome, TemporarySearch, temporary_in};
+pub use text_check::{CheckReport, ModelText, TextCheck};
 pub use text_model::{TextModel, read_text};
 pub use verdict::CheckpointEvidence;
 
