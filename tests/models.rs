@@ -147,7 +147,7 @@ fn check_runs(file: &Path, text: &str, of_runs: &RunsPromise) {
     let product =
         watched.product(executor.clone().into_model(), wanted.default_ended_runs()).unwrap();
     let searched = watched.model.searched();
-    let judged = ProductCheck::new(&watched, (&product, &searched), &executor, *fairness).unwrap();
+    let judged = ProductCheck::new(&watched, &product, &searched, &executor, *fairness).unwrap();
     let limits = ProbeLimits { states: 1_000_000, bytes: 1 << 30 };
     let probe = judged.probe(limits, &SearchControl::default()).unwrap();
     let mut fields = BTreeMap::from([("verdict".to_string(), verdict(&probe.found).to_string())]);

@@ -19,10 +19,10 @@ use crate::budget::AnalysisBudget;
 use crate::escape;
 use crate::exec::{StepDescription, SystemDescription};
 use crate::reduce::ReductionRefusal;
-use crate::report::ReportPage;
+use crate::report::{ReportPage, TraceDisplayOptions};
 use crate::search::checkpoint::SavedSearch;
 use crate::search::control::SearchPhase;
-use crate::search::liveness::nested_dfs::ProbeVerdict;
+use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
 use crate::search::{SearchControl, SearchVerdict, events};
 use crate::session::config::StoreKind;
 use crate::session::{
@@ -32,16 +32,13 @@ use crate::session::{
     SearchSnapshot, SearchState, SweepStatus, TextModel, with_product,
 };
 use presentation::{
-    ErrorPolicy, LivenessPrintOptions, SearchProvenance, as_json, as_text, code, print_outcome,
+    ErrorPolicy, LivenessPrintOptions, LivenessReport, SearchProvenance, code, print_outcome,
     print_vacuous, verdict_code,
 };
 use spill::RealDisk;
 use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
-
-/// What is asked, and the product whose runs are judged.
-type CheckedProduct<'a, 'm> = (&'a LivenessCheck, &'a ProductCheck<'a, 'm>);
 
 /// Whether all runs of the model have what is asked for.
 pub(super) fn check(
@@ -157,21 +154,21 @@ fn search(
                 }
                 let unused = reduce::unused_reductions(args, judged.searched);
                 unused.iter().for_each(|it| warn(format!("warning: {it}")));
-                begin((&watched, judged), args, errors, &preparation)
+                begin(judged, args, errors, &preparation)
             }
         },
     )
 }
 
 /// Begins a search, and prints what it came to.
-fn begin<'p>(
-    of: CheckedProduct<'p, '_>,
+fn begin(
+    judged: &ProductCheck<'_, '_>,
     args: &CheckCommand,
     errors: ErrorPolicy,
     preparation: &SearchPreparation,
 ) -> Result<LivenessOutcome, CommandFailure> {
     let (budget, saved) = (args.run.budget(false), args.run.saved_limits());
-    let session = LivenessSession::new(of.0, of.1, budget, args.run.limits.max_states);
+    let session = LivenessSession::new(judged, budget, args.run.limits.max_states);
     let job = session.job(&args.config);
     let mut observer = LivenessObserver::begin(&args.run, preparation);
     let control = Arc::clone(&observer.control);
@@ -184,7 +181,7 @@ fn begin<'p>(
         dir.map_or(Ok(()), |dir| result.keep_answer(&job, dir, &saved))?;
     }
     let keeps_directory = result.directory.is_some() && args.dir.is_some();
-    let code = report_result(of, &args.run, how, result, (args.dir.as_deref(), &control))?;
+    let code = report_result(judged, how, result, args.dir.as_deref(), &control)?;
     Ok(LivenessOutcome { code, errors_next, keeps_directory })
 }
 
@@ -221,18 +218,19 @@ impl CheckObserver for LivenessObserver<'_> {
 /// Prints what a session came to, says what is left on disk, and writes the files that are wanted. `dir` is the directory that
 /// the command line names.
 fn report_result(
-    of: CheckedProduct<'_, '_>,
-    args: &SessionOptions,
+    judged: &ProductCheck<'_, '_>,
     how: LivenessPrintOptions<'_>,
     result: LivenessResult,
-    (dir, control): (Option<&Path>, &SearchControl),
+    dir: Option<&Path>,
+    control: &SearchControl,
 ) -> CommandResult {
     let LivenessResult { summary: told, directory, has_levels, seconds, .. } = result;
     if let Some(why) = &told.shortening_failed {
         warn(format!("warning: the search for a shorter counterexample failed: {why}"));
     }
     let errors_next = how.checks_errors_next(&told);
-    let ended = print_outcome(of, &told, how);
+    let args = how.session();
+    let ended = print_outcome(judged, &told, how);
     let mut directory = directory;
     if let Some(directory) = &mut directory {
         say_what_is_kept(directory, &told, has_levels, control);
@@ -240,7 +238,8 @@ fn report_result(
     let code = ended?;
     if !errors_next {
         let dir = directory.as_ref().map(|it| it.path.as_path()).or(dir);
-        presentation::write_files(args, of, &told, SearchProvenance { dir, seconds })?;
+        let made = SearchProvenance { dir, seconds };
+        args.map_or(Ok(()), |args| presentation::write_files(args, judged, &told, made))?;
     }
     Ok(code)
 }
@@ -279,8 +278,8 @@ pub(super) fn resume(
     let budget = args.run.budget(true);
     let job = contents.job.clone();
     let is_answered = contents.answer.is_some();
-    with_kept_search(&job, budget, Some(&preparation), |watched, judged| {
-        trail::refuse(args.run.spin_trail.as_deref(), &watched.model)?;
+    with_kept_search(&job, budget, Some(&preparation), |judged| {
+        trail::refuse(args.run.spin_trail.as_deref(), &judged.check.model)?;
         let swept = SweepStatus::in_directory(&*directory.disk);
         let swept = swept.map_err(|error| Error::Open(args.dir.clone(), error))?;
         let has_ended = is_answered || swept.is_some_and(SweepStatus::is_done);
@@ -289,11 +288,11 @@ pub(super) fn resume(
         }
         let mut observer = LivenessObserver::begin(&args.run, &preparation);
         let control = Arc::clone(&observer.control);
-        let session = LivenessSession::new(watched, judged, budget, args.run.limits.max_states);
+        let session = LivenessSession::new(judged, budget, args.run.limits.max_states);
         let saved = args.run.saved_limits();
         let result = session.resume(directory, contents, &saved, &control, &mut observer)?;
         let how = LivenessPrintOptions::of(&args.run, ErrorPolicy::Report, Some(&args.dir));
-        report_result((watched, judged), &args.run, how, result, (Some(&args.dir), &control))
+        report_result(judged, how, result, Some(&args.dir), &control)
     })
 }
 
@@ -303,7 +302,7 @@ fn with_kept_search(
     job: &SearchJob,
     budget: SearchBudget,
     preparation: Option<&SearchPreparation>,
-    and_then: impl for<'p> FnOnce(&'p LivenessCheck, &'p ProductCheck<'p, '_>) -> CommandResult,
+    and_then: impl FnOnce(&ProductCheck<'_, '_>) -> CommandResult,
 ) -> CommandResult {
     let (Some(watched), Some((_, finite_runs, fairness))) = (job.liveness_check()?, job.runs())
     else {
@@ -322,7 +321,7 @@ fn with_kept_search(
     with_product(&watched, options, &analysis, executor, |judged| {
         let judged = judged.ok_or(Error::Understood)?;
         preparation.map_or(Ok(()), SearchPreparation::check_not_stopped)?;
-        and_then(&watched, judged)
+        and_then(judged)
     })
 }
 
@@ -336,9 +335,9 @@ pub(super) fn trace(args: &TraceArgs, contents: &DirectoryContents) -> CommandRe
     }
     let trail = args.spin_trail.as_deref();
     let how = LivenessPrintOptions::of_trace(args);
-    with_found_run(&args.dir, contents, args.memory, |(watched, judged), told, control| {
-        trail::refuse(trail, &watched.model)?;
-        match print_outcome((watched, judged), told, how)? {
+    with_found_run(&args.dir, contents, args.memory, |judged, told, control| {
+        trail::refuse(trail, &judged.check.model)?;
+        match print_outcome(judged, told, how)? {
             // Whoever asks for a trail asks for a file, which is there.
             failure::VIOLATED if trail.is_some() => Ok(failure::VERIFIED),
             // It was looked for, and the search has not found one yet.
@@ -353,7 +352,7 @@ fn with_found_run(
     dir: &Path,
     contents: &DirectoryContents,
     memory: Option<u64>,
-    and_then: impl FnOnce(CheckedProduct<'_, '_>, &LivenessSummary, &SearchControl) -> CommandResult,
+    and_then: impl FnOnce(&ProductCheck<'_, '_>, &LivenessSummary, &SearchControl) -> CommandResult,
 ) -> CommandResult {
     let DirectoryContents { job, saved, answer, .. } = contents;
     let states = saved.as_ref().map_or(0, |it| it.store.levels.keys_by_level().sum());
@@ -364,7 +363,7 @@ fn with_found_run(
     let memory = memory.unwrap_or_else(before);
     let budget = trace_finder::budget(memory, states);
     let disk = RealDisk::open(dir).map_err(|error| CommandFailure::cannot_open(dir, error))?;
-    with_kept_search(job, budget, None, |watched, judged| {
+    with_kept_search(job, budget, None, |judged| {
         let control = Arc::new(SearchControl::default());
         let mut signals = SignalHandlers::stop(&control);
         let told = match (answer, saved) {
@@ -382,8 +381,9 @@ fn with_found_run(
             }
         };
         signals.set_exit_code(code(&told.found), &control);
-        let told = told.with_shortest_run(judged, (None, budget.memory), &control);
-        and_then((watched, judged), &told, &control)
+        let limits = ProbeLimits { states: u64::MAX, bytes: budget.memory / 4 };
+        let told = told.with_shortest_run(judged, limits, &control);
+        and_then(judged, &told, &control)
     })
 }
 
@@ -398,7 +398,8 @@ pub(super) fn with_run(
         Option<&[StepDescription]>,
     ) -> CommandResult,
 ) -> CommandResult {
-    with_found_run(dir, contents, None, |(watched, judged), told, _| {
+    with_found_run(dir, contents, None, |judged, told, _| {
+        let watched = judged.check;
         let explained = (&watched.model, judged.searched.model().description());
         let shown = match &told.found {
             ProbeVerdict::Found(lasso) => Some(judged.replay(lasso)),
@@ -446,7 +447,7 @@ fn trace_of_nothing(args: &TraceArgs, job: &SearchJob) -> CommandResult {
                 ..LivenessSummary::UNSEARCHED
             };
             let searched = watched.model.searched();
-            let told = as_json((&watched, Some(&searched), fairness), &told, None);
+            let told = LivenessReport::new(&watched, Some(&searched), fairness, &told).json(None);
             print_json(&format!("{told:#}\n"));
         }
     }
@@ -507,11 +508,12 @@ pub(super) fn status(
     let searched = watched.model.searched();
     match json {
         true => {
-            let told = as_json((&watched, Some(&searched), fairness), &told, None);
+            let told = LivenessReport::new(&watched, Some(&searched), fairness, &told).json(None);
             print_json(&format!("{:#}\n", with_run_status(told, live)));
         }
         false => {
-            let told = as_text((&watched, &searched, fairness), (&told, false), None);
+            let told = LivenessReport::new(&watched, Some(&searched), fairness, &told)
+                .text(None, &TraceDisplayOptions::default());
             print(&(status_heading(live, is_begun) + &told));
         }
     }

@@ -74,17 +74,15 @@ pub fn with_product<'c, R, E: From<Error>>(
     let executor = runs.executor().clone();
     let all_steps = shortest.then(|| check.with_all_steps(runs.clone(), analysis));
     let searched = model.searched_by(runs, analysis);
-    let product = ProductCheck::new(check, (&product, &searched), &executor, fairness)?;
+    let product = ProductCheck::new(check, &product, &searched, &executor, fairness)?;
     and_then(Some(&product.for_shortest(all_steps)))
 }
 
 /// A search for a run of a product that violates a property.
 pub struct LivenessSession<'s, 'm> {
-    check: &'s LivenessCheck,
     product: &'s ProductCheck<'s, 'm>,
     budget: SearchBudget,
     max_states: Option<u64>,
-    memory: u64,
 }
 
 /// What a session came to.
@@ -104,24 +102,28 @@ pub struct LivenessResult {
 impl<'s, 'm> LivenessSession<'s, 'm> {
     /// A search with these limits.
     pub fn new(
-        check: &'s LivenessCheck,
         product: &'s ProductCheck<'s, 'm>,
         budget: SearchBudget,
         max_states: Option<u64>,
     ) -> LivenessSession<'s, 'm> {
-        LivenessSession { check, product, budget, max_states, memory: budget.memory }
+        LivenessSession { product, budget, max_states }
     }
 
     /// The memory of a search on disk.
     fn plan(&self) -> Result<MemoryPlan, Error> {
         let searched: &SearchedModel<'_> = self.product.searched;
         let width = StateStorage::default().stored_width(searched.model());
-        self.budget.plan(&self.check.model, width)
+        self.budget.plan(&self.product.check.model, width)
     }
 
     /// The job of the search.
     pub fn job(&self, config: &CheckConfig) -> SearchJob {
-        SearchJob::of_runs(config, self.check, self.product.searched, &StateStorage::default())
+        SearchJob::of_runs(
+            config,
+            self.product.check,
+            self.product.searched,
+            &StateStorage::default(),
+        )
     }
 
     /// Begins the search: in memory, and on disk where that is not enough.
@@ -141,7 +143,7 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
         self.plan()?;
         dir.map_or(Ok(()), |dir| SearchDirectory::check_unused(dir, job))?;
         let states = self.max_states.map_or(STATES_MAX, |most| most.min(STATES_MAX));
-        let limits = ProbeLimits { states, bytes: self.memory / 4 };
+        let limits = ProbeLimits { states, bytes: self.budget.memory / 4 };
         let shown = observer.begin_step("looking for a run that violates it");
         let probe = self.product.probe(limits, control).map_err(Error::Sample)?;
         drop(shown);
@@ -239,7 +241,9 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
         observer: &dyn CheckObserver,
     ) -> LivenessSummary {
         let _shown = observer.begin_step("looking for a shorter run");
-        summary.with_shortest_run(self.product, (self.max_states, self.memory), control)
+        let states = self.max_states.unwrap_or(u64::MAX);
+        let limits = ProbeLimits { states, bytes: self.budget.memory / 4 };
+        summary.with_shortest_run(self.product, limits, control)
     }
 }
 

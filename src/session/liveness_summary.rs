@@ -128,11 +128,10 @@ impl LivenessSummary {
     pub fn with_shortest_run(
         self,
         judged: &ProductCheck<'_, '_>,
-        (states, memory): (Option<u64>, u64),
+        limits: ProbeLimits,
         control: &SearchControl,
     ) -> LivenessSummary {
         let ProbeVerdict::Found(found) = &self.found else { return self };
-        let limits = ProbeLimits { states: states.unwrap_or(u64::MAX), bytes: memory / 4 };
         let ShorterRun { lasso, below, steps, states, is_shortest: is_done } =
             match judged.find_shorter_run(found, limits, control) {
                 Ok(Some(shorter)) => shorter,

@@ -12,6 +12,8 @@ use crate::search::liveness::shortest_lasso::{AcceptingRuns, ShorterRun, shortes
 
 /// A product whose runs are judged, all or those that are fair to processes.
 pub struct ProductCheck<'p, 'm> {
+    /// What is asked of the model.
+    pub check: &'p LivenessCheck,
     /// The product.
     pub product: &'p ClaimProduct<'p>,
     /// What reductions leave of it; all of it where runs are to be fair.
@@ -22,15 +24,16 @@ pub struct ProductCheck<'p, 'm> {
 }
 
 impl<'p, 'm> ProductCheck<'p, 'm> {
-    /// A product for the program that `watched` has, which `executor` runs, and what is searched of it; or why its processes
+    /// A product for the program that `check` has, which `executor` runs, and what is searched of it; or why its processes
     /// cannot be told apart.
     pub fn new(
-        watched: &'p LivenessCheck,
-        (product, searched): (&'p ClaimProduct<'p>, &'p SearchedModel<'m>),
+        check: &'p LivenessCheck,
+        product: &'p ClaimProduct<'p>,
+        searched: &'p SearchedModel<'m>,
         executor: &Executor<'p>,
         fairness: Fairness,
     ) -> Result<ProductCheck<'p, 'm>, Error> {
-        let model = &watched.model;
+        let model = &check.model;
         let fair = match fairness {
             Fairness::None => None,
             Fairness::Weak => {
@@ -43,7 +46,7 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
                 Some(FairProduct::new(product, movers))
             }
         };
-        Ok(ProductCheck { product, searched, fair, all_steps: None })
+        Ok(ProductCheck { check, product, searched, fair, all_steps: None })
     }
 
     /// The same, where the run that is found is to be a shortest one of all in `all_steps`, which has those that are

@@ -277,7 +277,7 @@ fn search_runs(
         let (summary, text) = match product {
             None => (LivenessSummary::UNSEARCHED, String::new()),
             Some(product) => {
-                let session = LivenessSession::new(check, product, budget, limits.max_states);
+                let session = LivenessSession::new(product, budget, limits.max_states);
                 let saved = SavedLimits::new(limits.clone(), SearchOutputs::default());
                 let job = session.job(&search.config);
                 let observer: &mut dyn CheckObserver = &mut SilentObserver;

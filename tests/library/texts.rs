@@ -59,7 +59,7 @@ fn mistakes_are_errors() {
     assert!(ModelText::new("c", "a.c", text).is_err());
     let model = ModelText::new("dve", "a.dve", text).unwrap();
     let error = model.check(&CheckConfig::default()).run().unwrap_err().to_string();
-    assert!(error.starts_with("a.dve:2:6: error: "), "{error}");
+    assert!(error.contains("a.dve:2:6: error: `x` is declared twice"), "{error}");
     let model = ModelText::new("dve", "counter.dve", COUNTER).unwrap();
     let error = model.check(&config("y < 3", &[])).run().unwrap_err().to_string();
     assert!(error.starts_with("invariant:1:1: error: "), "{error}");

@@ -99,8 +99,7 @@ fn least(watched: &LivenessCheck, product: &ClaimProduct<'_>, found: &Lasso) -> 
     let (searched, all_steps) =
         (model.searched_by(runs(), &largest), watched.with_all_steps(runs(), &largest));
     let executor = runs().executor().clone();
-    let judged =
-        ProductCheck::new(watched, (product, &searched), &executor, Fairness::None).unwrap();
+    let judged = ProductCheck::new(watched, product, &searched, &executor, Fairness::None).unwrap();
     let judged = judged.for_shortest(Some(all_steps));
     let shorter =
         judged.find_shorter_run(found, LIMITS, &SearchControl::default()).unwrap().unwrap();
@@ -136,8 +135,8 @@ pub fn reduced(watched: &LivenessCheck, ended: FiniteRunPolicy, on_disk: bool) -
                 obligations: 0,
             };
             let executor = Executor::new(&watched.model.interp, ExecutionMode::Interp);
-            let of = (&product, &searched);
-            let judged = ProductCheck::new(watched, of, &executor, Fairness::None).unwrap();
+            let judged =
+                ProductCheck::new(watched, &product, &searched, &executor, Fairness::None).unwrap();
             let mut pursuit = EmptinessSearch::new(&judged, plan, None, directory);
             let pursued = pursuit.run(None, &control).unwrap();
             (pursued.found, pursued.outcome.states())
