@@ -44,8 +44,8 @@ fn write_to(path: Option<&Path>, text: &str) -> CommandResult {
 
 /// Draws the model itself, as it is at first or has come to.
 fn structure(args: &GraphArgs, model: &TextModel) -> CommandResult {
-    let of = (model.name(), model.language);
-    let draw = languages::require_feature("--structure is", of, |it| it.draw)?;
+    let draw =
+        languages::require_feature("--structure is", model.name(), model.language, |it| it.draw)?;
     let drawn = |sources: &SourceMap, walked: &dyn SystemDescription, state: &[u8]| {
         let next: Vec<String> = walked.steps(state).into_iter().map(|it| it.name).collect();
         let values = walked.describe(state);

@@ -375,8 +375,8 @@ fn with_found_run(
             },
             (None, Some(saved)) => {
                 let model = judged.searched.model();
-                let finder = trace_finder::finder(model, budget.memory, (dir, &disk), &control);
-                let pursued = EmptinessOutcome::in_directory(judged, finder, (dir, saved))?;
+                let finder = trace_finder::finder(model, budget.memory, dir, &disk, &control);
+                let pursued = EmptinessOutcome::in_directory(judged, finder, dir, saved)?;
                 LivenessSummary::on_disk(pursued.found, &pursued.outcome, pursued.swept)
             }
         };

@@ -287,7 +287,7 @@ fn trace_command(args: &TraceArgs) -> CommandResult {
     let dir = trace_directory(&args.dir)?;
     let contents = DirectoryContents::read(&dir)?;
     match contents.job.runs() {
-        None => trace::trace(args, (&dir, &contents.job), contents.saved),
+        None => trace::trace(args, &dir, &contents.job, contents.saved),
         Some(_) => liveness::trace(args, &contents),
     }
 }

@@ -71,7 +71,7 @@ fn answer(args: &CheckCommand, file: &Path) -> CommandResult {
             print_answer(args, &name, None);
             continue;
         }
-        codes.push(runs(args, (&name, &text), is_one)?);
+        codes.push(runs(args, &name, &text, is_one)?);
     }
     let worst = [failure::WRONG, failure::STOPPED, failure::VIOLATED];
     Ok(worst.into_iter().find(|it| codes.contains(it)).unwrap_or(failure::VERIFIED))
@@ -81,7 +81,7 @@ fn answer(args: &CheckCommand, file: &Path) -> CommandResult {
 fn state_space(args: &CheckCommand) -> CommandResult {
     let (language, _) = model::sources(&args.model)?;
     let name = args.model.path.display().to_string();
-    languages::require_feature("--mcc is", (&name, language), |it| it.read_properties)?;
+    languages::require_feature("--mcc is", &name, language, |it| it.read_properties)?;
     let mut args = args.clone();
     args = args.reconfigured(|it| it.properties.only = Some(vec![CheckKind::Error]));
     args.run.asks_space = true;
@@ -106,7 +106,7 @@ fn read(
     let (language, mut sources) = model::sources(args)?;
     let name = args.path.display().to_string();
     let questions =
-        languages::require_feature("--property is", (&name, language), |it| it.read_properties)?;
+        languages::require_feature("--property is", &name, language, |it| it.read_properties)?;
     let number = sources.add(file.display().to_string(), read_text(file)?);
     let all = questions(&sources, number).map_err(|error| Error::text(&[error], &sources))?;
     Ok((all, sources))
@@ -194,7 +194,7 @@ fn states(
 }
 
 /// Whether all runs have a property, which has a name.
-fn runs(args: &CheckCommand, (name, text): (&str, &str), is_one: bool) -> CommandResult {
+fn runs(args: &CheckCommand, name: &str, text: &str, is_one: bool) -> CommandResult {
     let mut args = args.clone();
     args = args.reconfigured(|it| it.properties.ltl = vec![text.to_owned()]);
     args.run.no_trace |= !is_one;

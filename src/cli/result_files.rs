@@ -2,14 +2,14 @@
 
 use super::command::SessionOptions;
 use super::failure::CommandFailure;
-use super::report_page::{self, ShownViolation};
+use super::report_page::{self, ReportedSearch, ShownViolation};
 use super::say;
 use crate::report::{
-    self, FailureReport, JudgementReport, RenderedPage, Report, ReportPage, TraceView, junit,
+    self, FailureReport, JudgementReport, RenderedPage, ReportPage, TraceView, junit,
     junit_of_failure, sarif, sarif_of_failure,
 };
 use crate::search::SearchVerdict;
-use crate::session::{SearchOutputs, TextModel};
+use crate::session::SearchOutputs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,15 +19,14 @@ static IS_BEGUN: AtomicBool = AtomicBool::new(false);
 /// Writes those of a search for what is to be seen in states and steps, with the counterexample that is shown.
 pub(super) fn write(
     args: &SessionOptions,
-    report: &Report,
-    (model, dir): (&TextModel, &Path),
+    search: &ReportedSearch<'_>,
     shown: Option<&ShownViolation<'_>>,
     note: Option<&str>,
 ) -> Result<(), CommandFailure> {
+    let ReportedSearch { report, model, .. } = *search;
     if let Some(path) = &args.outputs.report {
-        let of = (model, dir);
         let page =
-            report_page::with_page(report, of, shown, |page| ReportPage { note, ..page }.render());
+            report_page::with_page(search, shown, |page| ReportPage { note, ..page }.render());
         write_page(args, path, report.verdict(), page)?;
     }
     let outputs = &args.outputs;

@@ -7,7 +7,7 @@ use super::notify;
 use super::output::stopped_message;
 use super::preparation::SearchPreparation;
 use super::progress::{self, ProgressDisplay};
-use super::report_page::ShownViolation;
+use super::report_page::{ReportedSearch, ShownViolation};
 use super::signals::SignalHandlers;
 use super::state_space_queries::{self, StateSpaceAnswers};
 use super::trail::WrittenTrail;
@@ -25,8 +25,8 @@ use crate::search::trace::Counterexample;
 use crate::search::{SearchControl, SearchVerdict};
 use crate::session::config::{CheckKind, PropertyConfig};
 use crate::session::{
-    DirectoryContents, Fairness, SearchBudget, SearchDirectory, SearchJob, Session, TextModel,
-    UnreducedSearch, check_room, reject_empty_scope,
+    DirectoryContents, Fairness, PreparedSearch, SearchBudget, SearchDirectory, SearchJob, Session,
+    TextModel, UnreducedSearch, check_room, reject_empty_scope,
 };
 use std::sync::Arc;
 
@@ -110,7 +110,8 @@ fn check_but(
     let directory = SearchDirectory::create(args.dir.as_deref(), &job, args.run.limits.disk_limit)?;
     notify::set_directory(&directory.path);
     directory.save_limits(&args.run.saved_limits())?;
-    let session = Session::new(searched, about, limits, (storage, plan), directory);
+    let session =
+        Session::new(PreparedSearch { searched, about, limits, storage, plan }, directory);
     let sitting = SessionRun::new(&model, session, (&args.run, control), unreduced);
     sitting.run(None, true, signals)
 }
@@ -153,7 +154,8 @@ pub(super) fn resume(
     let wished = searched.wished();
     let unreduced = again.map(|runs| model.unreduced(runs, wished, &config, &storage, &largest));
     let (control, signals) = preparation.end();
-    let session = Session::new(searched, about, limits, (storage, plan), directory);
+    let session =
+        Session::new(PreparedSearch { searched, about, limits, storage, plan }, directory);
     let sitting = SessionRun::new(&model, session, (&args.run, control), unreduced);
     sitting.run(saved, false, signals)
 }
@@ -225,8 +227,9 @@ impl<'a> SessionRun<'a> {
             SearchVerdict::Incomplete => failure::STOPPED,
         };
         signals.set_exit_code(code, &control);
-        let of = (&self.session, self.model);
-        self.answered = state_space_queries::evaluate_queries(self.args, of, &outcome, &control)?;
+        let (session, model) = (&self.session, self.model);
+        self.answered =
+            state_space_queries::evaluate_queries(self.args, session, model, &outcome, &control)?;
         if outcome.verdict != SearchVerdict::Incomplete {
             self.session.directory.remove_if_temporary();
         }
@@ -340,8 +343,9 @@ impl<'a> SessionRun<'a> {
         let Some(report) = self.full_report() else { return Ok(()) };
         let is_open = report.outcome.verdict == SearchVerdict::Incomplete;
         let note = is_open.then_some("The search was stopped; what is told is how far it came.");
-        let of = (self.model, self.session.directory.path.as_path());
-        result_files::write(self.args, &report, of, shown, note)
+        let dir = self.session.directory.path.as_path();
+        let search = ReportedSearch { report: &report, model: self.model, dir };
+        result_files::write(self.args, &search, shown, note)
     }
 
     /// Prints the counterexample.

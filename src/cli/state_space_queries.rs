@@ -23,7 +23,8 @@ pub(super) struct StateSpaceAnswers {
 /// Answers what is asked of the states of a session that came to this.
 pub(super) fn evaluate_queries(
     args: &SessionOptions,
-    (session, model): (&Session<'_>, &TextModel),
+    session: &Session<'_>,
+    model: &TextModel,
     outcome: &SearchOutcome,
     control: &SearchControl,
 ) -> Result<StateSpaceAnswers, CommandFailure> {
@@ -41,7 +42,8 @@ pub(super) fn evaluate_queries(
     let met = match is_whole && (!sums.is_empty() || args.asks_space) {
         true => Some(
             values::collect_values(
-                (dir, Some(args.limits.memory)),
+                dir,
+                Some(args.limits.memory),
                 &DirectoryContents::read(dir)?,
                 &sums,
             )?

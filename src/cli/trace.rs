@@ -19,7 +19,8 @@ use std::sync::Arc;
 /// `spillway trace`, of the search in a directory with its job and its last checkpoint.
 pub(super) fn trace(
     args: &TraceArgs,
-    (dir, job): (&Path, &SearchJob),
+    dir: &Path,
+    job: &SearchJob,
     saved: Option<SavedSearch>,
 ) -> CommandResult {
     let model = job.model(dir)?;
@@ -31,12 +32,13 @@ pub(super) fn trace(
         return Ok(failure::VERIFIED);
     };
     let sources = &model.sources;
+    let search = CheckpointedSearch { dir, job, model: &model, saved: &saved };
     if let Some(format) = args.format {
-        return with_violations((dir, job), (&model, &saved), args.memory, |found| {
+        return with_violations(&search, args.memory, |found| {
             print_in_format(found, format.into(), &model)
         });
     }
-    with_violations((dir, job), (&model, &saved), args.memory, |found| {
+    with_violations(&search, args.memory, |found| {
         shown.begin();
         let mut written = None;
         for (number, violation) in found.violations.iter().enumerate() {
@@ -110,13 +112,21 @@ impl<'f> TracedViolations<'f> {
     }
 }
 
+/// The search in a directory, as far as its last checkpoint.
+pub(super) struct CheckpointedSearch<'s> {
+    pub dir: &'s Path,
+    pub job: &'s SearchJob,
+    pub model: &'s TextModel,
+    pub saved: &'s SavedSearch,
+}
+
 /// Does something with what the search in a directory found.
 pub(super) fn with_violations(
-    (dir, job): (&Path, &SearchJob),
-    (model, saved): (&TextModel, &SavedSearch),
+    search: &CheckpointedSearch<'_>,
     memory: Option<u64>,
     and_then: impl FnOnce(&TracedViolations<'_>) -> CommandResult,
 ) -> CommandResult {
+    let CheckpointedSearch { dir, job, model, saved } = *search;
     let limits = job.limits(None);
     let opened = RealDisk::open(dir);
     let disk = opened.map_err(|error| CommandFailure::cannot_open(dir, error))?;
@@ -134,7 +144,7 @@ pub(super) fn with_violations(
     }
     let control = Arc::new(SearchControl::default());
     SignalHandlers::stop(&control);
-    let finder = finder(searched.model(), budget.memory, (dir, &disk), &control);
+    let finder = finder(searched.model(), budget.memory, dir, &disk, &control);
     and_then(&TracedViolations { violations, unreached: nowhere, evidence: &evidence, finder })
 }
 
@@ -188,6 +198,7 @@ impl TraceListing<'_> {
 }
 
 /// A member of the object that is printed, on lines of its own.
-fn member((key, value): &(&str, serde_json::Value)) -> String {
+fn member(member: &(&str, serde_json::Value)) -> String {
+    let (key, value) = member;
     format!("  \"{key}\": {}", format!("{value:#}").replace('\n', "\n  "))
 }

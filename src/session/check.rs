@@ -6,15 +6,16 @@ use super::reduction_request::ReductionRequest;
 use super::searched_model::{DecidedReductions, ModelSummary, SearchedModel};
 use super::step_choice::StepChoice;
 use super::{
-    CheckConfig, CheckResult, Error, EventuallyCheck, ExecutableProgram, RunLimits, SavedLimits,
-    SearchDirectory, SearchJob, SearchOutputs, Session, TextModel, check_room, reject_empty_scope,
+    CheckConfig, CheckResult, Error, EventuallyCheck, ExecutableProgram, PreparedSearch, RunLimits,
+    SavedLimits, SearchDirectory, SearchJob, SearchOutputs, Session, TextModel, check_room,
+    reject_empty_scope,
 };
 use crate::budget::AnalysisBudget;
 use crate::exec::{ExecutionMode, StateSpace};
 use crate::reduce::rewriting::RewriteSelection;
 use crate::reduce::{ReductionSelection, ReductionStack};
 use crate::report::{CheckScope, RUST};
-use crate::search::{CheckSelection, MemoryPlan, SearchControl, SearchLimits, StateStorage};
+use crate::search::{CheckSelection, SearchControl, SearchLimits, StateStorage};
 use crate::source::SourceMap;
 use crate::system::{PackedSystem, PackingError, RestrictedSystem, TransitionSystem};
 use std::borrow::Cow;
@@ -300,9 +301,9 @@ impl<'m> Check<'m> {
         let limits = &self.search_limits();
         let goes_on = dir.as_deref().is_some_and(SearchDirectory::has_search);
         let budget = SearchBudget { memory, threads, exec, goes_on, counts: true };
-        let wanted = (config, limits, storage);
+        let settings = SearchSettings { config, limits, storage, budget };
         let mut unreduced = None;
-        let (searched, about, plan, job) = match subject {
+        let (prepared, job) = match subject {
             CheckSubject::Text(model) => {
                 let decided = dir.as_deref().filter(|_| goes_on).map(SearchDirectory::decided);
                 let decided = decided.transpose()?;
@@ -314,17 +315,17 @@ impl<'m> Check<'m> {
                     budget.executor(it)
                 });
                 let again = config.search.shortest.then(|| runs.clone());
-                let ready = prepare_text(model, (runs, budget), wanted, how, (control, &analysis))?;
-                let shorter =
-                    |it| model.unreduced(it, ready.0.wished(), config, storage, &analysis);
+                let ready = prepare_text(model, runs, &settings, how, control)?;
+                let wished = ready.0.searched.wished();
+                let shorter = |it| model.unreduced(it, wished, config, storage, &analysis);
                 unreduced = again.map(shorter);
                 ready
             }
             CheckSubject::Rust(it) => {
-                prepare_rust((it.model)(state_bytes), it.name.clone(), budget, wanted)?
+                prepare_rust((it.model)(state_bytes), it.name.clone(), &settings)?
             }
         };
-        check_room(storage, &plan, searched.model().width())?;
+        check_room(storage, &prepared.plan, prepared.searched.model().width())?;
         let (directory, saved) = match dir {
             Some(path) if goes_on => SearchDirectory::resume(path, &job, disk_limit)?,
             path => (SearchDirectory::create(path.as_deref(), &job, disk_limit)?, None),
@@ -332,8 +333,7 @@ impl<'m> Check<'m> {
         let disk_limit = directory.disk.limit();
         let limits_to_save = RunLimits { disk_limit, ..config.limits.clone() };
         directory.save_limits(&SavedLimits::new(limits_to_save, SearchOutputs::default()))?;
-        let stored = (storage.clone(), plan);
-        let session = Session::new(searched, about, limits.clone(), stored, directory);
+        let session = Session::new(prepared, directory);
         let mut session = session.with_stop_conditions(self.levels_max, self.is_enough.clone());
         if let CheckSubject::Rust(it) = subject {
             let promised = (it.promised)(session.searched().model().width());
@@ -380,26 +380,34 @@ impl ReductionMode {
     }
 }
 
-/// A model ready to be searched, what there is to tell of it, its memory, and what to keep of it.
-type PreparedSearch<'m> = (SearchedModel<'m>, ModelSummary<'m>, MemoryPlan, SearchJob);
+/// What a search is prepared with.
+struct SearchSettings<'s> {
+    config: &'s CheckConfig,
+    limits: &'s SearchLimits,
+    storage: &'s StateStorage,
+    budget: SearchBudget,
+}
 
+/// Prepares a search of a model from a text, and what its directory keeps.
 fn prepare_text<'m>(
     model: &'m TextModel,
-    (runs, budget): (ExecutableProgram<'m>, SearchBudget),
-    (config, limits, storage): (&CheckConfig, &SearchLimits, &StateStorage),
+    runs: ExecutableProgram<'m>,
+    settings: &SearchSettings<'_>,
     how: ReductionMode,
-    (control, analysis): (&SearchControl, &AnalysisBudget),
-) -> Result<PreparedSearch<'m>, Error> {
+    control: &SearchControl,
+) -> Result<(PreparedSearch<'m>, SearchJob), Error> {
+    let SearchSettings { config, limits, storage, budget } = *settings;
     let about = model.about(limits);
     reject_empty_scope(&about)?;
+    let analysis = AnalysisBudget::new(budget.memory, control);
     let searched = match how {
-        ReductionMode::AsWished => model.searched_by(runs, analysis),
+        ReductionMode::AsWished => model.searched_by(runs, &analysis),
         // What was applied when the search began is applied again, whatever the memory budget is now.
         ReductionMode::AsDecided(decided) => {
             model.reduced_as(runs, decided, &AnalysisBudget::largest_watched(control))
         }
         ReductionMode::Asked(reduce) => {
-            model.reduced(runs, reduce, (limits, storage), control, analysis)
+            model.reduced(runs, reduce, (limits, storage), control, &analysis)
         }
     };
     if control.is_stopped() && !searched.is_undecided() {
@@ -407,23 +415,24 @@ fn prepare_text<'m>(
     }
     let plan = budget.plan(model, storage.stored_width(searched.model()))?;
     let job = SearchJob::new(config, model, &searched, storage);
-    Ok((searched, about, plan, job))
+    let (limits, storage) = (limits.clone(), storage.clone());
+    Ok((PreparedSearch { searched, about, limits, storage, plan }, job))
 }
 
+/// Prepares a search of a Rust type, and what its directory keeps.
 fn prepare_rust<'m>(
     model: Box<dyn StateSpace + 'm>,
     name: String,
-    budget: SearchBudget,
-    (config, limits, storage): (&CheckConfig, &SearchLimits, &StateStorage),
-) -> Result<PreparedSearch<'m>, Error> {
+    settings: &SearchSettings<'_>,
+) -> Result<(PreparedSearch<'m>, SearchJob), Error> {
+    let SearchSettings { config, limits, storage, budget } = *settings;
     let scope = CheckScope::of_model(model.description(), &limits.checks);
     let job = SearchJob::of_rust(config, &name, &*model, storage);
     let sources = Cow::Owned(SourceMap::default());
-    let (language, key_order) = (RUST, "declared");
     let about = ModelSummary {
         name: name.into(),
-        language,
-        key_order,
+        language: RUST,
+        key_order: "declared",
         sources,
         conditions: &[],
         claim: None,
@@ -433,7 +442,8 @@ fn prepare_rust<'m>(
     let searched =
         SearchedModel::new(model, ReductionStack::default(), None, ReductionSelection::default());
     let plan = budget.plan_for_rust(storage.stored_width(searched.model()))?;
-    Ok((searched, about, plan, job))
+    let (limits, storage) = (limits.clone(), storage.clone());
+    Ok((PreparedSearch { searched, about, limits, storage, plan }, job))
 }
 
 /// A type's name, and those of its parameters, without the ways there.

@@ -183,7 +183,8 @@ impl SearchDirectory {
     /// `verdict` says.
     pub(super) fn run_session<T>(
         &self,
-        (sitting, plan): (SessionStart, MemoryPlan),
+        sitting: SessionStart,
+        plan: MemoryPlan,
         control: &SearchControl,
         verdict: impl Fn(&T) -> &'static str,
         run: impl FnOnce() -> spill::Result<T>,

@@ -98,7 +98,8 @@ impl EmptinessOutcome {
     pub fn in_directory(
         judged: &ProductCheck<'_, '_>,
         finder: TraceFinder<'_>,
-        (dir, saved): (&Path, &SavedSearch),
+        dir: &Path,
+        saved: &SavedSearch,
     ) -> Result<EmptinessOutcome, Error> {
         let read = || -> spill::Result<EmptinessOutcome> {
             saved.check_model(finder.model)?;
@@ -185,10 +186,10 @@ impl<'m> EmptinessSearch<'m> {
         saved: Option<SavedSearch>,
         control: &SearchControl,
     ) -> Result<EmptinessOutcome, Error> {
-        let sitting = (SessionStart::after(saved.as_ref()), self.plan);
+        let begun = SessionStart::after(saved.as_ref());
         let verdict = |it: &EmptinessOutcome| super::verdict(&it.found);
         let pursue = || self.search(saved, control);
-        self.directory.run_session(sitting, control, verdict, pursue).map_err(|error| {
+        self.directory.run_session(begun, self.plan, control, verdict, pursue).map_err(|error| {
             let failed = Error::Run(self.directory.path.clone(), error);
             // It cannot be gone on with when states are to become others.
             if failed.lacks_slots().is_none() {

@@ -113,6 +113,20 @@ pub enum KeyOrder {
     Sampled,
 }
 
+/// A search that can begin, or go on: all is settled but its directory.
+pub struct PreparedSearch<'m> {
+    /// The model as it is searched.
+    pub searched: SearchedModel<'m>,
+    /// What there is to tell of the model.
+    pub about: ModelSummary<'m>,
+    /// What is checked, and when the search stops.
+    pub limits: SearchLimits,
+    /// How states are stored.
+    pub storage: StateStorage,
+    /// The memory of the search.
+    pub plan: MemoryPlan,
+}
+
 /// One sitting of a search.
 pub struct Session<'m> {
     searched: SearchedModel<'m>,
@@ -152,13 +166,8 @@ struct SessionResult<'m> {
 
 impl<'m> Session<'m> {
     /// A search of a model in a directory, with all that was settled before.
-    pub fn new(
-        searched: SearchedModel<'m>,
-        about: ModelSummary<'m>,
-        limits: SearchLimits,
-        (storage, plan): (StateStorage, MemoryPlan),
-        directory: SearchDirectory,
-    ) -> Session<'m> {
+    pub fn new(prepared: PreparedSearch<'m>, directory: SearchDirectory) -> Session<'m> {
+        let PreparedSearch { searched, about, limits, storage, plan } = prepared;
         Session {
             searched,
             about,
@@ -202,7 +211,7 @@ impl<'m> Session<'m> {
         saved: Option<SavedSearch>,
         control: &SearchControl,
     ) -> Result<SearchOutcome, Error> {
-        let sitting = (SessionStart::after(saved.as_ref()), self.plan);
+        let begun = SessionStart::after(saved.as_ref());
         let mut promised = std::mem::take(&mut self.promised);
         let verdict = |it: &SessionResult<'m>| {
             let told: Vec<EventuallyResult> =
@@ -214,7 +223,7 @@ impl<'m> Session<'m> {
             came_to.judged = self.judge(&mut promised, &came_to.outcome, control);
             Ok(SessionResult { promised, ..came_to })
         };
-        let came_to = self.directory.run_session(sitting, control, verdict, search);
+        let came_to = self.directory.run_session(begun, self.plan, control, verdict, search);
         let mut came_to = came_to.map_err(|error| {
             let failed = Error::run(&self.directory.path, error);
             // It cannot be gone on with when states have become others, or are to.
@@ -287,8 +296,9 @@ impl<'m> Session<'m> {
             true => SearchDirectory::resume(&path, &job, left)?,
             false => (SearchDirectory::create(Some(&path), &job, left)?, None),
         };
-        let (limits, storage) = (self.limits.clone(), (self.storage.clone(), self.plan));
-        let mut session = Session::new(searched, about, limits, storage, directory);
+        let (limits, storage, plan) = (self.limits.clone(), self.storage.clone(), self.plan);
+        let prepared = PreparedSearch { searched, about, limits, storage, plan };
+        let mut session = Session::new(prepared, directory);
         session.levels_max = Some(below);
         session.run(saved, control)?;
         self.shorter = Some(ShorteningSearch { below, session: Box::new(session) });

@@ -120,7 +120,8 @@ impl LeafValues {
 pub fn observe_values(
     finder: &TraceFinder<'_>,
     model: &TextModel,
-    (dir, saved): (&Path, &SavedSearch),
+    dir: &Path,
+    saved: &SavedSearch,
     asked: &[Vec<String>],
 ) -> Result<Option<ObservedValues>, Error> {
     let form = model.form(model.wished.rewritings, &AnalysisBudget::largest());
