@@ -49,7 +49,7 @@ pub(super) fn check(
     reject_state_flags(args)?;
     preparation.enter(SearchPhase::Reading);
     let watched = model::open_with_property(&args.model, wanted)?;
-    Ok(search(args, watched, (wanted, ErrorPolicy::Report), preparation)?.code)
+    Ok(search(args, watched, wanted, ErrorPolicy::Report, preparation)?.code)
 }
 
 /// Rejects flags that say nothing of a search about whole runs.
@@ -84,7 +84,7 @@ pub(super) fn check_default_property(
         CommandFailure { message, ..failure }
     })?;
     let control = Arc::clone(&preparation.control);
-    let ended = search(args, watched, (wanted, ErrorPolicy::CheckNext), preparation)?;
+    let ended = search(args, watched, wanted, ErrorPolicy::CheckNext, preparation)?;
     match ended.errors_next {
         false => Ok(ended.code),
         true => run::check_errors(args, name, ended.keeps_directory, control),
@@ -121,7 +121,8 @@ fn refuse_beside(
 fn search(
     args: &CheckCommand,
     watched: LivenessCheck,
-    (wanted, errors): (PropertyRequest<'_>, ErrorPolicy),
+    wanted: PropertyRequest<'_>,
+    errors: ErrorPolicy,
     preparation: SearchPreparation,
 ) -> Result<LivenessOutcome, CommandFailure> {
     args.runs.reject_unsupported()?;

@@ -277,7 +277,7 @@ fn resume_once(command: &ResumeCommand) -> CommandResult {
         ));
     }
     match contents.job.runs() {
-        None => run::resume(command, (directory, contents), preparation),
+        None => run::resume(command, directory, contents, preparation),
         Some(_) => liveness::resume(command, directory, contents, preparation),
     }
 }

@@ -112,14 +112,15 @@ fn check_but(
     directory.save_limits(&args.run.saved_limits())?;
     let session =
         Session::new(PreparedSearch { searched, about, limits, storage, plan }, directory);
-    let sitting = SessionRun::new(&model, session, (&args.run, control), unreduced);
+    let sitting = SessionRun::new(&model, session, &args.run, control, unreduced);
     sitting.run(None, true, signals)
 }
 
 /// `spillway resume`, in a directory with its job and its last checkpoint.
 pub(super) fn resume(
     args: &ResumeCommand,
-    (directory, contents): (SearchDirectory, DirectoryContents),
+    directory: SearchDirectory,
+    contents: DirectoryContents,
     preparation: SearchPreparation,
 ) -> CommandResult {
     let DirectoryContents { ref job, saved, .. } = contents;
@@ -156,7 +157,7 @@ pub(super) fn resume(
     let (control, signals) = preparation.end();
     let session =
         Session::new(PreparedSearch { searched, about, limits, storage, plan }, directory);
-    let sitting = SessionRun::new(&model, session, (&args.run, control), unreduced);
+    let sitting = SessionRun::new(&model, session, &args.run, control, unreduced);
     sitting.run(saved, false, signals)
 }
 
@@ -188,7 +189,8 @@ impl<'a> SessionRun<'a> {
     fn new(
         model: &'a TextModel,
         session: Session<'a>,
-        (args, control): (&'a SessionOptions, Arc<SearchControl>),
+        args: &'a SessionOptions,
+        control: Arc<SearchControl>,
         unreduced: Option<UnreducedSearch<'a>>,
     ) -> Self {
         SessionRun {

@@ -158,7 +158,10 @@ impl TraceListing<'_> {
     fn begin(&self) {
         let [checked, ..] = report::scope_as_json(self.scope);
         if self.json {
-            print_json(&format!("{{\n{},\n  \"counterexamples\": [", member(&checked)));
+            print_json(&format!(
+                "{{\n{},\n  \"counterexamples\": [",
+                member(checked.0, &checked.1)
+            ));
         }
     }
 
@@ -182,7 +185,8 @@ impl TraceListing<'_> {
             (true, none) => {
                 let [_, rest @ ..] = report::scope_as_json(self.scope);
                 let warned = ("warnings", warnings().into());
-                let rest: Vec<_> = rest.iter().chain([&warned]).map(member).collect();
+                let rest: Vec<_> =
+                    rest.iter().chain([&warned]).map(|it| member(it.0, &it.1)).collect();
                 let end = if none { "]" } else { "\n  ]" };
                 print_json(&format!("{end},\n{}\n}}\n", rest.join(",\n")));
             }
@@ -198,7 +202,6 @@ impl TraceListing<'_> {
 }
 
 /// A member of the object that is printed, on lines of its own.
-fn member(member: &(&str, serde_json::Value)) -> String {
-    let (key, value) = member;
+fn member(key: &str, value: &serde_json::Value) -> String {
     format!("  \"{key}\": {}", format!("{value:#}").replace('\n', "\n  "))
 }
