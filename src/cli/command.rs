@@ -3,8 +3,8 @@
 use super::args::{
     CheckArgs, LivenessArgs, ModelArgs, QuestionArgs, ReduceArgs, SessionArgs, StateSpaceQuery,
 };
+use super::collector::CheckCollector;
 use super::failure::CommandFailure;
-use super::properties::CheckCollector;
 use super::{output, say};
 use crate::escape;
 use crate::front::{CycleLabel, LANGUAGES, Language};

@@ -2,6 +2,7 @@
 
 mod allocation;
 mod args;
+mod collector;
 mod command;
 mod control;
 mod doctor;

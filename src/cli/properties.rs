@@ -2,6 +2,7 @@
 //! result for all of them.
 
 use super::args::LivenessArgs;
+use super::collector::{CheckCollector, CollectedResults};
 use super::command::{CheckCommand, SessionOptions};
 use super::failure::{self, CommandFailure};
 use super::{
@@ -19,41 +20,7 @@ use crate::session::{
 };
 use serde_json::{Value, json};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// What the searches of a check found, for one result.
-#[derive(Default)]
-pub(super) struct CheckCollector {
-    results: Mutex<CollectedResults>,
-}
-
-#[derive(Default)]
-struct CollectedResults {
-    documents: Vec<Value>,
-    judgements: Vec<JudgementReport>,
-    pages: Vec<(SearchVerdict, RenderedPage)>,
-}
-
-impl CheckCollector {
-    fn results(&self) -> MutexGuard<'_, CollectedResults> {
-        self.results.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Keeps the JSON object of a search.
-    pub(super) fn add_document(&self, document: Value) {
-        self.results().documents.push(document);
-    }
-
-    /// Keeps the verdict of a search on each property.
-    pub(super) fn add_judgements(&self, judgements: JudgementReport) {
-        self.results().judgements.push(judgements);
-    }
-
-    /// Keeps the page of a search.
-    pub(super) fn add_page(&self, verdict: SearchVerdict, page: RenderedPage) {
-        self.results().pages.push((verdict, page));
-    }
-}
+use std::sync::Arc;
 
 /// Checks several properties.
 pub(super) fn check(command: &CheckCommand, plan: &CheckPlan, model: &TextModel) -> CommandResult {
@@ -190,7 +157,7 @@ fn finish(
         let is_violated = |it: &(SearchVerdict, RenderedPage)| it.0 == SearchVerdict::Violated;
         let shown = pages.iter().position(is_violated).unwrap_or(0);
         if let Some((_, page)) = pages.get(shown) {
-            result_files::put("the report", path, &page.with_properties(&as_text, &merged))?;
+            result_files::put("the report", path, &page.with_properties(&as_text, &merged.told))?;
         }
     }
     result_files::write_merged(&command.run.outputs, &merged)

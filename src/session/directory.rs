@@ -3,15 +3,16 @@
 //! Beside what the search keeps in it, a directory holds the *job*: the model's text and the flags
 //! that decide what is searched for, so that it can be resumed anywhere by itself.
 
+use super::config::CheckConfig;
 use super::error::{DirectoryConflict, Error};
 use super::eventually_verdicts::EventuallyVerdicts;
 use super::in_memory_answer::InMemoryAnswer;
 use super::job::SearchJob;
 use super::removal::{RemoveOnDrop, abandon, remove_files};
 use super::run_limits::SavedLimits;
+use super::saved_check::SavedCheck;
 use super::searched_model::DecidedReductions;
 use super::session_log::SessionStart;
-use super::{CheckConfig, SavedCheck};
 use crate::report::EventuallyResult;
 use crate::search::SearchVerdict;
 use crate::search::checkpoint::SavedSearch;

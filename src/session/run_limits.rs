@@ -5,7 +5,7 @@
 //! written at the end counts only in the directory that it was kept in, by the same user: one that was copied or unpacked has
 //! another inode and another time of birth, which nobody can choose.
 
-use super::config::quantity as config;
+use super::quantity;
 use crate::exec::ExecutionMode;
 use crate::search::checkpoint::FORMAT;
 use crate::search::files::RUN_LIMITS;
@@ -87,22 +87,22 @@ impl DirectoryIdentity {
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct RunLimits {
     /// The most bytes that the process may hold resident.
-    #[serde(with = "config::size")]
+    #[serde(with = "quantity::size")]
     pub memory: u64,
     /// The number of threads; by default as many as there are cores and as the memory is enough for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u16>,
     /// The most bytes that the directory may take.
-    #[serde(with = "config::optional_size", skip_serializing_if = "Option::is_none")]
+    #[serde(with = "quantity::optional_size", skip_serializing_if = "Option::is_none")]
     pub disk_limit: Option<u64>,
     /// The longest time between two checkpoints.
-    #[serde(with = "config::time")]
+    #[serde(with = "quantity::time")]
     pub checkpoint_every: Duration,
     /// The number of states at which the session stops, at the end of a level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_states: Option<u64>,
     /// The time after which the session stops.
-    #[serde(with = "config::optional_time", skip_serializing_if = "Option::is_none")]
+    #[serde(with = "quantity::optional_time", skip_serializing_if = "Option::is_none")]
     pub max_time: Option<Duration>,
     /// How a model is run that can be compiled.
     pub exec: ExecutionMode,

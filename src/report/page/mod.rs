@@ -17,7 +17,7 @@ pub use states::{StateDiagram, StateDiagramEdge};
 pub use status_panel::{PanelStatus, StatusPanel, overview};
 pub use trace_view::TraceView;
 
-use super::{CounterexampleEnd, JudgementReport, Report, SearchVerdict, print_result, text};
+use super::{CounterexampleEnd, Report, SearchVerdict, print_result, text};
 use crate::escape;
 use crate::numbers::{count, grouped};
 use crate::search::events::SearchEvent;
@@ -204,12 +204,12 @@ impl RenderedPage {
 
     /// The page of a check that took several searches, of which this was one: with the verdict on each property, and what
     /// the searches found as text.
-    pub fn with_properties(&self, summary: &str, judgements: &JudgementReport) -> String {
+    pub fn with_properties(&self, summary: &str, searches: &str) -> String {
         self.document(&html! {
             section #properties {
                 h2 { "Properties" }
                 pre { (summary) }
-                details { summary { "all searches" } pre { (judgements.told) } }
+                details { summary { "all searches" } pre { (searches) } }
             }
         })
     }

@@ -4,8 +4,7 @@
 //! Westergaard and Kristensen; the heuristic one is ours in their spirit. Every state that is rebuilt
 //! or found new is offered.
 
-use super::settings::StateCacheConfig;
-use rkyv::{Archive, Deserialize, Serialize};
+use super::cache_config::{CacheKind, CacheSize, StateCacheConfig};
 use std::collections::HashMap;
 
 /// Bytes that a kept state takes beside itself.
@@ -13,39 +12,6 @@ const OVERHEAD: usize = 64;
 
 /// Kept states of which the least useful one goes.
 const COMPARED: usize = 8;
-
-/// Which states are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub enum CacheKind {
-    /// None.
-    None,
-    /// Any; a random one goes.
-    Random,
-    /// Any; the oldest one goes.
-    Fifo,
-    /// Any; of some random ones that goes at which ways began least often lately.
-    Heuristic,
-    /// Those of every so manieth level; the oldest one goes.
-    Stratified(u16),
-}
-
-/// How many states are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub enum CacheSize {
-    /// As many as take so many bytes for each state found, if there is room.
-    BytesAState(u8),
-    /// So many, if there is room.
-    States(u64),
-    /// As many as the memory plan has room for.
-    Max,
-}
-
-impl Default for CacheSize {
-    /// Less than the tables take, however wide states are.
-    fn default() -> Self {
-        CacheSize::BytesAState(4)
-    }
-}
 
 /// Bytes that a state of `width` bytes takes in a cache.
 pub(super) fn bytes_per_state(width: usize) -> usize {

@@ -22,6 +22,7 @@
 //! ```
 
 mod cache;
+mod cache_config;
 mod edges;
 mod encoding;
 mod rebuild;
@@ -31,8 +32,8 @@ mod table;
 mod tagged_model;
 mod trace;
 
-pub use cache::{CacheKind, CacheSize};
-pub use settings::{CombackSettings, HashWidth, HashWidthError, StateCacheConfig, StateCacheError};
+pub use cache_config::{CacheKind, CacheSize, StateCacheConfig, StateCacheError};
+pub use settings::{CombackSettings, HashWidth, HashWidthError};
 pub use tagged_model::TAG;
 pub(super) use tagged_model::{TaggedModel, tags};
 pub use trace::{counterexample, find};

@@ -4,9 +4,7 @@
 //! `spillway check --config FILE.toml` reads, and what a search directory keeps. Its keys are the long names of the flags.
 //! Each default is in the `Default` of its section.
 
-pub(super) mod quantity;
-
-pub use quantity::{
+pub use super::quantity::{
     DurationError, SizeError, format_duration, format_size, parse_duration, parse_size,
 };
 

@@ -99,7 +99,7 @@ pub fn format_duration(time: Duration) -> String {
 /// Reads and writes a value as text.
 macro_rules! serde_as_text {
     ($($module:ident, $optional:ident, $value:ty, $parse:ident, $format:ident;)*) => {$(
-        pub(in crate::session) mod $module {
+        pub(super) mod $module {
             use super::*;
 
             pub(in crate::session) fn serialize<S: Serializer>(
@@ -116,7 +116,7 @@ macro_rules! serde_as_text {
             }
         }
 
-        pub(in crate::session) mod $optional {
+        pub(super) mod $optional {
             use super::*;
 
             pub(in crate::session) fn serialize<S: Serializer>(
