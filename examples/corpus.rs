@@ -34,7 +34,7 @@ use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
 use spillway::search::key_order::order_from_sample;
 use spillway::search::{
     CheckSelection, ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome,
-    SearchVerdict, memory, return_large_blocks,
+    SearchResources, SearchVerdict, memory, return_large_blocks,
 };
 use spillway::source::SourceMap;
 use std::collections::HashMap;
@@ -293,7 +293,8 @@ fn explore(settings: &Settings, reference: &Reference) -> Result<Explored, Strin
     let search = || -> spill::Result<Explored> {
         let real: Arc<dyn Disk> = Arc::new(RealDisk::open(dir.path())?);
         let disk = Arc::new(MeteredDisk::new(real, None)?);
-        let mut search = ExternalSearch::begin(model, disk.clone(), plan, limits, &control)?;
+        let resources = SearchResources { disk: disk.clone(), plan, control: &control };
+        let mut search = ExternalSearch::begin(model, resources, limits)?;
         let outcome = search.run()?;
         let share = 100.0 * ordering / (ordering + search.seconds());
         let store = match settings.order.is_some() {

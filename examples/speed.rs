@@ -18,7 +18,8 @@ use spillway::exec::{
 };
 use spillway::front::{Language, Options};
 use spillway::search::{
-    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, return_large_blocks,
+    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchResources,
+    return_large_blocks,
 };
 use spillway::source::SourceMap;
 use std::path::Path;
@@ -152,7 +153,8 @@ fn explore(
     let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     let control = SearchControl::default();
     let (began, cpu) = (Instant::now(), cpu_seconds());
-    let mut search = ExternalSearch::begin(model, disk.clone(), plan, limits, &control)?;
+    let resources = SearchResources { disk: disk.clone(), plan, control: &control };
+    let mut search = ExternalSearch::begin(model, resources, limits)?;
     let outcome = search.run()?;
     let (wall, cpu) = (began.elapsed().as_secs_f64(), cpu_seconds() - cpu);
     look(model, &search, &*disk);

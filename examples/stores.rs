@@ -22,8 +22,8 @@ use spillway::search::comback::{
 use spillway::search::storage::train_codec;
 use spillway::search::store_stats::{StorePart, StorePartKind};
 use spillway::search::{
-    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, StateStorage,
-    return_large_blocks,
+    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchResources,
+    StateStorage, return_large_blocks,
 };
 use spillway::source::SourceMap;
 use std::process::ExitCode;
@@ -235,8 +235,8 @@ fn on_disk(model: &dyn StateSpace, budget: u64, storage: StateStorage) -> Result
     let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     let control = SearchControl::default();
     let begun = cpu_seconds();
-    let mut search =
-        ExternalSearch::begin_stored(model, disk.clone(), plan, limits, &control, storage)?;
+    let resources = SearchResources { disk: disk.clone(), plan, control: &control };
+    let mut search = ExternalSearch::begin_stored(model, resources, limits, storage)?;
     let outcome = search.run()?;
     let seconds = (cpu_seconds() - begun).max(0.01);
     Ok(Searched {

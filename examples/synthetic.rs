@@ -17,7 +17,7 @@ use spillway::exec::{
     ObligationSink, PostponingStateSpace, Simulation, StateSpace, SuccessorSink, SystemDescription,
 };
 use spillway::search::{
-    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, return_large_blocks,
+    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchResources, return_large_blocks,
 };
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -87,8 +87,8 @@ fn search(args: &Args) -> Result<bool, Box<dyn std::error::Error>> {
     let disk = Arc::new(MeteredDisk::new(Arc::new(RealDisk::open(folder.path())?), None)?);
     let control = SearchControl::default();
     let begun = Instant::now();
-    let mut search =
-        ExternalSearch::begin(&model, disk.clone(), plan, SearchLimits::default(), &control)?;
+    let resources = SearchResources { disk: disk.clone(), plan, control: &control };
+    let mut search = ExternalSearch::begin(&model, resources, SearchLimits::default())?;
     let outcome = search.run()?;
     let seconds = begun.elapsed().as_secs_f64();
     let (found, usage) = (outcome.states(), disk.usage());

@@ -14,7 +14,7 @@ use spillway::reduce::claim::ClaimProduct;
 use spillway::reduce::symmetry::SymmetryModel;
 use spillway::report::{ViolationReport, violations};
 use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
-use spillway::search::trace::counterexample;
+use spillway::search::trace::{StoredLevels, counterexample};
 use spillway::search::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome, memory};
 use spillway::session::{Fairness, LivenessCheck, ProductCheck, PropertyRequest, verdict};
 use spillway::source::SourceMap;
@@ -100,10 +100,9 @@ fn check(file: &Path, text: &str, promise: &Promise) -> u64 {
     for violation in &found {
         let (_, finding) =
             outcome.findings.iter().find(|(check, _)| *check == violation.check).unwrap();
-        let levels = (search.store().levels().saved(), search.store().codec());
-        let (level, witness) = (finding.level, &finding.witness);
-        let trace =
-            counterexample(model, &*disk, levels, 2, violation.check, level, witness).unwrap();
+        let levels = search.store().levels().saved();
+        let levels = StoredLevels { disk: &*disk, levels, codec: search.store().codec() };
+        let trace = counterexample(model, levels, 2, violation.check, finding).unwrap();
         assert_eq!(trace.depth() as u64, violation.depth, "{}", promise.place);
     }
     outcome.states()

@@ -82,7 +82,7 @@ fn print_in_format(
     let violation = found.violations.first().ok_or_else(none_to_print)?;
     let (way, sources) = (found.counterexample(violation)?, &model.sources);
     let ending = report::CounterexampleEnd::of(violation, &way, sources);
-    print(&report::formatted(format, model.name(), sources, &ending, &way));
+    print(&report::format_counterexample(format, model.name(), sources, &ending, &way));
     Ok(failure::VIOLATED)
 }
 

@@ -4,7 +4,7 @@
 //! what leaves it goes to the one that takes that step. Without buffer both sides take one step.
 
 use super::NamedValues;
-use super::steps::StepValues;
+use super::changes::StepValues;
 use super::values::value_of;
 use crate::escape;
 use crate::exec::{StateValue, StepDescription, StepOutcome};

@@ -188,7 +188,7 @@ pub fn judgements(report: &Report, shown: Option<Violation>) -> Vec<PropertyJudg
     };
     let model = report.model.description();
     let properties = properties(model, report.sources, came, says);
-    let mut all = violated(report, &properties, shown);
+    let mut all = violated_properties(report, &properties, shown);
     let asked = properties.into_iter().filter(|it| report.limits.checks.checks_kind(&it.kind));
     let is_checked = |word: &str| report.scope.checked.iter().any(|it| it == word);
     let general = general(model).filter(|it| is_checked(it.word));
@@ -338,7 +338,7 @@ fn properties(
 }
 
 /// What is violated, of all properties of the model; the counterexample is to that which is shown.
-fn violated(
+fn violated_properties(
     report: &Report,
     properties: &[PropertyJudgement],
     shown: Option<Violation>,

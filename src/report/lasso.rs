@@ -1,10 +1,11 @@
 //! Runs that violate a property, as text and as JSON: a way to where it begins to repeat, and what is repeated; or a way to
 //! where it is violated whatever follows.
 
+use super::changes::StepValues;
 use super::cycle::RunCycle;
 use super::final_state::FinalStateView;
 use super::json::step as step_as_json;
-use super::steps::{StepCallback, StepSequence, StepValues, TraceDisplayOptions, write_steps};
+use super::steps::{StepCallback, StepSequence, TraceDisplayOptions, write_steps};
 use super::table::{row, wrapped};
 use crate::exec::{StepDescription, StepOutcome, SystemDescription};
 use crate::numbers::count;

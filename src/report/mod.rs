@@ -33,11 +33,11 @@ pub use coverage::{ActionCoverage, coverage};
 pub use final_state::FinalStateView;
 #[cfg(feature = "cli")]
 pub use formats::{
-    FailureReport, TraceFormat, formatted, formatted_run, junit, junit_of_failure, sarif,
+    FailureReport, TraceFormat, format_counterexample, format_run, junit, junit_of_failure, sarif,
     sarif_of_failure,
 };
 pub use json::{
-    promise_as_json, result_as_json, scope as scope_as_json, shortened, unchecked_as_json,
+    promise_as_json, result_as_json, scope as scope_as_json, shortening_as_json, unchecked_as_json,
     write_result as write_json_result, write_trace as write_json_trace,
 };
 #[cfg(feature = "cli")]

@@ -1,7 +1,7 @@
 //! The steps of a counterexample, as text.
 
 use super::NamedValues;
-use super::changes::{changes, lines, print_state};
+use super::changes::{StepValues, changes, lines, print_state};
 use super::chart::SequenceChart;
 use super::folding::folds;
 use super::table::{WIDTH, places_behind, wrapped};
@@ -42,15 +42,6 @@ fn is_of(part: &str, name: &str) -> bool {
 fn concerns(part: &str, value: Option<&StateValue>, name: &str) -> bool {
     let has_parts = || value.is_some_and(|it| !it.named_parts().is_empty());
     is_of(part, name) || is_of(name, part) && has_parts()
-}
-
-/// The values around a step.
-#[derive(Clone, Copy)]
-pub(super) struct StepValues<'v> {
-    /// In the state before it; none at the start.
-    pub before: &'v NamedValues,
-    /// In the state behind it; none where it fails before it has one.
-    pub after: &'v NamedValues,
 }
 
 /// Is shown a step, the start at first, with the values around it.
@@ -232,7 +223,7 @@ impl<'v> StepPrinter<'v> {
                 if folded.is_some_and(|it| number == it.shown.1) {
                     self.kept = after.to_vec();
                 }
-                self.shown(number, step, values)
+                self.print_step(number, step, values)
             }
         };
         if self.course.loop_start == Some(number) {
@@ -242,7 +233,7 @@ impl<'v> StepPrinter<'v> {
     }
 
     /// A step, with what it changed; nothing if it is not shown.
-    fn shown(&self, number: u64, step: &StepDescription, values: StepValues<'_>) -> String {
+    fn print_step(&self, number: u64, step: &StepDescription, values: StepValues<'_>) -> String {
         let Some(told) = self.step_lines(number, step, values) else { return String::new() };
         let mut out = match number == self.first && number > 0 {
             true => format!("       {} left out\n", count(number, "step")),
@@ -260,7 +251,7 @@ impl<'v> StepPrinter<'v> {
             return String::new();
         };
         let mut out = format!("  ...  {}\n", folded.summary());
-        for change in self.changed(&self.kept, after) {
+        for change in self.changed_lines(&self.kept, after) {
             out += &wrapped("         ", &change);
         }
         out
@@ -283,7 +274,7 @@ impl<'v> StepPrinter<'v> {
                 let error = format!("{}: {}{place}", fault.kind.violation(), fault.message);
                 let calls = call_lines(self.sources, &fault.calls);
                 let changed = match fault.reached {
-                    Some(_) => self.changed(before, after),
+                    Some(_) => self.changed_lines(before, after),
                     None => Vec::new(),
                 };
                 std::iter::once(error).chain(calls).chain(changed).collect()
@@ -295,7 +286,7 @@ impl<'v> StepPrinter<'v> {
                 let shown = after.iter().filter(|(name, value)| self.view.shows(name, Some(value)));
                 shown.map(|(name, value)| format!("{name} = {value}")).collect()
             }
-            StepOutcome::Successor(_) => self.changed(before, after),
+            StepOutcome::Successor(_) => self.changed_lines(before, after),
         };
         // Steps that change nothing that is shown are of no interest, but for the ends.
         let is_end = number == self.first || number == self.course.last;
@@ -303,7 +294,7 @@ impl<'v> StepPrinter<'v> {
     }
 
     /// What changed of what is shown.
-    fn changed(&self, before: &NamedValues, after: &NamedValues) -> Vec<String> {
+    fn changed_lines(&self, before: &NamedValues, after: &NamedValues) -> Vec<String> {
         let changes = changes(before, after).into_iter();
         let shown = changes.filter(|it| self.view.shows(&it.name, it.new.or(it.old)));
         shown.flat_map(|it| lines(&it)).collect()

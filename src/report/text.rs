@@ -87,7 +87,7 @@ pub(super) fn verdict(report: &Report, ending: Option<&CounterexampleEnd>) -> St
         return summary;
     }
     match (report.verdict(), first, violated_eventually(report)) {
-        (SearchVerdict::Verified, ..) => verified(report),
+        (SearchVerdict::Verified, ..) => print_verified(report),
         (SearchVerdict::Violated, Some(first), _) => format!("VIOLATED: {}", headline(first)),
         (SearchVerdict::Violated, None, Some((name, _))) => {
             format!("VIOLATED: {EVENTUALLY}: {name}")
@@ -167,7 +167,7 @@ fn print_costs(report: &Report) -> String {
 
 /// The answer where nothing is violated: a proof of what was looked for, and no more is said than that
 /// where the model asks for more.
-fn verified(report: &Report) -> String {
+fn print_verified(report: &Report) -> String {
     let Report { scope, outcome, .. } = report;
     let clean = "no violation of what was checked";
     let all_asked = scope.unchecked.is_empty() && scope.unjudged_states(outcome) == 0;
@@ -213,7 +213,7 @@ pub fn print_unchecked(unchecked: &[UncheckedSpec]) -> String {
     if unchecked.is_empty() {
         return String::new();
     }
-    let mut out = row("NOT checked", &missed(unchecked));
+    let mut out = row("NOT checked", &unchecked_names(unchecked));
     let mut flags: Vec<&str> = unchecked.iter().filter_map(|it| it.flag.as_deref()).collect();
     flags.dedup();
     if !flags.is_empty() {
@@ -228,7 +228,7 @@ pub fn print_unchecked(unchecked: &[UncheckedSpec]) -> String {
 const NAMED: usize = 5;
 
 /// What the model asks for and was not looked for, each with its file and line.
-fn missed(all: &[UncheckedSpec]) -> String {
+fn unchecked_names(all: &[UncheckedSpec]) -> String {
     let mut words = Vec::new();
     for sort in all.chunk_by(|one, other| one.what == other.what) {
         for UncheckedSpec { what, name, place, .. } in sort.iter().take(NAMED) {

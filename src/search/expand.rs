@@ -60,7 +60,7 @@ impl LevelExpansion<'_> {
     fn end_within(
         &self,
         states: &[u8],
-        (model, steps): (&dyn StateSpace, ExpansionPass),
+        model: &dyn StateSpace,
         findings: &Findings,
     ) -> Result<Option<(u64, ExpansionOutcome)>> {
         let Some(checks) = self.ending else { return Ok(None) };
@@ -77,7 +77,7 @@ impl LevelExpansion<'_> {
             Ok(())
         };
         let expand = |out: &mut SuccessorSink| {
-            steps.take(model, &states[..count * width], out, &mut |_, _| Ok(()));
+            self.steps.take(model, &states[..count * width], out, &mut |_, _| Ok(()));
         };
         let counted =
             SuccessorSink::collect_in_batches(width, &mut dropped, width, drop_all, expand)?;
@@ -139,6 +139,16 @@ pub struct ExpansionResult {
     pub outcome: ExpansionOutcome,
 }
 
+/// What the workers of a level have in common.
+struct LevelWork<'w> {
+    model: &'w dyn StateSpace,
+    level: &'w LevelExpansion<'w>,
+    units: &'w LevelUnits,
+    control: &'w SearchControl,
+    /// Whether to end with the unit in hand.
+    pause: &'w (dyn Fn() -> bool + Sync),
+}
+
 /// Expands `level` with all workers until it ends or `pause` says so.
 pub fn expand(
     model: &dyn StateSpace,
@@ -152,8 +162,9 @@ pub fn expand(
     let useful = until.saturating_sub(level.expanded) / STATES_PER_WORKER_MIN;
     let crew = (useful as usize).clamp(1, workers.len());
     let units = LevelUnits::new(level, whole, crew);
+    let shared = LevelWork { model, level, units: &units, control, pause };
     let tallies = spill::map_parallel(workers[..crew].iter_mut().collect(), |at, worker| {
-        worker.run(model, level, &units, at, control, pause)
+        worker.run(&shared, at)
     })?;
     let mut all = ExpansionResult { states: units.done(), ..ExpansionResult::default() };
     for tallies in tallies {

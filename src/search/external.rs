@@ -106,41 +106,47 @@ enum LevelOutcome {
     Stopped,
 }
 
+/// What a search works with.
+#[derive(Clone)]
+pub struct SearchResources<'a> {
+    /// The search directory.
+    pub disk: Arc<MeteredDisk>,
+    /// The memory and the threads.
+    pub plan: MemoryPlan,
+    /// Shows how far the search is, and tells it to stop.
+    pub control: &'a SearchControl,
+}
+
 impl<'a> ExternalSearch<'a> {
     /// A new search. Files of keys that lie in the directory, from a search that was killed before
     /// its first checkpoint, are removed.
     pub fn begin(
         model: &'a dyn StateSpace,
-        disk: Arc<MeteredDisk>,
-        plan: MemoryPlan,
+        resources: SearchResources<'a>,
         limits: SearchLimits,
-        control: &'a SearchControl,
     ) -> Result<Self> {
-        Self::begin_stored(model, disk, plan, limits, control, StateStorage::default())
+        Self::begin_stored(model, resources, limits, StateStorage::default())
     }
 
     /// [`begin`](ExternalSearch::begin), with states stored in another way.
     pub fn begin_stored(
         model: &'a dyn StateSpace,
-        disk: Arc<MeteredDisk>,
-        plan: MemoryPlan,
+        resources: SearchResources<'a>,
         limits: SearchLimits,
-        control: &'a SearchControl,
         storage: StateStorage,
     ) -> Result<Self> {
-        sweep(&*disk, None)?;
-        control.begin(0, (0, 0));
-        Ok(Self::new(model, disk, plan, limits, control, storage))
+        sweep(&*resources.disk, None)?;
+        resources.control.begin(0, 0, 0);
+        Ok(Self::new(model, resources, limits, storage))
     }
 
     fn new(
         model: &'a dyn StateSpace,
-        disk: Arc<MeteredDisk>,
-        plan: MemoryPlan,
+        resources: SearchResources<'a>,
         limits: SearchLimits,
-        control: &'a SearchControl,
         storage: StateStorage,
     ) -> Self {
+        let SearchResources { disk, plan, control } = resources;
         let shared: Arc<dyn Disk> = disk.clone();
         let postpones = model.as_postponing().filter(|_| has_room_for_obligations(model, &storage));
         let plan = plan.of_search(model, &storage);

@@ -36,7 +36,7 @@ pub mod visited;
 pub use crate::exec::CheckSelection;
 pub use allocator::{return_free_blocks, return_large_blocks};
 pub use control::SearchControl;
-pub use external::ExternalSearch;
+pub use external::{ExternalSearch, SearchResources};
 pub use memory_plan::{MemoryPlan, cores};
 pub use storage::StateStorage;
 

@@ -42,11 +42,11 @@ impl<'a> VisitedStore<'a> {
         model: &'a dyn StateSpace,
         disk: Arc<dyn Disk>,
         plan: &MemoryPlan,
-        (storage, values): (&StateStorage, Option<ValueSpec>),
+        values: Option<ValueSpec>,
         saved: &SavedSearch,
     ) -> Result<VisitedStore<'a>> {
         let (store, codec) = (saved.store.clone(), saved.codec()?);
-        Ok(match storage {
+        Ok(match saved.storage()? {
             StateStorage::Sorted(_) => {
                 let has_values = values.is_some();
                 let empty = empty_store(model.width(), values, disk, codec, plan);
@@ -63,8 +63,8 @@ impl<'a> VisitedStore<'a> {
                 VisitedStore::Sorted(Box::new(store))
             }
             StateStorage::Comback(settings) => {
-                let saved = (store, saved.frontier.clone());
-                let store = CombackStore::restore(model, disk, plan, *settings, codec, saved)?;
+                let empty = CombackStore::new(model, disk, plan, settings);
+                let store = empty.restore(codec, store, saved.frontier.clone())?;
                 VisitedStore::Comback(Box::new(store))
             }
         })

@@ -16,7 +16,7 @@ use super::session_log::SessionStart;
 use crate::report::EventuallyResult;
 use crate::search::SearchVerdict;
 use crate::search::checkpoint::SavedSearch;
-use crate::search::event_log::{self, RecordedStart};
+use crate::search::event_log::{self, RecordedSession, RecordedStart};
 use crate::search::files::{
     ANSWER, DirectoryFile, EVENTUALLY_VERDICTS, JOB, MANIFEST, RUN_LIMITS, SESSION_START,
     TEMPORARY, unfinished,
@@ -192,8 +192,9 @@ impl SearchDirectory {
     ) -> spill::Result<T> {
         sitting.save(&*self.disk);
         let SessionStart { begun: at, expanded, seconds: before } = sitting;
-        let begun = RecordedStart { at, expanded, before, plan };
-        event_log::run_recorded((&self.path, &self.disk), &begun, control, verdict, run)
+        let start = RecordedStart { at, expanded, before, plan };
+        let session = RecordedSession { dir: &self.path, disk: &self.disk, start, control };
+        event_log::run_recorded(session, verdict, run)
     }
 
     /// Keeps the directory even if it is a temporary one.

@@ -95,8 +95,8 @@ use crate::search::files::EVENTUALLY_VERDICTS;
 use crate::search::store_stats::StorePart;
 use crate::search::trace::{Counterexample, TraceFinder};
 use crate::search::{
-    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchVerdict,
-    StateStorage,
+    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchResources,
+    SearchVerdict, StateStorage,
 };
 use check::PropertyStopPredicate;
 use eventually_verdicts::EventuallyVerdicts;
@@ -250,12 +250,13 @@ impl<'m> Session<'m> {
     ) -> spill::Result<SessionResult<'m>> {
         let disk = self.directory.disk.clone();
         let (model, limits) = (self.searched.model(), self.limits.clone());
+        let resources = SearchResources { disk, plan: self.plan, control };
         let mut search = match saved {
             None => {
                 let storage = self.storage.clone();
-                ExternalSearch::begin_stored(model, disk, self.plan, limits, control, storage)?
+                ExternalSearch::begin_stored(model, resources, limits, storage)?
             }
-            Some(saved) => ExternalSearch::resume(model, disk, saved, self.plan, limits, control)?,
+            Some(saved) => ExternalSearch::resume(model, resources, limits, saved)?,
         };
         if let Some(levels) = self.levels_max {
             search = search.with_max_levels(levels);

@@ -79,7 +79,7 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
             None => probe_reduced(self.searched.model(), product, limits, control),
             Some(fair) => {
                 let accepts = |state: &[u8]| product.is_accepting(state);
-                probe_fair((product, fair), &accepts, limits, control)
+                probe_fair(product, fair, &accepts, limits, control)
             }
         }
     }

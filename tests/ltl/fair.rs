@@ -152,7 +152,7 @@ fn fair_cycles_of_random_graphs_are_found_and_are_fair() {
         let told = Attributed { graph: &graph, model: PackedSystem::new(&graph.graph) };
         let accepts = |state: &[u8]| graph.graph.accepts[node(&told.model, state)];
         let control = SearchControl::default();
-        let probed = probe_fair((&told.model, &told), &accepts, limits, &control).unwrap();
+        let probed = probe_fair(&told.model, &told, &accepts, limits, &control).unwrap();
         let any =
             spillway::search::liveness::nested_dfs::probe(&told.model, &accepts, limits, &control)
                 .unwrap();

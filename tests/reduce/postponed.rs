@@ -13,7 +13,7 @@ use spillway::exec::{
     StepOutcome, SuccessorSink, SystemDescription, Violation,
 };
 use spillway::search::checkpoint::{MANIFEST, SavedSearch};
-use spillway::search::trace::counterexample;
+use spillway::search::trace::{StoredLevels, counterexample};
 use spillway::search::{
     MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchVerdict, StateStorage, memory,
 };
@@ -34,11 +34,11 @@ fn assert_traces_replay(model: &dyn StateSpace, disk: &dyn Disk, outcome: &Searc
     let saved = SavedSearch::load(disk).unwrap();
     let codec = saved.codec().unwrap();
     for (check, finding) in outcome.findings.iter() {
-        let (levels, witness) = ((&saved.store.levels, &codec), &finding.witness);
-        let trace = counterexample(model, disk, levels, 2, check, finding.level, witness).unwrap();
+        let levels = StoredLevels { disk, levels: &saved.store.levels, codec: &codec };
+        let trace = counterexample(model, levels, 2, check, finding).unwrap();
         let faulty = u64::from(matches!(check, Violation::Fault(..)));
         assert!(trace.depth() as u64 <= finding.level + faulty);
-        assert_eq!(trace.states.last(), Some(witness));
+        assert_eq!(trace.states.last(), Some(&finding.witness));
     }
 }
 

@@ -17,7 +17,7 @@ use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
 use spillway::search::checkpoint::SavedSearch;
 use spillway::search::comback;
 use spillway::search::storage::train_codec;
-use spillway::search::trace::counterexample;
+use spillway::search::trace::{StoredLevels, counterexample};
 use spillway::search::{
     CheckSelection, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, StateStorage, memory,
 };
@@ -324,14 +324,13 @@ fn a_failure_is_told(what: &str, failing: &Failing, searched: &dyn StateSpace) {
         for (check, finding) in saved.all_findings().unwrap().iter() {
             let trace = || match saved.storage().unwrap() {
                 StateStorage::Sorted(codec) => {
-                    let levels = (&saved.store.levels, &codec);
-                    let (level, witness) = (finding.level, &finding.witness);
-                    counterexample(searched, &**disk, levels, 1, check, level, witness)
+                    let (disk, levels) = (&**disk, &saved.store.levels);
+                    let levels = StoredLevels { disk, levels, codec: &codec };
+                    counterexample(searched, levels, 1, check, finding)
                 }
                 StateStorage::Comback(_) => {
-                    let (levels, witness) = (&saved.store.levels, &finding.witness);
-                    let level = finding.level;
-                    comback::counterexample(searched, &**disk, levels, check, level, witness)
+                    let levels = &saved.store.levels;
+                    comback::counterexample(searched, &**disk, levels, check, finding)
                 }
             };
             failing.at_each(trace, || ());

@@ -150,7 +150,7 @@ pub(super) fn print_outcome(
     if let Some(format) = how.format {
         let run = run.ok_or_else(trace::none_to_print)?;
         let (model, sources) = (watched.model.name(), &watched.model.sources);
-        print(&report::formatted_run(format, model, sources, &run, &watched.name));
+        print(&report::format_run(format, model, sources, &run, &watched.name));
         written.into_iter().for_each(WrittenTrail::say);
         return Ok(code(&told.found));
     }
@@ -534,7 +534,7 @@ impl<'r, 'm> LivenessReport<'r, 'm> {
             "stage": told.stage.name(),
             "sweeps": swept.map_or(0, |it| it.sweeps),
             "states_left": swept.map(|it| it.set),
-            "shortened": told.shortened.map(report::shortened),
+            "shortened": told.shortened.map(report::shortening_as_json),
             "counterexample": run.map(|run| run.json(&watched.model.sources)),
         })
     }

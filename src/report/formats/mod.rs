@@ -11,9 +11,9 @@ pub use failure_report::FailureReport;
 pub use junit::{junit, junit_of_failure};
 pub use sarif::{sarif, sarif_of_failure};
 
-use super::changes::{changes, lines};
+use super::changes::{StepValues, changes, lines};
 use super::chart::SequenceChart;
-use super::steps::{StepSequence, StepValues, places, title};
+use super::steps::{StepSequence, places, title};
 use super::{CounterexampleEnd, NamedValues, ViolatingRun};
 use crate::exec::{StateValue, StepDescription, StepOutcome};
 use crate::search::trace::Counterexample;
@@ -48,7 +48,7 @@ struct ValuedTrace<'t> {
 }
 
 /// A counterexample of a model of this name in a format.
-pub fn formatted(
+pub fn format_counterexample(
     format: TraceFormat,
     model: &str,
     sources: &SourceMap,
@@ -63,7 +63,7 @@ pub fn formatted(
 }
 
 /// A run of a model of this name that does not have the property of that name, in a format.
-pub fn formatted_run(
+pub fn format_run(
     format: TraceFormat,
     model: &str,
     sources: &SourceMap,

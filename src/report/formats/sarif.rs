@@ -43,7 +43,7 @@ pub fn sarif(judged: &JudgementReport) -> String {
         "executionSuccessful": true,
         "toolExecutionNotifications": notes.collect::<Vec<_>>(),
     });
-    whole(rules.values().cloned().collect(), &results, &invocation)
+    document(rules.values().cloned().collect(), &results, &invocation)
 }
 
 /// Why there was no verdict: a result for each mistake in the model, or one without a place.
@@ -68,11 +68,11 @@ pub fn sarif_of_failure(failed: &FailureReport) -> String {
         "exitCode": failed.code,
         "toolExecutionNotifications": [note],
     });
-    whole(vec![rule(failed.id(), failed.title())], &results, &invocation)
+    document(vec![rule(failed.id(), failed.title())], &results, &invocation)
 }
 
 /// The file with some rules, results, and what the run was.
-fn whole(rules: Vec<Value>, results: &[Value], invocation: &Value) -> String {
+fn document(rules: Vec<Value>, results: &[Value], invocation: &Value) -> String {
     let whole = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",

@@ -42,7 +42,7 @@ impl LifelineLayout {
 }
 
 /// The chart, whose last step is the one that fails, if it `fails`; nothing of a model without processes.
-pub(super) fn drawn(chart: &SequenceChart, fails: bool) -> Option<Markup> {
+pub(super) fn draw_chart(chart: &SequenceChart, fails: bool) -> Option<Markup> {
     if chart.columns.is_empty() {
         return None;
     }

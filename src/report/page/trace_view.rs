@@ -79,13 +79,13 @@ impl ChangingValues {
     /// The number of a part that had a value before.
     fn number(&mut self, name: &str, old: Option<&StateValue>) -> usize {
         *self.numbers.entry(name.to_owned()).or_insert_with(|| {
-            self.all.push((name.to_owned(), told(old)));
+            self.all.push((name.to_owned(), value_text(old)));
             self.all.len() - 1
         })
     }
 }
 
-fn told(value: Option<&StateValue>) -> String {
+fn value_text(value: Option<&StateValue>) -> String {
     value.map_or("–".to_owned(), StateValue::to_string)
 }
 
@@ -134,7 +134,8 @@ impl TraceView {
                     StepOutcome::Fault(_) => Vec::new(),
                 };
                 let values = found.iter().filter(|_| number > 0);
-                let values = values.map(|it| (changing.number(&it.name, it.old), told(it.new)));
+                let values =
+                    values.map(|it| (changing.number(&it.name, it.old), value_text(it.new)));
                 let it = StepView {
                     number,
                     title: title(number, step),
@@ -207,7 +208,7 @@ impl TraceView {
                     p { "From its last step on it goes on as after step " (grouped(start)) "." }
                 }
                 script #way-data type="application/json" { (PreEscaped(self.data())) }
-                @if let Some(drawn) = sequence::drawn(&self.chart, self.fails()) {
+                @if let Some(drawn) = sequence::draw_chart(&self.chart, self.fails()) {
                     details open { summary { "as a message sequence chart" } (drawn) }
                 }
             }

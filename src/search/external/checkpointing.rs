@@ -5,15 +5,14 @@
 //! whenever the process dies, the manifest in the directory has all its files; whatever else lies
 //! there is swept at resume.
 
-use super::{ExternalSearch, levels_keys};
+use super::{ExternalSearch, SearchResources, levels_keys};
 use crate::exec::{ActionCounts, ExpansionOutcome, StateSpace};
 use crate::search::checkpoint::{SavedLevel, SavedSearch, logs, restore_findings, save_findings};
 use crate::search::control::{SearchPhase, SearchProgress};
 use crate::search::orphan_files::remove_orphan_files;
 use crate::search::visited::VisitedStore;
-use crate::search::{MemoryPlan, SearchControl, SearchLimits, SearchVerdict};
-use spill::{Disk, FileName, MeteredDisk, Result};
-use std::sync::Arc;
+use crate::search::{MemoryPlan, SearchLimits, SearchVerdict};
+use spill::{Disk, FileName, Result};
 use std::time::{Duration, Instant};
 
 /// The least time between two checkpoints at ends of levels.
@@ -23,20 +22,19 @@ const LEVEL_CHECKPOINT_MIN: Duration = Duration::from_secs(1);
 const CHECKPOINT_SHARE: u32 = 50;
 
 impl<'a> ExternalSearch<'a> {
-    /// The search that `saved` left in `disk`. Whatever the manifest does not mention is swept.
+    /// The search that `saved` left on its disk. Whatever the manifest does not mention is swept.
     pub fn resume(
         model: &'a dyn StateSpace,
-        disk: Arc<MeteredDisk>,
-        saved: SavedSearch,
-        plan: MemoryPlan,
+        resources: SearchResources<'a>,
         limits: SearchLimits,
-        control: &'a SearchControl,
+        saved: SavedSearch,
     ) -> Result<Self> {
+        let SearchResources { disk, plan, control } = resources.clone();
         saved.check_model(model)?;
         control.progress.enter(SearchPhase::Restoring);
         let storage = saved.storage()?;
         sweep(&*disk, Some(&saved))?;
-        let mut search = ExternalSearch::new(model, disk.clone(), plan, limits, control, storage);
+        let mut search = ExternalSearch::new(model, resources, limits, storage);
         search.whole_levels = ExpansionOutcome {
             counters: saved.counters,
             action_counts: ActionCounts::new(saved.action_counts.clone()),
@@ -46,14 +44,13 @@ impl<'a> ExternalSearch<'a> {
         search.seconds_before = saved.seconds;
         search.disk_before = saved.disk;
         let values = search.values.clone();
-        search.store =
-            VisitedStore::restore(model, disk, &plan, (&search.storage, values), &saved)?;
+        search.store = VisitedStore::restore(model, disk, &plan, values, &saved)?;
         search.states = levels_keys(search.store.levels()).sum();
         let (codec, level) = (search.store.codec().clone(), search.level_number());
         search.workers.iter_mut().try_for_each(|worker| worker.change_codec(&codec, level))?;
         search.reopen(saved.open)?;
         search.reopen_postponed(&saved.postponed)?;
-        control.begin(search.states, (search.last_level_states(), search.open.expanded));
+        control.begin(search.states, search.last_level_states(), search.open.expanded);
         Ok(search)
     }
 

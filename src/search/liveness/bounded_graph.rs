@@ -149,7 +149,8 @@ impl BoundedGraph {
     pub(super) fn shortest_lasso_through(
         &self,
         turn: u32,
-        (from, to): (&DistanceMap, &DistanceMap),
+        from: &DistanceMap,
+        to: &DistanceMap,
     ) -> Option<(usize, u32)> {
         let round = |start: u32| match start == turn {
             true => self.back.of(turn).iter().filter_map(|&it| from.of(it)).min().map(|it| it + 1),

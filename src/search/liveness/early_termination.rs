@@ -8,7 +8,7 @@ use super::nested_dfs::{ProbeVerdict, probe_continuation};
 use crate::exec::{Finding, Findings, Violation};
 use crate::search::checkpoint::SavedSearch;
 use crate::search::lasso::Lasso;
-use crate::search::trace::TraceFinder;
+use crate::search::trace::{StoredLevels, TraceFinder};
 use spill::Result;
 use std::cell::RefCell;
 
@@ -47,7 +47,8 @@ impl<'a> EarlyTermination<'a> {
     pub fn lasso(&self, findings: &Findings, saved: &SavedSearch) -> Result<Option<Lasso>> {
         let Some(Finding { level, witness, .. }) = self.first(findings) else { return Ok(None) };
         let Some(behind) = self.lasso_from(witness)? else { return Ok(None) };
-        let levels = (&saved.store.levels, &saved.codec()?);
+        let codec = &saved.codec()?;
+        let levels = StoredLevels { disk: self.finder.disk, levels: &saved.store.levels, codec };
         let Some(mut states) = self.finder.path_to(levels, *level, witness)? else {
             return Ok(None);
         };

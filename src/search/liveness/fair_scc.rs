@@ -89,7 +89,8 @@ struct FairSccSearch<'a> {
 
 /// Looks for a cycle of a model through a state that `accepts` which is fair to all processes, until told to stop.
 pub fn probe_fair(
-    (model, fair): (&dyn StateSpace, &dyn FairSteps),
+    model: &dyn StateSpace,
+    fair: &dyn FairSteps,
     accepts: &dyn Fn(&[u8]) -> bool,
     limits: ProbeLimits,
     control: &SearchControl,

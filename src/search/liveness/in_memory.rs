@@ -66,7 +66,7 @@ impl BoundedGraph {
         let (mut from, mut to) = (DistanceMap::new(states), DistanceMap::new(states));
         from.fill(turn, &self.ahead, |at, _| stays(at, turn));
         to.fill(turn, &self.back, |at, _| stays(at, turn));
-        let (_, start) = self.shortest_lasso_through(turn, (&from, &to))?;
+        let (_, start) = self.shortest_lasso_through(turn, &from, &to)?;
         Some(self.lasso(start, turn))
     }
 }

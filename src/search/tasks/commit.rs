@@ -31,7 +31,7 @@ pub fn commit(disk: &dyn Disk, id: &str) -> Result<PlanOutcome<SavedSearch>> {
     // A manifest that nobody could read is not to take the place of one that can be read.
     next.check()?;
     next.commit(disk)?;
-    sweep(disk, &plan, (&saved, &next))?;
+    sweep(disk, &plan, &saved, &next)?;
     Ok(PlanOutcome::Done(next))
 }
 
@@ -102,7 +102,8 @@ fn adopt_levels(next: &mut SavedSearch) {
 fn sweep(
     disk: &dyn Disk,
     plan: &TaskPlan,
-    (before, after): (&SavedSearch, &SavedSearch),
+    before: &SavedSearch,
+    after: &SavedSearch,
 ) -> Result<()> {
     let kept: Vec<FileName> = after.files().collect();
     let stale = before.files().filter(|file| !kept.contains(file)).map(|it| it.to_string());

@@ -129,7 +129,7 @@ impl<'d> SearchTask<'d> {
         let wider =
             exceptional.as_ref().map_or(codec.clone(), |it| projection::widen_codec(&codec, it));
         workers.iter_mut().try_for_each(|it| it.change_codec(&wider, level))?;
-        let receipt = self.write_output(|out| self.join(&mut workers, (scratch, &wider), out))?;
+        let receipt = self.write_output(|out| self.join(&mut workers, scratch, &wider, out))?;
         let ExpansionOutcome { counters, action_counts, findings } = expanded.outcome;
         Ok(TaskReceipt {
             exceptional: exceptional.unwrap_or_default(),
@@ -145,7 +145,8 @@ impl<'d> SearchTask<'d> {
     fn join(
         &self,
         workers: &mut [ExpansionWorker],
-        (scratch, codec): (&Arc<dyn Disk>, &Codec),
+        scratch: &Arc<dyn Disk>,
+        codec: &Codec,
         out: &mut dyn AppendFile,
     ) -> Result<SegmentRef> {
         let whole = self.saved.width as usize;

@@ -33,7 +33,7 @@ impl SavedCycleSearch {
         let Some(target) = &self.target else {
             return Err(contradiction("a round has no beginning"));
         };
-        let levels = (&reached.levels, &reached.codec);
+        let levels = reached.stored_levels(finder.disk);
         let Some(mut states) = finder.path_to(levels, target.level, &target.state)? else {
             return Ok(None);
         };
