@@ -25,7 +25,8 @@ impl Emitter<'_, '_> {
         (sender, theirs): ((ActionId, u32), CodeValue),
         (receiver, ours): ((ActionId, u32), CodeValue),
     ) -> Option<CodeValue> {
-        let numbers = self.purpose.instances()?.first_meeting(sender, receiver)?;
+        let numbers =
+            self.purpose.instances()?.first_meeting(sender.0, sender.1, receiver.0, receiver.1)?;
         let first = CodeValue::constant(numbers.first.into());
         let with_sender = self.plus(first, theirs, numbers.sender_stride);
         Some(self.plus(with_sender, ours, 1))
