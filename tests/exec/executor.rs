@@ -2,7 +2,8 @@
 //! within the masks it announces. On random walks through every model we ship.
 
 use spillway::exec::{
-    ExpansionOutcome, Interp, StateSpace, StepOutcome, SuccessorSink, SystemDescription, Violation,
+    Counters, ExpansionOutcome, Interp, StateSpace, StepOutcome, SuccessorSink, SystemDescription,
+    Violation,
 };
 use spillway::front::{Language, Options};
 use spillway::ir::{ChannelRef, Expr, ExprKind, Program, ProgramProperty, PropertyKind, UnaryOp};
@@ -59,8 +60,11 @@ fn expanding_and_stepping_give_the_same() {
         walk(&model, |state| {
             let mut buffer = Vec::new();
             let run = |out: &mut SuccessorSink| model.expand(state, out);
-            let ExpansionOutcome { transitions, excluded: left_out, findings, .. } =
-                SuccessorSink::collect(model.width(), &mut buffer, run).unwrap();
+            let ExpansionOutcome {
+                counters: Counters { transitions, excluded: left_out, .. },
+                findings,
+                ..
+            } = SuccessorSink::collect(model.width(), &mut buffer, run).unwrap();
             let steps = model.steps(state);
             let stepped: Vec<u8> = steps
                 .iter()

@@ -60,8 +60,8 @@ use crate::ir::{
     ProcessInstance, Program, ProgramProperty, PropertyId, PropertyKind, Schedule, Urgency, text,
 };
 use crate::source::Span;
-pub(in crate::exec) use channels::ChannelInstance;
-pub(crate) use claims::{ClaimConditions, ClaimPath, ClaimPaths, claim_paths_under};
+pub(in crate::exec) use channels::{ChannelInstance, ChannelReceive};
+pub(crate) use claims::{ClaimConditions, ClaimMoves, ClaimPath, ClaimPaths, claim_paths_under};
 pub(crate) use failure::EvalFailure;
 use frames::LocalEnv;
 pub(in crate::exec) use slot_steps::WITHIN_MAX;
