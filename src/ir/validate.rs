@@ -229,6 +229,15 @@ struct CodeScope {
     locals: HashMap<LocalId, BoundLocal>,
 }
 
+/// What a local is bound to.
+#[derive(Clone, Copy)]
+enum LocalBinding {
+    /// A single value.
+    Value,
+    /// A place of a type.
+    Place(TypeId),
+}
+
 /// A local that has been bound.
 struct BoundLocal {
     /// Whether the check stands inside what binds it.

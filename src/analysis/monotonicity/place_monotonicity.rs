@@ -2,10 +2,11 @@
 //! value there, and for all values of the parts that do not read it.
 
 use super::expr_ranges::ExprRanges;
+use crate::analysis::absint::{Environment, KnownValue, evaluate};
 use crate::analysis::value_abstraction::is_same;
 use crate::ir::interval::{Interval, NONE, hull, is_none};
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
-use crate::ir::{Expr, ExprId, ExprKind, Place, PlaceRoot, Program};
+use crate::ir::{Arithmetic, Expr, ExprId, ExprKind, LocalId, Place, PlaceRoot, Program};
 
 /// The most values that are tried.
 const TRIED_MAX: u64 = 1 << 14;
@@ -56,10 +57,11 @@ impl<'e> PlaceMonotonicity<'e> {
                 .iter()
                 .zip(&chosen)
                 .map(|(it, &value)| PartValue { part: it.id, value });
-            let known = PartValues { program, place, parts: parts.collect() };
+            let mut known = PartValues { program, place, held: held.0, parts: parts.collect() };
             let mut last: Option<i64> = None;
             for value in held.0..=held.1 {
-                let result = known.judge(expr, value)?;
+                known.held = value;
+                let result = known.value(expr).0?;
                 let result = if is_condition { (result != 0).into() } else { result };
                 curve.image = hull(curve.image, (result, result));
                 curve.rises &= last.is_none_or(|it| it <= result);
@@ -167,37 +169,37 @@ struct PartValue {
     value: i64,
 }
 
-/// Values of the parts of an expression, which are few.
+/// Values of the parts of an expression, which are few, and of the place.
 struct PartValues<'e> {
     program: &'e Program,
     place: &'e Place,
+    held: i64,
     parts: Vec<PartValue>,
 }
 
-impl PartValues<'_> {
-    /// What an expression comes to where a value is at the place; nothing if it fails.
-    fn judge(&self, expr: &Expr, held: i64) -> Option<i64> {
-        if let Some(known) = self.parts.iter().find(|it| it.part == expr.id) {
-            return Some(known.value);
-        }
-        let arithmetic = self.program.arithmetic;
-        match &expr.kind {
-            ExprKind::Read(place) => is_same(place, self.place).then_some(held),
-            ExprKind::Unary(operator, operand) => {
-                arithmetic.unary(*operator, self.judge(operand, held)?).ok()
-            }
-            ExprKind::Binary(operator, left, right) => {
-                let left = self.judge(left, held)?;
-                match operator.short_circuit_value(left) {
-                    Some(decided) => Some(decided),
-                    None => arithmetic.binary(*operator, left, self.judge(right, held)?).ok(),
-                }
-            }
-            ExprKind::Conditional(condition, then, otherwise) => {
-                let holds = self.judge(condition, held)? != 0;
-                self.judge(if holds { then } else { otherwise }, held)
-            }
-            _ => None,
+impl Environment for PartValues<'_> {
+    type Value = KnownValue;
+
+    fn arithmetic(&self) -> Arithmetic {
+        self.program.arithmetic
+    }
+
+    fn read(&mut self, place: &Place) -> KnownValue {
+        KnownValue(is_same(place, self.place).then_some(self.held))
+    }
+
+    fn local(&mut self, _: LocalId) -> KnownValue {
+        KnownValue(None)
+    }
+
+    fn query(&mut self, _: &Expr) -> KnownValue {
+        KnownValue(None)
+    }
+
+    fn value(&mut self, expr: &Expr) -> KnownValue {
+        match self.parts.iter().find(|it| it.part == expr.id) {
+            Some(known) => KnownValue(Some(known.value)),
+            None => evaluate(self, expr),
         }
     }
 }

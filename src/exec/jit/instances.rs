@@ -40,8 +40,12 @@ impl Emitter<'_, '_> {
         sender: EmittedSide,
         receiver: EmittedSide,
     ) -> Option<CodeValue> {
-        let [send, receive] = [sender, receiver].map(|it| (it.action, it.slot));
-        let numbers = self.purpose.instances()?.first_meeting(send, receive)?;
+        let numbers = self.purpose.instances()?.first_meeting(
+            sender.action,
+            sender.slot,
+            receiver.action,
+            receiver.slot,
+        )?;
         let first = CodeValue::constant(numbers.first.into());
         let with_sender = self.plus(first, sender.combination, numbers.sender_stride);
         Some(self.plus(with_sender, receiver.combination, 1))
