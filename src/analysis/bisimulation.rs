@@ -160,7 +160,7 @@ impl<'p> LocationTransitions<'p> {
         let takes_first = |it| self.program.actions[it].control.turn == TurnRule::First;
         let takes_first = self.from.of_process(id).any(takes_first);
         let seen = |number: usize, blocks: &BlockPartition| {
-            self.signature((id, LocationId::from_index(number)), takes_first, blocks)
+            self.signature(id, LocationId::from_index(number), takes_first, blocks)
         };
         blocks.refine(seen, &seen_by, self.budget)?;
         Ok(blocks.least_members().into_iter().map(LocationId::from_index).collect())
@@ -169,7 +169,8 @@ impl<'p> LocationTransitions<'p> {
     /// The actions from a location and the blocks that they lead to: in their order, where that matters.
     fn signature(
         &self,
-        (id, at): (ProcessId, LocationId),
+        id: ProcessId,
+        at: LocationId,
         takes_first: bool,
         blocks: &BlockPartition,
     ) -> Vec<(usize, Option<usize>)> {

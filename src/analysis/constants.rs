@@ -4,6 +4,7 @@
 //! instance lives, until it ends, such a local is a constant: what it holds in one state it holds in all
 //! that follow.
 
+use crate::analysis::variable_mentions::VariableMentions;
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{
     ChannelRef, Communication, Expr, ExprKind, Owner, Place, PlaceRoot, PlaceSelector, Program,
@@ -14,16 +15,16 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The scalar locals of processes that no action stores to. Those who start an instance do, and what it
 /// does when it begins.
 pub fn constants(program: &Program) -> Vec<VarId> {
-    let mut stores = StoredVariables::default();
+    let mut stores = VariableMentions::default();
     program.actions.values().for_each(|action| walk::action(&mut stores, action));
     program.functions.values().for_each(|function| walk::body(&mut stores, &function.body));
-    if stores.anywhere {
+    if stores.writes_by_name {
         return Vec::new();
     }
     let is_constant = |id: &VarId| {
         let variable = &program.variables[*id];
         let is_scalar = matches!(program.types[variable.ty], Type::Scalar(_));
-        is_scalar && variable.owner != Owner::Program && !stores.to.contains(id)
+        is_scalar && variable.owner != Owner::Program && !stores.writes.contains(id)
     };
     program.variables.keys().filter(is_constant).collect()
 }
@@ -173,26 +174,6 @@ impl CodeVisitor for RelevantConstantFinder<'_> {
                 self.with_all_relevant(|it| walk::communication(it, communication));
             }
         }
-    }
-}
-
-/// What is stored to.
-#[derive(Default)]
-struct StoredVariables {
-    to: BTreeSet<VarId>,
-    /// Whether something is stored where a name stands for a place.
-    anywhere: bool,
-}
-
-impl CodeVisitor for StoredVariables {
-    fn place(&mut self, place: &Place, access: PlaceAccess) {
-        if access == PlaceAccess::Write {
-            match place.root {
-                PlaceRoot::Variable(variable) => drop(self.to.insert(variable)),
-                PlaceRoot::Local(_) => self.anywhere = true,
-            }
-        }
-        walk::place(self, place);
     }
 }
 

@@ -241,8 +241,10 @@ impl ActionInstances {
     /// The numbers of a meeting of two actions in two slots.
     pub fn first_meeting(
         &self,
-        (sender, sender_slot): (ActionId, u32),
-        (receiver, receiver_slot): (ActionId, u32),
+        sender: ActionId,
+        sender_slot: u32,
+        receiver: ActionId,
+        receiver_slot: u32,
     ) -> Option<RendezvousNumbers> {
         let first = *self.meetings.get(&(sender, receiver))?;
         let stride = self.size(receiver) as u32;
@@ -269,8 +271,9 @@ impl ActionInstances {
                 self.first_alone(action, slot).map(|first| first + combination)
             }
             ActionInstance::Meeting { sender, receiver } => {
-                let sides = [sender, receiver].map(|side| (side.action, side.slot));
-                self.first_meeting(sides[0], sides[1]).map(|numbers| {
+                let numbers =
+                    self.first_meeting(sender.action, sender.slot, receiver.action, receiver.slot);
+                numbers.map(|numbers| {
                     let with_sender = numbers.first + sender.combination * numbers.sender_stride;
                     with_sender + receiver.combination
                 })

@@ -60,7 +60,7 @@ pub fn linear_sets(
         if !sets.is_broken[first] {
             let sums = sums_of.remove(&first).unwrap_or_default();
             budget.work((sums.len() + members.len()) as u64)?;
-            found.extend(sets.linear((&members, &sums), layout));
+            found.extend(sets.linear(&members, &sums, layout));
         }
     }
     Ok(found)
@@ -173,7 +173,8 @@ impl LinearSetBuilder<'_> {
     /// The set of these holders, to whose values these constants are added, if it is linear.
     fn linear(
         &self,
-        (members, sums): (&[HolderId], &[&OffsetExpr]),
+        members: &[HolderId],
+        sums: &[&OffsetExpr],
         layout: &Layout,
     ) -> Option<LinearSet> {
         let cells: Vec<(CellId, CellPresence)> =

@@ -1,5 +1,6 @@
 //! What can be told from a program alone, without running it.
 
+mod absint;
 pub mod access;
 pub mod automorphisms;
 pub mod bindings;
@@ -19,3 +20,4 @@ pub mod place_bounds;
 pub mod ranges;
 pub mod static_key_order;
 pub mod value_abstraction;
+pub mod variable_mentions;

@@ -15,22 +15,22 @@
 mod worklist;
 
 use self::worklist::{CodePiece, CodeWorklist};
-use crate::ir::interval::{self, Interval, NONE, hull, is_none};
+use crate::analysis::absint::{
+    CheckedRange, ConditionRefinement, Environment, PIDS, assume, evaluate, query_range,
+};
+use crate::ir::interval::{Interval, NONE, ResultRange, hull, is_none};
 use crate::ir::layout::ValueRanges;
 use crate::ir::walk::{self, CodeVisitor};
 use crate::ir::{
-    Action, Arena, BinaryOp, CallArgument, ChannelId, ChannelRef, Communication, Domain, Entity,
-    Expr, ExprKind, LocalId, OverflowRule, Parameter, PidRule, Place, PlaceRoot, PlaceSelector,
-    Program, ReceivePattern, ScalarType, Schedule, Stmt, StmtKind, Type, TypeId, UnaryOp, VarId,
-    message_arity,
+    Action, Arena, Arithmetic, CallArgument, ChannelId, ChannelRef, Communication, Domain, Entity,
+    Expr, ExprKind, ExprMap, LocalId, OverflowRule, Parameter, PidRule, Place, PlaceRoot,
+    PlaceSelector, Program, ReceivePattern, ScalarType, Schedule, Stmt, StmtKind, Type, TypeId,
+    VarId, message_arity,
 };
 use std::collections::BTreeMap;
 
 /// So many expressions are evaluated before intervals grow by whole bits: some milliseconds.
 const PATIENCE: u64 = 200_000;
-
-/// Numbers of processes, and how many there are.
-const PIDS: Interval = (0, 255);
 
 /// The ranges of a valid program's variables and messages; nothing if they are not known.
 pub fn ranges(program: &Program) -> Option<ValueRanges> {
@@ -46,13 +46,8 @@ pub fn ranges(program: &Program) -> Option<ValueRanges> {
     Some(analysis.finish())
 }
 
-/// Which values an expression of a program has, wherever it is computed: by [where it is](at).
-pub(super) type ExprResults = BTreeMap<usize, interval::ResultRange>;
-
-/// Where an expression of a program is, for as long as that is not changed.
-pub(super) fn expr_address(expr: &Expr) -> usize {
-    std::ptr::from_ref(expr).addr()
-}
+/// Which values an expression of a program has, wherever it is computed.
+pub(super) type ExprResults = ExprMap<ResultRange>;
 
 /// The ranges of a valid program, and which values each of its expressions has; nothing if they are not known.
 pub(super) fn ranges_and_values(program: &Program) -> Option<(ValueRanges, ExprResults)> {
@@ -194,7 +189,7 @@ impl<'a> RangeAnalysis<'a> {
 
     fn action(&mut self, action: &Action) {
         if let Some(guard) = &action.guard
-            && !self.assume(guard, true)
+            && !assume(self, guard, true)
         {
             return;
         }
@@ -221,7 +216,7 @@ impl<'a> RangeAnalysis<'a> {
         match &stmt.kind {
             StmtKind::Assign { target, value, overflow } => {
                 if value.kind != ExprKind::Undefined {
-                    let value = self.value(value);
+                    let value = self.range(value);
                     self.assign(target, value, *overflow);
                 }
             }
@@ -236,7 +231,7 @@ impl<'a> RangeAnalysis<'a> {
                 self.branches(branches.iter().map(|(_, body)| body));
             }
             StmtKind::For { local, first, last, body, .. } => {
-                let range = hull(self.value(first), self.value(last));
+                let range = hull(self.range(first), self.range(last));
                 self.bind(*local, range);
                 self.branches([body].into_iter());
             }
@@ -250,7 +245,7 @@ impl<'a> RangeAnalysis<'a> {
             StmtKind::Run { process, arguments, into } => {
                 let parameters = &self.program.processes[*process].parameters;
                 for (&parameter, argument) in parameters.iter().zip(arguments) {
-                    let value = self.value(argument);
+                    let value = self.range(argument);
                     self.assign_external(parameter, value);
                 }
                 if let Some(place) = into {
@@ -309,7 +304,7 @@ impl<'a> RangeAnalysis<'a> {
                     let domain = self.scalar_bounds(ty);
                     let meets = about.capacity == 0 && self.comes_and_goes;
                     let overflow = if meets { OverflowRule::Wraps } else { about.overflow };
-                    let value = values.get(field).map_or((0, 0), |it| self.value(it));
+                    let value = values.get(field).map_or((0, 0), |it| self.range(it));
                     let value = stored_range(value, domain, overflow);
                     let sent = self.channels[channel][field];
                     let grown = hull(sent, intersect(self.widen(sent, value), hull(domain, value)));
@@ -363,22 +358,6 @@ impl<'a> RangeAnalysis<'a> {
         Some(scalar_of(self.program, self.program.variables[variable].ty))
     }
 
-    fn read(&self, place: &Place) -> Interval {
-        let Some(variable) = root(place) else { return self.integers() };
-        let known = is_whole(place).then(|| self.here.get(&variable)).flatten();
-        match (known, self.variables[variable]) {
-            (Some(&here), _) => here,
-            (None, Some(ever)) => ever,
-            (None, None) => {
-                let ty = self.program.variables[variable].ty;
-                match self.place_type(place, ty) {
-                    Some(ty) => self.scalar_bounds(ty),
-                    None => self.integers(),
-                }
-            }
-        }
-    }
-
     /// The type of a part of a variable of type `ty`, if that is a scalar.
     fn place_type(&self, place: &Place, mut ty: TypeId) -> Option<TypeId> {
         for selector in &place.path {
@@ -391,125 +370,6 @@ impl<'a> RangeAnalysis<'a> {
             };
         }
         matches!(self.program.types[ty], Type::Scalar(_)).then_some(ty)
-    }
-
-    fn value(&mut self, expr: &Expr) -> Interval {
-        self.evaluated += 1;
-        let results = self.results(expr);
-        if let Some(seen) = &mut self.seen {
-            let all = seen
-                .entry(expr_address(expr))
-                .or_insert(interval::ResultRange { range: NONE, may_overflow: false });
-            all.range = hull(all.range, results.range);
-            all.may_overflow |= results.may_overflow;
-        }
-        results.range
-    }
-
-    /// The values of an expression, and whether on the way to them one has to be wrapped, or checked.
-    fn results(&mut self, expr: &Expr) -> interval::ResultRange {
-        if let ExprKind::Binary(operator, left, right) = &expr.kind {
-            let (left, right) = (self.value(left), self.value(right));
-            return interval::binary(self.program.arithmetic, *operator, left, right);
-        }
-        interval::ResultRange { range: self.non_binary_range(expr), may_overflow: false }
-    }
-
-    /// The values of an expression that is no operation on two.
-    fn non_binary_range(&mut self, expr: &Expr) -> Interval {
-        match &expr.kind {
-            ExprKind::Constant(value) => (*value, *value),
-            ExprKind::Read(place) => self.read(place),
-            ExprKind::Local(local) => self.local(*local),
-            ExprKind::Unary(operator, operand) => {
-                let operand = self.value(operand);
-                interval::unary(self.program.arithmetic, *operator, operand)
-            }
-            ExprKind::Binary(..) => self.results(expr).range,
-            ExprKind::Conditional(_, then, otherwise) => {
-                hull(self.value(then), self.value(otherwise))
-            }
-            ExprKind::Length(channel) => {
-                let capacities = channel
-                    .possible_channels(self.program)
-                    .map(|it| self.program.channels[it].capacity);
-                (0, i64::from(capacities.max().unwrap_or_default()))
-            }
-            ExprKind::Self_ | ExprKind::Processes => PIDS,
-            ExprKind::ChannelNumber(_) => self.program.bounds(&Domain::Channel),
-            ExprKind::SlotOf(process, _) => (0, self.program.slots(*process).into()),
-            ExprKind::Timeout => (0, 1),
-            ExprKind::At { .. }
-            | ExprKind::IsEmpty(_)
-            | ExprKind::IsFull(_)
-            | ExprKind::CanReceive(..)
-            | ExprKind::Enabled(_)
-            | ExprKind::IsUndefined(_)
-            | ExprKind::Same(..)
-            | ExprKind::Contains(_)
-            | ExprKind::Quantified { .. } => (0, 1),
-            ExprKind::Undefined => NONE,
-            ExprKind::Count { .. }
-            | ExprKind::Convert(_)
-            | ExprKind::Call(..)
-            | ExprKind::PriorityOf(_) => self.integers(),
-        }
-    }
-
-    /// Narrows what is known at this point by a condition that holds, or does not; false if that
-    /// cannot be.
-    fn assume(&mut self, expr: &Expr, holds: bool) -> bool {
-        match &expr.kind {
-            ExprKind::Constant(value) => (*value != 0) == holds,
-            ExprKind::Unary(UnaryOp::Not, operand) => self.assume(operand, !holds),
-            ExprKind::Binary(BinaryOp::And, left, right) if holds => {
-                self.assume(left, true) && self.assume(right, true)
-            }
-            ExprKind::Binary(BinaryOp::Or, left, right) if !holds => {
-                self.assume(left, false) && self.assume(right, false)
-            }
-            // Their right sides need not be evaluated at all.
-            ExprKind::Binary(BinaryOp::And | BinaryOp::Or | BinaryOp::Implies, ..) => true,
-            ExprKind::Binary(operator, left, right) => self.compare(*operator, left, right, holds),
-            ExprKind::Read(place) => {
-                let known = self.read(place);
-                match holds {
-                    true if known.0 == 0 => self.narrow(place, (1, known.1)),
-                    true => true,
-                    false => self.narrow(place, (0, 0)),
-                }
-            }
-            _ => true,
-        }
-    }
-
-    fn compare(&mut self, operator: BinaryOp, left: &Expr, right: &Expr, holds: bool) -> bool {
-        let operator = if holds { Some(operator) } else { operator.negated() };
-        let Some(operator) = operator else { return true };
-        let (one, other) = (self.value(left), self.value(right));
-        if is_none(one) || is_none(other) {
-            return false;
-        }
-        let bounds = interval::bounds(operator, one, other);
-        let Some((of_left, of_right)) = bounds else { return true };
-        let narrowed = |this: &mut Self, expr: &Expr, bound| match &expr.kind {
-            ExprKind::Read(place) => this.narrow(place, bound),
-            _ => true,
-        };
-        narrowed(self, left, of_left) && narrowed(self, right, of_right)
-    }
-
-    /// Notes that a place is within a bound at this point; false if it cannot be.
-    fn narrow(&mut self, place: &Place, bound: Interval) -> bool {
-        let known = self.read(place);
-        let both = (known.0.max(bound.0), known.1.min(bound.1));
-        if let Some(variable) = root(place)
-            && is_whole(place)
-            && self.variables[variable].is_some()
-        {
-            self.here.insert(variable, both);
-        }
-        !is_none(both)
     }
 
     /// The hull of both; once patience is exhausted, an end that moves goes as far as the bits that
@@ -533,14 +393,6 @@ impl<'a> RangeAnalysis<'a> {
         self.locals[local.index()] = range;
     }
 
-    /// What a name can stand for; those that quantifiers bind are not followed.
-    fn local(&self, local: LocalId) -> Interval {
-        match self.locals.get(local.index()) {
-            Some(&range) if !is_none(range) => range,
-            _ => self.integers(),
-        }
-    }
-
     fn integers(&self) -> Interval {
         self.program.arithmetic.integers()
     }
@@ -551,6 +403,88 @@ impl<'a> RangeAnalysis<'a> {
 
     fn may_be_undefined(&self, ty: TypeId) -> bool {
         matches!(self.program.types[ty], Type::Scalar(ScalarType { undefined: true, .. }))
+    }
+}
+
+impl Environment for RangeAnalysis<'_> {
+    type Value = CheckedRange;
+
+    fn arithmetic(&self) -> Arithmetic {
+        self.program.arithmetic
+    }
+
+    fn read(&mut self, place: &Place) -> CheckedRange {
+        CheckedRange::exact(self.range_at(place))
+    }
+
+    /// Those that quantifiers bind are not followed.
+    fn local(&mut self, local: LocalId) -> CheckedRange {
+        CheckedRange::exact(match self.locals.get(local.index()) {
+            Some(&range) if !is_none(range) => range,
+            _ => self.integers(),
+        })
+    }
+
+    fn query(&mut self, expr: &Expr) -> CheckedRange {
+        CheckedRange::exact(match expr.kind {
+            ExprKind::Undefined => NONE,
+            _ => query_range(self.program, &expr.kind),
+        })
+    }
+
+    fn value(&mut self, expr: &Expr) -> CheckedRange {
+        self.evaluated += 1;
+        let value = match expr.kind {
+            // Which members of a union are stored in a variable is not followed.
+            ExprKind::Convert(_) => CheckedRange::exact(self.integers()),
+            _ => evaluate(self, expr),
+        };
+        if let Some(seen) = &mut self.seen {
+            let none = ResultRange { range: NONE, may_overflow: false };
+            let all = seen.get_or_insert(expr, none);
+            all.range = hull(all.range, value.range);
+            all.may_overflow |= value.may_overflow;
+        }
+        value
+    }
+
+    /// Both branches count, and what a condition reads is not asked here.
+    fn condition(&mut self, _: &Expr) -> CheckedRange {
+        CheckedRange::exact((0, 1))
+    }
+}
+
+impl ConditionRefinement for RangeAnalysis<'_> {
+    fn range(&mut self, expr: &Expr) -> Interval {
+        self.value(expr).range
+    }
+
+    fn range_at(&mut self, place: &Place) -> Interval {
+        let Some(variable) = root(place) else { return self.integers() };
+        let known = is_whole(place).then(|| self.here.get(&variable)).flatten();
+        match (known, self.variables[variable]) {
+            (Some(&here), _) => here,
+            (None, Some(ever)) => ever,
+            (None, None) => {
+                let ty = self.program.variables[variable].ty;
+                match self.place_type(place, ty) {
+                    Some(ty) => self.scalar_bounds(ty),
+                    None => self.integers(),
+                }
+            }
+        }
+    }
+
+    fn narrow(&mut self, place: &Place, bound: Interval) -> bool {
+        let known = self.range_at(place);
+        let both = (known.0.max(bound.0), known.1.min(bound.1));
+        if let Some(variable) = root(place)
+            && is_whole(place)
+            && self.variables[variable].is_some()
+        {
+            self.here.insert(variable, both);
+        }
+        !is_none(both)
     }
 }
 

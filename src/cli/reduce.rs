@@ -1,54 +1,73 @@
 //! `--reduce` and the flags of reductions: which reductions a search uses.
 
-use super::args::{CheckArgs, FlagValue, ReduceArgs, ReductionFlag, StoreArg};
+use super::args::{FlagValue, ReduceArgs, ReductionFlag, given_flag};
+use super::command::CheckCommand;
 use super::failure::CommandFailure;
 use crate::exec::preserves_depth;
 use crate::reduce::entry::SavingMeasure;
-use crate::reduce::parameters::{ParameterKind, ParameterValue};
+use crate::reduce::parameters::{ParameterKind, ParameterSpec, ParameterValue, ParameterValues};
 use crate::reduce::{
-    REDUCTIONS, ReductionConfig, ReductionKind, ReductionMode, ReductionSelection, SelectionError,
-    find_reduction,
+    REDUCTIONS, ReductionConfig, ReductionEntry, ReductionKind, ReductionMode, ReductionSelection,
+    SelectionError, find_reduction,
 };
 use crate::session::SearchedModel;
+use crate::session::config::{SearchConfig, StoreKind};
 
-/// What the flags ask for.
-pub(super) fn requested_reductions(args: &ReduceArgs) -> Result<ReductionConfig, CommandFailure> {
+/// Sets what the flags say. A list of reductions replaces the one before.
+pub(super) fn apply_flags(
+    args: &ReduceArgs,
+    config: &mut ReductionConfig,
+) -> Result<(), CommandFailure> {
     if let Some(one) = ["none", "auto"].iter().find(|it| args.lists(it) && args.reduce.len() > 1) {
         return Err(CommandFailure::wrong(format!(
             "--reduce {}: `{one}` stands alone\n  help: leave it out, or all others",
             args.list()
         )));
     }
-    let mode = match args.reduce.first().map(String::as_str) {
-        None => ReductionMode::Default,
-        Some("auto") => ReductionMode::Auto,
-        Some(_) => ReductionMode::Listed,
+    if let Some(first) = args.reduce.first() {
+        let mode = match first.as_str() {
+            "auto" => ReductionMode::Auto,
+            _ => ReductionMode::Listed,
+        };
+        let listed = args.reduce.iter().filter(|it| find_reduction(it).is_some());
+        let selection = ReductionSelection::of(listed.map(String::as_str));
+        *config = ReductionConfig { mode, exclude: Vec::new(), selection };
+    }
+    let list = match args.reduce.is_empty() {
+        true => list_of(config),
+        false => args.list(),
     };
-    let listed = args.reduce.iter().filter(|it| find_reduction(it).is_some());
-    let selection = ReductionSelection::of(listed.map(String::as_str));
-    let mut config = ReductionConfig { mode, exclude: Vec::new(), selection };
     let (choosing, others): (Vec<_>, Vec<_>) = args.flags.iter().partition(|it| it.spec.chooses);
-    choosing.into_iter().try_for_each(|flag| choose(args, flag, &mut config))?;
+    choosing.into_iter().try_for_each(|flag| choose(flag, &list, config))?;
     others.into_iter().try_for_each(|flag| adjust(flag, &mut config.selection))?;
-    config.validate().map_err(|error| selection_failure(args, &error))?;
-    Ok(config)
+    config.validate().map_err(|error| selection_failure(config, &list, &error))
+}
+
+/// The value of `--reduce` that lists the reductions of a configuration.
+fn list_of(config: &ReductionConfig) -> String {
+    let names: Vec<&str> = config.selection.iter().map(|it| it.0.name).collect();
+    match names.is_empty() {
+        true => "none".into(),
+        false => names.join(","),
+    }
 }
 
 /// Chooses the reduction of a flag, or excludes it.
 fn choose(
-    args: &ReduceArgs,
     flag: &ReductionFlag,
+    list: &str,
     config: &mut ReductionConfig,
 ) -> Result<(), CommandFailure> {
     let Some((entry, spec)) = flag.targets.first() else { return Ok(()) };
-    let (given, list, name) = (flag.as_given(), args.list(), entry.name);
-    let is_listed = args.lists(name);
+    let (given, name) = (flag.as_given(), entry.name);
+    let is_listed = config.lists(name);
     let FlagValue::Value(value) = &flag.value else {
         if is_listed {
             return Err(CommandFailure::wrong(format!(
                 "{given} and --reduce {list} contradict each other\n  help: leave out one of them"
             )));
         }
+        config.selection.remove(name);
         config.exclude.push(name.into());
         return Ok(());
     };
@@ -58,6 +77,7 @@ fn choose(
              out one of them"
         )));
     }
+    config.exclude.retain(|it| it != name);
     let parameters = config.selection.remove(name).unwrap_or_default();
     config.selection =
         std::mem::take(&mut config.selection).with(name, parameters.with(spec.name, value.clone()));
@@ -85,17 +105,22 @@ fn adjust(flag: &ReductionFlag, selection: &mut ReductionSelection) -> Result<()
     }
 }
 
-/// What is wrong with what the flags choose.
-fn selection_failure(args: &ReduceArgs, error: &SelectionError) -> CommandFailure {
+/// What is wrong with the chosen reductions.
+fn selection_failure(
+    config: &ReductionConfig,
+    list: &str,
+    error: &SelectionError,
+) -> CommandFailure {
     let flag = |reduction: &str, parameter: &str| {
-        let of = |it: &&ReductionFlag| {
-            it.targets.iter().any(|it| it.0.name == reduction && it.1.name == parameter)
-        };
-        args.flags.iter().find(of).map(ReductionFlag::as_given).unwrap_or_default()
+        let set = parameters(&config.selection);
+        set.into_iter()
+            .find(|it| it.entry.name == reduction && it.spec.name == parameter)
+            .and_then(|it| it.flag())
+            .unwrap_or_default()
     };
     CommandFailure::wrong(match error {
         SelectionError::Contradiction { reason, .. } => {
-            format!("--reduce {}: {reason}\n  help: leave out one of them", args.list())
+            format!("--reduce {list}: {reason}\n  help: leave out one of them")
         }
         SelectionError::ContradictingParameter { reduction, parameter, needed, other, .. } => {
             let given = flag(reduction, parameter);
@@ -114,52 +139,90 @@ fn selection_failure(args: &ReduceArgs, error: &SelectionError) -> CommandFailur
     })
 }
 
-/// A flag that is given and asks for a reduction that does not preserve whole runs.
-pub(super) fn liveness_unsafe_flag(args: &ReduceArgs) -> Option<String> {
-    let listed =
-        args.reduce.iter().find(|it| find_reduction(it).is_some_and(|it| !it.preserves_runs));
-    let is_unsafe = |flag: &&ReductionFlag| {
-        let FlagValue::Value(value) = &flag.value else { return false };
-        let preserves = flag.targets.iter().all(|(entry, spec)| match (spec.kind, value) {
+/// A parameter of a reduction that is set.
+struct SetParameter<'s> {
+    entry: &'static ReductionEntry,
+    spec: &'static ParameterSpec,
+    value: &'s ParameterValue,
+}
+
+impl<'s> SetParameter<'s> {
+    fn all_of(
+        entry: &'static ReductionEntry,
+        values: &'s ParameterValues,
+    ) -> impl Iterator<Item = SetParameter<'s>> {
+        let of = move |spec: &'static ParameterSpec| {
+            Some(SetParameter { entry, spec, value: values.get(spec.name)? })
+        };
+        entry.parameters.iter().filter_map(of)
+    }
+
+    /// The flag that sets it so.
+    fn flag(&self) -> Option<String> {
+        Some(given_flag(&self.spec.flag?, self.value))
+    }
+
+    /// Whether its reduction preserves whole runs then.
+    fn preserves_runs(&self) -> bool {
+        match (self.spec.kind, self.value) {
             (ParameterKind::Choice(values), ParameterValue::Choice(value)) => {
                 values.iter().any(|it| it.name == value && it.preserves_runs)
             }
-            _ => entry.preserves_runs,
-        });
-        !preserves
+            _ => self.entry.preserves_runs,
+        }
+    }
+}
+
+/// The parameters that are set.
+fn parameters(selection: &ReductionSelection) -> Vec<SetParameter<'_>> {
+    let with_values = |(entry, values)| SetParameter::all_of(entry, values);
+    selection.iter().flat_map(with_values).collect()
+}
+
+/// The flag that asks for a reduction that does not preserve whole runs.
+pub(super) fn liveness_unsafe_flag(config: &ReductionConfig) -> Option<String> {
+    let listed = config
+        .selection
+        .iter()
+        .find(|(entry, _)| config.lists(entry.name) && !entry.preserves_runs);
+    let unsafe_parameter = || {
+        let set = parameters(&config.selection);
+        set.into_iter().filter(|it| !it.preserves_runs()).find_map(|it| it.flag())
     };
-    let flag = || args.flags.iter().find(is_unsafe).map(ReductionFlag::as_given);
-    listed.map(|it| format!("--reduce {it}")).or_else(flag)
+    listed.map(|(entry, _)| format!("--reduce {}", entry.name)).or_else(unsafe_parameter)
 }
 
 /// Refuses partial order where it was asked for and how states are stored has no room for it.
 pub(super) fn refuse_store(
-    args: &CheckArgs,
+    args: &CheckCommand,
     searched: &SearchedModel,
 ) -> Result<(), CommandFailure> {
     let model = searched.model();
-    if args.store == StoreArg::Comback && model.dominance().is_some() {
+    if args.config.search.store == StoreKind::Comback && model.dominance().is_some() {
         return Err(CommandFailure::wrong(
             "--reduce dominate and --store comback do not go together: there are no states in order to find what dominates \
              one\n  help: leave out one of them",
         ));
     }
     let chooses = !searched.stack().names(&[ReductionKind::Choice]).is_empty();
-    let is_comback = args.store == StoreArg::Comback;
-    let sleeps = model.as_sleep_set().is_some() && (is_comback || args.store == StoreArg::Huffman);
+    let is_comback = args.config.search.store == StoreKind::Comback;
+    let sleeps = model.as_sleep_set().is_some()
+        && (is_comback || args.config.search.store == StoreKind::Huffman);
     let postpones = model.as_postponing().is_some() && is_comback;
     if !chooses || !(sleeps || postpones) {
         return Ok(());
     }
-    let given = args.reductions.flags.iter().find(|it| {
-        it.spec.chooses && it.targets.iter().any(|it| it.0.kind == ReductionKind::Choice)
+    let config = &args.config.search.reductions;
+    let set = parameters(&config.selection);
+    let choosing = set.iter().filter(|it| {
+        it.entry.kind == ReductionKind::Choice && it.spec.flag.is_some_and(|it| it.chooses)
     });
     let listed = || {
-        let listed = |it: &&&crate::reduce::ReductionEntry| args.reductions.lists(it.name);
         let choices = REDUCTIONS.iter().filter(|it| it.kind == ReductionKind::Choice);
-        choices.rev().find(listed).map_or(String::new(), |it| format!("--reduce {}", it.name))
+        let listed = choices.rev().find(|it| config.lists(it.name));
+        listed.map_or(String::new(), |it| format!("--reduce {}", it.name))
     };
-    let flag = given.map_or_else(listed, ReductionFlag::as_given);
+    let flag = choosing.into_iter().find_map(SetParameter::flag).unwrap_or_else(listed);
     if sleeps {
         let store = if is_comback { "comback" } else { "huffman" };
         return Err(CommandFailure::wrong(format!(
@@ -175,11 +238,11 @@ pub(super) fn refuse_store(
 }
 
 /// What was asked for and does nothing for this model.
-pub(super) fn unused_reductions(args: &CheckArgs, searched: &SearchedModel) -> Vec<String> {
-    let CheckArgs { reductions: args, shortest, .. } = args;
+pub(super) fn unused_reductions(args: &CheckCommand, searched: &SearchedModel) -> Vec<String> {
+    let SearchConfig { reductions, shortest, .. } = &args.config.search;
     let stack = searched.stack();
     let is_unused = |name: &str| {
-        args.lists(name) && stack.member(name).is_none() && stack.refusal(name).is_none()
+        reductions.lists(name) && stack.member(name).is_none() && stack.refusal(name).is_none()
     };
     let unused = REDUCTIONS.iter().filter(|it| is_unused(it.name));
     let mut told: Vec<String> =

@@ -56,7 +56,10 @@ impl Arithmetic {
     #[inline]
     pub fn unary(self, operator: UnaryOp, operand: i64) -> Result<i64, ArithmeticError> {
         match operator {
-            UnaryOp::Negate => self.normalise(operand.overflowing_neg()),
+            UnaryOp::Negate => {
+                let (negative, overflows) = operand.overflowing_neg();
+                self.normalise(negative, overflows)
+            }
             UnaryOp::Not => Ok((operand == 0).into()),
             UnaryOp::Complement => Ok(!operand),
         }
@@ -66,17 +69,29 @@ impl Arithmetic {
     #[inline]
     pub fn binary(self, operator: BinaryOp, left: i64, right: i64) -> Result<i64, ArithmeticError> {
         match operator {
-            BinaryOp::Add => self.normalise(left.overflowing_add(right)),
-            BinaryOp::Subtract => self.normalise(left.overflowing_sub(right)),
-            BinaryOp::Multiply => self.normalise(left.overflowing_mul(right)),
+            BinaryOp::Add => {
+                let (sum, overflows) = left.overflowing_add(right);
+                self.normalise(sum, overflows)
+            }
+            BinaryOp::Subtract => {
+                let (difference, overflows) = left.overflowing_sub(right);
+                self.normalise(difference, overflows)
+            }
+            BinaryOp::Multiply => {
+                let (product, overflows) = left.overflowing_mul(right);
+                self.normalise(product, overflows)
+            }
             BinaryOp::Divide | BinaryOp::Remainder if right == 0 => Err(ArithmeticError::Division),
-            BinaryOp::Divide => self.normalise(left.overflowing_div(right)),
+            BinaryOp::Divide => {
+                let (quotient, overflows) = left.overflowing_div(right);
+                self.normalise(quotient, overflows)
+            }
             // The least integer divided by -1 leaves no remainder, though the quotient does not fit.
-            BinaryOp::Remainder => self.normalise((left.wrapping_rem(right), false)),
+            BinaryOp::Remainder => self.normalise(left.wrapping_rem(right), false),
             BinaryOp::ShiftLeft | BinaryOp::ShiftRight if !(0..self.word()).contains(&right) => {
                 Err(ArithmeticError::Shift)
             }
-            BinaryOp::ShiftLeft => self.normalise((left << right, left << right >> right != left)),
+            BinaryOp::ShiftLeft => self.normalise(left << right, left << right >> right != left),
             BinaryOp::ShiftRight => Ok(left >> right),
             BinaryOp::BitAnd => Ok(left & right),
             BinaryOp::BitOr => Ok(left | right),
@@ -113,7 +128,7 @@ impl Arithmetic {
 
     /// An integer of the arithmetic, from the lower 64 bits of a result and whether there are more.
     #[inline]
-    fn normalise(self, (value, overflows): (i64, bool)) -> Result<i64, ArithmeticError> {
+    fn normalise(self, value: i64, overflows: bool) -> Result<i64, ArithmeticError> {
         match self {
             Arithmetic::Wrapping32 => Ok(i64::from(value as i32)),
             Arithmetic::Checked64 if overflows => Err(ArithmeticError::Range),

@@ -358,6 +358,11 @@ impl ReductionConfig {
         ReductionConfig { mode: ReductionMode::Auto, ..ReductionConfig::default() }
     }
 
+    /// Whether a reduction is one of a list.
+    pub fn lists(&self, name: &str) -> bool {
+        self.mode == ReductionMode::Listed && self.selection.has(name)
+    }
+
     /// Checks names and parameters.
     pub fn validate(&self) -> Result<(), SelectionError> {
         let unknown = self.exclude.iter().find(|it| find_reduction(it).is_none());

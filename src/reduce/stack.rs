@@ -1,7 +1,7 @@
 //! Reductions that stack: each wraps what those before it have left.
 
 use super::{NotApplied, PreservedProperties};
-use crate::exec::{ReductionCounters, StateSpace};
+use crate::exec::{Counters, StateSpace};
 use crate::ir::Layout;
 use crate::ir::layout::CellId;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub trait Reduction<'m> {
     fn preserves(&self) -> PreservedProperties;
 
     /// What it did in a search, in words, if there is more to say than that it was used.
-    fn describe_effect(&self, counters: &ReductionCounters) -> Option<String>;
+    fn describe_effect(&self, counters: &Counters) -> Option<String>;
 
     /// The cells of states that hold other values than the program has.
     fn changed_cells(&self, layout: &Layout) -> BTreeSet<CellId>;
@@ -189,7 +189,7 @@ impl<'m> ReductionStack<'m> {
     }
 
     /// How fewer states are visited, and what came of it.
-    pub fn summaries(&self, tally: &ReductionCounters) -> Vec<ReductionSummary> {
+    pub fn summaries(&self, tally: &Counters) -> Vec<ReductionSummary> {
         let reduces = |kind: ReductionKind| kind != ReductionKind::Product;
         let members = self.members.iter().filter(|it| reduces(it.kind()));
         members

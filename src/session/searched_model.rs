@@ -1,6 +1,7 @@
 //! A model as it is searched, and what there is to tell of it.
 
 use crate::exec::{CompilationStats, StateSpace};
+use crate::ir::StateCondition;
 use crate::reduce::{ReductionPlan, ReductionRefusal, ReductionRequest, ReductionStack};
 use crate::report::CheckScope;
 use crate::source::SourceMap;
@@ -90,6 +91,8 @@ pub struct ModelSummary<'m> {
     pub key_order: &'m str,
     /// Its texts.
     pub sources: Cow<'m, SourceMap>,
+    /// The conditions on its states that are checked beside its own properties.
+    pub conditions: &'m [StateCondition],
     /// The never claim that it is searched with.
     pub claim: Option<&'m str>,
     /// What is looked for, and what not.

@@ -182,7 +182,7 @@ fn killed(mut child: Child) {
 const NOTHING_CHANGED: &str = "no search directory was changed; give more time with --max-time";
 
 /// What `status` tells beside the result.
-pub const GOING: [&str; 10] = [
+pub const GOING: [&str; 11] = [
     "running",
     "state",
     "running_seconds",
@@ -193,6 +193,7 @@ pub const GOING: [&str; 10] = [
     "sitting_states_per_second",
     "now",
     "estimate",
+    "config",
 ];
 
 #[test]
@@ -208,7 +209,7 @@ fn status_tells_of_a_running_search_for_how_long_how_far_and_how_fast() {
     assert_eq!(json["running"], true);
     assert_eq!(json["now"]["verdict"], Value::Null);
     assert!(json["now"]["now"]["states"].as_u64() >= json["states"].as_u64(), "{json}");
-    for key in GOING.into_iter().skip(2).filter(|it| !["now", "estimate"].contains(it)) {
+    for key in GOING.into_iter().skip(2).filter(|it| !["now", "estimate", "config"].contains(it)) {
         assert!(json[key].as_f64().is_some_and(|it| it >= 0.0), "{key}: {json}");
     }
     // Each level has one state.

@@ -9,12 +9,12 @@ use super::walk::{
     AccessVisitor, AccessWalk, BoundValues, CallContext, ChannelOperation, StateTouch,
 };
 use crate::analysis::instances::InstanceSide;
-use crate::ir::interval::{self, Interval, hull};
+use crate::ir::interval::{Interval, hull};
 use crate::ir::layout::{CellGroup, CellId, GroupContent, ValueRanges};
 use crate::ir::{
     CallArgument, ChannelId, ChannelRef, Entity, Expr, ExprKind, Function, FunctionId, Layout,
-    LocalId, LocationId, NumberConversion, OverflowRule, Owner, Place, PlaceRoot, PlaceSelector,
-    ProcessEdge, ProcessId, Program, Type, TypeId, Urgency, VarId,
+    LocalId, LocationId, OverflowRule, Owner, Place, PlaceRoot, PlaceSelector, ProcessEdge,
+    ProcessId, Program, Type, TypeId, Urgency, VarId,
 };
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -193,66 +193,15 @@ impl<'p> AccessCollector<'p> {
         self.scope.bound.get(local.index()).unwrap_or(&AbstractBinding::Nothing)
     }
 
-    /// The values that an expression can have.
-    pub fn values(&self, expr: &Expr) -> Interval {
-        let arithmetic = self.known.program.arithmetic;
-        match &expr.kind {
-            ExprKind::Constant(value) => (*value, *value),
-            ExprKind::Local(local) => match self.bound(*local) {
-                AbstractBinding::Values(values) => *values,
-                AbstractBinding::Place(spot) => {
-                    let known = spot.only_start().and_then(|cell| self.state.get(cell));
-                    known.unwrap_or_else(|| self.bounds(spot.ty))
-                }
-                AbstractBinding::Nothing => arithmetic.integers(),
-            },
-            ExprKind::Read(place) => self.values_at(place),
-            ExprKind::Unary(operator, operand) => {
-                interval::unary(arithmetic, *operator, self.values(operand))
+    /// The values that a local can have.
+    pub(super) fn local_values(&self, local: LocalId) -> Interval {
+        match self.bound(local) {
+            AbstractBinding::Values(values) => *values,
+            AbstractBinding::Place(spot) => {
+                let known = spot.only_start().and_then(|cell| self.state.get(cell));
+                known.unwrap_or_else(|| self.bounds(spot.ty))
             }
-            ExprKind::Binary(operator, left, right) => {
-                let (left, right) = (self.values(left), self.values(right));
-                interval::binary(arithmetic, *operator, left, right).range
-            }
-            ExprKind::Conditional(_, then, otherwise) => {
-                hull(self.values(then), self.values(otherwise))
-            }
-            ExprKind::Convert(convert) => self.converted(convert),
-            _ => self.query_values(&expr.kind),
-        }
-    }
-
-    fn converted(&self, convert: &NumberConversion) -> Interval {
-        let operand = self.values(&convert.operand);
-        convert.pieces.iter().fold(interval::NONE, |all, piece| {
-            let (low, high) = (operand.0.max(piece.low), operand.1.min(piece.high));
-            if low > high { all } else { hull(all, (low + piece.by, high + piece.by)) }
-        })
-    }
-
-    /// The value of an expression that nothing of the state has a part in, or only what is known of it.
-    pub fn known_value(&self, expr: &Expr) -> Option<i64> {
-        let arithmetic = self.known.program.arithmetic;
-        match &expr.kind {
-            ExprKind::Constant(value) => Some(*value),
-            ExprKind::Local(local) => match self.bound(*local) {
-                AbstractBinding::Values((low, high)) if low == high => Some(*low),
-                _ => None,
-            },
-            ExprKind::Read(place) => self.known_value_at(place),
-            ExprKind::Unary(operator, operand) => {
-                arithmetic.unary(*operator, self.known_value(operand)?).ok()
-            }
-            ExprKind::Binary(operator, left, right) => {
-                let (left, right) = (self.known_value(left)?, self.known_value(right)?);
-                arithmetic.binary(*operator, left, right).ok()
-            }
-            ExprKind::Convert(convert) => {
-                self.known_value(&convert.operand)?;
-                let (low, high) = self.converted(convert);
-                (low == high).then_some(low)
-            }
-            _ => None,
+            AbstractBinding::Nothing => self.known.program.arithmetic.integers(),
         }
     }
 
@@ -275,7 +224,7 @@ impl<'p> AccessCollector<'p> {
     }
 
     /// The value at a place, if that is known wherever the code is run.
-    fn known_value_at(&self, place: &Place) -> Option<i64> {
+    pub(super) fn known_value_at(&self, place: &Place) -> Option<i64> {
         let given = |cell| self.given.get(&CellId(cell)).copied();
         let is_asked = !self.given.is_empty();
         self.fixed(place)
@@ -391,8 +340,7 @@ impl<'p> AccessCollector<'p> {
     /// The cell of a place, if nothing that the state holds decides which.
     pub fn only_cell(&mut self, place: &Place) -> Option<CellId> {
         let before = self.take();
-        self.walk()
-            .expr(self, &Expr { kind: ExprKind::IsUndefined(place.clone()), span: place.span });
+        self.walk().expr(self, &Expr::new(ExprKind::IsUndefined(place.clone()), place.span));
         let touched = std::mem::replace(&mut self.access, before);
         let cell = touched.reads.single()?;
         let only = AccessSet { reads: touched.reads.clone(), ..AccessSet::default() };

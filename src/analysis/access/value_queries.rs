@@ -5,49 +5,96 @@ use super::cell_set::CellSet;
 use super::collector::{
     AbstractBinding, AccessCollector, CollectorScope, FRAME_FIRST, ResolvedPlace,
 };
+use crate::analysis::absint::{CheckedRange, Environment, KnownValue, query_range};
 use crate::ir::interval::{self, Interval, hull};
 use crate::ir::layout::CellId;
 use crate::ir::{
-    ChannelId, ChannelRef, Expr, ExprKind, Function, Owner, Place, PlaceRoot, PlaceSelector,
-    ScalarType, Stmt, Type, TypeId,
+    Arithmetic, ChannelId, ChannelRef, Expr, ExprKind, Function, LocalId, Owner, Place, PlaceRoot,
+    PlaceSelector, ScalarType, Stmt, Type, TypeId,
 };
 
+/// The ranges of expressions where a collector is.
+pub(super) struct RangesHere<'c, 'p>(pub &'c AccessCollector<'p>);
+
+impl Environment for RangesHere<'_, '_> {
+    type Value = CheckedRange;
+
+    fn arithmetic(&self) -> Arithmetic {
+        self.0.known.program.arithmetic
+    }
+
+    fn read(&mut self, place: &Place) -> CheckedRange {
+        CheckedRange::exact(self.0.values_at(place))
+    }
+
+    fn local(&mut self, local: LocalId) -> CheckedRange {
+        CheckedRange::exact(self.0.local_values(local))
+    }
+
+    fn query(&mut self, expr: &Expr) -> CheckedRange {
+        CheckedRange::exact(self.0.query_values(&expr.kind))
+    }
+
+    /// Both branches count.
+    fn condition(&mut self, _: &Expr) -> CheckedRange {
+        CheckedRange::exact((0, 1))
+    }
+}
+
+/// The values of expressions that nothing of the state has a part in, or only what a collector knows of it.
+pub(super) struct ValuesHere<'c, 'p>(pub &'c AccessCollector<'p>);
+
+impl Environment for ValuesHere<'_, '_> {
+    type Value = KnownValue;
+
+    fn arithmetic(&self) -> Arithmetic {
+        self.0.known.program.arithmetic
+    }
+
+    fn read(&mut self, place: &Place) -> KnownValue {
+        KnownValue(self.0.known_value_at(place))
+    }
+
+    fn local(&mut self, local: LocalId) -> KnownValue {
+        KnownValue(match self.0.bound(local) {
+            AbstractBinding::Values((low, high)) if low == high => Some(*low),
+            _ => None,
+        })
+    }
+
+    fn query(&mut self, _: &Expr) -> KnownValue {
+        KnownValue(None)
+    }
+}
+
 impl AccessCollector<'_> {
-    /// The values of expressions that ask about control and channels, or are answered with yes or no.
+    /// The values that an expression can have.
+    pub fn values(&self, expr: &Expr) -> Interval {
+        RangesHere(self).value(expr).range
+    }
+
+    /// The value of an expression that nothing of the state has a part in, or only what is known of it.
+    pub fn known_value(&self, expr: &Expr) -> Option<i64> {
+        ValuesHere(self).value(expr).0
+    }
+
+    /// The values of expressions that are not computed from others.
     pub(super) fn query_values(&self, kind: &ExprKind) -> Interval {
         let program = self.known.program;
         match kind {
-            ExprKind::At { .. }
-            | ExprKind::IsEmpty(_)
-            | ExprKind::IsFull(_)
-            | ExprKind::CanReceive(..)
-            | ExprKind::Enabled(_)
-            | ExprKind::IsUndefined(_)
-            | ExprKind::Same(..)
-            | ExprKind::Contains(_)
-            | ExprKind::Quantified { .. }
-            | ExprKind::Timeout => (0, 1),
-            ExprKind::Length(channel) => {
-                let capacities =
-                    channel.possible_channels(program).map(|it| program.channels[it].capacity);
-                (0, i64::from(capacities.max().unwrap_or_default()))
-            }
-            ExprKind::SlotOf(process, _) => (0, program.slots(*process).into()),
+            // Which instance has which pid is not followed, so pids have no bounds here.
+            ExprKind::Self_ | ExprKind::Processes => program.arithmetic.integers(),
             ExprKind::ChannelNumber(ChannelRef::Named(id))
                 if program.channels[*id].owner == Owner::Program =>
             {
                 let number = program.channels_of(Owner::Program).take_while(|it| it != id).count();
                 (number as i64 + 1, number as i64 + 1)
             }
-            ExprKind::Call(function, _) => match program.functions[*function].result {
-                Some(ty) => self.bounds(ty),
-                None => program.arithmetic.integers(),
-            },
             ExprKind::Count { multiset, .. } => match program.types[self.place_type(multiset)] {
                 Type::Multiset { capacity, .. } => (0, capacity.into()),
                 _ => program.arithmetic.integers(),
             },
-            _ => program.arithmetic.integers(),
+            _ => query_range(program, kind),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Where the cells of a state go.
 
 use super::correspondence::Correspondence;
+use super::pair_walk::LocationInProcess;
 use super::sorts::{ProgramSorts, TypeSorts};
 use crate::ir::layout::{CellId, Layout, ScalarCell};
 use crate::ir::{LocationId, Owner, ProcessInstance, Program};
@@ -50,15 +51,16 @@ pub(super) fn map(
     for (id, variable) in program.variables.iter() {
         let there = told.variables.image(id);
         for (slot, other) in mapping.slots(variable.owner, program.variables[there].owner)? {
-            let cells =
-                (layout.variables[id].in_slot(slot), layout.variables[there].in_slot(other));
+            let from = layout.variables[id].in_slot(slot);
+            let cells = CellPair { from, to: layout.variables[there].in_slot(other) };
             mapping.values(&sorts.variables[id], cells, None)?;
         }
     }
     for (id, channel) in program.channels.iter().filter(|(_, it)| it.capacity > 0) {
         let there = told.channels.image(id);
         for (slot, other) in mapping.slots(channel.owner, program.channels[there].owner)? {
-            let cells = (layout.channels[id].in_slot(slot), layout.channels[there].in_slot(other));
+            let from = layout.channels[id].in_slot(slot);
+            let cells = CellPair { from, to: layout.channels[there].in_slot(other) };
             mapping.messages(&sorts.channels[id], channel.capacity, cells)?;
         }
     }
@@ -69,6 +71,20 @@ pub(super) fn map(
         }
     }
     Some(mapping.moved)
+}
+
+/// A cell, and the cell that its contents go to.
+#[derive(Clone, Copy)]
+struct CellPair {
+    from: CellId,
+    to: CellId,
+}
+
+impl CellPair {
+    /// The pair that lies so many cells behind each of these.
+    fn behind(self, from: u32, to: u32) -> CellPair {
+        CellPair { from: CellId(self.from.0 + from), to: CellId(self.to.0 + to) }
+    }
 }
 
 struct CellMapBuilder<'a> {
@@ -101,47 +117,46 @@ impl CellMapBuilder<'_> {
     fn location(&mut self, one: ProcessInstance) -> Option<()> {
         let process = self.told.processes.image(one.process);
         let slot = self.told.value(self.sorts.slots[one.process], one.slot.into());
-        let cell = self.layout.locations[one.process].in_slot(one.slot);
+        let from = self.layout.locations[one.process].in_slot(one.slot);
         let to = self.layout.locations[process].in_slot(u32::try_from(slot).ok()?);
         // A free slot has a code, too, which stays.
         let free = i64::from(self.program.processes[one.process].first_location());
         let image = |code: i64| match code - free {
             location if location < 0 => code,
             location => {
-                let at = (one.process, LocationId(location as u32));
-                free + i64::from(self.told.locations.image(at).1.0)
+                let location = LocationId(location as u32);
+                let at = LocationInProcess { process: one.process, location };
+                free + i64::from(self.told.locations.image(at).location.0)
             }
         };
-        self.put((cell, to), (false, image), None)
+        self.put(CellPair { from, to }, false, image, None)
     }
 
     /// What a variable holds, from a cell on, goes to where another is.
     fn values(
         &mut self,
         shape: &TypeSorts,
-        (cell, to): (CellId, CellId),
+        pair: CellPair,
         behind: Option<(CellId, u32)>,
     ) -> Option<()> {
         match shape {
             TypeSorts::Scalar { sort, .. } => {
                 let stays = self.told.values_stay(*sort);
-                self.put((cell, to), (stays, |value| self.told.value(*sort, value)), behind)
+                self.put(pair, stays, |value| self.told.value(*sort, value), behind)
             }
             TypeSorts::Array { index, low, length, element } => {
                 let stride = cells(element);
                 for at in 0..*length {
                     let image = self.told.value(*index, low + i64::from(at)) - low;
                     let image = u32::try_from(image).ok().filter(|it| it < length)?;
-                    let pair = (CellId(cell.0 + at * stride), CellId(to.0 + image * stride));
-                    self.values(element, pair, behind)?;
+                    self.values(element, pair.behind(at * stride, image * stride), behind)?;
                 }
                 Some(())
             }
             TypeSorts::Record(fields) => {
                 let mut passed = 0;
                 for field in fields {
-                    let pair = (CellId(cell.0 + passed), CellId(to.0 + passed));
-                    self.values(field, pair, behind)?;
+                    self.values(field, pair.behind(passed, passed), behind)?;
                     passed += cells(field);
                 }
                 Some(())
@@ -150,18 +165,12 @@ impl CellMapBuilder<'_> {
     }
 
     /// A buffer: how many messages there are, then each field of each.
-    fn messages(
-        &mut self,
-        fields: &[TypeSorts],
-        capacity: u32,
-        (cell, to): (CellId, CellId),
-    ) -> Option<()> {
-        self.put((cell, to), (true, |count| count), None)?;
+    fn messages(&mut self, fields: &[TypeSorts], capacity: u32, pair: CellPair) -> Option<()> {
+        self.put(pair, true, |count| count, None)?;
         let mut passed = 1;
         for before in 0..capacity {
             for field in fields {
-                let pair = (CellId(cell.0 + passed), CellId(to.0 + passed));
-                self.values(field, pair, Some((cell, before)))?;
+                self.values(field, pair.behind(passed, passed), Some((pair.from, before)))?;
                 passed += cells(field);
             }
         }
@@ -171,16 +180,17 @@ impl CellMapBuilder<'_> {
     /// Notes where a cell goes, if all that it may hold can be there.
     fn put(
         &mut self,
-        (cell, to): (CellId, CellId),
-        (stays, image): (bool, impl Fn(i64) -> i64),
+        pair: CellPair,
+        stays: bool,
+        image: impl Fn(i64) -> i64,
         behind: Option<(CellId, u32)>,
     ) -> Option<()> {
-        let (here, there) = (&self.layout.cells[cell], &self.layout.cells[to]);
+        let (here, there) = (&self.layout.cells[pair.from], &self.layout.cells[pair.to]);
         let codes = match stays {
             true => (same_codes(here, there)).then_some(CodeMap::Same)?,
             false => recoding(here, there, image)?,
         };
-        self.moved[cell.0 as usize] = CellImage { to, codes, behind };
+        self.moved[pair.from.0 as usize] = CellImage { to: pair.to, codes, behind };
         Some(())
     }
 }

@@ -1,11 +1,11 @@
 //! What corresponds to what, under one way to exchange processes.
 
-use super::pair_walk::PairingRules;
+use super::pair_walk::{LocationInProcess, PairingRules};
 use super::sorts::{LocalScope, ProgramSorts, SortedValue, TypeSorts, ValueSort};
 use crate::ir::interval::Interval;
 use crate::ir::{
-    ActionId, ChannelId, LocalId, LocationId, Owner, ProcessId, ProcessInstance, Program,
-    PropertyId, Type, TypeId, VarId,
+    ActionId, ChannelId, LocalId, Owner, ProcessId, ProcessInstance, Program, PropertyId, Type,
+    TypeId, VarId,
 };
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -83,13 +83,20 @@ impl<T: Copy + Eq + Hash> Injection<T> {
     }
 }
 
+/// An instance of a process, and its pid if it has one.
+#[derive(Clone, Copy)]
+pub(super) struct IdentifiedInstance {
+    pub(super) instance: ProcessInstance,
+    pub(super) pid: Option<i64>,
+}
+
 /// What goes where, as far as it is known.
 #[derive(Debug)]
 pub(super) struct Correspondence<'p> {
     program: &'p Program,
     sorts: &'p ProgramSorts,
     pub(super) processes: Injection<ProcessId>,
-    pub(super) locations: Injection<(ProcessId, LocationId)>,
+    pub(super) locations: Injection<LocationInProcess>,
     pub(super) variables: Injection<VarId>,
     pub(super) channels: Injection<ChannelId>,
     pub(super) actions: Injection<ActionId>,
@@ -199,14 +206,14 @@ impl<'p> Correspondence<'p> {
     /// An instance, and what is known of it as a value, goes where another is.
     pub(super) fn pair_instances(
         &mut self,
-        one: (ProcessInstance, Option<i64>),
-        other: (ProcessInstance, Option<i64>),
+        one: IdentifiedInstance,
+        other: IdentifiedInstance,
     ) -> Option<()> {
-        let (here, there) = (one.0, other.0);
+        let (here, there) = (one.instance, other.instance);
         self.processes.pair(here.process, there.process)?;
         self.pair_classes(self.sorts.slots[here.process], self.sorts.slots[there.process])?;
         self.pair_values(self.sorts.slots[here.process], here.slot.into(), there.slot.into())?;
-        match (one.1, other.1) {
+        match (one.pid, other.pid) {
             (Some(pid), Some(others)) => self.pair_values(self.sorts.pids, pid, others),
             (None, None) => Some(()),
             _ => None,
@@ -284,14 +291,8 @@ impl PairingRules for Correspondence<'_> {
         self.processes.pair(one, other)
     }
 
-    fn locations(
-        &mut self,
-        one: (ProcessId, LocationId),
-        other: (ProcessId, LocationId),
-    ) -> Option<()> {
-        let at = |(process, location): (ProcessId, LocationId)| {
-            &self.program.processes[process].locations[location]
-        };
+    fn locations(&mut self, one: LocationInProcess, other: LocationInProcess) -> Option<()> {
+        let at = |it: LocationInProcess| &self.program.processes[it.process].locations[it.location];
         let (here, there) = (at(one), at(other));
         let are_alike = here.urgency == there.urgency
             && here.valid_end == there.valid_end

@@ -25,8 +25,8 @@ use crate::ir::{
     Action, ActionId, InstanceCount, LocationId, Owner, PidRule, Process, ProcessId,
     ProcessInstance, Program, PropertyId, PropertyKind, Schedule, StartRule, StmtKind, TurnRule,
 };
-use correspondence::Correspondence;
-use pair_walk::{PairWalk, PairingRules};
+use correspondence::{Correspondence, IdentifiedInstance};
+use pair_walk::{LocationInProcess, PairWalk, PairingRules};
 use sorts::ProgramSorts;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -220,7 +220,7 @@ impl<'p> AutomorphismSearch<'p> {
 
     fn try_cycle(&self, circle: &[ProcessInstance]) -> Option<Automorphism> {
         let mut told = Correspondence::new(self.program, self.sorts);
-        let known = |it: ProcessInstance| (it, self.pid(it));
+        let known = |instance| IdentifiedInstance { instance, pid: self.pid(instance) };
         let next = circle.iter().cycle().skip(1);
         for (&one, &other) in circle.iter().zip(next) {
             told.pair_instances(known(one), known(other))?;
@@ -311,14 +311,15 @@ impl<'p> AutomorphismSearch<'p> {
             return None;
         }
         let in_order = pairs.attempt(|pairs| {
-            own.iter().zip(others).try_for_each(|(own, other)| paired(pairs, *own, *other))
+            own.iter().zip(others).try_for_each(|(own, other)| paired(pairs, own.0, other.0))
         });
         match in_order {
             true => Some(()),
             false if has_order(own) || has_order(others) => None,
             false => {
-                let starts = ((one, here.start), (other, there.start));
-                pairs.attempt(|it| it.rules.locations(starts.0, starts.1));
+                let start = LocationInProcess { process: one, location: here.start };
+                let other_start = LocationInProcess { process: other, location: there.start };
+                pairs.attempt(|it| it.rules.locations(start, other_start));
                 matched(pairs, own, others)
             }
         }
@@ -335,7 +336,7 @@ impl<'p> AutomorphismSearch<'p> {
         for (id, property) in all {
             let like = |&(there, other): &(PropertyId, &_)| {
                 pairs.attempt(|it| {
-                    it.property((id, property), other)?;
+                    it.property(id, property, other)?;
                     it.rules.properties.pair(id, there)
                 })
             };
@@ -361,8 +362,8 @@ fn has_order(actions: &[(ActionId, &Action)]) -> bool {
 /// Whether one action may correspond to another, as far as can be seen at once.
 fn may_correspond(told: &Correspondence, one: &Action, other: &Action) -> bool {
     let (Some(here), Some(there)) = (one.edge, other.edge) else { return false };
-    let from = told.locations.goes_to((here.process, here.from));
-    from.is_none_or(|it| it == (there.process, there.from))
+    let from = told.locations.goes_to(LocationInProcess::source(here));
+    from.is_none_or(|it| it == LocationInProcess::source(there))
         && one.guard.is_some() == other.guard.is_some()
         && one.communication.is_some() == other.communication.is_some()
         && one.body.len() == other.body.len()
@@ -371,11 +372,11 @@ fn may_correspond(told: &Correspondence, one: &Action, other: &Action) -> bool {
 /// Has one action go to another, if they correspond.
 fn paired<'p>(
     pairs: &mut PairWalk<'p, Correspondence<'p>>,
-    one: (ActionId, &Action),
-    other: (ActionId, &Action),
+    one: ActionId,
+    other: ActionId,
 ) -> Option<()> {
-    pairs.action(one, other.1)?;
-    pairs.rules.actions.pair(one.0, other.0)
+    pairs.actions(one, other)?;
+    pairs.rules.actions.pair(one, other)
 }
 
 /// Finds for each action of a process one of another, from where it starts on.
@@ -388,13 +389,15 @@ fn matched<'p>(
     while !own.is_empty() {
         // Of one that begins where it is known what corresponds, if there is any.
         let is_known = |(_, it): &(ActionId, &Action)| {
-            it.edge.is_some_and(|it| pairs.rules.locations.goes_to((it.process, it.from)).is_some())
+            it.edge.is_some_and(|it| {
+                pairs.rules.locations.goes_to(LocationInProcess::source(it)).is_some()
+            })
         };
         let at = own.iter().position(is_known).unwrap_or(0);
         let action = own.remove(at);
         let like = |other: &(ActionId, &'p Action)| {
             may_correspond(&pairs.rules, action.1, other.1)
-                && pairs.attempt(|it| paired(it, action, *other))
+                && pairs.attempt(|it| paired(it, action.0, other.0))
         };
         let there = others.iter().position(like)?;
         others.remove(there);

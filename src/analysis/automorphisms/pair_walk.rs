@@ -10,15 +10,41 @@ use super::sorts::{LocalScope, ProgramSorts, SortedValue, TypeSorts, scalar};
 use crate::budget::AnalysisBudget;
 use crate::ir::interval::Interval;
 use crate::ir::{
-    Action, ActionId, BinaryOp, ChannelId, ChannelRef, Communication, Expr, ExprKind, LocalId,
-    LocationId, OverflowRule, Place, PlaceRoot, PlaceSelector, Process, ProcessEdge, ProcessId,
-    Program, ProgramProperty, PropertyId, PropertyKind, ReceivePattern, Stmt, StmtKind, TypeId,
-    UnaryOp, VarId,
+    ActionId, BinaryOp, ChannelId, ChannelRef, Communication, Expr, ExprKind, LocalId, LocationId,
+    OverflowRule, Place, PlaceRoot, PlaceSelector, Process, ProcessEdge, ProcessId, Program,
+    ProgramProperty, PropertyId, PropertyKind, ReceivePattern, Stmt, StmtKind, TypeId, UnaryOp,
+    VarId,
 };
 use reordering::may_be_reordered;
 
 /// Units of work for a pair of expressions, statements or actions: what corresponds is looked up.
 const EACH: u64 = 8;
+
+/// A location, with the process whose it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct LocationInProcess {
+    pub(super) process: ProcessId,
+    pub(super) location: LocationId,
+}
+
+impl LocationInProcess {
+    /// Where an edge begins.
+    pub(super) fn source(edge: ProcessEdge) -> LocationInProcess {
+        LocationInProcess { process: edge.process, location: edge.from }
+    }
+
+    /// Where an edge ends.
+    fn target(edge: ProcessEdge) -> LocationInProcess {
+        LocationInProcess { process: edge.process, location: edge.to }
+    }
+}
+
+/// A name for each value of a scalar type.
+#[derive(Clone, Copy)]
+struct ScalarBinding {
+    local: LocalId,
+    over: TypeId,
+}
 
 /// Who is told what corresponds.
 pub(super) trait PairingRules {
@@ -53,11 +79,7 @@ pub(super) trait PairingRules {
         (one == other).then_some(())
     }
 
-    fn locations(
-        &mut self,
-        one: (ProcessId, LocationId),
-        other: (ProcessId, LocationId),
-    ) -> Option<()> {
+    fn locations(&mut self, one: LocationInProcess, other: LocationInProcess) -> Option<()> {
         (one == other).then_some(())
     }
 
@@ -143,14 +165,14 @@ impl<'p, T: PairingRules> PairWalk<'p, T> {
     }
 
     /// Two actions of processes.
-    pub(super) fn action(&mut self, one: (ActionId, &Action), other: &Action) -> Option<()> {
-        let (id, one) = one;
+    pub(super) fn actions(&mut self, one: ActionId, other: ActionId) -> Option<()> {
         self.step()?;
-        self.enter(LocalScope::Action(id));
-        let (ProcessEdge { process, from, to }, there) = (one.edge?, other.edge?);
-        self.rules.processes(process, there.process)?;
-        self.rules.locations((process, from), (there.process, there.from))?;
-        self.rules.locations((process, to), (there.process, there.to))?;
+        self.enter(LocalScope::Action(one));
+        let (one, other) = (&self.program.actions[one], &self.program.actions[other]);
+        let (here, there) = (one.edge?, other.edge?);
+        self.rules.processes(here.process, there.process)?;
+        self.rules.locations(LocationInProcess::source(here), LocationInProcess::source(there))?;
+        self.rules.locations(LocationInProcess::target(here), LocationInProcess::target(there))?;
         let are_alike = one.priority == other.priority
             && one.control == other.control
             && one.parameters.len() == other.parameters.len();
@@ -158,7 +180,8 @@ impl<'p, T: PairingRules> PairWalk<'p, T> {
             return None;
         }
         for (own, others) in one.parameters.iter().zip(&other.parameters) {
-            self.bind((own.local, own.over), (others.local, others.over))?;
+            let own = ScalarBinding { local: own.local, over: own.over };
+            self.bind(own, ScalarBinding { local: others.local, over: others.over })?;
         }
         match (&one.guard, &other.guard) {
             (Some(one), Some(other)) => self.plain(one, other)?,
@@ -176,10 +199,10 @@ impl<'p, T: PairingRules> PairWalk<'p, T> {
     /// Two properties that ask about states.
     pub(super) fn property(
         &mut self,
-        one: (PropertyId, &ProgramProperty),
+        id: PropertyId,
+        one: &ProgramProperty,
         other: &ProgramProperty,
     ) -> Option<()> {
-        let (id, one) = one;
         self.enter(LocalScope::Property(id));
         match (&one.kind, &other.kind) {
             (PropertyKind::Invariant(one), PropertyKind::Invariant(other))
@@ -193,21 +216,23 @@ impl<'p, T: PairingRules> PairWalk<'p, T> {
                 PropertyKind::AssertionAt { process: there, location: place, condition: others },
             ) => {
                 self.rules.processes(*process, *there)?;
-                self.rules.locations((*process, *location), (*there, *place))?;
+                let one = LocationInProcess { process: *process, location: *location };
+                self.rules
+                    .locations(one, LocationInProcess { process: *there, location: *place })?;
                 self.plain(condition, others)
             }
             _ => None,
         }
     }
 
-    fn bind(&mut self, one: (LocalId, TypeId), other: (LocalId, TypeId)) -> Option<()> {
+    fn bind(&mut self, one: ScalarBinding, other: ScalarBinding) -> Option<()> {
         let types = &self.program.types;
-        let crate::ir::Type::Scalar(scalar) = &types[one.1] else { return None };
-        if types[one.1] != types[other.1] {
+        let crate::ir::Type::Scalar(scalar) = &types[one.over] else { return None };
+        if types[one.over] != types[other.over] {
             return None;
         }
-        self.rules.bind(self.scope, one.0, self.program.bounds(&scalar.domain))?;
-        self.bound.push((one.0, other.0));
+        self.rules.bind(self.scope, one.local, self.program.bounds(&scalar.domain))?;
+        self.bound.push((one.local, other.local));
         Some(())
     }
 
@@ -273,7 +298,8 @@ impl<'p, T: PairingRules> PairWalk<'p, T> {
                 ExprKind::Quantified { quantifier, local, over, body },
                 ExprKind::Quantified { quantifier: others, local: bound, over: there, body: inner },
             ) if quantifier == others => {
-                self.bind((*local, *over), (*bound, *there))?;
+                let own = ScalarBinding { local: *local, over: *over };
+                self.bind(own, ScalarBinding { local: *bound, over: *there })?;
                 self.plain(body, inner)?;
                 self.bound.pop();
                 Some(SortedValue::Plain)
@@ -290,7 +316,9 @@ impl<'p, T: PairingRules> PairWalk<'p, T> {
                 ExprKind::At { process: there, slot: others, location: place },
             ) => {
                 self.rules.processes(*process, *there)?;
-                self.rules.locations((*process, *location), (*there, *place))?;
+                let one = LocationInProcess { process: *process, location: *location };
+                self.rules
+                    .locations(one, LocationInProcess { process: *there, location: *place })?;
                 self.slots(*process, slot.as_deref(), others.as_deref())?;
                 Some(SortedValue::Plain)
             }

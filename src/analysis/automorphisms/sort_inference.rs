@@ -14,14 +14,14 @@ pub(super) fn sorts(program: &Program, budget: &AnalysisBudget) -> Option<Progra
         pairs.life(id, process, process)?;
         pairs.prologue(process, process)?;
     }
-    for (id, action) in program.actions.iter() {
-        pairs.action((id, action), action)?;
+    for id in program.actions.keys() {
+        pairs.actions(id, id)?;
     }
     for (id, property) in program.properties.iter() {
         match property.kind {
             // Automata do not move, and beside a claim nothing is exchanged.
             PropertyKind::Automaton(_) | PropertyKind::Claim(_) => {}
-            _ => pairs.property((id, property), property)?,
+            _ => pairs.property(id, property, property)?,
         }
     }
     Some(pairs.rules.sorts)

@@ -237,7 +237,7 @@ impl BindingSource {
                 return None;
             };
             let mentions = mentioned(parameters, index);
-            let binds = bind(parameters, index, (low, length));
+            let binds = bind(parameters, index, low, length);
             indices.push(SourceIndex { length: u64::from(length), mentions, binds });
             ty = element;
         }
@@ -252,7 +252,7 @@ impl BindingSource {
 }
 
 /// What an index binds, if it is a parameter, or one in another numbering that can be undone.
-fn bind(parameters: &[Parameter], index: &Expr, (low, length): (i64, u32)) -> Option<IndexBinding> {
+fn bind(parameters: &[Parameter], index: &Expr, low: i64, length: u32) -> Option<IndexBinding> {
     let number = |expr: &Expr| match expr.kind {
         ExprKind::Local(local) => parameters.iter().position(|it| it.local == local),
         _ => None,

@@ -1,55 +1,58 @@
 //! Expressions that surely have a value, and between which bounds it is.
 
-use crate::ir::interval::{self, Interval};
+use crate::analysis::absint::{CheckedRange, Environment, query_range};
+use crate::ir::interval::Interval;
 use crate::ir::{
-    Arithmetic, BinaryOp, Expr, ExprKind, OverflowRule, Place, PlaceRoot, PlaceSelector, Program,
+    Arithmetic, Expr, ExprKind, LocalId, OverflowRule, Place, PlaceRoot, PlaceSelector, Program,
     Type, TypeId,
 };
 
-/// Bounds of the value of an expression that surely has one; nothing where judging it may fail, or that is
+/// Bounds of the value of an expression that surely has one; nothing where evaluating it may fail, or that is
 /// not known.
 pub fn bounds(program: &Program, expr: &Expr) -> Option<Interval> {
-    match &expr.kind {
-        ExprKind::Constant(value) => Some((*value, *value)),
-        ExprKind::Read(place) => match &program.types[type_of(program, place)?] {
-            Type::Scalar(scalar) if !scalar.undefined => Some(program.bounds(&scalar.domain)),
-            _ => None,
-        },
-        ExprKind::Unary(operator, operand) => {
-            let operand = bounds(program, operand)?;
-            let wraps = program.arithmetic == Arithmetic::Wrapping32;
-            // The least integer has no negative.
-            let has_result = wraps || operand.0 > i64::MIN;
-            has_result.then(|| interval::unary(program.arithmetic, *operator, operand))
-        }
-        ExprKind::Binary(operator, left, right) => {
-            let (left, right) = (bounds(program, left)?, bounds(program, right)?);
-            computed(program.arithmetic, *operator, left, right)
-        }
-        ExprKind::Conditional(condition, then, otherwise) => {
-            bounds(program, condition)?;
-            Some(interval::hull(bounds(program, then)?, bounds(program, otherwise)?))
-        }
-        ExprKind::At { slot: None, .. } => Some((0, 1)),
-        _ => None,
+    let value = DeclaredRanges { program }.value(expr);
+    (!value.may_fail).then_some(value.range)
+}
+
+/// What declarations say of values: a scalar that cannot be undefined has a value of its domain.
+struct DeclaredRanges<'p> {
+    program: &'p Program,
+}
+
+impl DeclaredRanges<'_> {
+    fn unknown(&self) -> CheckedRange {
+        CheckedRange::uncertain(self.program.arithmetic.integers())
     }
 }
 
-/// Bounds of what an operator gives, if it surely gives something.
-fn computed(
-    arithmetic: Arithmetic,
-    operator: BinaryOp,
-    left: Interval,
-    right: Interval,
-) -> Option<Interval> {
-    let has_result = match operator {
-        BinaryOp::Divide | BinaryOp::Remainder => right.0 > 0,
-        BinaryOp::ShiftLeft | BinaryOp::ShiftRight => 0 <= right.0 && right.1 < arithmetic.word(),
-        _ => true,
-    };
-    let results = interval::binary(arithmetic, operator, left, right);
-    let fits = arithmetic == Arithmetic::Wrapping32 || !results.may_overflow;
-    (has_result && fits).then_some(results.range)
+impl Environment for DeclaredRanges<'_> {
+    type Value = CheckedRange;
+
+    fn arithmetic(&self) -> Arithmetic {
+        self.program.arithmetic
+    }
+
+    fn read(&mut self, place: &Place) -> CheckedRange {
+        match type_of(self.program, place).map(|it| &self.program.types[it]) {
+            Some(Type::Scalar(scalar)) if !scalar.undefined => {
+                CheckedRange::exact(self.program.bounds(&scalar.domain))
+            }
+            _ => self.unknown(),
+        }
+    }
+
+    fn local(&mut self, _: LocalId) -> CheckedRange {
+        self.unknown()
+    }
+
+    fn query(&mut self, expr: &Expr) -> CheckedRange {
+        match &expr.kind {
+            ExprKind::At { slot: None, .. } => {
+                CheckedRange::exact(query_range(self.program, &expr.kind))
+            }
+            _ => self.unknown(),
+        }
+    }
 }
 
 /// Whether storing the value of an expression at a place that is there surely does not fail.

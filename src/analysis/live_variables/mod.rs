@@ -99,6 +99,52 @@ impl DeadScalars {
         Ok(Some(dead))
     }
 
+    /// Whose matter each scalar is, where some are live in any case.
+    fn scopes(
+        &self,
+        program: &Program,
+        live: &[Vec<Vec<u64>>],
+        pinned: &[u64],
+    ) -> Vec<LivenessScope> {
+        let DeadScalars { scalars, written, jointly, .. } = self;
+        let words = bit_sets::words_of(scalars.count());
+        let ever_written = union(written, words);
+        let readers: Vec<Vec<u64>> = live.iter().map(|it| union(it, words)).collect();
+        let owner = |scalar: usize| program.variables[scalars.variable(scalar).0].owner;
+        let is_foreign = |scalar: usize, one: ProcessId| {
+            let foreign = program.actions.values().zip(written);
+            let mut foreign = foreign.filter(|(it, _)| it.edge.is_none_or(|it| it.process != one));
+            foreign.any(|(_, written)| bit_sets::has(written, scalar))
+        };
+        let matter = |scalar: usize| {
+            // What nobody writes is the same for as long as it is there.
+            if bit_sets::has(pinned, scalar) || !bit_sets::has(&ever_written, scalar) {
+                return LivenessScope::AlwaysLive;
+            }
+            let reads = |it: &ProcessId| bit_sets::has(&readers[it.index()], scalar);
+            let mut reading = program.processes.keys().filter(reads);
+            let of_several = || match *jointly {
+                true if joint_liveness::may_be_of_several(program, owner(scalar), scalar, live) => {
+                    LivenessScope::SeveralProcesses
+                }
+                _ => LivenessScope::AlwaysLive,
+            };
+            match (reading.next(), reading.next(), owner(scalar)) {
+                (None, ..) => LivenessScope::AlwaysDead,
+                // Where somebody else writes it, he has to know where that one is.
+                (Some(one), None, _) if is_foreign(scalar, one) => of_several(),
+                (Some(one), None, Owner::Process(own)) if own == one => {
+                    LivenessScope::OneProcess(one)
+                }
+                (Some(one), None, Owner::Program) if program.slots(one) == 1 => {
+                    LivenessScope::OneProcess(one)
+                }
+                _ => of_several(),
+            }
+        };
+        (0..scalars.count()).map(matter).collect()
+    }
+
     /// Finds what is dead where some scalars are live in any case. What is taken to be live besides keeps whatever is
     /// stored in it, so that what it is computed from is live, too: it is added, and whether any was is told.
     fn look(
@@ -111,7 +157,7 @@ impl DeadScalars {
         live.iter_mut().flatten().for_each(|it| self.scalars.complete(it));
         bit_sets::extend(pinned, &free);
         self.scalars.complete(pinned);
-        self.of = matters(program, &self.scalars, &live, (pinned, &self.written), self.jointly);
+        self.of = self.scopes(program, &live, pinned);
         self.live = live;
         self.pin_unreset(program);
         let ever_written = union(&self.written, pinned.len());
@@ -290,6 +336,14 @@ struct LivenessFixpoint {
     free: Vec<u64>,
 }
 
+/// What the processes read, wherever they are.
+struct ProcessReads {
+    /// What each reads.
+    ever: Vec<Vec<u64>>,
+    /// What all others than each read.
+    others: Vec<Vec<u64>>,
+}
+
 impl LivenessFixpoint {
     /// Goes back over every action once.
     fn propagate(
@@ -302,8 +356,8 @@ impl LivenessFixpoint {
         let words = pinned.len() as u64;
         budget.work(words * program.processes.len() as u64)?;
         let ever: Vec<Vec<u64>> = self.live.iter().map(|it| union(it, pinned.len())).collect();
-        let others = without_each(&ever, pinned.len());
-        let elsewhere = |mover| self.elsewhere(program, scalars, (pinned, &ever, &others), mover);
+        let reads = ProcessReads { others: without_each(&ever, pinned.len()), ever };
+        let elsewhere = |mover| self.elsewhere(program, scalars, pinned, &reads, mover);
         let of_free = elsewhere(None);
         let of_process: Vec<_> = program.processes.keys().map(|it| elsewhere(Some(it))).collect();
         // What is live at a location is mostly found from actions behind those that lead there.
@@ -337,28 +391,28 @@ impl LivenessFixpoint {
         Ok(())
     }
 
-    /// What others than a process, or an instance of it, may read, wherever they are: `ever` is what each process reads
-    /// anywhere, and `others` what all but each read.
+    /// What others than a process, or an instance of it, may read, wherever they are.
     fn elsewhere(
         &self,
         program: &Program,
         scalars: &ScalarNumbering,
-        (pinned, ever, others): (&[u64], &[Vec<u64>], &[Vec<u64>]),
+        pinned: &[u64],
+        reads: &ProcessReads,
         mover: Option<ProcessId>,
     ) -> Vec<u64> {
         let mut all = vec![0; pinned.len()];
         // Of several instances each is somebody else to the others, but for what is its own.
         if let Some(id) = mover.filter(|it| program.slots(*it) > 1) {
-            all.clone_from(&ever[id.index()]);
+            all.clone_from(&reads.ever[id.index()]);
             scalars.of_process(program, id).for_each(|it| bit_sets::remove_member(&mut all, it));
         }
         bit_sets::extend(&mut all, pinned);
         match mover {
             Some(id) => {
-                bit_sets::extend(&mut all, &others[id.index()]);
+                bit_sets::extend(&mut all, &reads.others[id.index()]);
                 bit_sets::extend(&mut all, &self.free);
             }
-            None => ever.iter().for_each(|it| bit_sets::extend(&mut all, it)),
+            None => reads.ever.iter().for_each(|it| bit_sets::extend(&mut all, it)),
         }
         all
     }
@@ -486,48 +540,4 @@ fn has_multiset(program: &Program, ty: TypeId) -> bool {
         Type::Record { fields, .. } => fields.iter().any(|(_, ty)| has_multiset(program, *ty)),
         Type::Multiset { .. } => true,
     }
-}
-
-/// Whose matter each scalar is.
-fn matters(
-    program: &Program,
-    scalars: &ScalarNumbering,
-    live: &[Vec<Vec<u64>>],
-    (pinned, written): (&[u64], &[Vec<u64>]),
-    jointly: bool,
-) -> Vec<LivenessScope> {
-    let words = bit_sets::words_of(scalars.count());
-    let ever_written = union(written, words);
-    let readers: Vec<Vec<u64>> = live.iter().map(|it| union(it, words)).collect();
-    let owner = |scalar: usize| program.variables[scalars.variable(scalar).0].owner;
-    let is_foreign = |scalar: usize, one: ProcessId| {
-        let foreign = program.actions.values().zip(written);
-        let mut foreign = foreign.filter(|(it, _)| it.edge.is_none_or(|it| it.process != one));
-        foreign.any(|(_, written)| bit_sets::has(written, scalar))
-    };
-    let matter = |scalar: usize| {
-        // What nobody writes is the same for as long as it is there.
-        if bit_sets::has(pinned, scalar) || !bit_sets::has(&ever_written, scalar) {
-            return LivenessScope::AlwaysLive;
-        }
-        let reads = |it: &ProcessId| bit_sets::has(&readers[it.index()], scalar);
-        let mut reading = program.processes.keys().filter(reads);
-        let of_several = || match jointly {
-            true if joint_liveness::may_be_of_several(program, owner(scalar), scalar, live) => {
-                LivenessScope::SeveralProcesses
-            }
-            _ => LivenessScope::AlwaysLive,
-        };
-        match (reading.next(), reading.next(), owner(scalar)) {
-            (None, ..) => LivenessScope::AlwaysDead,
-            // Where somebody else writes it, he has to know where that one is.
-            (Some(one), None, _) if is_foreign(scalar, one) => of_several(),
-            (Some(one), None, Owner::Process(own)) if own == one => LivenessScope::OneProcess(one),
-            (Some(one), None, Owner::Program) if program.slots(one) == 1 => {
-                LivenessScope::OneProcess(one)
-            }
-            _ => of_several(),
-        }
-    };
-    (0..scalars.count()).map(matter).collect()
 }

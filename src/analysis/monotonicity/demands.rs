@@ -2,10 +2,18 @@
 
 use super::place_monotonicity::PlaceMonotonicity;
 use super::{DemandSolver, ValueOrder};
+use crate::ir::interval::Interval;
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{
     BinaryOp, CallArgument, Expr, ExprKind, Place, PlaceRoot, PlaceSelector, UnaryOp, VarId,
 };
+
+/// An operator with its operands.
+struct BinaryOperation<'e> {
+    operator: BinaryOp,
+    left: &'e Expr,
+    right: &'e Expr,
+}
 
 impl DemandSolver<'_> {
     /// Demands that the value of an expression stands so to that in the other state.
@@ -22,7 +30,7 @@ impl DemandSolver<'_> {
                 self.value(operand, order.reversed());
             }
             ExprKind::Binary(operator, left, right) => {
-                self.operation((*operator, left, right), order, expr);
+                self.operation(BinaryOperation { operator: *operator, left, right }, order, expr);
             }
             ExprKind::Conditional(condition, then, otherwise) => {
                 self.same(condition, expr);
@@ -36,12 +44,8 @@ impl DemandSolver<'_> {
         }
     }
 
-    fn operation(
-        &mut self,
-        (operator, left, right): (BinaryOp, &Expr, &Expr),
-        order: ValueOrder,
-        expr: &Expr,
-    ) {
+    fn operation(&mut self, operation: BinaryOperation<'_>, order: ValueOrder, expr: &Expr) {
+        let BinaryOperation { operator, left, right } = operation;
         let is_exact = self.values.is_exact(expr);
         match operator {
             BinaryOp::Add if is_exact => {
@@ -108,7 +112,7 @@ impl DemandSolver<'_> {
                 self.truth(right, order);
             }
             ExprKind::Binary(operator, left, right) => {
-                self.comparison((*operator, left, right), order, expr);
+                self.comparison(BinaryOperation { operator: *operator, left, right }, order, expr);
             }
             ExprKind::Conditional(condition, then, otherwise) => {
                 self.same(condition, expr);
@@ -122,12 +126,8 @@ impl DemandSolver<'_> {
         }
     }
 
-    fn comparison(
-        &mut self,
-        (operator, left, right): (BinaryOp, &Expr, &Expr),
-        order: ValueOrder,
-        expr: &Expr,
-    ) {
+    fn comparison(&mut self, operation: BinaryOperation<'_>, order: ValueOrder, expr: &Expr) {
+        let BinaryOperation { operator, left, right } = operation;
         match operator {
             BinaryOp::Less | BinaryOp::LessEqual => {
                 self.value(left, order.reversed());
@@ -224,7 +224,7 @@ fn signed(order: ValueOrder, by: i64) -> ValueOrder {
     if by < 0 { order.reversed() } else { order }
 }
 
-fn within(range: (i64, i64), all: (i64, i64)) -> bool {
+fn within(range: Interval, all: Interval) -> bool {
     all.0 <= range.0 && range.1 <= all.1
 }
 

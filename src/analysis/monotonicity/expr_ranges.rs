@@ -1,11 +1,12 @@
 //! Which values expressions have: whether what is computed and stored is what it says, and is not wrapped.
 
-use crate::analysis::ranges::{ExprResults, expr_address, ranges_and_values};
-use crate::ir::interval::{self, Interval, ResultRange, hull};
+use crate::analysis::absint::{CheckedRange, Environment, evaluate};
+use crate::analysis::ranges::{ExprResults, ranges_and_values};
+use crate::ir::interval::{Interval, ResultRange};
 use crate::ir::layout::ValueRanges;
 use crate::ir::{
-    BinaryOp, ChannelRef, Expr, ExprKind, Place, PlaceRoot, PlaceSelector, Program, Type, TypeId,
-    UnaryOp, VarId,
+    Arithmetic, BinaryOp, ChannelRef, Expr, ExprKind, LocalId, Place, PlaceRoot, PlaceSelector,
+    Program, Type, TypeId, VarId,
 };
 
 /// The values of a program's expressions, as far as ranges tell.
@@ -24,44 +25,24 @@ impl<'p> ExprRanges<'p> {
         ExprRanges { program, ranges, seen }
     }
 
+    /// Where all values of an expression are, and whether it may fail.
+    fn evaluate(&self, expr: &Expr) -> CheckedRange {
+        KnownRanges(self).value(expr)
+    }
+
     /// Where all values of an expression are.
     pub(super) fn range(&self, expr: &Expr) -> Interval {
-        self.results(expr).range
+        self.evaluate(expr).range
     }
 
     /// Whether an operation never has to wrap its result, nor to refuse it.
     pub(super) fn is_exact(&self, expr: &Expr) -> bool {
-        match &expr.kind {
-            ExprKind::Unary(UnaryOp::Negate, operand) => {
-                self.range(operand).0 > self.program.arithmetic.integers().0
-            }
-            _ => !self.results(expr).may_overflow,
-        }
+        !self.evaluate(expr).may_overflow
     }
 
-    fn results(&self, expr: &Expr) -> ResultRange {
-        if let Some(&seen) = self.seen.get(&expr_address(expr)) {
-            return seen;
-        }
-        let exact = |range| ResultRange { range, may_overflow: false };
-        let arithmetic = self.program.arithmetic;
-        match &expr.kind {
-            ExprKind::Constant(value) => exact((*value, *value)),
-            ExprKind::Read(place) => exact(self.read(place)),
-            ExprKind::Unary(operator, operand) => {
-                exact(interval::unary(arithmetic, *operator, self.range(operand)))
-            }
-            ExprKind::Binary(operator, left, right) => {
-                interval::binary(arithmetic, *operator, self.range(left), self.range(right))
-            }
-            ExprKind::Conditional(_, then, otherwise) => {
-                exact(hull(self.range(then), self.range(otherwise)))
-            }
-            ExprKind::Quantified { .. } | ExprKind::IsUndefined(_) | ExprKind::Same(..) => {
-                exact((0, 1))
-            }
-            _ => exact(arithmetic.integers()),
-        }
+    /// Whether computing an expression may fail.
+    pub(super) fn may_fail(&self, expr: &Expr) -> bool {
+        self.evaluate(expr).may_fail
     }
 
     /// The values at a place.
@@ -105,9 +86,9 @@ impl<'p> ExprRanges<'p> {
             if let (PlaceSelector::Index(index), Type::Array { low, length, .. }) =
                 (selector, &self.program.types[ty])
             {
-                let range = self.range(index);
+                let CheckedRange { range, may_fail, .. } = self.evaluate(index);
                 let end = low + i64::from(*length);
-                if range.0 < *low || end <= range.1 || self.may_fail(index) {
+                if range.0 < *low || end <= range.1 || may_fail {
                     return true;
                 }
             }
@@ -118,37 +99,59 @@ impl<'p> ExprRanges<'p> {
             matches!(&self.program.types[ty], Type::Scalar(scalar) if !scalar.undefined);
         place.slot.is_some() || !is_defined
     }
+}
 
-    /// Whether computing an expression may fail.
-    pub(super) fn may_fail(&self, expr: &Expr) -> bool {
-        match &expr.kind {
-            ExprKind::Constant(_)
-            | ExprKind::Local(_)
-            | ExprKind::Self_
+/// What is known of expressions, as an environment to evaluate others in.
+struct KnownRanges<'r, 'p>(&'r ExprRanges<'p>);
+
+impl Environment for KnownRanges<'_, '_> {
+    type Value = CheckedRange;
+
+    fn arithmetic(&self) -> Arithmetic {
+        self.0.program.arithmetic
+    }
+
+    fn read(&mut self, place: &Place) -> CheckedRange {
+        let (range, may_fail) = (self.0.read(place), self.0.may_miss(place));
+        CheckedRange { may_fail, ..CheckedRange::exact(range) }
+    }
+
+    fn local(&mut self, _: LocalId) -> CheckedRange {
+        CheckedRange::exact(self.arithmetic().integers())
+    }
+
+    fn query(&mut self, expr: &Expr) -> CheckedRange {
+        let may_fail = match &expr.kind {
+            ExprKind::Self_
             | ExprKind::Processes
             | ExprKind::At { slot: None, .. }
             | ExprKind::Timeout
             | ExprKind::Length(ChannelRef::Named(_))
             | ExprKind::IsEmpty(ChannelRef::Named(_))
             | ExprKind::IsFull(ChannelRef::Named(_)) => false,
-            ExprKind::Read(place) => self.may_miss(place),
-            ExprKind::Unary(_, operand) => self.may_fail(operand) || !self.is_exact(expr),
-            ExprKind::Binary(operator, left, right) => {
-                let fails = match operator {
-                    BinaryOp::Divide | BinaryOp::Remainder => {
-                        let (low, high) = self.range(right);
-                        low <= 0 && 0 <= high
-                    }
-                    BinaryOp::ShiftLeft | BinaryOp::ShiftRight => true,
-                    _ => !self.is_exact(expr),
-                };
-                fails || self.may_fail(left) || self.may_fail(right)
-            }
-            ExprKind::Conditional(condition, then, otherwise) => {
-                [condition, then, otherwise].into_iter().any(|it| self.may_fail(it))
-            }
-            ExprKind::Quantified { body, .. } => self.may_fail(body),
+            ExprKind::Quantified { body, .. } => self.value(body).may_fail,
             _ => true,
+        };
+        let range = match expr.kind {
+            ExprKind::Quantified { .. } | ExprKind::IsUndefined(_) | ExprKind::Same(..) => (0, 1),
+            _ => self.arithmetic().integers(),
+        };
+        CheckedRange { may_fail, ..CheckedRange::exact(range) }
+    }
+
+    /// What has been seen wherever an expression is evaluated says more than its parts. An operation that may wrap is
+    /// no more monotone than one that may fail, and counts as such.
+    fn value(&mut self, expr: &Expr) -> CheckedRange {
+        let mut value = evaluate(self, expr);
+        if let Some(&ResultRange { range, may_overflow }) = self.0.seen.get(expr) {
+            value = CheckedRange { range, may_overflow, ..value };
         }
+        let is_unsteady = match expr.kind {
+            ExprKind::Binary(BinaryOp::ShiftLeft | BinaryOp::ShiftRight, ..) => true,
+            ExprKind::Convert(_) => true,
+            ExprKind::Binary(BinaryOp::Divide | BinaryOp::Remainder, ..) => false,
+            _ => value.may_overflow,
+        };
+        CheckedRange { may_fail: value.may_fail || is_unsteady, ..value }
     }
 }

@@ -2,12 +2,11 @@
 //! value there, and for all values of the parts that do not read it.
 
 use super::expr_ranges::ExprRanges;
-use crate::analysis::ranges::expr_address;
+use crate::analysis::absint::{Environment, KnownValue, evaluate};
 use crate::analysis::value_abstraction::is_same;
 use crate::ir::interval::{Interval, NONE, hull, is_none};
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
-use crate::ir::{Expr, ExprKind, Place, PlaceRoot, Program};
-use std::collections::BTreeMap;
+use crate::ir::{Arithmetic, Expr, ExprId, ExprKind, LocalId, Place, PlaceRoot, Program};
 
 /// The most values that are tried.
 const TRIED_MAX: u64 = 1 << 14;
@@ -53,12 +52,16 @@ impl<'e> PlaceMonotonicity<'e> {
         let mut curve = PlaceMonotonicity { place, parts, image: NONE, rises: true, falls: true };
         let mut chosen: Vec<i64> = ranges.iter().map(|it| it.0).collect();
         loop {
-            let parts =
-                curve.parts.iter().zip(&chosen).map(|(it, &value)| (expr_address(it), value));
-            let known = PartValues { program, place, parts: parts.collect() };
+            let parts = curve
+                .parts
+                .iter()
+                .zip(&chosen)
+                .map(|(it, &value)| PartValue { part: it.id, value });
+            let mut known = PartValues { program, place, held: held.0, parts: parts.collect() };
             let mut last: Option<i64> = None;
             for value in held.0..=held.1 {
-                let result = known.judge(expr, value)?;
+                known.held = value;
+                let result = known.value(expr).0?;
                 let result = if is_condition { (result != 0).into() } else { result };
                 curve.image = hull(curve.image, (result, result));
                 curve.rises &= last.is_none_or(|it| it <= result);
@@ -160,37 +163,43 @@ impl CodeVisitor for RootMentionFinder {
     }
 }
 
-/// Values of the parts of an expression.
+/// A value of a part of an expression.
+struct PartValue {
+    part: ExprId,
+    value: i64,
+}
+
+/// Values of the parts of an expression, which are few, and of the place.
 struct PartValues<'e> {
     program: &'e Program,
     place: &'e Place,
-    parts: BTreeMap<usize, i64>,
+    held: i64,
+    parts: Vec<PartValue>,
 }
 
-impl PartValues<'_> {
-    /// What an expression comes to where a value is at the place; nothing if it fails.
-    fn judge(&self, expr: &Expr, held: i64) -> Option<i64> {
-        if let Some(&value) = self.parts.get(&expr_address(expr)) {
-            return Some(value);
-        }
-        let arithmetic = self.program.arithmetic;
-        match &expr.kind {
-            ExprKind::Read(place) => is_same(place, self.place).then_some(held),
-            ExprKind::Unary(operator, operand) => {
-                arithmetic.unary(*operator, self.judge(operand, held)?).ok()
-            }
-            ExprKind::Binary(operator, left, right) => {
-                let left = self.judge(left, held)?;
-                match operator.short_circuit_value(left) {
-                    Some(decided) => Some(decided),
-                    None => arithmetic.binary(*operator, left, self.judge(right, held)?).ok(),
-                }
-            }
-            ExprKind::Conditional(condition, then, otherwise) => {
-                let holds = self.judge(condition, held)? != 0;
-                self.judge(if holds { then } else { otherwise }, held)
-            }
-            _ => None,
+impl Environment for PartValues<'_> {
+    type Value = KnownValue;
+
+    fn arithmetic(&self) -> Arithmetic {
+        self.program.arithmetic
+    }
+
+    fn read(&mut self, place: &Place) -> KnownValue {
+        KnownValue(is_same(place, self.place).then_some(self.held))
+    }
+
+    fn local(&mut self, _: LocalId) -> KnownValue {
+        KnownValue(None)
+    }
+
+    fn query(&mut self, _: &Expr) -> KnownValue {
+        KnownValue(None)
+    }
+
+    fn value(&mut self, expr: &Expr) -> KnownValue {
+        match self.parts.iter().find(|it| it.part == expr.id) {
+            Some(known) => KnownValue(Some(known.value)),
+            None => evaluate(self, expr),
         }
     }
 }

@@ -16,7 +16,7 @@ mod partition;
 use super::def_use::{HolderId, HolderNumbering, StoreKind, ValueUse, uses};
 use super::equivalence_classes::UnionFind;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::ir::interval::{hull, wrap_into};
+use crate::ir::interval::{Interval, hull, wrap_into};
 use crate::ir::layout::CellId;
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{
@@ -117,7 +117,8 @@ impl ValueAbstraction {
         for (class, members) in joined.classes() {
             let ours = uses_of.remove(&class).unwrap_or_default();
             budget.work((members.len() + ours.len()) as u64)?;
-            let judged = judged_class(program, layout, &joined, (class, &members, &ours), budget)?;
+            let of_class = ClassUses { first: class, members: &members, uses: &ours };
+            let judged = judged_class(program, layout, &joined, of_class, budget)?;
             let Some(found) = judged else { continue };
             let number = Some(apart.classes.len());
             members.iter().for_each(|&it| apart.class_of[it] = number);
@@ -267,7 +268,7 @@ fn finds_itself(place: &Place) -> bool {
 }
 
 /// What is stored of a value, if it is.
-pub(super) fn stored_value(value: i64, domain: (i64, i64), overflow: OverflowRule) -> Option<i64> {
+pub(super) fn stored_value(value: i64, domain: Interval, overflow: OverflowRule) -> Option<i64> {
     let fits = domain.0 <= value && value <= domain.1;
     (fits || overflow == OverflowRule::Wraps).then(|| wrap_into(value, domain))
 }
@@ -353,14 +354,22 @@ impl<'p> HolderClasses<'p> {
     }
 }
 
+/// Holders that values go between, and what is done with these values.
+struct ClassUses<'c> {
+    first: HolderId,
+    members: &'c [HolderId],
+    uses: &'c [&'c ValueUse],
+}
+
 /// A class, unless all of its values are told apart.
 fn judged_class(
     program: &Program,
     layout: &Layout,
     joined: &HolderClasses,
-    (class, members, uses): (HolderId, &[HolderId], &[&ValueUse]),
+    of_class: ClassUses<'_>,
     budget: &AnalysisBudget,
 ) -> Result<Option<ValueClass>, BudgetExceeded> {
+    let ClassUses { first: class, members, uses } = of_class;
     let holders = joined.holders;
     let Some(scalar) = holders.scalar(program, class) else { return Ok(None) };
     // An undefined field is received as something else.

@@ -46,21 +46,22 @@ pub enum FlagValue {
 impl ReductionFlag {
     /// As it is given: `--symmetry exact`. A list is left out.
     pub fn as_given(&self) -> String {
-        let name = self.spec.name;
         match &self.value {
-            FlagValue::Off => format!("--{name} {OFF}"),
-            FlagValue::Value(ParameterValue::Choice(value)) => format!("--{name} {value}"),
-            FlagValue::Value(_) => format!("--{name}"),
+            FlagValue::Off => format!("--{} {OFF}", self.spec.name),
+            FlagValue::Value(value) => given_flag(&self.spec, value),
         }
     }
 }
 
-impl ReduceArgs {
-    /// Asks for no reduction, and not for symmetry either.
-    pub fn none() -> ReduceArgs {
-        ReduceArgs { reduce: vec!["none".into()], flags: Vec::new() }
+/// A flag with a value: `--symmetry exact`. A list is left out.
+pub fn given_flag(flag: &FlagSpec, value: &ParameterValue) -> String {
+    match value {
+        ParameterValue::Choice(value) => format!("--{} {value}", flag.name),
+        _ => format!("--{}", flag.name),
     }
+}
 
+impl ReduceArgs {
     /// Whether `--reduce` lists a reduction.
     pub fn lists(&self, name: &str) -> bool {
         self.reduce.iter().any(|it| it == name)

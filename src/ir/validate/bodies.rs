@@ -1,6 +1,6 @@
 //! Actions, functions, starts, properties and their statements (rules 14 and 18 to 32).
 
-use super::{CodeScope, ProgramValidator, Rule, WriteReach};
+use super::{CodeScope, LocalBinding, ProgramValidator, Rule, WriteReach};
 use crate::ir::{
     Action, CallArgument, ChannelRef, Claim, ClaimMove, Communication, Entity, Expr, Function,
     FunctionId, LocalId, Parameter, Place, Process, ProcessId, ProgramProperty, PropertyId,
@@ -59,15 +59,14 @@ impl ProgramValidator<'_> {
     fn parameters(&mut self, parameters: &[Parameter], span: Span) {
         for parameter in parameters {
             self.ranges(parameter.over, span);
-            self.bind(parameter.local, true, None, span);
+            self.bind(parameter.local, LocalBinding::Value, span);
         }
     }
 
     fn function(&mut self, id: FunctionId, function: &Function) {
         self.enter(None, Some(id));
         for parameter in &function.parameters {
-            let scalar = self.is_scalar(parameter.ty);
-            self.bind(parameter.local, scalar, Some(parameter.ty), function.span);
+            self.bind(parameter.local, LocalBinding::Place(parameter.ty), function.span);
             if parameter.by_reference {
                 self.stands_for(parameter.local, WriteReach::Given);
             }
@@ -173,16 +172,16 @@ impl ProgramValidator<'_> {
                 self.require(step.as_constant() != Some(0), Rule::Loops, step.span, || {
                     "a loop goes on in steps of 0".into()
                 });
-                self.binding(*local, (true, None), span, |checker| checker.body(body));
+                self.binding(*local, LocalBinding::Value, span, |checker| checker.body(body));
             }
             StmtKind::ForEach { local, over, body } => {
                 self.ranges(*over, span);
-                self.binding(*local, (true, None), span, |checker| checker.body(body));
+                self.binding(*local, LocalBinding::Value, span, |checker| checker.body(body));
             }
             StmtKind::Declare { local, ty, body, .. } => {
                 if self.known_type(*ty, span) {
-                    let bound = (self.is_scalar(*ty), Some(*ty));
-                    self.binding(*local, bound, span, |checker| checker.body(body));
+                    let place = LocalBinding::Place(*ty);
+                    self.binding(*local, place, span, |checker| checker.body(body));
                 }
             }
             StmtKind::While { condition, body, limit } => {
@@ -229,7 +228,7 @@ impl ProgramValidator<'_> {
     fn alias(&mut self, local: LocalId, place: &Place, body: &[Stmt], span: Span) {
         let reach = self.reach_of(place);
         let Some(ty) = self.place(place) else { return };
-        self.binding(local, (self.is_scalar(ty), Some(ty)), span, |checker| {
+        self.binding(local, LocalBinding::Place(ty), span, |checker| {
             checker.stands_for(local, reach);
             checker.body(body);
         });

@@ -1,6 +1,6 @@
 //! Expressions, places, channels and locals (rules 12 to 22 and 27).
 
-use super::{BoundLocal, ProgramValidator, Rule, WriteReach};
+use super::{BoundLocal, LocalBinding, ProgramValidator, Rule, WriteReach};
 use crate::ir::{
     CallArgument, ChannelId, ChannelRef, Expr, ExprKind, FunctionId, LocalId, NumberConversion,
     Owner, Place, PlaceRoot, PlaceSelector, ReceivePattern, Type, TypeId,
@@ -69,11 +69,11 @@ impl<'a> ProgramValidator<'a> {
             ExprKind::Enabled(pid) | ExprKind::PriorityOf(pid) => self.expr(pid),
             ExprKind::Quantified { local, over, body, .. } => {
                 self.ranges(*over, span);
-                self.binding(*local, (true, None), span, |checker| checker.expr(body));
+                self.binding(*local, LocalBinding::Value, span, |checker| checker.expr(body));
             }
             ExprKind::Count { multiset, local, body } => {
                 self.multiset(multiset);
-                self.binding(*local, (true, None), span, |checker| checker.expr(body));
+                self.binding(*local, LocalBinding::Value, span, |checker| checker.expr(body));
             }
             ExprKind::Contains(contains) => {
                 self.multiset(&contains.multiset);
@@ -281,7 +281,11 @@ impl<'a> ProgramValidator<'a> {
     }
 
     /// Rule 16.
-    pub(super) fn bind(&mut self, local: LocalId, scalar: bool, place: Option<TypeId>, span: Span) {
+    pub(super) fn bind(&mut self, local: LocalId, to: LocalBinding, span: Span) {
+        let (scalar, place) = match to {
+            LocalBinding::Value => (true, None),
+            LocalBinding::Place(ty) => (self.is_scalar(ty), Some(ty)),
+        };
         let bound = BoundLocal { open: true, scalar, place, reach: WriteReach::Own };
         let before = self.scope.locals.insert(local, bound);
         self.require(before.is_none(), Rule::Locals, span, || {
@@ -293,11 +297,11 @@ impl<'a> ProgramValidator<'a> {
     pub(super) fn binding(
         &mut self,
         local: LocalId,
-        (scalar, place): (bool, Option<TypeId>),
+        to: LocalBinding,
         span: Span,
         inside: impl FnOnce(&mut Self),
     ) {
-        self.bind(local, scalar, place, span);
+        self.bind(local, to, span);
         inside(self);
         if let Some(bound) = self.scope.locals.get_mut(&local) {
             bound.open = false;

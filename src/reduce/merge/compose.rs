@@ -3,10 +3,10 @@
 use super::TransientLocations;
 use super::loops::{LoopAnalysis, TerminatingLoop};
 use crate::analysis::local_actions::LocalActions;
-use crate::ir::walk::{self, CodeVisitor, PlaceAccess, any_stmt};
+use crate::analysis::variable_mentions::VariableMentions;
+use crate::ir::walk::{self, CodeVisitor, any_stmt};
 use crate::ir::{
-    Action, ActionId, ActionsByLocation, BinaryOp, Expr, ExprKind, Place, PlaceRoot, Program, Stmt,
-    StmtKind, VarId,
+    Action, ActionId, ActionsByLocation, BinaryOp, Expr, ExprKind, Program, Stmt, StmtKind, VarId,
 };
 use std::collections::BTreeSet;
 
@@ -179,34 +179,17 @@ fn composed(program: &Program, first: &Action, way: &[ComposedStep]) -> Action {
 fn both(guard: Option<Expr>, more: Expr) -> Expr {
     let Some(guard) = guard else { return more };
     let span = guard.span;
-    Expr { kind: ExprKind::Binary(BinaryOp::And, Box::new(guard), Box::new(more)), span }
-}
-
-/// The variables that code mentions: those that it writes, or those that it reads.
-struct VariableCollector {
-    access: PlaceAccess,
-    found: BTreeSet<VarId>,
-}
-
-impl CodeVisitor for VariableCollector {
-    fn place(&mut self, place: &Place, access: PlaceAccess) {
-        if let PlaceRoot::Variable(id) = place.root
-            && access == self.access
-        {
-            self.found.insert(id);
-        }
-        walk::place(self, place);
-    }
+    Expr::new(ExprKind::Binary(BinaryOp::And, Box::new(guard), Box::new(more)), span)
 }
 
 fn written_by(action: &Action) -> BTreeSet<VarId> {
-    let mut look = VariableCollector { access: PlaceAccess::Write, found: BTreeSet::new() };
-    walk::action(&mut look, action);
-    look.found
+    let mut mentions = VariableMentions::default();
+    walk::action(&mut mentions, action);
+    mentions.writes
 }
 
 fn read_by(expr: &Expr) -> BTreeSet<VarId> {
-    let mut look = VariableCollector { access: PlaceAccess::Read, found: BTreeSet::new() };
-    look.expr(expr);
-    look.found
+    let mut mentions = VariableMentions::default();
+    mentions.expr(expr);
+    mentions.reads
 }

@@ -21,7 +21,7 @@ use super::{
     unrewritable_reason,
 };
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{Interp, ReductionCounters, StateSpace};
+use crate::exec::{Counters, Interp, StateSpace};
 use crate::ir::layout::CellId;
 use crate::ir::{Layout, Program};
 use model::RewrittenModel;
@@ -239,7 +239,7 @@ impl<'m> Reduction<'m> for PassReduction<'m> {
         self.applied.pass.keeps_all_actions()
     }
 
-    fn describe_effect(&self, _: &ReductionCounters) -> Option<String> {
+    fn describe_effect(&self, _: &Counters) -> Option<String> {
         Some(self.applied.pass.describe_effect(self.program))
     }
 

@@ -1,37 +1,65 @@
 //! What fails when an expression is judged or a place is found.
 
 use super::{AbstractState, FailureAnalysis, FunctionResult};
-use crate::ir::interval::{self, Interval, NONE, is_none};
+use crate::analysis::absint::{AbstractValue, CheckedRange, Environment};
+use crate::ir::interval::{Interval, NONE, is_none};
 use crate::ir::{
-    Arithmetic, BinaryOp, CallArgument, ChannelRef, Expr, ExprKind, Function, FunctionId, LocalId,
-    NumberConversion, Owner, Place, PlaceRoot, PlaceSelector, ReceivePattern, Type, TypeId,
-    UnaryOp, message_arity,
+    Arithmetic, CallArgument, ChannelRef, Expr, ExprKind, Function, FunctionId, LocalId, Owner,
+    Place, PlaceRoot, PlaceSelector, ReceivePattern, Type, TypeId, message_arity,
 };
+use crate::source::Span;
 
 /// Positions of a multiset with more are not looked at one by one.
 const POSITIONS_MAX: u32 = 64;
 
+/// Operations fail by the rules of [`CheckedRange`]; what else fails is noted where it is found.
+impl Environment for FailureAnalysis<'_> {
+    type Value = CheckedRange;
+
+    fn arithmetic(&self) -> Arithmetic {
+        self.of.program().arithmetic
+    }
+
+    fn read(&mut self, place: &Place) -> CheckedRange {
+        self.read_place(place);
+        CheckedRange::exact(self.of.values_at(place))
+    }
+
+    fn local(&mut self, local: LocalId) -> CheckedRange {
+        if self.of.local_place_type(local).is_some() {
+            self.read_place(&Place::local(local, Span::default()));
+        }
+        CheckedRange::exact(self.of.local_values(local))
+    }
+
+    fn query(&mut self, expr: &Expr) -> CheckedRange {
+        self.judge_query(&expr.kind);
+        CheckedRange::exact(self.of.query_values(&expr.kind))
+    }
+
+    fn value_under(&mut self, condition: &Expr, holds: bool, expr: &Expr) -> CheckedRange {
+        let before = self.of.state.clone();
+        self.assume(condition, holds);
+        let value = self.value(expr);
+        let is_reached = !self.of.state.is_unreachable();
+        self.of.state = before;
+        CheckedRange { may_fail: value.may_fail && is_reached, ..value }
+    }
+}
+
 impl FailureAnalysis<'_> {
     /// Judges an expression whose value is needed.
     pub fn expr(&mut self, expr: &Expr) {
-        match &expr.kind {
-            ExprKind::Constant(_) | ExprKind::Self_ | ExprKind::Processes | ExprKind::Timeout => {}
+        let value = self.value(expr);
+        self.add_failure_if(value.may_fail);
+    }
+
+    /// Judges an expression that is not computed from other values.
+    fn judge_query(&mut self, kind: &ExprKind) {
+        match kind {
+            ExprKind::Self_ | ExprKind::Processes | ExprKind::Timeout => {}
             ExprKind::Undefined | ExprKind::Enabled(_) => self.add_failure(),
-            ExprKind::Read(place) => self.read(place),
-            ExprKind::Local(local) => self.local(*local, expr),
             ExprKind::IsUndefined(place) => self.place(place),
-            ExprKind::Unary(operator, operand) => {
-                self.expr(operand);
-                let negates = *operator == UnaryOp::Negate;
-                let least = self.of.values(operand).0 == i64::MIN;
-                self.add_failure_if(negates && least && self.is_checked());
-            }
-            ExprKind::Binary(operator, left, right) => self.binary(*operator, left, right),
-            ExprKind::Conditional(condition, then, otherwise) => {
-                self.expr(condition);
-                self.under_condition(condition, true, |it| it.expr(then));
-                self.under_condition(condition, false, |it| it.expr(otherwise));
-            }
             ExprKind::Same(left, right) => {
                 self.possibly_undefined(left);
                 self.possibly_undefined(right);
@@ -44,15 +72,11 @@ impl FailureAnalysis<'_> {
                 self.of.state = before;
             }
             ExprKind::Count { multiset, local, body } => self.count(multiset, *local, body),
-            ExprKind::Convert(convert) => {
-                self.expr(&convert.operand);
-                self.converted(convert);
-            }
             ExprKind::Call(function, arguments) => {
                 let result = self.call_in_expression(*function, arguments);
                 self.add_failure_if(result.undefined);
             }
-            _ => self.question(&expr.kind),
+            _ => self.question(kind),
         }
     }
 
@@ -77,56 +101,8 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    fn is_checked(&self) -> bool {
-        self.of.program().arithmetic == Arithmetic::Checked64
-    }
-
-    /// Does something as it is done where a condition holds, or does not.
-    fn under_condition(&mut self, condition: &Expr, holds: bool, run: impl FnOnce(&mut Self)) {
-        let before = self.of.state.clone();
-        self.assume(condition, holds);
-        run(self);
-        self.of.state = before;
-    }
-
-    fn binary(&mut self, operator: BinaryOp, left: &Expr, right: &Expr) {
-        self.expr(left);
-        match operator {
-            BinaryOp::And | BinaryOp::Implies => {
-                self.under_condition(left, true, |it| it.expr(right))
-            }
-            BinaryOp::Or => self.under_condition(left, false, |it| it.expr(right)),
-            _ => {
-                self.expr(right);
-                let may = self.operation_may_fail(operator, left, right);
-                self.add_failure_if(may);
-            }
-        }
-    }
-
-    fn operation_may_fail(&self, operator: BinaryOp, left: &Expr, right: &Expr) -> bool {
-        let arithmetic = self.of.program().arithmetic;
-        let (left, right) = (self.of.values(left), self.of.values(right));
-        let leaves = || {
-            self.is_checked() && interval::binary(arithmetic, operator, left, right).may_overflow
-        };
-        match operator {
-            BinaryOp::Divide | BinaryOp::Remainder => (right.0 <= 0 && 0 <= right.1) || leaves(),
-            BinaryOp::ShiftLeft | BinaryOp::ShiftRight => {
-                right.0 < 0 || right.1 >= arithmetic.word() || leaves()
-            }
-            _ => !arithmetic.always_succeeds(operator) && leaves(),
-        }
-    }
-
-    fn local(&mut self, local: LocalId, expr: &Expr) {
-        if self.of.local_place_type(local).is_some() {
-            self.read(&Place::local(local, expr.span));
-        }
-    }
-
     /// Judges what is at a place, which has to have a value.
-    fn read(&mut self, place: &Place) {
+    fn read_place(&mut self, place: &Place) {
         self.place(place);
         let may = self.may_be_undefined_at(place);
         self.add_failure_if(may);
@@ -156,7 +132,8 @@ impl FailureAnalysis<'_> {
             }
             ExprKind::Convert(convert) => {
                 let undefined = self.possibly_undefined(&convert.operand);
-                self.converted(convert);
+                let operand = CheckedRange::exact(self.of.values(&convert.operand));
+                self.add_failure_if(operand.converted(&convert.pieces).may_fail);
                 undefined
             }
             ExprKind::Call(function, arguments) => {
@@ -167,22 +144,6 @@ impl FailureAnalysis<'_> {
                 false
             }
         }
-    }
-
-    /// A value that is in no piece cannot be converted.
-    fn converted(&mut self, convert: &NumberConversion) {
-        let (low, high) = self.of.values(&convert.operand);
-        let mut next = low;
-        // Pieces are few, and in no order.
-        while let Some(piece) =
-            convert.pieces.iter().find(|it| next <= high && it.low <= next && next <= it.high)
-        {
-            match piece.high.checked_add(1) {
-                Some(after) => next = after,
-                None => return,
-            }
-        }
-        self.add_failure_if(next <= high);
     }
 
     fn count(&mut self, multiset: &Place, local: LocalId, body: &Expr) {
@@ -347,7 +308,7 @@ impl FailureAnalysis<'_> {
         match argument {
             CallArgument::Value(value) => {
                 let undefined = self.possibly_undefined(value);
-                self.store_in(to, ty, (value, undefined), crate::ir::OverflowRule::Fails);
+                self.store_in(to, ty, value, undefined, crate::ir::OverflowRule::Fails);
                 undefined
             }
             CallArgument::Copy(place) | CallArgument::Reference(place) => {

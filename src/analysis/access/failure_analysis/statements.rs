@@ -33,7 +33,7 @@ impl FailureAnalysis<'_> {
             StmtKind::Assign { target, value, overflow } => {
                 self.place(target);
                 let undefined = self.possibly_undefined(value);
-                self.store(target, (value, undefined), *overflow);
+                self.store(target, value, undefined, *overflow);
             }
             StmtKind::Copy { target, source } => {
                 self.place(target);
@@ -217,12 +217,7 @@ impl FailureAnalysis<'_> {
             values.iter().for_each(|it| self.expr(it));
             let before = self.of.state.clone();
             if let [value] = values.as_slice() {
-                let kind = ExprKind::Binary(
-                    crate::ir::BinaryOp::Equal,
-                    Box::new(subject.clone()),
-                    Box::new(value.clone()),
-                );
-                self.assume(&Expr { kind, span: subject.span }, true);
+                self.assume_equal(subject, value);
             }
             self.body(body);
             after.join(std::mem::replace(&mut self.of.state, before));
@@ -275,10 +270,10 @@ impl FailureAnalysis<'_> {
     }
 
     /// Stores a value in a place, or none.
-    pub(super) fn store(&mut self, target: &Place, value: (&Expr, bool), overflow: OverflowRule) {
+    fn store(&mut self, target: &Place, value: &Expr, undefined: bool, overflow: OverflowRule) {
         let spot = self.of.resolve_place(target);
         let ty = self.of.place_type(target);
-        self.store_in(&spot, ty, value, overflow);
+        self.store_in(&spot, ty, value, undefined, overflow);
     }
 
     /// The same, where the place has been found.
@@ -286,7 +281,8 @@ impl FailureAnalysis<'_> {
         &mut self,
         spot: &ResolvedPlace,
         ty: TypeId,
-        (value, undefined): (&Expr, bool),
+        value: &Expr,
+        undefined: bool,
         overflow: OverflowRule,
     ) {
         let values = match value.kind {
