@@ -3,6 +3,7 @@
 mod page;
 mod property;
 mod questions;
+mod reduction_flags;
 mod reductions;
 mod resources;
 mod short_help;
@@ -15,14 +16,15 @@ pub use page::{
 pub use property::{AutomatonFormatArg, LivenessArgs, ShownPropertyArgs};
 pub use questions::QuestionArgs;
 pub(in crate::cli) use questions::StateSpaceQuery;
-pub(in crate::cli) use reductions::{FlagValue, ReduceArgs, ReductionFlag, given_flag};
+pub(in crate::cli) use reduction_flags::SetParameter;
+pub(in crate::cli) use reductions::ReduceArgs;
 pub use resources::SessionArgs;
 pub use short_help::parse;
 pub use task::{TaskArgs, TaskCommand, TaskRequest};
 pub use trace::TraceArgs;
 
 use super::failure::CommandFailure;
-use super::{languages, reduce};
+use super::languages;
 use crate::front::Language;
 use crate::ir::{EndRule, OverflowRule};
 use crate::search::comback::{HashWidth, StateCacheConfig};
@@ -391,7 +393,7 @@ impl CheckArgs {
         }
         properties.no_deadlock |= self.no_deadlock;
         properties.strict |= self.run.strict;
-        reduce::apply_flags(&self.reductions, &mut config.search.reductions)
+        self.reductions.apply(&mut config.search.reductions)
     }
 }
 

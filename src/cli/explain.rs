@@ -3,7 +3,7 @@
 use super::args::{AutomatonFormatArg, ExplainArgs};
 use super::command::ModelInput;
 use super::failure::{CommandFailure, VERIFIED};
-use super::{CommandResult, model, print, reduce};
+use super::{CommandResult, model, print};
 use crate::budget::AnalysisBudget;
 use crate::exec::{Counters, ExecutionMode, Executor, Interp};
 use crate::ir::layout::GroupContent;
@@ -24,7 +24,7 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
         return property(args, wanted);
     }
     let mut config = ReductionConfig::default();
-    reduce::apply_flags(&args.reductions, &mut config)?;
+    args.reductions.apply(&mut config)?;
     let wanted = config.resolve(false);
     let control = SearchControl::default();
     let model = model::open(&ModelInput::from(&args.model))?;

@@ -79,7 +79,7 @@ fn check_but(
     preparation: SearchPreparation,
 ) -> CommandResult {
     let config = &args.config;
-    let wanted = config.search.reductions.resolve(config.search.keep_going);
+    let wanted = config.search.reduction_request();
     let (model, _) = model.in_key_order(config.search.key_order, &preparation.control)?;
     let limits = config.search_limits();
     let mut about = model.about(&limits);

@@ -339,7 +339,7 @@ impl From<ReductionPlan> for ReductionConfig {
 }
 
 /// A [`ReductionConfig`] for one search: what is used in any case, and whether more is tried.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReductionRequest {
     /// Used wherever it applies.
     pub selection: ReductionSelection,

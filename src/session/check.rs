@@ -307,7 +307,7 @@ impl<'m> Check<'m> {
             CheckSubject::Text(model) => {
                 let decided = dir.as_deref().filter(|_| goes_on).map(SearchDirectory::decided);
                 let decided = decided.transpose()?;
-                let resolved = || config.search.reductions.resolve(!limits.stop_on_violation);
+                let resolved = || config.search.reduction_request();
                 let request = (!self.is_reduced_as_wished).then(resolved);
                 let how = ReductionChoice::of(request, decided);
                 let plan = how.plan(model, limits.checks);

@@ -11,8 +11,8 @@ pub use super::quantity::{
 use super::{Fairness, KeyOrder, RunLimits, SearchOutputs};
 use crate::front::{ClaimChoice, Language, Options};
 use crate::ir::{ConditionModality, EndRule, OverflowRule, StateCondition};
-use crate::reduce::ReductionConfig;
 use crate::reduce::claim::FiniteRunPolicy;
+use crate::reduce::{ReductionConfig, ReductionRequest};
 use crate::search::comback::{CombackSettings, HashWidth, StateCacheConfig};
 use crate::search::{CheckSelection, SearchLimits};
 use crate::source;
@@ -390,6 +390,11 @@ pub struct SearchConfig {
 }
 
 impl SearchConfig {
+    /// What the configuration of reductions comes to in this search.
+    pub fn reduction_request(&self) -> ReductionRequest {
+        self.reductions.resolve(self.keep_going)
+    }
+
     /// What is chosen of ComBack.
     pub fn comback(&self) -> CombackSettings {
         let CombackSettings { hash_bits, cache, groups } = CombackSettings::default();

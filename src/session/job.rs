@@ -27,8 +27,8 @@ use std::path::Path;
 struct SavedReductions {
     /// The reductions, also where that is still to be decided.
     selection: ReductionSelection,
-    /// What was asked for, if it is still to be decided how it is reduced.
-    undecided: Option<ReductionRequest>,
+    /// Whether the first states are still to decide about further reductions.
+    is_undecided: bool,
     /// What it is not reduced by, as that would not pay.
     left_off: Option<ReductionRefusal>,
 }
@@ -82,7 +82,7 @@ impl SearchJob {
     ) -> SearchJob {
         let reductions = SavedReductions {
             selection: searched.wished().selection,
-            undecided: searched.undecided_request().cloned(),
+            is_undecided: searched.is_undecided(),
             left_off: searched.stack().unprofitable().cloned(),
         };
         SearchJob {
@@ -300,7 +300,8 @@ impl SearchJob {
 
     /// How the state space is to be reduced, where that is still to be decided: the search has not begun.
     pub fn undecided(&self) -> Option<ReductionRequest> {
-        self.saved_reductions().undecided
+        let search = self.config().search;
+        self.saved_reductions().is_undecided.then(|| search.reduction_request())
     }
 
     /// How the state space is reduced, also where that is still to be decided.

@@ -92,7 +92,7 @@ impl TextModel {
         if control.is_stopped() {
             drop(tried);
             let nothing = ReductionPlan { finite_runs: plan.finite_runs, ..Default::default() };
-            return self.searched_as(&nothing).undecided(plan, request);
+            return self.searched_as(&nothing).undecided(plan);
         }
         let TriedReductions { runs, stack, plan, without_order, .. } =
             tried.unwrap_or_else(|why| TriedReductions {

@@ -2,7 +2,7 @@
 
 use crate::exec::{CompilationStats, StateSpace};
 use crate::ir::StateCondition;
-use crate::reduce::{ReductionPlan, ReductionRefusal, ReductionRequest, ReductionStack};
+use crate::reduce::{ReductionPlan, ReductionRefusal, ReductionStack};
 use crate::report::CheckScope;
 use crate::source::SourceMap;
 use std::borrow::Cow;
@@ -13,8 +13,7 @@ pub struct SearchedModel<'m> {
     stack: ReductionStack<'m>,
     compiled: Option<Result<CompilationStats, String>>,
     wished: ReductionPlan,
-    /// What was asked for, if it is still to be decided how it is reduced.
-    undecided: Option<ReductionRequest>,
+    is_undecided: bool,
 }
 
 impl<'m> SearchedModel<'m> {
@@ -26,7 +25,7 @@ impl<'m> SearchedModel<'m> {
         compiled: Option<Result<CompilationStats, String>>,
         wished: ReductionPlan,
     ) -> SearchedModel<'m> {
-        SearchedModel { model: stack.wrap(runs), stack, compiled, wished, undecided: None }
+        SearchedModel { model: stack.wrap(runs), stack, compiled, wished, is_undecided: false }
     }
 
     /// The model.
@@ -44,23 +43,14 @@ impl<'m> SearchedModel<'m> {
         self.wished.clone()
     }
 
-    /// The same, where it is still to be decided how it is reduced of what is asked for.
-    pub(super) fn undecided(
-        self,
-        wished: ReductionPlan,
-        request: ReductionRequest,
-    ) -> SearchedModel<'m> {
-        SearchedModel { wished, undecided: Some(request), ..self }
+    /// The same, where it is still to be decided how it is reduced.
+    pub(super) fn undecided(self, wished: ReductionPlan) -> SearchedModel<'m> {
+        SearchedModel { wished, is_undecided: true, ..self }
     }
 
     /// Whether it is still to be decided how it is reduced: a search of it is not to begin.
     pub fn is_undecided(&self) -> bool {
-        self.undecided.is_some()
-    }
-
-    /// What was asked for, if it is still to be decided how it is reduced.
-    pub(super) fn undecided_request(&self) -> Option<&ReductionRequest> {
-        self.undecided.as_ref()
+        self.is_undecided
     }
 
     /// What compiling it gave, or why it is interpreted; nothing if neither.

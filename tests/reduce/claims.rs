@@ -26,6 +26,7 @@ use spillway::reduce::Reduction;
 use spillway::reduce::ReductionConfig;
 use spillway::reduce::claim::{ClaimProduct, NeverClaim};
 use spillway::reduce::partial_order::{PartialOrder, PartialOrderMethod};
+use spillway::report::print_refusal;
 use spillway::search::CheckSelection;
 use spillway::session::TextModel;
 use spillway::source::{SourceMap, Span};
@@ -73,7 +74,7 @@ fn reduced_as<'m>(
 ) -> Result<ClaimProduct<'m>, String> {
     let selector = Box::new(model.selector().map_err(|error| error.reason)?);
     let reduction = PartialOrder::of(seen, selector, method, checks, &AnalysisBudget::largest())
-        .map_err(|why| why.to_string())?;
+        .map_err(|why| print_refusal(&why))?;
     Ok(NeverClaim::of(model).unwrap().with(reduction.wrap(Box::new(model))))
 }
 
@@ -184,7 +185,10 @@ fn what_is_followed_matters_where_more_is_looked_for() {
         active proctype F() { byte a; a = 1 / (1 - other) }";
     assert_eq!(why_not(claim, &CLAIMS), None);
     let found = why_not(claim, &EVERYTHING).unwrap();
-    assert!(found.contains("`--only claim`"), "{found}");
+    assert!(
+        found.contains("by the steps that the never claim counts: ask for `--only claim`"),
+        "{found}"
+    );
 }
 
 /// Behind an error nothing more is read: if it is not looked for, what comes next is not sure to be found.

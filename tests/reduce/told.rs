@@ -1,8 +1,10 @@
-//! What a counterexample is headed by: where processes are exchanged, what was found may be another's than that at its end.
+//! Why reductions are not applied, and what a counterexample is headed by: where processes are exchanged, what was found may be another's than that at its end.
 
 use crate::support::follow::load;
 use spillway::Check;
-use spillway::reduce::ReductionPlan;
+use spillway::budget::BudgetExceeded;
+use spillway::reduce::{NotApplied, ReductionPlan};
+use spillway::report::print_refusal;
 
 /// The report of a search with processes exchanged.
 fn reported(text: &str) -> (String, String) {
@@ -42,4 +44,23 @@ system async;";
     let (_, way) = reported(text);
     println!("{way}");
     assert!(way.contains("(model:4:"), "{way}");
+}
+
+/// What helps is said with the flag for it.
+#[test]
+fn refusals_name_the_flag_that_helps() {
+    let exceeded = NotApplied::Exceeded(BudgetExceeded::Memory(32 << 20));
+    let cases = [
+        (exceeded, "its share of the memory budget, 32MiB: give more with --memory"),
+        (NotApplied::SleepBesideSymmetry, ": ask for `--symmetry off`"),
+        (NotApplied::RunsNeedStatic, ": ask for `--por-proviso static`"),
+        (NotApplied::OnlyDeadlocks, ": ask for `--only deadlock`"),
+        (NotApplied::OtherChecks, ": ask for `--only claim`"),
+        (NotApplied::MayMissDeadlock("x".into()), ": look for none (--no-deadlock)"),
+    ];
+    for (reason, end) in cases {
+        let printed = print_refusal(&reason);
+        assert!(printed.ends_with(end), "{printed}");
+    }
+    assert!(!print_refusal(&NotApplied::CoverStatements).contains("--"));
 }
