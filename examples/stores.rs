@@ -14,8 +14,9 @@
 //! is generated. The exit code is 1 if any count differs.
 
 use spill::{Codec, HuffmanTables, MeteredDisk, RealDisk, hash};
-use spillway::exec::{ExecutionMode, Executor, Interp, StateSpace, SuccessorSink};
+use spillway::exec::{ExecutionMode, Executor, Interp};
 use spillway::front::{Language, Options};
+use spillway::model::{StateSpace, SuccessorSink};
 use spillway::search::comback::{CacheKind, CacheSize, CombackSettings, RebuildStats};
 use spillway::search::storage::train_codec;
 use spillway::search::store_stats::{StorePart, StorePartKind};

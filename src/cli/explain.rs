@@ -4,7 +4,7 @@ use super::args::{AutomatonFormatArg, ExplainArgs};
 use super::failure::{CommandFailure, VERIFIED};
 use super::{CommandResult, model, print, reduce};
 use crate::budget::AnalysisBudget;
-use crate::exec::{Counters, ExecutionMode, Executor, Interp};
+use crate::exec::{ExecutionMode, Executor, Interp};
 use crate::ir::layout::GroupContent;
 use crate::ir::{Program, text};
 use crate::reduce::{ReductionRefusal, ReductionSummary};

@@ -17,8 +17,9 @@ use super::{
 };
 use crate::budget::AnalysisBudget;
 use crate::escape;
-use crate::exec::{Executor, StepDescription, SystemDescription};
+use crate::exec::Executor;
 use crate::front::ClaimChoice;
+use crate::model::{StepDescription, SystemDescription};
 use crate::reduce::ReductionRefusal;
 use crate::report::ReportPage;
 use crate::search::checkpoint::SavedSearch;

@@ -4,7 +4,7 @@ use super::args::{
     CheckArgs, ConfluenceArg, PartialOrderArg, ReduceArg, ReduceArgs, StoreArg, SymmetryArg,
 };
 use super::failure::CommandFailure;
-use crate::exec::{CheckSelection, preserves_depth};
+use crate::model::CheckSelection;
 use crate::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
 use crate::reduce::pruning::PruningSelection;
 use crate::reduce::reversible::RuleSelection;
@@ -306,7 +306,7 @@ pub(super) fn refuse_store(
     searched: &SearchedModel,
 ) -> Result<(), CommandFailure> {
     let model = searched.model();
-    if args.store == StoreArg::Comback && model.dominance().is_some() {
+    if args.store == StoreArg::Comback && model.capabilities().dominance.is_some() {
         return Err(CommandFailure::wrong(
             "--reduce dominate and --store comback do not go together: there are no states in order to find what dominates \
              one\n  help: leave out one of them",
@@ -314,8 +314,9 @@ pub(super) fn refuse_store(
     }
     let chooses = !searched.stack().names(&[ReductionKind::Choice]).is_empty();
     let is_comback = args.store == StoreArg::Comback;
-    let sleeps = model.as_sleep_set().is_some() && (is_comback || args.store == StoreArg::Huffman);
-    let postpones = model.as_postponing().is_some() && is_comback;
+    let sleeps = model.capabilities().sleep_sets.is_some()
+        && (is_comback || args.store == StoreArg::Huffman);
+    let postpones = model.capabilities().postponing.is_some() && is_comback;
     if !chooses || !(sleeps || postpones) {
         return Ok(());
     }

@@ -6,7 +6,7 @@
 use super::args::{CheckArgs, HashBits, StoreArg};
 use super::failure::CommandFailure;
 use super::preparation::SearchPreparation;
-use crate::exec::StateSpace;
+use crate::model::StateSpace;
 use crate::search::StateStorage;
 use crate::search::comback::CombackSettings;
 use crate::search::control::SearchPhase;

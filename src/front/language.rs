@@ -7,8 +7,8 @@
 
 use super::{ExternalProperty, LANGUAGES, LoadedModel, Options, PropertySource, Proposition};
 use crate::diag::Diagnostic;
-use crate::exec::{StateValue, StepDescription};
 use crate::ir::{FlagCondition, ProgramProperty};
+use crate::model::{StateValue, StepDescription};
 use crate::source::{SourceMap, Span};
 use std::io::{self, Write};
 

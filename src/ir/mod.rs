@@ -46,6 +46,9 @@ pub use message_arity::{ArityMismatch, CommunicationFit};
 pub use types::{Domain, EnumType, ScalarType, Scalarset, Type};
 pub use unchecked_requirements::{ACCEPTANCE, NON_PROGRESS, UncheckedKind, UncheckedRequirement};
 
+pub use crate::model::ActionId;
+
+use crate::model::MovingProcess;
 use crate::source::Span;
 
 entity::entity! {
@@ -63,8 +66,6 @@ entity::entity! {
     ProcessId,
     /// Names a [`Location`] of one process.
     LocationId,
-    /// Names an [`Action`].
-    ActionId,
     /// Names a [`Function`].
     FunctionId,
     /// Names a [`ProgramProperty`].
@@ -230,6 +231,18 @@ pub struct ProcessInstance {
     pub process: ProcessId,
     /// In which slot.
     pub slot: u32,
+}
+
+impl From<ProcessInstance> for MovingProcess {
+    fn from(at: ProcessInstance) -> MovingProcess {
+        MovingProcess { process: at.process.0, slot: at.slot }
+    }
+}
+
+impl From<MovingProcess> for ProcessInstance {
+    fn from(at: MovingProcess) -> ProcessInstance {
+        ProcessInstance { process: ProcessId(at.process), slot: at.slot }
+    }
 }
 
 /// How often a process exists.

@@ -9,13 +9,14 @@ use super::{
     Session, TextModel, check_room, reject_empty_scope,
 };
 use crate::budget::AnalysisBudget;
-use crate::exec::{ExecutionMode, StateSpace};
+use crate::exec::ExecutionMode;
+use crate::model::{StateSpace, TransitionSystem};
 use crate::reduce::rewriting::RewriteSelection;
 use crate::reduce::{ReductionSelection, ReductionStack};
 use crate::report::{CheckScope, RUST};
 use crate::search::{CheckSelection, MemoryPlan, SearchControl, SearchLimits, StateStorage};
 use crate::source::SourceMap;
-use crate::system::{PackedSystem, PackingError, RestrictedSystem, TransitionSystem};
+use crate::system::{PackedSystem, PackingError, RestrictedSystem};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -3,10 +3,9 @@
 use super::packed_system::{PackedSystem, SystemError, step};
 use super::packing;
 use super::panics::catch_panic;
-use super::{Property, TransitionSystem};
-use crate::exec::{
-    PostponingStateSpace, PropertyInfo, Simulation, StateSpace, StateValue, StepDescription,
-    StepOutcome, SuccessorSink, SystemDescription, Violation,
+use crate::model::{
+    Capabilities, ProgramDescription, Property, PropertyInfo, StateSpace, StateValue,
+    StepDescription, StepOutcome, SuccessorSink, SystemDescription, TransitionSystem, Violation,
 };
 use std::ops::ControlFlow;
 
@@ -111,12 +110,8 @@ impl<T: TransitionSystem> StateSpace for RestrictedSystem<'_, T> {
         self
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        None
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::NONE
     }
 }
 
@@ -158,5 +153,9 @@ impl<T: TransitionSystem> SystemDescription for RestrictedSystem<'_, T> {
 
     fn describe(&self, state: &[u8]) -> Vec<(String, StateValue)> {
         self.packed.describe(state)
+    }
+
+    fn program(&self) -> Option<&dyn ProgramDescription> {
+        None
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::progress::ProgressDisplay;
 use crate::cli::warn;
-use crate::exec::Violation;
+use crate::model::Violation;
 use crate::report::ShorteningResult;
 use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict};
 use crate::search::liveness::shortest_lasso::ShorterRun;

@@ -7,10 +7,10 @@
 use super::failure::fault;
 use super::frames::LocalEnv;
 use super::{EvalFailure, Interp};
-use crate::exec::FaultKind;
 use crate::ir::{
     ArityMismatch, ChannelId, ChannelRef, Communication, CommunicationFit, Owner, ProcessInstance,
 };
+use crate::model::FaultKind;
 use crate::source::Span;
 
 /// A channel, or a slot's own one.

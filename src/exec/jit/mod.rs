@@ -60,11 +60,9 @@ mod words;
 
 pub use compile::CompileLimits;
 
-use super::{
-    CompilationStats, FaultKind, Interp, LABEL_BYTES, PostponingStateSpace, Simulation, StateSpace,
-    SuccessorSink, SystemDescription,
-};
+use super::{CompilationStats, Interp, LABEL_BYTES};
 use crate::ir::ActionId;
+use crate::model::{Capabilities, FaultKind, StateSpace, SuccessorSink, SystemDescription};
 use crate::source::Span;
 pub use action_selection::JitSelector;
 use code::{FaultSite, MachineCode};
@@ -73,6 +71,7 @@ use compile::compile;
 use function_compiler::CompileError;
 use runtime::{InstanceChoice, LoggedStep, SLACK};
 use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 /// A program compiled to machine code.
@@ -158,7 +157,7 @@ impl<'a> Jit<'a> {
         let mut successors = Vec::new();
         let keep = |buffer: &mut Vec<u8>| {
             successors.append(buffer);
-            Ok(())
+            ControlFlow::Continue(())
         };
         let (mut buffer, mut noted) = (Vec::new(), Vec::new());
         let run = |out: &mut SuccessorSink| self.run(code, state, None, out, Some(&mut noted));
@@ -244,11 +243,7 @@ impl StateSpace for Jit<'_> {
         self.interp
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        None
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::NONE
     }
 }

@@ -5,8 +5,8 @@ use super::collector::CandidateCollector;
 use super::obligations::ObligationBuffer;
 use super::tallies::WorkerTallies;
 use super::{ExpansionPass, LevelExpansion, LevelUnits, UNIT_STATES};
-use crate::exec::{ExpansionOutcome, Findings, StateSpace, SuccessorSink};
-use crate::search::{MemoryPlan, SearchControl};
+use crate::model::{BreakOff, ExpansionOutcome, Findings, StateSpace, SuccessorSink};
+use crate::search::{MemoryPlan, SearchControl, model_failure};
 use spill::{BlockDecoder, Codec, Disk, FileName, FileSegment, Result, ValueSpec};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -128,7 +128,10 @@ impl ExpansionWorker {
             let _heeding = control.heed();
             model.initial(out);
         };
-        let collected = SuccessorSink::collect_in_batches(whole, fresh, staged, &mut collect, run)?;
+        let errors = BreakOff::new();
+        let take = |fresh: &mut Vec<u8>| errors.check(collect(fresh));
+        let collected = SuccessorSink::collect_in_batches(whole, fresh, staged, take, run);
+        let collected = errors.or_error(collected, model_failure)?;
         collect(fresh)?;
         candidates.sort();
         Ok((!control.is_stopped()).then_some(collected.findings))
@@ -281,10 +284,17 @@ fn expand_slice(
     (states, first): (&[u8], u64),
     fresh: &mut Vec<u8>,
     staged: usize,
-    take: impl FnMut(&mut Vec<u8>) -> Result<()>,
+    mut take: impl FnMut(&mut Vec<u8>) -> Result<()>,
     mut owe: impl FnMut(u64, &[u8]) -> Result<()>,
 ) -> Result<ExpansionOutcome> {
-    let mut owe = |position: usize, successor: &[u8]| owe(first + position as u64, successor);
+    let errors = BreakOff::new();
+    let mut owe = |position: usize, successor: &[u8]| {
+        if !errors.has_error() {
+            let _ = errors.check(owe(first + position as u64, successor));
+        }
+    };
+    let take = |fresh: &mut Vec<u8>| errors.check(take(fresh));
     let expand = |out: &mut SuccessorSink| steps.take(model, states, out, &mut owe);
-    SuccessorSink::collect_in_batches(model.width(), fresh, staged, take, expand)
+    let collected = SuccessorSink::collect_in_batches(model.width(), fresh, staged, take, expand);
+    errors.or_error(collected, model_failure)
 }

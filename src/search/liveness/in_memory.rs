@@ -8,7 +8,7 @@ use super::bounded_graph::{BoundedGraph, DistanceMap};
 use super::nested_dfs::{
     Lasso, ProbeLimits, ProbeResult, ProbeVerdict, probe as probe_depth_first,
 };
-use crate::exec::StateSpace;
+use crate::model::StateSpace;
 use crate::search::SearchControl;
 use spill::Result;
 

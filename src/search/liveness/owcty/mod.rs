@@ -43,7 +43,7 @@ pub use saved_cycles::{CYCLES, STAGES, SavedCycleSearch};
 pub use sweep::SweepKind;
 
 use super::nested_dfs::ProbeVerdict;
-use crate::exec::{FairSteps, StateSpace};
+use crate::model::{FairSteps, StateSpace};
 use crate::search::checkpoint::SavedSearch;
 use crate::search::control::{SearchPhase, SearchProgress};
 use crate::search::expand::{ObligationBuffer, RANK};
