@@ -335,8 +335,9 @@ fn store(
 ) -> spill::Result<String> {
     let levels = search.store().levels().saved();
     let mut sources: Vec<Box<dyn KeySource>> = Vec::new();
+    let format = spill::LevelFormat { width: model.width(), value_bytes: 0, codec: &Codec::Gaps };
     for level in 0..levels.len() {
-        for segment in levels.open(disk, model.width(), &Codec::Gaps, level)? {
+        for segment in levels.open(disk, format, level)? {
             sources.push(Box::new(SegmentSource::new(segment, None, None)));
         }
     }

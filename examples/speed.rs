@@ -12,7 +12,7 @@
 //! yardstick is printed beside the figures: the CPU time of sorting 50,000,000 64-bit keys with
 //! the standard library, measured just before the model.
 
-use spill::{BlockDecoder, Codec, Disk, MeteredDisk, RealDisk};
+use spill::{BlockDecoder, Codec, Disk, LevelFormat, MeteredDisk, RealDisk};
 use spillway::exec::{ExecutionMode, Executor, Interp, LabelledSink, SelectiveStateSpace};
 use spillway::front::{Language, Options};
 use spillway::model::StateSpace;
@@ -257,10 +257,11 @@ fn each_batch(
     mut visit: impl FnMut(&[u8]),
 ) {
     let levels = search.store().levels().saved();
+    let format = LevelFormat { width, value_bytes: 0, codec: &Codec::Gaps };
     let mut decoder = BlockDecoder::new(width);
     let (mut batch, mut block) = (Vec::new(), Vec::new());
     for level in 0..levels.len() {
-        for segment in levels.open(disk, width, &Codec::Gaps, level).unwrap_or_default() {
+        for segment in levels.open(disk, format, level).unwrap_or_default() {
             for number in 0..segment.blocks() {
                 if segment.decode(number, &mut decoder, &mut block).is_ok() {
                     batch.extend_from_slice(&block);

@@ -16,8 +16,9 @@
 use spill::{Codec, HuffmanTables, MeteredDisk, RealDisk, hash};
 use spillway::exec::{ExecutionMode, Executor, Interp};
 use spillway::front::{Language, Options};
-use spillway::model::{StateSpace, SuccessorSink};
-use spillway::search::comback::{CacheKind, CacheSize, CombackSettings, RebuildStats};
+use spillway::search::comback::{
+    CacheKind, CacheSize, CombackSettings, RebuildStats, StateCacheConfig,
+};
 use spillway::search::storage::train_codec;
 use spillway::search::store_stats::{StorePart, StorePartKind};
 use spillway::search::{
@@ -300,12 +301,15 @@ fn combacks(model: &dyn StateSpace, budget: u64) -> Result<bool, Failed> {
         ("heuristic", CacheKind::Heuristic),
         ("stratified-10", CacheKind::Stratified(10)),
     ];
-    let mut caches = vec![("none".to_string(), (CacheKind::None, CacheSize::default()))];
+    let mut caches = vec![(
+        "none".to_string(),
+        StateCacheConfig { kind: CacheKind::None, size: CacheSize::default() },
+    )];
     caches.push(("default".to_string(), CombackSettings::default().cache));
     for (name, kind) in kinds {
-        let sized =
-            |(states, size): &(String, CacheSize)| (format!("{name}:{states}"), (kind, *size));
-        caches.extend(sizes.iter().map(sized));
+        for (states, size) in &sizes {
+            caches.push((format!("{name}:{states}"), StateCacheConfig { kind, size: *size }));
+        }
     }
     let mut agree = true;
     for (name, cache) in caches {
@@ -326,7 +330,7 @@ fn combacks(model: &dyn StateSpace, budget: u64) -> Result<bool, Failed> {
 
 fn grouping(model: &dyn StateSpace, budget: u64) -> Result<bool, Failed> {
     let plain = in_memory(model, Codec::Raw)?;
-    let cache = (CacheKind::None, CacheSize::default());
+    let cache = StateCacheConfig { kind: CacheKind::None, size: CacheSize::default() };
     let settings = CombackSettings { hash_bits: 32, cache, groups: true };
     let grouped = on_disk(model, budget, StateStorage::Comback(settings))?;
     let (states, actions) = (plain.counts.states, grouped.rebuilt.actions);

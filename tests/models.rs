@@ -96,7 +96,7 @@ fn check(file: &Path, text: &str, promise: &Promise) -> u64 {
     if !promise.large {
         assert_eq!(outcome, memory::search(model, &limits).unwrap(), "{}", promise.place);
     }
-    let found = violations((model, PreservedProperties::ALL), &sources, &limits, &outcome);
+    let found = violations(model, PreservedProperties::ALL, &sources, &limits, &outcome);
     assert_eq!(fields(&outcome, &found), promise.fields, "{}", promise.place);
     for violation in &found {
         let (_, finding) =

@@ -1,6 +1,7 @@
 //! `explain`: a model as Spillway understands it.
 
 use super::args::{AutomatonFormatArg, ExplainArgs};
+use super::command::ModelInput;
 use super::failure::{CommandFailure, VERIFIED};
 use super::{CommandResult, model, print, reduce};
 use crate::budget::AnalysisBudget;
@@ -23,7 +24,7 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
     }
     let wanted = reduce::requested_reductions(&args.reductions, false)?;
     let control = SearchControl::default();
-    let model = model::open(&args.model)?;
+    let model = model::open(&ModelInput::from(&args.model))?;
     let (model, share) = model.in_key_order(args.key_order.into(), &control)?;
     if args.reductions_only {
         let found = model.applicable(args.memory, |it| Executor::new(it, ExecutionMode::Jit));
@@ -55,7 +56,8 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
 
 /// The automaton of what is asked of runs.
 fn property(args: &ExplainArgs, wanted: PropertyRequest<'_>) -> CommandResult {
-    let LivenessCheck { name, automaton, .. } = model::open_with_property(&args.model, wanted)?;
+    let LivenessCheck { name, automaton, .. } =
+        model::open_with_property(&ModelInput::from(&args.model), wanted)?;
     let Some(automaton) = automaton else {
         return Err(CommandFailure::wrong(format!(
             "{name} is a never claim of the model\n  help: `spillway explain --claim {name}` shows it, as part of the \

@@ -1,6 +1,7 @@
 //! `graph`: the states of a small model and the steps between them, as DOT (Graphviz).
 
 use super::args::GraphArgs;
+use super::command::ModelInput;
 use super::failure::{self, CommandFailure};
 use super::reachable_graph::{ReachableEdge, ReachableGraph};
 use super::trace_position::TracePosition;
@@ -16,7 +17,7 @@ use std::path::Path;
 
 /// `spillway graph`.
 pub(super) fn graph(args: &GraphArgs) -> CommandResult {
-    let (model, warnings) = model::open_widest(&args.model)?;
+    let (model, warnings) = model::open_widest(&ModelInput::from(&args.model))?;
     warnings.iter().for_each(warn);
     if args.structure {
         return structure(args, &model);

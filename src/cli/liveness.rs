@@ -3,7 +3,8 @@
 mod presentation;
 mod summary;
 
-use super::args::{CheckArgs, KeyOrderArg, ResumeArgs, SessionArgs, StoreArg, TraceArgs};
+use super::args::TraceArgs;
+use super::command::{CheckCommand, ResumeCommand, SessionOptions};
 use super::failure::{self, CommandFailure};
 use super::output::stopped_message;
 use super::preparation::SearchPreparation;
@@ -25,11 +26,13 @@ use crate::report::ReportPage;
 use crate::search::checkpoint::SavedSearch;
 use crate::search::control::SearchPhase;
 use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict};
-use crate::search::{MemoryPlan, SearchControl, SearchLimits, StateStorage, events};
+use crate::search::{MemoryPlan, SearchControl, StateStorage, events};
+use crate::session::config::{PropertyConfig, StoreKind};
 use crate::session::{
-    DirectoryContents, EmptinessOutcome, EmptinessSearch, Error, Fairness, InMemoryAnswer,
-    LivenessCheck, ProductCheck, PropertyRequest, ReductionRequest, SearchBudget, SearchDirectory,
-    SearchJob, SearchSnapshot, SearchState, SearchedModel, SweepStatus, TextModel,
+    CheckConfig, DirectoryContents, EmptinessOutcome, EmptinessSearch, Error, Fairness,
+    InMemoryAnswer, KeyOrder, LivenessCheck, ProductCheck, PropertyRequest, ReductionRequest,
+    SearchBudget, SearchDirectory, SearchJob, SearchSnapshot, SearchState, SearchedModel,
+    SweepStatus, TextModel,
 };
 use presentation::{
     ErrorPolicy, LivenessPrintOptions, SearchProvenance, as_json, as_text, code, print_outcome,
@@ -48,32 +51,43 @@ type CheckedProduct<'a, 'm> = (&'a LivenessCheck, &'a ProductCheck<'a, 'm>);
 
 /// Whether all runs of the model have what is asked for.
 pub(super) fn check(
-    args: &CheckArgs,
+    args: &CheckCommand,
     wanted: PropertyRequest<'_>,
     preparation: SearchPreparation,
 ) -> CommandResult {
-    if let Some(flag) = unsupported_flag(args) {
-        return Err(CommandFailure::wrong(format!(
-            "{flag} is for searches for safety, and --ltl, --automaton, --acceptance and --non-progress ask about whole runs"
-        )));
-    }
+    reject_state_flags(args)?;
     preparation.enter(SearchPhase::Reading);
     let watched = model::open_with_property(&args.model, wanted)?;
     Ok(search(args, watched, (wanted, ErrorPolicy::Report), preparation)?.code)
 }
 
+/// Rejects flags that say nothing of a search about whole runs.
+pub(super) fn reject_state_flags(args: &CheckCommand) -> Result<(), CommandFailure> {
+    match unsupported_flag(args) {
+        None => Ok(()),
+        Some(flag) => Err(CommandFailure::wrong(format!(
+            "{flag} is for searches for safety, and --ltl, --automaton, --acceptance and --non-progress ask about whole runs"
+        ))),
+    }
+}
+
+/// Whether the properties of runs that a model brings with it are checked: a command asks for nothing in particular.
+pub(super) fn checks_model_properties(args: &CheckCommand) -> bool {
+    let CheckConfig { model, properties, search, .. } = &args.config;
+    let PropertyConfig { only, no_deadlock, .. } = properties;
+    let asks_states = !properties.conditions().is_empty();
+    let is_said = only.is_some() || *no_deadlock || search.keep_going || asks_states;
+    !is_said && model.claim_choice() == ClaimChoice::First
+}
+
 /// The property that the model brings with it, where nothing is said of what to look for.
-pub(super) fn default_property(args: &CheckArgs, model: &TextModel) -> Option<String> {
-    let CheckArgs { only, no_deadlock, keep_going, .. } = args;
-    let asks_states = !args.model.invariants.is_empty() || !args.model.covers.is_empty();
-    let is_said = !only.is_empty() || *no_deadlock || *keep_going || asks_states;
-    let of_claim = args.model.claim() != ClaimChoice::First;
-    (!is_said && !of_claim).then(|| model.own_property()).flatten().map(str::to_owned)
+pub(super) fn default_property(args: &CheckCommand, model: &TextModel) -> Option<String> {
+    checks_model_properties(args).then(|| model.own_property()).flatten().map(str::to_owned)
 }
 
 /// Whether all runs of the model have the property of this name that it brings with it.
 pub(super) fn check_default_property(
-    args: &CheckArgs,
+    args: &CheckCommand,
     name: &str,
     preparation: SearchPreparation,
 ) -> CommandResult {
@@ -123,16 +137,17 @@ fn refuse_beside(
 }
 
 fn search(
-    args: &CheckArgs,
+    args: &CheckCommand,
     watched: LivenessCheck,
     (wanted, errors): (PropertyRequest<'_>, ErrorPolicy),
     preparation: SearchPreparation,
 ) -> Result<LivenessOutcome, CommandFailure> {
-    let fairness = args.runs.fairness()?;
+    args.runs.reject_unsupported()?;
+    let fairness = args.config.properties.fairness;
     trail::refuse(args.run.spin_trail.as_deref(), &watched.model)?;
     let reduce = reduce::requested_liveness_reductions(&args.reductions)?;
-    let ended = args.runs.ended_runs(wanted);
-    refuse_beside(fairness, &reduce, args.shortest)?;
+    let ended = args.config.properties.finite_runs.unwrap_or(wanted.default_ended_runs());
+    refuse_beside(fairness, &reduce, args.config.search.shortest)?;
     let watched = watched.reduced(&reduce, ended);
     let budget = args.run.budget(false);
     let Some(product) = watched.product(&watched.model.interp, ended) else {
@@ -141,7 +156,8 @@ fn search(
     };
     let analysis = preparation.analysis_budget();
     let budgets = (budget, &analysis);
-    let ready = PreparedProduct::of(&watched, budgets, args.shortest, Some(&preparation));
+    let ready =
+        PreparedProduct::of(&watched, budgets, args.config.search.shortest, Some(&preparation));
     let PreparedProduct { searched, executor, all_steps } = ready;
     preparation.check_not_stopped()?;
     for ReductionRefusal { name, reason: why } in searched.stack().unused_reductions() {
@@ -151,13 +167,11 @@ fn search(
     let judged = ProductCheck::new(&watched, (&product, &searched), &executor, fairness)?;
     let judged = judged.for_shortest(all_steps);
     let storage = StateStorage::default();
-    let limits =
-        SearchLimits { shortest: args.shortest, ..LivenessCheck::limits(args.run.max_states) };
-    let job = SearchJob::of_runs(&watched, &searched, fairness, &limits, &storage);
+    let job = SearchJob::of_runs(&args.config, &watched, &searched, &storage);
     // Also where no directory comes to be needed, nor as much memory.
     planned(&watched, &searched, (budget, &storage))?;
     args.dir.as_deref().map_or(Ok(()), |dir| SearchDirectory::check_unused(dir, &job))?;
-    let states = args.run.max_states.map_or(STATES_MAX, |most| most.min(STATES_MAX));
+    let states = args.run.limits.max_states.map_or(STATES_MAX, |most| most.min(STATES_MAX));
     let limits = ProbeLimits { states, bytes: budget.memory / 4 };
     let (control, mut signals) = preparation.end();
     let shown = ProgressDisplay::of_wait("looking for a run that violates it".into());
@@ -169,10 +183,10 @@ fn search(
         return report_probe(args, (&watched, &judged), &job, (probe, errors, &control));
     }
     let plan = planned(&watched, &searched, (budget, &storage))?;
-    let directory = SearchDirectory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
+    let directory = SearchDirectory::create(args.dir.as_deref(), &job, args.run.limits.disk_limit)?;
     notify::set_directory(&directory.path);
-    directory.save_limits(&args.run.run_limits())?;
-    let pursuit = EmptinessSearch::new(&judged, plan, args.run.max_states, directory);
+    directory.save_limits(&args.run.saved_limits())?;
+    let pursuit = EmptinessSearch::new(&judged, plan, args.run.limits.max_states, directory);
     let of = (&watched, &judged);
     let how = LivenessPrintOptions::of(&args.run, errors, args.dir.as_deref());
     let with = (&args.run, how, control, signals);
@@ -182,7 +196,7 @@ fn search(
 
 /// Tells what was decided in memory, and keeps it where it is to be kept.
 fn report_probe(
-    args: &CheckArgs,
+    args: &CheckCommand,
     of: CheckedProduct<'_, '_>,
     job: &SearchJob,
     (probe, errors, control): (ProbeResult, ErrorPolicy, &SearchControl),
@@ -210,16 +224,16 @@ fn report_probe(
 fn keep(
     dir: &Path,
     (job, answer): (&SearchJob, &InMemoryAnswer),
-    args: &SessionArgs,
+    args: &SessionOptions,
 ) -> Result<(), CommandFailure> {
-    let directory = SearchDirectory::create(Some(dir), job, args.disk_limit)?;
-    directory.save_limits(&args.run_limits())?;
+    let directory = SearchDirectory::create(Some(dir), job, args.limits.disk_limit)?;
+    directory.save_limits(&args.saved_limits())?;
     Ok(directory.save_answer(answer)?)
 }
 
 /// Goes on with a search in a directory.
 pub(super) fn resume(
-    args: &ResumeArgs,
+    args: &ResumeCommand,
     directory: SearchDirectory,
     contents: DirectoryContents,
     preparation: SearchPreparation,
@@ -247,8 +261,8 @@ pub(super) fn resume(
             run::say_ended();
         }
         let plan = planned(watched, judged.searched, (budget, &StateStorage::default()))?;
-        directory.save_changed_limits(&args.run.run_limits())?;
-        let pursuit = EmptinessSearch::new(judged, plan, args.run.max_states, directory);
+        directory.save_changed_limits(&args.run.saved_limits())?;
+        let pursuit = EmptinessSearch::new(judged, plan, args.run.limits.max_states, directory);
         let (control, signals) = begun;
         let with = (&args.run, how, control, signals);
         Ok(run_on_disk((watched, judged), pursuit, (saved, None), with, false)?.0)
@@ -332,7 +346,7 @@ fn run_on_disk(
     mut pursuit: EmptinessSearch<'_>,
     (saved, probe): (Option<SavedSearch>, Option<&ProbeResult>),
     (args, how, control, mut signals): (
-        &SessionArgs,
+        &SessionOptions,
         LivenessPrintOptions<'_>,
         Arc<SearchControl>,
         SignalHandlers,
@@ -419,7 +433,7 @@ fn with_found_run(
     let states = saved.as_ref().map_or(0, |it| it.store.levels.keys_by_level().sum());
     let before = || match saved {
         Some(saved) => saved.plan.budget,
-        None => contents.limits.clone().unwrap_or_default().memory,
+        None => contents.limits.clone().unwrap_or_default().limits.memory,
     };
     let memory = memory.unwrap_or_else(before);
     let budget = trace_finder::budget(memory, states);
@@ -577,15 +591,16 @@ pub(super) fn status(
 }
 
 /// A flag that is given and says nothing of such a search.
-fn unsupported_flag(args: &CheckArgs) -> Option<String> {
+fn unsupported_flag(args: &CheckCommand) -> Option<String> {
+    let CheckConfig { properties, search, .. } = &args.config;
     let given = [
-        ("--invariant", !args.model.invariants.is_empty()),
-        ("--cover", !args.model.covers.is_empty()),
-        ("--only", !args.only.is_empty()),
-        ("--no-deadlock", args.no_deadlock),
-        ("--keep-going", args.keep_going),
-        ("--store", args.store != StoreArg::default()),
-        ("--key-order", args.key_order != KeyOrderArg::default()),
+        ("--invariant", !properties.invariants.is_empty()),
+        ("--cover", !properties.covers.is_empty()),
+        ("--only", properties.only.is_some()),
+        ("--no-deadlock", properties.no_deadlock),
+        ("--keep-going", search.keep_going),
+        ("--store", search.store != StoreKind::default()),
+        ("--key-order", search.key_order != KeyOrder::default()),
     ];
     let given = given.into_iter().find(|(_, is_given)| *is_given);
     given

@@ -4,7 +4,7 @@
 //! asked for, and the command then ends as a search does that is stopped. What does not end by itself in some time, a
 //! model that is read from a pipe for one, is ended with the process: nothing is kept then that could be damaged.
 
-use super::args::SessionArgs;
+use super::command::SessionOptions;
 use super::failure::{CommandFailure, STOPPED};
 use super::line_wrap::{DEFAULT_COLUMNS, truncate_text};
 use super::signals::SignalHandlers;
@@ -44,13 +44,13 @@ pub(super) struct SearchPreparation {
 
 impl SearchPreparation {
     /// One that begins now, in a command with these arguments.
-    pub(super) fn begin(args: &SessionArgs) -> SearchPreparation {
+    pub(super) fn begin(args: &SessionOptions) -> SearchPreparation {
         SearchPreparation::for_next_search(args, super::control::control(args))
     }
 
     /// One of another search of the same command.
     pub(super) fn for_next_search(
-        args: &SessionArgs,
+        args: &SessionOptions,
         control: Arc<SearchControl>,
     ) -> SearchPreparation {
         let signals = Some(SignalHandlers::stop(&control));
@@ -59,7 +59,7 @@ impl SearchPreparation {
         let run = move || watch.run(&ended);
         // Where there is no thread to be had, nothing is shown, and only a second signal ends the process.
         let thread = std::thread::Builder::new().spawn(run).ok();
-        let memory = args.run_limits().memory;
+        let memory = args.limits.memory;
         SearchPreparation { control, signals, memory, done: Some(done), thread }
     }
 

@@ -52,7 +52,7 @@ fn report_of(args: &ReportArgs) -> CommandResult {
     let out = place(args.out.as_deref(), &args.target);
     let contents = match DirectoryContents::read(&dir) {
         Ok(contents) => contents,
-        Err(error @ Error::NoSearch(_)) => return Err(error.into()),
+        Err(error @ (Error::NoSearch(_) | Error::SeveralSearches(..))) => return Err(error.into()),
         Err(error) => {
             let failure = CommandFailure::from(error);
             result_files::put(WHAT, &out, &damaged_page(&dir, &failure.message, None))?;

@@ -13,7 +13,8 @@ use crate::search::memory_plan::ByteCount;
 use crate::search::storage::SavedStorage;
 use crate::search::{SearchOutcome, SearchVerdict};
 use crate::session::{
-    CheckpointEvidence, DirectoryContents, Error, SearchSnapshot, TextModel, shortened_in,
+    CheckpointEvidence, DirectoryContents, Error, SavedCheck, SearchDirectory, SearchSnapshot,
+    TextModel, shortened_in,
 };
 use serde_json::json;
 use std::path::Path;
@@ -26,8 +27,24 @@ pub(super) fn status(args: &StatusArgs) -> CommandResult {
             let all = args.remove_stale.then_some(Duration::ZERO);
             temporary_searches::list(args.clean.or(all), args.json)
         }
-        Some(dir) => status_of(dir, args),
+        Some(dir) => match SavedCheck::load(dir)? {
+            Some(check) if !args.json => status_of_check(dir, &check, args),
+            _ => status_of(dir, args),
+        },
     }
+}
+
+/// How the searches of a check go.
+fn status_of_check(dir: &Path, check: &SavedCheck, args: &StatusArgs) -> CommandResult {
+    for folder in &check.folders {
+        let search = dir.join(folder);
+        print(&format!("{folder}: "));
+        match SearchDirectory::has_search(&search) {
+            true => _ = status_of(&search, args)?,
+            false => print("not begun\n"),
+        }
+    }
+    Ok(failure::VERIFIED)
 }
 
 /// How the search in a directory goes.
@@ -107,10 +124,8 @@ pub(super) fn with_report(
         }
         None => SearchOutcome::default(),
     };
-    let found = {
-        let searched = (reduced.model(), reduced.stack().preserves());
-        report::violations(searched, &model.sources, &limits, &outcome)
-    };
+    let preserved = reduced.stack().preserves();
+    let found = report::violations(reduced.model(), preserved, &model.sources, &limits, &outcome);
     let disk = saved.as_ref().map_or(DiskFigures::default(), |saved| saved.disk);
     let mut report = Report {
         model_name: job.model_name(),
@@ -125,6 +140,7 @@ pub(super) fn with_report(
         unused: reduced.stack().unused_reductions(),
         claim: about.claim,
         sources: &model.sources,
+        conditions: &model.options.conditions,
         limits: &limits,
         scope: &about.scope,
         outcome: &outcome,

@@ -51,7 +51,7 @@ pub(super) fn trace(
                 });
             } else {
                 let ending = report::CounterexampleEnd::of(violation, &way, sources);
-                report::write_trace((sources, &view), &ending, &way, &mut |it| print(it));
+                report::write_trace(sources, &view, &ending, &way, &mut |it| print(it));
                 // The heading may be far above by now.
                 print(&report::print_violated(&ending.violation));
                 print(&ending.rows());
@@ -80,7 +80,7 @@ fn print_in_format(
     let violation = found.violations.first().ok_or_else(none_to_print)?;
     let (way, sources) = (found.counterexample(violation)?, &model.sources);
     let ending = report::CounterexampleEnd::of(violation, &way, sources);
-    print(&report::formatted(format, (model.name(), sources), &ending, &way));
+    print(&report::formatted(format, model.name(), sources, &ending, &way));
     Ok(failure::VIOLATED)
 }
 

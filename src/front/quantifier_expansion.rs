@@ -220,7 +220,7 @@ fn restricted(condition: &Expr, values: &[i64]) -> Expr {
 
 fn restricted_behind(condition: &Expr, values: &[i64], mut tests: Vec<Expr>) -> Expr {
     let span: Span = condition.span;
-    let expr = |kind| Expr { kind, span };
+    let expr = |kind| Expr::new(kind, span);
     let binary = |operator, left: Expr, right: Expr| {
         expr(ExprKind::Binary(operator, Box::new(left), Box::new(right)))
     };

@@ -3,7 +3,7 @@
 use super::answers;
 use super::changes::{ValueChange, changes};
 use super::coverage;
-use super::steps::each_step;
+use super::steps::{StepValues, each_step};
 use super::values::{pairs, value, with_place};
 use super::{
     CheckScope, CounterexampleEnd, CoverWitness, EventuallyResult, NamedValues, Report,
@@ -86,7 +86,8 @@ pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
 
 /// Writes the result of a search with the counterexample as its member of that name; null if there is none.
 pub fn write_result(
-    (report, warnings): (&Report, &[String]),
+    report: &Report,
+    warnings: &[String],
     shown: Option<&(ViolationReport, Counterexample)>,
     write: &mut dyn FnMut(&str),
 ) {
@@ -197,7 +198,7 @@ pub(super) fn step(
     sources: &SourceMap,
     number: u64,
     step: &StepDescription,
-    (before, after): (&NamedValues, &NamedValues),
+    StepValues { before, after }: StepValues<'_>,
 ) -> Value {
     let places = step.spans.iter().filter_map(|&span| sources.place(span));
     let places: Value = places.map(|it| with_place(json!({}), Some(&it))).collect();

@@ -9,6 +9,7 @@ use crate::ir::{ACCEPTANCE, NON_PROGRESS};
 use crate::model::{PropertyInfo, SystemDescription, TRACE, Violation};
 use crate::numbers::count;
 use crate::source::{SourceLocation, SourceMap};
+use serde_json::{Value, json};
 
 /// What came of a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,18 @@ pub enum PropertyVerdict {
     Open,
     /// It was not checked.
     Unchecked,
+}
+
+impl PropertyVerdict {
+    /// As reports call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            PropertyVerdict::Held => "verified",
+            PropertyVerdict::Violated => "violated",
+            PropertyVerdict::Open => "incomplete",
+            PropertyVerdict::Unchecked => "unchecked",
+        }
+    }
 }
 
 /// A property, and what came of it.
@@ -77,8 +90,8 @@ impl PropertyJudgement {
         }
     }
 
-    /// A property of runs, of a kind.
-    fn of_runs((kind, name): (&str, &str), came: PropertyVerdict) -> PropertyJudgement {
+    /// A property of runs, of a kind and a name.
+    pub fn of_runs(kind: &str, name: &str, came: PropertyVerdict) -> PropertyJudgement {
         let says = if came == PropertyVerdict::Open { NOT_ENDED } else { "" };
         let breach = || PropertyBreach {
             what: None,
@@ -116,7 +129,7 @@ impl PropertyJudgement {
     }
 
     /// What it is called, with its kind.
-    pub(super) fn title(&self) -> String {
+    pub fn title(&self) -> String {
         format!("{}: {}", self.kind, self.name)
     }
 
@@ -178,7 +191,7 @@ impl JudgementReport {
             (_, false) => (PropertyVerdict::Open, NOT_ENDED),
         };
         let model = report.model.description();
-        let properties = properties((model, report.sources), came, says);
+        let properties = properties(model, report.sources, came, says);
         let mut all = violated(report, &properties, shown.as_ref().map(|it| it.0));
         let asked = properties.into_iter().filter(|it| report.limits.checks.checks_kind(&it.kind));
         let is_checked = |word: &str| report.scope.checked.iter().any(|it| it == word);
@@ -202,16 +215,74 @@ impl JudgementReport {
     }
 }
 
-/// Those of a search about whole runs: the property, of a kind and a name, with what came of it, and what was not checked beside it.
+impl JudgementReport {
+    /// The judgements of several searches of a model. Of each property the verdict of the search that checked it counts.
+    pub fn merge(model: &str, reports: Vec<JudgementReport>, strict: bool) -> JudgementReport {
+        let mut merged = JudgementReport {
+            model: model.to_owned(),
+            seconds: 0.0,
+            all: Vec::new(),
+            told: String::new(),
+            way: None,
+            strict,
+        };
+        for JudgementReport { seconds, all, told, way, .. } in reports {
+            merged.seconds += seconds;
+            merged.told += &told;
+            merged.way = merged.way.or(way);
+            for judgement in all {
+                match merged.all.iter_mut().find(|it| it.id == judgement.id) {
+                    None => merged.all.push(judgement),
+                    Some(known) if known.verdict == PropertyVerdict::Unchecked => {
+                        *known = judgement
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        // Those that are violated come first.
+        merged.all.sort_by_key(|it| it.verdict != PropertyVerdict::Violated);
+        merged
+    }
+
+    /// The properties that were checked.
+    pub fn decided(&self) -> impl Iterator<Item = &PropertyJudgement> {
+        self.all.iter().filter(|it| it.verdict != PropertyVerdict::Unchecked)
+    }
+
+    /// The verdict on all properties that were checked.
+    pub fn verdict(&self) -> SearchVerdict {
+        let is_any = |verdict| self.all.iter().any(|it| it.verdict == verdict);
+        match (is_any(PropertyVerdict::Violated), is_any(PropertyVerdict::Open)) {
+            (true, _) => SearchVerdict::Violated,
+            (false, true) => SearchVerdict::Incomplete,
+            (false, false) => SearchVerdict::Verified,
+        }
+    }
+}
+
+/// A judgement as JSON.
+pub fn judgement_as_json(judgement: &PropertyJudgement) -> Value {
+    let PropertyJudgement { kind, name, place, verdict, .. } = judgement;
+    json!({
+        "kind": kind,
+        "name": name,
+        "verdict": verdict.name(),
+        "file": place.as_ref().map(|it| &it.file),
+        "line": place.as_ref().map(|it| it.position.line),
+    })
+}
+
+/// Those of a search about whole runs: the property, and what was not checked beside it.
 pub fn of_runs(
-    property: (&str, &str),
-    came: PropertyVerdict,
-    (model, sources): (&dyn SystemDescription, &SourceMap),
+    property: PropertyJudgement,
+    model: &dyn SystemDescription,
+    sources: &SourceMap,
     scope: &CheckScope,
 ) -> Vec<PropertyJudgement> {
-    let mut all = vec![PropertyJudgement::of_runs(property, came)];
+    let mut all = vec![property];
     scope.unchecked.iter().for_each(|it| add(&mut all, PropertyJudgement::of_missed(it)));
-    let asked = properties((model, sources), PropertyVerdict::Unchecked, NOT_CHECKED).into_iter();
+    let asked = properties(model, sources, PropertyVerdict::Unchecked, NOT_CHECKED).into_iter();
     asked.filter(|it| scope.leaves_out(&it.kind)).for_each(|it| add(&mut all, it));
     // A search that met no error has checked that, too.
     let is_checked = |word: &str| scope.checked.iter().any(|it| it == word);
@@ -243,7 +314,8 @@ fn add(all: &mut Vec<PropertyJudgement>, it: PropertyJudgement) {
 
 /// What the model says of its states, each with an id of its own, as it came where it is not violated.
 fn properties(
-    (model, sources): (&dyn SystemDescription, &SourceMap),
+    model: &dyn SystemDescription,
+    sources: &SourceMap,
     came: PropertyVerdict,
     says: &str,
 ) -> Vec<PropertyJudgement> {

@@ -4,7 +4,7 @@
 use super::cycle::RunCycle;
 use super::final_state::FinalStateView;
 use super::json::step as step_as_json;
-use super::steps::{StepCallback, StepSequence, TraceDisplayOptions, write_steps};
+use super::steps::{StepCallback, StepSequence, StepValues, TraceDisplayOptions, write_steps};
 use super::table::{row, wrapped};
 use crate::model::{StepDescription, StepOutcome, SystemDescription};
 use crate::numbers::count;
@@ -41,9 +41,8 @@ pub(super) fn length(before: u64, round: u64) -> String {
 /// text [`ViolatingRun::text`] tells where the steps stand, too.
 impl fmt::Display for ViolatingRun<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let how = (&SourceMap::default(), &TraceDisplayOptions::default());
         f.write_str(&wrapped("", &format!("run: {}", self.length())))?;
-        f.write_str(&self.steps_as_text(how))
+        f.write_str(&self.steps_as_text(&SourceMap::default(), &TraceDisplayOptions::default()))
     }
 }
 
@@ -55,7 +54,7 @@ impl<'m> ViolatingRun<'m> {
         back: usize,
         sources: &SourceMap,
     ) -> Self {
-        let end = ViolatingRunEnd::Loop(RunCycle::of(model, (&steps, back), sources));
+        let end = ViolatingRunEnd::Loop(RunCycle::of(model, &steps, back, sources));
         ViolatingRun { model, steps, end, is_shortest: false }
     }
 
@@ -72,7 +71,7 @@ impl<'m> ViolatingRun<'m> {
                 StepOutcome::Successor(state) => self.model.describe(state),
                 StepOutcome::Fault(_) => Vec::new(),
             };
-            visit(step, (&before, &after));
+            visit(step, StepValues { before: &before, after: &after });
             before = after;
         }
     }
@@ -89,9 +88,9 @@ impl<'m> ViolatingRun<'m> {
     }
 
     /// As text.
-    pub fn text(&self, (sources, view): (&SourceMap, &TraceDisplayOptions), name: &str) -> String {
+    pub fn text(&self, sources: &SourceMap, view: &TraceDisplayOptions, name: &str) -> String {
         let heading = format!("counterexample: {name}: {}", self.length());
-        wrapped("", &heading) + &self.steps_as_text((sources, view))
+        wrapped("", &heading) + &self.steps_as_text(sources, view)
     }
 
     /// Does something with the course of its steps.
@@ -104,9 +103,9 @@ impl<'m> ViolatingRun<'m> {
     }
 
     /// The steps, and how it goes on behind them.
-    fn steps_as_text(&self, (sources, view): (&SourceMap, &TraceDisplayOptions)) -> String {
+    fn steps_as_text(&self, sources: &SourceMap, view: &TraceDisplayOptions) -> String {
         let mut out = String::new();
-        self.with_steps(|course| write_steps((sources, view), course, &mut |text| out += text));
+        self.with_steps(|course| write_steps(sources, view, course, &mut |text| out += text));
         out + &match self.loop_start() {
             Some(back) => format!("       from here it goes on as after step {back}\n"),
             None => "       whatever follows now, the property is violated\n".to_owned(),

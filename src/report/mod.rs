@@ -43,13 +43,14 @@ pub use json::{
 };
 #[cfg(feature = "cli")]
 pub use judgement::{
-    JudgementReport, PropertyJudgement, PropertyVerdict, of_runs as judgements_of_runs,
+    JudgementReport, PropertyJudgement, PropertyVerdict, judgement_as_json,
+    of_runs as judgements_of_runs,
 };
 pub use lasso::{ViolatingRun, ViolatingRunEnd};
 #[cfg(feature = "cli")]
 pub use page::{
-    AnnotatedSources, PanelStatus, ReportPage, StateDiagram, StateDiagramEdge, StatusPanel,
-    TraceView, overview,
+    AnnotatedSources, PanelStatus, RenderedPage, ReportPage, StateDiagram, StateDiagramEdge,
+    StatusPanel, TraceView, overview,
 };
 pub use scope::{CheckScope, UncheckedSpec};
 pub use steps::{TraceDisplayOptions, call_lines};
@@ -61,6 +62,7 @@ pub use text::{
 pub use values::print_values;
 
 use crate::exec::CompilationStats;
+use crate::ir::StateCondition;
 use crate::model::{
     FaultKind, PropertyInfo, RuntimeFault, StateSpace, StateValue, StepDescription, StepOutcome,
     SystemDescription, Violation, is_reachability_kind, preserves_depth,
@@ -118,6 +120,8 @@ pub struct Report<'a> {
     pub claim: Option<&'a str>,
     /// Its texts.
     pub sources: &'a SourceMap,
+    /// The conditions on states that were checked beside its own properties.
+    pub conditions: &'a [StateCondition],
     /// What was looked for.
     pub limits: &'a SearchLimits,
     /// The same in words, with what was not.
@@ -167,7 +171,7 @@ impl Report<'_> {
     pub fn violations(&self) -> Vec<ViolationReport> {
         let preserved = self.reductions.iter().map(|it| it.preserves);
         let preserved = preserved.fold(PreservedProperties::ALL, PreservedProperties::and);
-        violations((self.model, preserved), self.sources, self.limits, self.outcome)
+        violations(self.model, preserved, self.sources, self.limits, self.outcome)
     }
 }
 
@@ -373,7 +377,8 @@ fn at_fault(model: &dyn SystemDescription, action: u32, failed: &str) -> String 
 
 /// What counts as a violation, shallowest first, in a model by reductions that preserve so much.
 pub fn violations(
-    (model, preserved): (&dyn StateSpace, PreservedProperties),
+    model: &dyn StateSpace,
+    preserved: PreservedProperties,
     sources: &SourceMap,
     limits: &SearchLimits,
     outcome: &SearchOutcome,

@@ -44,8 +44,17 @@ fn concerns(part: &str, value: Option<&StateValue>, name: &str) -> bool {
     is_of(part, name) || is_of(name, part) && has_parts()
 }
 
-/// Is shown a step, the start at first, with the values before and after it.
-pub(super) type StepCallback<'v> = dyn FnMut(&StepDescription, (&NamedValues, &NamedValues)) + 'v;
+/// The values around a step.
+#[derive(Clone, Copy)]
+pub(super) struct StepValues<'v> {
+    /// In the state before it; none at the start.
+    pub before: &'v NamedValues,
+    /// In the state behind it; none where it fails before it has one.
+    pub after: &'v NamedValues,
+}
+
+/// Is shown a step, the start at first, with the values around it.
+pub(super) type StepCallback<'v> = dyn FnMut(&StepDescription, StepValues<'_>) + 'v;
 
 /// Shows every step of a counterexample; behind one that fails there are no values.
 pub(super) fn each_step(trace: &Counterexample, visit: &mut StepCallback<'_>) {
@@ -56,7 +65,7 @@ pub(super) fn each_step(trace: &Counterexample, visit: &mut StepCallback<'_>) {
             StepOutcome::Successor(_) => None,
         };
         let after = state.or(reached).map_or_else(Vec::new, |state| trace.describe(state));
-        visit(step, (&before, &after));
+        visit(step, StepValues { before: &before, after: &after });
         before = after;
     });
 }
@@ -101,7 +110,8 @@ pub(super) struct StepSequence<'c> {
 
 /// Writes the steps of a counterexample, each with what it changed, or what is wanted of that.
 pub(super) fn write_steps(
-    (sources, view): (&SourceMap, &TraceDisplayOptions),
+    sources: &SourceMap,
+    view: &TraceDisplayOptions,
     course: &StepSequence<'_>,
     write: &mut dyn FnMut(&str),
 ) {
@@ -206,15 +216,12 @@ impl<'v> StepPrinter<'v> {
     }
 
     /// The next step, the start at first, with what it changed of the state before; nothing if it is not shown.
-    fn next(
-        &mut self,
-        step: &StepDescription,
-        (before, after): (&NamedValues, &NamedValues),
-    ) -> String {
+    fn next(&mut self, step: &StepDescription, values: StepValues<'_>) -> String {
+        let after = values.after;
         let number = self.next;
         self.next += 1;
         if self.view.chart {
-            self.chart.add(number, step, (before, after));
+            self.chart.add(number, step, values);
             return String::new();
         }
         let has = |it: &str| after.iter().any(|(name, value)| concerns(name, Some(value), it));
@@ -225,7 +232,7 @@ impl<'v> StepPrinter<'v> {
                 if folded.is_some_and(|it| number == it.shown.1) {
                     self.kept = after.to_vec();
                 }
-                self.shown(number, step, (before, after))
+                self.shown(number, step, values)
             }
         };
         if self.course.loop_start == Some(number) {
@@ -235,12 +242,7 @@ impl<'v> StepPrinter<'v> {
     }
 
     /// A step, with what it changed; nothing if it is not shown.
-    fn shown(
-        &self,
-        number: u64,
-        step: &StepDescription,
-        values: (&NamedValues, &NamedValues),
-    ) -> String {
+    fn shown(&self, number: u64, step: &StepDescription, values: StepValues<'_>) -> String {
         let Some(told) = self.step_lines(number, step, values) else { return String::new() };
         let mut out = match number == self.first && number > 0 {
             true => format!("       {} left out\n", count(number, "step")),
@@ -269,7 +271,7 @@ impl<'v> StepPrinter<'v> {
         &self,
         number: u64,
         step: &StepDescription,
-        (before, after): (&NamedValues, &NamedValues),
+        StepValues { before, after }: StepValues<'_>,
     ) -> Option<Vec<String>> {
         if number < self.first {
             return None;

@@ -41,7 +41,7 @@ pub fn print_result(report: &Report, ending: Option<&CounterexampleEnd>, verbose
         out += &row("shortest", &print_shortened("searched with all steps", shortened));
     }
     out += &answers::rows(&answers, &report.further);
-    out += &print_others(report, (&found, &answers), (told, broken.map(|it| it.0)));
+    out += &print_others(report, &found, &answers, told, broken.map(|it| it.0));
     let broken = report.eventually.iter().filter(|it| it.broken.is_some());
     let violations = match found.len() + broken.count() {
         0 => String::new(),
@@ -333,8 +333,10 @@ pub fn print_next(dir: Option<&str>, next: &[String]) -> String {
 /// What was found besides the violation, or the broken promise, that is told already.
 fn print_others(
     report: &Report,
-    (found, answers): (&[ViolationReport], &[ConditionAnswer]),
-    (told, broken): (Option<Violation>, Option<&String>),
+    found: &[ViolationReport],
+    answers: &[ConditionAnswer],
+    told: Option<Violation>,
+    broken: Option<&String>,
 ) -> String {
     let mut out = String::new();
     let is_violated = report.verdict() == SearchVerdict::Violated;
@@ -366,14 +368,15 @@ fn print_others(
 /// Writes a counterexample: the initial state, then each step with what it changed. Each piece of text
 /// is handed on as it is made: the whole may be more than there is memory for.
 pub fn write_trace(
-    (sources, view): (&SourceMap, &TraceDisplayOptions),
+    sources: &SourceMap,
+    view: &TraceDisplayOptions,
     ending: &CounterexampleEnd,
     trace: &Counterexample,
     write: &mut dyn FnMut(&str),
 ) {
     let violation = &ending.violation;
     write(&wrapped("", &format!("counterexample: {}", ending.title())));
-    ending.with_steps(trace, |course| write_steps((sources, view), course, write));
+    ending.with_steps(trace, |course| write_steps(sources, view, course, write));
     write(&print_end(violation));
 }
 

@@ -16,6 +16,7 @@ mod expand;
 pub mod external;
 pub mod files;
 pub mod key_order;
+pub mod lasso;
 pub mod liveness;
 pub mod memory_plan;
 mod obligation_join;

@@ -2,7 +2,7 @@
 
 use super::sleep_store::SleepSetModel;
 use super::trace::TraceFinder;
-use spill::{BlockDecoder, Codec, Result, SavedLevels, Segment};
+use spill::{BlockDecoder, Codec, LevelFormat, Result, SavedLevels, Segment};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Looks at every state on disk: each thread makes something with `new` and shows it, by `look`, the states that it comes to.
@@ -20,8 +20,8 @@ pub fn scan_states<T: Send>(
     let room = || (new(), BlockDecoder::new(whole), Vec::new());
     let mut rooms: Vec<_> = (0..finder.threads.max(1)).map(|_| room()).collect();
     for level in 0..levels.len() {
-        let segments =
-            levels.open_pairs(finder.disk, whole, value_bytes, &codec.unprojected(), level)?;
+        let format = LevelFormat { width: whole, value_bytes, codec: &codec.unprojected() };
+        let segments = levels.open(finder.disk, format, level)?;
         let of = |segment| (0..Segment::blocks(segment)).map(move |block| (segment, block));
         let blocks: Vec<(&Segment, usize)> = segments.iter().flat_map(of).collect();
         let useful = blocks.len().clamp(1, rooms.len());

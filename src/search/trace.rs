@@ -27,8 +27,7 @@ use crate::model::{
     StateSpace, StateValue, StepDescription, StepOutcome, SuccessorSink, SystemDescription,
     Violation, concrete_violating_state, find_start,
 };
-use spill::{BlockDecoder, Codec, Disk, Error, Result, SavedLevels, Segment};
-use std::ops::ControlFlow;
+use spill::{BlockDecoder, Codec, Disk, Error, LevelFormat, Result, SavedLevels, Segment};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -138,8 +137,8 @@ impl<'a> TraceFinder<'a> {
         let jumps = self.model.capabilities().postponing.is_some();
         let mut missing = None;
         for level in (0..level as usize).rev() {
-            let segments =
-                levels.open_pairs(self.disk, whole, value_bytes, &codec.unprojected(), level)?;
+            let format = LevelFormat { width: whole, value_bytes, codec: &codec.unprojected() };
+            let segments = levels.open(self.disk, format, level)?;
             let before = self.predecessor(&masks, &segments, &mut rooms, &target)?;
             if self.control.should_stop() {
                 return Ok(None);

@@ -49,16 +49,12 @@ impl<'a> VisitedStore<'a> {
         let (store, codec) = (saved.store.clone(), saved.codec()?);
         Ok(match storage {
             StateStorage::Sorted(_) => {
-                let (width, shares) = (model.width(), plan.shares());
-                let store = match (values, saved.values.clone()) {
-                    (None, None) => {
-                        let store =
-                            Store::restore(disk, width, codec, shares, store, plan.threads)?;
-                        with_dominance(store, model)
-                    }
-                    (Some(values), Some(saved)) => {
-                        let empty = empty_store(width, Some(values), disk, codec, plan);
-                        empty.restore_with_values((store, saved), plan.threads)?
+                let has_values = values.is_some();
+                let empty = empty_store(model.width(), values, disk, codec, plan);
+                let store = match (has_values, saved.values.clone()) {
+                    (false, None) => with_dominance(empty.restore(store, plan.threads)?, model),
+                    (true, Some(values)) => {
+                        empty.restore_with_values(store, values, plan.threads)?
                     }
                     _ => {
                         let what = "its states have values where they should not, or none";

@@ -166,8 +166,8 @@ impl fmt::Display for CheckResult<'_> {
                     match promised.run() {
                         Ok(None) => {}
                         Ok(Some(run)) => {
-                            let how = (report.sources, &TraceDisplayOptions::default());
-                            writeln!(f, "{}", run.text(how, &name))?;
+                            let view = TraceDisplayOptions::default();
+                            writeln!(f, "{}", run.text(report.sources, &view, &name))?;
                         }
                         Err(error) => writeln!(f, "the run was not found: {error}\n")?,
                     }
@@ -176,9 +176,9 @@ impl fmt::Display for CheckResult<'_> {
             }
             Ok(Some((violation, way))) => {
                 let mut written = Ok(());
-                let how = (report.sources, &TraceDisplayOptions::default());
+                let view = TraceDisplayOptions::default();
                 let ending = CounterexampleEnd::of(&violation, &way, report.sources);
-                report::write_trace(how, &ending, &way, &mut |text| {
+                report::write_trace(report.sources, &view, &ending, &way, &mut |text| {
                     written = written.and_then(|()| f.write_str(text));
                 });
                 written?;

@@ -51,6 +51,8 @@ pub enum Error {
     Taken(PathBuf, DirectoryConflict),
     /// There is no search in the directory.
     NoSearch(PathBuf),
+    /// The directory is that of a check that takes several searches, in these folders.
+    SeveralSearches(PathBuf, Vec<String>),
     /// The model of the search is in a language that this version does not know.
     Language(String),
     /// The model of the search is a Rust type: only the program that has it can go on.
@@ -155,6 +157,10 @@ impl fmt::Display for Error {
                 "{} is not a search directory, or no search has begun in it",
                 path.display()
             ),
+            Error::SeveralSearches(path, folders) => {
+                let folders = folders.join(", ");
+                write!(f, "{} holds a check of several searches: {folders}", path.display())
+            }
             Error::Language(name) => {
                 write!(f, "models in {name} cannot be read by this version")
             }

@@ -6,8 +6,10 @@
 
 mod branching;
 mod check;
+mod check_directory;
 mod check_result;
 mod compatibility;
+pub mod config;
 mod directory;
 mod emptiness_search;
 mod error;
@@ -38,8 +40,10 @@ mod verdict;
 
 pub use branching::BranchingAnswers;
 pub use check::{Check, check};
+pub use check_directory::{CheckDirectory, SavedCheck};
 pub use check_result::CheckResult;
 pub use compatibility::{ApplicableReduction, ReductionSaving, ReductionSubject};
+pub use config::CheckConfig;
 pub use directory::{DirectoryContents, SearchDirectory};
 pub use emptiness_search::{EmptinessOutcome, EmptinessSearch, EmptinessTarget, SweepStatus};
 pub use error::{DirectoryConflict, Error};
@@ -55,7 +59,7 @@ pub use memory_budget::{SearchBudget, threads_to_trace};
 pub use observed_values::{ObservedValues, ValueSum, VariableValues, observe_values};
 pub use product_check::ProductCheck;
 pub use reduction_request::ReductionRequest;
-pub use run_limits::{DirectoryIdentity, RunLimits, SearchOutputs};
+pub use run_limits::{DirectoryIdentity, RunLimits, SavedLimits, SearchOutputs};
 pub use run_status::{CheckpointPosition, RunStatus};
 pub use searched_model::{ModelSummary, SearchedModel};
 pub use session_log::SessionStart;
@@ -71,7 +75,9 @@ pub use verdict::CheckpointEvidence;
 use crate::model::{Violation, preserves_depth};
 use crate::report::{CheckScope, EventuallyResult, Report, ShorteningResult, ViolationReport};
 use crate::search::checkpoint::{DiskFigures, SavedSearch};
-use crate::search::comback::{CacheSize, CombackSettings, RebuildStats, cache_states_max};
+use crate::search::comback::{
+    CacheSize, CombackSettings, RebuildStats, StateCacheConfig, cache_states_max,
+};
 use crate::search::files::EVENTUALLY_VERDICTS;
 use crate::search::store_stats::StorePart;
 use crate::search::trace::{Counterexample, TraceFinder};
@@ -81,10 +87,12 @@ use crate::search::{
 };
 use check::PropertyStopPredicate;
 use eventually_verdicts::EventuallyVerdicts;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// What comes first in the key by which states are sorted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum KeyOrder {
     /// The model's variables as it declares them.
     #[default]
@@ -428,6 +436,7 @@ impl<'m> Session<'m> {
             unused: searched.stack().unused_reductions(),
             claim: about.claim,
             sources: &about.sources,
+            conditions: about.conditions,
             limits,
             scope: &about.scope,
             outcome,
@@ -446,8 +455,10 @@ impl<'m> Session<'m> {
 
 /// Refuses a cache that was asked for and that the plan has no room for.
 pub fn check_room(storage: &StateStorage, plan: &MemoryPlan, width: usize) -> Result<(), Error> {
-    let StateStorage::Comback(CombackSettings { cache: (_, CacheSize::States(wanted)), .. }) =
-        storage
+    let StateStorage::Comback(CombackSettings {
+        cache: StateCacheConfig { size: CacheSize::States(wanted), .. },
+        ..
+    }) = storage
     else {
         return Ok(());
     };

@@ -6,8 +6,9 @@ use crate::exec::{Executor, FairExpander};
 use crate::model::{FairSteps, ProcessSet, StepDescription, StepOutcome};
 use crate::reduce::claim::{ClaimProduct, FairProduct};
 use crate::search::SearchControl;
+use crate::search::lasso::Lasso;
 use crate::search::liveness::fair_scc::probe_fair;
-use crate::search::liveness::nested_dfs::{Lasso, ProbeLimits, ProbeResult};
+use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeResult};
 use crate::search::liveness::shortest_lasso::{AcceptingRuns, ShorterRun, shortest};
 
 /// A product whose runs are judged, all or those that are fair to processes.

@@ -32,8 +32,8 @@ impl CheckpointEvidence<'_> {
     /// What was found wrong, shallowest first.
     pub fn violations(&self, searched: &SearchedModel) -> Result<Vec<ViolationReport>, Error> {
         let outcome = self.outcome(searched.model())?;
-        let model = (searched.model(), searched.stack().preserves());
-        Ok(report::violations(model, self.sources, self.limits, &outcome))
+        let preserved = searched.stack().preserves();
+        Ok(report::violations(searched.model(), preserved, self.sources, self.limits, &outcome))
     }
 
     /// The counterexample to something that was found wrong; nothing if told to stop.

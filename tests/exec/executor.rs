@@ -135,13 +135,10 @@ fn what_is_not_executed_is_refused() {
     for (kind, message) in [
         (ExprKind::Self_, "the slot of the process that moves"),
         (ExprKind::Processes, "the number of processes"),
-        (
-            ExprKind::Unary(UnaryOp::Not, Box::new(Expr { kind: ExprKind::Timeout, span })),
-            "a timeout",
-        ),
+        (ExprKind::Unary(UnaryOp::Not, Box::new(Expr::new(ExprKind::Timeout, span))), "a timeout"),
         (ExprKind::IsEmpty(computed), "a channel as a value"),
     ] {
-        let condition = Expr { kind, span };
+        let condition = Expr::new(kind, span);
         let kind = PropertyKind::Invariant(condition);
         let mut program = Program::default();
         program.properties.push(ProgramProperty { name: "p".into(), kind, span });

@@ -12,8 +12,8 @@ use spillway::analysis::bindings::{BindingPlan, BindingStep};
 use spillway::exec::{ExecutionMode, Executor, Interp};
 use spillway::front::{Options, pnml};
 use spillway::ir::validate::validate;
-use spillway::ir::{ConditionModality, Domain, Program, Type, TypeId};
-use spillway::model::{StateSpace, SuccessorSink, Violation, memory};
+use spillway::ir::{ConditionModality, Domain, Program, StateCondition, Type, TypeId};
+use spillway::model::Violation;
 use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
 use spillway::search::{CheckSelection, SearchLimits, SearchVerdict};
 use spillway::source::SourceMap;
@@ -484,8 +484,9 @@ fn asked(name: &str, invariant: &str) -> Result<Interp, String> {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("models/pnml/{name}.pnml"));
     let mut sources = SourceMap::default();
     sources.add("net.pnml", std::fs::read_to_string(file).unwrap());
-    sources.add(ConditionModality::Always.flag(), invariant);
-    let loaded = pnml::LANGUAGE.load(&mut sources, &Options::default());
+    let conditions = vec![StateCondition::new(ConditionModality::Always, invariant)];
+    let options = Options { conditions, ..Options::default() };
+    let loaded = pnml::LANGUAGE.load(&mut sources, &options);
     let loaded = loaded.map_err(|errors| errors[0].render(&sources).to_string())?;
     assert_eq!(validate(&loaded.program).map_err(|it| format!("{it:?}")), Ok(()));
     Ok(Interp::new(loaded.program).unwrap())
@@ -543,7 +544,7 @@ fn markings_are_asked_about() {
         ("99999999999999999999 < 1", "1:1", "`99999999999999999999` is no number of tokens"),
     ] {
         let told = asked("philosophers_coloured", invariant).map(|_| ()).expect_err(invariant);
-        let begins = format!("--invariant:{at}: error: ");
+        let begins = format!("invariant:{at}: error: ");
         assert!(told.starts_with(&begins) && told.contains(message), "{begins}{message}\n{told}");
     }
     let deep = "(".repeat(100_000);

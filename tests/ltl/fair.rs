@@ -16,8 +16,9 @@ use spillway::model::{
 };
 use spillway::reduce::claim::{FairProduct, FiniteRunPolicy};
 use spillway::search::SearchControl;
+use spillway::search::lasso::Lasso;
 use spillway::search::liveness::fair_scc::probe_fair;
-use spillway::search::liveness::nested_dfs::{Lasso, ProbeLimits, ProbeVerdict};
+use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
 use spillway::session::{LivenessCheck, PropertyRequest};
 use spillway::source::SourceMap;
 use std::collections::BTreeSet;

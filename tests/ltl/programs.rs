@@ -21,7 +21,8 @@ use spillway::ltl::{Automaton, AutomatonEdge, AutomatonState, Cube, LtlFormula, 
 use spillway::model::{FairSteps, ProcessSet, StateSpace, StepOutcome, SuccessorSink};
 use spillway::reduce::claim::{ClaimProduct, FairProduct, FiniteRunPolicy, NeverClaim};
 use spillway::search::checkpoint::SavedSearch;
-use spillway::search::liveness::nested_dfs::{Lasso, ProbeVerdict};
+use spillway::search::lasso::Lasso;
+use spillway::search::liveness::nested_dfs::ProbeVerdict;
 use spillway::search::liveness::owcty::SavedCycleSearch;
 use spillway::session::{AcceptingComponents, Fairness, replay};
 use std::cell::RefCell;

@@ -12,11 +12,13 @@ use spillway::model::{StepOutcome, SystemDescription};
 use spillway::reduce::claim::{ClaimProduct, FiniteRunPolicy};
 use spillway::reduce::partial_order::PartialOrderMethod;
 use spillway::reduce::rewriting::RewriteSelection;
-use spillway::search::liveness::nested_dfs::{Lasso, ProbeLimits, ProbeVerdict};
+use spillway::search::lasso::Lasso;
+use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
 use spillway::search::{MemoryPlan, SearchControl, StateStorage};
 use spillway::session::{
-    EmptinessSearch, Fairness, LivenessCheck, ProductCheck, PropertyRequest, ReductionRequest,
-    ReplayedRun, SearchDirectory, SearchJob, StepChoice, probe_product, probe_reduced,
+    CheckConfig, EmptinessSearch, Fairness, LivenessCheck, ProductCheck, PropertyRequest,
+    ReductionRequest, ReplayedRun, SearchDirectory, SearchJob, StepChoice, probe_product,
+    probe_reduced,
 };
 use spillway::source::SourceMap;
 
@@ -120,13 +122,8 @@ pub fn reduced(watched: &LivenessCheck, ended: FiniteRunPolicy, on_disk: bool) -
         }
         true => {
             let storage = StateStorage::default();
-            let job = SearchJob::of_runs(
-                watched,
-                &searched,
-                Fairness::None,
-                &LivenessCheck::limits(None),
-                &storage,
-            );
+            let config = CheckConfig::default();
+            let job = SearchJob::of_runs(&config, watched, &searched, &storage);
             let directory = SearchDirectory::create(None, &job, None).unwrap();
             let bytes = 8 * searched.model().width() as u64;
             let plan = MemoryPlan {

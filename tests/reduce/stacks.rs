@@ -77,6 +77,7 @@ fn claimed_of(text: &str) -> Interp {
     ];
     let claim = Claim { locations, start, moves };
     program.properties[property].kind = PropertyKind::Claim(Box::new(claim));
+    program.number_exprs();
     spillway::ir::validate::validate(&program).unwrap();
     Interp::new(program).unwrap()
 }
@@ -173,7 +174,7 @@ impl Simulation for Chains<'_> {
         _: &[u8],
         from: &[u8],
         to: &[u8],
-    ) -> spill::Result<Option<Vec<Vec<u8>>>> {
+    ) -> Result<Option<Vec<Vec<u8>>>, ModelError> {
         let mut states = Vec::new();
         let run = |out: &mut SuccessorSink| self.model.expand(from, out);
         let _ = SuccessorSink::collect(self.width(), &mut states, run)?;

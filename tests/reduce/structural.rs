@@ -13,11 +13,9 @@ use spillway::Check;
 use spillway::budget::AnalysisBudget;
 use spillway::exec::ExecutionMode;
 use spillway::front::{Language, Options};
-use spillway::ir::ConditionModality;
 use spillway::ir::{ActionId, validate};
-use spillway::model::{
-    StateSpace, SystemDescription as _, Violation, is_action_hidden, memory, original_action_counts,
-};
+use spillway::ir::{ConditionModality, StateCondition};
+use spillway::model::Violation;
 use spillway::reduce::partial_order::PartialOrderMethod;
 use spillway::reduce::rewriting::{RewriteSelection, RewrittenProgram};
 use spillway::reduce::structural::{AgglomerationKind, NAME};
@@ -34,11 +32,12 @@ const INVARIANTS: CheckSelection = CheckSelection { invariants: true, ..CheckSel
 fn load(text: &str, invariant: &str) -> TextModel {
     let mut sources = SourceMap::default();
     sources.add("net.pnml", text);
+    let mut options = Options::default();
     if !invariant.is_empty() {
-        sources.add(ConditionModality::Always.flag(), invariant);
+        options.conditions.push(StateCondition::new(ConditionModality::Always, invariant));
     }
     let language = Language::from_name("pnml").unwrap();
-    let loaded = TextModel::load(language, sources, Options::default());
+    let loaded = TextModel::load(language, sources, options);
     loaded.map(|(model, _)| model).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 

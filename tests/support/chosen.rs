@@ -11,8 +11,8 @@ use spillway::model::{
     SystemDescription, TakenAction, Violation,
 };
 use spillway::source::Span;
-use std::ops::ControlFlow;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 /// Says where the first difference is.
 pub type Kept = Result<(), String>;

@@ -5,7 +5,7 @@ use super::{begin_or_resume, begin_stored_or_resume, tiny_plan};
 use spill::{ByteFrequencies, Codec, Disk, FaultDisk, HuffmanCode, HuffmanTables};
 use spillway::model::{CheckSelection, Finding, Findings, StateSpace, StepOutcome, Violation};
 use spillway::search::checkpoint::SavedSearch;
-use spillway::search::comback::{self, CacheKind, CacheSize, CombackSettings};
+use spillway::search::comback::{self, CacheKind, CacheSize, CombackSettings, StateCacheConfig};
 use spillway::search::storage::train_codec;
 use spillway::search::trace::{ReplayedTrace, counterexample};
 use spillway::search::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome, StateStorage};
@@ -16,7 +16,7 @@ use std::time::Duration;
 /// short that every state has the hash of many others.
 fn combacks() -> impl Iterator<Item = StateStorage> {
     let settings = |hash_bits, kind, states, groups| {
-        let cache = (kind, CacheSize::States(states));
+        let cache = StateCacheConfig { kind, size: CacheSize::States(states) };
         StateStorage::Comback(CombackSettings { hash_bits, cache, groups })
     };
     [

@@ -2,7 +2,8 @@
 
 use super::CheckedProduct;
 use super::summary::{LivenessStage, LivenessSummary};
-use crate::cli::args::{CheckArgs, SessionArgs, TraceArgs};
+use crate::cli::args::TraceArgs;
+use crate::cli::command::{CheckCommand, SessionOptions};
 use crate::cli::failure::{self, CommandFailure};
 use crate::cli::next_commands::{self, CounterexampleShape};
 use crate::cli::trail::WrittenTrail;
@@ -13,11 +14,12 @@ use crate::front::TrailEnd;
 use crate::model::{Counters, StepDescription, StepOutcome, SystemDescription};
 use crate::reduce::ReductionRefusal;
 use crate::report::{
-    self, AnnotatedSources, CheckScope, FinalStateView, JudgementReport, PropertyVerdict,
-    ReportPage, TraceDisplayOptions, TraceFormat, TraceView, ViolatingRun, ViolatingRunEnd, count,
-    grouped,
+    self, AnnotatedSources, CheckScope, FinalStateView, JudgementReport, PropertyJudgement,
+    PropertyVerdict, ReportPage, TraceDisplayOptions, TraceFormat, TraceView, ViolatingRun,
+    ViolatingRunEnd, count, grouped,
 };
-use crate::search::liveness::nested_dfs::{Lasso, ProbeVerdict};
+use crate::search::lasso::Lasso;
+use crate::search::liveness::nested_dfs::ProbeVerdict;
 use crate::search::{SearchVerdict, events};
 use crate::session::{Fairness, LivenessCheck, ReplayedRun, SearchedModel, SweepStatus};
 use serde_json::{Value, json};
@@ -50,17 +52,17 @@ pub(super) struct LivenessPrintOptions<'a> {
     /// What is done about errors.
     pub(super) errors: ErrorPolicy,
     /// The command line, and where the search is kept, where it is told how to look at the run again.
-    again: Option<(&'a SessionArgs, Option<&'a Path>)>,
+    again: Option<(&'a SessionOptions, Option<&'a Path>)>,
 }
 
 impl LivenessPrintOptions<'_> {
     /// What came of a sitting, whose search is kept in a directory, if it is.
     pub(super) fn of<'a>(
-        args: &'a SessionArgs,
+        args: &'a SessionOptions,
         errors: ErrorPolicy,
         dir: Option<&'a Path>,
     ) -> LivenessPrintOptions<'a> {
-        let SessionArgs { json, mcc: is_quiet, strict, no_trace, ref spin_trail, .. } = *args;
+        let SessionOptions { json, mcc: is_quiet, strict, no_trace, ref spin_trail, .. } = *args;
         let (trail, view) = (spin_trail.as_deref(), args.view());
         let again = Some((args, dir));
         LivenessPrintOptions {
@@ -95,10 +97,26 @@ impl LivenessPrintOptions<'_> {
         }
     }
 
+    /// Prints a result as one JSON object, or keeps it for that of the whole check.
+    fn print_document(&self, document: Value) {
+        match self.again {
+            Some((args, _)) => print_document(args, document),
+            None => print_json(&format!("{document:#}\n")),
+        }
+    }
+
     /// Whether what was found has errors looked for next.
     pub(super) fn checks_errors_next(&self, told: &LivenessSummary) -> bool {
         let is_verified = told.found == ProbeVerdict::None;
         is_verified && told.faults > 0 && self.errors == ErrorPolicy::CheckNext
+    }
+}
+
+/// Prints the result of a search as one JSON object, or keeps it for that of the whole check.
+fn print_document(args: &SessionOptions, document: Value) {
+    match &args.collector {
+        Some(collector) => collector.add_document(document),
+        None => print_json(&format!("{document:#}\n")),
     }
 }
 
@@ -122,8 +140,8 @@ pub(super) fn print_outcome(
     };
     if let Some(format) = how.format {
         let run = run.ok_or_else(trace::none_to_print)?;
-        let model = (watched.model.name(), &watched.model.sources);
-        print(&report::formatted_run(format, model, &run, &watched.name));
+        let (model, sources) = (watched.model.name(), &watched.model.sources);
+        print(&report::formatted_run(format, model, sources, &run, &watched.name));
         written.into_iter().for_each(WrittenTrail::say);
         return Ok(code(&told.found));
     }
@@ -141,7 +159,7 @@ pub(super) fn print_outcome(
         }
         true => {
             let told = as_json((watched, Some(searched), fairness), told, run.as_ref());
-            print_json(&format!("{told:#}\n"));
+            how.print_document(told);
         }
         false => {
             let run = run.as_ref().map(|it| (it, &how.view));
@@ -200,7 +218,7 @@ pub(super) struct SearchProvenance<'m> {
 
 /// Writes the files that are asked for of what came of a search.
 pub(super) fn write_files(
-    args: &SessionArgs,
+    args: &SessionOptions,
     of: CheckedProduct<'_, '_>,
     told: &LivenessSummary,
     made: SearchProvenance<'_>,
@@ -215,7 +233,7 @@ pub(super) fn write_files(
 }
 
 fn write_page(
-    args: &SessionArgs,
+    args: &SessionOptions,
     (watched, scope): (&LivenessCheck, &CheckScope),
     (mut page, found): (ReportPage<'_>, &ProbeVerdict),
     SearchProvenance { dir, seconds }: SearchProvenance<'_>,
@@ -226,19 +244,18 @@ fn write_page(
         ProbeVerdict::Found(_) => PropertyVerdict::Violated,
         ProbeVerdict::Open => PropertyVerdict::Open,
     };
-    if let Some(path) = &args.report {
+    if let Some(path) = &args.outputs.report {
         let (events, dir) = (events.as_deref().unwrap_or_default(), name.as_deref());
         page = ReportPage { events, dir, ..page };
-        result_files::put("the report", path, &page.html())?;
+        result_files::write_page(args, path, page.verdict, page.render())?;
     }
-    let of = (&watched.model.interp as &dyn SystemDescription, &watched.model.sources);
-    let all = report::judgements_of_runs(watched.property(), came, of, scope);
+    let (kind, name) = watched.property();
+    let property = PropertyJudgement::of_runs(kind, name, came);
+    let (model, sources) = (&watched.model.interp, &watched.model.sources);
+    let all = report::judgements_of_runs(property, model, sources, scope);
     let (model, strict) = (watched.model.name().to_owned(), args.strict);
     let ReportPage { told, way, .. } = page;
-    result_files::write_judgements(
-        args,
-        &JudgementReport { model, seconds, all, told, way, strict },
-    )
+    result_files::write_judgements(args, JudgementReport { model, seconds, all, told, way, strict })
 }
 
 /// Writes what is shown of a run as SPIN would have.
@@ -321,7 +338,7 @@ fn strict_code(strict: bool, code: u8, scope: &CheckScope) -> u8 {
 
 /// Tells that no run can violate the property.
 pub(super) fn print_vacuous(
-    args: &CheckArgs,
+    args: &CheckCommand,
     watched: &LivenessCheck,
     fairness: Fairness,
 ) -> CommandResult {
@@ -336,7 +353,7 @@ pub(super) fn print_vacuous(
         false => print(&as_text),
         true => {
             let told = as_json((watched, None, fairness), &LivenessSummary::UNSEARCHED, None);
-            print_json(&format!("{told:#}\n"));
+            print_document(&args.run, told);
         }
     }
     let texts = Some(AnnotatedSources::uncounted(&watched.model.sources));
@@ -435,7 +452,7 @@ pub(super) fn as_text(
     }
     match run {
         None => out,
-        Some((run, view)) => run.text((&watched.model.sources, view), name) + "\n" + &out,
+        Some((run, view)) => run.text(&watched.model.sources, view, name) + "\n" + &out,
     }
 }
 

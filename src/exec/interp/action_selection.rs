@@ -136,18 +136,18 @@ fn non_stuttering_states(
     states.chunks_exact(width).zip(split_by_ends(&successors, &ends)).map(leads).collect()
 }
 
-/// Adds a successor, and the instance of the step to it.
-type AddLabelledStep<'a> = dyn FnMut(&mut SuccessorSink, &[u8], InstanceId) + 'a;
+/// Adds a successor, and the instance of the step to it. Gives the number of bytes added.
+type AddLabelledStep<'a> = dyn FnMut(&mut SuccessorSink, &[u8], InstanceId) -> u64 + 'a;
 
 impl InterpSelector<'_> {
-    /// Adds the steps of what is chosen, each by `add` in so many bytes, and says where those of each state end.
+    /// Adds the steps of what is chosen, each by `add`, and says where those of each state end.
     fn expand_chosen_by(
         &self,
         states: &[u8],
         chosen: &InstanceSets,
         ends: &mut Vec<u64>,
         out: &mut SuccessorSink,
-        (bytes, add): (usize, &mut AddLabelledStep),
+        add: &mut AddLabelledStep,
     ) {
         let (interp, width) = (self.interp, self.interp.width());
         ends.clear();
@@ -170,8 +170,7 @@ impl InterpSelector<'_> {
                         interp.count_taken(taken, led, out);
                         match led {
                             StepTarget::To(successor) => {
-                                added += bytes as u64;
-                                add(out, successor, self.instances.number(begun));
+                                added += add(out, successor, self.instances.number(begun));
                             }
                             StepTarget::LeftOut => out.count_excluded(1),
                             StepTarget::Intermediate => {}
@@ -214,8 +213,10 @@ impl SelectiveStateSpace for InterpSelector<'_> {
         ends: &mut Vec<u64>,
         out: &mut SuccessorSink,
     ) {
-        let add = &mut |out: &mut SuccessorSink, successor: &[u8], _| out.candidate(successor);
-        self.expand_chosen_by(states, chosen, ends, out, (self.interp.width(), add));
+        self.expand_chosen_by(states, chosen, ends, out, &mut |out, successor, _| {
+            out.candidate(successor);
+            successor.len() as u64
+        });
     }
 
     fn expand_labelled_with_ends(
@@ -225,11 +226,10 @@ impl SelectiveStateSpace for InterpSelector<'_> {
         ends: &mut Vec<u64>,
         out: &mut LabelledSink,
     ) {
-        let add = &mut |out: &mut SuccessorSink, successor: &[u8], instance: InstanceId| {
-            out.record(successor, &instance.0.to_le_bytes());
-        };
-        let bytes = self.interp.width() + LABEL_BYTES;
-        self.expand_chosen_by(states, chosen, ends, out.records(), (bytes, add));
+        self.expand_chosen_by(states, chosen, ends, out.records(), &mut |out, successor, it| {
+            out.record(successor, &it.0.to_le_bytes());
+            (successor.len() + LABEL_BYTES) as u64
+        });
     }
 
     fn check_states(&self, states: &[u8], enabled: &InstanceSets, out: &mut SuccessorSink) {

@@ -1,6 +1,6 @@
 //! What statements and messages do to a state.
 
-use super::channels::ChannelInstance;
+use super::channels::{ChannelInstance, ChannelReceive};
 use super::covers;
 use super::failure::{check_stop, fault};
 use super::frames::{BodyFlow, LocalEnv, LocalValue};
@@ -12,6 +12,15 @@ use crate::ir::{
 };
 use crate::model::FaultKind;
 use crate::source::Span;
+
+/// What a loop over values does with each.
+struct ForBody<'a> {
+    /// What holds the value.
+    local: LocalId,
+    body: &'a [Stmt],
+    /// Where the loop stands.
+    span: Span,
+}
 
 impl Interp {
     /// Runs statements in order, each in the state the ones before it left.
@@ -57,11 +66,21 @@ impl Interp {
                 let goes_on = |value: &i64| if step > 0 { *value <= last } else { *value >= last };
                 let values = std::iter::successors(Some(first), |value| value.checked_add(step));
                 let values = values.take_while(goes_on);
-                self.run_for(values, *local, (body, stmt.span), state, locals)
+                self.run_for(
+                    values,
+                    ForBody { local: *local, body, span: stmt.span },
+                    state,
+                    locals,
+                )
             }
             StmtKind::ForEach { local, over, body } => {
                 let (low, high) = self.scalar_bounds(*over);
-                self.run_for(low..=high, *local, (body, stmt.span), state, locals)
+                self.run_for(
+                    low..=high,
+                    ForBody { local: *local, body, span: stmt.span },
+                    state,
+                    locals,
+                )
             }
             StmtKind::Declare { local, ty, body, .. } => {
                 self.declare(*local, *ty, state, locals);
@@ -111,15 +130,14 @@ impl Interp {
     fn run_for(
         &self,
         values: impl Iterator<Item = i64>,
-        local: LocalId,
-        (body, span): (&[Stmt], Span),
+        each: ForBody,
         state: &mut [u8],
         locals: &LocalEnv,
     ) -> Result<BodyFlow, EvalFailure> {
         for value in values {
-            check_stop(span)?;
-            locals.set(local, LocalValue::Value(value));
-            match self.run(body, state, locals)? {
+            check_stop(each.span)?;
+            locals.set(each.local, LocalValue::Value(value));
+            match self.run(each.body, state, locals)? {
                 BodyFlow::Next => {}
                 flow => return Ok(flow),
             }
@@ -315,12 +333,12 @@ impl Interp {
                 self.enqueue(channel, &message, *sorted, *span, state)?;
             }
             Communication::Receive { patterns, anywhere, peek, span, .. } => {
-                let asked = (patterns.as_slice(), *anywhere, *span);
-                let found = self.find_message(channel, asked, (before, state), locals)?;
+                let receive = ChannelReceive { channel, patterns, span: *span };
+                let found = self.find_message(receive, *anywhere, before, state, locals)?;
                 let Some(position) = found else { return Ok(false) };
                 self.check_arity(communication, channel, tell)?;
                 let message = self.message_at(channel, position, patterns.len(), state);
-                self.deliver(channel, patterns, &message, *span, state, locals)?;
+                self.deliver(receive, &message, state, locals)?;
                 if !peek {
                     self.dequeue(channel, position, state);
                 }
@@ -343,8 +361,8 @@ impl Interp {
                 Ok(self.length(channel, state) < capacity)
             }
             Communication::Receive { patterns, anywhere, span, .. } => {
-                let asked = (patterns.as_slice(), *anywhere, *span);
-                let found = self.find_message(channel, asked, (state, state), locals)?;
+                let receive = ChannelReceive { channel, patterns, span: *span };
+                let found = self.find_message(receive, *anywhere, state, state, locals)?;
                 Ok(found.is_some())
             }
         }
@@ -442,10 +460,8 @@ impl Interp {
     /// Stores a message where a receive wants it.
     pub(super) fn deliver(
         &self,
-        channel: ChannelInstance,
-        patterns: &[ReceivePattern],
+        ChannelReceive { channel, patterns, span }: ChannelReceive,
         message: &[i64],
-        span: Span,
         state: &mut [u8],
         locals: &LocalEnv,
     ) -> Result<(), EvalFailure> {

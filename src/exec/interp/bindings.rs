@@ -109,7 +109,7 @@ impl Interp {
             BindingStep::Scan(NonzeroScan { conjunct, binds }) => {
                 let place = nonzero_place(listed.conjuncts[*conjunct]).map(|it| it.0);
                 let place = place.unwrap_or_else(|| unreachable!("a source reads a place"));
-                self.scan((listed, place), binds, locals, &mut go_on)
+                self.scan(listed, place, binds, locals, &mut go_on)
             }
         }
     }
@@ -117,7 +117,8 @@ impl Interp {
     /// Binds what the indices of a place give, so that it is not 0.
     fn scan<'f>(
         &self,
-        (listed, place): (&BindingSearch<'_>, &Place),
+        listed: &BindingSearch<'_>,
+        place: &Place,
         binds: &[IndexBinding],
         locals: &LocalEnv<'f>,
         go_on: &mut dyn FnMut(&LocalEnv<'f>) -> ControlFlow<()>,
@@ -135,7 +136,7 @@ impl Interp {
         let values = indices.filter_map(|index| bind.value(index));
         for value in values {
             listed.bind(bind.parameter, value, least, locals, &mut |locals| {
-                self.scan((listed, place), rest, locals, go_on)
+                self.scan(listed, place, rest, locals, go_on)
             })?;
         }
         ControlFlow::Continue(())

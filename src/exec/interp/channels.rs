@@ -9,6 +9,7 @@ use super::frames::LocalEnv;
 use super::{EvalFailure, Interp};
 use crate::ir::{
     ArityMismatch, ChannelId, ChannelRef, Communication, CommunicationFit, Owner, ProcessInstance,
+    ReceivePattern,
 };
 use crate::model::FaultKind;
 use crate::source::Span;
@@ -20,6 +21,17 @@ pub(in crate::exec) struct ChannelInstance {
     pub id: ChannelId,
     /// Whose.
     pub slot: u32,
+}
+
+/// What a receive asks of a channel.
+#[derive(Clone, Copy)]
+pub(in crate::exec) struct ChannelReceive<'a> {
+    /// The channel that it receives from.
+    pub channel: ChannelInstance,
+    /// What each field of the message has to be, or where it is stored.
+    pub patterns: &'a [ReceivePattern],
+    /// Where it stands in the source.
+    pub span: Span,
 }
 
 impl Interp {
@@ -68,7 +80,7 @@ impl Interp {
     ) -> Result<(), EvalFailure> {
         let fields = self.program.channels[channel.id].fields.len();
         let failure =
-            |misfit| self.misfit(misfit, channel, (communication.arity(), communication.span()));
+            |misfit| self.misfit(misfit, channel, communication.arity(), communication.span());
         match communication.fit(fields) {
             CommunicationFit::Fits => {}
             CommunicationFit::Continues(misfit) => tell(failure(misfit)),
@@ -82,7 +94,8 @@ impl Interp {
         &self,
         misfit: ArityMismatch,
         channel: ChannelInstance,
-        (given, span): (usize, Span),
+        given: usize,
+        span: Span,
     ) -> EvalFailure {
         let about = &self.program.channels[channel.id];
         let message = misfit.describe(given, &about.name, about.fields.len());

@@ -21,6 +21,15 @@ pub(crate) struct ClaimPath {
     pub to: LocationId,
 }
 
+/// A claim, and the moves from each of its locations.
+#[derive(Clone, Copy)]
+pub(crate) struct ClaimMoves<'a> {
+    /// The claim.
+    pub claim: &'a Claim,
+    /// The numbers of the moves from each location.
+    pub from: &'a [Vec<u32>],
+}
+
 /// Everything that a claim can do in a state.
 #[derive(Debug, Default)]
 pub(crate) struct ClaimPaths {
@@ -33,28 +42,25 @@ pub(crate) struct ClaimPaths {
 }
 
 impl Interp {
-    /// Everything that a claim, whose moves from each location are `from`, can do at a location.
+    /// Everything that a claim can do at a location.
     pub(crate) fn claim_paths(
         &self,
-        (claim, from): (&Claim, &[Vec<u32>]),
+        moves: ClaimMoves,
         at: LocationId,
         state: &[u8],
         timeout: bool,
     ) -> ClaimPaths {
         let mut locals = LocalEnv::default();
         locals.timeout = timeout;
-        claim_paths_under(
-            (claim, from),
-            at,
-            &ClaimStateConditions { interp: self, claim, state, locals },
-        )
+        let claim = moves.claim;
+        claim_paths_under(moves, at, &ClaimStateConditions { interp: self, claim, state, locals })
     }
 
-    /// Where a claim, whose moves from each location are `from`, comes to by one move from a location where nothing asserts or
-    /// asks for `timeout`; false if a guard fails.
+    /// Where a claim comes to by one move from a location where nothing asserts or asks for `timeout`; false if a guard
+    /// fails.
     pub(crate) fn claim_moves(
         &self,
-        (claim, from): (&Claim, &[Vec<u32>]),
+        ClaimMoves { claim, from }: ClaimMoves,
         at: LocationId,
         state: &[u8],
         visit: &mut dyn FnMut(LocationId),
@@ -80,10 +86,9 @@ pub(crate) trait ClaimConditions {
     fn failures(&self, number: u32) -> Vec<EvalFailure>;
 }
 
-/// Everything that a claim, whose moves from each location are `from`, can do at a location where its
-/// conditions are these.
+/// Everything that a claim can do at a location where its conditions are these.
 pub(crate) fn claim_paths_under(
-    (claim, from): (&Claim, &[Vec<u32>]),
+    ClaimMoves { claim, from }: ClaimMoves,
     at: LocationId,
     conditions: &dyn ClaimConditions,
 ) -> ClaimPaths {

@@ -1,6 +1,6 @@
 //! The value of an expression in a state.
 
-use super::channels::ChannelInstance;
+use super::channels::{ChannelInstance, ChannelReceive};
 use super::failure::{check_stop, fault};
 use super::frames::{LocalEnv, LocalValue};
 use super::{EvalFailure, Interp};
@@ -73,8 +73,8 @@ impl Interp {
             }
             ExprKind::CanReceive(channel, patterns, anywhere) => {
                 let channel = self.channel(channel, state, locals)?;
-                let asked = (patterns.as_slice(), *anywhere, expr.span);
-                let found = self.find_message(channel, asked, (state, state), locals)?;
+                let receive = ChannelReceive { channel, patterns, span: expr.span };
+                let found = self.find_message(receive, *anywhere, state, state, locals)?;
                 Ok(found.is_some().into())
             }
             ExprKind::ChannelNumber(channel) => {
@@ -107,7 +107,16 @@ impl Interp {
                 Ok(self.value_in(state, cell).is_none().into())
             }
             ExprKind::Quantified { quantifier, local, over, body } => {
-                self.quantified(*quantifier, *local, *over, body, state, locals)
+                let stops_at = *quantifier == Quantifier::Some;
+                let (low, high) = self.scalar_bounds(*over);
+                for value in low..=high {
+                    check_stop(body.span)?;
+                    locals.set(*local, LocalValue::Value(value));
+                    if (self.eval(body, state, locals)? != 0) == stops_at {
+                        return Ok(stops_at.into());
+                    }
+                }
+                Ok((!stops_at).into())
             }
             ExprKind::Count { multiset, local, body } => {
                 self.count(multiset, *local, body, state, locals)
@@ -183,27 +192,6 @@ impl Interp {
         let locals = mover.map_or_else(LocalEnv::default, LocalEnv::of);
         values.iter().for_each(|&(local, value)| locals.set(local, LocalValue::Value(value)));
         self.eval(expr, state, &locals).ok().map(|value| value != 0)
-    }
-
-    fn quantified(
-        &self,
-        quantifier: Quantifier,
-        local: LocalId,
-        over: TypeId,
-        body: &Expr,
-        state: &[u8],
-        locals: &LocalEnv,
-    ) -> Result<i64, EvalFailure> {
-        let (low, high) = self.scalar_bounds(over);
-        let stops_at = quantifier == Quantifier::Some;
-        for value in low..=high {
-            check_stop(body.span)?;
-            locals.set(local, LocalValue::Value(value));
-            if (self.eval(body, state, locals)? != 0) == stops_at {
-                return Ok(stops_at.into());
-            }
-        }
-        Ok((!stops_at).into())
     }
 
     /// Why an operation on two integers has no result.
@@ -343,16 +331,17 @@ impl Interp {
     /// in `before`.
     pub(super) fn find_message(
         &self,
-        channel: ChannelInstance,
-        (patterns, anywhere, span): (&[ReceivePattern], bool, Span),
-        (before, state): (&[u8], &[u8]),
+        receive: ChannelReceive,
+        anywhere: bool,
+        before: &[u8],
+        state: &[u8],
         locals: &LocalEnv,
     ) -> Result<Option<i64>, EvalFailure> {
-        let waiting = self.length(channel, state);
+        let waiting = self.length(receive.channel, state);
         let reachable = if anywhere { waiting } else { waiting.min(1) };
         for position in 0..reachable {
-            let message = self.message_at(channel, position, patterns.len(), state);
-            if self.matches((channel, patterns, span), &message, before, locals)? {
+            let message = self.message_at(receive.channel, position, receive.patterns.len(), state);
+            if self.matches(receive, &message, before, locals)? {
                 return Ok(Some(position));
             }
         }
@@ -362,7 +351,7 @@ impl Interp {
     /// Whether every field of a channel's message that must have a certain value has it.
     pub(super) fn matches(
         &self,
-        (channel, patterns, span): (ChannelInstance, &[ReceivePattern], Span),
+        ChannelReceive { channel, patterns, span }: ChannelReceive,
         message: &[i64],
         state: &[u8],
         locals: &LocalEnv,
@@ -376,9 +365,7 @@ impl Interp {
         }
         let fields = self.program.channels[channel.id].fields.len();
         match message_arity::fails_past_end(patterns, fields) {
-            true => {
-                Err(self.misfit(ArityMismatch::TooManyReceived, channel, (patterns.len(), span)))
-            }
+            true => Err(self.misfit(ArityMismatch::TooManyReceived, channel, patterns.len(), span)),
             false => Ok(true),
         }
     }

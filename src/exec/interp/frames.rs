@@ -94,6 +94,14 @@ pub(super) enum BodyFlow {
     Dropped,
 }
 
+/// Cells that an argument is stored in.
+pub(super) struct ArgumentCells {
+    /// The first of them.
+    pub first: CellId,
+    /// The type of what they hold.
+    pub ty: TypeId,
+}
+
 /// A failure in the body of a function that is called here.
 fn within(function: &Function, span: Span, mut failure: EvalFailure) -> EvalFailure {
     if function.is_declared() {
@@ -134,7 +142,8 @@ impl Interp {
                 CallArgument::Reference(place) => self.cell(place, state, locals)?.0,
                 _ => {
                     let cell = own.cell(parameter.local);
-                    self.store_argument(argument, cell, parameter.ty, span, state, locals)?;
+                    let to = ArgumentCells { first: cell, ty: parameter.ty };
+                    self.store_argument(argument, to, span, state, locals)?;
                     cell
                 }
             };
@@ -191,8 +200,7 @@ impl Interp {
     pub(super) fn store_argument(
         &self,
         argument: &CallArgument,
-        to: CellId,
-        ty: TypeId,
+        to: ArgumentCells,
         span: Span,
         state: &mut [u8],
         locals: &LocalEnv,
@@ -200,11 +208,11 @@ impl Interp {
         match argument {
             CallArgument::Value(value) => {
                 let value = self.possibly_undefined(value, state, locals)?;
-                self.store_or_undefine(to, value, OverflowRule::Fails, span, state)
+                self.store_or_undefine(to.first, value, OverflowRule::Fails, span, state)
             }
             CallArgument::Copy(place) | CallArgument::Reference(place) => {
                 let (from, _) = self.cell(place, state, locals)?;
-                self.copy_cells(from.0, to.0, self.layout.sizes[ty], state);
+                self.copy_cells(from.0, to.first.0, self.layout.sizes[to.ty], state);
                 Ok(())
             }
         }

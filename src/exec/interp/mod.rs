@@ -60,8 +60,8 @@ use crate::model::{
     SuccessorSink, SystemDescription, TakenAction, Violation, stop_request,
 };
 use crate::source::Span;
-pub(in crate::exec) use channels::ChannelInstance;
-pub(crate) use claims::{ClaimConditions, ClaimPath, ClaimPaths, claim_paths_under};
+pub(in crate::exec) use channels::{ChannelInstance, ChannelReceive};
+pub(crate) use claims::{ClaimConditions, ClaimMoves, ClaimPath, ClaimPaths, claim_paths_under};
 pub(crate) use failure::EvalFailure;
 use frames::LocalEnv;
 pub(in crate::exec) use slot_steps::WITHIN_MAX;
@@ -144,7 +144,8 @@ impl Interp {
 
     /// Another program of the same states, as a pass made it of this one: it stores nothing that this one cannot.
     /// Nothing if it has constructs that are not executed.
-    pub fn rewritten(&self, program: Program) -> Option<Interp> {
+    pub fn rewritten(&self, mut program: Program) -> Option<Interp> {
+        program.number_exprs();
         let mut layout = self.layout.clone();
         // Actions that the program as written has not.
         for _ in layout.frames.actions.len()..program.actions.len() {

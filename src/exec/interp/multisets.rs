@@ -5,7 +5,7 @@
 //! canonical form (elements first, sorted by their codes), so that equal bags are equal bytes.
 
 use super::failure::fault;
-use super::frames::{LocalEnv, LocalValue};
+use super::frames::{ArgumentCells, LocalEnv, LocalValue};
 use super::{EvalFailure, Interp};
 use crate::ir::layout::{CellId, Layout};
 use crate::ir::{CallArgument, Expr, LocalId, Place, Program, Type, TypeId};
@@ -155,7 +155,8 @@ impl Interp {
             return Err(fault(FaultKind::Limit, span, message));
         };
         let there = first.0 + position * bag.stride;
-        self.store_argument(element, CellId(there + 1), bag.element, span, state, locals)?;
+        let to = ArgumentCells { first: CellId(there + 1), ty: bag.element };
+        self.store_argument(element, to, span, state, locals)?;
         self.layout.set(state, CellId(there), Some(1));
         Ok(())
     }

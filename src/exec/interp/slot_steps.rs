@@ -9,7 +9,7 @@
 //! `timeout` is true only in a second look, when the first has found nothing that can be done.
 
 use super::apply::received_as;
-use super::channels::ChannelInstance;
+use super::channels::{ChannelInstance, ChannelReceive};
 use super::failure::fault;
 use super::frames::LocalEnv;
 use super::steps::{StepAction, StepTarget, StepTargetVisitor};
@@ -461,11 +461,12 @@ impl Interp {
             return Ok(false);
         }
         let message = received_as(message.to_vec(), patterns.len());
-        if !self.matches((channel, patterns, *span), &message, state, locals)? {
+        let receive = ChannelReceive { channel, patterns, span: *span };
+        if !self.matches(receive, &message, state, locals)? {
             return Ok(false);
         }
         self.check_arity(communication, channel, tell)?;
-        self.deliver(channel, patterns, &message, *span, state, locals)?;
+        self.deliver(receive, &message, state, locals)?;
         Ok(true)
     }
 

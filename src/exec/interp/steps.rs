@@ -5,7 +5,7 @@
 //! Lockstep programs list every combination of one action for each process, the last process's
 //! varying fastest.
 
-use super::channels::ChannelInstance;
+use super::channels::{ChannelInstance, ChannelReceive};
 use super::failure::fault;
 use super::frames::{BodyFlow, LocalEnv, LocalValue};
 use super::{EvalFailure, Interp};
@@ -468,11 +468,12 @@ impl Interp {
         let message = self.message(values, state, theirs)?;
         let message = self.fitting(self.named(channel), values, message)?;
         let channel = ChannelInstance { id: self.named(channel), slot: 0 };
-        if !self.matches((channel, patterns, *span), &message, state, locals)? {
+        let receive = ChannelReceive { channel, patterns, span: *span };
+        if !self.matches(receive, &message, state, locals)? {
             return Ok(ActionResult::Nowhere);
         }
         self.load(state, work);
-        self.deliver(channel, patterns, &message, *span, work, locals)?;
+        self.deliver(receive, &message, work, locals)?;
         let moved = self.complete(receiver, 0, work, locals, &mut |_| {})?
             && self.complete(sender, 0, work, theirs, &mut |_| {})?;
         if moved { self.arrive(work) } else { Ok(ActionResult::Nowhere) }

@@ -7,7 +7,7 @@ use super::code_value::CodeValue;
 use super::emitter::{Emitter, FaultHandling, WordFrame};
 use super::expr::{COPIES_MAX, LoopExit};
 use super::names::NameBinding;
-use super::words::{BitOffset, CHUNK_BITS, WORD_BITS};
+use super::words::{BitOffset, CHUNK_BITS, ScalarPlace, WORD_BITS};
 use crate::analysis::bindings::{BindingStep, IndexBinding, NonzeroScan, nonzero_place};
 use crate::ir::layout::ScalarCell;
 use crate::ir::{Expr, NumberConversion, Parameter, Place};
@@ -77,7 +77,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
                     Some(elements) => self.scan(listed, &elements, binds, &mut follow),
                     None => {
                         let end = self.block();
-                        self.each_index(listed, place, (binds, end), &mut follow);
+                        self.each_index(listed, place, binds, end, &mut follow);
                         self.continue_at(end);
                     }
                 }
@@ -103,8 +103,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             self.names.bind(listed.parameters[bind.parameter].local, first);
         }
         let parent = self.parent();
-        let (at, shape) = self.place_offset(place, &parent);
-        let cell = self.shapes.cell(shape);
+        let ScalarPlace { at, cell } = self.scalar_place(place, &parent);
         let is_plain = !cell.undefined && cell.base() == 0 && cell.bits > 0;
         let covers = |it: &&IndexBinding| {
             it.pieces.as_ref().is_none_or(|pieces| {
@@ -121,15 +120,15 @@ impl<'a, 'f> Emitter<'a, 'f> {
         &mut self,
         listed: &BindingEmission<'_>,
         place: &Place,
-        (binds, end): (&[IndexBinding], Block),
+        binds: &[IndexBinding],
+        end: Block,
         body: &mut BindingBody<'_, 'a, 'f>,
     ) {
         let Some((bind, rest)) = binds.split_first() else {
             let is_there = self.block();
             let parent = self.parent();
-            let (at, shape) = self.place_offset(place, &parent);
-            let cell = self.shapes.cell(shape);
-            let found = self.read_cell(&parent, at, cell, place.span);
+            let there = self.scalar_place(place, &parent);
+            let found = self.read_cell(&parent, there, place.span);
             self.branch_on(found, is_there, end);
             self.continue_at(is_there);
             return body(self, end);
@@ -140,7 +139,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.count_up((bind.low, last), size, local, LoopExit::ToEnd, &mut |this, index, next| {
             let value = this.value_of_index(listed, bind, index, place.span);
             this.names.bind(local, NameBinding::Value(value));
-            this.each_index(listed, place, (rest, next), body);
+            this.each_index(listed, place, rest, next, body);
         });
         self.jump(end);
     }
@@ -191,7 +190,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         let parent = self.parent();
         let bits = self.bits_of(elements, first, &parent);
         let before = self.loops;
-        self.each_bit(elements, (first, bits), &mut |this, index, next| {
+        self.each_bit(elements, first, bits, &mut |this, index, next| {
             this.bind_all(listed, binds, index);
             body(this, next);
         });
@@ -241,7 +240,8 @@ impl<'a, 'f> Emitter<'a, 'f> {
     fn each_bit(
         &mut self,
         elements: &ArrayElements,
-        (first, bits): (Value, Value),
+        first: Value,
+        bits: Value,
         body: &mut dyn FnMut(&mut Self, CodeValue, Block),
     ) {
         let (head, found, next, end) = (self.block(), self.block(), self.block(), self.block());

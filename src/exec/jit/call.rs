@@ -53,9 +53,8 @@ impl Emitter<'_, '_> {
     ) {
         let result = self.result_of(id, arguments, span, frame);
         if let Some(place) = into {
-            let (at, shape) = self.place_offset(place, frame);
-            let cell = self.shapes.cell(shape);
-            self.store_maybe(frame, at, cell, result, OverflowRule::Fails, place.span);
+            let to = self.scalar_place(place, frame);
+            self.store_maybe(frame, to, result, OverflowRule::Fails, place.span);
         }
     }
 

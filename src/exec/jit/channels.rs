@@ -122,9 +122,8 @@ impl Emitter<'_, '_> {
             (Some(pid), _) => CodeValue::constant(pid),
             (None, PidRule::In(variable)) => {
                 let place = crate::ir::Place::variable(variable, program.variables[variable].span);
-                let (at, shape) = self.place_offset(&place, frame);
-                let cell = self.shapes.cell(shape);
-                self.read_cell(frame, at, cell, place.span)
+                let from = self.scalar_place(&place, frame);
+                self.read_cell(frame, from, place.span)
             }
             (None, _) => unreachable!("such pids are known"),
         }

@@ -3,8 +3,9 @@
 use super::code::{FaultSite, MachineCode, MoverMode};
 use super::code_purpose::CodePurpose;
 use super::code_size::{CodeSizes, UNROLLED_MAX};
+use super::compile_limits::CompileLimits;
 use super::driver::{DispatchTable, TableFunction};
-use super::emitter::Emitter;
+use super::emitter::{CodeContext, Emitter};
 use super::function_compiler::{CompileError, FunctionCompiler};
 use super::outline::OutlineTable;
 use super::shape::StoredTypes;
@@ -12,66 +13,13 @@ use crate::exec::Interp;
 use crate::ir::{Action, ActionId, Program};
 use crate::model::stop_request;
 use cranelift_codegen::ir::Value;
-use cranelift_frontend::FunctionBuilder;
 use cranelift_module::FuncId;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// What is compiled, and what that may take.
-#[derive(Clone, Copy, Debug)]
-pub struct CompileLimits {
-    /// What is not compiled by then is interpreted.
-    pub time: Duration,
-    /// What would take more memory than this, in bytes, is interpreted.
-    pub memory: u64,
-    /// Where all actions together have more parts than this (statements and expressions), functions
-    /// that they call are compiled by themselves.
-    pub inlined: u64,
-    /// Whether code counts how often each action is taken.
-    pub counts: bool,
-}
-
-impl Default for CompileLimits {
-    fn default() -> CompileLimits {
-        CompileLimits { time: TIME_MAX, memory: MEMORY_DEFAULT, inlined: INLINED_MAX, counts: true }
-    }
-}
-
-/// Compiling goes on for at most this long; what is not compiled by then is interpreted.
-const TIME_MAX: Duration = Duration::from_millis(1500);
-
-/// The memory that compiling may take where nobody says, in bytes.
-const MEMORY_DEFAULT: u64 = 256 << 20;
-
-/// Programs up to this size are compiled with all functions where they are called: that is the
-/// faster code, and takes a quarter of a second at most.
-const INLINED_MAX: u64 = 6000;
-
-/// The memory that the back end takes for an instruction, in bytes. Measured: 600 to 750 on
-/// functions of 50,000 to 130,000 instructions.
-const INSTRUCTION_BYTES: u64 = 1000;
-
-/// About so many instructions become of a part of a statement or expression. Measured: 5 to 12.
-const PART_INSTRUCTIONS: u64 = 6;
-
-/// More are not compiled as one function: the back end takes more than linear time.
-const INSTRUCTIONS_MAX: u64 = 150_000;
-
 /// An action with more parts than this, all functions counted where they are called, is interpreted:
 /// only going through it, call by call, would take long.
 const WHOLE_MAX: u64 = 200_000;
-
-impl CompileLimits {
-    /// How many instructions a function may have.
-    fn instructions(self) -> u64 {
-        (self.memory / INSTRUCTION_BYTES).min(INSTRUCTIONS_MAX)
-    }
-
-    /// About how many parts.
-    fn parts(self) -> u64 {
-        self.instructions() / PART_INSTRUCTIONS
-    }
-}
 
 /// Compiles everything within limits; what goes beyond is interpreted.
 pub(super) fn compile(
@@ -89,7 +37,8 @@ pub(super) fn compile(
     };
     let sizes = CodeSizes::new(program, limits.inlined);
     let bounds = SizeBounds::new(program, &sizes, limits);
-    let mut builder = CodeBuilder::new(interp, &shapes, &sizes, purpose, limits)?;
+    let mut builder =
+        CodeBuilder::new(CodeContext { interp, shapes: &shapes, sizes: &sizes, purpose, limits })?;
     let mut table = Vec::new();
     for work in &plan.functions {
         let actions: &[ActionId] = match work {
@@ -122,7 +71,9 @@ pub(super) fn assembly(interp: &Interp, action: ActionId) -> Result<String, Comp
     let sizes = CodeSizes::whole(interp.program());
     let limits =
         CompileLimits { time: Duration::MAX, memory: u64::MAX, inlined: u64::MAX, counts: false };
-    let mut builder = CodeBuilder::new(interp, &shapes, &sizes, CodePurpose::Expand, limits)?;
+    let purpose = CodePurpose::Expand;
+    let mut builder =
+        CodeBuilder::new(CodeContext { interp, shapes: &shapes, sizes: &sizes, purpose, limits })?;
     // Where processes come and go all that one does at a location is one piece.
     let edge =
         interp.program().actions[action].edge.filter(|_| interp.program().has_dynamic_processes());
@@ -195,11 +146,7 @@ impl TimePressure {
 }
 
 struct CodeBuilder<'a> {
-    interp: &'a Interp,
-    shapes: &'a StoredTypes,
-    sizes: &'a CodeSizes,
-    purpose: CodePurpose<'a>,
-    limits: CompileLimits,
+    context: CodeContext<'a>,
     workshop: FunctionCompiler,
     outlines: OutlineTable,
     sites: Vec<FaultSite>,
@@ -211,20 +158,10 @@ struct CodeBuilder<'a> {
 }
 
 impl<'a> CodeBuilder<'a> {
-    fn new(
-        interp: &'a Interp,
-        shapes: &'a StoredTypes,
-        sizes: &'a CodeSizes,
-        purpose: CodePurpose<'a>,
-        limits: CompileLimits,
-    ) -> Result<Self, CompileError> {
+    fn new(context: CodeContext<'a>) -> Result<Self, CompileError> {
         Ok(CodeBuilder {
-            interp,
-            shapes,
-            sizes,
-            purpose,
-            limits,
-            workshop: FunctionCompiler::new(purpose.optimization())?,
+            context,
+            workshop: FunctionCompiler::new(context.purpose.optimization())?,
             outlines: OutlineTable::default(),
             sites: Vec::new(),
             interpreted: 0,
@@ -247,7 +184,7 @@ impl<'a> CodeBuilder<'a> {
                 work => self.emit_work(work, haste),
             }
             let instructions = self.workshop.context.func.dfg.num_insts() as u64;
-            if instructions <= self.limits.instructions() {
+            if instructions <= self.context.limits.instructions() {
                 return self.define();
             }
             self.sites.truncate(before.0);
@@ -271,7 +208,7 @@ impl<'a> CodeBuilder<'a> {
 
     /// Emits the function for some work.
     fn emit_work(&mut self, work: &TableFunction, haste: TimePressure) {
-        let interp = self.interp;
+        let interp = self.context.interp;
         match work {
             TableFunction::Nothing => self.function(3, |_| {}),
             TableFunction::Free(actions) => self.step_function(actions, MoverMode::All, haste),
@@ -340,15 +277,9 @@ impl<'a> CodeBuilder<'a> {
 
     /// A function of so many words that returns what `body` gives, or the cursor.
     fn emit(&mut self, words: usize, body: impl FnOnce(&mut Emitter) -> Option<Value>) {
-        let imports = self.workshop.begin(words);
-        let FunctionCompiler { context, functions, module, .. } = &mut self.workshop;
-        let b = FunctionBuilder::new(&mut context.func, functions);
-        let (interp, known, sites) = (self.interp, (self.shapes, self.sizes), &mut self.sites);
-        let links = (&mut self.outlines, module);
-        let mut emitter = Emitter::begin(interp, known, sites, self.purpose, imports, links, b);
-        emitter.unrolled_max = UNROLLED_MAX.min(self.limits.parts());
-        emitter.instructions_max = self.limits.instructions() as usize;
-        emitter.counts = self.limits.counts;
+        let function = self.workshop.begin(words);
+        let mut emitter =
+            Emitter::begin(self.context, &mut self.sites, &mut self.outlines, function);
         let result = body(&mut emitter);
         self.interpreted += emitter.interpreted;
         match result {

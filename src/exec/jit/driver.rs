@@ -4,7 +4,6 @@
 use super::code::MoverMode;
 use super::code_purpose::CodePurpose;
 use super::emitter::{Emitter, FaultHandling};
-use super::footprint::StepFootprint;
 use super::native_support::is_native_expr;
 use super::runtime::JitRuntime;
 use crate::exec::Interp;
@@ -412,8 +411,7 @@ impl Emitter<'_, '_> {
             let arguments = [self.runtime, self.state, number];
             if is_native_expr(self.interp.program(), condition) {
                 self.on_fault = FaultHandling::Ignore(broken);
-                let mut footprint =
-                    StepFootprint::new(self.interp, self.shared_tables(), &self.names);
+                let mut footprint = self.footprint(&self.names);
                 footprint.add_expr(condition);
                 let parent = self.copy(&footprint.words());
                 self.branch(condition, &parent, end, broken);

@@ -5,8 +5,9 @@ use super::code::FaultSite;
 use super::code_purpose::CodePurpose;
 use super::code_size::{CodeSizes, UNROLLED_MAX};
 use super::code_value::{CodeValue, ValueRepr};
-use super::footprint::WordPlacement;
-use super::function_compiler::FunctionImports;
+use super::compile_limits::CompileLimits;
+use super::footprint::{StepFootprint, WordPlacement};
+use super::function_compiler::{FunctionImports, OpenFunction};
 use super::names::LocalNames;
 use super::outline::OutlineTable;
 use super::shape::StoredTypes;
@@ -27,6 +28,17 @@ use cranelift_jit::JITModule;
 /// In a loop without another inside, it is asked once in so many rounds whether it is time to stop; a
 /// power of two.
 pub(super) const ROUNDS_PER_STOP_CHECK: i64 = 256;
+
+/// What all functions of a program's code are made with.
+#[derive(Clone, Copy)]
+pub(super) struct CodeContext<'a> {
+    pub interp: &'a Interp,
+    pub shapes: &'a StoredTypes,
+    pub sizes: &'a CodeSizes,
+    /// What the code is for.
+    pub purpose: CodePurpose<'a>,
+    pub limits: CompileLimits,
+}
 
 /// Emits the code of one function.
 pub(super) struct Emitter<'a, 'f> {
@@ -142,14 +154,13 @@ pub(super) enum WordStorage {
 impl<'a, 'f> Emitter<'a, 'f> {
     /// Begins a function whose arguments are the run-time, the state and the cursor.
     pub fn begin(
-        interp: &'a Interp,
-        (shapes, sizes): (&'a StoredTypes, &'a CodeSizes),
+        context: CodeContext<'a>,
         sites: &'a mut Vec<FaultSite>,
-        purpose: CodePurpose<'a>,
-        imports: FunctionImports,
-        (outlines, module): (&'f mut OutlineTable, &'f mut JITModule),
-        mut b: FunctionBuilder<'f>,
+        outlines: &'f mut OutlineTable,
+        function: OpenFunction<'f>,
     ) -> Self {
+        let CodeContext { interp, shapes, sizes, purpose, limits } = context;
+        let OpenFunction { mut b, imports, module } = function;
         let entry = b.create_block();
         b.append_block_params_for_function_params(entry);
         b.switch_to_block(entry);
@@ -162,7 +173,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             interp,
             shapes,
             sizes,
-            unrolled_max: UNROLLED_MAX,
+            unrolled_max: UNROLLED_MAX.min(limits.parts()),
             b,
             imports,
             sites,
@@ -176,8 +187,8 @@ impl<'a, 'f> Emitter<'a, 'f> {
             own: None,
             exit: None,
             copies: 1,
-            instructions_max: usize::MAX,
-            counts: false,
+            instructions_max: limits.instructions() as usize,
+            counts: limits.counts,
             on_fault,
             interpreted: 0,
             loops: 0,
@@ -187,9 +198,9 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    /// What is known of the program.
-    pub fn shared_tables(&self) -> (&'a StoredTypes, &'a CodeSizes) {
-        (self.shapes, self.sizes)
+    /// What code touches whose parameters stand for what they do in `names`: nothing yet.
+    pub fn footprint(&self, names: &LocalNames) -> StepFootprint<'a> {
+        StepFootprint::new(self.interp, self.shapes, self.sizes, names)
     }
 
     /// Whether the function has more instructions than it may: going on is in vain.

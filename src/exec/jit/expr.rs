@@ -9,7 +9,7 @@ use super::emitter::{Emitter, ROUNDS_PER_STOP_CHECK, WordFrame};
 use super::names::NameBinding;
 use super::shape::location_cell;
 use super::words::BitOffset;
-use crate::exec::interp::ChannelInstance;
+use crate::exec::interp::{ChannelInstance, ChannelReceive};
 use crate::ir::interval::{self, Interval, ResultRange, is_none};
 use crate::ir::{
     Arithmetic, BinaryOp, ChannelRef, Expr, ExprKind, LocalId, Quantifier, ReceivePattern,
@@ -39,9 +39,8 @@ impl Emitter<'_, '_> {
         match &expr.kind {
             ExprKind::Constant(value) => CodeValue::constant(*value),
             ExprKind::Read(place) => {
-                let (at, shape) = self.place_offset(place, frame);
-                let cell = self.shapes.cell(shape);
-                self.read_cell(frame, at, cell, place.span)
+                let from = self.scalar_place(place, frame);
+                self.read_cell(frame, from, place.span)
             }
             ExprKind::Local(local) => self.local(*local, frame, expr.span),
             ExprKind::Unary(operator, operand) => {
@@ -147,11 +146,22 @@ impl Emitter<'_, '_> {
             }
             ExprKind::CanReceive(channel, patterns, _) => {
                 self.each_channel(channel, frame, &mut |this, at| {
-                    this.can_receive(at, patterns, frame, expr.span, then, otherwise);
+                    let receive = ChannelReceive { channel: at, patterns, span: expr.span };
+                    this.can_receive(receive, frame, then, otherwise);
                 });
             }
             ExprKind::Quantified { quantifier, local, over, body } => {
-                self.quantified(*quantifier, *local, *over, body, frame, then, otherwise);
+                let stops_at = *quantifier == Quantifier::Some;
+                let (stopped, exhausted) =
+                    if stops_at { (then, otherwise) } else { (otherwise, then) };
+                let bounds = self.scalar_bounds(*over);
+                let size = self.sizes.expr(self.interp.program(), body);
+                let leave = LoopExit::ByFault(body.span);
+                self.count_up(bounds, size, *local, leave, &mut |this, _, next| match stops_at {
+                    true => this.branch(body, frame, stopped, next),
+                    false => this.branch(body, frame, next, stopped),
+                });
+                self.jump(exhausted);
             }
             _ => {
                 let value = self.value(expr, frame);
@@ -394,29 +404,6 @@ impl Emitter<'_, '_> {
         shifted
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the parts of a quantifier and its two ways out")]
-    fn quantified(
-        &mut self,
-        quantifier: Quantifier,
-        local: LocalId,
-        over: TypeId,
-        body: &Expr,
-        frame: &WordFrame,
-        then: Block,
-        otherwise: Block,
-    ) {
-        let stops_at = quantifier == Quantifier::Some;
-        let (stopped, exhausted) = if stops_at { (then, otherwise) } else { (otherwise, then) };
-        let (low, high) = self.scalar_bounds(over);
-        let size = self.sizes.expr(self.interp.program(), body);
-        let leave = LoopExit::ByFault(body.span);
-        self.count_up((low, high), size, local, leave, &mut |this, _, next| match stops_at {
-            true => this.branch(body, frame, stopped, next),
-            false => this.branch(body, frame, next, stopped),
-        });
-        self.jump(exhausted);
-    }
-
     /// Emits `body`, which is of the size given, to run for each value from `low` to `high`, once
     /// for all or once for each. The body ends by going to the block it is given.
     pub fn count_up(
@@ -514,10 +501,8 @@ impl Emitter<'_, '_> {
     /// Goes to `then` if the first message of a channel is there and matches.
     pub fn can_receive(
         &mut self,
-        channel: ChannelInstance,
-        patterns: &[ReceivePattern],
+        ChannelReceive { channel, patterns, span }: ChannelReceive,
         frame: &WordFrame,
-        span: Span,
         then: Block,
         otherwise: Block,
     ) {
@@ -532,8 +517,7 @@ impl Emitter<'_, '_> {
         self.continue_at(waiting);
         for (pattern, field) in patterns.iter().zip(&buffer.fields) {
             if let ReceivePattern::Match(expected) = pattern {
-                let value =
-                    self.read_field(frame, BitOffset::fixed(buffer.start + field.bit), *field);
+                let value = self.read_field(frame, buffer.first_message(*field));
                 self.continue_if_equal(expected, value, frame, otherwise);
             }
         }

@@ -55,7 +55,8 @@ impl<'a> StepFootprint<'a> {
     /// Of code whose parameters stand for what they do in `names`.
     pub fn new(
         interp: &'a Interp,
-        (shapes, sizes): (&'a StoredTypes, &'a CodeSizes),
+        shapes: &'a StoredTypes,
+        sizes: &'a CodeSizes,
         names: &LocalNames,
     ) -> Self {
         let (names, callers, written, wide) = (names.clone(), Vec::new(), Vec::new(), Vec::new());
@@ -185,26 +186,26 @@ impl<'a> StepFootprint<'a> {
         (BitOffset { slack: route.slack, ..route.start }, route.shape)
     }
 
-    fn reach(&self, (at, shape): (BitOffset, StoredType)) -> Range<u32> {
+    fn reach(&self, at: BitOffset, shape: StoredType) -> Range<u32> {
         at.bit..at.bit + at.slack + self.shapes.bits(shape)
     }
 
     /// Notes that a multiset is looked through position by position.
     fn multiset(&mut self, multiset: &Place) {
-        let found = self.place_at(multiset);
-        self.index_decides(self.reach(found));
+        let (at, shape) = self.place_at(multiset);
+        self.index_decides(self.reach(at, shape));
     }
 
     /// Notes a local variable, or what is given by value, which is written when it begins.
     fn begin(&mut self, local: LocalId, at: BitOffset, ty: TypeId) {
         let shape = StoredType { ty, cell: None };
-        self.written.push(self.reach((at, shape)));
+        self.written.push(self.reach(at, shape));
         self.names.bind(local, NameBinding::Place(at, shape));
     }
 
     fn write(&mut self, place: &Place) {
-        let found = self.place_at(place);
-        self.written.push(self.reach(found));
+        let (at, shape) = self.place_at(place);
+        self.written.push(self.reach(at, shape));
     }
 
     fn channel(&mut self, channel: &ChannelRef, operation: ChannelOperation) {

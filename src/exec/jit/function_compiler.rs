@@ -6,7 +6,7 @@ use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, FuncRef, Signature, Type, types};
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_codegen::settings::{self, Configurable};
-use cranelift_frontend::FunctionBuilderContext;
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_names};
 
@@ -29,7 +29,7 @@ impl From<ModuleError> for CompileError {
 pub(super) struct FunctionCompiler {
     pub module: JITModule,
     pub context: Context,
-    pub functions: FunctionBuilderContext,
+    functions: FunctionBuilderContext,
     helpers: HelperFunctions<FuncId>,
     bytes: usize,
 }
@@ -68,6 +68,15 @@ pub(super) struct FunctionImports {
     pub interpret: FuncRef,
     pub impossible: FuncRef,
     pub config: TargetFrontendConfig,
+}
+
+/// A function that is being made.
+pub(super) struct OpenFunction<'f> {
+    pub b: FunctionBuilder<'f>,
+    /// What it may call.
+    pub imports: FunctionImports,
+    /// Where others are declared.
+    pub module: &'f mut JITModule,
 }
 
 impl FunctionCompiler {
@@ -133,8 +142,8 @@ impl FunctionCompiler {
         Ok(FunctionCompiler { module, context, functions, helpers, bytes: 0 })
     }
 
-    /// Prepares the context for a function of so many words that gives a word.
-    pub fn begin(&mut self, words: usize) -> FunctionImports {
+    /// Begins a function of so many words that gives a word.
+    pub fn begin(&mut self, words: usize) -> OpenFunction<'_> {
         self.module.clear_context(&mut self.context);
         self.context.func.signature = signature(&self.module, words);
         let (module, function) = (&mut self.module, &mut self.context.func);
@@ -154,7 +163,7 @@ impl FunctionCompiler {
             interpret,
             impossible,
         } = &self.helpers;
-        FunctionImports {
+        let imports = FunctionImports {
             make_room: import(*make_room),
             sort_multisets: import(*sort_multisets),
             leave_to_interpreter: import(*leave_to_interpreter),
@@ -169,7 +178,9 @@ impl FunctionCompiler {
             interpret: import(*interpret),
             impossible: import(*impossible),
             config: self.module.target_config(),
-        }
+        };
+        let b = FunctionBuilder::new(&mut self.context.func, &mut self.functions);
+        OpenFunction { b, imports, module: &mut self.module }
     }
 
     /// Compiles the function in the context.

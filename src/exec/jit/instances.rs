@@ -10,6 +10,21 @@ use crate::ir::{ActionId, Parameter, ProcessInstance};
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use std::mem::offset_of;
 
+/// An action of a rendezvous, the slot of its mover, and which combination of their values its parameters have.
+#[derive(Clone, Copy)]
+pub(super) struct EmittedSide {
+    pub action: ActionId,
+    pub slot: u32,
+    pub combination: CodeValue,
+}
+
+impl EmittedSide {
+    /// An action of an instance, which has no parameters.
+    pub fn without_parameters(action: ActionId, mover: ProcessInstance) -> EmittedSide {
+        EmittedSide { action, slot: mover.slot, combination: CodeValue::constant(0) }
+    }
+}
+
 impl Emitter<'_, '_> {
     /// The number of an action taken alone, with its parameters as they are bound.
     pub fn number_alone(&mut self, id: ActionId, slot: u32) -> Option<CodeValue> {
@@ -19,16 +34,17 @@ impl Emitter<'_, '_> {
         Some(self.plus(CodeValue::constant(first.into()), combination, 1))
     }
 
-    /// The number of a rendezvous of two actions, with these combinations of values.
+    /// The number of a rendezvous of two actions.
     pub fn number_meeting(
         &mut self,
-        (sender, theirs): ((ActionId, u32), CodeValue),
-        (receiver, ours): ((ActionId, u32), CodeValue),
+        sender: EmittedSide,
+        receiver: EmittedSide,
     ) -> Option<CodeValue> {
-        let numbers = self.purpose.instances()?.first_meeting(sender, receiver)?;
+        let [send, receive] = [sender, receiver].map(|it| (it.action, it.slot));
+        let numbers = self.purpose.instances()?.first_meeting(send, receive)?;
         let first = CodeValue::constant(numbers.first.into());
-        let with_sender = self.plus(first, theirs, numbers.sender_stride);
-        Some(self.plus(with_sender, ours, 1))
+        let with_sender = self.plus(first, sender.combination, numbers.sender_stride);
+        Some(self.plus(with_sender, receiver.combination, 1))
     }
 
     /// The number of what an instance is asked before it moves.

@@ -16,7 +16,7 @@
 //!   do there; `channels`: which channel is meant, `pids`: what is known of that beforehand;
 //! - `code_purpose`: code about action instances, `instances` at work, and `action_selection`, who asks for it;
 //! - `driver`: the loop over states; `function_compiler`: making functions; `code`: functions in memory;
-//!   `runtime`: what they call.
+//!   `runtime`: what they call; `compile_limits`: what compiling may take.
 //!
 //! What is rare is left to the interpreter, action by action: see `native_support`. Whatever is not
 //! about successors of many states (steps, traces, printing) is the interpreter's too.
@@ -32,6 +32,7 @@ mod code_purpose;
 mod code_size;
 mod code_value;
 mod compile;
+mod compile_limits;
 mod driver;
 mod emitter;
 mod expr;
@@ -58,7 +59,7 @@ mod undefined;
 mod unobserved_send;
 mod words;
 
-pub use compile::CompileLimits;
+pub use compile_limits::CompileLimits;
 
 use super::{CompilationStats, Interp, LABEL_BYTES};
 use crate::ir::ActionId;
@@ -69,7 +70,7 @@ use code::{FaultSite, MachineCode};
 use code_purpose::CodePurpose;
 use compile::compile;
 use function_compiler::CompileError;
-use runtime::{InstanceChoice, LoggedStep, SLACK};
+use runtime::{InstanceChoice, LoggedStep, SLACK, StateBatch};
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
@@ -198,11 +199,11 @@ impl<'a> Jit<'a> {
         // SAFETY: behind the states in front are at least `SLACK` bytes of the others, and behind
         // the copy are as many zeros. Who gives a choice gives a set for each state.
         unsafe {
-            let front = (front.as_ptr(), direct);
-            let added = runtime::run(self, code, front, choice, out, noted.as_deref_mut());
-            let back = (copy.as_ptr(), back.len() / width);
-            let after = choice.map(|choice| choice.after(direct, added));
-            runtime::run(self, code, back, after, out, noted);
+            let front = StateBatch { states: front.as_ptr(), count: direct, choice };
+            let added = runtime::run(self, code, front, out, noted.as_deref_mut());
+            let choice = choice.map(|choice| choice.after(direct, added));
+            let back = StateBatch { states: copy.as_ptr(), count: back.len() / width, choice };
+            runtime::run(self, code, back, out, noted);
         }
     }
 

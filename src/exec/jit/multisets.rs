@@ -5,7 +5,7 @@ use super::code_value::CodeValue;
 use super::emitter::{Emitter, WordFrame};
 use super::expr::LoopExit;
 use super::shape::{MultisetPositions, StoredType};
-use super::words::BitOffset;
+use super::words::{BitOffset, ScalarPlace};
 use crate::ir::{CallArgument, Expr, LocalId, MultisetContains, OverflowRule, Place};
 use crate::model::FaultKind;
 use crate::source::Span;
@@ -95,8 +95,8 @@ impl Emitter<'_, '_> {
         match element {
             CallArgument::Value(value) => {
                 let value = self.possibly_undefined(value, frame);
-                let cell = self.shapes.cell(inner);
-                self.store_maybe(frame, flag.plus(1), cell, value, OverflowRule::Fails, span);
+                let to = ScalarPlace { at: flag.plus(1), cell: self.shapes.cell(inner) };
+                self.store_maybe(frame, to, value, OverflowRule::Fails, span);
             }
             CallArgument::Copy(place) | CallArgument::Reference(place) => {
                 let (from, _) = self.place_offset(place, frame);

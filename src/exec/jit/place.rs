@@ -4,7 +4,7 @@ use super::code_value::CodeValue;
 use super::emitter::{Emitter, WordFrame};
 use super::route::DynamicIndex;
 use super::shape::StoredType;
-use super::words::{BitOffset, mask};
+use super::words::{BitOffset, ScalarPlace, mask};
 use crate::ir::layout::ScalarCell;
 use crate::ir::{Arithmetic, BinaryOp, Expr, OverflowRule, Place, interval};
 use crate::model::FaultKind;
@@ -13,6 +13,12 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 impl Emitter<'_, '_> {
+    /// Judges the indices on the way to a scalar.
+    pub fn scalar_place(&mut self, place: &Place, frame: &WordFrame) -> ScalarPlace {
+        let (at, shape) = self.place_offset(place, frame);
+        ScalarPlace { at, cell: self.shapes.cell(shape) }
+    }
+
     /// Judges the indices on the way to a place.
     pub fn place_offset(&mut self, place: &Place, frame: &WordFrame) -> (BitOffset, StoredType) {
         let (interp, shapes) = (self.interp, self.shapes);
@@ -91,19 +97,14 @@ impl Emitter<'_, '_> {
     }
 
     /// Reads a defined value; one that is not defined is a fault.
-    pub fn read_cell(
-        &mut self,
-        frame: &WordFrame,
-        at: BitOffset,
-        cell: ScalarCell,
-        span: Span,
-    ) -> CodeValue {
-        let value = self.read_maybe(frame, at, cell);
+    pub fn read_cell(&mut self, frame: &WordFrame, from: ScalarPlace, span: Span) -> CodeValue {
+        let value = self.read_maybe(frame, from);
         self.defined(value, span)
     }
 
     /// Reads a field of a message, where an undefined value is 0.
-    pub fn read_field(&mut self, frame: &WordFrame, at: BitOffset, cell: ScalarCell) -> CodeValue {
+    pub fn read_field(&mut self, frame: &WordFrame, from: ScalarPlace) -> CodeValue {
+        let ScalarPlace { at, cell } = from;
         let code = self.read(frame, at, cell.bits);
         let value = self.decode(code, cell);
         if !cell.undefined {
@@ -119,14 +120,13 @@ impl Emitter<'_, '_> {
     pub fn store_value(
         &mut self,
         frame: &WordFrame,
-        at: BitOffset,
-        cell: ScalarCell,
+        to: ScalarPlace,
         value: CodeValue,
         overflow: OverflowRule,
         span: Span,
     ) {
-        let code = self.encode(cell, value, overflow, span);
-        self.write(frame, at, cell.bits, code);
+        let code = self.encode(to.cell, value, overflow, span);
+        self.write(frame, to.at, to.cell.bits, code);
     }
 
     /// A value as a domain has it, which is all values of a cell, by the rule for one outside.

@@ -3,9 +3,9 @@
 
 use super::code_value::CodeValue;
 use super::emitter::{Emitter, FaultHandling, WordFrame};
-use super::footprint::StepFootprint;
+use super::instances::EmittedSide;
 use super::names::LocalNames;
-use crate::exec::interp::ChannelInstance;
+use crate::exec::interp::{ChannelInstance, ChannelReceive};
 use crate::ir::{
     Action, ActionId, ChannelRef, Communication, Expr, LocationId, ProcessInstance, Program,
     ReceivePattern, message_arity,
@@ -121,9 +121,9 @@ impl Emitter<'_, '_> {
             return;
         };
         let (next, failed) = (self.block(), self.block());
-        let (sender, receiver) = ((sent.send, sent.sender.slot), (receive, other.slot));
-        self.instance = self
-            .number_meeting((sender, CodeValue::constant(0)), (receiver, CodeValue::constant(0)));
+        let sender = EmittedSide::without_parameters(sent.send, sent.sender);
+        let receiver = EmittedSide::without_parameters(receive, other);
+        self.instance = self.number_meeting(sender, receiver);
         self.on_fault = FaultHandling::Report(receive, failed);
         if self.purpose.marks_enabled() {
             self.on_fault = FaultHandling::Ignore(failed);
@@ -188,7 +188,7 @@ impl Emitter<'_, '_> {
         let OfferedMessage { sender, send, channel, message } = sent;
         let chain = self.chain(receiver, receive);
         let senders = LocalNames::of(sender, self.names.timeout);
-        let mut footprint = StepFootprint::new(self.interp, self.shared_tables(), &senders);
+        let mut footprint = self.footprint(&senders);
         footprint.location(sender);
         footprint.body(send, &self.interp.program().actions[send]);
         footprint.rename(&self.names);
@@ -197,7 +197,7 @@ impl Emitter<'_, '_> {
         let theirs = std::mem::replace(&mut self.names, senders);
         self.complete(sender.slot, send, &work);
         self.names = theirs;
-        self.deliver(channel.id, patterns, message, span, &work);
+        self.deliver(ChannelReceive { channel, patterns, span }, message, &work);
         let number = self.number_of(receiver);
         self.go_through(receiver, number, &chain, send, &work);
     }

@@ -128,11 +128,20 @@ pub(super) enum LoggedStep {
 type EntryFunction =
     unsafe extern "C" fn(*mut JitRuntime<'_, '_>, *const u8, u64, *mut u8) -> *mut u8;
 
-/// Expands states, a whole number of them, with [`SLACK`] readable bytes behind the last.
+/// States to be expanded, one after another.
+pub(super) struct StateBatch<'r> {
+    /// The first of them. Behind the last are [`SLACK`] bytes to read.
+    pub states: *const u8,
+    pub count: usize,
+    /// Which of their steps are asked for, if there is a choice.
+    pub choice: Option<InstanceChoice<'r>>,
+}
+
+/// Expands states.
 ///
 /// # Safety
-/// `states` points to `count` states and [`SLACK`] bytes more; `code` was compiled for `jit`, with
-/// labels if `noted` is given, and about action instances exactly if `choice` is, which has a set for
+/// `batch` points to as many states as it says and [`SLACK`] bytes more; `code` was compiled for `jit`, with
+/// labels if `noted` is given, and about action instances exactly if there is a choice, which has a set for
 /// each state, to be changed if the code looks at states. `out` is for candidates as the code makes
 /// them.
 ///
@@ -140,11 +149,11 @@ type EntryFunction =
 pub(super) unsafe fn run(
     jit: &Jit<'_>,
     code: &MachineCode,
-    (states, count): (*const u8, usize),
-    choice: Option<InstanceChoice<'_>>,
+    batch: StateBatch<'_>,
     out: &mut SuccessorSink,
     noted: Option<&mut Vec<LoggedStep>>,
 ) -> u64 {
+    let StateBatch { states, count, choice } = batch;
     let mut runtime = JitRuntime {
         limit: std::ptr::null_mut(),
         touched: 0,
@@ -341,7 +350,8 @@ impl JitRuntime<'_, '_> {
     fn add_interpreted_step(
         &mut self,
         state: &[u8],
-        (begun, action): (ActionInstance, ActionId),
+        begun: ActionInstance,
+        action: ActionId,
         result: Result<&[u8], Box<RuntimeFault>>,
     ) {
         match result {
@@ -391,7 +401,7 @@ impl JitRuntime<'_, '_> {
                     if result.is_ok() {
                         begun.sides().for_each(|side| self.count(side.action));
                     }
-                    self.add_interpreted_step(state, (begun, id), result);
+                    self.add_interpreted_step(state, begun, id, result);
                 }
             });
         }
@@ -669,7 +679,7 @@ pub(super) unsafe extern "C" fn interpret_mover(
     let any =
         jit.interp.steps_of_mover(from, instance, how, &wanted, &mut |begun, action, result| {
             match result.map(StepTarget::successor).transpose() {
-                Some(result) => runtime.add_interpreted_step(origin, (begun, action), result),
+                Some(result) => runtime.add_interpreted_step(origin, begun, action, result),
                 None => runtime.count(action),
             }
         });

@@ -1,6 +1,6 @@
 //! Where places are, in bits, as far as that is known before the model runs.
 
-use super::words::{BitOffset, WordLayout};
+use super::words::{BitOffset, ScalarPlace, WordLayout};
 use crate::exec::Interp;
 use crate::exec::interp::ChannelInstance;
 use crate::ir::layout::{CellId, LocalFrame, ScalarCell};
@@ -44,6 +44,13 @@ pub(super) struct ChannelBuffer {
     pub capacity: u32,
     /// The cells of a message, at their bits within it.
     pub fields: Vec<ScalarCell>,
+}
+
+impl ChannelBuffer {
+    /// A field of the first message, which is one of `fields`.
+    pub fn first_message(&self, field: ScalarCell) -> ScalarPlace {
+        ScalarPlace { at: BitOffset::fixed(self.start + field.bit), cell: field }
+    }
 }
 
 impl StoredTypes {

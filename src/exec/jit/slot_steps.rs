@@ -275,7 +275,7 @@ impl Emitter<'_, '_> {
     fn take(&mut self, by: MoverInMode, id: ActionId, channel: Option<ChannelInstance>) {
         let chain = self.chain(by.mover, id);
         let program = self.interp.program();
-        let mut footprint = StepFootprint::new(self.interp, self.shared_tables(), &self.names);
+        let mut footprint = self.footprint(&self.names);
         self.step_footprint(&mut footprint, &chain);
         let work = self.copy(&footprint.words());
         if let (Some(communication), Some(channel)) = (&program.actions[id].communication, channel)

@@ -7,16 +7,16 @@ use super::code_purpose::may_be_discarded;
 use super::code_value::CodeValue;
 use super::emitter::{BodyExit, Emitter, FaultHandling, WordFrame};
 use super::expr::LoopExit;
-use super::footprint::StepFootprint;
 use super::guards::first_conjunct;
+use super::instances::EmittedSide;
 use super::named_channels::{named, named_or_none};
 use super::native_support::is_native;
 use super::runtime::JitRuntime;
 use super::shape::location_in;
-use super::words::BitOffset;
+use super::words::{BitOffset, ScalarPlace};
 use crate::analysis::bindings::conjuncts;
 use crate::exec::LABEL_BYTES;
-use crate::exec::interp::ChannelInstance;
+use crate::exec::interp::{ChannelInstance, ChannelReceive};
 use crate::ir::layout::ScalarCell;
 use crate::ir::{
     Action, ActionId, AssertionRule, BinaryOp, ChannelId, Communication, CommunicationFit, Expr,
@@ -140,9 +140,9 @@ impl Emitter<'_, '_> {
         };
         let (conjuncts, end) = (conjuncts(guard), self.block());
         let rest = plan.plan.rest.iter().map(|it| conjuncts[*it].clone());
-        let rest = rest.reduce(|left, right| Expr {
-            span: left.span,
-            kind: ExprKind::Binary(BinaryOp::And, Box::new(left), Box::new(right)),
+        let rest = rest.reduce(|left, right| {
+            let span = left.span;
+            Expr::new(ExprKind::Binary(BinaryOp::And, Box::new(left), Box::new(right)), span)
         });
         let listed =
             BindingEmission { parameters: &action.parameters, conjuncts: &conjuncts, size };
@@ -168,7 +168,7 @@ impl Emitter<'_, '_> {
         if let Some(able) = able {
             return self.end_look(able, next);
         }
-        let mut footprint = StepFootprint::new(self.interp, self.shared_tables(), &self.names);
+        let mut footprint = self.footprint(&self.names);
         footprint.action(id, action);
         let work = self.copy(&footprint.words());
         if let Some((communication, channel)) = message {
@@ -229,7 +229,7 @@ impl Emitter<'_, '_> {
         if !self.interp.layout().has_frames() && !self.sizes.any_outlined() {
             return self.parent();
         }
-        let mut footprint = StepFootprint::new(self.interp, self.shared_tables(), &self.names);
+        let mut footprint = self.footprint(&self.names);
         for action in actions {
             action.guard.iter().for_each(|guard| footprint.add_expr(guard));
             action.communication.iter().for_each(|it| footprint.add_message(it));
@@ -245,9 +245,8 @@ impl Emitter<'_, '_> {
         if let Some(last) = program.last {
             let pid = self.pid(work);
             let place = Place::variable(last, action.span);
-            let (at, shape) = self.place_offset(&place, work);
-            let cell = self.shapes.cell(shape);
-            self.store_value(work, at, cell, pid, OverflowRule::Wraps, action.span);
+            let to = self.scalar_place(&place, work);
+            self.store_value(work, to, pid, OverflowRule::Wraps, action.span);
         }
         if let Some(ProcessEdge { process, from, to }) = action.edge
             && from != to
@@ -262,7 +261,7 @@ impl Emitter<'_, '_> {
         for stmt in &action.body {
             match (&stmt.kind, action.edge) {
                 (StmtKind::Assert { condition, asserted, .. }, _) if goes_on => {
-                    self.tell_unless(condition, (id, (*asserted).into(), stmt.span), work);
+                    self.report_unless(condition, id, (*asserted).into(), stmt.span, work);
                 }
                 (StmtKind::Exit, Some(ProcessEdge { process, .. })) => {
                     self.end_instance(ProcessInstance { process, slot }, work);
@@ -275,10 +274,12 @@ impl Emitter<'_, '_> {
     }
 
     /// Tells of an assertion that fails, and goes on.
-    fn tell_unless(
+    fn report_unless(
         &mut self,
         condition: &Expr,
-        (id, kind, span): (ActionId, FaultKind, Span),
+        id: ActionId,
+        kind: FaultKind,
+        span: Span,
         work: &WordFrame,
     ) {
         let (fine, broken) = (self.block(), self.block());
@@ -381,7 +382,8 @@ impl Emitter<'_, '_> {
         let size = self.sizes.action(self.interp.program(), receiver);
         self.each_binding(&receiver.parameters, size, &mut |this, next| {
             let parent = this.evaluation_frame(&[receiver]);
-            let ours = this.combination(&receiver.parameters);
+            let combination = this.combination(&receiver.parameters);
+            let ours = EmittedSide { action: id, slot: 0, combination };
             this.instance = None;
             if let Some(guard) = &receiver.guard {
                 let (holds, failed) = (this.block(), this.block());
@@ -390,11 +392,11 @@ impl Emitter<'_, '_> {
                 this.on_fault = FaultHandling::Branch(id, failed);
                 this.branch(guard, &parent, holds, next);
                 this.continue_at(failed);
-                this.fault_if_partner(site, (id, ours), &senders, &parent, next);
+                this.fault_if_partner(site, ours, &senders, &parent, next);
                 this.continue_at(holds);
             }
             for (&process, locations) in &senders {
-                this.meet((id, ours), process, locations, &parent);
+                this.meet(ours, process, locations, &parent);
             }
             this.jump(next);
         });
@@ -408,7 +410,7 @@ impl Emitter<'_, '_> {
     fn fault_if_partner(
         &mut self,
         site: Value,
-        (receiver, ours): (ActionId, CodeValue),
+        receiver: EmittedSide,
         senders: &SendersByLocation,
         parent: &WordFrame,
         next: Block,
@@ -428,9 +430,9 @@ impl Emitter<'_, '_> {
                 self.b.ins().brif(there, here, &[], go_on, &[]);
                 self.continue_at(here);
                 // It is the fault of the first that could meet.
-                let sides = ((senders[0], 0), (receiver, 0));
-                let theirs = CodeValue::constant(0);
-                self.instance = self.number_meeting((sides.0, theirs), (sides.1, ours));
+                let combination = CodeValue::constant(0);
+                let theirs = EmittedSide { action: senders[0], slot: 0, combination };
+                self.instance = self.number_meeting(theirs, receiver);
                 match self.purpose.marks_enabled() {
                     true => {
                         self.mark();
@@ -459,7 +461,7 @@ impl Emitter<'_, '_> {
     /// The joint steps with the sends of one process, which is at one of its locations.
     fn meet(
         &mut self,
-        receiver: (ActionId, CodeValue),
+        receiver: EmittedSide,
         process: ProcessId,
         locations: &BTreeMap<LocationId, Vec<ActionId>>,
         parent: &WordFrame,
@@ -483,8 +485,8 @@ impl Emitter<'_, '_> {
 
     /// One joint step: values sent are judged in the parent, then the receiver stores them, moves
     /// and runs, then the sender.
-    fn joint(&mut self, (receiver_id, combination): (ActionId, CodeValue), sender_id: ActionId) {
-        let program = self.interp.program();
+    fn joint(&mut self, receiving: EmittedSide, sender_id: ActionId) {
+        let (program, receiver_id) = (self.interp.program(), receiving.action);
         let (receiver, sender) = (&program.actions[receiver_id], &program.actions[sender_id]);
         let (
             Some(Communication::Receive { patterns, channel, span, .. }),
@@ -499,8 +501,9 @@ impl Emitter<'_, '_> {
         let size = self.sizes.action(program, sender);
         self.each_binding(&sender.parameters, size, &mut |this, next| {
             let able = this.begin_instance(receiver_id, next, |this| {
-                let theirs = this.combination(&sender.parameters);
-                this.number_meeting(((sender_id, 0), theirs), ((receiver_id, 0), combination))
+                let combination = this.combination(&sender.parameters);
+                let sending = EmittedSide { action: sender_id, slot: 0, combination };
+                this.number_meeting(sending, receiving)
             });
             let parent = &this.evaluation_frame(&[receiver, sender]);
             this.guard(sender.guard.as_ref(), parent, next);
@@ -517,12 +520,13 @@ impl Emitter<'_, '_> {
                 this.names = theirs;
                 return this.end_look(able, next);
             }
-            let mut footprint = StepFootprint::new(this.interp, this.shared_tables(), &this.names);
+            let mut footprint = this.footprint(&this.names);
             footprint.action(receiver_id, receiver);
             footprint.rename(&theirs);
             footprint.action(sender_id, sender);
             let work = this.copy(&footprint.words());
-            this.deliver(named(channel), patterns, &message, *span, &work);
+            let channel = ChannelInstance { id: named(channel), slot: 0 };
+            this.deliver(ChannelReceive { channel, patterns, span: *span }, &message, &work);
             this.complete(0, receiver_id, &work);
             this.names = theirs;
             this.complete(0, sender_id, &work);
@@ -601,7 +605,8 @@ impl Emitter<'_, '_> {
                 self.b.ins().brif(room, go_on, &[], otherwise, &[]);
             }
             Communication::Receive { patterns, span, .. } => {
-                self.can_receive(channel, patterns, parent, *span, go_on, otherwise);
+                let receive = ChannelReceive { channel, patterns, span: *span };
+                self.can_receive(receive, parent, go_on, otherwise);
             }
         }
         self.continue_at(go_on);
@@ -633,20 +638,18 @@ impl Emitter<'_, '_> {
                 let message = message.into_iter().chain(std::iter::repeat(CodeValue::constant(0)));
                 for (&field, value) in buffer.fields.iter().zip(message) {
                     let at = BitOffset { bit: buffer.start + field.bit, slack, dynamic };
-                    self.store_value(work, at, field, value, overflow, *span);
+                    let to = ScalarPlace { at, cell: field };
+                    self.store_value(work, to, value, overflow, *span);
                 }
                 self.b.ins().iadd_imm_s(length, 1)
             }
             Communication::Receive { patterns, peek, span, .. } => {
                 self.check_arity(communication, channel);
-                let message: Vec<CodeValue> = buffer
-                    .fields
-                    .iter()
-                    .map(|&field| {
-                        self.read_field(parent, BitOffset::fixed(buffer.start + field.bit), field)
-                    })
-                    .collect();
-                self.deliver(channel.id, patterns, &message, *span, work);
+                let fields = buffer.fields.iter().map(|&it| buffer.first_message(it));
+                let message: Vec<CodeValue> =
+                    fields.map(|it| self.read_field(parent, it)).collect();
+                let receive = ChannelReceive { channel, patterns, span: *span };
+                self.deliver(receive, &message, work);
                 if *peek {
                     return;
                 }
@@ -688,21 +691,18 @@ impl Emitter<'_, '_> {
     /// Stores a message where a receive wants it. Fields that it does not have are read as 0, where they are read.
     pub fn deliver(
         &mut self,
-        channel: ChannelId,
-        patterns: &[ReceivePattern],
+        ChannelReceive { channel, patterns, span }: ChannelReceive,
         message: &[CodeValue],
-        span: Span,
         work: &WordFrame,
     ) {
-        let overflow = self.interp.program().channels[channel].overflow;
+        let overflow = self.interp.program().channels[channel.id].overflow;
         let beyond =
             message_arity::reads_zero_past_end(message.len()).then_some(CodeValue::constant(0));
         let message = message.iter().copied().chain(beyond.into_iter().cycle());
         for (pattern, value) in patterns.iter().zip(message) {
             if let ReceivePattern::Into(place) = pattern {
-                let (at, shape) = self.place_offset(place, work);
-                let cell = self.shapes.cell(shape);
-                self.store_value(work, at, cell, value, overflow, span);
+                let to = self.scalar_place(place, work);
+                self.store_value(work, to, value, overflow, span);
             }
         }
     }

@@ -80,10 +80,9 @@ impl Emitter<'_, '_> {
     }
 
     fn assign(&mut self, target: &Place, value: &Expr, overflow: OverflowRule, frame: &WordFrame) {
-        let (at, shape) = self.place_offset(target, frame);
-        let cell = self.shapes.cell(shape);
+        let to = self.scalar_place(target, frame);
         let value = self.possibly_undefined(value, frame);
-        self.store_maybe(frame, at, cell, value, overflow, target.span);
+        self.store_maybe(frame, to, value, overflow, target.span);
     }
 
     fn copy_place(&mut self, target: &Place, source: &Place, frame: &WordFrame) {

@@ -3,7 +3,7 @@
 use super::code_value::CodeValue;
 use super::emitter::{Emitter, WordFrame};
 use super::names::NameBinding;
-use super::words::BitOffset;
+use super::words::ScalarPlace;
 use crate::ir::layout::ScalarCell;
 use crate::ir::{BinaryOp, Expr, ExprKind, NumberConversion, OverflowRule};
 use crate::model::FaultKind;
@@ -28,9 +28,8 @@ impl Emitter<'_, '_> {
         match &expr.kind {
             ExprKind::Undefined => MaybeUndefined::Undefined,
             ExprKind::Read(place) => {
-                let (at, shape) = self.place_offset(place, frame);
-                let cell = self.shapes.cell(shape);
-                self.read_maybe(frame, at, cell)
+                let from = self.scalar_place(place, frame);
+                self.read_maybe(frame, from)
             }
             ExprKind::Convert(convert) => {
                 let operand = self.possibly_undefined(&convert.operand, frame);
@@ -52,12 +51,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    pub fn read_maybe(
-        &mut self,
-        frame: &WordFrame,
-        at: BitOffset,
-        cell: ScalarCell,
-    ) -> MaybeUndefined {
+    pub fn read_maybe(&mut self, frame: &WordFrame, from: ScalarPlace) -> MaybeUndefined {
+        let ScalarPlace { at, cell } = from;
         let code = self.read(frame, at, cell.bits);
         let value = self.decode(code, cell);
         match cell.undefined {
@@ -132,14 +127,13 @@ impl Emitter<'_, '_> {
     pub fn store_maybe(
         &mut self,
         frame: &WordFrame,
-        at: BitOffset,
-        cell: ScalarCell,
+        to: ScalarPlace,
         maybe: MaybeUndefined,
         overflow: OverflowRule,
         span: Span,
     ) {
-        let code = self.encode_maybe(cell, maybe, overflow, span);
-        self.write(frame, at, cell.bits, code);
+        let code = self.encode_maybe(to.cell, maybe, overflow, span);
+        self.write(frame, to.at, to.cell.bits, code);
     }
 
     /// Whether both are the same value or both are none.
@@ -230,8 +224,8 @@ impl Emitter<'_, '_> {
         match self.names.get(local) {
             NameBinding::Value(value) => value,
             NameBinding::Place(at, shape) => {
-                let cell = self.shapes.cell(shape);
-                self.read_cell(frame, at, cell, span)
+                let from = ScalarPlace { at, cell: self.shapes.cell(shape) };
+                self.read_cell(frame, from, span)
             }
         }
     }

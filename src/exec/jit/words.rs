@@ -5,6 +5,7 @@
 //! bodies.
 
 use crate::ir::Layout;
+use crate::ir::layout::ScalarCell;
 use cranelift_codegen::ir::Value;
 use std::ops::Range;
 
@@ -30,6 +31,15 @@ impl BitOffset {
     pub fn plus(self, bits: u32) -> BitOffset {
         BitOffset { bit: self.bit + bits, ..self }
     }
+}
+
+/// A scalar in the packed bits of a state.
+#[derive(Clone, Copy)]
+pub(super) struct ScalarPlace {
+    /// Where its bits are.
+    pub at: BitOffset,
+    /// How they hold its value.
+    pub cell: ScalarCell,
 }
 
 /// The words that code works on: those of the state, then those of the frames of bodies.

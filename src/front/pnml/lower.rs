@@ -281,7 +281,7 @@ struct TransitionBinding<'l, 'n> {
 type ClassLoops = Vec<(LocalId, TypeId)>;
 
 fn expr(kind: ExprKind, span: Span) -> Expr {
-    Expr { kind, span }
+    Expr::new(kind, span)
 }
 
 fn binary(operator: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {

@@ -29,7 +29,7 @@ pub(super) struct FirstClaimMoves {
 
 impl ClaimProduct<'_> {
     fn ways(&self, system: &[u8], at: LocationId, timeout: bool) -> ClaimPaths {
-        self.never.interp.claim_paths((self.never.claim, &self.never.from), at, system, timeout)
+        self.never.interp.claim_paths(self.never.moves(), at, system, timeout)
     }
 
     /// Makes `to` where the claim comes to by the ways that the system's steps follow, if that is all that there is to tell of its
@@ -42,9 +42,8 @@ impl ClaimProduct<'_> {
     ) -> bool {
         to.clear();
         let mut visit = |location| to.push(ClaimPosition { location, stutters: false });
-        let moves = (self.never.claim, &self.never.from[..]);
         self.never.is_plain[at.location.index()]
-            && self.never.interp.claim_moves(moves, at.location, system, &mut visit)
+            && self.never.interp.claim_moves(self.never.moves(), at.location, system, &mut visit)
     }
 
     /// Whether `timeout` holds once the claim has been found able to move.

@@ -21,6 +21,7 @@ mod letters;
 mod stuttering;
 
 use super::{PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack};
+use crate::exec::interp::ClaimMoves;
 use crate::exec::{FairExpander, Interp};
 use crate::ir::{Claim, ClaimMove, Entity as _, LocationId, PropertyKind, TurnRule};
 use crate::model::{
@@ -29,6 +30,7 @@ use crate::model::{
 };
 pub use fair_product::FairProduct;
 use first_moves::FirstClaimMoves;
+use serde::{Deserialize, Serialize};
 pub(in crate::reduce) use stuttering::StutterDependence;
 
 /// The claim of a program, to be searched with.
@@ -56,11 +58,13 @@ pub struct NeverClaim<'m> {
 }
 
 /// What is said of a run that ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FiniteRunPolicy {
     /// Its last state is repeated for ever.
     Stutter,
     /// Nothing.
+    #[serde(rename = "ignore")]
     Ignored,
 }
 
@@ -88,6 +92,11 @@ struct ProductBuffers {
 }
 
 impl<'m> NeverClaim<'m> {
+    /// The claim and its moves.
+    fn moves(&self) -> ClaimMoves<'_> {
+        ClaimMoves { claim: self.claim, from: &self.from }
+    }
+
     /// The claim of the program of `interp`, if it has one.
     pub fn of(interp: &'m Interp) -> Option<NeverClaim<'m>> {
         let program = interp.program();

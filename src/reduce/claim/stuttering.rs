@@ -255,7 +255,7 @@ fn behind(
     let claim: &Claim = never.claim;
     let mut after = ClaimSubset { at: BTreeSet::new(), found: before.found.clone() };
     for &at in &before.at {
-        let ways = claim_paths_under((claim, &never.from), at, letter);
+        let ways = claim_paths_under(never.moves(), at, letter);
         let faults = ways.faults.into_iter().map(|(moves, fault)| {
             let last = moves.last().copied().unwrap_or_default();
             ClaimOutcome::Fault(fault.kind, last, fault.message)

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// What came of all properties.
 pub fn junit(judged: &JudgementReport) -> String {
     let cases = judged.all.iter().map(|it| case(judged, it)).collect();
-    whole(&judged.model, judged.seconds, (cases, &judged.told))
+    whole(&judged.model, judged.seconds, cases, &judged.told)
 }
 
 /// Why there was no verdict.
@@ -20,11 +20,11 @@ pub fn junit_of_failure(failed: &FailureReport) -> String {
     status.set_description(text(&failed.message));
     let mut case = TestCase::new(failed.title(), status);
     case.set_classname(text(&failed.model));
-    whole(&failed.model, 0.0, (vec![case], &failed.message))
+    whole(&failed.model, 0.0, vec![case], &failed.message)
 }
 
 /// The file of a model with some test cases, and all that was told.
-fn whole(model: &str, seconds: f64, (cases, told): (Vec<TestCase>, &str)) -> String {
+fn whole(model: &str, seconds: f64, cases: Vec<TestCase>, told: &str) -> String {
     let mut suite = TestSuite::new(text(model));
     let seconds = Duration::try_from_secs_f64(seconds).unwrap_or_default();
     suite.set_time(seconds).set_system_out(text(told));

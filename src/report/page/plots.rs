@@ -143,15 +143,15 @@ impl LinePlot {
         let mut svg = String::new();
         // Drawing into a text does not fail; if it did, there would be no plot.
         let drawn = match self.is_logarithmic {
-            true => self.draw(&mut svg, (right, top), (0.8..top * 1.3).log_scale()),
-            false => self.draw(&mut svg, (right, top), 0.0..top * 1.08),
+            true => self.draw(&mut svg, right, top, (0.8..top * 1.3).log_scale()),
+            false => self.draw(&mut svg, right, top, 0.0..top * 1.08),
         };
         drawn?;
         let label = format!("<svg class=\"plot\" role=\"img\" aria-label=\"{}\" ", self.title);
         Some(svg.replacen("<svg ", &label, 1))
     }
 
-    fn draw<Y>(&self, svg: &mut String, (right, top): (f64, f64), up: Y) -> Option<()>
+    fn draw<Y>(&self, svg: &mut String, right: f64, top: f64, up: Y) -> Option<()>
     where
         Y: plotters::coord::ranged1d::AsRangedCoord<Value = f64>,
         Y::CoordDescType: plotters::coord::ranged1d::ValueFormatter<f64>,

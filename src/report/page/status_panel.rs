@@ -137,5 +137,5 @@ pub fn overview(all: &[(String, StatusPanel)]) -> String {
             }
         }
     };
-    document(("spillway watch", true), &body)
+    document("spillway watch", true, &body)
 }

@@ -4,6 +4,7 @@
 //! Westergaard and Kristensen; the heuristic one is ours in their spirit. Every state that is rebuilt
 //! or found new is offered.
 
+use super::settings::StateCacheConfig;
 use rkyv::{Archive, Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -74,7 +75,7 @@ pub(super) struct StateCache {
 
 impl StateCache {
     pub(super) fn new(
-        (kind, size): (CacheKind, CacheSize),
+        StateCacheConfig { kind, size }: StateCacheConfig,
         width: usize,
         bytes: usize,
     ) -> StateCache {
@@ -206,7 +207,8 @@ mod tests {
     #[test]
     fn what_is_kept_is_what_was_offered_and_no_more_than_fits() {
         for kind in KINDS {
-            let mut cache = StateCache::new((kind, CacheSize::States(10)), 4, 1 << 20);
+            let mut cache =
+                StateCache::new(StateCacheConfig { kind, size: CacheSize::States(10) }, 4, 1 << 20);
             for number in 0..1000u32 {
                 cache.offer(number.into(), number as usize, &number.to_be_bytes());
                 if number % 7 == 0 {
@@ -231,15 +233,31 @@ mod tests {
 
     #[test]
     fn a_cache_keeps_within_its_share() {
-        let cache = StateCache::new((CacheKind::Fifo, CacheSize::States(1000)), 36, 1000);
+        let cache = StateCache::new(
+            StateCacheConfig { kind: CacheKind::Fifo, size: CacheSize::States(1000) },
+            36,
+            1000,
+        );
         assert_eq!(cache.size, 10);
-        assert_eq!(StateCache::new((CacheKind::Fifo, CacheSize::Max), 36, 1000).size, 10);
+        assert_eq!(
+            StateCache::new(
+                StateCacheConfig { kind: CacheKind::Fifo, size: CacheSize::Max },
+                36,
+                1000
+            )
+            .size,
+            10
+        );
     }
 
     #[test]
     fn a_cache_grows_with_what_is_found() {
         for kind in KINDS {
-            let mut cache = StateCache::new((kind, CacheSize::BytesAState(4)), 36, 100 * 1000);
+            let mut cache = StateCache::new(
+                StateCacheConfig { kind, size: CacheSize::BytesAState(4) },
+                36,
+                100 * 1000,
+            );
             for number in 0..30_000u32 {
                 cache.grow(number.into());
                 cache.offer(number.into(), number as usize, &[7; 36]);

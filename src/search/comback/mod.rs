@@ -32,7 +32,7 @@ mod tagged_model;
 mod trace;
 
 pub use cache::{CacheKind, CacheSize};
-pub use settings::CombackSettings;
+pub use settings::{CombackSettings, HashWidth, HashWidthError, StateCacheConfig, StateCacheError};
 pub use tagged_model::TAG;
 pub(super) use tagged_model::{TaggedModel, tags};
 pub use trace::{counterexample, find};

@@ -177,13 +177,11 @@ pub(super) fn starts_at(
     let (mut states, limit) = (Vec::new(), STARTS_BYTES.max(width));
     let run = |out: &mut SuccessorSink| model.initial(out);
     let collected = SuccessorSink::collect_in_batches(width, &mut states, limit, &mut look, run);
-    if found < wanted.len() {
-        let _ = collected.map_err(model_failure)?;
-        let _ = look(&mut states);
-    }
+    let rest = collected.map(|_| look(&mut states));
     match wanted.get(found) {
         None => Ok(()),
         Some(missing) => {
+            let _ = rest.map_err(model_failure)?;
             Err(Error::corrupt("levels", 0, format!("there is no initial state {missing}")))
         }
     }

@@ -3,11 +3,11 @@
 //! States are met breadth-first, level by level, until there is no room for more. So what the graph has is all that a run of
 //! some number of states can be at, and runs, loops and distances are looked for in it without asking the model again.
 
-use super::nested_dfs::{Lasso, ProbeLimits, faults};
+use super::nested_dfs::{ProbeLimits, faults};
 use crate::ir::components::components_along;
 use crate::model::{StateSpace, SuccessorSink};
 use crate::search::SearchControl;
-use crate::search::model_failure;
+use crate::search::lasso::Lasso;
 use spill::Result;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -4,9 +4,10 @@
 //! will do, but there has to be one: every step behind it may end in an error, or a run that ends may count for
 //! nothing. So one is looked for, among few states; if none is found that soon, all states are reached.
 
-use super::nested_dfs::{Lasso, ProbeVerdict, probe_continuation};
+use super::nested_dfs::{ProbeVerdict, probe_continuation};
 use crate::model::{Finding, Findings, Violation};
 use crate::search::checkpoint::SavedSearch;
+use crate::search::lasso::Lasso;
 use crate::search::trace::TraceFinder;
 use spill::Result;
 use std::cell::RefCell;

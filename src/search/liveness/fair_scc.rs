@@ -7,10 +7,10 @@
 //! passes. One that has an accepting state and a step that is fair to each process has a run that goes through all of these
 //! again and again. Such a run is then put together of shortest ways within the component.
 
-use super::nested_dfs::{Lasso, ProbeLimits, ProbeResult, ProbeVerdict, STATE_OVERHEAD, faults};
+use super::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict, STATE_OVERHEAD, faults};
 use crate::model::{FairSteps, ProcessSet, StateSpace, SuccessorSink, collect_fair, fair_records};
 use crate::search::SearchControl;
-use crate::search::model_failure;
+use crate::search::lasso::Lasso;
 use spill::Result;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;

@@ -5,11 +5,10 @@
 //! the states that are near are looked at, all of them: a cycle among these is found in time that grows with their number alone.
 
 use super::bounded_graph::{BoundedGraph, DistanceMap};
-use super::nested_dfs::{
-    Lasso, ProbeLimits, ProbeResult, ProbeVerdict, probe as probe_depth_first,
-};
+use super::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict, probe as probe_depth_first};
 use crate::model::StateSpace;
 use crate::search::SearchControl;
+use crate::search::lasso::Lasso;
 use spill::Result;
 
 /// Depth-first so many states are looked at before those that are near.

@@ -11,9 +11,10 @@
 //! one if each that is shorter had room.
 
 use super::bounded_graph::{BoundedGraph, DistanceMap};
-use super::nested_dfs::{Lasso, ProbeLimits, ProbeVerdict, probe_continuation};
+use super::nested_dfs::{ProbeLimits, ProbeVerdict, probe_continuation};
 use crate::model::StateSpace;
 use crate::search::SearchControl;
+use crate::search::lasso::Lasso;
 use spill::Result;
 
 /// Something that is so of some states.

@@ -204,7 +204,7 @@ impl<'a> MurphiLowering<'a, '_> {
         let sort = self.sort_of(result);
         if let (Some(sort), false) = (&sort, callee.changes) {
             let arguments = self.arguments(name, &callee, arguments)?;
-            let value = Expr { kind: ExprKind::Call(callee.id, arguments), span };
+            let value = Expr::new(ExprKind::Call(callee.id, arguments), span);
             return Some(PlaceOrValue::Value(value, sort.clone()));
         }
         let can_be_hoisted = match self.body.hoists {

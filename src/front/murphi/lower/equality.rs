@@ -44,8 +44,8 @@ impl MurphiLowering<'_, '_> {
             (Type::Scalar(left), Type::Scalar(right))
                 if ScalarSort::of(&left.domain) == ScalarSort::of(&right.domain) =>
             {
-                let read = |place| Box::new(Expr { kind: ExprKind::Read(place), span });
-                Some(Expr { kind: ExprKind::Same(read(one), read(other)), span })
+                let read = |place| Box::new(Expr::new(ExprKind::Read(place), span));
+                Some(Expr::new(ExprKind::Same(read(one), read(other)), span))
             }
             (Type::Record { fields, .. }, Type::Record { fields: others, .. })
                 if fields.len() == others.len() =>
@@ -69,7 +69,7 @@ impl MurphiLowering<'_, '_> {
             ) if length == their_length && self.has_like_indices(ty, other_ty) => {
                 let over = self.scalar_type(self.indices[&ty].clone());
                 let local = self.fresh(LocalKind::Value(over));
-                let index = Expr { kind: ExprKind::Local(local), span };
+                let index = Expr::new(ExprKind::Local(local), span);
                 let offset = Expr::constant(their_low - low, span);
                 let their_index = match their_low == low {
                     true => index.clone(),
@@ -79,7 +79,7 @@ impl MurphiLowering<'_, '_> {
                 let other = within(&other, PlaceSelector::Index(their_index));
                 let body = Box::new(self.equal_parts((one, element), (other, theirs), span)?);
                 let quantifier = Quantifier::All;
-                Some(Expr { kind: ExprKind::Quantified { quantifier, local, over, body }, span })
+                Some(Expr::new(ExprKind::Quantified { quantifier, local, over, body }, span))
             }
             (Type::Multiset { .. }, Type::Multiset { .. }) => {
                 let help =

@@ -33,7 +33,7 @@ impl<'a> MurphiLowering<'a, '_> {
     /// What is stored, given or returned as a value of this sort: it may be undefined.
     pub(super) fn stored_value_as(&mut self, tree: &Tree<'a>, sort: &ScalarSort) -> Option<Expr> {
         match tree.kind {
-            TreeKind::Undefined => Some(Expr { kind: ExprKind::Undefined, span: tree.span }),
+            TreeKind::Undefined => Some(Expr::new(ExprKind::Undefined, tree.span)),
             _ => self.value_as(tree, sort),
         }
     }
@@ -193,7 +193,7 @@ impl<'a> MurphiLowering<'a, '_> {
         let local = self.hoist_local(truth, span);
         let place = Place::local(local, span);
         self.hoist(assign(place.clone(), result, span));
-        let known = Expr { kind: ExprKind::Read(place.clone()), span };
+        let known = Expr::new(ExprKind::Read(place.clone()), span);
         let runs = match operator {
             BinaryOp::And => known.clone(),
             _ => unary(UnaryOp::Not, known.clone(), span),
@@ -248,7 +248,7 @@ impl<'a> MurphiLowering<'a, '_> {
             (Some((local, over)), _) => {
                 let body = Box::new(self.lower_quantifier(which, rest, body, span)?);
                 let kind = ExprKind::Quantified { quantifier: which, local, over, body };
-                Some(Expr { kind, span })
+                Some(Expr::new(kind, span))
             }
             (None, Some(bounds)) => {
                 self.quantifier_loop(which, (first.name, bounds), (rest, body), span)
@@ -283,7 +283,7 @@ impl<'a> MurphiLowering<'a, '_> {
                 let over = self.simple_type(ty, "a name")?;
                 let sort = self.sort_of(over)?;
                 let local = self.fresh(LocalKind::Value(over));
-                let value = Expr { kind: ExprKind::Local(local), span: name.span };
+                let value = Expr::new(ExprKind::Local(local), name.span);
                 self.declare(*name, MurphiMeaning::Value(value, sort));
                 Some((local, over))
             }
@@ -321,7 +321,7 @@ impl<'a> MurphiLowering<'a, '_> {
         let low = if step == 1 { first } else { 0 };
         let over = self.range_type(low, low + rounds);
         let local = self.fresh(LocalKind::Value(over));
-        let value = Expr { kind: ExprKind::Local(local), span: name.span };
+        let value = Expr::new(ExprKind::Local(local), name.span);
         let value = match step {
             1 => value,
             _ => {
@@ -342,7 +342,7 @@ impl<'a> MurphiLowering<'a, '_> {
                     ExprKind::Read(place) => place,
                     _ => unreachable!("a part is read"),
                 };
-                Some((Expr { kind: ExprKind::IsUndefined(place), span }, ScalarSort::Bool))
+                Some((Expr::new(ExprKind::IsUndefined(place), span), ScalarSort::Bool))
             }
             // Constants and what loops bind always have a value.
             PlaceOrValue::Value(..) => Some((Expr::constant(0, span), ScalarSort::Bool)),
@@ -372,7 +372,7 @@ impl<'a> MurphiLowering<'a, '_> {
         }
         // What is undefined is a member of nothing.
         if let ExprKind::Read(place) = value.kind {
-            let undefined = Expr { kind: ExprKind::IsUndefined(place), span };
+            let undefined = Expr::new(ExprKind::IsUndefined(place), span);
             found = binary(BinaryOp::And, unary(UnaryOp::Not, undefined, span), found, span);
         }
         Some((found, ScalarSort::Bool))
@@ -389,12 +389,12 @@ impl<'a> MurphiLowering<'a, '_> {
         let over = self.range_type(0, i64::from(capacity) - 1);
         let local = self.fresh(LocalKind::Value(over));
         self.scopes.push();
-        let position = Expr { kind: ExprKind::Local(local), span: name.span };
+        let position = Expr::new(ExprKind::Local(local), name.span);
         self.declare(name, MurphiMeaning::Value(position, ScalarSort::Number));
         let body = self.pure_condition(condition);
         self.scopes.pop();
         let kind = ExprKind::Count { multiset: part.place, local, body: Box::new(body?) };
-        Some((Expr { kind, span }, ScalarSort::Number))
+        Some((Expr::new(kind, span), ScalarSort::Number))
     }
 }
 

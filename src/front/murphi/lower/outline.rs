@@ -62,7 +62,7 @@ impl<'a> MurphiLowering<'a, '_> {
     ) -> Option<Expr> {
         let numbers = self.widest_type(&ScalarSort::Number);
         let local = self.fresh(LocalKind::Value(numbers));
-        let value = Expr { kind: ExprKind::Local(local), span: name.span };
+        let value = Expr::new(ExprKind::Local(local), name.span);
         self.declare(name, MurphiMeaning::Value(value, ScalarSort::Number));
         let condition = self.lower_quantifier(which, rest, body, span);
         let (decides, decided) = match which {
@@ -93,7 +93,7 @@ impl<'a> MurphiLowering<'a, '_> {
             };
             arguments.push(match by_reference {
                 true => CallArgument::Reference(Place::local(local, span)),
-                false => CallArgument::Value(Expr { kind: ExprKind::Local(local), span }),
+                false => CallArgument::Value(Expr::new(ExprKind::Local(local), span)),
             });
             if !by_reference {
                 self.keep_local(ty, span);
@@ -104,7 +104,7 @@ impl<'a> MurphiLowering<'a, '_> {
         let result = Some(result);
         let function = Function { name, parameters, result, body, whole: false, span };
         let id = self.add_function(function);
-        Expr { kind: ExprKind::Call(id, arguments), span }
+        Expr::new(ExprKind::Call(id, arguments), span)
     }
 }
 

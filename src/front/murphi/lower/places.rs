@@ -170,7 +170,7 @@ impl<'a> MurphiLowering<'a, '_> {
             return None;
         };
         let span = part.place.span;
-        Some((Expr { kind: ExprKind::Read(part.place), span }, sort))
+        Some((Expr::new(ExprKind::Read(part.place), span), sort))
     }
 
     /// A place that is a multiset; its type and its capacity.

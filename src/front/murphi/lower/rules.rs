@@ -151,11 +151,11 @@ impl<'a> MurphiLowering<'a, '_> {
                     let (part, _, capacity) = self.without_hoisting(|it| it.multiset(multiset))?;
                     let over = self.range_type(0, i64::from(capacity) - 1);
                     let (local, span) = (self.fresh(LocalKind::Value(over)), name.span);
-                    let position = Expr { kind: ExprKind::Local(local), span };
+                    let position = Expr::new(ExprKind::Local(local), span);
                     let there =
                         MultisetContains { multiset: part.place, position: position.clone() };
                     let kind = ExprKind::Contains(Box::new(there));
-                    entered.conditions.push(Expr { kind, span });
+                    entered.conditions.push(Expr::new(kind, span));
                     self.declare(*name, MurphiMeaning::Value(position, ScalarSort::Number));
                     let name = name.text.to_owned();
                     entered.parameters.push(Parameter { local, name, over });
@@ -256,15 +256,15 @@ impl<'a> MurphiLowering<'a, '_> {
         let condition = entered.parameters.into_iter().rev().fold(condition, |body, it| {
             let (local, over, body) = (it.local, it.over, Box::new(body));
             let kind = ExprKind::Quantified { quantifier, local, over, body };
-            Expr { kind, span: place }
+            Expr::new(kind, place)
         });
         let kind = match kind {
             TreeProperty::Invariant => PropertyKind::Invariant(condition),
             TreeProperty::Assume => PropertyKind::Assumption(condition),
-            TreeProperty::Cover => PropertyKind::Cover(Expr {
-                kind: ExprKind::Unary(UnaryOp::Not, Box::new(condition)),
-                span: place,
-            }),
+            TreeProperty::Cover => PropertyKind::Cover(Expr::new(
+                ExprKind::Unary(UnaryOp::Not, Box::new(condition)),
+                place,
+            )),
             TreeProperty::Liveness => {
                 let kind = UncheckedKind::Liveness;
                 self.program.unchecked.push(UncheckedRequirement {

@@ -295,7 +295,7 @@ impl<'a> MurphiLowering<'a, '_> {
                 self.bounds(from, last, step.as_ref()).and_then(|[from, last, step]| {
                     let numbers = self.widest_type(&ScalarSort::Number);
                     let local = self.fresh(LocalKind::Value(numbers));
-                    let value = Expr { kind: ExprKind::Local(local), span: first.name.span };
+                    let value = Expr::new(ExprKind::Local(local), first.name.span);
                     self.declare(first.name, MurphiMeaning::Value(value, ScalarSort::Number));
                     let body = self.for_(rest, body, span)?;
                     Some(StmtKind::For { local, first: from, last, step, body })
@@ -347,7 +347,7 @@ impl<'a> MurphiLowering<'a, '_> {
         let again = self.condition(condition)?;
         let hoisted = std::mem::replace(&mut self.body.hoisted, outer);
         round.extend(prepend_hoisted(hoisted, vec![assign(place.clone(), again, span)]));
-        let known = Expr { kind: ExprKind::Read(place), span };
+        let known = Expr::new(ExprKind::Read(place), span);
         stmts.push(Stmt { kind: StmtKind::While { condition: known, body: round, limit }, span });
         Some(stmts)
     }
@@ -507,14 +507,14 @@ impl<'a> MurphiLowering<'a, '_> {
         let (part, _, capacity) = self.multiset(multiset)?;
         let over = self.range_type(0, i64::from(capacity) - 1);
         let local = self.fresh(LocalKind::Value(over));
-        let position = Expr { kind: ExprKind::Local(local), span: name.span };
+        let position = Expr::new(ExprKind::Local(local), name.span);
         self.scopes.push();
         self.declare(name, MurphiMeaning::Value(position.clone(), ScalarSort::Number));
         let condition = self.pure_condition(condition);
         self.scopes.pop();
         let multiset = part.place;
         let there = MultisetContains { multiset: multiset.clone(), position: position.clone() };
-        let there = Expr { kind: ExprKind::Contains(Box::new(there)), span };
+        let there = Expr::new(ExprKind::Contains(Box::new(there)), span);
         let chosen = binary(BinaryOp::And, there, condition?, span);
         let remove = Stmt { kind: StmtKind::MultisetRemove { multiset, position }, span };
         let body = vec![Stmt { kind: StmtKind::If(vec![(Some(chosen), vec![remove])]), span }];

@@ -154,7 +154,7 @@ impl<'m> PromelaLowering<'m, '_> {
             true => ir::ExprKind::Constant(0),
             false => ir::ExprKind::IsFull(channel),
         };
-        Ok(GuardedEffect { guard: Some(ir::Expr { kind, span }), ..GuardedEffect::default() })
+        Ok(GuardedEffect { guard: Some(ir::Expr::new(kind, span)), ..GuardedEffect::default() })
     }
 
     /// A `d_step` that begins with a choice can be entered if one of the options can be taken.
@@ -190,7 +190,7 @@ impl<'m> PromelaLowering<'m, '_> {
                 .help("put the rendezvous before the d_step"));
             }
             Some(Communication::Send { channel, .. }) => {
-                let full = Box::new(ir::Expr { kind: ir::ExprKind::IsFull(channel), span });
+                let full = Box::new(ir::Expr::new(ir::ExprKind::IsFull(channel), span));
                 Some(ir::ExprKind::Unary(UnaryOp::Not, full))
             }
             Some(Communication::Receive { channel, patterns, anywhere, .. }) => {
@@ -203,7 +203,7 @@ impl<'m> PromelaLowering<'m, '_> {
         };
         Ok(match (effect.guard, ready) {
             (guard, None) => guard,
-            (None, Some(kind)) => Some(ir::Expr { kind, span }),
+            (None, Some(kind)) => Some(ir::Expr::new(kind, span)),
             (Some(guard), Some(kind)) => Some(self.binary(BinaryOp::And, guard.kind, kind, span)),
         })
     }
@@ -428,7 +428,7 @@ impl<'m> PromelaLowering<'m, '_> {
         let mut body = Vec::new();
         for id in self.program.processes.keys() {
             let Some(variable) = self.program.processes[id].life.priority else { continue };
-            let slot = ir::Expr { kind: ir::ExprKind::SlotOf(id, Box::new(pid.clone())), span };
+            let slot = ir::Expr::new(ir::ExprKind::SlotOf(id, Box::new(pid.clone())), span);
             let slots = i64::from(self.program.slots(id));
             let there =
                 self.binary(BinaryOp::Less, slot.kind.clone(), ir::ExprKind::Constant(slots), span);

@@ -101,7 +101,7 @@ impl PromelaLowering<'_, '_> {
                 return self.remote(process, pid.as_deref(), path, span, inside);
             }
         };
-        Ok(ir::Expr { kind, span })
+        Ok(ir::Expr::new(kind, span))
     }
 
     /// Notes a piece of advice, once.
@@ -135,14 +135,14 @@ impl PromelaLowering<'_, '_> {
     ) -> LoweringResult<ir::Expr> {
         let span = reference.span;
         if let Some(channel) = self.fixed_channel(reference, inside)? {
-            return Ok(ir::Expr { kind: ir::ExprKind::ChannelNumber(channel), span });
+            return Ok(ir::Expr::new(ir::ExprKind::ChannelNumber(channel), span));
         }
         let (basic, _) = self.part(reference)?;
         if let PromelaType::Struct(_) = basic {
             return Err(Diagnostic::error(span, "a structure stands where a value is needed"));
         }
         let place = self.place(reference, inside)?;
-        Ok(ir::Expr { kind: ir::ExprKind::Read(place), span })
+        Ok(ir::Expr::new(ir::ExprKind::Read(place), span))
     }
 
     /// A single value, or a structure.
@@ -281,7 +281,7 @@ impl PromelaLowering<'_, '_> {
         Ok(match probe {
             ChannelProbe::Empty | ChannelProbe::Full => kind,
             ChannelProbe::NotEmpty | ChannelProbe::NotFull => {
-                ir::ExprKind::Unary(UnaryOp::Not, Box::new(ir::Expr { kind, span }))
+                ir::ExprKind::Unary(UnaryOp::Not, Box::new(ir::Expr::new(kind, span)))
             }
         })
     }
@@ -425,7 +425,7 @@ impl PromelaLowering<'_, '_> {
             return Ok(ir::Expr::constant(pid - i64::from(first), name.span));
         }
         let span = pid.span;
-        Ok(ir::Expr { kind: ir::ExprKind::SlotOf(id, Box::new(pid)), span })
+        Ok(ir::Expr::new(ir::ExprKind::SlotOf(id, Box::new(pid)), span))
     }
 
     fn at(
@@ -450,7 +450,7 @@ impl PromelaLowering<'_, '_> {
         };
         let location = LocationId::from_index(place);
         let process = ProcessId::from_index(process);
-        Ok(ir::Expr { kind: ir::ExprKind::At { process, slot: Some(slot), location }, span })
+        Ok(ir::Expr::new(ir::ExprKind::At { process, slot: Some(slot), location }, span))
     }
 
     fn remote(
@@ -482,7 +482,7 @@ impl PromelaLowering<'_, '_> {
             span,
         };
         let place = Place { slot: Some(Box::new(slot)), ..self.place(&reference, inside)? };
-        Ok(ir::Expr { kind: ir::ExprKind::Read(place), span })
+        Ok(ir::Expr::new(ir::ExprKind::Read(place), span))
     }
 
     /// `left operator right`.
@@ -493,7 +493,7 @@ impl PromelaLowering<'_, '_> {
         right: ir::ExprKind,
         span: Span,
     ) -> ir::Expr {
-        let part = |kind| Box::new(ir::Expr { kind, span });
-        ir::Expr { kind: ir::ExprKind::Binary(operator, part(left), part(right)), span }
+        let part = |kind| Box::new(ir::Expr::new(kind, span));
+        ir::Expr::new(ir::ExprKind::Binary(operator, part(left), part(right)), span)
     }
 }

@@ -206,7 +206,7 @@ impl PromelaLowering<'_, '_> {
                     (ReceivePattern::Match(value.clone()), Some(value))
                 }
                 ReceivePattern::Into(place) => {
-                    let value = Expr { span: place.span, kind: ExprKind::Read(place.clone()) };
+                    let value = Expr::new(ExprKind::Read(place.clone()), place.span);
                     (ReceivePattern::Into(place), Some(value))
                 }
                 ReceivePattern::Any => (ReceivePattern::Any, None),
@@ -313,7 +313,7 @@ impl PromelaLowering<'_, '_> {
 }
 
 fn read(variable: VarId, span: Span) -> Expr {
-    Expr { kind: ExprKind::Read(Place::variable(variable, span)), span }
+    Expr::new(ExprKind::Read(Place::variable(variable, span)), span)
 }
 
 fn store(target: Place, value: Expr) -> Stmt {

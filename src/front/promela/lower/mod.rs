@@ -340,7 +340,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
         if let Some(pid) = self.own_pid(number) {
             // Before all others, as they may begin with it.
             let (span, overflow) = (self.program.variables[pid].span, ir::OverflowRule::Wraps);
-            let value = ir::Expr { kind: ExprKind::Self_, span };
+            let value = ir::Expr::new(ExprKind::Self_, span);
             let kind = StmtKind::Assign { target: element(pid, None, span), value, overflow };
             prologue.insert(0, Stmt { kind, span });
         }
@@ -498,7 +498,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
                 for (at, &index) in indices.iter().enumerate() {
                     let channel = ir::ChannelRef::Named(ChannelId(first.0 + at as u32));
                     let (kind, span) = (ExprKind::ChannelNumber(channel), symbol.name.span);
-                    values.push((index, ir::Expr { kind, span }));
+                    values.push((index, ir::Expr::new(kind, span)));
                 }
             }
         }
@@ -533,7 +533,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
                 let value = match (&field.initial, channels) {
                     (_, Some(first)) => {
                         let channel = ir::ChannelRef::Named(ChannelId(first.0 + index));
-                        ir::Expr { kind: ExprKind::ChannelNumber(channel), span }
+                        ir::Expr::new(ExprKind::ChannelNumber(channel), span)
                     }
                     (PromelaInitializer::Value(value), _) => {
                         self.note_store(field.basic, value);
@@ -630,7 +630,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
         value: ir::Expr,
         span: Span,
     ) -> Stmt {
-        let number = |kind| ir::Expr { kind, span };
+        let number = |kind| ir::Expr::new(kind, span);
         let newest = number(ExprKind::Binary(
             ir::BinaryOp::Subtract,
             Box::new(number(ExprKind::Processes)),

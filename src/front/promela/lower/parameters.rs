@@ -163,7 +163,7 @@ impl<'m> PromelaLowering<'m, '_> {
             && let (PromelaType::Struct(_), _) = self.part(reference)?
         {
             let values = self.single_values(reference, inside)?;
-            let read = |place| ir::Expr { kind: ir::ExprKind::Read(place), span };
+            let read = |place| ir::Expr::new(ir::ExprKind::Read(place), span);
             given.extend(
                 values.into_iter().map(|(place, basic)| (read(place), SentValue::Leaf(basic))),
             );
@@ -252,7 +252,7 @@ impl<'m> PromelaLowering<'m, '_> {
         let targets = self.single_values(target, inside)?;
         let sources = self.single_values(source, inside)?;
         let stores = targets.into_iter().zip(sources).map(|((target, _), (source, _))| {
-            let value = ir::Expr { kind: ir::ExprKind::Read(source), span };
+            let value = ir::Expr::new(ir::ExprKind::Read(source), span);
             let kind = ir::StmtKind::Assign { target, value, overflow: OverflowRule::Wraps };
             ir::Stmt { kind, span }
         });

@@ -56,10 +56,10 @@ impl SymbolicTruth {
             SymbolicTruth::Always => SymbolicTruth::Never,
             SymbolicTruth::When(it) => {
                 let span = it.span;
-                SymbolicTruth::When(ir::Expr {
-                    kind: ir::ExprKind::Unary(UnaryOp::Not, Box::new(it)),
+                SymbolicTruth::When(ir::Expr::new(
+                    ir::ExprKind::Unary(UnaryOp::Not, Box::new(it)),
                     span,
-                })
+                ))
             }
         }
     }
@@ -67,7 +67,7 @@ impl SymbolicTruth {
     fn joined(operator: BinaryOp, one: ir::Expr, other: ir::Expr) -> SymbolicTruth {
         let span = one.span;
         let kind = ir::ExprKind::Binary(operator, Box::new(one), Box::new(other));
-        SymbolicTruth::When(ir::Expr { kind, span })
+        SymbolicTruth::When(ir::Expr::new(kind, span))
     }
 
     /// As an expression; nothing if it always holds.
@@ -182,7 +182,7 @@ impl<'m> PromelaLowering<'m, '_> {
             let kind = ir::ExprKind::ChannelNumber(channel.clone());
             match channel {
                 ChannelRef::Computed(number) => (**number).clone(),
-                _ => ir::Expr { kind, span },
+                _ => ir::Expr::new(kind, span),
             }
         };
         let within = |id: &ir::ChannelId, first: &ir::ChannelId, count: u32| {
@@ -325,10 +325,10 @@ fn allowed(
 }
 
 fn is_at(trace: &TraceAutomaton, location: i64, span: Span) -> ir::Expr {
-    let read = ir::Expr { kind: ir::ExprKind::Read(Place::variable(trace.variable, span)), span };
+    let read = ir::Expr::new(ir::ExprKind::Read(Place::variable(trace.variable, span)), span);
     let location = ir::Expr::constant(location, span);
     let kind = ir::ExprKind::Binary(BinaryOp::Equal, Box::new(read), Box::new(location));
-    ir::Expr { kind, span }
+    ir::Expr::new(kind, span)
 }
 
 /// Moves the automaton.
@@ -379,8 +379,7 @@ fn step(trace: &TraceAutomaton, seen: &ObservedEvent<'_>) -> ir::Stmt {
     if !give_up.is_empty() {
         branches.push((Vec::new(), give_up));
     }
-    let subject =
-        ir::Expr { kind: ir::ExprKind::Read(Place::variable(trace.variable, span)), span };
+    let subject = ir::Expr::new(ir::ExprKind::Read(Place::variable(trace.variable, span)), span);
     ir::Stmt { kind: StmtKind::Switch(subject, branches), span }
 }
 

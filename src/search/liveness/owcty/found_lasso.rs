@@ -4,7 +4,8 @@ use super::region::open_layers;
 use super::saved_cycles::CycleOperation;
 use super::{ReachedStates, SavedCycleSearch, contradiction};
 use crate::model::ProcessSet;
-use crate::search::liveness::nested_dfs::{Lasso, ProbeVerdict};
+use crate::search::lasso::Lasso;
+use crate::search::liveness::nested_dfs::ProbeVerdict;
 use crate::search::trace::TraceFinder;
 use spill::Result;
 

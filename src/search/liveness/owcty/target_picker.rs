@@ -5,7 +5,8 @@ use super::region::CycleRegion;
 use super::region_keys::place;
 use super::saved_cycles::RoundTarget;
 use spill::{
-    BlockDecoder, Codec, FileName, FileSegment, Result, SavedLevels, Segment, SegmentWriter,
+    BlockDecoder, Codec, FileName, FileSegment, LevelFormat, Result, SavedLevels, Segment,
+    SegmentWriter,
 };
 
 /// A set of the states of a region, and the levels that these were reached in.
@@ -72,8 +73,10 @@ impl TargetPicker<'_> {
         let CycleRegion { accepting, disk, control, keys, .. } = self.region;
         let whole = keys.whole();
         let (mut decoder, mut states) = (BlockDecoder::new(whole), Vec::new());
+        let codec = codec.unprojected();
+        let format = LevelFormat { width: whole, value_bytes: 0, codec: &codec };
         for level in self.from..levels.len() as u64 {
-            let segments = levels.open(&**disk, whole, &codec.unprojected(), level as usize)?;
+            let segments = levels.open(&**disk, format, level as usize)?;
             for segment in &segments {
                 for block in 0..segment.blocks() {
                     if control.should_stop() {
