@@ -49,6 +49,9 @@ pub use state_condition::{ConditionModality, StateCondition};
 pub use types::{Domain, EnumType, ScalarType, Scalarset, Type};
 pub use unchecked_requirements::{ACCEPTANCE, NON_PROGRESS, UncheckedKind, UncheckedRequirement};
 
+pub use crate::model::ActionId;
+
+use crate::model::MovingProcess;
 use crate::source::Span;
 use serde::{Deserialize, Serialize};
 
@@ -67,8 +70,6 @@ entity::entity! {
     ProcessId,
     /// Names a [`Location`] of one process.
     LocationId,
-    /// Names an [`Action`].
-    ActionId,
     /// Names a [`Function`].
     FunctionId,
     /// Names a [`ProgramProperty`].
@@ -237,6 +238,18 @@ pub struct ProcessInstance {
     pub process: ProcessId,
     /// In which slot.
     pub slot: u32,
+}
+
+impl From<ProcessInstance> for MovingProcess {
+    fn from(at: ProcessInstance) -> MovingProcess {
+        MovingProcess { process: at.process.0, slot: at.slot }
+    }
+}
+
+impl From<MovingProcess> for ProcessInstance {
+    fn from(at: MovingProcess) -> ProcessInstance {
+        ProcessInstance { process: ProcessId(at.process), slot: at.slot }
+    }
 }
 
 /// How often a process exists.

@@ -3,7 +3,7 @@
 //! A [`Reduction`] says what it is called, what it [preserves](PreservedProperties), and why it does not go
 //! with others. A [`ReductionStack`] has those that a search uses, in the order in which they act. What they
 //! make of a model is a model; its counterexamples are lifted back, reduction by reduction
-//! ([`Lift`](crate::exec::Simulation)).
+//! ([`Lift`](crate::model::Simulation)).
 
 pub mod abstraction;
 mod action_trial;
@@ -38,8 +38,9 @@ pub use preserved::{PreservedProperties, PropertyClass};
 
 use crate::analysis::instances::NumberingError;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{CheckSelection, Counters, Interp, SelectiveStateSpace, StateSpace};
+use crate::exec::{Interp, SelectiveStateSpace};
 use crate::ir::{Layout, Program, PropertyKind};
+use crate::model::{CheckSelection, Counters, StateSpace};
 use claim::{FiniteRunPolicy, NeverClaim};
 use linear::LinearSetReduction;
 use partial_order::{CycleProviso, PartialOrder, PartialOrderStrategy};

@@ -5,7 +5,8 @@ use super::dominance::{self, DominanceVariables, DominatedValues};
 use super::doomed::{self, DoomedStates};
 use super::{BudgetedReduction, ReductionStackBuilder, unrewritable_reason};
 use crate::budget::AnalysisBudget;
-use crate::exec::{CheckSelection, Interp};
+use crate::exec::Interp;
+use crate::model::CheckSelection;
 
 /// Which of them there are to be, in a search for some checks.
 #[derive(Clone, Debug, PartialEq, Eq)]

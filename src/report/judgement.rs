@@ -6,8 +6,8 @@ use super::coverage::is_whole;
 #[cfg(feature = "cli")]
 use super::page::TraceView;
 use super::{CheckScope, Report, SearchVerdict, UncheckedSpec, ViolationReport};
-use crate::exec::{PropertyInfo, SystemDescription, TRACE, Violation};
 use crate::ir::{ACCEPTANCE, NON_PROGRESS};
+use crate::model::{PropertyInfo, SystemDescription, TRACE, Violation};
 use crate::numbers::count;
 use crate::source::{SourceLocation, SourceMap};
 use serde_json::{Value, json};

@@ -11,13 +11,14 @@ use super::{
     reject_empty_scope,
 };
 use crate::budget::AnalysisBudget;
-use crate::exec::{ExecutionMode, StateSpace};
+use crate::exec::ExecutionMode;
+use crate::model::{StateSpace, TransitionSystem};
 use crate::reduce::rewriting::RewriteSelection;
 use crate::reduce::{ReductionSelection, ReductionStack};
 use crate::report::{CheckScope, RUST};
 use crate::search::{CheckSelection, SearchControl, SearchLimits, StateStorage};
 use crate::source::SourceMap;
-use crate::system::{PackedSystem, PackingError, RestrictedSystem, TransitionSystem};
+use crate::system::{PackedSystem, PackingError, RestrictedSystem};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -5,11 +5,12 @@ use crate::analysis::automorphisms::automorphisms;
 use crate::analysis::equivalence_classes::connected_sets;
 use crate::analysis::linear_sets::linear_sets;
 use crate::budget::AnalysisBudget;
-use crate::exec::{CheckSelection, Executor, Interp};
+use crate::exec::{Executor, Interp};
 use crate::ir::{
     ActionId, Domain, LocationId, Process, ProcessId, ProcessInstance, Program, ScalarsetId, Type,
     TypeId, Variable,
 };
+use crate::model::CheckSelection;
 use crate::reduce::boring::{self, BoringStates};
 use crate::reduce::dominance::{self, DominanceSense, DominatedValues};
 use crate::reduce::doomed::{self, DoomedStates};

@@ -9,9 +9,9 @@ use super::step_choice::StepChoice;
 use super::{
     CheckConfig, KeyOrder, RunLimits, SearchOutputs, SearchedModel, SlotCounts, TextModel,
 };
-use crate::exec::StateSpace;
 use crate::front::{Language, Options};
 use crate::ir::layout::GroupId;
+use crate::model::StateSpace;
 use crate::reduce::claim::FiniteRunPolicy;
 use crate::reduce::dominance::DominanceSense;
 use crate::reduce::partial_order::PartialOrderStrategy;

@@ -5,13 +5,13 @@ use super::text_model::read_text;
 use super::{Error, ExecutableProgram, ReductionRequest, SearchedModel, TextModel};
 use crate::budget::AnalysisBudget;
 use crate::diag::Diagnostic;
-use crate::exec::CheckSelection;
 use crate::front::{
     ClaimChoice, CycleLabel, Language, LoadedModel, Options, PropertySource, TemporalProperty,
     TemporalSpec,
 };
 use crate::ir::{ACCEPTANCE, NON_PROGRESS, Program, PropertyKind, UncheckedKind};
 use crate::ltl::{self, Automaton, LtlFormula, hoa};
+use crate::model::CheckSelection;
 use crate::reduce::claim::FiniteRunPolicy;
 use crate::reduce::{ReductionRefusal, ReductionSelection, symmetry};
 use crate::report::CheckScope;

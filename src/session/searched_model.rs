@@ -1,8 +1,9 @@
 //! A model as it is searched, and what there is to tell of it.
 
 use super::step_choice::StepChoice;
-use crate::exec::{CompilationStats, StateSpace};
+use crate::exec::CompilationStats;
 use crate::ir::StateCondition;
+use crate::model::StateSpace;
 use crate::reduce::{ReductionRefusal, ReductionSelection, ReductionStack};
 use crate::report::CheckScope;
 use crate::source::SourceMap;

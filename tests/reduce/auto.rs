@@ -1,8 +1,9 @@
 //! Whether partial order is left to itself: what the first states tell, and that a search keeps it.
 
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{ExecutionMode, Executor, StateSpace};
+use spillway::exec::{ExecutionMode, Executor};
 use spillway::front::{Language, Options};
+use spillway::model::StateSpace;
 use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
 use spillway::reduce::rewriting::RewriteSelection;
 use spillway::search::pilot::FirstLevels;

@@ -7,13 +7,13 @@
 use crate::support::follow::{goes_on_as_it_began, load, one};
 use crate::support::stored::{assert_traces_replay, search, storages};
 use crate::support::{Random, is_large, tiny_plan};
-use spillway::exec::{CheckSelection, StateSpace, Violation};
 use spillway::front::{Language, Options};
+use spillway::model::{CheckSelection, StateSpace, Violation, memory};
 use spillway::reduce::dominance::{DominanceSense, DominanceVariables};
 use spillway::reduce::pruning::PruningSelection;
 use spillway::reduce::symmetry::SymmetryEffort;
 use spillway::reduce::{PropertyClass, ReductionKind, ReductionSelection};
-use spillway::search::{SearchLimits, SearchOutcome, StateStorage, memory};
+use spillway::search::{SearchLimits, SearchOutcome, StateStorage};
 use spillway::session::{ReductionRequest, TextModel};
 use spillway::source::SourceMap;
 use std::collections::BTreeMap;
@@ -311,7 +311,7 @@ fn compared(language: &str, text: &str, checks: CheckSelection) -> Result<(u64, 
             whole.states()
         ));
     }
-    if searched.model().dominance().is_some() {
+    if searched.model().capabilities().dominance.is_some() {
         stored_alike(searched.model(), &limits, &found);
     }
     Ok((whole.states(), found.states()))

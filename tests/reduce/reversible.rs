@@ -6,15 +6,16 @@
 use crate::runs::{assert_is_run, configurations, explore, load};
 use crate::support::Random;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{Interp, StateSpace, SuccessorSink, Violation};
+use spillway::exec::Interp;
 use spillway::front::{Options, murphi};
+use spillway::model::{StateSpace, SuccessorSink, Violation, memory};
 use spillway::reduce::reversible::{
     REDUCTION_NAME, ReversibleReduction, ReversibleRules, RuleSelection,
 };
 use spillway::reduce::rewriting::ProgramForm;
 use spillway::reduce::symmetry::SymmetryEffort;
 use spillway::reduce::{ReductionSelection, ReductionStack};
-use spillway::search::{CheckSelection, SearchLimits, SearchVerdict, memory};
+use spillway::search::{CheckSelection, SearchLimits, SearchVerdict};
 use spillway::source::SourceMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -131,7 +132,7 @@ fn rules_are_named_and_refused_by_name() {
         let refused = stack.refusals().first().map(|it| (it.name.clone(), it.reason.clone()));
         (
             stack
-                .summaries(&spillway::exec::Counters::default())
+                .summaries(&spillway::model::Counters::default())
                 .into_iter()
                 .find_map(|it| it.effect),
             refused,

@@ -9,11 +9,12 @@ use crate::support::follow::{ALL, load};
 use crate::support::{is_large, stored};
 use proptest::prelude::*;
 use spillway::Check;
-use spillway::exec::{Counters, ExecutionMode, Violation};
+use spillway::exec::ExecutionMode;
+use spillway::model::{Counters, Violation, memory};
 use spillway::reduce::PropertyClass;
 use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
 use spillway::reduce::rewriting::RewriteSelection;
-use spillway::search::{CheckSelection, SearchLimits, SearchOutcome, memory};
+use spillway::search::{CheckSelection, SearchLimits, SearchOutcome};
 use spillway::session::{ReductionRequest, StepChoice, TextModel};
 use std::collections::BTreeSet;
 

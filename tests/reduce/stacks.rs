@@ -2,14 +2,15 @@
 //! with others, and how a counterexample is lifted through them, to a run of the unreduced model.
 
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{
-    Counters, Interp, PostponingStateSpace, Simulation, StateSpace, StepOutcome, SuccessorSink,
-    SystemDescription, any_bits,
-};
+use spillway::exec::Interp;
 use spillway::front::{Options, murphi};
 use spillway::ir::{
     Arena, Claim, ClaimMove, Expr, ExprKind, Location, LocationId, PlaceSelector, Program,
     PropertyKind,
+};
+use spillway::model::{
+    ActionCounts, ActionId, Capabilities, Counters, ModelError, Simulation, StateSpace,
+    StepOutcome, SuccessorSink, SystemDescription, Violation, any_bits, memory,
 };
 use spillway::reduce::rewriting::ProgramForm;
 use spillway::reduce::symmetry::{Symmetry, SymmetryEffort};
@@ -17,7 +18,7 @@ use spillway::reduce::{
     PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionSelection,
     ReductionStack,
 };
-use spillway::search::{CheckSelection, SearchLimits, SearchVerdict, memory};
+use spillway::search::{CheckSelection, SearchLimits, SearchVerdict};
 use spillway::source::SourceMap;
 
 /// Three take part, in any order, and two things are said of them.
@@ -154,12 +155,8 @@ impl StateSpace for Chains<'_> {
         self.model.description()
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        Some(self)
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities { simulation: Some(self), postponing: None, sleep_sets: None, dominance: None }
     }
 }
 
@@ -177,12 +174,36 @@ impl Simulation for Chains<'_> {
         _: &[u8],
         from: &[u8],
         to: &[u8],
-    ) -> spill::Result<Option<Vec<Vec<u8>>>> {
+    ) -> Result<Option<Vec<Vec<u8>>>, ModelError> {
         let mut states = Vec::new();
         let run = |out: &mut SuccessorSink| self.model.expand(from, out);
         let _ = SuccessorSink::collect(self.width(), &mut states, run)?;
         let chains = states.chunks_exact(self.width()).map(|state| self.chain(state));
         Ok(chains.into_iter().find(|chain| chain.last().unwrap() == to))
+    }
+
+    fn intermediate_states(&self, _: &[u8], _: &[u8]) -> Result<Option<Vec<Vec<u8>>>, ModelError> {
+        Ok(None)
+    }
+
+    fn concrete_violation_path(&self, _: &[u8], _: Violation) -> Result<Vec<Vec<u8>>, ModelError> {
+        Ok(Vec::new())
+    }
+
+    fn equivalent_violations(&self, _: Violation) -> Vec<Violation> {
+        Vec::new()
+    }
+
+    fn hides_action(&self, _: ActionId) -> bool {
+        false
+    }
+
+    fn concrete_action_counts(&self, taken: ActionCounts) -> ActionCounts {
+        taken
+    }
+
+    fn preserves_depth(&self) -> bool {
+        true
     }
 }
 

@@ -6,13 +6,13 @@
 use crate::support::follow::{load, one};
 use crate::support::stored::replayed_in;
 use crate::support::{Random, is_large};
-use spillway::exec::{CheckSelection, Violation};
+use spillway::model::{CheckSelection, Violation, memory};
 use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
 use spillway::reduce::reversible::RuleSelection;
 use spillway::reduce::rewriting::RewriteSelection;
 use spillway::reduce::symmetry::SymmetryEffort;
 use spillway::reduce::{PropertyClass, ReductionSelection};
-use spillway::search::{SearchLimits, SearchOutcome, StateStorage, memory};
+use spillway::search::{SearchLimits, SearchOutcome, StateStorage};
 use spillway::session::TextModel;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -114,7 +114,7 @@ fn is_found_alike(
     census.fewer += u64::from(reduced.states() < whole.states());
     census.violated += u64::from(!told.is_empty());
     // What is told of a search that takes states up again depends on when it does so.
-    if !told.is_empty() && searched.model().as_postponing().is_none() {
+    if !told.is_empty() && searched.model().capabilities().postponing.is_none() {
         println!("{} is told", names());
         let storage = [StateStorage::default()];
         replayed_in(&storage, searched.model(), &reduced, &limits);

@@ -9,11 +9,9 @@ use super::{EvalFailure, Interp};
 use crate::analysis::instances::{
     ActionInstance, ActionInstances, InstanceId, InstanceSets, NumberingError, is_in,
 };
-use crate::exec::{
-    LABEL_BYTES, LabelledSink, SelectiveStateSpace, StateSpace, SuccessorSink, Violation,
-    split_by_ends, stop_request,
-};
+use crate::exec::{LABEL_BYTES, LabelledSink, SelectiveStateSpace, split_by_ends};
 use crate::ir::EndRule;
+use crate::model::{StateSpace, SuccessorSink, Violation, stop_request};
 
 /// An interpreter whose steps can be taken by choice.
 #[derive(Debug)]
@@ -194,7 +192,7 @@ impl SelectiveStateSpace for InterpSelector<'_> {
         &self.instances
     }
 
-    fn enabled(&self, states: &[u8], sets: &mut InstanceSets) -> spill::Result<()> {
+    fn enabled(&self, states: &[u8], sets: &mut InstanceSets) -> crate::model::Result<()> {
         self.interp.check(states)?;
         let width = self.interp.width();
         sets.clear(states.len() / width);

@@ -5,8 +5,8 @@ use super::frames::{LocalEnv, LocalValue};
 use crate::analysis::bindings::{
     BindingPlan, BindingStep, IndexBinding, NonzeroScan, conjuncts, nonzero_place,
 };
-use crate::exec::stop_request;
 use crate::ir::{ActionId, Expr, Parameter, Place, Program};
+use crate::model::stop_request;
 use std::ops::ControlFlow;
 
 /// How the parameters of an action are bound.

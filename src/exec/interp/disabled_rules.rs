@@ -3,9 +3,9 @@
 use super::Interp;
 use super::frames::LocalEnv;
 use super::steps::StepAction;
-use crate::exec::{DisabledRuleInstance, UnmetCondition};
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{Action, BinaryOp, Expr, ExprKind, Place, PlaceRoot};
+use crate::model::{DisabledRuleInstance, UnmetCondition};
 use std::ops::ControlFlow;
 
 /// Of so many instances of an action it is looked why.

@@ -6,12 +6,12 @@
 
 use super::failure::fault;
 use super::{EvalFailure, Interp};
-use crate::exec::{CallSite, FaultKind};
 use crate::ir::layout::{CellId, LocalFrame};
 use crate::ir::{
     CallArgument, Entity, Function, FunctionId, LocalId, OverflowRule, Place, ProcessInstance,
     ScalarType, Type, TypeId,
 };
+use crate::model::{CallSite, FaultKind};
 use crate::source::Span;
 use std::cell::{Cell, RefCell};
 

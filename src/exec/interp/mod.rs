@@ -46,11 +46,6 @@ pub use action_selection::InterpSelector;
 pub use multisets::{MultisetCells, multisets};
 pub(crate) use read_recorder::{InstanceOutcome, ReadRecorder};
 
-use super::{
-    ActionInfo, DisabledRuleInstance, PostponingStateSpace, ProcessLocation, PropertyInfo,
-    Simulation, StateSpace, StateValue, StepDescription, StepOutcome, SuccessorSink,
-    SystemDescription, TakenAction, Violation, stop_request,
-};
 use crate::analysis::instances::ActionInstance;
 use crate::analysis::ranges::ranges;
 use crate::diag::Diagnostic;
@@ -58,6 +53,11 @@ use crate::ir::layout::{GroupId, InvalidKeyOrder, LocalFrame, StateValidator};
 use crate::ir::{
     Action, ActionId, ActionsByLocation, EndRule, Expr, Layout, LocationId, ProcessId,
     ProcessInstance, Program, ProgramProperty, PropertyId, PropertyKind, Schedule, Urgency, text,
+};
+use crate::model::{
+    ActionInfo, Capabilities, DisabledRuleInstance, ModelError, ProcessLocation,
+    ProgramDescription, PropertyInfo, StateSpace, StateValue, StepDescription, StepOutcome,
+    SuccessorSink, SystemDescription, TakenAction, Violation, stop_request,
 };
 use crate::source::Span;
 pub(in crate::exec) use channels::{ChannelInstance, ChannelReceive};
@@ -244,14 +244,14 @@ impl Interp {
     }
 
     /// An error unless these are states.
-    pub(in crate::exec) fn check(&self, states: &[u8]) -> spill::Result<()> {
+    pub(in crate::exec) fn check(&self, states: &[u8]) -> crate::model::Result<()> {
         if self.are_states(states) {
             return Ok(());
         }
         let mut each = states.chunks(self.width());
         let wrong = each.find(|state| !self.codes.is_state(state)).unwrap_or_default();
         let reason = format!("the bytes {wrong:02x?} are none of its states");
-        Err(spill::Error::Source { reason: reason.into() })
+        Err(ModelError::failed(reason))
     }
 
     /// The program that is run.
@@ -411,7 +411,7 @@ impl Interp {
             Some(TakenAction { action: it.action.0, pid: u32::try_from(pid).ok()? })
         };
         let with_pids = if self.has_slots { taken } else { &[] };
-        let movers = self.movers(taken);
+        let movers = self.movers(taken).into_iter().map(Into::into).collect();
         let action = self.representative_action(taken, matches!(outcome, StepOutcome::Fault(_)));
         let actions: Vec<&Action> =
             taken.iter().map(|it| &self.program.actions[it.action]).collect();
@@ -531,12 +531,8 @@ impl StateSpace for Interp {
         self
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        None
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::NONE
     }
 }
 
@@ -604,11 +600,6 @@ impl SystemDescription for Interp {
         self.program.properties.get(PropertyId(number)).map(info_of)
     }
 
-    fn actions(&self) -> Vec<ActionInfo> {
-        let all = self.program.actions.values();
-        all.map(|it| ActionInfo { name: it.name.clone(), span: it.span }).collect()
-    }
-
     fn action_name(&self, action: u32) -> String {
         let start = action.checked_sub(self.start_number(0));
         let start = start.and_then(|number| self.program.starts.get(number as usize));
@@ -642,6 +633,24 @@ impl SystemDescription for Interp {
         found
     }
 
+    fn describe(&self, state: &[u8]) -> Vec<(String, StateValue)> {
+        match self.codes.is_state(state) {
+            true => self.describe_state(state),
+            false => vec![("no state".into(), format!("{state:02x?}").into())],
+        }
+    }
+
+    fn program(&self) -> Option<&dyn ProgramDescription> {
+        Some(self)
+    }
+}
+
+impl ProgramDescription for Interp {
+    fn actions(&self) -> Vec<ActionInfo> {
+        let all = self.program.actions.values();
+        all.map(|it| ActionInfo { name: it.name.clone(), span: it.span }).collect()
+    }
+
     fn operands(&self, state: &[u8], property: u32) -> Vec<(String, StateValue)> {
         self.operands_of(state, property)
     }
@@ -658,13 +667,6 @@ impl SystemDescription for Interp {
         let number = action.checked_sub(self.property_action_number(0))?;
         self.program.properties.get(PropertyId(number)).map(|_| number)
     }
-
-    fn describe(&self, state: &[u8]) -> Vec<(String, StateValue)> {
-        match self.codes.is_state(state) {
-            true => self.describe_state(state),
-            false => vec![("no state".into(), format!("{state:02x?}").into())],
-        }
-    }
 }
 
 /// What reports say of a property.
@@ -677,10 +679,10 @@ fn info_of(property: &ProgramProperty) -> PropertyInfo {
 fn kind_of(kind: &PropertyKind) -> &'static str {
     match kind {
         PropertyKind::Invariant(_) => "invariant",
-        PropertyKind::Cover(_) | PropertyKind::Reached => super::COVER,
+        PropertyKind::Cover(_) | PropertyKind::Reached => crate::model::COVER,
         PropertyKind::Assumption(_) => "assumption",
         PropertyKind::AssertionAt { .. } => "assert",
-        PropertyKind::AtEnd(_) => super::TRACE,
+        PropertyKind::AtEnd(_) => crate::model::TRACE,
         PropertyKind::Automaton(_) => "automaton",
         PropertyKind::Claim(_) => "claim",
     }

@@ -3,8 +3,8 @@
 use super::Interp;
 use super::steps::{StepAction, begun};
 use crate::analysis::instances::ActionInstance;
-use crate::exec::{FaultKind, SuccessorSink};
 use crate::ir::{ProcessInstance, Schedule};
+use crate::model::{FaultKind, SuccessorSink};
 
 /// Told of a step: who takes part, and the successor, or the kind of error and the action that meets it.
 pub(in crate::exec) type MoverVisitor<'a> =

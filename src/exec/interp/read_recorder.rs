@@ -7,9 +7,9 @@ use super::frames::{LocalEnv, LocalValue};
 use super::steps::ActionResult;
 use super::{EvalFailure, Interp, MultisetCells};
 use crate::analysis::instances::InstanceSide;
-use crate::exec::StateSpace;
 use crate::ir::layout::CellId;
 use crate::ir::{Layout, Program, PropertyId, Schedule};
+use crate::model::StateSpace;
 use std::sync::{Mutex, PoisonError};
 
 /// The cells that were looked at, in that order; some may come again.

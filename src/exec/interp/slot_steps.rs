@@ -15,8 +15,8 @@ use super::frames::LocalEnv;
 use super::steps::{StepAction, StepTarget, StepTargetVisitor};
 use super::{EvalFailure, Interp, TurnVisitor};
 use crate::analysis::instances::ActionInstance;
-use crate::exec::{FaultKind, stop_request};
 use crate::ir::{Action, ActionId, Communication, ProcessInstance, TurnRule};
+use crate::model::{FaultKind, stop_request};
 use crate::source::Span;
 use std::ops::ControlFlow;
 

@@ -10,11 +10,11 @@ use super::failure::fault;
 use super::frames::{BodyFlow, LocalEnv, LocalValue};
 use super::{EvalFailure, Interp};
 use crate::analysis::instances::{ActionInstance, InstanceSide};
-use crate::exec::{FaultKind, stop_request};
 use crate::ir::{
     Action, ActionId, AssertionRule, Communication, Owner, Parameter, ProcessId, ProcessInstance,
     Schedule, Stmt, StmtKind, Urgency,
 };
+use crate::model::{FaultKind, stop_request};
 use std::ops::ControlFlow;
 
 /// An action that is part of a step, the slot of its mover, and which combination of its

@@ -1,8 +1,8 @@
 //! Machine code in memory, and what belongs to it.
 
 use crate::analysis::instances::InstanceId;
-use crate::exec::FaultKind;
 use crate::ir::{ActionId, ProcessInstance};
+use crate::model::FaultKind;
 use crate::source::Span;
 use cranelift_jit::JITModule;
 use std::sync::Mutex;

@@ -61,11 +61,9 @@ mod words;
 
 pub use compile_limits::CompileLimits;
 
-use super::{
-    CompilationStats, FaultKind, Interp, LABEL_BYTES, PostponingStateSpace, Simulation, StateSpace,
-    SuccessorSink, SystemDescription,
-};
+use super::{CompilationStats, Interp, LABEL_BYTES};
 use crate::ir::ActionId;
+use crate::model::{Capabilities, FaultKind, StateSpace, SuccessorSink, SystemDescription};
 use crate::source::Span;
 pub use action_selection::JitSelector;
 use code::{FaultSite, MachineCode};
@@ -74,6 +72,7 @@ use compile::compile;
 use function_compiler::CompileError;
 use runtime::{InstanceChoice, LoggedStep, SLACK, StateBatch};
 use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 /// A program compiled to machine code.
@@ -159,7 +158,7 @@ impl<'a> Jit<'a> {
         let mut successors = Vec::new();
         let keep = |buffer: &mut Vec<u8>| {
             successors.append(buffer);
-            Ok(())
+            ControlFlow::Continue(())
         };
         let (mut buffer, mut noted) = (Vec::new(), Vec::new());
         let run = |out: &mut SuccessorSink| self.run(code, state, None, out, Some(&mut noted));
@@ -245,11 +244,7 @@ impl StateSpace for Jit<'_> {
         self.interp
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        None
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::NONE
     }
 }

@@ -5,12 +5,12 @@ use super::code_value::CodeValue;
 use super::emitter::{Emitter, FaultHandling, WordFrame};
 use super::instances::EmittedSide;
 use super::names::LocalNames;
-use crate::exec::FaultKind;
 use crate::exec::interp::{ChannelInstance, ChannelReceive};
 use crate::ir::{
     Action, ActionId, ChannelRef, Communication, Expr, LocationId, ProcessInstance, Program,
     ReceivePattern, message_arity,
 };
+use crate::model::FaultKind;
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, types};

@@ -7,11 +7,9 @@ use super::Jit;
 use super::code::{FaultSite, MachineCode, MoverMode};
 use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, InstanceSets};
 use crate::exec::interp::{StepTarget, WITHIN_MAX};
-use crate::exec::{
-    FaultKind, Interp, LABEL_BYTES, RuntimeFault, StateSpace, SuccessorSink, Violation,
-    stop_request,
-};
+use crate::exec::{Interp, LABEL_BYTES};
 use crate::ir::{ActionId, LocationId, ProcessInstance};
+use crate::model::{FaultKind, RuntimeFault, StateSpace, SuccessorSink, Violation, stop_request};
 use std::io::Write;
 
 /// So many actions are emitted behind one another in a step.

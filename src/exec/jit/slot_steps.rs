@@ -14,11 +14,11 @@ use super::native_support::is_native_turn;
 use super::rendezvous::OfferedMessage;
 use super::runtime::{CHAIN_MAX, JitRuntime};
 use super::shape::location_in;
-use crate::exec::FaultKind;
 use crate::exec::interp::ChannelInstance;
 use crate::ir::{
     Action, ActionId, Communication, Expr, LocationId, ProcessInstance, Stmt, StmtKind, TurnRule,
 };
+use crate::model::FaultKind;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, types};
 use cranelift_frontend::Variable;

@@ -15,14 +15,15 @@ use super::runtime::JitRuntime;
 use super::shape::location_in;
 use super::words::{BitOffset, ScalarPlace};
 use crate::analysis::bindings::conjuncts;
+use crate::exec::LABEL_BYTES;
 use crate::exec::interp::{ChannelInstance, ChannelReceive};
-use crate::exec::{FaultKind, LABEL_BYTES};
 use crate::ir::layout::ScalarCell;
 use crate::ir::{
     Action, ActionId, AssertionRule, BinaryOp, ChannelId, Communication, CommunicationFit, Expr,
     ExprKind, LocationId, OverflowRule, Parameter, Place, ProcessEdge, ProcessId, ProcessInstance,
     ReceivePattern, StmtKind, Urgency, message_arity,
 };
+use crate::model::FaultKind;
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};

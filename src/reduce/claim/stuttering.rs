@@ -13,8 +13,8 @@ use super::NeverClaim;
 use super::letters::ClaimLetter;
 use crate::analysis::access::AccessTable;
 use crate::exec::interp::claim_paths_under;
-use crate::exec::{CheckSelection, FaultKind};
 use crate::ir::{Claim, LocationId};
+use crate::model::{CheckSelection, FaultKind};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -21,9 +21,9 @@ use super::{
 pub use crate::analysis::monotonicity::DominanceSense;
 use crate::analysis::monotonicity::{CheckedViolations, MonotoneVariables, monotone};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{CheckSelection, Counters, StateSpace};
 use crate::ir::layout::CellId;
 use crate::ir::{Layout, Program, VarId};
+use crate::model::{CheckSelection, Counters, StateSpace};
 use model::DominanceModel;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -35,12 +35,13 @@ use super::{PreservedProperties, PropertyClass};
 use crate::analysis::access::AccessTable;
 use crate::analysis::local_actions::LocalActions;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{ActionCounts, Interp};
+use crate::exec::Interp;
 use crate::ir::layout::CellId;
 use crate::ir::{
     Action, ActionId, ActionsByLocation, Communication, EndRule, Layout, LocationId, ProcessId,
     Program, PropertyKind, StmtKind, TurnRule,
 };
+use crate::model::ActionCounts;
 use crate::numbers::count;
 use loops::LoopAnalysis;
 use std::collections::BTreeSet;

@@ -1,8 +1,9 @@
 //! The steps of the program as written that one step of the merged program stands for.
 
 use super::TransientLocations;
-use crate::exec::{Interp, StepOutcome, SystemDescription as _};
+use crate::exec::Interp;
 use crate::ir::{Layout, ProcessInstance, Program};
+use crate::model::{StepOutcome, SystemDescription as _};
 use std::collections::BTreeSet;
 
 /// Gives the state of the program before it was merged that stands for one as written.
@@ -25,9 +26,11 @@ pub(super) fn path(
         let here = represented(&met.all[at].state);
         for step in written.steps(&met.all[at].state) {
             let StepOutcome::Successor(next) = step.outcome else { continue };
+            let step_movers: Vec<ProcessInstance> =
+                step.movers.iter().map(|&it| it.into()).collect();
             let movers = match at {
-                0 => step.movers,
-                _ if places.continues_merged_step(&met.all[at].movers, &step.movers, &here) => {
+                0 => step_movers,
+                _ if places.continues_merged_step(&met.all[at].movers, &step_movers, &here) => {
                     met.all[at].movers.clone()
                 }
                 _ => continue,

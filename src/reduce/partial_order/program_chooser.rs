@@ -10,11 +10,12 @@ use crate::analysis::access::AccessTable;
 use crate::analysis::bit_sets::{self, BitMatrix};
 use crate::analysis::dependence::DependenceRelation;
 use crate::analysis::ranges::ranges;
+use crate::budget::AnalysisSupervisor;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::stop_request::StopSupervisor;
-use crate::exec::{CheckSelection, Interp};
+use crate::exec::Interp;
 use crate::ir::EndRule;
 use crate::ir::layout::ValueRanges;
+use crate::model::{CheckSelection, stop_request};
 use crate::reduce::NotApplied;
 use crate::reduce::claim::{NeverClaim, StutterDependence};
 use crate::reduce::confluence::{self, confluent};
@@ -417,4 +418,13 @@ fn table(
 ) -> Result<AccessTable<'_>, String> {
     let (program, layout) = (interp.program(), interp.layout());
     AccessTable::with_fixed_cells(program, layout, ranges, fixed).map_err(|it| it.reason)
+}
+
+/// Stops an analysis that is made while states are expanded, once the request to stop that the thread heeds has been made.
+struct StopSupervisor;
+
+impl AnalysisSupervisor for StopSupervisor {
+    fn should_stop(&self) -> bool {
+        stop_request::is_requested()
+    }
 }

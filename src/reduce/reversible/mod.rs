@@ -28,8 +28,9 @@ use super::{
 };
 use crate::analysis::instances::{ActionInstances, InstanceId};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{CheckSelection, Counters, Interp, StateSpace};
+use crate::exec::Interp;
 use crate::ir::{ActionId, Program};
+use crate::model::{CheckSelection, Counters, StateSpace};
 use crate::numbers::grouped;
 use find::CaseFinder;
 use local_search::CaseExecutor;

@@ -23,8 +23,9 @@ use super::{
     equivalent_locations, equivalent_values, unrewritable_reason,
 };
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{CheckSelection, Counters, Interp, StateSpace};
+use crate::exec::Interp;
 use crate::ir::Program;
+use crate::model::{CheckSelection, Counters, StateSpace};
 use model::RewrittenModel;
 
 /// Which passes there are to be.

@@ -49,11 +49,12 @@ use super::checked_properties::{drop_unchecked, preserved_for};
 use super::rewrite_pass::RewritePass;
 use super::{PreservedProperties, PropertyClass};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{ActionCounts, CheckSelection, Interp};
+use crate::exec::Interp;
 use crate::ir::layout::CellId;
 use crate::ir::{
     Action, ActionId, EndRule, Entity as _, Layout, Program, PropertyKind, Schedule, VarId,
 };
+use crate::model::{ActionCounts, CheckSelection};
 use crate::numbers::{count, grouped};
 use agglomerate::{Agglomeration, agglomerate};
 use net::CounterNet;

@@ -5,7 +5,8 @@ use super::collector::CandidateCollector;
 use super::obligations::ObligationBuffer;
 use super::tallies::WorkerTallies;
 use super::{LevelWork, UNIT_STATES};
-use crate::exec::{Findings, StateSpace, SuccessorSink};
+use crate::model::{BreakOff, Findings, StateSpace, SuccessorSink};
+use crate::search::model_failure;
 use crate::search::{MemoryPlan, SearchControl};
 use spill::{BlockDecoder, Codec, Disk, FileName, FileSegment, Result, ValueSpec};
 use std::sync::Arc;
@@ -128,7 +129,10 @@ impl ExpansionWorker {
             let _heeding = control.heed();
             model.initial(out);
         };
-        let collected = SuccessorSink::collect_in_batches(whole, fresh, staged, &mut collect, run)?;
+        let errors = BreakOff::new();
+        let take = |fresh: &mut Vec<u8>| errors.check(collect(fresh));
+        let collected = SuccessorSink::collect_in_batches(whole, fresh, staged, take, run);
+        let collected = errors.or_error(collected, model_failure)?;
         collect(fresh)?;
         candidates.sort();
         Ok((!control.is_stopped()).then_some(collected.findings))
@@ -153,16 +157,22 @@ impl ExpansionWorker {
                 (slice, rest) = rest.split_at(rest.len().min(pace.states() * whole));
                 units.begin(at, first);
                 let begun = Instant::now();
-                let take = |fresh: &mut Vec<u8>| candidates.take(name, fresh);
+                let errors = BreakOff::new();
+                let take = |fresh: &mut Vec<u8>| errors.check(candidates.take(name, fresh));
                 let mut owe = |position: usize, successor: &[u8]| {
+                    if errors.has_error() {
+                        return;
+                    }
                     let rank = first + position as u64;
-                    owed.iter_mut()
-                        .try_for_each(|it| it.add_obligation(level.last, rank, successor))
+                    for it in owed.iter_mut() {
+                        let _ = errors.check(it.add_obligation(level.last, rank, successor));
+                    }
                 };
                 let expand =
                     |out: &mut SuccessorSink| level.steps.take(model, slice, out, &mut owe);
                 let expanded =
                     SuccessorSink::collect_in_batches(whole, fresh, staged, take, expand);
+                let expanded = errors.or_error(expanded, model_failure);
                 let mut collected = expanded.inspect_err(|_| units.abandon())?;
                 let end = level.end_within(slice, model, &collected.findings);
                 let end = end.inspect_err(|_| units.abandon())?;
