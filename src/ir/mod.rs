@@ -42,7 +42,7 @@ pub use expr::{
     BinaryOp, CallArgument, ChannelRef, ConversionPiece, Expr, ExprKind, MultisetContains,
     NumberConversion, Place, PlaceRoot, PlaceSelector, Quantifier, ReceivePattern, UnaryOp,
 };
-pub use expr_ids::{ExprId, ExprMap};
+pub use expr_ids::ExprMap;
 pub use layout::Layout;
 pub use message_arity::{ArityMismatch, CommunicationFit};
 pub use state_condition::{ConditionModality, StateCondition};
@@ -74,9 +74,16 @@ entity::entity! {
     FunctionId,
     /// Names a [`ProgramProperty`].
     PropertyId,
+    /// Numbers an [`Expr`] of a program.
+    ExprId,
     /// Names a parameter, a local variable, or what a loop, a quantifier or an alias binds; unique
     /// within an action, a function, a start or a property.
     LocalId,
+}
+
+impl ExprId {
+    /// The number of expressions that belong to no finished program.
+    pub const UNNUMBERED: ExprId = ExprId(u32::MAX);
 }
 
 /// A whole model.
