@@ -27,10 +27,11 @@ const BATCH_BYTES: usize = 64 << 10;
 fn states(model: &dyn StateSpace) -> Vec<u8> {
     let width = model.width();
     let look = |search: &spillway::search::ExternalSearch, disk: &dyn Disk, _: &_| {
+        let format = spill::LevelFormat { width, value_bytes: 0, codec: &Codec::Gaps };
         let levels = search.store().levels().saved().clone();
         let mut all = Vec::new();
         for level in 0..levels.len() {
-            for segment in levels.open(disk, width, &Codec::Gaps, level).unwrap() {
+            for segment in levels.open(disk, format, level).unwrap() {
                 let mut source = spill::SegmentSource::new(segment, None, None);
                 let mut batch = Vec::new();
                 while {

@@ -40,9 +40,9 @@ impl Data {
         let look = |search: &spillway::search::ExternalSearch, disk: &dyn Disk, outcome: &_| {
             let outcome: &spillway::search::SearchOutcome = outcome;
             let saved = search.store().levels().saved().clone();
+            let format = spill::LevelFormat { width, value_bytes: 0, codec: &Codec::Gaps };
             let keys = |levels: std::ops::Range<usize>| {
-                let segments =
-                    levels.flat_map(|level| saved.open(disk, width, &Codec::Gaps, level).unwrap());
+                let segments = levels.flat_map(|level| saved.open(disk, format, level).unwrap());
                 union(width, segments.map(|it| Box::new(SegmentSource::new(it, None, None)) as _))
             };
             let count = outcome.levels.len();

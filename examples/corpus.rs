@@ -34,7 +34,7 @@ use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
 use spillway::search::key_order::order_from_sample;
 use spillway::search::{
     CheckSelection, ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome,
-    SearchVerdict, memory, return_large_blocks,
+    SearchResources, SearchVerdict, memory, return_large_blocks,
 };
 use spillway::source::SourceMap;
 use std::collections::HashMap;
@@ -102,7 +102,7 @@ fn main() -> ExitCode {
         let (line, agrees) = match explore(&settings, &reference) {
             Ok(Explored { outcome, store }) => {
                 states += outcome.states();
-                transitions += outcome.transitions;
+                transitions += outcome.counters.transitions;
                 let (line, agrees) = compare(&reference, &outcome);
                 (line + &store, agrees)
             }
@@ -293,7 +293,8 @@ fn explore(settings: &Settings, reference: &Reference) -> Result<Explored, Strin
     let search = || -> spill::Result<Explored> {
         let real: Arc<dyn Disk> = Arc::new(RealDisk::open(dir.path())?);
         let disk = Arc::new(MeteredDisk::new(real, None)?);
-        let mut search = ExternalSearch::begin(model, disk.clone(), plan, limits, &control)?;
+        let resources = SearchResources { disk: disk.clone(), plan, control: &control };
+        let mut search = ExternalSearch::begin(model, resources, limits)?;
         let outcome = search.run()?;
         let share = 100.0 * ordering / (ordering + search.seconds());
         let store = match settings.order.is_some() {
@@ -334,8 +335,9 @@ fn store(
 ) -> spill::Result<String> {
     let levels = search.store().levels().saved();
     let mut sources: Vec<Box<dyn KeySource>> = Vec::new();
+    let format = spill::LevelFormat { width: model.width(), value_bytes: 0, codec: &Codec::Gaps };
     for level in 0..levels.len() {
-        for segment in levels.open(disk, model.width(), &Codec::Gaps, level)? {
+        for segment in levels.open(disk, format, level)? {
             sources.push(Box::new(SegmentSource::new(segment, None, None)));
         }
     }
@@ -389,7 +391,7 @@ fn compare(reference: &Reference, outcome: &SearchOutcome) -> (String, bool) {
         .map(|(_, finding)| finding.count)
         .sum();
     // SPIN counts how often a state is come to, so the initial one once more.
-    let arrivals = outcome.transitions + u64::from(reference.errors.is_some());
+    let arrivals = outcome.counters.transitions + u64::from(reference.errors.is_some());
     let fewer = reference.at_most && outcome.states() <= reference.states;
     let states = Some(reference.states).filter(|_| reference.whole && !fewer);
     let line = [

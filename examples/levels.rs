@@ -27,9 +27,10 @@ fn main() -> ExitCode {
 fn tell(disk: &dyn Disk) -> spill::Result<()> {
     let saved = SavedSearch::load(disk)?;
     let (width, codec) = (saved.width as usize, saved.codec()?.unprojected());
+    let format = spill::LevelFormat { width, value_bytes: 0, codec: &codec };
     for level in 0..saved.store.levels.len() {
         let mut hash = blake3::Hasher::new();
-        for segment in saved.store.levels.open(disk, width, &codec, level)? {
+        for segment in saved.store.levels.open(disk, format, level)? {
             let (mut decoder, mut keys) = (BlockDecoder::new(width), Vec::new());
             for block in 0..segment.blocks() {
                 segment.decode(block, &mut decoder, &mut keys)?;

@@ -371,5 +371,5 @@ fn searched(
     let counts = |it: &Violation| checks.selects(&model.interp, *it);
     let found = outcome.findings.iter().map(|(check, found)| (check, found.level));
     let violated = found.filter(|(check, _)| counts(check)).collect();
-    Ok(Came { states: outcome.states(), transitions: outcome.transitions, violated })
+    Ok(Came { states: outcome.states(), transitions: outcome.counters.transitions, violated })
 }

@@ -12,13 +12,14 @@
 //! yardstick is printed beside the figures: the CPU time of sorting 50,000,000 64-bit keys with
 //! the standard library, measured just before the model.
 
-use spill::{BlockDecoder, Codec, Disk, MeteredDisk, RealDisk};
+use spill::{BlockDecoder, Codec, Disk, LevelFormat, MeteredDisk, RealDisk};
 use spillway::exec::{
     ExecutionMode, Executor, Interp, LabelledSink, SelectiveStateSpace, StateSpace, SuccessorSink,
 };
 use spillway::front::{Language, Options};
 use spillway::search::{
-    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, return_large_blocks,
+    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchResources,
+    return_large_blocks,
 };
 use spillway::source::SourceMap;
 use std::path::Path;
@@ -129,7 +130,7 @@ struct Took {
 
 impl Took {
     fn print(&self, what: &str, yardstick: f64) {
-        let (states, transitions) = (self.outcome.states(), self.outcome.transitions);
+        let (states, transitions) = (self.outcome.states(), self.outcome.counters.transitions);
         let each = 1e9 * self.cpu / transitions as f64;
         println!(
             "  {what}: {states} states, {transitions} transitions, {:.2} s, {:.0} states/s, CPU \
@@ -152,7 +153,8 @@ fn explore(
     let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     let control = SearchControl::default();
     let (began, cpu) = (Instant::now(), cpu_seconds());
-    let mut search = ExternalSearch::begin(model, disk.clone(), plan, limits, &control)?;
+    let resources = SearchResources { disk: disk.clone(), plan, control: &control };
+    let mut search = ExternalSearch::begin(model, resources, limits)?;
     let outcome = search.run()?;
     let (wall, cpu) = (began.elapsed().as_secs_f64(), cpu_seconds() - cpu);
     look(model, &search, &*disk);
@@ -188,7 +190,7 @@ fn expansion_alone(
                 run,
             );
             *seconds += cpu_seconds() - began;
-            *transitions += collected.map_or(0, |it| it.transitions);
+            *transitions += collected.map_or(0, |it| it.counters.transitions);
         }
     });
     let each = |(what, _, seconds, transitions)| (what, 1e9 * seconds / transitions as f64);
@@ -224,7 +226,7 @@ fn expansion_by_choice(
             let mut buffer = Vec::new();
             let mut run = |run: &mut dyn FnMut(&mut SuccessorSink)| {
                 SuccessorSink::collect_in_batches(width, &mut buffer, 32 << 10, forget, run)
-                    .map_or(0, |it| it.transitions)
+                    .map_or(0, |it| it.counters.transitions)
             };
             let mut at = cpu_seconds();
             let mut lap = |what: usize| {
@@ -257,10 +259,11 @@ fn each_batch(
     mut visit: impl FnMut(&[u8]),
 ) {
     let levels = search.store().levels().saved();
+    let format = LevelFormat { width, value_bytes: 0, codec: &Codec::Gaps };
     let mut decoder = BlockDecoder::new(width);
     let (mut batch, mut block) = (Vec::new(), Vec::new());
     for level in 0..levels.len() {
-        for segment in levels.open(disk, width, &Codec::Gaps, level).unwrap_or_default() {
+        for segment in levels.open(disk, format, level).unwrap_or_default() {
             for number in 0..segment.blocks() {
                 if segment.decode(number, &mut decoder, &mut block).is_ok() {
                     batch.extend_from_slice(&block);

@@ -16,12 +16,14 @@
 use spill::{Codec, HuffmanTables, MeteredDisk, RealDisk, hash};
 use spillway::exec::{ExecutionMode, Executor, Interp, StateSpace, SuccessorSink};
 use spillway::front::{Language, Options};
-use spillway::search::comback::{CacheKind, CacheSize, CombackSettings, RebuildStats};
+use spillway::search::comback::{
+    CacheKind, CacheSize, CombackSettings, RebuildStats, StateCacheConfig,
+};
 use spillway::search::storage::train_codec;
 use spillway::search::store_stats::{StorePart, StorePartKind};
 use spillway::search::{
-    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, StateStorage,
-    return_large_blocks,
+    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchResources,
+    StateStorage, return_large_blocks,
 };
 use spillway::source::SourceMap;
 use std::process::ExitCode;
@@ -42,7 +44,7 @@ struct Counts {
 
 impl Counts {
     fn of(outcome: &SearchOutcome) -> Counts {
-        let (transitions, levels) = (outcome.transitions, outcome.levels.len());
+        let (transitions, levels) = (outcome.counters.transitions, outcome.levels.len());
         Counts { states: outcome.states(), transitions, levels }
     }
 }
@@ -176,7 +178,8 @@ fn in_memory(model: &dyn StateSpace, codec: Codec) -> spill::Result<InMemory> {
             assert!(table.codec.decode(table.get(at), &mut state), "a record is of a state");
             buffer.clear();
             let run = |out: &mut SuccessorSink| model.expand(&state, out);
-            transitions += SuccessorSink::collect(model.width(), &mut buffer, run)?.transitions;
+            transitions +=
+                SuccessorSink::collect(model.width(), &mut buffer, run)?.counters.transitions;
             for state in buffer.chunks_exact(model.width()) {
                 let known = table.ends.len();
                 let number = table.insert(state);
@@ -232,8 +235,8 @@ fn on_disk(model: &dyn StateSpace, budget: u64, storage: StateStorage) -> Result
     let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     let control = SearchControl::default();
     let begun = cpu_seconds();
-    let mut search =
-        ExternalSearch::begin_stored(model, disk.clone(), plan, limits, &control, storage)?;
+    let resources = SearchResources { disk: disk.clone(), plan, control: &control };
+    let mut search = ExternalSearch::begin_stored(model, resources, limits, storage)?;
     let outcome = search.run()?;
     let seconds = (cpu_seconds() - begun).max(0.01);
     Ok(Searched {
@@ -298,12 +301,15 @@ fn combacks(model: &dyn StateSpace, budget: u64) -> Result<bool, Failed> {
         ("heuristic", CacheKind::Heuristic),
         ("stratified-10", CacheKind::Stratified(10)),
     ];
-    let mut caches = vec![("none".to_string(), (CacheKind::None, CacheSize::default()))];
+    let mut caches = vec![(
+        "none".to_string(),
+        StateCacheConfig { kind: CacheKind::None, size: CacheSize::default() },
+    )];
     caches.push(("default".to_string(), CombackSettings::default().cache));
     for (name, kind) in kinds {
-        let sized =
-            |(states, size): &(String, CacheSize)| (format!("{name}:{states}"), (kind, *size));
-        caches.extend(sizes.iter().map(sized));
+        for (states, size) in &sizes {
+            caches.push((format!("{name}:{states}"), StateCacheConfig { kind, size: *size }));
+        }
     }
     let mut agree = true;
     for (name, cache) in caches {
@@ -324,7 +330,7 @@ fn combacks(model: &dyn StateSpace, budget: u64) -> Result<bool, Failed> {
 
 fn grouping(model: &dyn StateSpace, budget: u64) -> Result<bool, Failed> {
     let plain = in_memory(model, Codec::Raw)?;
-    let cache = (CacheKind::None, CacheSize::default());
+    let cache = StateCacheConfig { kind: CacheKind::None, size: CacheSize::default() };
     let settings = CombackSettings { hash_bits: 32, cache, groups: true };
     let grouped = on_disk(model, budget, StateStorage::Comback(settings))?;
     let (states, actions) = (plain.counts.states, grouped.rebuilt.actions);

@@ -17,7 +17,7 @@ use spillway::exec::{
     ObligationSink, PostponingStateSpace, Simulation, StateSpace, SuccessorSink, SystemDescription,
 };
 use spillway::search::{
-    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, return_large_blocks,
+    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchResources, return_large_blocks,
 };
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -87,8 +87,8 @@ fn search(args: &Args) -> Result<bool, Box<dyn std::error::Error>> {
     let disk = Arc::new(MeteredDisk::new(Arc::new(RealDisk::open(folder.path())?), None)?);
     let control = SearchControl::default();
     let begun = Instant::now();
-    let mut search =
-        ExternalSearch::begin(&model, disk.clone(), plan, SearchLimits::default(), &control)?;
+    let resources = SearchResources { disk: disk.clone(), plan, control: &control };
+    let mut search = ExternalSearch::begin(&model, resources, SearchLimits::default())?;
     let outcome = search.run()?;
     let seconds = begun.elapsed().as_secs_f64();
     let (found, usage) = (outcome.states(), disk.usage());
@@ -97,9 +97,9 @@ fn search(args: &Args) -> Result<bool, Box<dyn std::error::Error>> {
         "{found} states, {} transitions, {} levels: {seconds:.2} s, {:.1} ns a transition, \
          {:.1} ns a state; resident {:.1} MiB; bytes of disk a state: {:.2} at the peak, {:.2} at the end, {:.2} written, \
          {:.2} read",
-        outcome.transitions,
+        outcome.counters.transitions,
         outcome.levels.len(),
-        seconds * 1e9 / outcome.transitions as f64,
+        seconds * 1e9 / outcome.counters.transitions as f64,
         seconds * 1e9 / found as f64,
         MemoryPlan::peak_resident() as f64 / f64::from(1 << 20),
         each(usage.peak),
@@ -110,7 +110,7 @@ fn search(args: &Args) -> Result<bool, Box<dyn std::error::Error>> {
     if args.owing > 0 {
         println!(
             "{} states left obligations, {} were expanded again",
-            outcome.partial, outcome.reexpanded
+            outcome.counters.partially_expanded, outcome.counters.re_expanded
         );
     }
     Ok(found == states)
@@ -139,7 +139,7 @@ impl PostponingStateSpace for Owing {
                     owed.add(position, successor);
                 }
             }
-            out.count_postponed(u64::from(owes));
+            out.count_partially_expanded(u64::from(owes));
         }
     }
 

@@ -77,6 +77,8 @@ mod trees;
 
 pub use exec::{StateSpace, StateValue, SystemDescription};
 pub use search::{CheckSelection, SearchControl, SearchOutcome, SearchVerdict, StateStorage};
-pub use session::{Check, CheckResult, Error, TextModel, check};
+pub use session::{
+    Check, CheckConfig, CheckReport, CheckResult, Error, ModelText, TextCheck, TextModel, check,
+};
 pub use spill;
 pub use system::{ModelInconsistency, PackedSystem, Property, TransitionSystem, check_consistency};

@@ -103,6 +103,8 @@ pub struct SourceFile {
     pub name: String,
     /// What stands in it.
     pub text: String,
+    /// Whether it holds a property that is checked beside the model, and so is no file of the model.
+    pub is_property: bool,
     line_starts: Vec<u32>,
     /// How many characters begin before each block of so many bytes. A line may be the whole file.
     characters: Vec<u32>,
@@ -149,7 +151,7 @@ impl fmt::Display for SourceLocation {
 }
 
 impl SourceFile {
-    fn new(name: String, text: String) -> Self {
+    fn new(name: String, text: String, is_property: bool) -> Self {
         let mut line_starts = vec![0];
         line_starts.extend(text.match_indices('\n').map(|(at, _)| at as u32 + 1));
         let blocks = text.as_bytes().chunks(BLOCK).scan(0, |before, block| {
@@ -158,7 +160,7 @@ impl SourceFile {
             Some(here)
         });
         let characters = blocks.collect();
-        Self { name, text, line_starts, characters }
+        Self { name, text, is_property, line_starts, characters }
     }
 
     /// How many characters begin before a byte offset of the text.
@@ -201,15 +203,34 @@ pub struct SourceMap {
 }
 
 impl SourceMap {
-    /// Adds a file and gives its number for spans.
+    /// Adds a file of the model and gives its number for spans.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> u32 {
-        self.files.push(SourceFile::new(name.into(), text.into()));
+        self.push(SourceFile::new(name.into(), text.into(), false))
+    }
+
+    /// Adds the text of a property that is checked beside the model and gives its number for spans.
+    pub fn add_property(&mut self, name: impl Into<String>, text: impl Into<String>) -> u32 {
+        self.push(SourceFile::new(name.into(), text.into(), true))
+    }
+
+    fn push(&mut self, file: SourceFile) -> u32 {
+        self.files.push(file);
         u32::try_from(self.files.len() - 1).expect("more files than memory holds")
+    }
+
+    /// The file of this number, if there is one.
+    pub fn get(&self, file: u32) -> Option<&SourceFile> {
+        self.files.get(file as usize)
     }
 
     /// The file of this number.
     pub fn file(&self, file: u32) -> &SourceFile {
         &self.files[file as usize]
+    }
+
+    /// The files of the model, in order.
+    pub fn model_files(&self) -> impl Iterator<Item = &SourceFile> {
+        self.files.iter().filter(|it| !it.is_property)
     }
 
     /// Every file, in order.

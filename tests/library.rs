@@ -8,6 +8,8 @@ mod properties;
 #[path = "library/states.rs"]
 mod states;
 mod support;
+#[path = "library/texts.rs"]
+mod texts;
 
 use spillway::exec::{
     PostponingStateSpace, PropertyInfo, Simulation, StateSpace, StepDescription, StepOutcome,
@@ -75,7 +77,7 @@ fn a_rust_type_is_searched_to_a_verdict_or_a_shortest_counterexample() {
     let safe = Ring { size: 5, forbidden: 9 };
     let found = Check::new(&safe).memory(MEMORY).threads(2).run().unwrap();
     assert_eq!((found.verdict(), found.states()), (SearchVerdict::Verified, 625));
-    assert_eq!(found.outcome().transitions, 2500);
+    assert_eq!(found.outcome().counters.transitions, 2500);
     assert!(found.counterexample().unwrap().is_none());
     assert!(found.to_string().starts_with("Ring: verified: every reachable state was visited"));
 

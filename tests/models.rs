@@ -14,7 +14,7 @@ use spillway::reduce::claim::ClaimProduct;
 use spillway::reduce::symmetry::SymmetryModel;
 use spillway::report::{ViolationReport, violations};
 use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
-use spillway::search::trace::counterexample;
+use spillway::search::trace::{StoredLevels, counterexample};
 use spillway::search::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome, memory};
 use spillway::session::{Fairness, LivenessCheck, ProductCheck, PropertyRequest, verdict};
 use spillway::source::SourceMap;
@@ -43,7 +43,7 @@ fn fields(outcome: &SearchOutcome, found: &[ViolationReport]) -> BTreeMap<String
     let mut fields = BTreeMap::from([
         ("verdict".to_string(), outcome.verdict.name().to_string()),
         ("states".into(), outcome.states().to_string()),
-        ("transitions".into(), outcome.transitions.to_string()),
+        ("transitions".into(), outcome.counters.transitions.to_string()),
         ("levels".into(), outcome.levels.len().to_string()),
         ("deadlocks".into(), outcome.deadlocks().to_string()),
     ]);
@@ -95,15 +95,14 @@ fn check(file: &Path, text: &str, promise: &Promise) -> u64 {
     if !promise.large {
         assert_eq!(outcome, memory::search(model, &limits).unwrap(), "{}", promise.place);
     }
-    let found = violations((model, PreservedProperties::ALL), &sources, &limits, &outcome);
+    let found = violations(model, PreservedProperties::ALL, &sources, &limits, &outcome);
     assert_eq!(fields(&outcome, &found), promise.fields, "{}", promise.place);
     for violation in &found {
         let (_, finding) =
             outcome.findings.iter().find(|(check, _)| *check == violation.check).unwrap();
-        let levels = (search.store().levels().saved(), search.store().codec());
-        let (level, witness) = (finding.level, &finding.witness);
-        let trace =
-            counterexample(model, &*disk, levels, 2, violation.check, level, witness).unwrap();
+        let levels = search.store().levels().saved();
+        let levels = StoredLevels { disk: &*disk, levels, codec: search.store().codec() };
+        let trace = counterexample(model, levels, 2, violation.check, finding).unwrap();
         assert_eq!(trace.depth() as u64, violation.depth, "{}", promise.place);
     }
     outcome.states()
@@ -147,7 +146,7 @@ fn check_runs(file: &Path, text: &str, of_runs: &RunsPromise) {
     let product =
         watched.product(executor.clone().into_model(), wanted.default_ended_runs()).unwrap();
     let searched = watched.model.searched();
-    let judged = ProductCheck::new(&watched, (&product, &searched), &executor, *fairness).unwrap();
+    let judged = ProductCheck::new(&watched, &product, &searched, &executor, *fairness).unwrap();
     let limits = ProbeLimits { states: 1_000_000, bytes: 1 << 30 };
     let probe = judged.probe(limits, &SearchControl::default()).unwrap();
     let mut fields = BTreeMap::from([("verdict".to_string(), verdict(&probe.found).to_string())]);

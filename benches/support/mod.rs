@@ -4,7 +4,9 @@
 use spill::{MeteredDisk, RealDisk};
 use spillway::exec::{Interp, StateSpace, SuccessorSink};
 use spillway::front::{Options, dve};
-use spillway::search::{ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome};
+use spillway::search::{
+    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchResources,
+};
 use spillway::source::SourceMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -33,7 +35,8 @@ pub fn explore_and<T>(
     let plan = MemoryPlan::new(memory, 8 << 20, threads, model.width()).unwrap();
     let limits = SearchLimits { stop_on_violation: false, max_states, ..SearchLimits::default() };
     let control = SearchControl::default();
-    let mut search = ExternalSearch::begin(model, disk.clone(), plan, limits, &control).unwrap();
+    let resources = SearchResources { disk: disk.clone(), plan, control: &control };
+    let mut search = ExternalSearch::begin(model, resources, limits).unwrap();
     let outcome = search.run().unwrap();
     look(&search, &*disk, &outcome)
 }

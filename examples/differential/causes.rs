@@ -125,7 +125,7 @@ pub(super) fn padded(text: &str) -> String {
 /// Arrivals at states, the initial one included, and errors of any kind.
 pub(super) fn beside(text: &str, ours: &Explored, theirs: &Theirs) -> Comparison {
     let outcome = &ours.outcome;
-    let counts = (outcome.states(), outcome.transitions + 1, ours.findings());
+    let counts = (outcome.states(), outcome.counters.transitions + 1, ours.findings());
     let their_counts = (theirs.states, theirs.transitions, theirs.errors);
     let message = theirs.messages.concat();
     if counts == their_counts && is_first(ours, &message) {

@@ -110,12 +110,12 @@ impl Explored {
             next.clear();
             let expand = |out: &mut SuccessorSink| model.expand(&state, out);
             let collected = SuccessorSink::collect(width, &mut next, expand).expect("no disk");
-            counts.rules += collected.transitions;
+            counts.rules += collected.counters.transitions;
             let faults =
                 collected.findings.iter().filter(|(it, _)| matches!(it, Violation::Fault(..)));
             counts.faults += faults.map(|(_, finding)| finding.count).sum::<u64>();
             let stays = next.chunks_exact(width).all(|it| it == state);
-            counts.deadlocks += u64::from(stays && collected.excluded == 0);
+            counts.deadlocks += u64::from(stays && collected.counters.excluded == 0);
             add(&next, &mut counts, &mut todo);
         }
         counts
@@ -219,7 +219,7 @@ fn is_small(model: &dyn StateSpace, times: usize) -> bool {
         next.clear();
         let Some(state) = todo.pop() else { return true };
         let collected = SuccessorSink::collect(width, &mut next, |out| model.expand(&state, out));
-        transitions += collected.expect("no disk").transitions;
+        transitions += collected.expect("no disk").counters.transitions;
         if seen.len() > times * STATES_MAX || transitions > times as u64 * TRANSITIONS_MAX {
             return false;
         }
@@ -257,7 +257,7 @@ fn stores_agree(explored: &Explored, [plain, compiled]: [&dyn StateSpace; 2], ra
 
 fn some_stores_agree(models: [&dyn StateSpace; 2], expected: &SearchOutcome, random: &mut Random) {
     let mut storages = storages(models[0]);
-    if expected.levels.len() as u64 * expected.transitions > REBUILT_MAX {
+    if expected.levels.len() as u64 * expected.counters.transitions > REBUILT_MAX {
         storages.retain(|it| matches!(it, StateStorage::Sorted(_)));
     }
     let count = if expected.states() < 2_000 { 4 } else { 2 };
@@ -289,7 +289,7 @@ type Found = Vec<(Violation, u64, u64)>;
 fn counts(outcome: &SearchOutcome) -> (SearchVerdict, Vec<u64>, u64, Found) {
     let findings = outcome.findings.iter();
     let findings = findings.map(|(check, finding)| (check, finding.count, finding.level)).collect();
-    (outcome.verdict, outcome.levels.clone(), outcome.transitions, findings)
+    (outcome.verdict, outcome.levels.clone(), outcome.counters.transitions, findings)
 }
 
 fn orders_agree(explored: &Explored, random: &mut Random) {

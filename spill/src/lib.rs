@@ -38,7 +38,7 @@ pub use segments::{
     SegmentWriter, WIDTH_MAX, block_keys_max,
 };
 pub use store::{
-    Candidates, FileName, FileSegment, Frontier, KeyPartition, LevelLog, LevelShard,
+    Candidates, FileName, FileSegment, Frontier, KeyPartition, LevelFormat, LevelLog, LevelShard,
     PartitionWorker, SavedLevels, SavedRun, SavedShard, SavedStore, SavedValues, SettleOutcome,
     SettledPairs, Store, StoreBudget, StoreSubtract, ValueChanges,
 };

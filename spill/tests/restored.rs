@@ -50,8 +50,8 @@ fn runs_of_many_levels_are_put_back() {
     for young in [64 << 20, 100_000, 20_000, 0] {
         let shares = StoreBudget { young, filter: 0, plain: 0 };
         let saved = store.saved();
-        let restored = Store::restore(disk.clone(), WIDTH, Codec::Gaps, shares, saved, 2);
-        let mut restored = restored.unwrap();
+        let empty = Store::new(disk.clone(), WIDTH, Codec::Gaps, shares);
+        let mut restored = empty.restore(saved, 2).unwrap();
         assert!(all(&restored) == expected, "{young} bytes");
         // What is known is known, and the last level is the frontier.
         for level in [0, 1, 1499, LEVELS - 1] {

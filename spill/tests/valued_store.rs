@@ -204,7 +204,7 @@ impl Tried {
         self.disk = Arc::new(self.disk.reboot(7));
         self.shares = shares;
         let empty = store(&self.disk, (self.width(), self.kind, self.changes), &self.codec, shares);
-        self.store = empty.restore_with_values(saved, self.threads).unwrap();
+        self.store = empty.restore_with_values(saved.0, saved.1, self.threads).unwrap();
     }
 }
 
@@ -402,10 +402,10 @@ fn a_store_is_not_taken_for_one_of_other_values_or_of_none() {
         tried.store.sync().unwrap();
         let saved = (tried.store.saved(), tried.store.saved_values().unwrap());
         let disk: Arc<FaultDisk> = tried.disk.clone();
-        let open = |values: ValueSpec, saved: (spill::SavedStore, spill::SavedValues)| {
+        let open = |values: ValueSpec, (saved, saved_values)| {
             let disk = disk.clone();
             let store = Store::new(disk, 11, Codec::Gaps, shares).with_values(values);
-            message(store.restore_with_values(saved, 1))
+            message(store.restore_with_values(saved, saved_values, 1))
         };
         assert_eq!(open(kind.values(), saved.clone()), "");
         let wrong = open(ValueSpec::new(3, OrOperator), saved.clone());
@@ -427,8 +427,8 @@ fn a_store_is_not_taken_for_one_of_other_values_or_of_none() {
         lie.1.changes = None;
         let wrong = open(kind.values(), lie);
         assert!(wrong.contains("do not agree"), "{wrong}");
-        let plain = Store::restore(disk.clone(), 11, Codec::Gaps, shares, saved.0.clone(), 1);
-        let wrong = message(plain);
+        let plain = Store::new(disk.clone(), 11, Codec::Gaps, shares);
+        let wrong = message(plain.restore(saved.0.clone(), 1));
         assert!(wrong.contains("bytes of values 0 is expected, 3 is found"), "{wrong}");
     }
 }

@@ -20,9 +20,9 @@ use crate::ir::layout::ValueRanges;
 use crate::ir::walk::{self, CodeVisitor};
 use crate::ir::{
     Action, Arena, BinaryOp, CallArgument, ChannelId, ChannelRef, Communication, Domain, Entity,
-    Expr, ExprKind, LocalId, OverflowRule, Parameter, PidRule, Place, PlaceRoot, PlaceSelector,
-    Program, ReceivePattern, ScalarType, Schedule, Stmt, StmtKind, Type, TypeId, UnaryOp, VarId,
-    message_arity,
+    Expr, ExprKind, ExprMap, LocalId, OverflowRule, Parameter, PidRule, Place, PlaceRoot,
+    PlaceSelector, Program, ReceivePattern, ScalarType, Schedule, Stmt, StmtKind, Type, TypeId,
+    UnaryOp, VarId, message_arity,
 };
 use std::collections::BTreeMap;
 
@@ -46,13 +46,8 @@ pub fn ranges(program: &Program) -> Option<ValueRanges> {
     Some(analysis.finish())
 }
 
-/// Which values an expression of a program has, wherever it is computed: by [where it is](at).
-pub(super) type ExprResults = BTreeMap<usize, interval::ResultRange>;
-
-/// Where an expression of a program is, for as long as that is not changed.
-pub(super) fn expr_address(expr: &Expr) -> usize {
-    std::ptr::from_ref(expr).addr()
-}
+/// Which values an expression of a program has, wherever it is computed.
+pub(super) type ExprResults = ExprMap<interval::ResultRange>;
 
 /// The ranges of a valid program, and which values each of its expressions has; nothing if they are not known.
 pub(super) fn ranges_and_values(program: &Program) -> Option<(ValueRanges, ExprResults)> {
@@ -397,9 +392,8 @@ impl<'a> RangeAnalysis<'a> {
         self.evaluated += 1;
         let results = self.results(expr);
         if let Some(seen) = &mut self.seen {
-            let all = seen
-                .entry(expr_address(expr))
-                .or_insert(interval::ResultRange { range: NONE, may_overflow: false });
+            let none = interval::ResultRange { range: NONE, may_overflow: false };
+            let all = seen.get_or_insert(expr, none);
             all.range = hull(all.range, results.range);
             all.may_overflow |= results.may_overflow;
         }

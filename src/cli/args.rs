@@ -1,6 +1,5 @@
 //! Commands and flags.
 
-mod define;
 mod page;
 mod property;
 mod questions;
@@ -9,7 +8,6 @@ mod short_help;
 mod task;
 mod trace;
 
-pub use define::DefineArg;
 pub use page::{
     CompletionsArgs, DoctorArgs, GraphArgs, ManArgs, NewArgs, ReportArgs, ValuesArgs, WatchArgs,
 };
@@ -22,16 +20,15 @@ pub use task::{TaskArgs, TaskCommand, TaskRequest};
 pub use trace::TraceArgs;
 
 use super::languages;
-use crate::front::{ClaimChoice, Language};
+use crate::front::Language;
 use crate::ir::{EndRule, OverflowRule};
 use crate::reduce::dominance::DominanceSense;
 use crate::reduce::partial_order::{CycleProviso, PartialOrderMethod};
 use crate::reduce::symmetry::SymmetryEffort;
-use crate::search::comback::{CacheKind, CacheSize};
-use crate::search::{CheckSelection, SearchLimits};
-use crate::session::KeyOrder;
+use crate::search::comback::{HashWidth, StateCacheConfig};
+use crate::session::config::{self, Definition, StoreKind, parse_duration, parse_size};
+use crate::session::{CheckConfig, KeyOrder};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use resources::{duration, size};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -43,9 +40,6 @@ pub struct Cli {
     #[command(subcommand)]
     pub command: CliCommand,
 }
-
-/// Of which levels a stratified cache keeps states, if that is not said: every so manieth.
-const STRATUM: u16 = 10;
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 verified, 1 violated, 2 the model or the command line is wrong,
@@ -99,20 +93,17 @@ pub struct ModelArgs {
     #[arg(long, value_parser = languages::parser())]
     pub language: Option<&'static Language>,
     /// Replace the value of a constant of the model.
-    #[arg(long = "define", short = 'D', value_name = "NAME[=VALUE]", value_parser = DefineArg::read, help = format!(
+    #[arg(long = "define", short = 'D', value_name = "NAME[=VALUE]", help = format!(
         "Replace a constant's value; in {} define a macro, of any text (a NAME alone is 1)",
         languages::titles(|it| it.options.macros)
     ))]
-    pub defines: Vec<DefineArg>,
+    pub defines: Vec<Definition>,
     /// What should hold in every state, beside what the model says: an expression of its language
     #[arg(long = "invariant", value_name = "EXPR")]
     pub invariants: Vec<String>,
     /// What should hold in some state: an expression of the model's language
     #[arg(long = "cover", value_name = "EXPR")]
     pub covers: Vec<String>,
-    /// What no flag says.
-    #[arg(skip)]
-    pub(super) load_context: resources::LoadContext,
     /// What becomes of a value outside its variable's range.
     #[arg(long, value_enum, help = format!(
         "What becomes of a value outside its variable's range in {} [default: error]",
@@ -152,13 +143,34 @@ pub struct ModelArgs {
 }
 
 impl ModelArgs {
-    /// Which of the model's claims is searched with.
-    pub fn claim(&self) -> ClaimChoice {
-        match &self.claim {
-            _ if self.no_claim => ClaimChoice::Omit,
-            None => ClaimChoice::First,
-            Some(name) => ClaimChoice::Named(name.clone()),
-        }
+    /// Sets what the flags say.
+    pub(super) fn apply(&self, config: &mut CheckConfig) {
+        let ModelArgs { language, defines, overflow, deadlock, slots, lossy, claim, .. } = self;
+        let model = &mut config.model;
+        override_with(&mut model.language, &language.map(|it| it.name.to_owned()));
+        model.definitions.extend(defines.iter().cloned());
+        override_with(&mut model.overflow, &overflow.map(OverflowRule::from));
+        override_with(&mut model.deadlock, &deadlock.map(EndRule::from));
+        override_with(&mut model.slots, slots);
+        model.lossy |= lossy;
+        override_with(&mut model.claim, claim);
+        model.no_claim = (model.no_claim && claim.is_none()) || self.no_claim;
+        replace_with(&mut config.properties.invariants, &self.invariants);
+        replace_with(&mut config.properties.covers, &self.covers);
+    }
+}
+
+/// Sets a value that a flag gives.
+fn override_with<T: Clone>(value: &mut Option<T>, given: &Option<T>) {
+    if given.is_some() {
+        value.clone_from(given);
+    }
+}
+
+/// Sets a list that flags give.
+fn replace_with<T: Clone>(list: &mut Vec<T>, given: &[T]) {
+    if !given.is_empty() {
+        *list = given.to_vec();
     }
 }
 
@@ -267,6 +279,18 @@ pub enum StoreArg {
     Comback,
 }
 
+impl From<StoreArg> for StoreKind {
+    fn from(arg: StoreArg) -> StoreKind {
+        match arg {
+            StoreArg::Sorted => StoreKind::Sorted,
+            StoreArg::Raw => StoreKind::Raw,
+            StoreArg::Rle => StoreKind::Rle,
+            StoreArg::Huffman => StoreKind::Huffman,
+            StoreArg::Comback => StoreKind::Comback,
+        }
+    }
+}
+
 /// Bits of a hash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum HashBits {
@@ -285,6 +309,17 @@ pub enum HashBits {
     Bits64,
 }
 
+impl From<HashBits> for HashWidth {
+    fn from(arg: HashBits) -> HashWidth {
+        match arg {
+            HashBits::Bits8 => HashWidth::Bits8,
+            HashBits::Bits16 => HashWidth::Bits16,
+            HashBits::Bits32 => HashWidth::Bits32,
+            HashBits::Bits64 => HashWidth::Bits64,
+        }
+    }
+}
+
 /// `spillway check`.
 #[derive(Args, Clone, Debug)]
 pub struct CheckArgs {
@@ -294,6 +329,9 @@ pub struct CheckArgs {
     pub(super) run: SessionArgs,
     #[command(flatten)]
     pub(super) runs: LivenessArgs,
+    /// Read what no flag says from this file, in TOML: its keys are the long names of the flags
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
     /// Keep the search in this directory, which must be new or empty [default: a temporary one, removed after a verdict]
     #[arg(long)]
     pub dir: Option<PathBuf>,
@@ -314,14 +352,14 @@ pub struct CheckArgs {
     /// Do not count how often each action is taken, nor tell which never was
     #[arg(long)]
     pub no_coverage: bool,
-    /// How the variables are ordered in the stored states; the counts do not depend on it
-    #[arg(long, value_enum, default_value_t)]
-    pub key_order: KeyOrderArg,
+    /// How the variables are ordered in the stored states; the counts do not depend on it [default: declared]
+    #[arg(long, value_enum)]
+    pub key_order: Option<KeyOrderArg>,
     #[command(flatten)]
     pub(super) reductions: ReduceArgs,
-    /// How states are stored; the counts do not depend on it
-    #[arg(long, value_enum, default_value_t)]
-    pub store: StoreArg,
+    /// How states are stored; the counts do not depend on it [default: sorted]
+    #[arg(long, value_enum)]
+    pub store: Option<StoreArg>,
     /// How often each byte is in a state, for `--store huffman` [default: from a sample]
     #[arg(long, value_name = "FILE")]
     pub huffman_table: Option<PathBuf>,
@@ -331,12 +369,12 @@ pub struct CheckArgs {
     /// Which states are kept to begin rebuilding at, and how many, for `--store comback`: none,
     /// random, fifo, heuristic, stratified or stratified-K, every K-th level; such as fifo:10000 or
     /// fifo:max, as many as there is memory for [default: fifo, 4 bytes for each state found]
-    #[arg(long, value_name = "KIND[:SIZE]", value_parser = cache)]
-    pub comback_cache: Option<(CacheKind, CacheSize)>,
+    #[arg(long, value_name = "KIND[:SIZE]", value_parser = str::parse::<StateCacheConfig>)]
+    pub comback_cache: Option<StateCacheConfig>,
 }
 
 /// Which reductions are used.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct ReduceArgs {
     /// Which reductions are used: none, auto, or the names of some [default: auto; with --keep-going symmetry]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]
@@ -511,25 +549,40 @@ pub enum CheckKind {
     Claim,
 }
 
-impl CheckArgs {
-    /// What to look for and when to stop.
-    pub fn limits(&self) -> SearchLimits {
-        let wanted = |kind| self.only.is_empty() || self.only.contains(&kind);
-        SearchLimits {
-            checks: CheckSelection {
-                deadlock: wanted(CheckKind::Deadlock) && !self.no_deadlock,
-                assertions: wanted(CheckKind::Assert),
-                invariants: wanted(CheckKind::Invariant),
-                faults: wanted(CheckKind::Error),
-                claims: wanted(CheckKind::Claim),
-            },
-            stop_on_violation: !self.keep_going && self.questions.property_file.is_none(),
-            stop_within_level: false,
-            stop_when_answered: self.questions.property_file.is_some() && !self.keep_going,
-            max_states: self.run.max_states,
-            shortest: self.shortest,
-            coverage: !self.no_coverage,
+impl From<CheckKind> for config::CheckKind {
+    fn from(arg: CheckKind) -> config::CheckKind {
+        match arg {
+            CheckKind::Deadlock => config::CheckKind::Deadlock,
+            CheckKind::Assert => config::CheckKind::Assert,
+            CheckKind::Invariant => config::CheckKind::Invariant,
+            CheckKind::Error => config::CheckKind::Error,
+            CheckKind::Claim => config::CheckKind::Claim,
         }
+    }
+}
+
+impl CheckArgs {
+    /// Sets what the flags say.
+    pub(super) fn apply(&self, config: &mut CheckConfig) {
+        self.model.apply(config);
+        self.run.apply(config);
+        self.runs.apply(config);
+        let search = &mut config.search;
+        search.keep_going |= self.keep_going;
+        search.stop_when_answered |= self.questions.property_file.is_some();
+        search.shortest |= self.shortest;
+        search.no_coverage |= self.no_coverage;
+        self.key_order.into_iter().for_each(|it| search.key_order = it.into());
+        self.store.into_iter().for_each(|it| search.store = it.into());
+        override_with(&mut search.huffman_table, &self.huffman_table);
+        override_with(&mut search.comback_hash, &self.comback_hash.map(HashWidth::from));
+        override_with(&mut search.comback_cache, &self.comback_cache);
+        let properties = &mut config.properties;
+        if !self.only.is_empty() {
+            properties.only = Some(self.only.iter().map(|&it| it.into()).collect());
+        }
+        properties.no_deadlock |= self.no_deadlock;
+        properties.strict |= self.run.strict;
     }
 }
 
@@ -555,7 +608,7 @@ pub struct StatusArgs {
     #[arg(long, requires = "all", conflicts_with = "dir")]
     pub remove_stale: bool,
     /// Remove those of them in which nobody has searched for so long [default: 7d]
-    #[arg(long, value_name = "TIME", requires = "all", conflicts_with_all = ["dir", "remove_stale"], num_args = 0..=1, default_missing_value = "7d", value_parser = duration)]
+    #[arg(long, value_name = "TIME", requires = "all", conflicts_with_all = ["dir", "remove_stale"], num_args = 0..=1, default_missing_value = "7d", value_parser = parse_duration)]
     pub clean: Option<Duration>,
     /// Print one JSON object
     #[arg(long)]
@@ -579,7 +632,7 @@ pub struct ExplainArgs {
     #[arg(long = "reductions")]
     pub reductions_only: bool,
     /// The memory budget to plan for
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_size)]
     pub memory: u64,
     /// The threads to plan for [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
@@ -608,55 +661,4 @@ pub struct SimulateArgs {
     /// Begin behind a step of the first counterexample of the search in a directory [default: the last step]
     #[arg(long, value_name = "DIR[:STEP]", conflicts_with_all = ["overflow", "deadlock", "slots", "lossy", "claim", "no_claim"])]
     pub from: Option<String>,
-}
-
-/// A cache of rebuilt states: `none`, `fifo`, `stratified-5:1000`.
-fn cache(text: &str) -> Result<(CacheKind, CacheSize), String> {
-    let (kind, size) = match text.split_once(':') {
-        None => (text, CacheSize::default()),
-        Some((kind, "max")) => (kind, CacheSize::Max),
-        Some((kind, size)) => {
-            let states = size.parse().ok().filter(|&states| states > 0);
-            let states = states.ok_or_else(|| format!("`{size}` is not a number of states"))?;
-            (kind, CacheSize::States(states))
-        }
-    };
-    if kind == "none" && text != "none" {
-        return Err("none has no size".into());
-    }
-    let every = kind.strip_prefix("stratified-").map(|every| every.parse().unwrap_or(0));
-    let kind = match (kind, every) {
-        ("none", _) => CacheKind::None,
-        ("random", _) => CacheKind::Random,
-        ("fifo", _) => CacheKind::Fifo,
-        ("heuristic", _) => CacheKind::Heuristic,
-        ("stratified", _) => CacheKind::Stratified(STRATUM),
-        (_, Some(every)) if every > 0 => CacheKind::Stratified(every),
-        _ => {
-            return Err("expected none, random, fifo, heuristic, stratified or stratified-K, and \
-                        perhaps a number of states or `max`, such as fifo:10000"
-                .into());
-        }
-    };
-    Ok((kind, size))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn caches_have_a_kind_and_perhaps_a_size() {
-        assert_eq!(cache("none"), Ok((CacheKind::None, CacheSize::default())));
-        assert_eq!(cache("random:max"), Ok((CacheKind::Random, CacheSize::Max)));
-        assert_eq!(cache("fifo:10"), Ok((CacheKind::Fifo, CacheSize::States(10))));
-        assert_eq!(cache("stratified").map(|it| it.0), Ok(CacheKind::Stratified(STRATUM)));
-        let every_third = (CacheKind::Stratified(3), CacheSize::States(5));
-        assert_eq!(cache("stratified-3:5"), Ok(every_third));
-        for wrong in
-            ["", "lru", "fifo:", "fifo:0", "fifo:many", "none:5", "stratified-0", "stratified-x"]
-        {
-            assert!(cache(wrong).is_err(), "{wrong}");
-        }
-    }
 }

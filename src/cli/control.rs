@@ -1,15 +1,15 @@
 //! Who stops a command, and when.
 
-use super::args::SessionArgs;
+use super::command::SessionOptions;
 use crate::escape;
 use crate::search::SearchControl;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// What a sitting is told, from now on.
-pub(super) fn control(args: &SessionArgs) -> Arc<SearchControl> {
+pub(super) fn control(args: &SessionOptions) -> Arc<SearchControl> {
     let deadline = args.deadline();
-    let mut control = SearchControl::new(args.run_limits().checkpoint_every, deadline);
+    let mut control = SearchControl::new(args.limits.checkpoint_every, deadline);
     control.command = Some(command());
     let control = Arc::new(control);
     stop_at(deadline, &control);

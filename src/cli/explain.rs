@@ -1,10 +1,11 @@
 //! `explain`: a model as Spillway understands it.
 
 use super::args::{AutomatonFormatArg, ExplainArgs};
+use super::command::ModelInput;
 use super::failure::{CommandFailure, VERIFIED};
 use super::{CommandResult, model, print, reduce};
 use crate::budget::AnalysisBudget;
-use crate::exec::{ExecutionMode, Executor, Interp, ReductionCounters};
+use crate::exec::{Counters, ExecutionMode, Executor, Interp};
 use crate::ir::layout::GroupContent;
 use crate::ir::{Program, text};
 use crate::reduce::{ReductionRefusal, ReductionSummary};
@@ -23,7 +24,7 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
     }
     let wanted = reduce::requested_reductions(&args.reductions, false)?;
     let control = SearchControl::default();
-    let model = model::open(&args.model)?;
+    let model = model::open(&ModelInput::from(&args.model))?;
     let (model, share) = model.in_key_order(args.key_order.into(), &control)?;
     if args.reductions_only {
         let found = model.applicable(args.memory, |it| Executor::new(it, ExecutionMode::Jit));
@@ -55,7 +56,14 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
 
 /// The automaton of what is asked of runs.
 fn property(args: &ExplainArgs, wanted: PropertyRequest<'_>) -> CommandResult {
-    let LivenessCheck { name, automaton, .. } = model::open_with_property(&args.model, wanted)?;
+    if args.shown.property.count() > 1 {
+        let help = "give one of --ltl, --automaton, --acceptance and --non-progress";
+        return Err(CommandFailure::wrong(format!(
+            "several properties are given, and one automaton is shown\n  help: {help}"
+        )));
+    }
+    let LivenessCheck { name, automaton, .. } =
+        model::open_with_property(&ModelInput::from(&args.model), wanted)?;
     let Some(automaton) = automaton else {
         return Err(CommandFailure::wrong(format!(
             "{name} is a never claim of the model\n  help: `spillway explain --claim {name}` shows it, as part of the \
@@ -84,7 +92,7 @@ fn property(args: &ExplainArgs, wanted: PropertyRequest<'_>) -> CommandResult {
 fn reductions(searched: &SearchedModel) -> String {
     let stack = searched.stack();
     let mut out = String::new();
-    for ReductionSummary { name, preserves, .. } in stack.summaries(&ReductionCounters::default()) {
+    for ReductionSummary { name, preserves, .. } in stack.summaries(&Counters::default()) {
         out += &report::wrapped("", &format!("reduced by {name}, which preserves {preserves}"));
     }
     for ReductionRefusal { name, reason: why } in stack.unused_reductions() {

@@ -194,6 +194,11 @@ impl From<Error> for CommandFailure {
             Error::Taken(_, DirectoryConflict::OtherModel(_) | DirectoryConflict::Otherwise) => {
                 "name another directory".into()
             }
+            Error::NoRunProperty(_) => "give a formula with --ltl".into(),
+            Error::SeveralSearches(path, folders) => {
+                let first = folders.first().map(|it| path.join(it)).unwrap_or_default();
+                format!("name the folder of one of them, such as {}", escape::shell_path(&first))
+            }
             Error::Understood => "resume it with that version, or check the model again".into(),
             Error::Unreadable(_)
             | Error::IllFormed(_)

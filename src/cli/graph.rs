@@ -1,6 +1,7 @@
 //! `graph`: the states of a small model and the steps between them, as DOT (Graphviz).
 
 use super::args::GraphArgs;
+use super::command::ModelInput;
 use super::failure::{self, CommandFailure};
 use super::reachable_graph::{ReachableEdge, ReachableGraph};
 use super::trace_position::TracePosition;
@@ -16,7 +17,7 @@ use std::path::Path;
 
 /// `spillway graph`.
 pub(super) fn graph(args: &GraphArgs) -> CommandResult {
-    let (model, warnings) = model::open_widest(&args.model)?;
+    let (model, warnings) = model::open_widest(&ModelInput::from(&args.model))?;
     warnings.iter().for_each(warn);
     if args.structure {
         return structure(args, &model);
@@ -43,8 +44,8 @@ fn write_to(path: Option<&Path>, text: &str) -> CommandResult {
 
 /// Draws the model itself, as it is at first or has come to.
 fn structure(args: &GraphArgs, model: &TextModel) -> CommandResult {
-    let of = (model.name(), model.language);
-    let draw = languages::require_feature("--structure is", of, |it| it.draw)?;
+    let draw =
+        languages::require_feature("--structure is", model.name(), model.language, |it| it.draw)?;
     let drawn = |sources: &SourceMap, walked: &dyn SystemDescription, state: &[u8]| {
         let next: Vec<String> = walked.steps(state).into_iter().map(|it| it.name).collect();
         let values = walked.describe(state);

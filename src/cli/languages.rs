@@ -34,7 +34,8 @@ pub(super) fn misfit(flags: &str, titles: &str, file: &str, language: &Language)
 /// What a language has that others need not have, or the error that a flag is for models in those that have it.
 pub(super) fn require_feature<T>(
     flag: &str,
-    (file, language): (&str, &Language),
+    file: &str,
+    language: &Language,
     of: impl Fn(&Language) -> Option<T>,
 ) -> Result<T, CommandFailure> {
     let misfit = || misfit(flag, &titles(|it| of(it).is_some()), file, language);

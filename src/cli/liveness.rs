@@ -1,9 +1,9 @@
 //! `check --ltl` and `check --automaton`, and `resume`, `status` and `trace` of such a search: whether all runs have a property.
 
 mod presentation;
-mod summary;
 
-use super::args::{CheckArgs, KeyOrderArg, ResumeArgs, SessionArgs, StoreArg, TraceArgs};
+use super::args::TraceArgs;
+use super::command::{CheckCommand, ResumeCommand, SessionOptions};
 use super::failure::{self, CommandFailure};
 use super::output::stopped_message;
 use super::preparation::SearchPreparation;
@@ -17,62 +17,59 @@ use super::{
 };
 use crate::budget::AnalysisBudget;
 use crate::escape;
-use crate::exec::{Executor, StepDescription, SystemDescription};
-use crate::front::ClaimChoice;
+use crate::exec::{StepDescription, SystemDescription};
 use crate::reduce::ReductionRefusal;
-use crate::report::ReportPage;
+use crate::report::{ReportPage, TraceDisplayOptions};
 use crate::search::checkpoint::SavedSearch;
 use crate::search::control::SearchPhase;
-use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict};
-use crate::search::{MemoryPlan, SearchControl, SearchLimits, StateStorage, events};
+use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
+use crate::search::{SearchControl, SearchVerdict, events};
+use crate::session::config::StoreKind;
 use crate::session::{
-    DirectoryContents, EmptinessOutcome, EmptinessSearch, Error, Fairness, InMemoryAnswer,
-    LivenessCheck, ProductCheck, PropertyRequest, ReductionRequest, SearchBudget, SearchDirectory,
-    SearchJob, SearchSnapshot, SearchState, SearchedModel, SweepStatus, TextModel,
+    CheckConfig, CheckObserver, DirectoryContents, EmptinessOutcome, Error, Fairness, KeyOrder,
+    LivenessCheck, LivenessResult, LivenessSession, LivenessStage, LivenessSummary, ProductCheck,
+    ProductOptions, PropertyRequest, ReductionRequest, SearchBudget, SearchDirectory, SearchJob,
+    SearchSnapshot, SearchState, SweepStatus, TextModel, with_product,
 };
 use presentation::{
-    ErrorPolicy, LivenessPrintOptions, SearchProvenance, as_json, as_text, code, print_outcome,
-    print_vacuous,
+    ErrorPolicy, LivenessPrintOptions, LivenessReport, SearchProvenance, code, print_outcome,
+    print_vacuous, verdict_code,
 };
 use spill::RealDisk;
+use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
-use summary::{LivenessStage, LivenessSummary};
-
-/// The most states that are visited in memory.
-const STATES_MAX: u64 = 1_000_000;
-
-/// What is asked, and the product whose runs are judged.
-type CheckedProduct<'a, 'm> = (&'a LivenessCheck, &'a ProductCheck<'a, 'm>);
 
 /// Whether all runs of the model have what is asked for.
 pub(super) fn check(
-    args: &CheckArgs,
+    args: &CheckCommand,
     wanted: PropertyRequest<'_>,
     preparation: SearchPreparation,
 ) -> CommandResult {
-    if let Some(flag) = unsupported_flag(args) {
-        return Err(CommandFailure::wrong(format!(
-            "{flag} is for searches for safety, and --ltl, --automaton, --acceptance and --non-progress ask about whole runs"
-        )));
-    }
+    reject_state_flags(args)?;
     preparation.enter(SearchPhase::Reading);
     let watched = model::open_with_property(&args.model, wanted)?;
-    Ok(search(args, watched, (wanted, ErrorPolicy::Report), preparation)?.code)
+    Ok(search(args, watched, wanted, ErrorPolicy::Report, preparation)?.code)
+}
+
+/// Rejects flags that say nothing of a search about whole runs.
+pub(super) fn reject_state_flags(args: &CheckCommand) -> Result<(), CommandFailure> {
+    match unsupported_flag(args) {
+        None => Ok(()),
+        Some(flag) => Err(CommandFailure::wrong(format!(
+            "{flag} is for searches for safety, and --ltl, --automaton, --acceptance and --non-progress ask about whole runs"
+        ))),
+    }
 }
 
 /// The property that the model brings with it, where nothing is said of what to look for.
-pub(super) fn default_property(args: &CheckArgs, model: &TextModel) -> Option<String> {
-    let CheckArgs { only, no_deadlock, keep_going, .. } = args;
-    let asks_states = !args.model.invariants.is_empty() || !args.model.covers.is_empty();
-    let is_said = !only.is_empty() || *no_deadlock || *keep_going || asks_states;
-    let of_claim = args.model.claim() != ClaimChoice::First;
-    (!is_said && !of_claim).then(|| model.own_property()).flatten().map(str::to_owned)
+pub(super) fn default_property(args: &CheckCommand, model: &TextModel) -> Option<String> {
+    args.config.checks_model_properties().then(|| model.own_property()).flatten().map(str::to_owned)
 }
 
 /// Whether all runs of the model have the property of this name that it brings with it.
 pub(super) fn check_default_property(
-    args: &CheckArgs,
+    args: &CheckCommand,
     name: &str,
     preparation: SearchPreparation,
 ) -> CommandResult {
@@ -87,7 +84,7 @@ pub(super) fn check_default_property(
         CommandFailure { message, ..failure }
     })?;
     let control = Arc::clone(&preparation.control);
-    let ended = search(args, watched, (wanted, ErrorPolicy::CheckNext), preparation)?;
+    let ended = search(args, watched, wanted, ErrorPolicy::CheckNext, preparation)?;
     match ended.errors_next {
         false => Ok(ended.code),
         true => run::check_errors(args, name, ended.keeps_directory, control),
@@ -122,267 +119,211 @@ fn refuse_beside(
 }
 
 fn search(
-    args: &CheckArgs,
+    args: &CheckCommand,
     watched: LivenessCheck,
-    (wanted, errors): (PropertyRequest<'_>, ErrorPolicy),
+    wanted: PropertyRequest<'_>,
+    errors: ErrorPolicy,
     preparation: SearchPreparation,
 ) -> Result<LivenessOutcome, CommandFailure> {
-    let fairness = args.runs.fairness()?;
+    args.runs.reject_unsupported()?;
+    let fairness = args.config.properties.fairness;
     trail::refuse(args.run.spin_trail.as_deref(), &watched.model)?;
     let reduce = reduce::requested_liveness_reductions(&args.reductions)?;
-    let ended = args.runs.ended_runs(wanted);
-    refuse_beside(fairness, &reduce, args.shortest)?;
+    let ended = args.config.properties.finite_runs.unwrap_or(wanted.default_ended_runs());
+    refuse_beside(fairness, &reduce, args.config.search.shortest)?;
     let watched = watched.reduced(&reduce, ended);
+    let shortest = args.config.search.shortest;
     let budget = args.run.budget(false);
-    let Some(product) = watched.product(&watched.model.interp, ended) else {
-        let code = print_vacuous(args, &watched, fairness)?;
-        return Ok(LivenessOutcome { code, errors_next: false, keeps_directory: false });
-    };
-    let analysis = preparation.analysis_budget();
-    let budgets = (budget, &analysis);
-    let ready = PreparedProduct::of(&watched, budgets, args.shortest, Some(&preparation));
-    let PreparedProduct { searched, executor, all_steps } = ready;
-    preparation.check_not_stopped()?;
-    for ReductionRefusal { name, reason: why } in searched.stack().unused_reductions() {
-        warn(format!("warning: {name} is left out: {why}"));
-    }
-    reduce::unused_reductions(args, &searched).iter().for_each(|it| warn(format!("warning: {it}")));
-    let judged = ProductCheck::new(&watched, (&product, &searched), &executor, fairness)?;
-    let judged = judged.for_shortest(all_steps);
-    let storage = StateStorage::default();
-    let limits =
-        SearchLimits { shortest: args.shortest, ..LivenessCheck::limits(args.run.max_states) };
-    let job = SearchJob::of_runs(&watched, &searched, fairness, &limits, &storage);
-    // Also where no directory comes to be needed, nor as much memory.
-    planned(&watched, &searched, (budget, &storage))?;
-    args.dir.as_deref().map_or(Ok(()), |dir| SearchDirectory::check_unused(dir, &job))?;
-    let states = args.run.max_states.map_or(STATES_MAX, |most| most.min(STATES_MAX));
-    let limits = ProbeLimits { states, bytes: budget.memory / 4 };
-    let (control, mut signals) = preparation.end();
-    let shown = ProgressDisplay::of_wait("looking for a run that violates it".into());
-    let probe = judged.probe(limits, &control);
-    drop(shown);
-    let probe = probe.map_err(Error::Sample)?;
-    if probe.found != ProbeVerdict::Open {
-        signals.set_exit_code(code(&probe.found), &control);
-        return report_probe(args, (&watched, &judged), &job, (probe, errors, &control));
-    }
-    let plan = planned(&watched, &searched, (budget, &storage))?;
-    let directory = SearchDirectory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
-    notify::set_directory(&directory.path);
-    directory.save_limits(&args.run.run_limits())?;
-    let pursuit = EmptinessSearch::new(&judged, plan, args.run.max_states, directory);
-    let of = (&watched, &judged);
-    let how = LivenessPrintOptions::of(&args.run, errors, args.dir.as_deref());
-    let with = (&args.run, how, control, signals);
-    let (code, errors_next) = run_on_disk(of, pursuit, (None, Some(&probe)), with, true)?;
-    Ok(LivenessOutcome { code, errors_next, keeps_directory: args.dir.is_some() })
+    let options = ProductOptions { budget, finite_runs: ended, fairness, shortest };
+    let analysis = AnalysisBudget::new(budget.memory, &*preparation.control);
+    with_product(
+        &watched,
+        options,
+        &analysis,
+        |it| preparation.executor(it, budget),
+        |judged| match judged {
+            None => {
+                let code = print_vacuous(args, &watched, fairness)?;
+                Ok(LivenessOutcome { code, errors_next: false, keeps_directory: false })
+            }
+            Some(judged) => {
+                preparation.check_not_stopped()?;
+                for ReductionRefusal { name, reason: why } in
+                    judged.searched.stack().unused_reductions()
+                {
+                    warn(format!("warning: {name} is left out: {why}"));
+                }
+                let unused = reduce::unused_reductions(args, judged.searched);
+                unused.iter().for_each(|it| warn(format!("warning: {it}")));
+                begin(judged, args, errors, &preparation)
+            }
+        },
+    )
 }
 
-/// Tells what was decided in memory, and keeps it where it is to be kept.
-fn report_probe(
-    args: &CheckArgs,
-    of: CheckedProduct<'_, '_>,
-    job: &SearchJob,
-    (probe, errors, control): (ProbeResult, ErrorPolicy, &SearchControl),
+/// Begins a search, and prints what it came to.
+fn begin(
+    judged: &ProductCheck<'_, '_>,
+    args: &CheckCommand,
+    errors: ErrorPolicy,
+    preparation: &SearchPreparation,
 ) -> Result<LivenessOutcome, CommandFailure> {
-    let answer = InMemoryAnswer::of(job.digest(), &probe);
-    let told = LivenessSummary::of_probe(probe).with_shortest_run(
-        of.1,
-        args.run.shortening_limits(),
-        control,
-    );
+    let (budget, saved) = (args.run.budget(false), args.run.saved_limits());
+    let session = LivenessSession::new(judged, budget, args.run.limits.max_states);
+    let job = session.job(&args.config);
+    let mut observer = LivenessObserver::begin(&args.run, preparation);
+    let control = Arc::clone(&observer.control);
+    let result = session.begin(&job, args.dir.as_deref(), &saved, &control, &mut observer)?;
     let how = LivenessPrintOptions::of(&args.run, errors, args.dir.as_deref());
-    let errors_next = how.checks_errors_next(&told);
-    // The search for errors has the directory for itself.
-    let dir = args.dir.as_deref().filter(|_| !errors_next);
-    dir.zip(answer).map_or(Ok(()), |(dir, answer)| keep(dir, (job, &answer), &args.run))?;
-    let code = print_outcome(of, &told, how)?;
-    if !errors_next {
-        let made = SearchProvenance { dir, seconds: control.elapsed().as_secs_f64() };
-        presentation::write_files(&args.run, of, &told, made)?;
+    let errors_next = how.checks_errors_next(&result.summary);
+    if result.directory.is_none() {
+        // The search for errors has the directory for itself.
+        let dir = args.dir.as_deref().filter(|_| !errors_next);
+        dir.map_or(Ok(()), |dir| result.keep_answer(&job, dir, &saved))?;
     }
-    Ok(LivenessOutcome { code, errors_next, keeps_directory: false })
+    let keeps_directory = result.directory.is_some() && args.dir.is_some();
+    let code = report_result(judged, how, result, args.dir.as_deref(), &control)?;
+    Ok(LivenessOutcome { code, errors_next, keeps_directory })
 }
 
-/// Keeps what was decided in memory in the directory that was named.
-fn keep(
-    dir: &Path,
-    (job, answer): (&SearchJob, &InMemoryAnswer),
-    args: &SessionArgs,
-) -> Result<(), CommandFailure> {
-    let directory = SearchDirectory::create(Some(dir), job, args.disk_limit)?;
-    directory.save_limits(&args.run_limits())?;
-    Ok(directory.save_answer(answer)?)
+/// Shows what a session does, and has signals end the process with the right exit code.
+struct LivenessObserver<'a> {
+    args: &'a SessionOptions,
+    control: Arc<SearchControl>,
+    signals: SignalHandlers,
+}
+
+impl<'a> LivenessObserver<'a> {
+    fn begin(args: &'a SessionOptions, preparation: &SearchPreparation) -> LivenessObserver<'a> {
+        let (control, signals) = preparation.end();
+        LivenessObserver { args, control, signals }
+    }
+}
+
+impl CheckObserver for LivenessObserver<'_> {
+    fn begin_step(&self, what: &'static str) -> Box<dyn Any> {
+        Box::new(ProgressDisplay::of_wait(what.to_owned()))
+    }
+
+    fn begin_search(&self, directory: &SearchDirectory) -> Box<dyn Any> {
+        notify::set_directory(&directory.path);
+        let note = progress::note(directory);
+        Box::new(ProgressDisplay::of_search(&self.control, directory, self.args, note))
+    }
+
+    fn decide(&mut self, verdict: SearchVerdict) {
+        self.signals.set_exit_code(verdict_code(verdict), &self.control);
+    }
+}
+
+/// Prints what a session came to, says what is left on disk, and writes the files that are wanted. `dir` is the directory that
+/// the command line names.
+fn report_result(
+    judged: &ProductCheck<'_, '_>,
+    how: LivenessPrintOptions<'_>,
+    result: LivenessResult,
+    dir: Option<&Path>,
+    control: &SearchControl,
+) -> CommandResult {
+    let LivenessResult { summary: told, directory, has_levels, seconds, .. } = result;
+    if let Some(why) = &told.shortening_failed {
+        warn(format!("warning: the search for a shorter counterexample failed: {why}"));
+    }
+    let errors_next = how.checks_errors_next(&told);
+    let args = how.session();
+    let ended = print_outcome(judged, &told, how);
+    let mut directory = directory;
+    if let Some(directory) = &mut directory {
+        say_what_is_kept(directory, &told, has_levels, control);
+    }
+    let code = ended?;
+    if !errors_next {
+        let dir = directory.as_ref().map(|it| it.path.as_path()).or(dir);
+        let made = SearchProvenance { dir, seconds };
+        args.map_or(Ok(()), |args| presentation::write_files(args, judged, &told, made))?;
+    }
+    Ok(code)
+}
+
+/// Says what is left in the search directory, where there is something to do with it.
+fn say_what_is_kept(
+    directory: &mut SearchDirectory,
+    told: &LivenessSummary,
+    has_levels: bool,
+    control: &SearchControl,
+) {
+    let dir = escape::shell_path(&directory.path);
+    if told.found == ProbeVerdict::Open {
+        directory.keep();
+        say(match has_levels {
+            true => format!("stopped at a checkpoint; `spillway resume {dir}` goes on"),
+            false => stopped_message(&dir),
+        });
+        run::say_where(directory);
+    } else if told.shortened.is_some_and(|it| !it.is_done) && control.should_stop() {
+        directory.keep();
+        say(format!("`spillway resume {dir}` goes on to look for a shorter counterexample"));
+    } else if output::write_error().is_some() {
+        directory.keep();
+        say(format!("the result is kept: `spillway resume {dir}` shows it"));
+    }
 }
 
 /// Goes on with a search in a directory.
 pub(super) fn resume(
-    args: &ResumeArgs,
+    args: &ResumeCommand,
     directory: SearchDirectory,
     contents: DirectoryContents,
     preparation: SearchPreparation,
 ) -> CommandResult {
     let budget = args.run.budget(true);
-    let DirectoryContents { ref job, saved, answer, .. } = contents;
-    with_kept_search(job, budget, Some(preparation), |watched, judged, begun| {
-        trail::refuse(args.run.spin_trail.as_deref(), &watched.model)?;
-        let how = LivenessPrintOptions::of(&args.run, ErrorPolicy::Report, Some(&args.dir));
-        if let Some(answer) = &answer {
-            if !job.wants_shortest() {
-                run::say_ended();
-            }
-            let (control, _signals) = begun;
-            let told = LivenessSummary::of_probe(answer.probe());
-            let told = told.with_shortest_run(judged, args.run.shortening_limits(), &control);
-            let code = print_outcome((watched, judged), &told, how)?;
-            let made = SearchProvenance { dir: Some(&args.dir), seconds: 0.0 };
-            presentation::write_files(&args.run, (watched, judged), &told, made)?;
-            return Ok(code);
-        }
+    let job = contents.job.clone();
+    let is_answered = contents.answer.is_some();
+    with_kept_search(&job, budget, Some(&preparation), |judged| {
+        trail::refuse(args.run.spin_trail.as_deref(), &judged.check.model)?;
         let swept = SweepStatus::in_directory(&*directory.disk);
         let swept = swept.map_err(|error| Error::Open(args.dir.clone(), error))?;
-        if swept.is_some_and(SweepStatus::is_done) && !job.wants_shortest() {
+        let has_ended = is_answered || swept.is_some_and(SweepStatus::is_done);
+        if has_ended && !job.wants_shortest() {
             run::say_ended();
         }
-        let plan = planned(watched, judged.searched, (budget, &StateStorage::default()))?;
-        directory.save_changed_limits(&args.run.run_limits())?;
-        let pursuit = EmptinessSearch::new(judged, plan, args.run.max_states, directory);
-        let (control, signals) = begun;
-        let with = (&args.run, how, control, signals);
-        Ok(run_on_disk((watched, judged), pursuit, (saved, None), with, false)?.0)
+        let mut observer = LivenessObserver::begin(&args.run, &preparation);
+        let control = Arc::clone(&observer.control);
+        let session = LivenessSession::new(judged, budget, args.run.limits.max_states);
+        let saved = args.run.saved_limits();
+        let result = session.resume(directory, contents, &saved, &control, &mut observer)?;
+        let how = LivenessPrintOptions::of(&args.run, ErrorPolicy::Report, Some(&args.dir));
+        report_result(judged, how, result, Some(&args.dir), &control)
     })
 }
-
-/// Who stops a command, and by which signals.
-type StopControl = (Arc<SearchControl>, SignalHandlers);
 
 /// Does something with what the search in a directory is about, in a command that prepares to go on with it, or looks at
 /// it.
 fn with_kept_search(
     job: &SearchJob,
     budget: SearchBudget,
-    preparation: Option<SearchPreparation>,
-    and_then: impl FnOnce(&LivenessCheck, &ProductCheck<'_, '_>, StopControl) -> CommandResult,
+    preparation: Option<&SearchPreparation>,
+    and_then: impl FnOnce(&ProductCheck<'_, '_>) -> CommandResult,
 ) -> CommandResult {
-    let (Some(watched), Some((_, ended, fairness))) = (job.liveness_check()?, job.runs()) else {
+    let (Some(watched), Some((_, finite_runs, fairness))) = (job.liveness_check()?, job.runs())
+    else {
         unreachable!("such a job asks about runs")
     };
-    let product = watched.product(&watched.model.interp, ended);
-    let product = product.ok_or(Error::Understood)?;
-    let largest = AnalysisBudget::largest();
-    let analysis = preparation.as_ref().map_or(largest, SearchPreparation::largest_budget);
-    let budgets = (budget, &analysis);
-    let ready = PreparedProduct::of(&watched, budgets, job.wants_shortest(), preparation.as_ref());
-    let PreparedProduct { searched, executor, all_steps } = ready;
-    preparation.as_ref().map_or(Ok(()), SearchPreparation::check_not_stopped)?;
-    let judged = ProductCheck::new(&watched, (&product, &searched), &executor, fairness)?;
-    let stopping = match preparation {
-        Some(preparation) => preparation.end(),
-        None => {
-            let control = Arc::new(SearchControl::default());
-            let signals = SignalHandlers::stop(&control);
-            (control, signals)
-        }
+    let analysis = match preparation {
+        Some(preparation) => preparation.largest_budget(),
+        None => AnalysisBudget::largest(),
     };
-    and_then(&watched, &judged.for_shortest(all_steps), stopping)
-}
-
-/// A product ready to be searched.
-struct PreparedProduct<'m> {
-    searched: SearchedModel<'m>,
-    /// What runs the program.
-    executor: Executor<'m>,
-    /// For a search for a shortest run, if one is wanted.
-    all_steps: Option<SearchedModel<'m>>,
-}
-
-impl PreparedProduct<'_> {
-    fn of<'m>(
-        watched: &'m LivenessCheck,
-        (budget, analysis): (SearchBudget, &AnalysisBudget),
-        shortest: bool,
-        preparation: Option<&SearchPreparation>,
-    ) -> PreparedProduct<'m> {
-        let model = &watched.model;
-        let runs = model.runnable(model.wished.rewritings, analysis, |it| match preparation {
-            Some(preparation) => preparation.executor(it, budget),
-            None => run::executor(it, budget),
-        });
-        let executor = runs.executor().clone();
-        let all_steps = shortest.then(|| watched.with_all_steps(runs.clone(), analysis));
-        PreparedProduct { searched: model.searched_by(runs, analysis), executor, all_steps }
-    }
-}
-
-/// The memory of a search on disk that stores states so.
-fn planned(
-    watched: &LivenessCheck,
-    searched: &SearchedModel<'_>,
-    (budget, storage): (SearchBudget, &StateStorage),
-) -> Result<MemoryPlan, CommandFailure> {
-    Ok(budget.plan(&watched.model, storage.stored_width(searched.model()))?)
-}
-
-/// One sitting of a search on disk: its exit code, and whether errors are to be looked for next. Where there were too few
-/// slots, nothing is left of a search that is new.
-fn run_on_disk(
-    of: CheckedProduct<'_, '_>,
-    mut pursuit: EmptinessSearch<'_>,
-    (saved, probe): (Option<SavedSearch>, Option<&ProbeResult>),
-    (args, how, control, mut signals): (
-        &SessionArgs,
-        LivenessPrintOptions<'_>,
-        Arc<SearchControl>,
-        SignalHandlers,
-    ),
-    is_new: bool,
-) -> Result<(u8, bool), CommandFailure> {
-    let note = progress::note(&pursuit.directory);
-    let display = ProgressDisplay::of_search(&control, &pursuit.directory, args, note);
-    let pursued = pursuit.run(saved, &control);
-    drop(display);
-    let pursued = match pursued {
-        Err(error) if is_new && error.lacks_slots().is_some() => {
-            pursuit.directory.discard();
-            return Err(error.into());
-        }
-        pursued => pursued?,
+    let shortest = job.wants_shortest();
+    let options = ProductOptions { budget, finite_runs, fairness, shortest };
+    let executor = |it| match preparation {
+        Some(preparation) => preparation.executor(it, budget),
+        None => run::executor(it, budget),
     };
-    let EmptinessOutcome { found, outcome, swept, seconds } = pursued;
-    let (told, is_kept) =
-        (LivenessSummary::on_disk(found, &outcome, swept), !outcome.levels.is_empty());
-    // Nothing is left in memory of a search that had as many states as it may.
-    let probe = probe.filter(|_| control.should_stop());
-    let told = probe.into_iter().fold(told, LivenessSummary::at_least);
-    signals.set_exit_code(code(&told.found), &control);
-    if told.found != ProbeVerdict::Open {
-        pursuit.directory.remove_if_temporary();
-    }
-    let told = told.with_shortest_run(of.1, args.shortening_limits(), &control);
-    let errors_next = how.checks_errors_next(&told);
-    let ended = print_outcome(of, &told, how);
-    let dir = escape::shell_path(&pursuit.directory.path);
-    if told.found == ProbeVerdict::Open {
-        pursuit.directory.keep();
-        say(match is_kept {
-            true => format!("stopped at a checkpoint; `spillway resume {dir}` goes on"),
-            false => stopped_message(&dir),
-        });
-        run::say_where(&pursuit.directory);
-    } else if told.shortened.is_some_and(|it| !it.is_done) && control.should_stop() {
-        pursuit.directory.keep();
-        say(format!("`spillway resume {dir}` goes on to look for a shorter counterexample"));
-    } else if output::write_error().is_some() {
-        pursuit.directory.keep();
-        say(format!("the result is kept: `spillway resume {dir}` shows it"));
-    }
-    let code = ended?;
-    if !errors_next {
-        let made = SearchProvenance { dir: Some(&pursuit.directory.path), seconds };
-        presentation::write_files(args, of, &told, made)?;
-    }
-    Ok((code, errors_next))
+    with_product(&watched, options, &analysis, executor, |judged| {
+        let judged = judged.ok_or(Error::Understood)?;
+        preparation.map_or(Ok(()), SearchPreparation::check_not_stopped)?;
+        and_then(judged)
+    })
 }
 
 /// The run that a search in a directory found.
@@ -395,9 +336,9 @@ pub(super) fn trace(args: &TraceArgs, contents: &DirectoryContents) -> CommandRe
     }
     let trail = args.spin_trail.as_deref();
     let how = LivenessPrintOptions::of_trace(args);
-    with_found_run(&args.dir, contents, args.memory, |(watched, judged), told, control| {
-        trail::refuse(trail, &watched.model)?;
-        match print_outcome((watched, judged), told, how)? {
+    with_found_run(&args.dir, contents, args.memory, |judged, told, control| {
+        trail::refuse(trail, &judged.check.model)?;
+        match print_outcome(judged, told, how)? {
             // Whoever asks for a trail asks for a file, which is there.
             failure::VIOLATED if trail.is_some() => Ok(failure::VERIFIED),
             // It was looked for, and the search has not found one yet.
@@ -412,18 +353,20 @@ fn with_found_run(
     dir: &Path,
     contents: &DirectoryContents,
     memory: Option<u64>,
-    and_then: impl FnOnce(CheckedProduct<'_, '_>, &LivenessSummary, &SearchControl) -> CommandResult,
+    and_then: impl FnOnce(&ProductCheck<'_, '_>, &LivenessSummary, &SearchControl) -> CommandResult,
 ) -> CommandResult {
     let DirectoryContents { job, saved, answer, .. } = contents;
     let states = saved.as_ref().map_or(0, |it| it.store.levels.keys_by_level().sum());
     let before = || match saved {
         Some(saved) => saved.plan.budget,
-        None => contents.limits.clone().unwrap_or_default().memory,
+        None => contents.limits.clone().unwrap_or_default().limits.memory,
     };
     let memory = memory.unwrap_or_else(before);
     let budget = trace_finder::budget(memory, states);
     let disk = RealDisk::open(dir).map_err(|error| CommandFailure::cannot_open(dir, error))?;
-    with_kept_search(job, budget, None, |watched, judged, (control, mut signals)| {
+    with_kept_search(job, budget, None, |judged| {
+        let control = Arc::new(SearchControl::default());
+        let mut signals = SignalHandlers::stop(&control);
         let told = match (answer, saved) {
             (Some(answer), _) => LivenessSummary::of_probe(answer.probe()),
             (None, None) => LivenessSummary {
@@ -433,14 +376,15 @@ fn with_found_run(
             },
             (None, Some(saved)) => {
                 let model = judged.searched.model();
-                let finder = trace_finder::finder(model, budget.memory, (dir, &disk), &control);
-                let pursued = EmptinessOutcome::in_directory(judged, finder, (dir, saved))?;
+                let finder = trace_finder::finder(model, budget.memory, dir, &disk, &control);
+                let pursued = EmptinessOutcome::in_directory(judged, finder, dir, saved)?;
                 LivenessSummary::on_disk(pursued.found, &pursued.outcome, pursued.swept)
             }
         };
         signals.set_exit_code(code(&told.found), &control);
-        let told = told.with_shortest_run(judged, (None, budget.memory), &control);
-        and_then((watched, judged), &told, &control)
+        let limits = ProbeLimits { states: u64::MAX, bytes: budget.memory / 4 };
+        let told = told.with_shortest_run(judged, limits, &control);
+        and_then(judged, &told, &control)
     })
 }
 
@@ -455,7 +399,8 @@ pub(super) fn with_run(
         Option<&[StepDescription]>,
     ) -> CommandResult,
 ) -> CommandResult {
-    with_found_run(dir, contents, None, |(watched, judged), told, _| {
+    with_found_run(dir, contents, None, |judged, told, _| {
+        let watched = judged.check;
         let explained = (&watched.model, judged.searched.model().description());
         let shown = match &told.found {
             ProbeVerdict::Found(lasso) => Some(judged.replay(lasso)),
@@ -503,7 +448,7 @@ fn trace_of_nothing(args: &TraceArgs, job: &SearchJob) -> CommandResult {
                 ..LivenessSummary::UNSEARCHED
             };
             let searched = watched.model.searched();
-            let told = as_json((&watched, Some(&searched), fairness), &told, None);
+            let told = LivenessReport::new(&watched, Some(&searched), fairness, &told).json(None);
             print_json(&format!("{told:#}\n"));
         }
     }
@@ -564,11 +509,12 @@ pub(super) fn status(
     let searched = watched.model.searched();
     match json {
         true => {
-            let told = as_json((&watched, Some(&searched), fairness), &told, None);
+            let told = LivenessReport::new(&watched, Some(&searched), fairness, &told).json(None);
             print_json(&format!("{:#}\n", with_run_status(told, live)));
         }
         false => {
-            let told = as_text((&watched, &searched, fairness), (&told, false), None);
+            let told = LivenessReport::new(&watched, Some(&searched), fairness, &told)
+                .text(None, &TraceDisplayOptions::default());
             print(&(status_heading(live, is_begun) + &told));
         }
     }
@@ -576,15 +522,16 @@ pub(super) fn status(
 }
 
 /// A flag that is given and says nothing of such a search.
-fn unsupported_flag(args: &CheckArgs) -> Option<String> {
+fn unsupported_flag(args: &CheckCommand) -> Option<String> {
+    let CheckConfig { properties, search, .. } = &args.config;
     let given = [
-        ("--invariant", !args.model.invariants.is_empty()),
-        ("--cover", !args.model.covers.is_empty()),
-        ("--only", !args.only.is_empty()),
-        ("--no-deadlock", args.no_deadlock),
-        ("--keep-going", args.keep_going),
-        ("--store", args.store != StoreArg::default()),
-        ("--key-order", args.key_order != KeyOrderArg::default()),
+        ("--invariant", !properties.invariants.is_empty()),
+        ("--cover", !properties.covers.is_empty()),
+        ("--only", properties.only.is_some()),
+        ("--no-deadlock", properties.no_deadlock),
+        ("--keep-going", search.keep_going),
+        ("--store", search.store != StoreKind::default()),
+        ("--key-order", search.key_order != KeyOrder::default()),
     ];
     let given = given.into_iter().find(|(_, is_given)| *is_given);
     given

@@ -2,6 +2,8 @@
 
 mod allocation;
 mod args;
+mod collector;
+mod command;
 mod control;
 mod doctor;
 mod explain;
@@ -19,6 +21,7 @@ mod notify;
 mod output;
 mod preparation;
 mod progress;
+mod properties;
 mod quantities;
 mod questions;
 mod reachable_graph;
@@ -50,12 +53,16 @@ mod watch;
 pub use allocation::ExitingAllocator;
 
 use crate::search::control::SearchPhase;
-use crate::session::{DirectoryContents, SearchDirectory, trace_directory};
+use crate::session::{
+    CheckConfig, CheckPlan, DirectoryContents, PlannedSearch, SavedCheck, SavedLimits,
+    SearchDirectory, SearchOutputs, trace_directory,
+};
 use args::{CheckArgs, CliCommand, ResumeArgs, SessionArgs, TraceArgs};
+use command::{CheckCommand, ResumeCommand, SessionOptions};
 use failure::CommandFailure;
 use output::{print, print_json, say, warn, warnings};
 use preparation::SearchPreparation;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
@@ -95,8 +102,8 @@ pub fn run() -> ExitCode {
         | CliCommand::Watch(_) => false,
     };
     let writes = match &cli.command {
-        CliCommand::Check(args) => Some((args.run.clone(), args.model.model.clone())),
-        CliCommand::Resume(args) => Some((args.run.clone(), args.dir.clone())),
+        CliCommand::Check(args) => Some((outputs_of(&args.run), args.model.model.clone())),
+        CliCommand::Resume(args) => Some((outputs_of(&args.run), args.dir.clone())),
         _ => None,
     };
     let _ = LAST_WORDS.set((as_json, writes));
@@ -120,8 +127,15 @@ pub fn run() -> ExitCode {
     ExitCode::from(end(ending))
 }
 
+/// The files that some flags have written.
+fn outputs_of(args: &SessionArgs) -> SearchOutputs {
+    let mut config = CheckConfig::default();
+    args.apply(&mut config);
+    config.output
+}
+
 /// How the command ends: whether an object is expected, and the files that tell of it, with the name of what was checked.
-static LAST_WORDS: OnceLock<(bool, Option<(SessionArgs, PathBuf)>)> = OnceLock::new();
+static LAST_WORDS: OnceLock<(bool, Option<(SearchOutputs, PathBuf)>)> = OnceLock::new();
 
 /// Says how the command ended, and gives its exit code.
 fn end(ending: CommandResult) -> u8 {
@@ -129,8 +143,8 @@ fn end(ending: CommandResult) -> u8 {
     let (as_json, writes) =
         LAST_WORDS.get().map_or((false, None), |(it, writes)| (*it, writes.as_ref()));
     let code = report_result(ending, as_json);
-    if let Some((failure, (args, name))) = failure.as_ref().zip(writes) {
-        result_files::write_failure(args, name, failure);
+    if let Some((failure, (outputs, name))) = failure.as_ref().zip(writes) {
+        result_files::write_failure(outputs, name, failure);
     }
     notify::send(code, failure.as_ref().map(|it| it.message.as_str()));
     code
@@ -165,66 +179,107 @@ fn print_failure(message: &str, code: u8) {
 /// `spillway check`: of what is asked of runs, or of the property that the model brings with it, or else of what is to be
 /// seen in states and steps.
 fn check(args: &CheckArgs) -> CommandResult {
-    notify::set_command(&args.run, Some(&args.model.model), args.dir.as_deref());
-    crate::search::return_large_blocks(args.run.run_limits().memory);
-    let mut args = args.clone();
-    args.run.deadline = args.run.deadline();
-    args.model.load_context.deadline = args.run.deadline;
-    slots::retry_with_more_slots(args, |args| &mut args.model, check_once)
+    let mut command = CheckCommand::new(args)?;
+    notify::set_command(&command.run, Some(&command.model.path), command.dir.as_deref());
+    crate::search::return_large_blocks(command.run.limits.memory);
+    command.run.deadline = command.run.deadline();
+    command.model.deadline = command.run.deadline;
+    slots::retry_with_more_slots(command, |it| &mut it.model, check_once)
 }
 
 /// The same with the slots for processes that are said.
-fn check_once(args: &CheckArgs) -> CommandResult {
-    if args.questions.mcc || args.questions.property_file.is_some() {
-        return questions::check(args);
+fn check_once(command: &CheckCommand) -> CommandResult {
+    if command.questions.mcc || command.questions.property_file.is_some() {
+        return questions::check(command);
     }
-    let preparation = SearchPreparation::begin(&args.run);
-    if let Some(wanted) = args.runs.property.wanted() {
-        return liveness::check(args, wanted, preparation);
-    }
+    let preparation = SearchPreparation::begin(&command.run);
     preparation.enter(SearchPhase::Reading);
-    let (model, warned) = model::open_quietly(&args.model)?;
-    if let Some(name) = liveness::default_property(args, &model) {
+    let properties = &command.config.properties;
+    // A check of one property reads the model together with it.
+    if let (Some(wanted), false) = (command.property(), properties.are_several()) {
+        return liveness::check(command, wanted, preparation);
+    }
+    let (model, warned) = model::open_quietly(&command.model)?;
+    let plan = CheckPlan::of(&command.config, &model)?;
+    match &plan.searches[..] {
+        [PlannedSearch { property: Some(property), .. }] => {
+            drop(model);
+            return liveness::check(command, property.request(), preparation);
+        }
+        [_] => {}
+        _ => {
+            drop(preparation);
+            return properties::check(command, &plan, &model);
+        }
+    }
+    if let Some(name) = liveness::default_property(command, &model) {
         drop(model);
-        return liveness::check_default_property(args, &name, preparation);
+        return liveness::check_default_property(command, &name, preparation);
     }
     warned.iter().for_each(warn);
-    run::check(args, model, preparation)
+    run::check(command, model, preparation)
 }
 
 /// `spillway resume`.
 fn resume(args: &ResumeArgs) -> CommandResult {
-    notify::set_command(&args.run, None, Some(&args.dir));
-    let mut args = args.clone();
-    args.run.deadline = args.run.deadline();
+    let run = SessionOptions::resumed(&args.run, None, &args.dir);
+    notify::set_command(&run, None, Some(&args.dir));
+    let deadline = run.deadline();
+    if let Some(saved) = SavedCheck::load(&args.dir)? {
+        let limits = SavedLimits::new(saved.config().limits, SearchOutputs::default());
+        let run = SessionOptions::resumed(&args.run, Some(&limits), &args.dir);
+        return properties::resume(&saved, &args.dir, SessionOptions { deadline, ..run });
+    }
+    let disk_limit = run.limits.disk_limit;
+    retry_resume_with_more_slots(&args.dir, disk_limit, || {
+        let previous = SearchDirectory::open(&args.dir, disk_limit)?.0.previous_limits.clone();
+        let run = SessionOptions::resumed(&args.run, previous.as_ref(), &args.dir);
+        resume_once(&ResumeCommand {
+            dir: args.dir.clone(),
+            run: SessionOptions { deadline, ..run },
+        })
+    })
+}
+
+/// Goes on with one search of a check.
+fn resume_search(dir: &Path, run: SessionOptions) -> CommandResult {
+    let disk_limit = run.limits.disk_limit;
+    let command = ResumeCommand { dir: dir.to_path_buf(), run };
+    retry_resume_with_more_slots(dir, disk_limit, || resume_once(&command))
+}
+
+/// Goes on with a search, and begins it again with more slots whenever a process finds none.
+fn retry_resume_with_more_slots(
+    dir: &Path,
+    disk_limit: Option<u64>,
+    resume: impl Fn() -> CommandResult,
+) -> CommandResult {
     loop {
-        let failure = match resume_once(&args) {
+        let failure = match resume() {
             Err(failure) if failure.lacks_slots.is_some() => failure,
             ended => return ended,
         };
-        let (directory, contents) = SearchDirectory::open(&args.dir, args.run.disk_limit)?;
-        let room = slots::more(&contents.job.model(&args.dir)?, failure)?;
+        let (directory, contents) = SearchDirectory::open(dir, disk_limit)?;
+        let room = slots::more(&contents.job.model(dir)?, failure)?;
         directory.restart(&contents.job.with_slots(room)?)?;
     }
 }
 
-/// The same with the slots for processes that the search has.
-fn resume_once(args: &ResumeArgs) -> CommandResult {
-    let (directory, contents) = SearchDirectory::open(&args.dir, args.run.disk_limit)?;
-    let run = args.run.with_kept_limits(directory.previous_limits.clone(), &args.dir);
-    let args = ResumeArgs { run, ..args.clone() };
-    notify::set_kept_command(&args.run);
-    let preparation = SearchPreparation::begin(&args.run);
+/// Goes on with a search with the slots for processes that it has.
+fn resume_once(command: &ResumeCommand) -> CommandResult {
+    let (directory, contents) = SearchDirectory::open(&command.dir, command.run.limits.disk_limit)?;
+    notify::set_kept_command(&command.run);
+    let preparation = SearchPreparation::begin(&command.run);
     preparation.enter(SearchPhase::Reading);
-    crate::search::return_large_blocks(args.run.run_limits().memory);
+    crate::search::return_large_blocks(command.run.limits.memory);
     for name in contents.job.changed() {
         say(format!(
             "note: {name} has changed since; the search goes on with the text that it began with"
         ));
     }
     match contents.job.runs() {
-        None => run::resume(&args, (directory, contents), preparation),
-        Some(_) => liveness::resume(&args, directory, contents, preparation),
+        None => run::resume(command, directory, contents, preparation),
+        Some(_) => liveness::resume(command, directory, contents, preparation),
     }
 }
 
@@ -233,7 +288,7 @@ fn trace_command(args: &TraceArgs) -> CommandResult {
     let dir = trace_directory(&args.dir)?;
     let contents = DirectoryContents::read(&dir)?;
     match contents.job.runs() {
-        None => trace::trace(args, (&dir, &contents.job), contents.saved),
+        None => trace::trace(args, &dir, &contents.job, contents.saved),
         Some(_) => liveness::trace(args, &contents),
     }
 }

@@ -1,6 +1,6 @@
 //! What to do next with a counterexample: commands that work as they are printed.
 
-use super::args::SessionArgs;
+use super::command::SessionOptions;
 use crate::escape;
 use crate::exec::Violation;
 use crate::front::Language;
@@ -35,7 +35,7 @@ pub(super) fn commands(
     model: &TextModel,
     found: CounterexampleShape,
     dir: Option<&str>,
-    args: Option<&SessionArgs>,
+    args: Option<&SessionOptions>,
 ) -> Vec<String> {
     let has_chart = found.has_steps && !model.interp.program().processes.is_empty();
     let walk = |dir: &str| {
@@ -56,7 +56,7 @@ pub(super) fn commands(
 }
 
 /// The command that checks a model as it was checked, and shows the counterexample; nothing if none would be shown.
-fn check_command(model: &TextModel, args: &SessionArgs) -> Option<String> {
+fn check_command(model: &TextModel, args: &SessionOptions) -> Option<String> {
     let mut words: Vec<String> =
         std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned()).collect();
     let is_wanted = |it: &String| it != "--no-trace";

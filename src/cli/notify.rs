@@ -1,6 +1,6 @@
 //! `--notify`: a command that is run when a search has ended, and what it is told.
 
-use super::args::SessionArgs;
+use super::command::SessionOptions;
 use super::{failure, say};
 use crate::escape;
 use std::io::Write;
@@ -36,19 +36,19 @@ fn update(change: impl FnOnce(&mut NotifyContext)) {
 }
 
 /// Has the command of `--notify` run at the end.
-pub(super) fn set_command(args: &SessionArgs, model: Option<&Path>, dir: Option<&Path>) {
+pub(super) fn set_command(args: &SessionOptions, model: Option<&Path>, dir: Option<&Path>) {
     update(|it| {
-        it.command.clone_from(&args.notify);
+        it.command.clone_from(&args.outputs.notify);
         it.model = model.map(Path::to_path_buf);
         it.dir = dir.map(Path::to_path_buf);
     });
 }
 
 /// The same where it may have been asked for when the search began.
-pub(super) fn set_kept_command(args: &SessionArgs) {
+pub(super) fn set_kept_command(args: &SessionOptions) {
     update(|it| {
         it.is_kept = it.command.is_none();
-        it.command.clone_from(&args.notify);
+        it.command.clone_from(&args.outputs.notify);
     });
 }
 

@@ -4,7 +4,7 @@
 //! asked for, and the command then ends as a search does that is stopped. What does not end by itself in some time, a
 //! model that is read from a pipe for one, is ended with the process: nothing is kept then that could be damaged.
 
-use super::args::SessionArgs;
+use super::command::SessionOptions;
 use super::failure::{CommandFailure, STOPPED};
 use super::line_wrap::{DEFAULT_COLUMNS, truncate_text};
 use super::signals::SignalHandlers;
@@ -14,6 +14,7 @@ use crate::exec::{Executor, Interp};
 use crate::search::SearchControl;
 use crate::search::control::SearchPhase;
 use crate::session::{Error, SearchBudget};
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -35,32 +36,38 @@ const GRACE: Duration = Duration::from_secs(3);
 pub(super) struct SearchPreparation {
     /// Who stops the command, and what it is at.
     pub(super) control: Arc<SearchControl>,
-    signals: Option<SignalHandlers>,
+    signals: RefCell<Option<SignalHandlers>>,
     memory: u64,
     /// Dropped first, which wakes the thread.
-    done: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    done: RefCell<Option<Sender<()>>>,
+    thread: RefCell<Option<JoinHandle<()>>>,
 }
 
 impl SearchPreparation {
     /// One that begins now, in a command with these arguments.
-    pub(super) fn begin(args: &SessionArgs) -> SearchPreparation {
+    pub(super) fn begin(args: &SessionOptions) -> SearchPreparation {
         SearchPreparation::for_next_search(args, super::control::control(args))
     }
 
     /// One of another search of the same command.
     pub(super) fn for_next_search(
-        args: &SessionArgs,
+        args: &SessionOptions,
         control: Arc<SearchControl>,
     ) -> SearchPreparation {
-        let signals = Some(SignalHandlers::stop(&control));
+        let signals = RefCell::new(Some(SignalHandlers::stop(&control)));
         let (done, ended) = channel();
         let watch = PreparationWatchdog { control: Arc::clone(&control), is_quiet: args.json };
         let run = move || watch.run(&ended);
         // Where there is no thread to be had, nothing is shown, and only a second signal ends the process.
         let thread = std::thread::Builder::new().spawn(run).ok();
-        let memory = args.run_limits().memory;
-        SearchPreparation { control, signals, memory, done: Some(done), thread }
+        let memory = args.limits.memory;
+        SearchPreparation {
+            control,
+            signals,
+            memory,
+            done: RefCell::new(Some(done)),
+            thread: RefCell::new(thread),
+        }
     }
 
     /// From now on the command is at this.
@@ -94,14 +101,14 @@ impl SearchPreparation {
     }
 
     /// The preparation is over. What signals do stays as it is.
-    pub(super) fn end(mut self) -> (Arc<SearchControl>, SignalHandlers) {
+    pub(super) fn end(&self) -> (Arc<SearchControl>, SignalHandlers) {
         self.stop_watching();
         let signals = self.signals.take().unwrap_or_else(|| SignalHandlers::stop(&self.control));
         self.enter(SearchPhase::Preparing);
         (Arc::clone(&self.control), signals)
     }
 
-    fn stop_watching(&mut self) {
+    fn stop_watching(&self) {
         drop(self.done.take());
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

@@ -4,7 +4,7 @@
 //! On a terminal the cursor rests at the beginning of the line, and the line ends at its last character: where the terminal
 //! is made narrower and wraps it, all of it lies behind the cursor, and is taken away with the next redrawing.
 
-use super::args::SessionArgs;
+use super::command::SessionOptions;
 use super::line_wrap::{DEFAULT_COLUMNS, truncate_text};
 use super::{output, quantities, say};
 use crate::escape;
@@ -56,11 +56,11 @@ impl ProgressDisplay {
     pub(super) fn of_search(
         control: &Arc<SearchControl>,
         directory: &SearchDirectory,
-        args: &SessionArgs,
+        args: &SessionOptions,
         note: Option<String>,
     ) -> ProgressDisplay {
         let (control, disk) = (Arc::clone(control), Arc::downgrade(&directory.disk));
-        let budget = args.run_limits().memory;
+        let budget = args.limits.memory;
         let is_drawn = output::columns().is_some();
         let mut last = None;
         let line = move |columns| {

@@ -4,15 +4,17 @@
 //! branching time are evaluated over them; each property of runs is a search of its own. A question that cannot be answered
 //! loses only its own row.
 
-use super::args::{CheckArgs, CheckKind, ModelArgs, ReduceArg, StateSpaceQuery, SymmetryArg};
+use super::args::{ReduceArg, StateSpaceQuery, SymmetryArg};
+use super::command::{CheckCommand, ModelInput};
 use super::failure::{self, CommandFailure};
 use super::preparation::SearchPreparation;
 use super::{CommandResult, languages, liveness, model, print, run, say, warn};
 use crate::diag::Diagnostic;
 use crate::front::{ExternalProperty, ExternalPropertyKind, name_suggestion};
-use crate::ir::FlagCondition;
+use crate::ir::StateCondition;
 use crate::report::{contest_line, row, truth};
 use crate::search::control::SearchPhase;
+use crate::session::config::CheckKind;
 use crate::session::{Error, PropertyRequest, read_text};
 use crate::source::SourceMap;
 use std::path::Path;
@@ -20,14 +22,13 @@ use std::path::Path;
 /// What is asked, by how it is answered.
 #[derive(Default)]
 struct QuestionGroups {
-    /// What the sources of each condition are called, and its text.
-    of_states: Vec<(String, String)>,
+    of_states: Vec<StateCondition>,
     of_runs: Vec<(String, String)>,
     further: Vec<(String, StateSpaceQuery)>,
 }
 
 /// `spillway check` of what a file asks; in the lines of the contest, also of how large the state space is.
-pub(super) fn check(args: &CheckArgs) -> CommandResult {
+pub(super) fn check(args: &CheckCommand) -> CommandResult {
     let mut args = args.clone();
     args.run.mcc = args.questions.mcc;
     args.run.no_trace |= args.questions.mcc;
@@ -38,7 +39,7 @@ pub(super) fn check(args: &CheckArgs) -> CommandResult {
 }
 
 /// Answers what a file asks.
-fn answer(args: &CheckArgs, file: &Path) -> CommandResult {
+fn answer(args: &CheckCommand, file: &Path) -> CommandResult {
     let (all, sources) = read(&args.model, file)?;
     let all = chosen(all, &args.questions.questions)?;
     let refused: Vec<Diagnostic> = all.iter().filter_map(|it| it.kind.clone().err()).collect();
@@ -63,33 +64,33 @@ fn answer(args: &CheckArgs, file: &Path) -> CommandResult {
         further.iter().for_each(|(name, it)| unanswered(args, name, it));
     }
     let is_one = of_runs.len() == 1;
-    let is_limited = args.run.max_time.is_some() || args.run.max_states.is_some();
+    let is_limited = args.run.limits.max_time.is_some() || args.run.limits.max_states.is_some();
     for (name, text) in of_runs {
         if !is_limited && codes.contains(&failure::STOPPED) {
             // Somebody has stopped all of it.
             print_answer(args, &name, None);
             continue;
         }
-        codes.push(runs(args, (&name, &text), is_one)?);
+        codes.push(runs(args, &name, &text, is_one)?);
     }
     let worst = [failure::WRONG, failure::STOPPED, failure::VIOLATED];
     Ok(worst.into_iter().find(|it| codes.contains(it)).unwrap_or(failure::VERIFIED))
 }
 
 /// `spillway check --mcc` of a net, without questions: how large its state space is.
-fn state_space(args: &CheckArgs) -> CommandResult {
+fn state_space(args: &CheckCommand) -> CommandResult {
     let (language, _) = model::sources(&args.model)?;
-    let name = args.model.model.display().to_string();
-    languages::require_feature("--mcc is", (&name, language), |it| it.read_properties)?;
+    let name = args.model.path.display().to_string();
+    languages::require_feature("--mcc is", &name, language, |it| it.read_properties)?;
     let mut args = args.clone();
-    args.only = vec![CheckKind::Error];
+    args = args.reconfigured(|it| it.properties.only = Some(vec![CheckKind::Error]));
     args.run.asks_space = true;
     disable_reductions(&mut args);
     load_and_check(&args)
 }
 
 /// Reads the model and searches it.
-fn load_and_check(args: &CheckArgs) -> CommandResult {
+fn load_and_check(args: &CheckCommand) -> CommandResult {
     let preparation = SearchPreparation::begin(&args.run);
     preparation.enter(SearchPhase::Reading);
     let (model, warned) = model::open_quietly(&args.model)?;
@@ -99,13 +100,13 @@ fn load_and_check(args: &CheckArgs) -> CommandResult {
 
 /// What the file asks of the model, with the texts that messages are about.
 fn read(
-    args: &ModelArgs,
+    args: &ModelInput,
     file: &Path,
 ) -> Result<(Vec<ExternalProperty>, SourceMap), CommandFailure> {
     let (language, mut sources) = model::sources(args)?;
-    let name = args.model.display().to_string();
+    let name = args.path.display().to_string();
     let questions =
-        languages::require_feature("--property is", (&name, language), |it| it.read_properties)?;
+        languages::require_feature("--property is", &name, language, |it| it.read_properties)?;
     let number = sources.add(file.display().to_string(), read_text(file)?);
     let all = questions(&sources, number).map_err(|error| Error::text(&[error], &sources))?;
     Ok((all, sources))
@@ -132,8 +133,7 @@ fn sorted(all: Vec<ExternalProperty>, sources: &SourceMap) -> QuestionGroups {
     for ExternalProperty { name, kind: asks, .. } in all {
         let further = match asks {
             Ok(ExternalPropertyKind::Condition(holds, text)) => {
-                let asked = FlagCondition { holds, name: Some(&name) };
-                sorted.of_states.push((asked.file(), text));
+                sorted.of_states.push(StateCondition { holds, name: Some(name), text });
                 continue;
             }
             Ok(ExternalPropertyKind::Runs(text)) => {
@@ -153,48 +153,50 @@ fn sorted(all: Vec<ExternalProperty>, sources: &SourceMap) -> QuestionGroups {
 }
 
 /// A flag that is given and means one search.
-fn single_search_flag(args: &CheckArgs) -> Option<&'static str> {
+fn single_search_flag(args: &CheckCommand) -> Option<&'static str> {
     let run = &args.run;
     let given = [
         ("--json", run.json),
         ("--dir", args.dir.is_some()),
-        ("--report", run.report.is_some()),
-        ("--junit", run.junit.is_some()),
-        ("--sarif", run.sarif.is_some()),
+        ("--report", run.outputs.report.is_some()),
+        ("--junit", run.outputs.junit.is_some()),
+        ("--sarif", run.outputs.sarif.is_some()),
         ("--spin-trail", run.spin_trail.is_some()),
     ];
     given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
 }
 
 /// Lets a search visit all states of the model as it is written.
-fn disable_reductions(args: &mut CheckArgs) {
+fn disable_reductions(args: &mut CheckCommand) {
     args.reductions.reduce = vec![ReduceArg::None];
     args.reductions.symmetry = Some(SymmetryArg::Off);
-    args.keep_going = true;
+    args.config.search.keep_going = true;
 }
 
 /// All that is asked of states, and what is looked up in them.
 fn states(
-    args: &CheckArgs,
-    asked: Vec<(String, String)>,
+    args: &CheckCommand,
+    asked: Vec<StateCondition>,
     further: Vec<(String, StateSpaceQuery)>,
 ) -> CommandResult {
     let mut args = args.clone();
-    if args.only.is_empty() {
-        args.only = vec![CheckKind::Assert, CheckKind::Invariant, CheckKind::Error];
-    }
     args.run.no_trace |= asked.len() != 1;
     if further.iter().any(|it| it.1.needs_all()) {
         disable_reductions(&mut args);
     }
-    (args.model.load_context.conditions, args.run.state_space_queries) = (asked, further);
+    args = args.reconfigured(|it| {
+        let usual = || vec![CheckKind::Assert, CheckKind::Invariant, CheckKind::Error];
+        it.properties.only.get_or_insert_with(usual);
+        it.properties.named_conditions = asked;
+    });
+    args.run.state_space_queries = further;
     load_and_check(&args)
 }
 
 /// Whether all runs have a property, which has a name.
-fn runs(args: &CheckArgs, (name, text): (&str, &str), is_one: bool) -> CommandResult {
+fn runs(args: &CheckCommand, name: &str, text: &str, is_one: bool) -> CommandResult {
     let mut args = args.clone();
-    args.runs.property.ltl = Some(text.to_owned());
+    args = args.reconfigured(|it| it.properties.ltl = vec![text.to_owned()]);
     args.run.no_trace |= !is_one;
     let preparation = SearchPreparation::begin(&args.run);
     let code = match liveness::check(&args, PropertyRequest::Formula(text), preparation) {
@@ -217,7 +219,7 @@ fn runs(args: &CheckArgs, (name, text): (&str, &str), is_one: bool) -> CommandRe
 }
 
 /// Prints whether what was asked by a name is so, if that is known.
-fn print_answer(args: &CheckArgs, name: &str, holds: Option<bool>) {
+fn print_answer(args: &CheckCommand, name: &str, holds: Option<bool>) {
     if args.run.mcc {
         print(&contest_line(name, holds.map(truth)));
     } else if !args.run.json {
@@ -227,7 +229,7 @@ fn print_answer(args: &CheckArgs, name: &str, holds: Option<bool>) {
 }
 
 /// Prints the row of a question that has no answer.
-fn unanswered(args: &CheckArgs, name: &str, why: &StateSpaceQuery) {
+fn unanswered(args: &CheckCommand, name: &str, why: &StateSpaceQuery) {
     match why {
         StateSpaceQuery::Refused(why) if !args.run.mcc && !args.run.json => {
             print(&row("open", &format!("{name}: {why}")));

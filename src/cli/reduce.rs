@@ -1,8 +1,7 @@
 //! `--reduce`, `--por` and `--symmetry`: which reductions a search uses.
 
-use super::args::{
-    CheckArgs, ConfluenceArg, PartialOrderArg, ReduceArg, ReduceArgs, StoreArg, SymmetryArg,
-};
+use super::args::{ConfluenceArg, PartialOrderArg, ReduceArg, ReduceArgs, SymmetryArg};
+use super::command::CheckCommand;
 use super::failure::CommandFailure;
 use crate::exec::{CheckSelection, preserves_depth};
 use crate::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
@@ -10,6 +9,7 @@ use crate::reduce::pruning::PruningSelection;
 use crate::reduce::reversible::RuleSelection;
 use crate::reduce::rewriting::RewriteSelection;
 use crate::reduce::{ReductionKind, merge, structural};
+use crate::session::config::StoreKind;
 use crate::session::{ReductionRequest, SearchedModel, StepChoice};
 use clap::ValueEnum as _;
 
@@ -302,19 +302,20 @@ fn refuse_confluence(args: &ReduceArgs) -> Result<(), CommandFailure> {
 
 /// Refuses partial order where it was asked for and how states are stored has no room for it.
 pub(super) fn refuse_store(
-    args: &CheckArgs,
+    args: &CheckCommand,
     searched: &SearchedModel,
 ) -> Result<(), CommandFailure> {
     let model = searched.model();
-    if args.store == StoreArg::Comback && model.dominance().is_some() {
+    if args.config.search.store == StoreKind::Comback && model.dominance().is_some() {
         return Err(CommandFailure::wrong(
             "--reduce dominate and --store comback do not go together: there are no states in order to find what dominates \
              one\n  help: leave out one of them",
         ));
     }
     let chooses = !searched.stack().names(&[ReductionKind::Choice]).is_empty();
-    let is_comback = args.store == StoreArg::Comback;
-    let sleeps = model.as_sleep_set().is_some() && (is_comback || args.store == StoreArg::Huffman);
+    let is_comback = args.config.search.store == StoreKind::Comback;
+    let sleeps = model.as_sleep_set().is_some()
+        && (is_comback || args.config.search.store == StoreKind::Huffman);
     let postpones = model.as_postponing().is_some() && is_comback;
     if !chooses || !(sleeps || postpones) {
         return Ok(());
@@ -343,8 +344,8 @@ pub(super) fn refuse_store(
 }
 
 /// What was asked for and does nothing for this model.
-pub(super) fn unused_reductions(args: &CheckArgs, searched: &SearchedModel) -> Vec<String> {
-    let CheckArgs { reductions: args, shortest, .. } = args;
+pub(super) fn unused_reductions(args: &CheckCommand, searched: &SearchedModel) -> Vec<String> {
+    let (shortest, args) = (&args.config.search.shortest, &args.reductions);
     let stack = searched.stack();
     let is_useless = |name: ReduceArg, kind: ReductionKind| {
         let is_refused =

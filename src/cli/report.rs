@@ -2,8 +2,9 @@
 
 use super::args::{Cli, CliCommand, ReportArgs};
 use super::failure::{self, CommandFailure};
-use super::report_page::{self, PageContext, ShownViolation};
+use super::report_page::{self, PageContext, ReportedSearch, ShownViolation};
 use super::run_status::status_heading;
+use super::trace::CheckpointedSearch;
 use super::{CommandResult, check, liveness, result_files, status, trace};
 use crate::report::{ReportPage, StatusPanel};
 use crate::search::{SearchVerdict, events};
@@ -52,7 +53,7 @@ fn report_of(args: &ReportArgs) -> CommandResult {
     let out = place(args.out.as_deref(), &args.target);
     let contents = match DirectoryContents::read(&dir) {
         Ok(contents) => contents,
-        Err(error @ Error::NoSearch(_)) => return Err(error.into()),
+        Err(error @ (Error::NoSearch(_) | Error::SeveralSearches(..))) => return Err(error.into()),
         Err(error) => {
             let failure = CommandFailure::from(error);
             result_files::put(WHAT, &out, &damaged_page(&dir, &failure.message, None))?;
@@ -85,9 +86,11 @@ pub(super) fn directory_page(
     let (model, mut html) = (job.model(dir)?, String::new());
     let mut make = |shown: Option<&ShownViolation<'_>>| {
         status::with_report(dir, contents, &model, |report| {
-            html = report_page::with_page(report, (&model, dir), shown, |page| {
-                beside.apply_to(page).html()
-            });
+            html = report_page::with_page(
+                &ReportedSearch { report, model: &model, dir },
+                shown,
+                |page| beside.apply_to(page).html(),
+            );
             Ok(())
         })
     };
@@ -95,7 +98,8 @@ pub(super) fn directory_page(
     match found {
         None => make(None)?,
         Some(saved) => {
-            trace::with_violations((dir, job), (&model, saved), beside.memory, |found| {
+            let search = CheckpointedSearch { dir, job, model: &model, saved };
+            trace::with_violations(&search, beside.memory, |found| {
                 let first = found.violations.first();
                 let shown = first
                     .map(|it| found.counterexample(it).map(|way| (it.clone(), way)))

@@ -26,13 +26,20 @@ pub(super) struct PageContext<'b> {
     pub is_brief: bool,
 }
 
+/// A search in a directory, and the report of it.
+pub(super) struct ReportedSearch<'r> {
+    pub report: &'r Report<'r>,
+    pub model: &'r TextModel,
+    pub dir: &'r Path,
+}
+
 /// Does something with the page of a report, with the counterexample that is shown.
 pub(super) fn with_page<T>(
-    report: &Report,
-    (model, dir): (&TextModel, &Path),
+    search: &ReportedSearch<'_>,
     shown: Option<&ShownViolation<'_>>,
     and_then: impl FnOnce(ReportPage<'_>) -> T,
 ) -> T {
+    let ReportedSearch { report, model, dir } = *search;
     let ending =
         shown.map(|(violation, way)| report::CounterexampleEnd::of(violation, way, &model.sources));
     let way = ending.as_ref().zip(shown).map(|(end, it)| TraceView::of(end, &it.1, &model.sources));

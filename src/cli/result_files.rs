@@ -1,14 +1,15 @@
 //! The files that are asked for of what was found: a page for a browser, JUnit's XML, SARIF.
 
-use super::args::SessionArgs;
+use super::command::SessionOptions;
 use super::failure::CommandFailure;
-use super::report_page::{self, ShownViolation};
+use super::report_page::{self, ReportedSearch, ShownViolation};
 use super::say;
 use crate::report::{
-    self, FailureReport, JudgementReport, Report, ReportPage, TraceView, junit, junit_of_failure,
-    sarif, sarif_of_failure,
+    self, FailureReport, JudgementReport, RenderedPage, ReportPage, TraceView, junit,
+    junit_of_failure, sarif, sarif_of_failure,
 };
-use crate::session::TextModel;
+use crate::search::SearchVerdict;
+use crate::session::SearchOutputs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,39 +18,65 @@ static IS_BEGUN: AtomicBool = AtomicBool::new(false);
 
 /// Writes those of a search for what is to be seen in states and steps, with the counterexample that is shown.
 pub(super) fn write(
-    args: &SessionArgs,
-    report: &Report,
-    (model, dir): (&TextModel, &Path),
+    args: &SessionOptions,
+    search: &ReportedSearch<'_>,
     shown: Option<&ShownViolation<'_>>,
     note: Option<&str>,
 ) -> Result<(), CommandFailure> {
-    if let Some(path) = &args.report {
-        let of = (model, dir);
-        let html =
-            report_page::with_page(report, of, shown, |page| ReportPage { note, ..page }.html());
-        put("the report", path, &html)?;
+    let ReportedSearch { report, model, .. } = *search;
+    if let Some(path) = &args.outputs.report {
+        let page =
+            report_page::with_page(search, shown, |page| ReportPage { note, ..page }.render());
+        write_page(args, path, report.verdict(), page)?;
     }
-    if args.junit.is_some() || args.sarif.is_some() {
+    let outputs = &args.outputs;
+    if outputs.junit.is_some() || outputs.sarif.is_some() || args.collector.is_some() {
         let shown = shown.map(|(violation, way)| {
             let ending = report::CounterexampleEnd::of(violation, way, &model.sources);
             (violation.check, TraceView::of(&ending, way, &model.sources))
         });
         let told = report::print_result(report, None, true);
-        write_judgements(args, &JudgementReport::of(report, shown, told, args.strict))?;
+        write_judgements(args, JudgementReport::of(report, shown, told, args.strict))?;
     }
     Ok(())
 }
 
 /// Writes those that tell what came of each property.
 pub(super) fn write_judgements(
-    args: &SessionArgs,
+    args: &SessionOptions,
+    judgements: JudgementReport,
+) -> Result<(), CommandFailure> {
+    match &args.collector {
+        Some(collector) => collector.add_judgements(judgements),
+        None => write_merged(&args.outputs, &judgements)?,
+    }
+    Ok(())
+}
+
+/// Writes the files of all properties of a check.
+pub(super) fn write_merged(
+    outputs: &SearchOutputs,
     judgements: &JudgementReport,
 ) -> Result<(), CommandFailure> {
-    results(args, || junit(judgements), || sarif(judgements))
+    results(outputs, || junit(judgements), || sarif(judgements))
+}
+
+/// Writes the page of a search, or keeps it for that of the whole check.
+pub(super) fn write_page(
+    args: &SessionOptions,
+    path: &str,
+    verdict: SearchVerdict,
+    page: RenderedPage,
+) -> Result<(), CommandFailure> {
+    match &args.collector {
+        Some(collector) => collector.add_page(verdict, page),
+        None => put("the report", path, &page.html())?,
+    }
+    Ok(())
 }
 
 /// Writes to those files why there is no verdict, unless they are what could not be written.
-pub(super) fn write_failure(args: &SessionArgs, name: &Path, failure: &CommandFailure) {
+pub(super) fn write_failure(outputs: &SearchOutputs, name: &Path, failure: &CommandFailure) {
     if IS_BEGUN.load(Ordering::Relaxed) {
         return;
     }
@@ -57,28 +84,29 @@ pub(super) fn write_failure(args: &SessionArgs, name: &Path, failure: &CommandFa
     let (message, mistakes) = (message.clone(), mistakes.clone());
     let failed =
         FailureReport { model: name.display().to_string(), message, mistakes, code: *code };
-    let written = results(args, || junit_of_failure(&failed), || sarif_of_failure(&failed));
+    let written = results(outputs, || junit_of_failure(&failed), || sarif_of_failure(&failed));
     written.unwrap_or_else(say);
 }
 
 /// Writes the files that are asked for.
 fn results(
-    args: &SessionArgs,
+    outputs: &SearchOutputs,
     junit: impl FnOnce() -> String,
     sarif: impl FnOnce() -> String,
 ) -> Result<(), CommandFailure> {
     IS_BEGUN.store(true, Ordering::Relaxed);
-    if let Some(path) = &args.junit {
+    if let Some(path) = &outputs.junit {
         put("the JUnit file", path, &junit())?;
     }
-    if let Some(path) = &args.sarif {
+    if let Some(path) = &outputs.sarif {
         put("the SARIF file", path, &sarif())?;
     }
     Ok(())
 }
 
 /// Writes a file, and says so.
-pub(super) fn put(what: &str, path: &Path, text: &str) -> Result<(), CommandFailure> {
+pub(super) fn put(what: &str, path: impl AsRef<Path>, text: &str) -> Result<(), CommandFailure> {
+    let path = path.as_ref();
     let written = std::fs::write(path, text);
     written.map_err(|error| CommandFailure::cannot_write(what, path, error))?;
     say(format!("wrote {}", path.display()));

@@ -1,13 +1,13 @@
 //! `check` and `resume`: one sitting of a search, from the directory to the exit code.
 
-use super::args::{CheckArgs, CheckKind, LivenessArgs, ModelArgs, ResumeArgs, SessionArgs};
+use super::command::{CheckCommand, ResumeCommand, SessionOptions};
 use super::failure::{self, CommandFailure};
 use super::next_commands::{self, CounterexampleShape};
 use super::notify;
 use super::output::stopped_message;
 use super::preparation::SearchPreparation;
 use super::progress::{self, ProgressDisplay};
-use super::report_page::ShownViolation;
+use super::report_page::{ReportedSearch, ShownViolation};
 use super::signals::SignalHandlers;
 use super::state_space_queries::{self, StateSpaceAnswers};
 use super::trail::WrittenTrail;
@@ -23,19 +23,25 @@ use crate::search::checkpoint::SavedSearch;
 use crate::search::control::SearchPhase;
 use crate::search::trace::Counterexample;
 use crate::search::{SearchControl, SearchVerdict};
+use crate::session::config::{CheckKind, PropertyConfig};
 use crate::session::{
-    DirectoryContents, SearchBudget, SearchDirectory, SearchJob, Session, TextModel,
-    UnreducedSearch, check_room, reject_empty_scope,
+    DirectoryContents, Fairness, PreparedSearch, SearchBudget, SearchDirectory, SearchJob, Session,
+    TextModel, UnreducedSearch, check_room, reject_empty_scope,
 };
 use std::sync::Arc;
 
 /// `spillway check` of what is to be seen in states and steps.
 pub(super) fn check(
-    args: &CheckArgs,
+    args: &CheckCommand,
     model: TextModel,
     preparation: SearchPreparation,
 ) -> CommandResult {
-    if let Some(flag) = args.runs.given_flag() {
+    let properties = &args.config.properties;
+    let given = [
+        ("--deadlock-runs", properties.finite_runs.is_some()),
+        ("--fair", args.runs.fair.is_some() || properties.fairness != Fairness::default()),
+    ];
+    if let Some((flag, _)) = given.into_iter().find(|it| it.1) {
         let why = format!("{flag} is for searches that ask about whole runs");
         let help = "--ltl, --automaton, --acceptance and --non-progress ask about them";
         return Err(CommandFailure::wrong(format!("{why}\n  help: {help}")));
@@ -45,19 +51,19 @@ pub(super) fn check(
 
 /// The same of errors in steps alone, where every run that meets none is known to have the property of this name.
 pub(super) fn check_errors(
-    args: &CheckArgs,
+    args: &CheckCommand,
     known: &str,
     is_dir_taken: bool,
     control: Arc<SearchControl>,
 ) -> CommandResult {
     let preparation = SearchPreparation::for_next_search(&args.run, control);
-    let args = CheckArgs {
-        model: ModelArgs { no_claim: true, ..args.model.clone() },
-        runs: LivenessArgs::default(),
-        dir: args.dir.clone().filter(|_| !is_dir_taken),
-        only: vec![CheckKind::Assert, CheckKind::Error],
-        ..args.clone()
-    };
+    let mut args = args.reconfigured(|config| {
+        config.model.no_claim = true;
+        let PropertyConfig { strict, .. } = config.properties;
+        let only = Some(vec![CheckKind::Assert, CheckKind::Error]);
+        config.properties = PropertyConfig { only, strict, ..PropertyConfig::default() };
+    });
+    args.dir = args.dir.filter(|_| !is_dir_taken);
     // What there is to warn of in it was told before.
     preparation.enter(SearchPhase::Reading);
     let (model, _) = super::model::open_quietly(&args.model)?;
@@ -65,16 +71,17 @@ pub(super) fn check_errors(
 }
 
 /// How a search is begun, and a property of the model that is known to hold.
-type SearchSetup<'a> = (&'a CheckArgs, Option<&'a str>);
+type SearchSetup<'a> = (&'a CheckCommand, Option<&'a str>);
 
 fn check_but(
     (args, known): SearchSetup<'_>,
     model: TextModel,
     preparation: SearchPreparation,
 ) -> CommandResult {
-    let wanted = reduce::requested_reductions(&args.reductions, args.keep_going)?;
-    let (model, _) = model.in_key_order(args.key_order.into(), &preparation.control)?;
-    let limits = args.limits();
+    let config = &args.config;
+    let wanted = reduce::requested_reductions(&args.reductions, config.search.keep_going)?;
+    let (model, _) = model.in_key_order(config.search.key_order, &preparation.control)?;
+    let limits = config.search_limits();
     let mut about = model.about(&limits);
     known.into_iter().for_each(|name| about.scope.set_known(name));
     reject_empty_scope(&about)?;
@@ -83,8 +90,8 @@ fn check_but(
     let by = wanted.rewritings.for_checks(limits.checks);
     let analysis = preparation.analysis_budget();
     let runs = model.runnable(by, &analysis, |it| preparation.executor(it, budget));
-    let again = args.shortest.then(|| runs.clone());
-    let storage = storage::untrained(args);
+    let again = config.search.shortest.then(|| runs.clone());
+    let storage = storage::untrained(&config.search);
     let control = &preparation.control;
     let searched = model.reduced(runs, wanted, (&limits, &storage), control, &analysis);
     reduce::refuse_store(args, &searched)?;
@@ -92,33 +99,34 @@ fn check_but(
         warn(format!("warning: {name} is left out: {why}"));
     }
     reduce::unused_reductions(args, &searched).iter().for_each(|it| warn(format!("warning: {it}")));
-    let storage = storage::wanted(args, searched.model(), &preparation)?;
+    let storage = storage::wanted(&config.search, searched.model(), &preparation)?;
     let width = searched.model().width();
     let plan = budget.plan(&model, storage.stored_width(searched.model()))?;
     check_room(&storage, &plan, width)?;
-    let job = SearchJob::new(&model, &searched, &limits, &storage);
+    let job = SearchJob::new(config, &model, &searched, &storage);
     let wished = searched.wished();
-    let stored = (&limits, &storage);
-    let unreduced = again.map(|runs| model.unreduced(runs, wished, stored, &analysis));
+    let unreduced = again.map(|runs| model.unreduced(runs, wished, config, &storage, &analysis));
     let (control, signals) = preparation.end();
-    let directory = SearchDirectory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
+    let directory = SearchDirectory::create(args.dir.as_deref(), &job, args.run.limits.disk_limit)?;
     notify::set_directory(&directory.path);
-    directory.save_limits(&args.run.run_limits())?;
-    let session = Session::new(searched, about, limits, (storage, plan), directory);
-    let sitting = SessionRun::new(&model, session, (&args.run, control), unreduced);
+    directory.save_limits(&args.run.saved_limits())?;
+    let session =
+        Session::new(PreparedSearch { searched, about, limits, storage, plan }, directory);
+    let sitting = SessionRun::new(&model, session, &args.run, control, unreduced);
     sitting.run(None, true, signals)
 }
 
 /// `spillway resume`, in a directory with its job and its last checkpoint.
 pub(super) fn resume(
-    args: &ResumeArgs,
-    (directory, contents): (SearchDirectory, DirectoryContents),
+    args: &ResumeCommand,
+    directory: SearchDirectory,
+    contents: DirectoryContents,
     preparation: SearchPreparation,
 ) -> CommandResult {
     let DirectoryContents { ref job, saved, .. } = contents;
     let model = job.model(&args.dir)?;
     trail::refuse(args.run.spin_trail.as_deref(), &model)?;
-    let limits = job.limits(args.run.max_states);
+    let (config, limits) = (job.config(), job.limits(args.run.limits.max_states));
     let budget = SearchBudget { counts: limits.coverage, ..args.run.budget(true) };
     let about = model.about(&limits);
     // What was applied when the search began is applied again, whatever the memory budget is now.
@@ -133,7 +141,7 @@ pub(super) fn resume(
         Some(reduce) => {
             let (control, analysis) = (&preparation.control, preparation.analysis_budget());
             let searched = model.reduced(runs, reduce, (&limits, &storage), control, &analysis);
-            directory.decide(&SearchJob::new(&model, &searched, &limits, &storage))?;
+            directory.decide(&SearchJob::new(&config, &model, &searched, &storage))?;
             searched
         }
     };
@@ -143,12 +151,13 @@ pub(super) fn resume(
         say_ended();
     }
     let plan = budget.plan(&model, storage.stored_width(searched.model()))?;
-    directory.save_changed_limits(&args.run.run_limits())?;
-    let (wished, stored) = (searched.wished(), (&limits, &storage));
-    let unreduced = again.map(|runs| model.unreduced(runs, wished, stored, &largest));
+    directory.save_changed_limits(&args.run.saved_limits())?;
+    let wished = searched.wished();
+    let unreduced = again.map(|runs| model.unreduced(runs, wished, &config, &storage, &largest));
     let (control, signals) = preparation.end();
-    let session = Session::new(searched, about, limits, (storage, plan), directory);
-    let sitting = SessionRun::new(&model, session, (&args.run, control), unreduced);
+    let session =
+        Session::new(PreparedSearch { searched, about, limits, storage, plan }, directory);
+    let sitting = SessionRun::new(&model, session, &args.run, control, unreduced);
     sitting.run(saved, false, signals)
 }
 
@@ -168,7 +177,7 @@ pub(super) fn executor(model: &Interp, budget: SearchBudget) -> Executor<'_> {
 struct SessionRun<'a> {
     model: &'a TextModel,
     session: Session<'a>,
-    args: &'a SessionArgs,
+    args: &'a SessionOptions,
     control: Arc<SearchControl>,
     /// For a search for a shorter counterexample, if that is wanted.
     unreduced: Option<UnreducedSearch<'a>>,
@@ -180,7 +189,8 @@ impl<'a> SessionRun<'a> {
     fn new(
         model: &'a TextModel,
         session: Session<'a>,
-        (args, control): (&'a SessionArgs, Arc<SearchControl>),
+        args: &'a SessionOptions,
+        control: Arc<SearchControl>,
         unreduced: Option<UnreducedSearch<'a>>,
     ) -> Self {
         SessionRun {
@@ -219,8 +229,9 @@ impl<'a> SessionRun<'a> {
             SearchVerdict::Incomplete => failure::STOPPED,
         };
         signals.set_exit_code(code, &control);
-        let of = (&self.session, self.model);
-        self.answered = state_space_queries::evaluate_queries(self.args, of, &outcome, &control)?;
+        let (session, model) = (&self.session, self.model);
+        self.answered =
+            state_space_queries::evaluate_queries(self.args, session, model, &outcome, &control)?;
         if outcome.verdict != SearchVerdict::Incomplete {
             self.session.directory.remove_if_temporary();
         }
@@ -292,7 +303,7 @@ impl<'a> SessionRun<'a> {
         verdict: SearchVerdict,
         control: &SearchControl,
     ) -> Result<(), CommandFailure> {
-        let SessionArgs { json, no_trace, ref spin_trail, .. } = *self.args;
+        let SessionOptions { json, no_trace, ref spin_trail, .. } = *self.args;
         let is_wanted = !no_trace || spin_trail.is_some() || self.args.writes_results();
         let violated = verdict == SearchVerdict::Violated && is_wanted;
         let shown = match violated {
@@ -311,7 +322,7 @@ impl<'a> SessionRun<'a> {
         if let Some(report) = self.full_report() {
             notify::summarise(|| report::print_result(&report, ending.as_ref(), false));
             match json {
-                true => print_as_json(&report, shown.as_ref().filter(|_| !no_trace)),
+                true => print_as_json(self.args, &report, shown.as_ref().filter(|_| !no_trace)),
                 false => self.report(&report, ending.as_ref()),
             }
         }
@@ -334,8 +345,9 @@ impl<'a> SessionRun<'a> {
         let Some(report) = self.full_report() else { return Ok(()) };
         let is_open = report.outcome.verdict == SearchVerdict::Incomplete;
         let note = is_open.then_some("The search was stopped; what is told is how far it came.");
-        let of = (self.model, self.session.directory.path.as_path());
-        result_files::write(self.args, &report, of, shown, note)
+        let dir = self.session.directory.path.as_path();
+        let search = ReportedSearch { report: &report, model: self.model, dir };
+        result_files::write(self.args, &search, shown, note)
     }
 
     /// Prints the counterexample.
@@ -343,7 +355,7 @@ impl<'a> SessionRun<'a> {
         let sources = &self.model.sources;
         let (view, ending) =
             (self.args.view(), report::CounterexampleEnd::of(violation, way, sources));
-        report::write_trace((sources, &view), &ending, way, &mut |it| print(it));
+        report::write_trace(sources, &view, &ending, way, &mut |it| print(it));
         print("\n");
         ending
     }
@@ -379,6 +391,16 @@ pub(super) fn strict_code(strict: bool, code: u8, is_whole: bool) -> u8 {
 }
 
 /// Prints a result as an object, with the counterexample.
-fn print_as_json(report: &Report, shown: Option<&(ViolationReport, Counterexample)>) {
-    report::write_json_result((report, &warnings()), shown, &mut |it| print_json(it));
+fn print_as_json(
+    args: &SessionOptions,
+    report: &Report,
+    shown: Option<&(ViolationReport, Counterexample)>,
+) {
+    let Some(collector) = &args.collector else {
+        report::write_json_result(report, &warnings(), shown, &mut |it| print_json(it));
+        return;
+    };
+    let mut text = String::new();
+    report::write_json_result(report, &[], shown, &mut |it| text += it);
+    collector.add_document(serde_json::from_str(&text).unwrap_or_default());
 }

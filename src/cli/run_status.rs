@@ -106,6 +106,7 @@ pub(super) fn with_run_status(mut result: Value, live: &SearchSnapshot) -> Value
         "sitting_states_per_second": going.rate,
         "now": live.status.as_ref().map(|it| json!(it)),
         "estimate": ahead_as_json(live),
+        "config": live.config,
     });
     if let (Value::Object(result), Value::Object(figures)) = (&mut result, figures) {
         result.extend(figures);

@@ -1,6 +1,7 @@
 //! `simulate`: one walk through a model, at random or by hand.
 
 use super::args::SimulateArgs;
+use super::command::ModelInput;
 use super::failure::{VERIFIED, VIOLATED};
 use super::trace_position::{TracePosition, WalkStart};
 use super::{CommandResult, model, print, say, warn};
@@ -19,7 +20,7 @@ const ALONE_MAX: usize = 20;
 
 /// `spillway simulate`.
 pub(super) fn simulate(args: &SimulateArgs) -> CommandResult {
-    let (model, warnings) = model::open_widest(&args.model)?;
+    let (model, warnings) = model::open_widest(&ModelInput::from(&args.model))?;
     if args.from.is_none() {
         // Otherwise the search told them.
         warnings.iter().for_each(warn);

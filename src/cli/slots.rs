@@ -1,7 +1,7 @@
 //! Slots for processes that are started in loops or by recursion: as many as a short look finds taken, and more where a
 //! search needs more.
 
-use super::args::ModelArgs;
+use super::command::ModelInput;
 use super::failure::CommandFailure;
 use super::{CommandResult, model, say};
 use crate::ir::ProcessId;
@@ -11,7 +11,7 @@ use crate::session::{SlotCounts, TextModel};
 /// Runs a search, and again with more slots whenever a process finds none.
 pub(super) fn retry_with_more_slots<A>(
     mut args: A,
-    of_model: fn(&mut A) -> &mut ModelArgs,
+    of_model: fn(&mut A) -> &mut ModelInput,
     search: impl Fn(&A) -> CommandResult,
 ) -> CommandResult {
     loop {
@@ -20,7 +20,7 @@ pub(super) fn retry_with_more_slots<A>(
             ended => return ended,
         };
         let (model, _) = model::open_quietly(of_model(&mut args))?;
-        of_model(&mut args).load_context.slots = more(&model, failure)?;
+        of_model(&mut args).slots = more(&model, failure)?;
     }
 }
 

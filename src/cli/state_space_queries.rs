@@ -1,6 +1,7 @@
 //! What is asked beside conditions on states, and is answered from all states once they are reached.
 
-use super::args::{SessionArgs, StateSpaceQuery};
+use super::args::StateSpaceQuery;
+use super::command::SessionOptions;
 use super::failure::{self, CommandFailure};
 use super::progress::ProgressDisplay;
 use super::values;
@@ -21,8 +22,9 @@ pub(super) struct StateSpaceAnswers {
 
 /// Answers what is asked of the states of a session that came to this.
 pub(super) fn evaluate_queries(
-    args: &SessionArgs,
-    (session, model): (&Session<'_>, &TextModel),
+    args: &SessionOptions,
+    session: &Session<'_>,
+    model: &TextModel,
     outcome: &SearchOutcome,
     control: &SearchControl,
 ) -> Result<StateSpaceAnswers, CommandFailure> {
@@ -39,7 +41,13 @@ pub(super) fn evaluate_queries(
         args.state_space_queries.iter().filter_map(|it| it.1.variables()).collect();
     let met = match is_whole && (!sums.is_empty() || args.asks_space) {
         true => Some(
-            values::collect_values((dir, args.memory), &DirectoryContents::read(dir)?, &sums)?.1,
+            values::collect_values(
+                dir,
+                Some(args.limits.memory),
+                &DirectoryContents::read(dir)?,
+                &sums,
+            )?
+            .1,
         ),
         false => None,
     };

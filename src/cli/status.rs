@@ -13,7 +13,8 @@ use crate::search::memory_plan::ByteCount;
 use crate::search::storage::SavedStorage;
 use crate::search::{SearchOutcome, SearchVerdict};
 use crate::session::{
-    CheckpointEvidence, DirectoryContents, Error, SearchSnapshot, TextModel, shortened_in,
+    CheckpointEvidence, DirectoryContents, Error, SavedCheck, SearchDirectory, SearchSnapshot,
+    TextModel, shortened_in,
 };
 use serde_json::json;
 use std::path::Path;
@@ -26,8 +27,24 @@ pub(super) fn status(args: &StatusArgs) -> CommandResult {
             let all = args.remove_stale.then_some(Duration::ZERO);
             temporary_searches::list(args.clean.or(all), args.json)
         }
-        Some(dir) => status_of(dir, args),
+        Some(dir) => match SavedCheck::load(dir)? {
+            Some(check) if !args.json => status_of_check(dir, &check, args),
+            _ => status_of(dir, args),
+        },
     }
+}
+
+/// How the searches of a check go.
+fn status_of_check(dir: &Path, check: &SavedCheck, args: &StatusArgs) -> CommandResult {
+    for folder in &check.folders {
+        let search = dir.join(folder);
+        print(&format!("{folder}: "));
+        match SearchDirectory::has_search(&search) {
+            true => _ = status_of(&search, args)?,
+            false => print("not begun\n"),
+        }
+    }
+    Ok(failure::VERIFIED)
 }
 
 /// How the search in a directory goes.
@@ -107,10 +124,8 @@ pub(super) fn with_report(
         }
         None => SearchOutcome::default(),
     };
-    let found = {
-        let searched = (reduced.model(), reduced.stack().preserves());
-        report::violations(searched, &model.sources, &limits, &outcome)
-    };
+    let preserved = reduced.stack().preserves();
+    let found = report::violations(reduced.model(), preserved, &model.sources, &limits, &outcome);
     let disk = saved.as_ref().map_or(DiskFigures::default(), |saved| saved.disk);
     let mut report = Report {
         model_name: job.model_name(),
@@ -121,10 +136,11 @@ pub(super) fn with_report(
         rebuilt: rebuilt(saved.as_ref()),
         compiled: None,
         model: reduced.model(),
-        reductions: reduced.stack().summaries(&outcome.tally()),
+        reductions: reduced.stack().summaries(&outcome.counters),
         unused: reduced.stack().unused_reductions(),
         claim: about.claim,
         sources: &model.sources,
+        conditions: &model.options.conditions,
         limits: &limits,
         scope: &about.scope,
         outcome: &outcome,
@@ -161,7 +177,7 @@ fn status_of_rust_type(
             "language": job.language(),
             "verdict": outcome.verdict.name(),
             "states": outcome.states(),
-            "transitions": outcome.transitions,
+            "transitions": outcome.counters.transitions,
             "levels": outcome.levels.len(),
             "eventually": contents.promises.iter().map(report::promise_as_json).collect::<Vec<_>>(),
             "seconds": saved.as_ref().map_or(0.0, |saved| saved.seconds),
@@ -200,7 +216,7 @@ pub(super) fn rust_type_as_text(
     let verdict = verdict_of_rust_type(contents, outcome);
     let rows: String = promises.iter().map(|it| report::row(EVENTUALLY, &it.summary())).collect();
     let states = report::count(outcome.states(), "state");
-    let transitions = report::count(outcome.transitions, "transition");
+    let transitions = report::count(outcome.counters.transitions, "transition");
     let levels = report::count(outcome.levels.len() as u64, "level");
     let (seconds, resident) = saved.as_ref().map_or((0.0, 0), |it| (it.seconds, it.peak_rss_bytes));
     let took = format!("{seconds:.1} s, {} of memory", ByteCount(resident));

@@ -3,14 +3,13 @@
 //! A table is a text of frequencies. A line has a byte of a state and how often it is there, for all
 //! columns alike, or a column, a byte and how often; columns are counted from 0. `#` begins a comment.
 
-use super::args::{CheckArgs, HashBits, StoreArg};
 use super::failure::CommandFailure;
 use super::preparation::SearchPreparation;
 use crate::exec::StateSpace;
 use crate::search::StateStorage;
-use crate::search::comback::CombackSettings;
 use crate::search::control::SearchPhase;
 use crate::search::storage::train_codec;
+use crate::session::config::{SearchConfig, StoreKind};
 use crate::source;
 use spill::{ByteFrequencies, Codec, HuffmanCode, HuffmanTables};
 use std::fmt::Display;
@@ -19,28 +18,28 @@ use std::sync::Arc;
 
 /// How the states of `model` are to be stored.
 pub(super) fn wanted(
-    args: &CheckArgs,
+    search: &SearchConfig,
     model: &dyn StateSpace,
     preparation: &SearchPreparation,
 ) -> Result<StateStorage, CommandFailure> {
-    if args.huffman_table.is_some() && args.store != StoreArg::Huffman {
+    if search.huffman_table.is_some() && search.store != StoreKind::Huffman {
         return Err(CommandFailure::wrong(
             "--huffman-table is for --store huffman\n  help: add that, or leave the table out",
         ));
     }
-    let for_comback = args.comback_hash.is_some() || args.comback_cache.is_some();
-    if for_comback && args.store != StoreArg::Comback {
+    let for_comback = search.comback_hash.is_some() || search.comback_cache.is_some();
+    if for_comback && search.store != StoreKind::Comback {
         return Err(CommandFailure::wrong(
             "--comback-hash and --comback-cache are for --store comback\n  help: add that, or leave \
              them out",
         ));
     }
-    Ok(StateStorage::Sorted(match args.store {
-        StoreArg::Comback => return Ok(StateStorage::Comback(comback(args))),
-        StoreArg::Sorted => Codec::Gaps,
-        StoreArg::Raw => Codec::Raw,
-        StoreArg::Rle => Codec::Rle,
-        StoreArg::Huffman => match &args.huffman_table {
+    Ok(StateStorage::Sorted(match search.store {
+        StoreKind::Comback => return Ok(StateStorage::Comback(search.comback())),
+        StoreKind::Sorted => Codec::Gaps,
+        StoreKind::Raw => Codec::Raw,
+        StoreKind::Rle => Codec::Rle,
+        StoreKind::Huffman => match &search.huffman_table {
             None => {
                 preparation.enter(SearchPhase::Sampling);
                 let trained = train_codec(model, HuffmanTables::Columns, &preparation.control);
@@ -53,22 +52,11 @@ pub(super) fn wanted(
 }
 
 /// The same, without what is to be learnt from the model.
-pub(super) fn untrained(args: &CheckArgs) -> StateStorage {
-    match args.store {
-        StoreArg::Comback => StateStorage::Comback(comback(args)),
+pub(super) fn untrained(search: &SearchConfig) -> StateStorage {
+    match search.store {
+        StoreKind::Comback => StateStorage::Comback(search.comback()),
         _ => StateStorage::default(),
     }
-}
-
-fn comback(args: &CheckArgs) -> CombackSettings {
-    let hash_bits = match args.comback_hash.unwrap_or_default() {
-        HashBits::Bits8 => 8,
-        HashBits::Bits16 => 16,
-        HashBits::Bits32 => 32,
-        HashBits::Bits64 => 64,
-    };
-    let default = CombackSettings::default();
-    CombackSettings { hash_bits, cache: args.comback_cache.unwrap_or(default.cache), ..default }
 }
 
 fn from_file(path: &Path, width: usize) -> Result<Codec, CommandFailure> {

@@ -108,7 +108,7 @@ fn run(tasks: &TaskRunner<'_>, plan: &str, number: u32) -> TaskReply {
         "again": again,
         "keys": receipt.piece.at.keys,
         "bytes_written": receipt.piece.at.length,
-        "transitions": receipt.transitions,
+        "transitions": receipt.counters.transitions,
         "seconds": receipt.seconds,
     }))
 }
@@ -161,7 +161,7 @@ fn how_far(saved: Option<&SavedSearch>) -> Value {
         "level": last,
         "states": levels.map_or(0, |it| it.keys_by_level().sum::<u64>()),
         "frontier": levels.map_or(0, |it| it.keys(last)),
-        "transitions": saved.map_or(0, |it| it.transitions + it.open.transitions),
+        "transitions": saved.map_or(0, |it| it.counters.transitions + it.open.counters.transitions),
     })
 }
 

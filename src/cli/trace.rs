@@ -19,7 +19,8 @@ use std::sync::Arc;
 /// `spillway trace`, of the search in a directory with its job and its last checkpoint.
 pub(super) fn trace(
     args: &TraceArgs,
-    (dir, job): (&Path, &SearchJob),
+    dir: &Path,
+    job: &SearchJob,
     saved: Option<SavedSearch>,
 ) -> CommandResult {
     let model = job.model(dir)?;
@@ -31,12 +32,13 @@ pub(super) fn trace(
         return Ok(failure::VERIFIED);
     };
     let sources = &model.sources;
+    let search = CheckpointedSearch { dir, job, model: &model, saved: &saved };
     if let Some(format) = args.format {
-        return with_violations((dir, job), (&model, &saved), args.memory, |found| {
+        return with_violations(&search, args.memory, |found| {
             print_in_format(found, format.into(), &model)
         });
     }
-    with_violations((dir, job), (&model, &saved), args.memory, |found| {
+    with_violations(&search, args.memory, |found| {
         shown.begin();
         let mut written = None;
         for (number, violation) in found.violations.iter().enumerate() {
@@ -51,7 +53,7 @@ pub(super) fn trace(
                 });
             } else {
                 let ending = report::CounterexampleEnd::of(violation, &way, sources);
-                report::write_trace((sources, &view), &ending, &way, &mut |it| print(it));
+                report::write_trace(sources, &view, &ending, &way, &mut |it| print(it));
                 // The heading may be far above by now.
                 print(&report::print_violated(&ending.violation));
                 print(&ending.rows());
@@ -80,7 +82,7 @@ fn print_in_format(
     let violation = found.violations.first().ok_or_else(none_to_print)?;
     let (way, sources) = (found.counterexample(violation)?, &model.sources);
     let ending = report::CounterexampleEnd::of(violation, &way, sources);
-    print(&report::formatted(format, (model.name(), sources), &ending, &way));
+    print(&report::format_counterexample(format, model.name(), sources, &ending, &way));
     Ok(failure::VIOLATED)
 }
 
@@ -110,13 +112,21 @@ impl<'f> TracedViolations<'f> {
     }
 }
 
+/// The search in a directory, as far as its last checkpoint.
+pub(super) struct CheckpointedSearch<'s> {
+    pub dir: &'s Path,
+    pub job: &'s SearchJob,
+    pub model: &'s TextModel,
+    pub saved: &'s SavedSearch,
+}
+
 /// Does something with what the search in a directory found.
 pub(super) fn with_violations(
-    (dir, job): (&Path, &SearchJob),
-    (model, saved): (&TextModel, &SavedSearch),
+    search: &CheckpointedSearch<'_>,
     memory: Option<u64>,
     and_then: impl FnOnce(&TracedViolations<'_>) -> CommandResult,
 ) -> CommandResult {
+    let CheckpointedSearch { dir, job, model, saved } = *search;
     let limits = job.limits(None);
     let opened = RealDisk::open(dir);
     let disk = opened.map_err(|error| CommandFailure::cannot_open(dir, error))?;
@@ -134,7 +144,7 @@ pub(super) fn with_violations(
     }
     let control = Arc::new(SearchControl::default());
     SignalHandlers::stop(&control);
-    let finder = finder(searched.model(), budget.memory, (dir, &disk), &control);
+    let finder = finder(searched.model(), budget.memory, dir, &disk, &control);
     and_then(&TracedViolations { violations, unreached: nowhere, evidence: &evidence, finder })
 }
 
@@ -148,7 +158,10 @@ impl TraceListing<'_> {
     fn begin(&self) {
         let [checked, ..] = report::scope_as_json(self.scope);
         if self.json {
-            print_json(&format!("{{\n{},\n  \"counterexamples\": [", member(&checked)));
+            print_json(&format!(
+                "{{\n{},\n  \"counterexamples\": [",
+                member(checked.0, &checked.1)
+            ));
         }
     }
 
@@ -172,7 +185,8 @@ impl TraceListing<'_> {
             (true, none) => {
                 let [_, rest @ ..] = report::scope_as_json(self.scope);
                 let warned = ("warnings", warnings().into());
-                let rest: Vec<_> = rest.iter().chain([&warned]).map(member).collect();
+                let rest: Vec<_> =
+                    rest.iter().chain([&warned]).map(|it| member(it.0, &it.1)).collect();
                 let end = if none { "]" } else { "\n  ]" };
                 print_json(&format!("{end},\n{}\n}}\n", rest.join(",\n")));
             }
@@ -188,6 +202,6 @@ impl TraceListing<'_> {
 }
 
 /// A member of the object that is printed, on lines of its own.
-fn member((key, value): &(&str, serde_json::Value)) -> String {
+fn member(key: &str, value: &serde_json::Value) -> String {
     format!("  \"{key}\": {}", format!("{value:#}").replace('\n', "\n  "))
 }

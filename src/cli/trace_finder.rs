@@ -20,7 +20,8 @@ pub(super) fn budget(memory: u64, states: u64) -> SearchBudget {
 pub(super) fn finder<'a>(
     model: &'a dyn StateSpace,
     memory: u64,
-    (dir, disk): (&'a Path, &'a RealDisk),
+    dir: &'a Path,
+    disk: &'a RealDisk,
     control: &'a SearchControl,
 ) -> TraceFinder<'a> {
     let threads = threads_to_trace(memory, model.width());

@@ -1,6 +1,7 @@
 //! Where a walk begins: at the start, or behind a step of a counterexample that a search keeps.
 
 use super::failure::CommandFailure;
+use super::trace::CheckpointedSearch;
 use super::{CommandResult, liveness, trace};
 use crate::exec::{StepDescription, StepOutcome, SystemDescription};
 use crate::report::{ViolationReport, count};
@@ -64,7 +65,8 @@ impl TracePosition {
         }
         let Some(saved) = &contents.saved else { return Err(self.no_counterexample()) };
         let model = job.model(&dir)?;
-        trace::with_violations((&dir, job), (&model, saved), None, |found| {
+        let search = CheckpointedSearch { dir: &dir, job, model: &model, saved };
+        trace::with_violations(&search, None, |found| {
             let violation = found.violations.first().ok_or_else(|| self.no_counterexample())?;
             let way = found.counterexample(violation)?;
             let mut states = TraceStates::default();

@@ -4,7 +4,7 @@ use super::args::ValuesArgs;
 use super::failure::{self, CommandFailure};
 use super::signals::SignalHandlers;
 use super::{CommandResult, print, print_json, trace_finder, warnings};
-use crate::exec::ReductionCounters;
+use crate::exec::Counters;
 use crate::report::{count, grouped, row, wrapped};
 use crate::search::SearchControl;
 use crate::search::checkpoint::SavedSearch;
@@ -20,17 +20,18 @@ use std::sync::Arc;
 pub(super) fn values(args: &ValuesArgs) -> CommandResult {
     let contents = DirectoryContents::read(&args.dir)?;
     let sums: Vec<Vec<String>> = args.sums.iter().map(|it| it.0.clone()).collect();
-    let (model, met, reduced) = self::collect_values((&args.dir, args.memory), &contents, &sums)?;
+    let (model, met, reduced) = self::collect_values(&args.dir, args.memory, &contents, &sums)?;
     match args.json {
-        true => print_json(&format!("{:#}\n", as_json(&model, (&met, &sums), &reduced))),
-        false => print(&as_text(&model, (&met, &sums), &reduced)),
+        true => print_json(&format!("{:#}\n", as_json(&model, &met, &sums, &reduced))),
+        false => print(&as_text(&model, &met, &sums, &reduced)),
     }
     Ok(failure::VERIFIED)
 }
 
 /// The values in the states of a directory, and what these variables come to; with the model, and by what it was reduced.
 pub(super) fn collect_values(
-    (dir, memory): (&Path, Option<u64>),
+    dir: &Path,
+    memory: Option<u64>,
     contents: &DirectoryContents,
     sums: &[Vec<String>],
 ) -> Result<(TextModel, ObservedValues, Vec<String>), CommandFailure> {
@@ -50,12 +51,12 @@ pub(super) fn collect_values(
     let searched = model.searched();
     saved.check_model(searched.model()).map_err(|error| CommandFailure::cannot_open(dir, error))?;
     let memory = memory.unwrap_or(saved.plan.budget);
-    let finder = trace_finder::finder(searched.model(), memory, (dir, &disk), &control);
-    let Some(mut met) = observe_values(&finder, &model, (dir, saved), sums)? else {
+    let finder = trace_finder::finder(searched.model(), memory, dir, &disk, &control);
+    let Some(mut met) = observe_values(&finder, &model, dir, saved, sums)? else {
         let message = "stopped before all states were looked at";
         return Err(CommandFailure::of_code(failure::STOPPED, message));
     };
-    let told = searched.stack().summaries(&ReductionCounters::default());
+    let told = searched.stack().summaries(&Counters::default());
     let reduced: Vec<String> = told.into_iter().map(|it| it.name).collect();
     // Of what was wished for only what was used changes anything.
     let is_used = |it: &&str| reduced.iter().any(|name| name == it);
@@ -67,7 +68,8 @@ pub(super) fn collect_values(
 
 fn as_text(
     model: &TextModel,
-    (met, sums): (&ObservedValues, &[Vec<String>]),
+    met: &ObservedValues,
+    sums: &[Vec<String>],
     reduced: &[String],
 ) -> String {
     let heading = format!("{}: values in {}", model.name(), count(met.states, "state"));
@@ -123,7 +125,8 @@ fn grouped_signed(number: i64) -> String {
 
 fn as_json(
     model: &TextModel,
-    (met, asked): (&ObservedValues, &[Vec<String>]),
+    met: &ObservedValues,
+    asked: &[Vec<String>],
     reduced: &[String],
 ) -> Value {
     let between = |range: Option<(i64, i64)>| {

@@ -11,7 +11,20 @@ use rkyv::{Archive, Deserialize, Serialize};
 use std::sync::Arc;
 
 /// How a program is run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Archive,
+    Serialize,
+    Deserialize,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum ExecutionMode {
     /// As machine code, where that can be made.
     #[default]

@@ -1,11 +1,12 @@
 //! What expanding states produces: candidates, tallies and findings.
 
-use super::ActionCounts;
+use super::{ActionCounts, Counters};
 use crate::ir::{ActionId, ArithmeticError, ArityMismatch, AssertionKind, ProcessId};
 use spill::Result;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::mem::MaybeUninit;
+use std::ops::AddAssign;
 
 /// Room is given out in pieces of at most this many bytes.
 const ROOM_BYTES_MAX: usize = 64 << 10;
@@ -25,11 +26,7 @@ pub struct SuccessorSink<'a> {
     limit: usize,
     on_full: &'a mut (dyn FnMut(&mut Vec<u8>) -> Result<()> + 'a),
     failed: Option<spill::Error>,
-    transitions: u64,
-    excluded: u64,
-    postponed: u64,
-    skipped: u64,
-    pruned: u64,
+    counters: Counters,
     action_counts: ActionCounts,
     findings: Findings,
 }
@@ -38,21 +35,20 @@ pub struct SuccessorSink<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct ExpansionOutcome {
-    /// The transitions of the states expanded: candidates generated, repeats included, and steps to
-    /// states that are left out.
-    pub transitions: u64,
-    /// How many of them lead to states that are left out, and so are no candidates.
-    pub excluded: u64,
-    /// How many states were expanded with less than all their steps.
-    pub postponed: u64,
-    /// How many states were run through, each as often as it was, since they need not be stored.
-    pub skipped: u64,
-    /// How many of the transitions are not followed, as they lead to where nothing that is looked for can be reached from.
-    pub pruned: u64,
+    /// The statistics.
+    pub counters: Counters,
     /// How often each action was taken, where the model counts that.
     pub action_counts: ActionCounts,
     /// What was found wrong.
     pub findings: Findings,
+}
+
+impl AddAssign for ExpansionOutcome {
+    fn add_assign(&mut self, other: ExpansionOutcome) {
+        self.counters += other.counters;
+        self.action_counts.merge(other.action_counts);
+        self.findings.merge(other.findings);
+    }
 }
 
 impl SuccessorSink<'_> {
@@ -94,37 +90,15 @@ impl SuccessorSink<'_> {
             limit,
             on_full,
             failed: None,
-            transitions: 0,
-            excluded: 0,
-            postponed: 0,
-            skipped: 0,
-            pruned: 0,
+            counters: Counters::default(),
             action_counts: taken,
             findings,
         };
         run(&mut out);
-        let SuccessorSink {
-            failed,
-            transitions,
-            excluded: left_out,
-            postponed: put_off,
-            skipped: passed,
-            pruned: beyond,
-            action_counts: taken,
-            findings,
-            ..
-        } = out;
+        let SuccessorSink { failed, counters, action_counts, findings, .. } = out;
         match failed {
             Some(error) => Err(error),
-            None => Ok(ExpansionOutcome {
-                transitions,
-                excluded: left_out,
-                postponed: put_off,
-                skipped: passed,
-                pruned: beyond,
-                action_counts: taken,
-                findings,
-            }),
+            None => Ok(ExpansionOutcome { counters, action_counts, findings }),
         }
     }
 
@@ -185,7 +159,7 @@ impl SuccessorSink<'_> {
     #[inline]
     pub fn candidate(&mut self, key: &[u8]) {
         debug_assert_eq!(key.len(), self.width);
-        self.transitions += 1;
+        self.counters.transitions += 1;
         if self.buffer.len() + self.width > self.limit {
             self.make_room();
         }
@@ -197,7 +171,7 @@ impl SuccessorSink<'_> {
     /// Adds one candidate that is a key and a value behind it.
     pub(super) fn record(&mut self, key: &[u8], value: &[u8]) {
         debug_assert_eq!(key.len() + value.len(), self.width);
-        self.transitions += 1;
+        self.counters.transitions += 1;
         if self.buffer.len() + self.width > self.limit {
             self.make_room();
         }
@@ -229,7 +203,7 @@ impl SuccessorSink<'_> {
     pub(super) unsafe fn advance(&mut self, bytes: usize) {
         debug_assert!(bytes.is_multiple_of(self.width));
         debug_assert!(bytes <= self.buffer.capacity() - self.buffer.len());
-        self.transitions += (bytes / self.width) as u64;
+        self.counters.transitions += (bytes / self.width) as u64;
         // SAFETY: the caller has written them, and they are within the capacity.
         unsafe { self.buffer.set_len(self.buffer.len() + bytes) };
     }
@@ -262,26 +236,33 @@ impl SuccessorSink<'_> {
         }
     }
 
-    /// Counts steps to states that are left out: an assumption does not hold in them.
-    pub fn count_excluded(&mut self, steps: u64) {
-        self.transitions += steps;
-        self.excluded += steps;
+    /// Counts transitions that an assumption of the model excludes.
+    pub fn count_excluded(&mut self, transitions: u64) {
+        self.counters.transitions += transitions;
+        self.counters.excluded += transitions;
     }
 
-    /// Counts states of which steps were put off.
-    pub fn count_postponed(&mut self, states: u64) {
-        self.postponed += states;
+    /// Counts states that were expanded by fewer than all of their transitions.
+    pub fn count_partially_expanded(&mut self, states: u64) {
+        self.counters.partially_expanded += states;
     }
 
-    /// Counts states that were run through and are no candidates.
+    /// Counts states that were passed through and are no candidates.
     pub fn count_skipped(&mut self, states: u64) {
-        self.skipped += states;
+        self.counters.skipped += states;
     }
 
-    /// Counts steps that are not followed: they lead to where nothing that is looked for can be reached from.
-    pub fn count_pruned(&mut self, steps: u64) {
-        self.transitions += steps;
-        self.pruned += steps;
+    /// Counts transitions that are not followed, as no violation is reachable behind them.
+    pub fn count_pruned(&mut self, transitions: u64) {
+        self.counters.transitions += transitions;
+        self.counters.pruned += transitions;
+    }
+
+    /// Adds what a wrapped model counted, except for the transitions that gave its candidates: the wrapper adds
+    /// candidates of its own for these.
+    pub fn add_counters(&mut self, wrapped: Counters) {
+        self.counters += wrapped;
+        self.counters.transitions -= wrapped.candidates();
     }
 
     /// Counts actions that were taken.
@@ -304,9 +285,9 @@ impl SuccessorSink<'_> {
         self.findings.merge(findings);
     }
 
-    /// Candidates added so far, repeats included, and steps to states that are left out.
+    /// Transitions counted so far.
     pub fn transitions(&self) -> u64 {
-        self.transitions
+        self.counters.transitions
     }
 
     /// Whether there was a failure; then candidates are no longer collected, and a model may stop.

@@ -269,7 +269,7 @@ impl<'a> FairExpander<'a> {
             set.extend(unable);
             out.record(successor, &set.to_bytes());
         }
-        out.count_excluded(collected.excluded);
+        out.add_counters(collected.counters);
         out.add_findings(collected.findings);
         self.interp.check_properties(state, out);
     }

@@ -15,6 +15,7 @@ mod action_counts;
 mod action_selection;
 mod checks;
 mod compilation;
+mod counters;
 mod description;
 mod executor;
 mod expansion;
@@ -35,6 +36,7 @@ pub use action_selection::{
 };
 pub use checks::{COVER, CheckSelection, EVENTUALLY, SOMETIMES, is_reachability_kind};
 pub use compilation::CompilationStats;
+pub use counters::{CounterLabel, Counters};
 pub use description::{
     ActionInfo, CallSite, DisabledRuleInstance, OutgoingAction, ProcessLocation, PropertyInfo,
     RuntimeFault, StepActor, StepDescription, StepOutcome, SystemDescription, TakenAction,
@@ -51,7 +53,7 @@ pub use fairness::{
 pub use interp::Interp;
 #[cfg(feature = "jit")]
 pub use jit::Jit;
-pub use postponing::{ObligationSink, PostponingStateSpace, ReductionCounters};
+pub use postponing::{ObligationSink, PostponingStateSpace};
 pub use simulation::{
     Simulation, concrete_violating_state, concretise_single_step, is_action_hidden,
     original_action_counts, preserves_depth,

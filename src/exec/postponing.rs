@@ -16,7 +16,7 @@ use spill::Result;
 /// is put off leaves nothing out.
 pub trait PostponingStateSpace: Send + Sync {
     /// As [`Model::expand`](super::StateSpace::expand), but may put off steps of some of `states`, which it
-    /// counts ([`SuccessorSink::count_postponed`]). Of each state of which it does, and whose other steps are needed
+    /// counts ([`SuccessorSink::count_partially_expanded`]). Of each state of which it does, and whose other steps are needed
     /// unless one of its successors is new, it tells `owed` all the successors that it adds: there is one
     /// at least. Leaving early it may tell fewer, but no others.
     ///
@@ -57,17 +57,4 @@ impl ObligationSink<'_> {
             self.failed = (self.owe)(position, successor).err();
         }
     }
-}
-
-/// What a search counted of how it was reduced.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ReductionCounters {
-    /// States expanded by fewer than all of their steps.
-    pub partially_expanded: u64,
-    /// Of these, states that had to be expanded again, by the rest.
-    pub re_expanded: u64,
-    /// States that were run through and not stored, each as often as it was.
-    pub skipped: u64,
-    /// Steps that were not followed, as they lead to where nothing that is looked for can be reached from.
-    pub pruned: u64,
 }

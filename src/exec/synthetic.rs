@@ -317,7 +317,7 @@ mod tests {
             let outcome = memory::search(&model, &SearchLimits::default()).unwrap();
             assert_eq!(outcome.states(), states, "{shape:?}");
             assert_eq!(outcome.levels.len(), levels as usize, "{shape:?}");
-            assert_eq!(outcome.transitions, states * u64::from(degree), "{shape:?}");
+            assert_eq!(outcome.counters.transitions, states * u64::from(degree), "{shape:?}");
             let sizes: Vec<u64> = model.levels.iter().map(|level| level.states).collect();
             assert_eq!(outcome.levels, sizes, "{shape:?}");
         }

@@ -5,10 +5,10 @@
 //! how they are read, which flags it gives a meaning to, whether there is a tool that replays its
 //! counterexamples.
 
-use super::{ExternalProperty, LANGUAGES, LoadedModel, Options, PropertySource, Proposition};
+use super::{ExternalProperty, LANGUAGES, LoadedModel, Options, PropertySource};
 use crate::diag::Diagnostic;
 use crate::exec::{StateValue, StepDescription};
-use crate::ir::{FlagCondition, ProgramProperty};
+use crate::ir::{ProgramProperty, StateCondition, UncheckedRequirement};
 use crate::source::{SourceMap, Span};
 use std::io::{self, Write};
 
@@ -147,35 +147,33 @@ impl Language {
         LANGUAGES.iter().copied().find(|language| language.name == name)
     }
 
-    /// Parses, checks and lowers the model in file 0 of `sources`, which may gain included files. What stands in files that
-    /// are a [`FlagCondition`] is asked of its states, too.
+    /// Parses, checks and lowers the model in file 0 of `sources`, which may gain included files, and the texts of the
+    /// [conditions](Options::conditions) that are checked beside its own properties.
     pub fn load(
         &self,
         sources: &mut SourceMap,
         options: &Options,
     ) -> Result<LoadedModel, Vec<Diagnostic>> {
-        let asked = sources.iter().zip(0..).skip(1).filter_map(|(file, number)| {
-            let FlagCondition { holds, name } = FlagCondition::of_file(&file.name)?;
-            // It stands where it was asked, whatever part of the model it speaks of.
-            let text = file.text.trim();
-            let start = file.text.len() - file.text.trim_start().len();
-            let span = Span::new(number, start..start + text.len());
-            Some((number, (holds, name.map(str::to_owned), span)))
-        });
-        let (files, asked): (Vec<u32>, Vec<_>) = asked.unzip();
-        if files.is_empty() {
-            return (self.load)(sources, options, None);
+        let conditions = &options.conditions;
+        if conditions.is_empty() {
+            return Ok(finish((self.load)(sources, options, None)?, options));
         }
-        let mut loaded = (self.load)(sources, options, Some(&PropertySource::Propositions(files)))?;
+        let add = |it: &StateCondition| sources.add_property(it.source_name(), &*it.text);
+        let files: Vec<u32> = conditions.iter().map(add).collect();
+        let asked = PropertySource::Propositions(files.clone());
+        let mut loaded = (self.load)(sources, options, Some(&asked))?;
         let propositions = loaded.property.take().map_or(Vec::new(), |it| it.propositions);
-        for ((holds, name, span), Proposition { text, condition }) in
-            asked.into_iter().zip(propositions)
+        for ((StateCondition { holds, name, text }, file), proposition) in
+            conditions.iter().zip(files).zip(propositions)
         {
-            let kind = holds.property(condition);
-            let name = name.unwrap_or(text);
+            // The property stands where its text does, whatever part of the model it refers to.
+            let start = text.len() - text.trim_start().len();
+            let span = Span::new(file, start..start + text.trim().len());
+            let name = name.clone().unwrap_or(proposition.text);
+            let kind = holds.property(proposition.condition);
             loaded.program.properties.push(ProgramProperty { name, kind, span });
         }
-        Ok(loaded)
+        Ok(finish(loaded, options))
     }
 
     /// The same, with what is asked of the model in other files of `sources`.
@@ -185,8 +183,20 @@ impl Language {
         options: &Options,
         asked: &PropertySource,
     ) -> Result<LoadedModel, Vec<Diagnostic>> {
-        (self.load)(sources, options, Some(asked))
+        Ok(finish((self.load)(sources, options, Some(asked))?, options))
     }
+}
+
+/// A model with all that does not depend on its language.
+fn finish(mut loaded: LoadedModel, options: &Options) -> LoadedModel {
+    loaded.program.number_exprs();
+    let (program, warnings) = (&mut loaded.program, &mut loaded.warnings);
+    let elsewhere = |it: &UncheckedRequirement| options.decided_elsewhere.contains(&it.name);
+    let spans: Vec<Span> =
+        program.unchecked.iter().filter(|it| elsewhere(it)).map(|it| it.span).collect();
+    program.unchecked.retain(|it| !elsewhere(it));
+    warnings.retain(|it| !spans.contains(&it.span));
+    loaded
 }
 
 impl PartialEq for Language {

@@ -27,7 +27,7 @@ pub use temporal_property::{
 };
 
 use crate::diag::Diagnostic;
-use crate::ir::{EndRule, OverflowRule, Program};
+use crate::ir::{EndRule, OverflowRule, Program, StateCondition};
 
 /// All languages, in the order in which they are listed to users.
 pub static LANGUAGES: &[&Language] =
@@ -54,6 +54,10 @@ pub struct Options {
     pub claim: ClaimChoice,
     /// Whether what is sent to a full channel is lost, rather than waiting for room, if the language leaves that choice.
     pub lossy: bool,
+    /// Conditions on states that are checked beside the properties of the model. Loading adds their texts to the sources.
+    pub conditions: Vec<StateCondition>,
+    /// The names of properties of the model that other searches of the same check decide. They do not count as unchecked.
+    pub decided_elsewhere: Vec<String>,
 }
 
 impl Options {

@@ -30,7 +30,8 @@ impl UnresolvedProperty {
         self,
         sources: &SourceMap,
         program: &Program,
-        (conditions, names): (Vec<Expr>, &[Vec<String>]),
+        conditions: Vec<Expr>,
+        names: &[Vec<String>],
     ) -> Result<TemporalProperty, Diagnostic> {
         if self.quantified.is_empty() {
             return Ok(self.resolve(sources, conditions));
@@ -180,7 +181,7 @@ impl QuantifierExpansion<'_> {
                 true => text.to_owned(),
                 false => format!("({text} for {})", told.join(", ")),
             };
-            let condition = restricted(&self.conditions[number], &here);
+            let condition = restrict_condition(&self.conditions[number], &here);
             self.propositions.push(Proposition { text, condition });
         }
         Ok(found)
@@ -214,13 +215,13 @@ fn next_values(values: &[i64], ranges: &[(i64, i64)]) -> Option<Vec<i64>> {
 }
 
 /// A quantified condition, restricted to these values of its outermost variables.
-fn restricted(condition: &Expr, values: &[i64]) -> Expr {
+fn restrict_condition(condition: &Expr, values: &[i64]) -> Expr {
     restricted_behind(condition, values, Vec::new())
 }
 
 fn restricted_behind(condition: &Expr, values: &[i64], mut tests: Vec<Expr>) -> Expr {
     let span: Span = condition.span;
-    let expr = |kind| Expr { kind, span };
+    let expr = |kind| Expr::new(kind, span);
     let binary = |operator, left: Expr, right: Expr| {
         expr(ExprKind::Binary(operator, Box::new(left), Box::new(right)))
     };

@@ -138,6 +138,7 @@ impl TemporalProperty {
             kind,
             span: Span::default(),
         });
+        program.number_exprs();
     }
 
     /// The same with large boolean parts of a formula as one proposition each.
@@ -158,7 +159,7 @@ impl TemporalProperty {
 
     /// What a boolean formula over the propositions says of a state. Its locals are numbered from `local` on.
     fn condition(&self, formula: &LtlFormula, local: &Cell<u32>) -> Expr {
-        let expr = |kind: ExprKind, span: Span| Expr { kind, span };
+        let expr = |kind: ExprKind, span: Span| Expr::new(kind, span);
         let not = |it: Expr| expr(ExprKind::Unary(UnaryOp::Not, Box::new(it.clone())), it.span);
         let both = |operator, left: Expr, right: Expr| {
             let span = left.span;
@@ -196,12 +197,12 @@ impl TemporalProperty {
             let span = condition.span;
             match holds {
                 true => condition,
-                false => Expr { kind: ExprKind::Unary(UnaryOp::Not, Box::new(condition)), span },
+                false => Expr::new(ExprKind::Unary(UnaryOp::Not, Box::new(condition)), span),
             }
         });
-        let both = |one: Expr, other: Expr| Expr {
-            span: one.span,
-            kind: ExprKind::Binary(BinaryOp::And, Box::new(one), Box::new(other)),
+        let both = |one: Expr, other: Expr| {
+            let span = one.span;
+            Expr::new(ExprKind::Binary(BinaryOp::And, Box::new(one), Box::new(other)), span)
         };
         let guard = guard.reduce(both);
         Action {

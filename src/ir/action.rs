@@ -18,6 +18,7 @@ use super::{
 };
 use crate::ir::CallArgument;
 use crate::source::Span;
+use serde::{Deserialize, Serialize};
 
 /// A guarded, atomic step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -306,11 +307,14 @@ pub enum AssertionKind {
 }
 
 /// What becomes of a value outside the domain it is stored to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum OverflowRule {
     /// The step fails (DiVinE, Murphi).
+    #[serde(rename = "error")]
     Fails,
     /// The value is reduced modulo the size of the domain (C, and so LTSmin's DVE and SPIN).
+    #[serde(rename = "wrap")]
     Wraps,
 }
 

@@ -78,6 +78,11 @@ impl<K: Entity, T> Arena<K, T> {
         self.items.iter()
     }
 
+    /// Every item, in order, to change it.
+    pub fn values_mut(&mut self) -> std::slice::IterMut<'_, T> {
+        self.items.iter_mut()
+    }
+
     /// Every item, in order, to look one up in.
     pub fn as_slice(&self) -> &[T] {
         &self.items

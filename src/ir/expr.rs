@@ -4,17 +4,29 @@
 //! changes it. Evaluation can fail (an index out of range, a division by zero, an undefined value
 //! read); the failure carries the span of the innermost expression that failed.
 
-use super::{ChannelId, FunctionId, LocalId, LocationId, ProcessId, Program, TypeId, VarId};
+use super::{
+    ChannelId, ExprId, FunctionId, LocalId, LocationId, ProcessId, Program, TypeId, VarId,
+};
 use crate::source::Span;
 
 /// An expression and where the user wrote it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Expr {
     /// What it computes.
     pub kind: ExprKind,
     /// Where it stands in the source.
     pub span: Span,
+    /// Its number in the program ([`Program::number_exprs`]). It has no part in equality.
+    pub id: ExprId,
 }
+
+impl PartialEq for Expr {
+    fn eq(&self, other: &Expr) -> bool {
+        self.kind == other.kind && self.span == other.span
+    }
+}
+
+impl Eq for Expr {}
 
 /// What an expression computes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -265,9 +277,14 @@ pub enum CallArgument {
 }
 
 impl Expr {
+    /// An expression that has no number yet.
+    pub fn new(kind: ExprKind, span: Span) -> Self {
+        Self { kind, span, id: ExprId::UNNUMBERED }
+    }
+
     /// An expression that is known.
     pub fn constant(value: i64, span: Span) -> Self {
-        Self { kind: ExprKind::Constant(value), span }
+        Self::new(ExprKind::Constant(value), span)
     }
 
     /// The known value, if it is one.

@@ -36,7 +36,7 @@ impl Program {
 
     /// Whether each instance of a process is at a location.
     fn instances_at(&self, process: ProcessId, location: LocationId, span: Span) -> Vec<Expr> {
-        let at = |slot| Expr { kind: ExprKind::At { process, slot, location }, span };
+        let at = |slot| Expr::new(ExprKind::At { process, slot, location }, span);
         match self.processes[process].has_slots() {
             false => vec![at(None)],
             true => (0..self.slots(process))
@@ -56,7 +56,7 @@ fn any(mut parts: Vec<Expr>, span: Span) -> Option<Expr> {
                 None => one,
                 Some(other) => {
                     let kind = ExprKind::Binary(BinaryOp::Or, Box::new(one), Box::new(other));
-                    Expr { kind, span }
+                    Expr::new(kind, span)
                 }
             });
         }

@@ -14,18 +14,20 @@ pub mod components;
 mod ctl;
 pub mod entity;
 pub mod expr;
+mod expr_ids;
 mod expr_search;
-mod flag_conditions;
 pub mod interval;
 pub mod layout;
 mod location_marks;
 pub mod message_arity;
 pub mod renumber;
+mod state_condition;
 pub mod text;
 pub mod types;
 pub mod unchecked_requirements;
 pub mod validate;
 pub mod walk;
+pub mod walk_mut;
 
 pub use action::{
     Action, ActionControl, AssertionKind, Communication, OverflowRule, Parameter, ProcessEdge,
@@ -40,13 +42,15 @@ pub use expr::{
     BinaryOp, CallArgument, ChannelRef, ConversionPiece, Expr, ExprKind, MultisetContains,
     NumberConversion, Place, PlaceRoot, PlaceSelector, Quantifier, ReceivePattern, UnaryOp,
 };
-pub use flag_conditions::{ConditionModality, FlagCondition};
+pub use expr_ids::{ExprId, ExprMap};
 pub use layout::Layout;
 pub use message_arity::{ArityMismatch, CommunicationFit};
+pub use state_condition::{ConditionModality, StateCondition};
 pub use types::{Domain, EnumType, ScalarType, Scalarset, Type};
 pub use unchecked_requirements::{ACCEPTANCE, NON_PROGRESS, UncheckedKind, UncheckedRequirement};
 
 use crate::source::Span;
+use serde::{Deserialize, Serialize};
 
 entity::entity! {
     /// Names a [`Type`].
@@ -140,12 +144,15 @@ pub enum Schedule {
 }
 
 /// When a state without successors is not a deadlock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum EndRule {
     /// Never (DVE, Petri nets).
     #[default]
+    #[serde(rename = "stuck")]
     Never,
     /// Never, and a state from which every step leads back to itself is stuck too (Murphi).
+    #[serde(rename = "stuttering")]
     NeverStuttering,
     /// When every process is gone or at a location marked `valid_end`, and no buffered channel
     /// need be empty (Promela).

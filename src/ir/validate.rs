@@ -51,6 +51,7 @@
 //! 34. There is at least one start.
 //! 35. A claim begins and moves at locations of its own, and its moves only ask and assert.
 //! 36. A cover statement meets a property that statements meet.
+//! 37. The expressions have the numbers from 0 on, each one of its own.
 //!
 //! Types are checked first, then what is declared, then what is executed; each part only if those
 //! before it were right, so that a fault is not reported again through all that is built on it.
@@ -59,6 +60,7 @@ mod bodies;
 mod declarations;
 mod exprs;
 mod functions;
+mod numbers;
 mod types;
 
 use super::{ChannelRef, LocalId, Owner, ProcessId, Program, TypeId};
@@ -163,6 +165,8 @@ rules! {
     Claims = 35,
     /// What statements meet is there to be met.
     Covers = 36,
+    /// Expressions are numbered.
+    ExprNumbers = 37,
 }
 
 impl Rule {
@@ -199,6 +203,8 @@ pub fn validate(program: &Program) -> Result<(), Vec<RuleViolation>> {
     checker.declarations();
     checker.stop_at_problems()?;
     checker.code();
+    checker.stop_at_problems()?;
+    checker.expr_numbers();
     checker.stop_at_problems()
 }
 

@@ -38,7 +38,7 @@ pub use preserved::{PreservedProperties, PropertyClass};
 
 use crate::analysis::instances::NumberingError;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{CheckSelection, Interp, ReductionCounters, SelectiveStateSpace, StateSpace};
+use crate::exec::{CheckSelection, Counters, Interp, SelectiveStateSpace, StateSpace};
 use crate::ir::{Layout, Program, PropertyKind};
 use claim::{FiniteRunPolicy, NeverClaim};
 use linear::LinearSetReduction;
@@ -60,7 +60,7 @@ pub trait Reduction<'m> {
     fn preserves(&self) -> PreservedProperties;
 
     /// What it did in a search, in words, if there is more to say than that it was used.
-    fn describe_effect(&self, tally: &ReductionCounters) -> Option<String>;
+    fn describe_effect(&self, counters: &Counters) -> Option<String>;
 
     /// What keeps steps from being put off for ever, if steps are put off.
     fn proviso(&self) -> Option<&'static str> {
@@ -374,14 +374,14 @@ impl<'m> ReductionStack<'m> {
     }
 
     /// How fewer states are visited, and what came of it.
-    pub fn summaries(&self, tally: &ReductionCounters) -> Vec<ReductionSummary> {
+    pub fn summaries(&self, counters: &Counters) -> Vec<ReductionSummary> {
         let reduces = |kind: ReductionKind| kind != ReductionKind::Product;
         let members = self.members.iter().filter(|it| reduces(it.kind()));
         members
             .map(|it| ReductionSummary {
                 name: it.name(),
                 preserves: it.preserves(),
-                effect: it.describe_effect(tally),
+                effect: it.describe_effect(counters),
                 proviso: it.proviso(),
                 keeps_all_actions: it.keeps_all_actions(),
             })

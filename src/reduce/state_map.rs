@@ -40,21 +40,9 @@ pub(super) fn filter_candidates(
         candidates.clear();
     };
     let limit = CANDIDATES * width;
-    let Some(ExpansionOutcome {
-        findings,
-        excluded: left_out,
-        postponed: put_off,
-        skipped: passed,
-        pruned: beyond,
-        ..
-    }) = out.wrap_in_batches(width, candidates, limit, &mut pass_all_on, run)
-    else {
-        return;
-    };
+    let collected = out.wrap_in_batches(width, candidates, limit, &mut pass_all_on, run);
+    let Some(ExpansionOutcome { counters, findings, .. }) = collected else { return };
     pass_all_on(candidates, out);
     out.add_findings(findings);
-    out.count_excluded(left_out);
-    out.count_postponed(put_off);
-    out.count_skipped(passed);
-    out.count_pruned(beyond);
+    out.add_counters(counters);
 }

@@ -38,7 +38,7 @@ use super::{PreservedProperties, Reduction, ReductionKind, ReductionStack};
 use crate::analysis::automorphisms::automorphisms;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::{
-    ObligationSink, PostponingStateSpace, ReductionCounters, Simulation, StateSpace, SuccessorSink,
+    Counters, ObligationSink, PostponingStateSpace, Simulation, StateSpace, SuccessorSink,
     SystemDescription, Violation, any_bits, concretise_single_step,
 };
 use crate::ir::layout::StateValidator;
@@ -213,7 +213,7 @@ impl<'m> Reduction<'m> for Symmetry<'m> {
     }
 
     /// How many states one stands for at most.
-    fn describe_effect(&self, _: &ReductionCounters) -> Option<String> {
+    fn describe_effect(&self, _: &Counters) -> Option<String> {
         let all = match &*self.orbits {
             PermutationGroup::Elements(_) => {
                 let mut sizes = self.program.scalarsets.values().map(|it| u64::from(it.size));

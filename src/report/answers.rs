@@ -4,7 +4,6 @@ use super::coverage::is_whole;
 use super::table::row;
 use super::{Report, StateSpaceAnswer, StateSpaceResult};
 use crate::exec::{PropertyInfo, Violation, is_reachability_kind};
-use crate::ir::FlagCondition;
 use crate::numbers::count;
 use serde_json::{Value, json};
 
@@ -24,8 +23,8 @@ pub(super) struct ConditionAnswer {
 pub(super) fn answers(report: &Report) -> Vec<ConditionAnswer> {
     let properties = report.model.description().properties().into_iter().zip(0..);
     let asked = properties.filter(|(it, _)| {
-        let file = report.sources.place(it.span).map(|it| it.file).unwrap_or_default();
-        FlagCondition::of_file(&file).is_some_and(|it| it.name.is_some())
+        let is_beside = report.sources.get(it.span.file).is_some_and(|it| it.is_property);
+        is_beside && report.conditions.iter().any(|asked| asked.name.as_ref() == Some(&it.name))
     });
     let is_whole = is_whole(report);
     let answer = |(it, number): (PropertyInfo, u32)| {

@@ -5,6 +5,15 @@ use crate::exec::StateValue;
 use crate::source::SourceMap;
 use std::collections::HashMap;
 
+/// The values around a step.
+#[derive(Clone, Copy)]
+pub(super) struct StepValues<'v> {
+    /// In the state before it; none at the start.
+    pub before: &'v NamedValues,
+    /// In the state behind it; none where it fails before it has one.
+    pub after: &'v NamedValues,
+}
+
 /// A variable or a part of one, called by its way from the variable on (`c[node_2].st`). Where processes come and
 /// go a variable may have no value before, or none after.
 pub(super) struct ValueChange<'v> {

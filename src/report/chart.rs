@@ -4,6 +4,7 @@
 //! what leaves it goes to the one that takes that step. Without buffer both sides take one step.
 
 use super::NamedValues;
+use super::changes::StepValues;
 use super::values::value_of;
 use crate::escape;
 use crate::exec::{StateValue, StepDescription, StepOutcome};
@@ -47,7 +48,7 @@ impl SequenceChart {
         &mut self,
         number: u64,
         step: &StepDescription,
-        (before, after): (&NamedValues, &NamedValues),
+        StepValues { before, after }: StepValues<'_>,
     ) {
         let (mut actions, mut send) = (Vec::new(), Vec::new());
         for actor in step.actors.iter().flatten() {

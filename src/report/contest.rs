@@ -43,7 +43,7 @@ pub fn contest_space(report: &Report, most: Option<(i64, i64)>) -> String {
     let outcome = report.outcome;
     let rows = [
         ("STATES", outcome.states().to_string()),
-        ("TRANSITIONS", outcome.transitions.to_string()),
+        ("TRANSITIONS", outcome.counters.transitions.to_string()),
         ("MAX_TOKEN_PER_MARKING", in_marking.to_string()),
         ("MAX_TOKEN_IN_PLACE", in_place.to_string()),
     ];

@@ -36,7 +36,7 @@ pub fn coverage(report: &Report) -> Option<Vec<ActionCoverage>> {
         return None;
     }
     let outcome = report.outcome;
-    let taken = original_action_counts(report.model, outcome.taken.clone());
+    let taken = original_action_counts(report.model, outcome.action_counts.clone());
     let failed = |number| {
         let is_its = |check| matches!(check, Violation::Fault(_, action) if action == number);
         outcome.findings.iter().any(|(check, _)| is_its(check))

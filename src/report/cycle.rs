@@ -49,7 +49,8 @@ impl RunCycle {
     /// That of a run with these steps, whose last one leads to where it was behind the one of number `back`.
     pub(super) fn of(
         model: &dyn SystemDescription,
-        (steps, back): (&[StepDescription], usize),
+        steps: &[StepDescription],
+        back: usize,
         sources: &SourceMap,
     ) -> RunCycle {
         let states = steps[back..steps.len() - 1].iter().filter_map(|step| match &step.outcome {

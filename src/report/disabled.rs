@@ -124,14 +124,14 @@ fn waiting(group: &[&DisabledRuleReport], at: usize) -> String {
     }
     let more = if values.len() > VALUES_MAX { ", ..." } else { "" };
     values.truncate(VALUES_MAX);
-    let what = shortened(&group[0].lacks[at].what);
+    let what = shorten_text(&group[0].lacks[at].what);
     match values.is_empty() {
         true => what,
         false => format!("{what} ({}{more})", print_values(&values)),
     }
 }
 
-fn shortened(what: &str) -> String {
+fn shorten_text(what: &str) -> String {
     match what.chars().count() > CONDITION_MAX {
         true => what.chars().take(CONDITION_MAX - 3).collect::<String>() + "...",
         false => what.to_owned(),

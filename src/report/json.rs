@@ -1,7 +1,7 @@
 //! Reports as JSON, one object each.
 
 use super::answers;
-use super::changes::{ValueChange, changes};
+use super::changes::{StepValues, ValueChange, changes};
 use super::coverage;
 use super::steps::each_step;
 use super::values::{pairs, value, with_place};
@@ -42,7 +42,6 @@ pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
         "language": report.language,
         "verdict": outcome.verdict.name(),
         "states": outcome.states(),
-        "transitions": outcome.transitions,
         "levels": outcome.levels.len(),
         "deadlocks": outcome.deadlocks(),
         "violations": found.iter().map(violation).collect::<Vec<_>>(),
@@ -64,13 +63,9 @@ pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
         "disk_bytes_read": report.disk.read,
         "store_bytes": report.store_bytes,
         "reductions": report.reductions.iter().map(|it| &it.name).collect::<Vec<_>>(),
-        "reduced": report.reductions.iter().map(reduced).collect::<Vec<_>>(),
-        "not_reduced": report.unused.iter().map(unused).collect::<Vec<_>>(),
-        "states_partly_expanded": outcome.partial,
-        "states_expanded_again": outcome.reexpanded,
-        "states_run_through": outcome.passed,
-        "steps_not_followed": outcome.beyond,
-        "shortened": report.shortened.map(shortened),
+        "reduced": report.reductions.iter().map(reduction_as_json).collect::<Vec<_>>(),
+        "not_reduced": report.unused.iter().map(refusal_as_json).collect::<Vec<_>>(),
+        "shortened": report.shortened.map(shortening_as_json),
         "claim": report.claim,
         "steps_cut_off": report.scope.cut_off_steps(outcome),
         "states_unjudged": report.scope.unjudged_states(outcome),
@@ -78,6 +73,11 @@ pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
         "warnings": warnings,
         "dir": report.dir,
     });
+    for (counter, value) in outcome.counters.labelled() {
+        if let Some(member) = counter.json_member {
+            object[member] = json!(value);
+        }
+    }
     for (key, value) in scope(report.scope) {
         object[key] = value;
     }
@@ -86,7 +86,8 @@ pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
 
 /// Writes the result of a search with the counterexample as its member of that name; null if there is none.
 pub fn write_result(
-    (report, warnings): (&Report, &[String]),
+    report: &Report,
+    warnings: &[String],
     shown: Option<&(ViolationReport, Counterexample)>,
     write: &mut dyn FnMut(&str),
 ) {
@@ -100,17 +101,17 @@ pub fn write_result(
     write("\n}\n");
 }
 
-fn reduced(told: &ReductionSummary) -> Value {
+fn reduction_as_json(told: &ReductionSummary) -> Value {
     let ReductionSummary { name, preserves, effect: did, proviso, .. } = told;
     json!({ "name": name, "preserves": preserves.to_string(), "did": did, "proviso": proviso })
 }
 
 /// What came of searching for a shorter counterexample.
-pub fn shortened(it: ShorteningResult) -> Value {
+pub fn shortening_as_json(it: ShorteningResult) -> Value {
     json!({ "below": it.below, "states": it.states, "depth": it.depth, "done": it.is_done })
 }
 
-fn unused(refused: &ReductionRefusal) -> Value {
+fn refusal_as_json(refused: &ReductionRefusal) -> Value {
     json!({ "name": refused.name, "why": refused.reason })
 }
 
@@ -178,7 +179,7 @@ pub fn write_trace(
     let told = with_place(told, violation.place.as_ref());
     write("{\n");
     for (name, value) in told.as_object().into_iter().flatten() {
-        write(&format!("{indent}  \"{name}\": {},\n", indented(value, &format!("{indent}  "))));
+        write(&format!("{indent}  \"{name}\": {},\n", indent_lines(value, &format!("{indent}  "))));
     }
     write(&format!("{indent}  \"steps\": ["));
     let mut number = 0;
@@ -186,7 +187,7 @@ pub fn write_trace(
     each_step(trace, &mut |told, values| {
         let step = step(sources, number, told, values);
         let comma = if number == 0 { "" } else { "," };
-        write(&format!("{comma}\n{inner}{}", indented(&step, &inner)));
+        write(&format!("{comma}\n{inner}{}", indent_lines(&step, &inner)));
         number += 1;
     });
     write(&format!("\n{indent}  ]\n{indent}}}"));
@@ -197,7 +198,7 @@ pub(super) fn step(
     sources: &SourceMap,
     number: u64,
     step: &StepDescription,
-    (before, after): (&NamedValues, &NamedValues),
+    StepValues { before, after }: StepValues<'_>,
 ) -> Value {
     let places = step.spans.iter().filter_map(|&span| sources.place(span));
     let places: Value = places.map(|it| with_place(json!({}), Some(&it))).collect();
@@ -217,23 +218,23 @@ pub(super) fn step(
             let error = json!({ "message": fault.message, "calls": calls });
             object["error"] = with_place(error, sources.place(fault.span).as_ref());
             if fault.reached.is_some() {
-                object["changes"] = changed(before, after);
+                object["changes"] = changes_as_json(before, after);
             }
         }
         StepOutcome::Successor(_) if number == 0 => object["state"] = pairs(after),
-        StepOutcome::Successor(_) => object["changes"] = changed(before, after),
+        StepOutcome::Successor(_) => object["changes"] = changes_as_json(before, after),
     }
     object
 }
 
 /// What a step changed, or had changed when it failed.
-fn changed(before: &NamedValues, after: &NamedValues) -> Value {
+fn changes_as_json(before: &NamedValues, after: &NamedValues) -> Value {
     let told = |ValueChange { name, old, new }| (name, json!([old.map(value), new.map(value)]));
     let changes = changes(before, after).into_iter().map(told);
     changes.collect::<Map<_, _>>().into()
 }
 
 /// A value in lines of which all but the first begin with `indent`.
-fn indented(value: &Value, indent: &str) -> String {
+fn indent_lines(value: &Value, indent: &str) -> String {
     format!("{value:#}").replace('\n', &format!("\n{indent}"))
 }

@@ -3,12 +3,14 @@
 //! A property has one id, whatever comes of it, so that such a tool can follow it from one run to the next.
 
 use super::coverage::is_whole;
+#[cfg(feature = "cli")]
 use super::page::TraceView;
 use super::{CheckScope, Report, SearchVerdict, UncheckedSpec, ViolationReport};
 use crate::exec::{PropertyInfo, SystemDescription, TRACE, Violation};
 use crate::ir::{ACCEPTANCE, NON_PROGRESS};
 use crate::numbers::count;
 use crate::source::{SourceLocation, SourceMap};
+use serde_json::{Value, json};
 
 /// What came of a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +23,18 @@ pub enum PropertyVerdict {
     Open,
     /// It was not checked.
     Unchecked,
+}
+
+impl PropertyVerdict {
+    /// As reports call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            PropertyVerdict::Held => "verified",
+            PropertyVerdict::Violated => "violated",
+            PropertyVerdict::Open => "incomplete",
+            PropertyVerdict::Unchecked => "unchecked",
+        }
+    }
 }
 
 /// A property, and what came of it.
@@ -77,8 +91,8 @@ impl PropertyJudgement {
         }
     }
 
-    /// A property of runs, of a kind.
-    fn of_runs((kind, name): (&str, &str), came: PropertyVerdict) -> PropertyJudgement {
+    /// A property of runs, of a kind and a name.
+    pub fn of_runs(kind: &str, name: &str, came: PropertyVerdict) -> PropertyJudgement {
         let says = if came == PropertyVerdict::Open { NOT_ENDED } else { "" };
         let breach = || PropertyBreach {
             what: None,
@@ -116,7 +130,7 @@ impl PropertyJudgement {
     }
 
     /// What it is called, with its kind.
-    pub(super) fn title(&self) -> String {
+    pub fn title(&self) -> String {
         format!("{}: {}", self.kind, self.name)
     }
 
@@ -130,6 +144,7 @@ const NOT_ENDED: &str = "the search has not come to its end";
 const NOT_CHECKED: &str = "it was not checked";
 
 /// All properties.
+#[cfg(feature = "cli")]
 pub struct JudgementReport {
     /// The model's name.
     pub model: String,
@@ -162,6 +177,34 @@ const GENERAL: [GeneralProperty; 4] = [
     GeneralProperty { word: "run-time errors", kind: "error", name: "no run-time error" },
 ];
 
+/// The verdict of a search on each property, violations first. The counterexample that is shown is that to this violation.
+pub fn judgements(report: &Report, shown: Option<Violation>) -> Vec<PropertyJudgement> {
+    let (came, says) = match (report.verdict(), is_whole(report)) {
+        (_, true) => (PropertyVerdict::Held, ""),
+        (SearchVerdict::Violated, false) => {
+            (PropertyVerdict::Open, "the search ended at a violation")
+        }
+        (_, false) => (PropertyVerdict::Open, NOT_ENDED),
+    };
+    let model = report.model.description();
+    let properties = properties(model, report.sources, came, says);
+    let mut all = violated_properties(report, &properties, shown);
+    let asked = properties.into_iter().filter(|it| report.limits.checks.checks_kind(&it.kind));
+    let is_checked = |word: &str| report.scope.checked.iter().any(|it| it == word);
+    let general = general(model).filter(|it| is_checked(it.word));
+    let general = general.map(|it| PropertyJudgement::of_general(it, came, says));
+    asked.chain(general).for_each(|it| add(&mut all, it));
+    if let Some(known) = &report.scope.known {
+        let (kind, name) = known.property();
+        let place = known.place.clone();
+        add(&mut all, PropertyJudgement::of(kind, name, place, PropertyVerdict::Held, ""));
+    }
+    let unchecked = report.scope.unchecked.iter();
+    unchecked.for_each(|it| add(&mut all, PropertyJudgement::of_missed(it)));
+    all
+}
+
+#[cfg(feature = "cli")]
 impl JudgementReport {
     /// Those of a report, with the counterexample to one of its violations, and the whole as text.
     pub fn of(
@@ -170,48 +213,81 @@ impl JudgementReport {
         told: String,
         strict: bool,
     ) -> JudgementReport {
-        let (came, says) = match (report.verdict(), is_whole(report)) {
-            (_, true) => (PropertyVerdict::Held, ""),
-            (SearchVerdict::Violated, false) => {
-                (PropertyVerdict::Open, "the search ended at a violation")
-            }
-            (_, false) => (PropertyVerdict::Open, NOT_ENDED),
-        };
-        let model = report.model.description();
-        let properties = properties((model, report.sources), came, says);
-        let mut all = violated(report, &properties, shown.as_ref().map(|it| it.0));
-        let asked = properties.into_iter().filter(|it| report.limits.checks.checks_kind(&it.kind));
-        let is_checked = |word: &str| report.scope.checked.iter().any(|it| it == word);
-        let general = general(model).filter(|it| is_checked(it.word));
-        let general = general.map(|it| PropertyJudgement::of_general(it, came, says));
-        asked.chain(general).for_each(|it| add(&mut all, it));
-        if let Some(known) = &report.scope.known {
-            let (kind, name) = known.property();
-            add(
-                &mut all,
-                PropertyJudgement::of(kind, name, known.place.clone(), PropertyVerdict::Held, ""),
-            );
-        }
-        report
-            .scope
-            .unchecked
-            .iter()
-            .for_each(|it| add(&mut all, PropertyJudgement::of_missed(it)));
+        let all = judgements(report, shown.as_ref().map(|it| it.0));
         let (model, seconds) = (report.model_name.to_owned(), report.seconds);
         JudgementReport { model, seconds, all, told, way: shown.map(|it| it.1), strict }
     }
 }
 
-/// Those of a search about whole runs: the property, of a kind and a name, with what came of it, and what was not checked beside it.
+#[cfg(feature = "cli")]
+impl JudgementReport {
+    /// The judgements of several searches of a model. Of each property the verdict of the search that checked it counts.
+    pub fn merge(model: &str, reports: Vec<JudgementReport>, strict: bool) -> JudgementReport {
+        let mut merged = JudgementReport {
+            model: model.to_owned(),
+            seconds: 0.0,
+            all: Vec::new(),
+            told: String::new(),
+            way: None,
+            strict,
+        };
+        for JudgementReport { seconds, all, told, way, .. } in reports {
+            merged.seconds += seconds;
+            merged.told += &told;
+            merged.way = merged.way.or(way);
+            for judgement in all {
+                match merged.all.iter_mut().find(|it| it.id == judgement.id) {
+                    None => merged.all.push(judgement),
+                    Some(known) if known.verdict == PropertyVerdict::Unchecked => {
+                        *known = judgement
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        // Those that are violated come first.
+        merged.all.sort_by_key(|it| it.verdict != PropertyVerdict::Violated);
+        merged
+    }
+
+    /// The properties that were checked.
+    pub fn decided(&self) -> impl Iterator<Item = &PropertyJudgement> {
+        self.all.iter().filter(|it| it.verdict != PropertyVerdict::Unchecked)
+    }
+
+    /// The verdict on all properties that were checked.
+    pub fn verdict(&self) -> SearchVerdict {
+        let is_any = |verdict| self.all.iter().any(|it| it.verdict == verdict);
+        match (is_any(PropertyVerdict::Violated), is_any(PropertyVerdict::Open)) {
+            (true, _) => SearchVerdict::Violated,
+            (false, true) => SearchVerdict::Incomplete,
+            (false, false) => SearchVerdict::Verified,
+        }
+    }
+}
+
+/// A judgement as JSON.
+pub fn judgement_as_json(judgement: &PropertyJudgement) -> Value {
+    let PropertyJudgement { kind, name, place, verdict, .. } = judgement;
+    json!({
+        "kind": kind,
+        "name": name,
+        "verdict": verdict.name(),
+        "file": place.as_ref().map(|it| &it.file),
+        "line": place.as_ref().map(|it| it.position.line),
+    })
+}
+
+/// Those of a search about whole runs: the property, and what was not checked beside it.
 pub fn of_runs(
-    property: (&str, &str),
-    came: PropertyVerdict,
-    (model, sources): (&dyn SystemDescription, &SourceMap),
+    property: PropertyJudgement,
+    model: &dyn SystemDescription,
+    sources: &SourceMap,
     scope: &CheckScope,
 ) -> Vec<PropertyJudgement> {
-    let mut all = vec![PropertyJudgement::of_runs(property, came)];
+    let mut all = vec![property];
     scope.unchecked.iter().for_each(|it| add(&mut all, PropertyJudgement::of_missed(it)));
-    let asked = properties((model, sources), PropertyVerdict::Unchecked, NOT_CHECKED).into_iter();
+    let asked = properties(model, sources, PropertyVerdict::Unchecked, NOT_CHECKED).into_iter();
     asked.filter(|it| scope.leaves_out(&it.kind)).for_each(|it| add(&mut all, it));
     // A search that met no error has checked that, too.
     let is_checked = |word: &str| scope.checked.iter().any(|it| it == word);
@@ -243,7 +319,8 @@ fn add(all: &mut Vec<PropertyJudgement>, it: PropertyJudgement) {
 
 /// What the model says of its states, each with an id of its own, as it came where it is not violated.
 fn properties(
-    (model, sources): (&dyn SystemDescription, &SourceMap),
+    model: &dyn SystemDescription,
+    sources: &SourceMap,
     came: PropertyVerdict,
     says: &str,
 ) -> Vec<PropertyJudgement> {
@@ -261,7 +338,7 @@ fn properties(
 }
 
 /// What is violated, of all properties of the model; the counterexample is to that which is shown.
-fn violated(
+fn violated_properties(
     report: &Report,
     properties: &[PropertyJudgement],
     shown: Option<Violation>,

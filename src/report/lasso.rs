@@ -1,6 +1,7 @@
 //! Runs that violate a property, as text and as JSON: a way to where it begins to repeat, and what is repeated; or a way to
 //! where it is violated whatever follows.
 
+use super::changes::StepValues;
 use super::cycle::RunCycle;
 use super::final_state::FinalStateView;
 use super::json::step as step_as_json;
@@ -41,9 +42,8 @@ pub(super) fn length(before: u64, round: u64) -> String {
 /// text [`ViolatingRun::text`] tells where the steps stand, too.
 impl fmt::Display for ViolatingRun<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let how = (&SourceMap::default(), &TraceDisplayOptions::default());
         f.write_str(&wrapped("", &format!("run: {}", self.length())))?;
-        f.write_str(&self.steps_as_text(how))
+        f.write_str(&self.steps_as_text(&SourceMap::default(), &TraceDisplayOptions::default()))
     }
 }
 
@@ -55,7 +55,7 @@ impl<'m> ViolatingRun<'m> {
         back: usize,
         sources: &SourceMap,
     ) -> Self {
-        let end = ViolatingRunEnd::Loop(RunCycle::of(model, (&steps, back), sources));
+        let end = ViolatingRunEnd::Loop(RunCycle::of(model, &steps, back, sources));
         ViolatingRun { model, steps, end, is_shortest: false }
     }
 
@@ -72,7 +72,7 @@ impl<'m> ViolatingRun<'m> {
                 StepOutcome::Successor(state) => self.model.describe(state),
                 StepOutcome::Fault(_) => Vec::new(),
             };
-            visit(step, (&before, &after));
+            visit(step, StepValues { before: &before, after: &after });
             before = after;
         }
     }
@@ -89,9 +89,9 @@ impl<'m> ViolatingRun<'m> {
     }
 
     /// As text.
-    pub fn text(&self, (sources, view): (&SourceMap, &TraceDisplayOptions), name: &str) -> String {
+    pub fn text(&self, sources: &SourceMap, view: &TraceDisplayOptions, name: &str) -> String {
         let heading = format!("counterexample: {name}: {}", self.length());
-        wrapped("", &heading) + &self.steps_as_text((sources, view))
+        wrapped("", &heading) + &self.steps_as_text(sources, view)
     }
 
     /// Does something with the course of its steps.
@@ -104,9 +104,9 @@ impl<'m> ViolatingRun<'m> {
     }
 
     /// The steps, and how it goes on behind them.
-    fn steps_as_text(&self, (sources, view): (&SourceMap, &TraceDisplayOptions)) -> String {
+    fn steps_as_text(&self, sources: &SourceMap, view: &TraceDisplayOptions) -> String {
         let mut out = String::new();
-        self.with_steps(|course| write_steps((sources, view), course, &mut |text| out += text));
+        self.with_steps(|course| write_steps(sources, view, course, &mut |text| out += text));
         out + &match self.loop_start() {
             Some(back) => format!("       from here it goes on as after step {back}\n"),
             None => "       whatever follows now, the property is violated\n".to_owned(),

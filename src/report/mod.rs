@@ -14,7 +14,6 @@ mod folding;
 #[cfg(feature = "cli")]
 mod formats;
 mod json;
-#[cfg(feature = "cli")]
 mod judgement;
 mod lasso;
 #[cfg(feature = "cli")]
@@ -34,22 +33,21 @@ pub use coverage::{ActionCoverage, coverage};
 pub use final_state::FinalStateView;
 #[cfg(feature = "cli")]
 pub use formats::{
-    FailureReport, TraceFormat, formatted, formatted_run, junit, junit_of_failure, sarif,
+    FailureReport, TraceFormat, format_counterexample, format_run, junit, junit_of_failure, sarif,
     sarif_of_failure,
 };
 pub use json::{
-    promise_as_json, result_as_json, scope as scope_as_json, shortened, unchecked_as_json,
+    promise_as_json, result_as_json, scope as scope_as_json, shortening_as_json, unchecked_as_json,
     write_result as write_json_result, write_trace as write_json_trace,
 };
 #[cfg(feature = "cli")]
-pub use judgement::{
-    JudgementReport, PropertyJudgement, PropertyVerdict, of_runs as judgements_of_runs,
-};
+pub use judgement::{JudgementReport, judgement_as_json, of_runs as judgements_of_runs};
+pub use judgement::{PropertyJudgement, PropertyVerdict, judgements};
 pub use lasso::{ViolatingRun, ViolatingRunEnd};
 #[cfg(feature = "cli")]
 pub use page::{
-    AnnotatedSources, PanelStatus, ReportPage, StateDiagram, StateDiagramEdge, StatusPanel,
-    TraceView, overview,
+    AnnotatedSources, PanelStatus, RenderedPage, ReportPage, StateDiagram, StateDiagramEdge,
+    StatusPanel, TraceView, overview,
 };
 pub use scope::{CheckScope, UncheckedSpec};
 pub use steps::{TraceDisplayOptions, call_lines};
@@ -65,6 +63,7 @@ use crate::exec::{
     StepDescription, StepOutcome, SystemDescription, Violation, is_reachability_kind,
     preserves_depth,
 };
+use crate::ir::StateCondition;
 use crate::reduce::{PreservedProperties, PropertyClass, ReductionRefusal, ReductionSummary};
 use crate::search::checkpoint::DiskFigures;
 use crate::search::comback::RebuildStats;
@@ -118,6 +117,8 @@ pub struct Report<'a> {
     pub claim: Option<&'a str>,
     /// Its texts.
     pub sources: &'a SourceMap,
+    /// The conditions on states that were checked beside its own properties.
+    pub conditions: &'a [StateCondition],
     /// What was looked for.
     pub limits: &'a SearchLimits,
     /// The same in words, with what was not.
@@ -167,7 +168,7 @@ impl Report<'_> {
     pub fn violations(&self) -> Vec<ViolationReport> {
         let preserved = self.reductions.iter().map(|it| it.preserves);
         let preserved = preserved.fold(PreservedProperties::ALL, PreservedProperties::and);
-        violations((self.model, preserved), self.sources, self.limits, self.outcome)
+        violations(self.model, preserved, self.sources, self.limits, self.outcome)
     }
 }
 
@@ -373,7 +374,8 @@ fn at_fault(model: &dyn SystemDescription, action: u32, failed: &str) -> String 
 
 /// What counts as a violation, shallowest first, in a model by reductions that preserve so much.
 pub fn violations(
-    (model, preserved): (&dyn StateSpace, PreservedProperties),
+    model: &dyn StateSpace,
+    preserved: PreservedProperties,
     sources: &SourceMap,
     limits: &SearchLimits,
     outcome: &SearchOutcome,

@@ -67,7 +67,6 @@ impl UncheckedSpec {
     }
 
     /// The kind and the name of the property that it is, or belongs to.
-    #[cfg(feature = "cli")]
     pub(super) fn property(&self) -> (&'static str, &str) {
         self.kind.property(&self.name)
     }

@@ -1,7 +1,7 @@
 //! The steps of a counterexample, as text.
 
 use super::NamedValues;
-use super::changes::{changes, lines, print_state};
+use super::changes::{StepValues, changes, lines, print_state};
 use super::chart::SequenceChart;
 use super::folding::folds;
 use super::table::{WIDTH, places_behind, wrapped};
@@ -44,8 +44,8 @@ fn concerns(part: &str, value: Option<&StateValue>, name: &str) -> bool {
     is_of(part, name) || is_of(name, part) && has_parts()
 }
 
-/// Is shown a step, the start at first, with the values before and after it.
-pub(super) type StepCallback<'v> = dyn FnMut(&StepDescription, (&NamedValues, &NamedValues)) + 'v;
+/// Is shown a step, the start at first, with the values around it.
+pub(super) type StepCallback<'v> = dyn FnMut(&StepDescription, StepValues<'_>) + 'v;
 
 /// Shows every step of a counterexample; behind one that fails there are no values.
 pub(super) fn each_step(trace: &Counterexample, visit: &mut StepCallback<'_>) {
@@ -56,7 +56,7 @@ pub(super) fn each_step(trace: &Counterexample, visit: &mut StepCallback<'_>) {
             StepOutcome::Successor(_) => None,
         };
         let after = state.or(reached).map_or_else(Vec::new, |state| trace.describe(state));
-        visit(step, (&before, &after));
+        visit(step, StepValues { before: &before, after: &after });
         before = after;
     });
 }
@@ -101,7 +101,8 @@ pub(super) struct StepSequence<'c> {
 
 /// Writes the steps of a counterexample, each with what it changed, or what is wanted of that.
 pub(super) fn write_steps(
-    (sources, view): (&SourceMap, &TraceDisplayOptions),
+    sources: &SourceMap,
+    view: &TraceDisplayOptions,
     course: &StepSequence<'_>,
     write: &mut dyn FnMut(&str),
 ) {
@@ -206,15 +207,12 @@ impl<'v> StepPrinter<'v> {
     }
 
     /// The next step, the start at first, with what it changed of the state before; nothing if it is not shown.
-    fn next(
-        &mut self,
-        step: &StepDescription,
-        (before, after): (&NamedValues, &NamedValues),
-    ) -> String {
+    fn next(&mut self, step: &StepDescription, values: StepValues<'_>) -> String {
+        let after = values.after;
         let number = self.next;
         self.next += 1;
         if self.view.chart {
-            self.chart.add(number, step, (before, after));
+            self.chart.add(number, step, values);
             return String::new();
         }
         let has = |it: &str| after.iter().any(|(name, value)| concerns(name, Some(value), it));
@@ -225,7 +223,7 @@ impl<'v> StepPrinter<'v> {
                 if folded.is_some_and(|it| number == it.shown.1) {
                     self.kept = after.to_vec();
                 }
-                self.shown(number, step, (before, after))
+                self.print_step(number, step, values)
             }
         };
         if self.course.loop_start == Some(number) {
@@ -235,12 +233,7 @@ impl<'v> StepPrinter<'v> {
     }
 
     /// A step, with what it changed; nothing if it is not shown.
-    fn shown(
-        &self,
-        number: u64,
-        step: &StepDescription,
-        values: (&NamedValues, &NamedValues),
-    ) -> String {
+    fn print_step(&self, number: u64, step: &StepDescription, values: StepValues<'_>) -> String {
         let Some(told) = self.step_lines(number, step, values) else { return String::new() };
         let mut out = match number == self.first && number > 0 {
             true => format!("       {} left out\n", count(number, "step")),
@@ -258,7 +251,7 @@ impl<'v> StepPrinter<'v> {
             return String::new();
         };
         let mut out = format!("  ...  {}\n", folded.summary());
-        for change in self.changed(&self.kept, after) {
+        for change in self.changed_lines(&self.kept, after) {
             out += &wrapped("         ", &change);
         }
         out
@@ -269,7 +262,7 @@ impl<'v> StepPrinter<'v> {
         &self,
         number: u64,
         step: &StepDescription,
-        (before, after): (&NamedValues, &NamedValues),
+        StepValues { before, after }: StepValues<'_>,
     ) -> Option<Vec<String>> {
         if number < self.first {
             return None;
@@ -281,7 +274,7 @@ impl<'v> StepPrinter<'v> {
                 let error = format!("{}: {}{place}", fault.kind.violation(), fault.message);
                 let calls = call_lines(self.sources, &fault.calls);
                 let changed = match fault.reached {
-                    Some(_) => self.changed(before, after),
+                    Some(_) => self.changed_lines(before, after),
                     None => Vec::new(),
                 };
                 std::iter::once(error).chain(calls).chain(changed).collect()
@@ -293,7 +286,7 @@ impl<'v> StepPrinter<'v> {
                 let shown = after.iter().filter(|(name, value)| self.view.shows(name, Some(value)));
                 shown.map(|(name, value)| format!("{name} = {value}")).collect()
             }
-            StepOutcome::Successor(_) => self.changed(before, after),
+            StepOutcome::Successor(_) => self.changed_lines(before, after),
         };
         // Steps that change nothing that is shown are of no interest, but for the ends.
         let is_end = number == self.first || number == self.course.last;
@@ -301,7 +294,7 @@ impl<'v> StepPrinter<'v> {
     }
 
     /// What changed of what is shown.
-    fn changed(&self, before: &NamedValues, after: &NamedValues) -> Vec<String> {
+    fn changed_lines(&self, before: &NamedValues, after: &NamedValues) -> Vec<String> {
         let changes = changes(before, after).into_iter();
         let shown = changes.filter(|it| self.view.shows(&it.name, it.new.or(it.old)));
         shown.flat_map(|it| lines(&it)).collect()

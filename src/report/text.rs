@@ -40,18 +40,18 @@ pub fn print_result(report: &Report, ending: Option<&CounterexampleEnd>, verbose
         out += &row("shortest", &print_shortened("searched with all steps", shortened));
     }
     out += &answers::rows(&answers, &report.further);
-    out += &print_others(report, (&found, &answers), (told, broken.map(|it| it.0)));
+    out += &print_others(report, &found, &answers, told, broken.map(|it| it.0));
     let broken = report.eventually.iter().filter(|it| it.broken.is_some());
     let violations = match found.len() + broken.count() {
         0 => String::new(),
         all => format!("{} in ", count(all as u64, "violation")),
     };
-    let counts = [
-        count(outcome.states(), "state"),
-        count(outcome.transitions, "transition"),
-        count(outcome.levels.len() as u64, "level"),
-        count(outcome.deadlocks(), "deadlock"),
-    ];
+    let counted = outcome.counters.labelled();
+    let counted = counted.filter_map(|(counter, value)| Some(count(value, counter.noun?)));
+    let mut counts = vec![count(outcome.states(), "state")];
+    counts.extend(counted);
+    counts.push(count(outcome.levels.len() as u64, "level"));
+    counts.push(count(outcome.deadlocks(), "deadlock"));
     let memory = ByteCount(report.peak_rss_bytes);
     let took = format!("{:.1} s, {memory} of memory", report.seconds);
     out += &row("found", &format!("{violations}{}; {took}", counts.join(", ")));
@@ -87,7 +87,7 @@ pub(super) fn verdict(report: &Report, ending: Option<&CounterexampleEnd>) -> St
         return summary;
     }
     match (report.verdict(), first, violated_eventually(report)) {
-        (SearchVerdict::Verified, ..) => verified(report),
+        (SearchVerdict::Verified, ..) => print_verified(report),
         (SearchVerdict::Violated, Some(first), _) => format!("VIOLATED: {}", headline(first)),
         (SearchVerdict::Violated, None, Some((name, _))) => {
             format!("VIOLATED: {EVENTUALLY}: {name}")
@@ -167,7 +167,7 @@ fn print_costs(report: &Report) -> String {
 
 /// The answer where nothing is violated: a proof of what was looked for, and no more is said than that
 /// where the model asks for more.
-fn verified(report: &Report) -> String {
+fn print_verified(report: &Report) -> String {
     let Report { scope, outcome, .. } = report;
     let clean = "no violation of what was checked";
     let all_asked = scope.unchecked.is_empty() && scope.unjudged_states(outcome) == 0;
@@ -213,7 +213,7 @@ pub fn print_unchecked(unchecked: &[UncheckedSpec]) -> String {
     if unchecked.is_empty() {
         return String::new();
     }
-    let mut out = row("NOT checked", &missed(unchecked));
+    let mut out = row("NOT checked", &unchecked_names(unchecked));
     let mut flags: Vec<&str> = unchecked.iter().filter_map(|it| it.flag.as_deref()).collect();
     flags.dedup();
     if !flags.is_empty() {
@@ -228,7 +228,7 @@ pub fn print_unchecked(unchecked: &[UncheckedSpec]) -> String {
 const NAMED: usize = 5;
 
 /// What the model asks for and was not looked for, each with its file and line.
-fn missed(all: &[UncheckedSpec]) -> String {
+fn unchecked_names(all: &[UncheckedSpec]) -> String {
     let mut words = Vec::new();
     for sort in all.chunk_by(|one, other| one.what == other.what) {
         for UncheckedSpec { what, name, place, .. } in sort.iter().take(NAMED) {
@@ -332,8 +332,10 @@ pub fn print_next(dir: Option<&str>, next: &[String]) -> String {
 /// What was found besides the violation, or the broken promise, that is told already.
 fn print_others(
     report: &Report,
-    (found, answers): (&[ViolationReport], &[ConditionAnswer]),
-    (told, broken): (Option<Violation>, Option<&String>),
+    found: &[ViolationReport],
+    answers: &[ConditionAnswer],
+    told: Option<Violation>,
+    broken: Option<&String>,
 ) -> String {
     let mut out = String::new();
     let is_violated = report.verdict() == SearchVerdict::Violated;
@@ -365,14 +367,15 @@ fn print_others(
 /// Writes a counterexample: the initial state, then each step with what it changed. Each piece of text
 /// is handed on as it is made: the whole may be more than there is memory for.
 pub fn write_trace(
-    (sources, view): (&SourceMap, &TraceDisplayOptions),
+    sources: &SourceMap,
+    view: &TraceDisplayOptions,
     ending: &CounterexampleEnd,
     trace: &Counterexample,
     write: &mut dyn FnMut(&str),
 ) {
     let violation = &ending.violation;
     write(&wrapped("", &format!("counterexample: {}", ending.title())));
-    ending.with_steps(trace, |course| write_steps((sources, view), course, write));
+    ending.with_steps(trace, |course| write_steps(sources, view, course, write));
     write(&print_end(violation));
 }
 

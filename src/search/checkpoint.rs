@@ -11,7 +11,7 @@ pub use super::files::MANIFEST;
 use super::storage::SavedStorage;
 use super::store_stats::StorePart;
 use super::{MemoryPlan, SearchOutcome, SearchVerdict, StateStorage};
-use crate::exec::{ActionCounts, FaultKind, Finding, Findings, StateSpace, Violation};
+use crate::exec::{ActionCounts, Counters, FaultKind, Finding, Findings, StateSpace, Violation};
 use consistency::contradiction;
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::{
@@ -21,7 +21,7 @@ use spill::{
 use std::sync::Arc;
 
 /// The manifest's format. The version covers every file of a search directory.
-pub const FORMAT: PayloadFormat = PayloadFormat { magic: *b"SPILLWAY", version: 23 };
+pub const FORMAT: PayloadFormat = PayloadFormat { magic: *b"SPILLWAY", version: 24 };
 
 /// A search at rest.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
@@ -40,14 +40,10 @@ pub struct SavedSearch {
     pub values: Option<SavedValues>,
     /// With ComBack, the states of the last level.
     pub frontier: SavedFrontier,
-    /// Transitions of the levels expanded whole.
-    pub transitions: u64,
-    /// States that were run through from these levels and not stored.
-    pub passed: u64,
-    /// Steps that were not followed.
-    pub beyond: u64,
-    /// How often each action was taken in them, by its number; those behind the last were not.
-    pub taken: Vec<u64>,
+    /// The statistics of the levels expanded whole, and the states that are re-expanded in all levels.
+    pub counters: Counters,
+    /// How often each action was taken in these levels, by its number; actions behind the last were not.
+    pub action_counts: Vec<u64>,
     /// What was found in the levels expanded whole.
     pub findings: Vec<SavedFinding>,
     /// The last level, as far as it has been expanded; absent once there is a verdict.
@@ -86,16 +82,10 @@ pub struct SavedLevel {
     pub expanded: u64,
     /// Whether that are all, and nothing new came of them: what is left is to expand states again.
     pub exhausted: bool,
-    /// Their transitions, and those of states expanded again meanwhile.
-    pub transitions: u64,
-    /// How many of them were expanded with less than all their steps.
-    pub partial: u64,
-    /// How many states were run through from them.
-    pub passed: u64,
-    /// Steps that were not followed.
-    pub beyond: u64,
+    /// Their statistics, and those of states that were re-expanded meanwhile.
+    pub counters: Counters,
     /// How often each action was taken.
-    pub taken: Vec<u64>,
+    pub action_counts: Vec<u64>,
     /// What was found in them.
     pub findings: Vec<SavedFinding>,
     /// Their candidates, as sorted runs.
@@ -117,10 +107,6 @@ pub struct SavedPostponed {
     pub carried: Vec<FileSegment>,
     /// How many of them have been, the first ones in order.
     pub expanded: u64,
-    /// States of which steps were put off, in the levels expanded whole.
-    pub partial: u64,
-    /// States that had to be expanded again, in all levels.
-    pub reexpanded: u64,
 }
 
 /// One finding; checks are numbers here.
@@ -219,10 +205,10 @@ impl SavedSearch {
     }
 
     /// How often each action has been taken so far.
-    pub(super) fn taken(&self) -> ActionCounts {
-        let mut taken = ActionCounts::new(self.taken.clone());
-        taken.merge(ActionCounts::new(self.open.taken.clone()));
-        taken
+    pub(super) fn action_counts(&self) -> ActionCounts {
+        let mut counts = ActionCounts::new(self.action_counts.clone());
+        counts.merge(ActionCounts::new(self.open.action_counts.clone()));
+        counts
     }
 
     /// What is known so far, the open level's tallies included.
@@ -235,13 +221,9 @@ impl SavedSearch {
                 _ => SearchVerdict::Incomplete,
             },
             levels: levels.keys_by_level().collect(),
-            transitions: self.transitions + self.open.transitions,
+            counters: self.counters + self.open.counters,
             findings: self.all_findings()?.without_tags(self.storage.tag_bytes()),
-            partial: self.postponed.partial + self.open.partial,
-            reexpanded: self.postponed.reexpanded,
-            passed: self.passed + self.open.passed,
-            beyond: self.beyond + self.open.beyond,
-            taken: self.taken(),
+            action_counts: self.action_counts(),
         })
     }
 

@@ -166,7 +166,7 @@ impl SearchControl {
     }
 
     /// A search begins, or goes on from where all of `states` but those left of the last level were expanded.
-    pub(super) fn begin(&self, states: u64, (frontier, expanded): (u64, u64)) {
+    pub(super) fn begin(&self, states: u64, frontier: u64, expanded: u64) {
         let progress = &self.progress;
         SearchProgress::set(&progress.states, states);
         SearchProgress::set(&progress.frontier, frontier);
@@ -252,7 +252,7 @@ impl SearchProgress {
     }
 
     /// How far the search is after some seconds, with the bytes it takes of memory and disk.
-    pub(super) fn sample(&self, seconds: f64, (memory, disk): (u64, u64)) -> ProgressSample {
+    pub(super) fn sample(&self, seconds: f64, memory: u64, disk: u64) -> ProgressSample {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         ProgressSample {
             seconds,
@@ -321,7 +321,7 @@ mod tests {
         let control = SearchControl::default();
         let since = Instant::now().checked_sub(Duration::from_secs(1000));
         let control = SearchControl { begun: since.unwrap_or(control.begun), ..control };
-        control.begin(1_000_000_000, (400, 100));
+        control.begin(1_000_000_000, 400, 100);
         assert_eq!(control.progress.all_expanded(), 999_999_700);
         SearchProgress::set(&control.progress.waited, 0);
         assert_eq!(control.rate(), None);

@@ -21,6 +21,7 @@ const USUAL: Duration = Duration::from_secs(1);
 const LEVELS_EACH: usize = 6;
 
 /// What is told of a sitting when it begins.
+#[derive(Clone, Copy)]
 pub struct RecordedStart {
     /// Milliseconds after the beginning of 1970.
     pub at: u64,
@@ -32,17 +33,28 @@ pub struct RecordedStart {
     pub plan: MemoryPlan,
 }
 
-/// Runs a search and writes down in `dir` how it goes; `verdict` says what it came to.
+/// A session of a search that is recorded.
+pub struct RecordedSession<'s> {
+    /// The search directory.
+    pub dir: &'s Path,
+    /// The same as the search writes to it.
+    pub disk: &'s MeteredDisk,
+    /// What is told of the session when it begins.
+    pub start: RecordedStart,
+    /// How far the search is.
+    pub control: &'s SearchControl,
+}
+
+/// Runs a search and writes down in its directory how it goes; `verdict` says what it came to.
 pub fn run_recorded<T>(
-    (dir, disk): (&Path, &MeteredDisk),
-    begun: &RecordedStart,
-    control: &SearchControl,
+    session: RecordedSession<'_>,
     verdict: impl Fn(&T) -> &'static str,
     run: impl FnOnce() -> spill::Result<T>,
 ) -> spill::Result<T> {
+    let RecordedSession { dir, disk, start, control } = session;
     let Ok(files) = RealDisk::open(dir) else { return run() };
     let Some(mut file) = open_log(&files) else { return run() };
-    let &RecordedStart { at, expanded, before, plan: MemoryPlan { budget, threads, .. } } = begun;
+    let RecordedStart { at, expanded, before, plan: MemoryPlan { budget, threads, .. } } = start;
     let threads = threads as u32;
     let command = control.command.clone();
     append(
@@ -51,8 +63,7 @@ pub fn run_recorded<T>(
     );
     let (done, ended) = channel::<()>();
     let started = Instant::now();
-    let means = (before, budget, threads);
-    let mut recorder = EventRecorder { file, files, started, control, disk, means };
+    let mut recorder = EventRecorder { file, files, started, control, disk, start };
     recorder.status(None);
     let came_to = std::thread::scope(|scope| {
         let look_on = move || {
@@ -88,8 +99,7 @@ struct EventRecorder<'r> {
     started: Instant,
     control: &'r SearchControl,
     disk: &'r MeteredDisk,
-    /// Seconds of searching before, the memory budget, threads.
-    means: (f64, u64, u32),
+    start: RecordedStart,
 }
 
 impl EventRecorder<'_> {
@@ -109,14 +119,15 @@ impl EventRecorder<'_> {
     /// Says how far the search is, and what it came to if it has ended.
     fn status(&self, verdict: Option<&str>) {
         let (rate, verdict) = (self.control.rate(), verdict.map(str::to_owned));
-        SearchStatus { rate, verdict, ..SearchStatus::new(self.means, self.sample()) }
-            .replace(&self.files);
+        let RecordedStart { before, plan: MemoryPlan { budget, threads, .. }, .. } = self.start;
+        let status = SearchStatus::new(before, budget, threads as u32, self.sample());
+        SearchStatus { rate, verdict, ..status }.replace(&self.files);
     }
 
     fn sample(&self) -> ProgressSample {
         let (memory, disk) = (MemoryPlan::resident(), self.disk.usage().live);
         let seconds = self.started.elapsed().as_secs_f64();
-        self.control.progress.sample(seconds, (memory, disk))
+        self.control.progress.sample(seconds, memory, disk)
     }
 
     /// Writes down what is to be seen.

@@ -22,8 +22,8 @@ pub use worker::ExpansionWorker;
 use super::SearchControl;
 use super::control::SearchProgress;
 use crate::exec::{
-    ActionCounts, CheckSelection, ExpansionOutcome, Findings, ObligationSink, PostponingStateSpace,
-    StateSpace, SuccessorSink,
+    CheckSelection, ExpansionOutcome, Findings, ObligationSink, PostponingStateSpace, StateSpace,
+    SuccessorSink,
 };
 use spill::{BlockDecoder, Codec, Frontier, Result};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -60,7 +60,7 @@ impl LevelExpansion<'_> {
     fn end_within(
         &self,
         states: &[u8],
-        (model, steps): (&dyn StateSpace, ExpansionPass),
+        model: &dyn StateSpace,
         findings: &Findings,
     ) -> Result<Option<(u64, ExpansionOutcome)>> {
         let Some(checks) = self.ending else { return Ok(None) };
@@ -77,7 +77,7 @@ impl LevelExpansion<'_> {
             Ok(())
         };
         let expand = |out: &mut SuccessorSink| {
-            steps.take(model, &states[..count * width], out, &mut |_, _| Ok(()));
+            self.steps.take(model, &states[..count * width], out, &mut |_, _| Ok(()));
         };
         let counted =
             SuccessorSink::collect_in_batches(width, &mut dropped, width, drop_all, expand)?;
@@ -135,18 +135,18 @@ impl ExpansionPass<'_> {
 pub struct ExpansionResult {
     /// States of the level expanded in all.
     pub states: u64,
-    /// Transitions taken.
-    pub transitions: u64,
-    /// States of which steps were put off.
-    pub postponed: u64,
-    /// States that were run through.
-    pub passed: u64,
-    /// Steps that were not followed.
-    pub beyond: u64,
-    /// How often each action was taken.
-    pub taken: ActionCounts,
-    /// What was found wrong.
-    pub findings: Findings,
+    /// What expanding those came to that had not been expanded before.
+    pub outcome: ExpansionOutcome,
+}
+
+/// What the workers of a level have in common.
+struct LevelWork<'w> {
+    model: &'w dyn StateSpace,
+    level: &'w LevelExpansion<'w>,
+    units: &'w LevelUnits,
+    control: &'w SearchControl,
+    /// Whether to end with the unit in hand.
+    pause: &'w (dyn Fn() -> bool + Sync),
 }
 
 /// Expands `level` with all workers until it ends or `pause` says so.
@@ -162,27 +162,15 @@ pub fn expand(
     let useful = until.saturating_sub(level.expanded) / STATES_PER_WORKER_MIN;
     let crew = (useful as usize).clamp(1, workers.len());
     let units = LevelUnits::new(level, whole, crew);
+    let shared = LevelWork { model, level, units: &units, control, pause };
     let tallies = spill::map_parallel(workers[..crew].iter_mut().collect(), |at, worker| {
-        worker.run(model, level, &units, at, control, pause)
+        worker.run(&shared, at)
     })?;
     let mut all = ExpansionResult { states: units.done(), ..ExpansionResult::default() };
     for tallies in tallies {
-        let ExpansionOutcome {
-            transitions,
-            postponed: put_off,
-            skipped: passed,
-            pruned: beyond,
-            action_counts: taken,
-            findings,
-            ..
-        } = tallies.of_states_before(all.states);
-        all.transitions += transitions;
-        all.postponed += put_off;
-        all.passed += passed;
-        all.beyond += beyond;
-        all.taken.merge(taken);
-        all.findings.merge(findings.at_level(u64::from(level.number)));
+        all.outcome += tallies.of_states_before(all.states);
     }
+    all.outcome.findings = all.outcome.findings.at_level(u64::from(level.number));
     Ok(all)
 }
 

@@ -29,7 +29,7 @@ use super::projection;
 use super::sleep_store::SleepSetModel;
 use super::visited::VisitedStore;
 use super::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchVerdict, StateStorage};
-use crate::exec::{ActionCounts, Findings, PostponingStateSpace, StateSpace};
+use crate::exec::{ActionCounts, ExpansionOutcome, Findings, PostponingStateSpace, StateSpace};
 use checkpointing::{CheckpointClock, sweep};
 use reexpansion::PostponedWork;
 use spill::{
@@ -60,14 +60,8 @@ pub struct ExternalSearch<'a> {
     control: &'a SearchControl,
     store: VisitedStore<'a>,
     workers: Vec<ExpansionWorker>,
-    /// Of the levels expanded whole.
-    transitions: u64,
-    /// Of these, states that were run through.
-    passed: u64,
-    beyond: u64,
-    /// How often each action was taken in them.
-    taken: ActionCounts,
-    findings: Findings,
+    /// Of the levels expanded whole; its counter of re-expanded states is that of all levels.
+    whole_levels: ExpansionOutcome,
     open: CurrentLevel,
     postponed: PostponedWork,
     verdict: SearchVerdict,
@@ -93,14 +87,7 @@ struct CurrentLevel {
     /// Whether it has been expanded and led to nothing new, so that only states that are to be expanded
     /// again are left.
     exhausted: bool,
-    transitions: u64,
-    /// States of which steps were put off.
-    partial: u64,
-    /// States that were run through.
-    passed: u64,
-    beyond: u64,
-    taken: ActionCounts,
-    findings: Findings,
+    outcome: ExpansionOutcome,
     /// Candidate runs of earlier sittings, from a checkpoint.
     restored: Vec<FileSegment>,
     /// The files those runs are in.
@@ -119,41 +106,47 @@ enum LevelOutcome {
     Stopped,
 }
 
+/// What a search works with.
+#[derive(Clone)]
+pub struct SearchResources<'a> {
+    /// The search directory.
+    pub disk: Arc<MeteredDisk>,
+    /// The memory and the threads.
+    pub plan: MemoryPlan,
+    /// Shows how far the search is, and tells it to stop.
+    pub control: &'a SearchControl,
+}
+
 impl<'a> ExternalSearch<'a> {
     /// A new search. Files of keys that lie in the directory, from a search that was killed before
     /// its first checkpoint, are removed.
     pub fn begin(
         model: &'a dyn StateSpace,
-        disk: Arc<MeteredDisk>,
-        plan: MemoryPlan,
+        resources: SearchResources<'a>,
         limits: SearchLimits,
-        control: &'a SearchControl,
     ) -> Result<Self> {
-        Self::begin_stored(model, disk, plan, limits, control, StateStorage::default())
+        Self::begin_stored(model, resources, limits, StateStorage::default())
     }
 
     /// [`begin`](ExternalSearch::begin), with states stored in another way.
     pub fn begin_stored(
         model: &'a dyn StateSpace,
-        disk: Arc<MeteredDisk>,
-        plan: MemoryPlan,
+        resources: SearchResources<'a>,
         limits: SearchLimits,
-        control: &'a SearchControl,
         storage: StateStorage,
     ) -> Result<Self> {
-        sweep(&*disk, None)?;
-        control.begin(0, (0, 0));
-        Ok(Self::new(model, disk, plan, limits, control, storage))
+        sweep(&*resources.disk, None)?;
+        resources.control.begin(0, 0, 0);
+        Ok(Self::new(model, resources, limits, storage))
     }
 
     fn new(
         model: &'a dyn StateSpace,
-        disk: Arc<MeteredDisk>,
-        plan: MemoryPlan,
+        resources: SearchResources<'a>,
         limits: SearchLimits,
-        control: &'a SearchControl,
         storage: StateStorage,
     ) -> Self {
+        let SearchResources { disk, plan, control } = resources;
         let shared: Arc<dyn Disk> = disk.clone();
         let postpones = model.as_postponing().filter(|_| has_room_for_obligations(model, &storage));
         let plan = plan.of_search(model, &storage);
@@ -182,11 +175,7 @@ impl<'a> ExternalSearch<'a> {
             control,
             store,
             workers,
-            transitions: 0,
-            passed: 0,
-            beyond: 0,
-            taken: ActionCounts::default(),
-            findings: Findings::default(),
+            whole_levels: ExpansionOutcome::default(),
             open: CurrentLevel::default(),
             postponed: PostponedWork::default(),
             verdict: SearchVerdict::Incomplete,
@@ -253,18 +242,14 @@ impl<'a> ExternalSearch<'a> {
     pub fn outcome(&self) -> SearchOutcome {
         let levels = self.store.levels();
         let findings = self.all_findings();
-        let mut taken = self.taken.clone();
-        taken.merge(self.open.taken.clone());
+        let mut action_counts = self.whole_levels.action_counts.clone();
+        action_counts.merge(self.open.outcome.action_counts.clone());
         SearchOutcome {
             verdict: self.verdict,
             levels: levels_keys(levels).collect(),
-            transitions: self.transitions + self.open.transitions,
+            counters: self.whole_levels.counters + self.open.outcome.counters,
             findings: findings.without_tags(self.storage.tag_bytes()),
-            partial: self.postponed.partial + self.open.partial,
-            reexpanded: self.postponed.reexpanded,
-            passed: self.passed + self.open.passed,
-            beyond: self.beyond + self.open.beyond,
-            taken,
+            action_counts,
         }
     }
 
@@ -302,7 +287,7 @@ impl<'a> ExternalSearch<'a> {
     /// worker; false if told to stop. Then all of them are forgotten: a search without levels that is
     /// resumed comes here again.
     fn settle_initial(&mut self) -> Result<bool> {
-        self.findings = Findings::default();
+        self.whole_levels.findings = Findings::default();
         let settled =
             self.collect_initial()? && matches!(self.settle_level()?, SettleOutcome::New(_));
         if !settled {
@@ -328,7 +313,7 @@ impl<'a> ExternalSearch<'a> {
         worker.grow_buffer(all);
         let found = worker.start(model, level, self.control, &mut |keys| differing.note(keys))?;
         let Some(findings) = found else { return Ok(false) };
-        self.open.findings = findings;
+        self.open.outcome.findings = findings;
         if let Some(codec) = differing.codec(&self.storage) {
             self.change_codec(codec)?;
         }
@@ -365,7 +350,7 @@ impl<'a> ExternalSearch<'a> {
             return Ok(LevelOutcome::Stopped);
         }
         let (level, states) = (self.level_number().into(), self.last_level_states());
-        let transitions = self.open.transitions;
+        let transitions = self.open.outcome.counters.transitions;
         self.control.progress.record_levels(CompletedLevels {
             first: level,
             last: level,
@@ -444,15 +429,12 @@ impl<'a> ExternalSearch<'a> {
         let pause = || self.control.should_stop() || last.elapsed() >= every;
         let model = self.carrying.as_deref().unwrap_or(self.model);
         let done = expand(model, level, &mut self.workers, self.control, &pause)?;
-        self.open.transitions += done.transitions;
-        self.open.partial += done.postponed;
-        self.open.passed += done.passed;
-        self.open.beyond += done.beyond;
-        if self.limits.coverage {
-            self.open.taken.merge(done.taken);
+        let (states, mut outcome) = (done.states, done.outcome);
+        if !self.limits.coverage {
+            outcome.action_counts = ActionCounts::default();
         }
-        self.open.findings.merge(done.findings);
-        Ok(done.states)
+        self.open.outcome += outcome;
+        Ok(states)
     }
 
     fn settle_level(&mut self) -> Result<SettleOutcome> {
@@ -478,12 +460,7 @@ impl<'a> ExternalSearch<'a> {
     /// Adds the expanded level's tallies to the search's and forgets its candidates.
     fn close_level(&mut self) -> Result<()> {
         let open = std::mem::take(&mut self.open);
-        self.transitions += open.transitions;
-        self.postponed.partial += open.partial;
-        self.passed += open.passed;
-        self.beyond += open.beyond;
-        self.taken.merge(open.taken);
-        self.findings.merge(open.findings);
+        self.whole_levels += open.outcome;
         let files = self.workers.iter_mut().filter_map(ExpansionWorker::clear);
         let files: Vec<FileName> = files.chain(open.restored_files).collect();
         self.discard(files, open.in_manifest)?;
@@ -532,8 +509,8 @@ impl<'a> ExternalSearch<'a> {
 
     fn is_violated(&self) -> bool {
         let checks = self.limits.checks;
-        checks.any_selected(self.model, &self.findings)
-            || checks.any_selected(self.model, &self.open.findings)
+        checks.any_selected(self.model, &self.whole_levels.findings)
+            || checks.any_selected(self.model, &self.open.outcome.findings)
     }
 
     /// Whether what was found ends the search.
@@ -549,8 +526,8 @@ impl<'a> ExternalSearch<'a> {
 
     /// Those of the level that is being expanded included.
     fn all_findings(&self) -> Findings {
-        let mut findings = self.findings.clone();
-        findings.merge(self.open.findings.clone());
+        let mut findings = self.whole_levels.findings.clone();
+        findings.merge(self.open.outcome.findings.clone());
         findings
     }
 

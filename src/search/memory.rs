@@ -19,13 +19,13 @@ type StateList = Vec<Vec<u8>>;
 /// It is an error if the model fails.
 pub fn search(model: &dyn StateSpace, limits: &SearchLimits) -> Result<SearchOutcome> {
     if let Some(sleeps) = model.as_sleep_set() {
-        return search_awake(model, sleeps, limits);
+        return search_with_sleep_sets(model, sleeps, limits);
     }
     let (mut visited, dominance) = (BTreeSet::new(), model.dominance());
     let mut outcome = SearchOutcome::default();
     let (initial, ExpansionOutcome { findings, .. }) = candidates(model, |out| model.initial(out))?;
     outcome.findings.merge(findings);
-    let mut frontier = undominated(initial, &mut visited, dominance.as_ref());
+    let mut frontier = undominated_states(initial, &mut visited, dominance.as_ref());
     // States of which steps were put off, that are to be expanded again, and their level.
     let mut again = (0, StateList::new());
     while !frontier.is_empty() || !again.1.is_empty() {
@@ -33,7 +33,7 @@ pub fn search(model: &dyn StateSpace, limits: &SearchLimits) -> Result<SearchOut
             outcome.levels.push(frontier.len() as u64);
         }
         let level = outcome.levels.len() as u64 - 1;
-        let (mut next, owed, collected) = expand(model, &frontier)?;
+        let ReducedExpansion { mut next, owed, collected } = expand(model, &frontier)?;
         add(&mut outcome, level, collected);
         let (more, collected) = expand_rest(model, &again.1)?;
         next.extend(more);
@@ -41,9 +41,9 @@ pub fn search(model: &dyn StateSpace, limits: &SearchLimits) -> Result<SearchOut
         if limits.stop_on_violation && limits.checks.any_selected(model, &outcome.findings) {
             break;
         }
-        let new = undominated(next, &mut visited, dominance.as_ref());
-        again = (level, undischarged(frontier, &owed, &new));
-        outcome.reexpanded += again.1.len() as u64;
+        let new = undominated_states(next, &mut visited, dominance.as_ref());
+        again = (level, undischarged_states(frontier, &owed, &new));
+        outcome.counters.re_expanded += again.1.len() as u64;
         frontier = new;
     }
     outcome.verdict = match limits.checks.has_violation(model, &outcome.findings) {
@@ -54,7 +54,7 @@ pub fn search(model: &dyn StateSpace, limits: &SearchLimits) -> Result<SearchOut
 }
 
 /// The same of a model some of whose steps are asleep.
-fn search_awake(
+fn search_with_sleep_sets(
     model: &dyn StateSpace,
     sleeps: &dyn SleepSetStateSpace,
     limits: &SearchLimits,
@@ -94,12 +94,17 @@ fn search_awake(
     Ok(outcome)
 }
 
-/// Expands states, some steps put off if the model does: their successors, which of those each state that
-/// owes steps has, and the tallies.
-fn expand(
-    model: &dyn StateSpace,
-    states: &[Vec<u8>],
-) -> Result<(StateList, Vec<StateList>, ExpansionOutcome)> {
+/// What expanding states comes to where steps may be put off.
+struct ReducedExpansion {
+    /// The successors.
+    next: StateList,
+    /// For each state that owes steps, its successors.
+    owed: Vec<StateList>,
+    collected: ExpansionOutcome,
+}
+
+/// Expands states, some steps put off if the model does.
+fn expand(model: &dyn StateSpace, states: &[Vec<u8>]) -> Result<ReducedExpansion> {
     let mut owed = vec![StateList::new(); states.len()];
     let (next, collected) = candidates(model, |out| match model.as_postponing() {
         None => states.iter().for_each(|state| model.expand(state, out)),
@@ -114,7 +119,7 @@ fn expand(
             });
         }
     })?;
-    Ok((next, owed, collected))
+    Ok(ReducedExpansion { next, owed, collected })
 }
 
 /// Expands states again, by the rest of their steps.
@@ -131,7 +136,7 @@ fn expand_rest(
 }
 
 /// Those of `states` that owe steps, and none of whose successors is among the `new` states.
-fn undischarged(states: StateList, owed: &[StateList], new: &[Vec<u8>]) -> StateList {
+fn undischarged_states(states: StateList, owed: &[StateList], new: &[Vec<u8>]) -> StateList {
     let is_new = |state: &Vec<u8>| new.binary_search(state).is_ok();
     let owing = |owed: &StateList| !owed.is_empty() && !owed.iter().any(is_new);
     states.into_iter().zip(owed).filter(|(_, owed)| owing(owed)).map(|(state, _)| state).collect()
@@ -139,11 +144,8 @@ fn undischarged(states: StateList, owed: &[StateList], new: &[Vec<u8>]) -> State
 
 /// Adds what expanding states of a level came to.
 fn add(outcome: &mut SearchOutcome, level: u64, collected: ExpansionOutcome) {
-    outcome.transitions += collected.transitions;
-    outcome.partial += collected.postponed;
-    outcome.passed += collected.skipped;
-    outcome.beyond += collected.pruned;
-    outcome.taken.merge(collected.action_counts);
+    outcome.counters += collected.counters;
+    outcome.action_counts.merge(collected.action_counts);
     outcome.findings.merge(collected.findings.at_level(level));
 }
 
@@ -158,12 +160,12 @@ fn candidates(
 }
 
 /// The candidates seen for the first time, in order, without those that another or a state seen before dominates.
-fn undominated(
+fn undominated_states(
     candidates: StateList,
     visited: &mut BTreeSet<Vec<u8>>,
     dominance: Option<&Dominance>,
 ) -> StateList {
-    let Some(dominance) = dominance else { return unvisited(candidates, visited) };
+    let Some(dominance) = dominance else { return unvisited_states(candidates, visited) };
     let candidates: BTreeSet<Vec<u8>> = candidates.into_iter().collect();
     let dominates = |other: &Vec<u8>, state: &Vec<u8>| {
         let key = dominance.key_bytes(state.len());
@@ -186,7 +188,7 @@ fn undominated(
 }
 
 /// The candidates seen for the first time, in order.
-fn unvisited(candidates: StateList, visited: &mut BTreeSet<Vec<u8>>) -> StateList {
+fn unvisited_states(candidates: StateList, visited: &mut BTreeSet<Vec<u8>>) -> StateList {
     let mut new: Vec<_> =
         candidates.into_iter().filter(|state| visited.insert(state.clone())).collect();
     new.sort_unstable();

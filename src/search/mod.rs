@@ -16,6 +16,7 @@ mod expand;
 pub mod external;
 pub mod files;
 pub mod key_order;
+pub mod lasso;
 pub mod liveness;
 pub mod memory;
 pub mod memory_plan;
@@ -35,11 +36,11 @@ pub mod visited;
 pub use crate::exec::CheckSelection;
 pub use allocator::{return_free_blocks, return_large_blocks};
 pub use control::SearchControl;
-pub use external::ExternalSearch;
+pub use external::{ExternalSearch, SearchResources};
 pub use memory_plan::{MemoryPlan, cores};
 pub use storage::StateStorage;
 
-use crate::exec::{ActionCounts, Findings, ReductionCounters, StateSpace, Violation};
+use crate::exec::{ActionCounts, Counters, Findings, StateSpace, Violation};
 
 /// What to look for and when to stop.
 #[derive(Clone, Debug)]
@@ -104,36 +105,18 @@ pub struct SearchOutcome {
     pub verdict: SearchVerdict,
     /// The number of states of each level.
     pub levels: Vec<u64>,
-    /// Successors generated, repeats included, of all states expanded.
-    pub transitions: u64,
+    /// The statistics of all states expanded.
+    pub counters: Counters,
     /// All that was found wrong, selected as a violation or not.
     pub findings: Findings,
-    /// How many states were expanded with less than all their steps.
-    pub partial: u64,
-    /// How many of these had to be expanded once more, with the rest.
-    pub reexpanded: u64,
-    /// How many states were run through without being stored, each as often as it was.
-    pub passed: u64,
-    /// Steps that were not followed, as they lead to where nothing that is looked for can be reached from.
-    pub beyond: u64,
     /// How often each action was taken, by its number in the program that was run; where that was not counted, not at all.
-    pub taken: ActionCounts,
+    pub action_counts: ActionCounts,
 }
 
 impl SearchOutcome {
     /// The number of states found.
     pub fn states(&self) -> u64 {
         self.levels.iter().sum()
-    }
-
-    /// How it was reduced.
-    pub fn tally(&self) -> ReductionCounters {
-        ReductionCounters {
-            partially_expanded: self.partial,
-            re_expanded: self.reexpanded,
-            skipped: self.passed,
-            pruned: self.beyond,
-        }
     }
 
     /// The number of deadlock states among those expanded.

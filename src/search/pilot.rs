@@ -14,13 +14,21 @@ mod walk;
 use super::{CheckSelection, SearchControl};
 use crate::exec::{ObligationSink, StateSpace, SuccessorSink};
 use spill::Result;
-use walk::PilotWalk;
+use walk::{PilotWalk, WalkedLevels};
 
-/// States of the whole space that are walked, if they are not too wide, and bytes of these.
-const FEW: (usize, usize) = (10_000, 4 << 20);
+/// How much of the whole space is walked.
+struct PilotSize {
+    /// States, if they are not too wide.
+    states: usize,
+    /// Bytes of these.
+    bytes: usize,
+}
+
+/// What is walked first.
+const FEW: PilotSize = PilotSize { states: 10_000, bytes: 4 << 20 };
 
 /// The same where from level to level more is left.
-const MORE: (usize, usize) = (40_000, 16 << 20);
+const MORE: PilotSize = PilotSize { states: 40_000, bytes: 16 << 20 };
 
 /// If of a level so many times as much is left as of the one before, as much more may be left of the next: what is put off at
 /// the start may be all that there is to put off.
@@ -95,18 +103,18 @@ impl FirstLevels {
     }
 
     fn up_to(
-        (states, bytes): (usize, usize),
+        size: PilotSize,
         model: &dyn StateSpace,
         checks: &CheckSelection,
         control: &SearchControl,
     ) -> Result<FirstLevels> {
         let width = model.width();
-        let wanted = states.min(bytes / width).max(1);
+        let wanted = size.states.min(size.bytes / width).max(1);
         let mut walk = PilotWalk::new(model, BEYOND * wanted, control);
         while walk.states() < wanted && walk.next_level()? {}
         let is_violated = checks.any_selected(model, walk.findings());
         let is_all = walk.is_at_end();
-        let (states, ends, transitions) = walk.into_levels();
+        let WalkedLevels { states, ends, transitions } = walk.into_levels();
         Ok(FirstLevels { width, states, ends, transitions, are_more: false, is_all, is_violated })
     }
 
@@ -152,7 +160,7 @@ impl FirstLevels {
                 }
             }
         })?;
-        Ok(found.postponed >= PUT_OFF_MIN)
+        Ok(found.counters.partially_expanded >= PUT_OFF_MIN)
     }
 
     /// Whether they are too few to tell: the next level is too large.

@@ -1,27 +1,24 @@
 //! All states that a search has stored, looked at once more, in no order.
 
-use super::sleep_store::SleepSetModel;
-use super::trace::TraceFinder;
-use spill::{BlockDecoder, Codec, Result, SavedLevels, Segment};
+use super::trace::{StoredLevels, TraceFinder};
+use spill::{BlockDecoder, Result, Segment};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Looks at every state on disk: each thread makes something with `new` and shows it, by `look`, the states that it comes to.
 /// Gives what each thread has then; nothing if told to stop.
 pub fn scan_states<T: Send>(
     finder: &TraceFinder<'_>,
-    (levels, codec): (&SavedLevels, &Codec),
+    levels: StoredLevels<'_>,
     new: impl Fn() -> T,
     look: impl Fn(&mut T, &[u8]) + Sync,
 ) -> Result<Option<Vec<T>>> {
     let width = finder.model.width();
     // The states of levels may have values behind them.
-    let value_bytes = SleepSetModel::of(finder.model, codec).map_or(0, |it| it.values().bytes());
-    let whole = width + value_bytes;
+    let whole = width + levels.value_bytes(finder.model);
     let room = || (new(), BlockDecoder::new(whole), Vec::new());
     let mut rooms: Vec<_> = (0..finder.threads.max(1)).map(|_| room()).collect();
-    for level in 0..levels.len() {
-        let segments =
-            levels.open_pairs(finder.disk, whole, value_bytes, &codec.unprojected(), level)?;
+    for level in 0..levels.levels.len() {
+        let segments = levels.open(finder.model, level)?;
         let of = |segment| (0..Segment::blocks(segment)).map(move |block| (segment, block));
         let blocks: Vec<(&Segment, usize)> = segments.iter().flat_map(of).collect();
         let useful = blocks.len().clamp(1, rooms.len());

@@ -43,10 +43,7 @@ pub struct SearchStatus {
 
 impl SearchStatus {
     /// That of a search that takes so much of `budget` and `threads`, now.
-    pub(super) fn new(
-        (before, budget, threads): (f64, u64, u32),
-        now: ProgressSample,
-    ) -> SearchStatus {
+    pub(super) fn new(before: f64, budget: u64, threads: u32, now: ProgressSample) -> SearchStatus {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         let at = since.map_or(0, |it| it.as_millis() as u64);
         SearchStatus {

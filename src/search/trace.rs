@@ -23,10 +23,10 @@ use state_stack::StateStack;
 use super::SearchControl;
 use super::sleep_store::SleepSetModel;
 use crate::exec::{
-    StateSpace, StateValue, StepDescription, StepOutcome, SuccessorSink, SystemDescription,
-    Violation, concrete_violating_state, find_start,
+    Finding, StateSpace, StateValue, StepDescription, StepOutcome, SuccessorSink,
+    SystemDescription, Violation, concrete_violating_state, find_start,
 };
-use spill::{BlockDecoder, Codec, Disk, Error, Result, SavedLevels, Segment};
+use spill::{BlockDecoder, Codec, Disk, Error, LevelFormat, Result, SavedLevels, Segment};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -55,6 +55,32 @@ impl ReplayedTrace {
     }
 }
 
+/// The levels of a search, where they lie and how they are written.
+#[derive(Clone, Copy)]
+pub struct StoredLevels<'a> {
+    /// Has the files.
+    pub disk: &'a dyn Disk,
+    /// Where the levels are in them.
+    pub levels: &'a SavedLevels,
+    /// What has written the states.
+    pub codec: &'a Codec,
+}
+
+impl StoredLevels<'_> {
+    /// Bytes of the values behind the states of a model.
+    pub(super) fn value_bytes(&self, model: &dyn StateSpace) -> usize {
+        SleepSetModel::of(model, self.codec).map_or(0, |it| it.values().bytes())
+    }
+
+    /// The states of a level, whole, each with its value if the model's have some.
+    pub(super) fn open(&self, model: &dyn StateSpace, level: usize) -> Result<Vec<Segment>> {
+        let value_bytes = self.value_bytes(model);
+        let codec = &self.codec.unprojected();
+        let format = LevelFormat { width: model.width() + value_bytes, value_bytes, codec };
+        self.levels.open(self.disk, format, level)
+    }
+}
+
 /// What counterexamples are looked for with.
 #[derive(Clone, Copy)]
 pub struct TraceFinder<'a> {
@@ -71,20 +97,19 @@ pub struct TraceFinder<'a> {
 }
 
 impl<'a> TraceFinder<'a> {
-    /// The counterexample that ends in `witness`, a state of `level`, where `check` fails; nothing if
-    /// told to stop. The levels must be on disk as `levels` says and `codec` writes.
+    /// The counterexample that ends in the witness that `check` fails; nothing if told to stop.
     pub fn find(
         &self,
-        (levels, codec): (&SavedLevels, &Codec),
+        levels: StoredLevels<'_>,
         check: Violation,
-        level: u64,
-        witness: &[u8],
+        finding: &Finding,
     ) -> Result<Option<Counterexample<'a>>> {
         let _heeding = self.control.heed();
-        if let Some(found) = self.at_start(check, level) {
+        if let Some(found) = self.at_start(check, finding.level) {
             return Ok(Some(found));
         }
-        let Some(mut way) = self.path_backwards((levels, codec), level, witness)? else {
+        let way = self.path_backwards(levels, finding.level, &finding.witness)?;
+        let Some(mut way) = way else {
             return Ok(None);
         };
         self.replay(check, &mut || way.pop())
@@ -119,14 +144,13 @@ impl<'a> TraceFinder<'a> {
     /// The states from `witness`, of `level`, back to an initial one; nothing if told to stop.
     fn path_backwards(
         &self,
-        (levels, codec): (&SavedLevels, &Codec),
+        levels: StoredLevels<'_>,
         level: u64,
         witness: &[u8],
     ) -> Result<Option<StateStack>> {
         let masks = maximal_masks(self.model.write_masks());
         // The states of levels may have values behind them.
-        let value_bytes = SleepSetModel::of(self.model, codec).map_or(0, |it| it.values().bytes());
-        let whole = self.model.width() + value_bytes;
+        let whole = self.model.width() + levels.value_bytes(self.model);
         let mut rooms: Vec<TraceBuffers> =
             (0..self.threads.max(1)).map(|_| TraceBuffers::new(whole)).collect();
         let mut way = StateStack::new(self.model.width(), self.folder);
@@ -136,8 +160,7 @@ impl<'a> TraceFinder<'a> {
         let jumps = self.model.as_postponing().is_some();
         let mut missing = None;
         for level in (0..level as usize).rev() {
-            let segments =
-                levels.open_pairs(self.disk, whole, value_bytes, &codec.unprojected(), level)?;
+            let segments = levels.open(self.model, level)?;
             let before = self.predecessor(&masks, &segments, &mut rooms, &target)?;
             if self.control.should_stop() {
                 return Ok(None);
@@ -157,7 +180,7 @@ impl<'a> TraceFinder<'a> {
     /// The states of a way from an initial one to `state`, of `level`; nothing if told to stop.
     pub(super) fn path_to(
         &self,
-        levels: (&SavedLevels, &Codec),
+        levels: StoredLevels<'_>,
         level: u64,
         state: &[u8],
     ) -> Result<Option<Vec<Vec<u8>>>> {
@@ -375,20 +398,18 @@ impl<'a> Counterexample<'a> {
     }
 }
 
-/// The counterexample that ends in `witness`, a state of `level`, where `check` fails, all of it in
-/// memory. The levels must be on disk as `levels` says and `codec` writes.
+/// The counterexample that ends in the witness that `check` fails, all of it in memory.
 pub fn counterexample(
     model: &dyn StateSpace,
-    disk: &dyn Disk,
-    (levels, codec): (&SavedLevels, &Codec),
+    levels: StoredLevels<'_>,
     threads: usize,
     check: Violation,
-    level: u64,
-    witness: &[u8],
+    finding: &Finding,
 ) -> Result<ReplayedTrace> {
     let control = SearchControl::default();
+    let disk = levels.disk;
     let finder = TraceFinder { model, disk, threads, control: &control, folder: None };
-    let found = finder.find((levels, codec), check, level, witness)?;
+    let found = finder.find(levels, check, finding)?;
     Ok(found.unwrap_or_else(|| unreachable!("nobody asks it to stop")).trace())
 }
 

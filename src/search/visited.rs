@@ -42,22 +42,18 @@ impl<'a> VisitedStore<'a> {
         model: &'a dyn StateSpace,
         disk: Arc<dyn Disk>,
         plan: &MemoryPlan,
-        (storage, values): (&StateStorage, Option<ValueSpec>),
+        values: Option<ValueSpec>,
         saved: &SavedSearch,
     ) -> Result<VisitedStore<'a>> {
         let (store, codec) = (saved.store.clone(), saved.codec()?);
-        Ok(match storage {
+        Ok(match saved.storage()? {
             StateStorage::Sorted(_) => {
-                let (width, shares) = (model.width(), plan.shares());
-                let store = match (values, saved.values.clone()) {
-                    (None, None) => {
-                        let store =
-                            Store::restore(disk, width, codec, shares, store, plan.threads)?;
-                        with_dominance(store, model)
-                    }
-                    (Some(values), Some(saved)) => {
-                        let empty = empty_store(width, Some(values), disk, codec, plan);
-                        empty.restore_with_values((store, saved), plan.threads)?
+                let has_values = values.is_some();
+                let empty = empty_store(model.width(), values, disk, codec, plan);
+                let store = match (has_values, saved.values.clone()) {
+                    (false, None) => with_dominance(empty.restore(store, plan.threads)?, model),
+                    (true, Some(values)) => {
+                        empty.restore_with_values(store, values, plan.threads)?
                     }
                     _ => {
                         let what = "its states have values where they should not, or none";
@@ -67,8 +63,8 @@ impl<'a> VisitedStore<'a> {
                 VisitedStore::Sorted(Box::new(store))
             }
             StateStorage::Comback(settings) => {
-                let saved = (store, saved.frontier.clone());
-                let store = CombackStore::restore(model, disk, plan, *settings, codec, saved)?;
+                let empty = CombackStore::new(model, disk, plan, settings);
+                let store = empty.restore(codec, store, saved.frontier.clone())?;
                 VisitedStore::Comback(Box::new(store))
             }
         })

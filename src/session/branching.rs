@@ -7,7 +7,7 @@ use crate::ir::{CtlFormula, Expr};
 use crate::search::branching::{BranchingAnswer, BranchingCheck, GatheredStates};
 use crate::search::checkpoint::SavedSearch;
 use crate::search::visited::VisitedStore;
-use crate::search::{ExternalSearch, SearchControl};
+use crate::search::{ExternalSearch, SearchControl, SearchResources};
 use spill::{Disk, FileName};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -104,8 +104,8 @@ impl Session<'_> {
         let model = self.searched.model();
         let all = |why: &str| vec![Err(why.to_owned()); formulas.len()];
         let (limits, saved) = (self.limits.clone(), SavedSearch::load(&*disk)?);
-        let search =
-            ExternalSearch::resume(model, disk.clone(), saved, self.plan, limits, control)?;
+        let resources = SearchResources { disk: disk.clone(), plan: self.plan, control };
+        let search = ExternalSearch::resume(model, resources, limits, saved)?;
         let VisitedStore::Sorted(store) = search.store() else {
             return Ok(all("not supported: states stored as hashes and back-edges"));
         };

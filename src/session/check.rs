@@ -1,19 +1,21 @@
 //! Asking for a search: a model, what to look for, what it may take.
 
+use super::config::ModelConfig;
 use super::memory_budget::SearchBudget;
 use super::reduction_request::ReductionRequest;
 use super::searched_model::{DecidedReductions, ModelSummary, SearchedModel};
 use super::step_choice::StepChoice;
 use super::{
-    CheckResult, Error, EventuallyCheck, ExecutableProgram, RunLimits, SearchDirectory, SearchJob,
-    Session, TextModel, check_room, reject_empty_scope,
+    CheckConfig, CheckResult, Error, EventuallyCheck, ExecutableProgram, PreparedSearch, RunLimits,
+    SavedLimits, SearchDirectory, SearchJob, SearchOutputs, Session, TextModel, check_room,
+    reject_empty_scope,
 };
 use crate::budget::AnalysisBudget;
 use crate::exec::{ExecutionMode, StateSpace};
 use crate::reduce::rewriting::RewriteSelection;
 use crate::reduce::{ReductionSelection, ReductionStack};
 use crate::report::{CheckScope, RUST};
-use crate::search::{CheckSelection, MemoryPlan, SearchControl, SearchLimits, StateStorage};
+use crate::search::{CheckSelection, SearchControl, SearchLimits, StateStorage};
 use crate::source::SourceMap;
 use crate::system::{PackedSystem, PackingError, RestrictedSystem, TransitionSystem};
 use std::borrow::Cow;
@@ -36,15 +38,11 @@ pub struct Check<'m> {
     subject: CheckSubject<'m>,
     /// Bytes of a state of a Rust type, if that is said.
     state_bytes: Option<usize>,
-    budget: SearchBudget,
-    limits: SearchLimits,
+    config: CheckConfig,
     storage: StateStorage,
     /// If that is said: else as the model wishes.
     reduce: Option<ReductionRequest>,
     dir: Option<PathBuf>,
-    disk_limit: Option<u64>,
-    checkpoint_every: Duration,
-    max_time: Option<Duration>,
     control: Option<Arc<SearchControl>>,
     /// How many levels are visited, if that is bounded.
     levels_max: Option<u64>,
@@ -77,6 +75,8 @@ struct RustType<'m> {
     model: Box<dyn Fn(Option<usize>) -> Box<dyn StateSpace + 'm> + 'm>,
     /// What is said to be so eventually, asked of such a model.
     promised: Box<dyn Fn(usize) -> Vec<EventuallyCheck<'m>> + 'm>,
+    /// Whether a search stops with the first state of a level that violates something.
+    stops_within_level: bool,
 }
 
 impl<'m> Check<'m> {
@@ -93,17 +93,20 @@ impl<'m> Check<'m> {
             all.map(|(name, avoiding)| EventuallyCheck::new(name, Box::new(avoiding))).collect()
         };
         let (model, promised) = (Box::new(model), Box::new(promised));
-        let mut check =
-            Check::of(CheckSubject::Rust(RustType { name: type_name::<T>(), model, promised }));
-        check.limits.stop_within_level = true;
-        check
+        Check::of(CheckSubject::Rust(RustType {
+            name: type_name::<T>(),
+            model,
+            promised,
+            stops_within_level: true,
+        }))
     }
 
     /// A search of a model.
     pub fn of_model<M: StateSpace>(model: &'m M) -> Check<'m> {
         let name = type_name::<M>();
         let (model, promised) = (Box::new(move |_| Box::new(model) as _), Box::new(|_| Vec::new()));
-        Check::of(CheckSubject::Rust(RustType { name, model, promised }))
+        let stops_within_level = false;
+        Check::of(CheckSubject::Rust(RustType { name, model, promised, stops_within_level }))
     }
 
     /// A search of a model that came from a text.
@@ -112,36 +115,41 @@ impl<'m> Check<'m> {
     }
 
     fn of(subject: CheckSubject<'m>) -> Check<'m> {
-        let RunLimits { memory, threads, disk_limit, checkpoint_every, exec, .. } =
-            RunLimits::default();
+        let mut config = CheckConfig::default();
+        if let CheckSubject::Text(model) = &subject {
+            config.model = ModelConfig::of(&model.options);
+            config.properties.named_conditions = model.options.conditions.clone();
+        }
         Check {
             subject,
             state_bytes: None,
-            budget: SearchBudget { memory, threads, exec, goes_on: false, counts: true },
-            limits: SearchLimits::default(),
+            config,
             storage: StateStorage::default(),
             reduce: None,
             dir: None,
-            disk_limit,
-            checkpoint_every,
-            max_time: None,
             control: None,
             levels_max: None,
             is_enough: None,
         }
     }
 
+    /// What is checked, and how. It replaces all that was said before.
+    pub fn config(mut self, config: CheckConfig) -> Self {
+        self.config = config;
+        self
+    }
+
     /// The most bytes that the process may hold resident; by default a GiB. What the program holds besides
     /// counts when the search begins. Blocks that were freed count, too, and glibc keeps large ones, but for
     /// programs that begin with [`return_large_blocks`](crate::search::return_large_blocks).
     pub fn memory(mut self, bytes: u64) -> Self {
-        self.budget.memory = bytes;
+        self.config.limits.memory = bytes;
         self
     }
 
     /// How many threads search; by default as many as there are cores and memory is enough for.
     pub fn threads(mut self, threads: u16) -> Self {
-        self.budget.threads = Some(threads.max(1));
+        self.config.limits.threads = Some(threads.max(1));
         self
     }
 
@@ -161,26 +169,26 @@ impl<'m> Check<'m> {
 
     /// The most bytes that the directory may take.
     pub fn disk_limit(mut self, bytes: u64) -> Self {
-        self.disk_limit = Some(bytes);
+        self.config.limits.disk_limit = Some(bytes);
         self
     }
 
     /// What counts as a violation; by default everything.
     pub fn checks(mut self, checks: CheckSelection) -> Self {
-        self.limits.checks = checks;
+        self.config.properties.set_checks(checks);
         self
     }
 
     /// Visits all states, whatever is violated. By default the search ends with the level of the first violation; that of
     /// a [`TransitionSystem`] with the first state of the level that violates something, in the order of their bytes.
     pub fn keep_going(mut self) -> Self {
-        self.limits.stop_on_violation = false;
+        self.config.search.keep_going = true;
         self
     }
 
     /// Stops, to be gone on with, at the end of the level that reaches so many states.
     pub fn max_states(mut self, states: u64) -> Self {
-        self.limits.max_states = Some(states);
+        self.config.limits.max_states = Some(states);
         self
     }
 
@@ -204,13 +212,13 @@ impl<'m> Check<'m> {
 
     /// Stops, to be gone on with, after this time.
     pub fn max_time(mut self, time: Duration) -> Self {
-        self.max_time = Some(time);
+        self.config.limits.max_time = Some(time);
         self
     }
 
     /// The longest time between two checkpoints; by default ten minutes.
     pub fn checkpoint_every(mut self, time: Duration) -> Self {
-        self.checkpoint_every = time;
+        self.config.limits.checkpoint_every = time;
         self
     }
 
@@ -231,13 +239,13 @@ impl<'m> Check<'m> {
     /// Searches on after a violation that was found with steps put off, without that, for one after fewer
     /// steps.
     pub fn shortest(mut self) -> Self {
-        self.limits.shortest = true;
+        self.config.search.shortest = true;
         self
     }
 
     /// How a model from a text is run; by default as machine code, where that can be made.
     pub fn exec(mut self, exec: ExecutionMode) -> Self {
-        self.budget.exec = exec;
+        self.config.limits.exec = exec;
         self
     }
 
@@ -255,10 +263,11 @@ impl<'m> Check<'m> {
     /// If the budget is too small, the directory is not this search's, the disk fails or is full, or the
     /// model fails. What was searched up to the last checkpoint is kept.
     pub fn run(self) -> Result<CheckResult<'m>, Error> {
-        let deadline = self.max_time.and_then(|time| Instant::now().checked_add(time));
+        let RunLimits { checkpoint_every, max_time, .. } = self.config.limits;
+        let deadline = max_time.and_then(|time| Instant::now().checked_add(time));
         let control = self.control.clone();
-        let control = control
-            .unwrap_or_else(|| Arc::new(SearchControl::new(self.checkpoint_every, deadline)));
+        let control =
+            control.unwrap_or_else(|| Arc::new(SearchControl::new(checkpoint_every, deadline)));
         let mut state_bytes = self.state_bytes;
         loop {
             match self.attempt(state_bytes, &control) {
@@ -272,17 +281,29 @@ impl<'m> Check<'m> {
         }
     }
 
+    /// What the search checks and when it stops.
+    fn search_limits(&self) -> SearchLimits {
+        let stop_within_level = match &self.subject {
+            CheckSubject::Rust(it) => it.stops_within_level,
+            CheckSubject::Text(_) => false,
+        };
+        SearchLimits { stop_within_level, ..self.config.search_limits() }
+    }
+
     /// Searches with states of a Rust type that have so many bytes, if that is said.
     fn attempt(
         &self,
         state_bytes: Option<usize>,
         control: &Arc<SearchControl>,
     ) -> Result<CheckResult<'m>, Error> {
-        let Check { subject, limits, storage, dir, disk_limit, .. } = self;
+        let Check { subject, config, storage, dir, .. } = self;
+        let RunLimits { memory, threads, disk_limit, exec, .. } = config.limits;
+        let limits = &self.search_limits();
         let goes_on = dir.as_deref().is_some_and(SearchDirectory::has_search);
-        let budget = SearchBudget { goes_on, ..self.budget };
+        let budget = SearchBudget { memory, threads, exec, goes_on, counts: true };
+        let settings = SearchSettings { config, limits, storage, budget };
         let mut unreduced = None;
-        let (searched, about, plan, job) = match subject {
+        let (prepared, job) = match subject {
             CheckSubject::Text(model) => {
                 let decided = dir.as_deref().filter(|_| goes_on).map(SearchDirectory::decided);
                 let decided = decided.transpose()?;
@@ -293,29 +314,26 @@ impl<'m> Check<'m> {
                     let _heeding = control.heed();
                     budget.executor(it)
                 });
-                let again = limits.shortest.then(|| runs.clone());
-                let wanted = (limits, storage);
-                let ready = prepare_text(model, (runs, budget), wanted, how, (control, &analysis))?;
-                let shorter = |it| model.unreduced(it, ready.0.wished(), wanted, &analysis);
+                let again = config.search.shortest.then(|| runs.clone());
+                let ready = prepare_text(model, runs, &settings, how, control)?;
+                let wished = ready.0.searched.wished();
+                let shorter = |it| model.unreduced(it, wished, config, storage, &analysis);
                 unreduced = again.map(shorter);
                 ready
             }
             CheckSubject::Rust(it) => {
-                prepare_rust((it.model)(state_bytes), it.name.clone(), budget, limits, storage)?
+                prepare_rust((it.model)(state_bytes), it.name.clone(), &settings)?
             }
         };
-        check_room(storage, &plan, searched.model().width())?;
+        check_room(storage, &prepared.plan, prepared.searched.model().width())?;
         let (directory, saved) = match dir {
-            Some(path) if goes_on => SearchDirectory::resume(path, &job, *disk_limit)?,
-            path => (SearchDirectory::create(path.as_deref(), &job, *disk_limit)?, None),
+            Some(path) if goes_on => SearchDirectory::resume(path, &job, disk_limit)?,
+            path => (SearchDirectory::create(path.as_deref(), &job, disk_limit)?, None),
         };
-        let SearchBudget { memory, threads, exec, .. } = budget;
-        let (disk_limit, checkpoint_every) = (directory.disk.limit(), self.checkpoint_every);
-        let usual = RunLimits::default();
-        let means = RunLimits { memory, threads, disk_limit, checkpoint_every, exec, ..usual };
-        directory.save_limits(&means)?;
-        let stored = (storage.clone(), plan);
-        let session = Session::new(searched, about, limits.clone(), stored, directory);
+        let disk_limit = directory.disk.limit();
+        let limits_to_save = RunLimits { disk_limit, ..config.limits.clone() };
+        directory.save_limits(&SavedLimits::new(limits_to_save, SearchOutputs::default()))?;
+        let session = Session::new(prepared, directory);
         let mut session = session.with_stop_conditions(self.levels_max, self.is_enough.clone());
         if let CheckSubject::Rust(it) = subject {
             let promised = (it.promised)(session.searched().model().width());
@@ -362,54 +380,70 @@ impl ReductionMode {
     }
 }
 
-/// A model ready to be searched, what there is to tell of it, its memory, and what to keep of it.
-type PreparedSearch<'m> = (SearchedModel<'m>, ModelSummary<'m>, MemoryPlan, SearchJob);
+/// What a search is prepared with.
+struct SearchSettings<'s> {
+    config: &'s CheckConfig,
+    limits: &'s SearchLimits,
+    storage: &'s StateStorage,
+    budget: SearchBudget,
+}
 
+/// Prepares a search of a model from a text, and what its directory keeps.
 fn prepare_text<'m>(
     model: &'m TextModel,
-    (runs, budget): (ExecutableProgram<'m>, SearchBudget),
-    (limits, storage): (&SearchLimits, &StateStorage),
+    runs: ExecutableProgram<'m>,
+    settings: &SearchSettings<'_>,
     how: ReductionMode,
-    (control, analysis): (&SearchControl, &AnalysisBudget),
-) -> Result<PreparedSearch<'m>, Error> {
+    control: &SearchControl,
+) -> Result<(PreparedSearch<'m>, SearchJob), Error> {
+    let SearchSettings { config, limits, storage, budget } = *settings;
     let about = model.about(limits);
     reject_empty_scope(&about)?;
+    let analysis = AnalysisBudget::new(budget.memory, control);
     let searched = match how {
-        ReductionMode::AsWished => model.searched_by(runs, analysis),
+        ReductionMode::AsWished => model.searched_by(runs, &analysis),
         // What was applied when the search began is applied again, whatever the memory budget is now.
         ReductionMode::AsDecided(decided) => {
             model.reduced_as(runs, decided, &AnalysisBudget::largest_watched(control))
         }
         ReductionMode::Asked(reduce) => {
-            model.reduced(runs, reduce, (limits, storage), control, analysis)
+            model.reduced(runs, reduce, (limits, storage), control, &analysis)
         }
     };
     if control.is_stopped() && !searched.is_undecided() {
         return Err(Error::Stopped(control.progress.describe_phase()));
     }
     let plan = budget.plan(model, storage.stored_width(searched.model()))?;
-    let job = SearchJob::new(model, &searched, limits, storage);
-    Ok((searched, about, plan, job))
+    let job = SearchJob::new(config, model, &searched, storage);
+    let (limits, storage) = (limits.clone(), storage.clone());
+    Ok((PreparedSearch { searched, about, limits, storage, plan }, job))
 }
 
+/// Prepares a search of a Rust type, and what its directory keeps.
 fn prepare_rust<'m>(
     model: Box<dyn StateSpace + 'm>,
     name: String,
-    budget: SearchBudget,
-    limits: &SearchLimits,
-    storage: &StateStorage,
-) -> Result<PreparedSearch<'m>, Error> {
+    settings: &SearchSettings<'_>,
+) -> Result<(PreparedSearch<'m>, SearchJob), Error> {
+    let SearchSettings { config, limits, storage, budget } = *settings;
     let scope = CheckScope::of_model(model.description(), &limits.checks);
-    let job = SearchJob::of_rust(&name, &*model, limits, storage);
+    let job = SearchJob::of_rust(config, &name, &*model, storage);
     let sources = Cow::Owned(SourceMap::default());
-    let (language, key_order) = (RUST, "declared");
-    let about =
-        ModelSummary { name: name.into(), language, key_order, sources, claim: None, scope };
+    let about = ModelSummary {
+        name: name.into(),
+        language: RUST,
+        key_order: "declared",
+        sources,
+        conditions: &[],
+        claim: None,
+        scope,
+    };
     reject_empty_scope(&about)?;
     let searched =
         SearchedModel::new(model, ReductionStack::default(), None, ReductionSelection::default());
     let plan = budget.plan_for_rust(storage.stored_width(searched.model()))?;
-    Ok((searched, about, plan, job))
+    let (limits, storage) = (limits.clone(), storage.clone());
+    Ok((PreparedSearch { searched, about, limits, storage, plan }, job))
 }
 
 /// A type's name, and those of its parameters, without the ways there.
@@ -430,6 +464,6 @@ mod tests {
     #[test]
     fn types_are_called_by_their_names() {
         assert_eq!(type_name::<Check>(), "Check");
-        assert_eq!(type_name::<Of<Option<SearchLimits>, 2>>(), "Of<Option<Limits>, 2>");
+        assert_eq!(type_name::<Of<Option<SearchLimits>, 2>>(), "Of<Option<SearchLimits>, 2>");
     }
 }

@@ -51,6 +51,11 @@ impl<'m> CheckResult<'m> {
         }
     }
 
+    /// All there is to report.
+    pub(super) fn report(&self) -> Option<report::Report<'_>> {
+        self.session.report()
+    }
+
     /// How many states were visited.
     pub fn states(&self) -> u64 {
         self.outcome.states()
@@ -166,8 +171,8 @@ impl fmt::Display for CheckResult<'_> {
                     match promised.run() {
                         Ok(None) => {}
                         Ok(Some(run)) => {
-                            let how = (report.sources, &TraceDisplayOptions::default());
-                            writeln!(f, "{}", run.text(how, &name))?;
+                            let view = TraceDisplayOptions::default();
+                            writeln!(f, "{}", run.text(report.sources, &view, &name))?;
                         }
                         Err(error) => writeln!(f, "the run was not found: {error}\n")?,
                     }
@@ -176,9 +181,9 @@ impl fmt::Display for CheckResult<'_> {
             }
             Ok(Some((violation, way))) => {
                 let mut written = Ok(());
-                let how = (report.sources, &TraceDisplayOptions::default());
+                let view = TraceDisplayOptions::default();
                 let ending = CounterexampleEnd::of(&violation, &way, report.sources);
-                report::write_trace(how, &ending, &way, &mut |text| {
+                report::write_trace(report.sources, &view, &ending, &way, &mut |text| {
                     written = written.and_then(|()| f.write_str(text));
                 });
                 written?;

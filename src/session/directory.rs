@@ -3,23 +3,25 @@
 //! Beside what the search keeps in it, a directory holds the *job*: the model's text and the flags
 //! that decide what is searched for, so that it can be resumed anywhere by itself.
 
+use super::config::CheckConfig;
 use super::error::{DirectoryConflict, Error};
 use super::eventually_verdicts::EventuallyVerdicts;
 use super::in_memory_answer::InMemoryAnswer;
 use super::job::SearchJob;
 use super::removal::{RemoveOnDrop, abandon, remove_files};
-use super::run_limits::RunLimits;
+use super::run_limits::SavedLimits;
+use super::saved_check::SavedCheck;
 use super::searched_model::DecidedReductions;
 use super::session_log::SessionStart;
 use crate::report::EventuallyResult;
 use crate::search::SearchVerdict;
 use crate::search::checkpoint::SavedSearch;
-use crate::search::event_log::{self, RecordedStart};
+use crate::search::event_log::{self, RecordedSession, RecordedStart};
 use crate::search::files::{
     ANSWER, DirectoryFile, EVENTUALLY_VERDICTS, JOB, MANIFEST, RUN_LIMITS, SESSION_START,
     TEMPORARY, unfinished,
 };
-use crate::search::{MemoryPlan, SearchControl};
+use crate::search::{MemoryPlan, SearchControl, SearchLimits};
 use spill::{Disk, MeteredDisk, RealDisk};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -35,7 +37,7 @@ pub struct SearchDirectory {
     /// Its files, counted.
     pub disk: Arc<MeteredDisk>,
     /// What the sitting before took, if there was one that told.
-    pub previous_limits: Option<RunLimits>,
+    pub previous_limits: Option<SavedLimits>,
     /// Removes it when dropped.
     temporary: Option<RemoveOnDrop>,
 }
@@ -91,7 +93,7 @@ impl SearchDirectory {
         disk_limit: Option<u64>,
     ) -> Result<(SearchDirectory, DirectoryContents), Error> {
         let before = DirectoryContents::read(path)?.limits;
-        let disk_limit = disk_limit.or(before.and_then(|it| it.disk_limit));
+        let disk_limit = disk_limit.or(before.and_then(|it| it.limits.disk_limit));
         let directory = SearchDirectory::lock(path.to_path_buf(), None, disk_limit)?;
         // Read again: another process may have ended its search just before the lock was taken.
         let contents = DirectoryContents::read(path)?;
@@ -128,8 +130,10 @@ impl SearchDirectory {
             directory.decide(job)?;
             return Ok((directory, None));
         }
-        let wishes =
-            |job: &SearchJob| (job.checks, job.keep_going, job.storage.clone(), job.runs.clone());
+        let wishes = |job: &SearchJob| {
+            let SearchLimits { checks, stop_on_violation, .. } = job.limits(None);
+            (checks, stop_on_violation, job.storage.clone(), job.runs.clone())
+        };
         let taken = match theirs.digest == job.digest {
             true if wishes(&theirs) == wishes(job) => return Ok((directory, saved)),
             true => DirectoryConflict::Otherwise,
@@ -149,13 +153,13 @@ impl SearchDirectory {
     }
 
     /// Keeps what this sitting takes for the next one.
-    pub fn save_limits(&self, means: &RunLimits) -> Result<(), Error> {
+    pub fn save_limits(&self, means: &SavedLimits) -> Result<(), Error> {
         let means = means.in_directory(&self.path);
         means.commit(&*self.disk).map_err(|error| Error::Begin(self.path.clone(), error))
     }
 
     /// The same, where it is not what the sitting before took. What is refused is not to be kept.
-    pub fn save_changed_limits(&self, means: &RunLimits) -> Result<(), Error> {
+    pub fn save_changed_limits(&self, means: &SavedLimits) -> Result<(), Error> {
         match self.previous_limits.as_ref().is_some_and(|it| it.is_equivalent(means)) {
             true => Ok(()),
             false => self.save_limits(means),
@@ -180,15 +184,17 @@ impl SearchDirectory {
     /// `verdict` says.
     pub(super) fn run_session<T>(
         &self,
-        (sitting, plan): (SessionStart, MemoryPlan),
+        sitting: SessionStart,
+        plan: MemoryPlan,
         control: &SearchControl,
         verdict: impl Fn(&T) -> &'static str,
         run: impl FnOnce() -> spill::Result<T>,
     ) -> spill::Result<T> {
         sitting.save(&*self.disk);
         let SessionStart { begun: at, expanded, seconds: before } = sitting;
-        let begun = RecordedStart { at, expanded, before, plan };
-        event_log::run_recorded((&self.path, &self.disk), &begun, control, verdict, run)
+        let start = RecordedStart { at, expanded, before, plan };
+        let session = RecordedSession { dir: &self.path, disk: &self.disk, start, control };
+        event_log::run_recorded(session, verdict, run)
     }
 
     /// Keeps the directory even if it is a temporary one.
@@ -252,7 +258,7 @@ pub struct DirectoryContents {
     /// What is said to be so eventually in a search of a Rust type, and what came of it.
     pub promises: Vec<EventuallyResult>,
     /// What the last sitting takes, if it told.
-    pub limits: Option<RunLimits>,
+    pub limits: Option<SavedLimits>,
     /// How the last sitting began, if it told: only to be shown.
     pub session_start: Option<SessionStart>,
     /// The bytes of all files.
@@ -262,6 +268,12 @@ pub struct DirectoryContents {
 }
 
 impl DirectoryContents {
+    /// What is checked in the directory, and how, with what its last session took.
+    pub fn config(&self) -> CheckConfig {
+        let SavedLimits { limits, outputs: output, .. } = self.limits.clone().unwrap_or_default();
+        CheckConfig { limits, output, ..self.job.config() }
+    }
+
     /// The answer of a search for what is to be seen in states and steps that came to this, with what is known of runs.
     pub fn verdict_with_runs(&self, states: SearchVerdict) -> SearchVerdict {
         EventuallyResult::verdict_with(states, &self.promises)
@@ -273,7 +285,10 @@ impl DirectoryContents {
         let files = disk.list().map_err(|error| Error::Open(path.to_path_buf(), error))?;
         let has = |wanted: &str| files.iter().any(|(name, _)| name == wanted);
         if !has(JOB) {
-            return Err(Error::NoSearch(path.to_path_buf()));
+            return Err(match SavedCheck::load(path)? {
+                Some(check) => Error::SeveralSearches(path.to_path_buf(), check.folders),
+                None => Error::NoSearch(path.to_path_buf()),
+            });
         }
         let job = SearchJob::load(&disk).map_err(|error| Error::Open(path.to_path_buf(), error))?;
         let saved = if has(MANIFEST) { last(&disk, &job) } else { Ok(None) };
@@ -285,7 +300,7 @@ impl DirectoryContents {
             .transpose()
             .map_err(|error| Error::Open(path.to_path_buf(), error))?
             .unwrap_or_default();
-        let means = has(RUN_LIMITS).then(|| RunLimits::load(&disk)).transpose();
+        let means = has(RUN_LIMITS).then(|| SavedLimits::load(&disk)).transpose();
         let means = means.map_err(|error| Error::Open(path.to_path_buf(), error))?;
         let bytes = files.iter().map(|(_, length)| length).sum();
         let sitting = has(SESSION_START).then(|| SessionStart::load(&disk)).flatten();

@@ -10,12 +10,13 @@ use crate::search::checkpoint::SavedSearch;
 use crate::search::liveness::early_termination::EarlyTermination;
 use crate::search::liveness::nested_dfs::ProbeVerdict;
 use crate::search::liveness::owcty::{
-    ComponentOf, CycleSearch, ProductAcceptance, ReachedStates, STAGES, SavedCycleSearch,
+    AcceptingProduct, ComponentOf, CycleCheckpoint, CycleSearch, ProductAcceptance, ReachedStates,
+    STAGES, SavedCycleSearch,
 };
 use crate::search::trace::TraceFinder;
 use crate::search::visited::VisitedStore;
 use crate::search::{
-    ExternalSearch, MemoryPlan, SearchControl, SearchOutcome, SearchVerdict, StateStorage,
+    ExternalSearch, MemoryPlan, SearchControl, SearchOutcome, SearchResources, SearchVerdict,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -98,7 +99,8 @@ impl EmptinessOutcome {
     pub fn in_directory(
         judged: &ProductCheck<'_, '_>,
         finder: TraceFinder<'_>,
-        (dir, saved): (&Path, &SavedSearch),
+        dir: &Path,
+        saved: &SavedSearch,
     ) -> Result<EmptinessOutcome, Error> {
         let read = || -> spill::Result<EmptinessOutcome> {
             saved.check_model(finder.model)?;
@@ -185,10 +187,10 @@ impl<'m> EmptinessSearch<'m> {
         saved: Option<SavedSearch>,
         control: &SearchControl,
     ) -> Result<EmptinessOutcome, Error> {
-        let sitting = (SessionStart::after(saved.as_ref()), self.plan);
+        let begun = SessionStart::after(saved.as_ref());
         let verdict = |it: &EmptinessOutcome| super::verdict(&it.found);
         let pursue = || self.search(saved, control);
-        self.directory.run_session(sitting, control, verdict, pursue).map_err(|error| {
+        self.directory.run_session(begun, self.plan, control, verdict, pursue).map_err(|error| {
             let failed = Error::Run(self.directory.path.clone(), error);
             // It cannot be gone on with when states are to become others.
             if failed.lacks_slots().is_none() {
@@ -212,10 +214,10 @@ impl<'m> EmptinessSearch<'m> {
         }
         let (reached, saved) = (SavedSearch::load(&*disk)?, SavedCycleSearch::load(&*disk)?);
         let outcome = reached.outcome()?;
-        let both = (ReachedStates::of(&reached)?, saved);
+        let checkpoint = CycleCheckpoint { reached: ReachedStates::of(&reached)?, saved };
         let shared: Arc<dyn spill::Disk> = disk.clone();
-        let mut search =
-            CycleSearch::resume(model, self.target.accepting(), shared, both, self.plan, control)?;
+        let product = AcceptingProduct { model, acceptance: self.target.accepting() };
+        let mut search = CycleSearch::resume(product, shared, checkpoint, self.plan, control)?;
         if let Some(fair) = fair {
             search = search.with_fairness(fair);
         }
@@ -267,9 +269,9 @@ impl<'m> EmptinessSearch<'m> {
         let VisitedStore::Sorted(store) = search.store() else {
             unreachable!("it stores states as sorted runs")
         };
-        let accepting = self.target.accepting();
+        let product = AcceptingProduct { model, acceptance: self.target.accepting() };
         let is_gathered = !control.should_stop()
-            && CycleSearch::gather(store, model, &accepting, &*disk, control, None)?.is_some();
+            && CycleSearch::gather(store, &product, &*disk, control, None)?.is_some();
         told.outcome.verdict = SearchVerdict::Incomplete;
         Ok((!is_gathered).then_some(told))
     }
@@ -282,16 +284,10 @@ impl<'m> EmptinessSearch<'m> {
     ) -> spill::Result<ExternalSearch<'s>> {
         let (model, disk) = (self.target.model, self.directory.disk.clone());
         let limits = LivenessCheck::limits(self.max_states);
+        let resources = SearchResources { disk, plan: self.plan, control };
         match saved {
-            None => ExternalSearch::begin_stored(
-                model,
-                disk,
-                self.plan,
-                limits,
-                control,
-                StateStorage::default(),
-            ),
-            Some(saved) => ExternalSearch::resume(model, disk, saved, self.plan, limits, control),
+            None => ExternalSearch::begin(model, resources, limits),
+            Some(saved) => ExternalSearch::resume(model, resources, limits, saved),
         }
     }
 }

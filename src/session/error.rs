@@ -49,8 +49,12 @@ pub enum Error {
     NotEmpty(PathBuf),
     /// The directory has another search in it.
     Taken(PathBuf, DirectoryConflict),
+    /// All properties of runs of the model of this name are asked for, and it has none.
+    NoRunProperty(String),
     /// There is no search in the directory.
     NoSearch(PathBuf),
+    /// The directory is that of a check that takes several searches, in these folders.
+    SeveralSearches(PathBuf, Vec<String>),
     /// The model of the search is in a language that this version does not know.
     Language(String),
     /// The model of the search is a Rust type: only the program that has it can go on.
@@ -155,6 +159,11 @@ impl fmt::Display for Error {
                 "{} is not a search directory, or no search has begun in it",
                 path.display()
             ),
+            Error::NoRunProperty(model) => write!(f, "{model} has no property of runs"),
+            Error::SeveralSearches(path, folders) => {
+                let folders = folders.join(", ");
+                write!(f, "{} holds a check of several searches: {folders}", path.display())
+            }
             Error::Language(name) => {
                 write!(f, "models in {name} cannot be read by this version")
             }

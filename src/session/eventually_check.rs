@@ -6,13 +6,14 @@
 use super::directory::reject_link;
 use super::emptiness_search::{EmptinessSearch, EmptinessTarget};
 use super::liveness::ReplayedRun;
-use super::{Error, SearchDirectory, SearchJob};
+use super::{CheckConfig, Error, SearchDirectory, SearchJob};
 use crate::exec::StateSpace;
 use crate::report::{EventuallyResult, ViolatingRun};
 use crate::search::files::eventually;
+use crate::search::lasso::Lasso;
 use crate::search::liveness::in_memory::probe;
-use crate::search::liveness::nested_dfs::{Lasso, ProbeLimits, ProbeVerdict};
-use crate::search::{MemoryPlan, SearchControl, SearchLimits, StateStorage};
+use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
+use crate::search::{MemoryPlan, SearchControl, StateStorage};
 use crate::source::SourceMap;
 use std::path::{Path, PathBuf};
 
@@ -84,9 +85,9 @@ impl<'m> EventuallyCheck<'m> {
     ) -> Result<ProbeVerdict, Error> {
         let (model, disk_left) = (&*self.avoiding, room.disk_left);
         let job = SearchJob::of_rust(
+            &CheckConfig::default(),
             &self.name,
             model,
-            &SearchLimits::default(),
             &StateStorage::default(),
         );
         let (directory, saved) = match SearchDirectory::has_search(place) {

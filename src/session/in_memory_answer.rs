@@ -3,7 +3,8 @@
 use crate::exec::ProcessSet;
 use crate::search::checkpoint::FORMAT;
 use crate::search::files::ANSWER;
-use crate::search::liveness::nested_dfs::{Lasso, ProbeResult, ProbeVerdict};
+use crate::search::lasso::Lasso;
+use crate::search::liveness::nested_dfs::{ProbeResult, ProbeVerdict};
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::{Disk, Result};
 

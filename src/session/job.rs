@@ -1,15 +1,17 @@
 //! The job of a search directory: the model's text and the flags that decide what is searched for, so that the search can be
 //! resumed anywhere by itself.
 
+use super::config::ModelConfig;
 use super::error::Error;
 use super::liveness_check::{Fairness, LivenessCheck, SavedProperty};
 use super::reduction_request::ReductionRequest;
 use super::step_choice::StepChoice;
-use super::{KeyOrder, SearchedModel, SlotCounts, TextModel};
+use super::{
+    CheckConfig, KeyOrder, RunLimits, SearchOutputs, SearchedModel, SlotCounts, TextModel,
+};
 use crate::exec::StateSpace;
-use crate::front::{ClaimChoice, Language, Options};
+use crate::front::{Language, Options};
 use crate::ir::layout::GroupId;
-use crate::ir::{EndRule, FlagCondition, OverflowRule};
 use crate::reduce::claim::FiniteRunPolicy;
 use crate::reduce::dominance::DominanceSense;
 use crate::reduce::partial_order::PartialOrderStrategy;
@@ -38,24 +40,13 @@ const UNFOUND: u8 = 128;
 /// What a directory searches for.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
 pub struct SearchJob {
+    /// What is checked, and how: a [`CheckConfig`] in JSON.
+    config: String,
     language: String,
     /// Names and texts of the model's files.
     files: Vec<(String, String)>,
-    defines: Vec<(String, i64)>,
-    macros: Vec<(String, String)>,
-    /// How many instances a `run` in a loop may make, if that is said.
-    slots: Option<u32>,
     /// How many slots there are for processes that are started in loops or by recursion, by their names.
     room: SlotCounts,
-    /// Whether the model is searched with a claim, if it has one.
-    with_claim: bool,
-    /// Which that is, if that is said.
-    claim: Option<String>,
-    wraps: bool,
-    /// Whether what is sent to a full channel is lost.
-    lossy: bool,
-    /// What counts as a deadlock: 0 as the language has it, 1 stuck, 2 stuttering.
-    deadlock: u8,
     /// The passes by which the program is rewritten: a bit for each.
     rewritings: u8,
     /// Whether one variable of each set that only count on from each other is always 0.
@@ -83,15 +74,6 @@ pub struct SearchJob {
     order: Vec<u32>,
     /// Of the model with that order.
     pub(super) digest: [u8; 32],
-    /// Deadlock, assertions, invariants, faults, claims.
-    pub(super) checks: [bool; 5],
-    pub(super) keep_going: bool,
-    /// Whether it ends when all properties of states are answered.
-    stop_when_answered: bool,
-    /// Whether a shortest counterexample is wanted, though steps may be put off.
-    shortest: bool,
-    /// Whether it is counted how often each action is taken.
-    coverage: bool,
     /// What is asked of runs, if something is.
     pub(super) runs: Option<SavedRunProperty>,
     /// How states are stored.
@@ -118,32 +100,21 @@ struct SavedRefusal {
 impl SearchJob {
     /// The job of searching `model` as it is searched.
     pub fn new(
+        config: &CheckConfig,
         model: &TextModel,
         searched: &SearchedModel,
-        limits: &SearchLimits,
         storage: &StateStorage,
     ) -> SearchJob {
         let (wished, left_off) = (searched.wished(), searched.stack().unprofitable());
-        let CheckSelection { deadlock, assertions, invariants, faults, claims } = limits.checks;
         SearchJob {
+            config: as_json(config),
             language: model.language.name.into(),
-            files: model.sources.iter().map(|it| (it.name.clone(), it.text.clone())).collect(),
-            defines: model.options.defines.clone(),
-            macros: model.options.macros.clone(),
-            slots: model.options.slots,
+            files: model
+                .sources
+                .model_files()
+                .map(|it| (it.name.clone(), it.text.clone()))
+                .collect(),
             room: model.options.slots_by_process.clone(),
-            with_claim: model.options.claim != ClaimChoice::Omit,
-            claim: match &model.options.claim {
-                ClaimChoice::Named(name) => Some(name.clone()),
-                ClaimChoice::First | ClaimChoice::Omit => None,
-            },
-            wraps: model.options.overflow == Some(OverflowRule::Wraps),
-            lossy: model.options.lossy,
-            deadlock: match model.options.deadlock {
-                None => 0,
-                Some(EndRule::NeverStuttering) => 2,
-                Some(_) => 1,
-            },
             rewritings: wished.rewritings.code(),
             linear: wished.linear,
             partial_order: {
@@ -170,11 +141,6 @@ impl SearchJob {
             doomed: wished.pruning.doomed,
             order: model.interp.layout().order.iter().map(|group| group.0).collect(),
             digest: searched.model().digest(),
-            checks: [deadlock, assertions, invariants, faults, claims],
-            keep_going: !limits.stop_on_violation,
-            stop_when_answered: limits.stop_when_answered,
-            shortest: limits.shortest,
-            coverage: limits.coverage,
             runs: None,
             storage: storage.saved(),
         }
@@ -182,24 +148,16 @@ impl SearchJob {
 
     /// The job of searching a model that is a Rust type.
     pub fn of_rust(
+        config: &CheckConfig,
         name: &str,
         model: &dyn StateSpace,
-        limits: &SearchLimits,
         storage: &StateStorage,
     ) -> SearchJob {
-        let CheckSelection { deadlock, assertions, invariants, faults, claims } = limits.checks;
         SearchJob {
+            config: as_json(config),
             language: RUST.into(),
             files: vec![(name.into(), String::new())],
-            defines: Vec::new(),
-            macros: Vec::new(),
-            slots: None,
             room: Vec::new(),
-            with_claim: false,
-            claim: None,
-            wraps: false,
-            lossy: false,
-            deadlock: 0,
             rewritings: 0,
             linear: false,
             symmetry: 0,
@@ -212,11 +170,6 @@ impl SearchJob {
             left_off: None,
             order: Vec::new(),
             digest: model.digest(),
-            checks: [deadlock, assertions, invariants, faults, claims],
-            keep_going: !limits.stop_on_violation,
-            stop_when_answered: limits.stop_when_answered,
-            shortest: limits.shortest,
-            coverage: limits.coverage,
             runs: None,
             storage: storage.saved(),
         }
@@ -224,21 +177,24 @@ impl SearchJob {
 
     /// The job of finding out whether runs of a model have a property, as it is searched.
     pub fn of_runs(
+        config: &CheckConfig,
         watched: &LivenessCheck,
         searched: &SearchedModel,
-        fairness: Fairness,
-        limits: &SearchLimits,
         storage: &StateStorage,
     ) -> SearchJob {
-        let ended = watched.model.wished.runs;
-        let mut job = SearchJob::new(&watched.model, searched, limits, storage);
-        job.files.drain(1..1 + watched.asked_in);
-        let (stutter, is_fair) =
-            (ended == Some(FiniteRunPolicy::Stutter), fairness == Fairness::Weak);
+        let stutter = watched.model.wished.runs == Some(FiniteRunPolicy::Stutter);
+        let is_fair = config.properties.fairness == Fairness::Weak;
+        let kept = watched.saved_property.clone();
         SearchJob {
-            runs: Some(SavedRunProperty { kept: watched.saved_property.clone(), stutter, is_fair }),
-            ..job
+            runs: Some(SavedRunProperty { kept, stutter, is_fair }),
+            ..SearchJob::new(config, &watched.model, searched, storage)
         }
+    }
+
+    /// What is checked, and how.
+    pub fn config(&self) -> CheckConfig {
+        // Loading has read it before.
+        serde_json::from_str(&self.config).unwrap_or_default()
     }
 
     /// What is asked of runs, if something is, what becomes of those that end, and which are judged.
@@ -250,7 +206,7 @@ impl SearchJob {
 
     /// Whether a shortest counterexample is wanted.
     pub fn wants_shortest(&self) -> bool {
-        self.shortest
+        self.config().search.shortest
     }
 
     /// The name of the model's file.
@@ -271,17 +227,12 @@ impl SearchJob {
         &self.language
     }
 
-    /// What to look for; `max_states` is each sitting's own.
+    /// What the search checks and when it stops; `max_states` is each session's own.
     pub fn limits(&self, max_states: Option<u64>) -> SearchLimits {
-        let [deadlock, assertions, invariants, faults, claims] = self.checks;
-        SearchLimits {
-            checks: CheckSelection { deadlock, assertions, invariants, faults, claims },
-            stop_on_violation: !self.keep_going,
-            stop_within_level: false,
-            stop_when_answered: self.stop_when_answered,
-            max_states,
-            shortest: self.shortest,
-            coverage: self.coverage,
+        let limits = SearchLimits { max_states, ..self.config().search_limits() };
+        match &self.runs {
+            None => limits,
+            Some(_) => SearchLimits { checks: LivenessCheck::limits(None).checks, ..limits },
         }
     }
 
@@ -300,27 +251,28 @@ impl SearchJob {
 
     /// Whether the other job's search is of the same model; its states may have another order.
     pub(super) fn is_of_same_model(&self, other: &SearchJob) -> bool {
-        let of = |job: &SearchJob| {
-            let defined = (job.defines.clone(), job.macros.clone());
-            let read = (job.language.clone(), defined, job.slots);
-            (read, job.claim.clone(), job.with_claim, (job.wraps, job.lossy), job.deadlock)
+        let reading = |job: &SearchJob| {
+            let CheckConfig { model, properties, .. } = job.config();
+            (job.language.clone(), ModelConfig { language: None, ..model }, properties.conditions())
         };
-        let texts =
-            |job: &SearchJob| job.files.iter().map(|(_, text)| text.clone()).collect::<Vec<_>>();
-        of(self) == of(other) && texts(self) == texts(other)
+        let texts = |job: &SearchJob| job.files.iter().map(|it| it.1.clone()).collect::<Vec<_>>();
+        reading(self) == reading(other) && texts(self) == texts(other)
     }
 
     /// Whether its search is of this model: of the same texts, with the same constants. How it is read otherwise is the
     /// search's.
     pub fn is_of(&self, model: &TextModel) -> bool {
-        // What it should satisfy is the search's, too.
-        let is_asked = |file: &str| FlagCondition::of_file(file).is_some();
-        let texts = self.files.iter().filter(|it| !is_asked(&it.0)).map(|it| it.1.as_str());
-        let of_model = model.sources.iter().filter(|it| !is_asked(&it.name));
+        let Options { defines, macros, .. } = self.options(model.language);
+        let texts = self.files.iter().map(|it| it.1.as_str());
         self.language == model.language.name
-            && self.defines == model.options.defines
-            && self.macros == model.options.macros
-            && texts.eq(of_model.map(|it| it.text.as_str()))
+            && (&defines, &macros) == (&model.options.defines, &model.options.macros)
+            && texts.eq(model.sources.model_files().map(|it| it.text.as_str()))
+    }
+
+    /// The options of reading its model in its language.
+    fn options(&self, language: &Language) -> Options {
+        let options = self.config().reading_options(language);
+        Options { slots_by_process: self.room.clone(), ..options }
     }
 
     /// Whether its model is a Rust type: what that is, only the program knows that began the search.
@@ -337,30 +289,9 @@ impl SearchJob {
         for (name, text) in &self.files {
             sources.add(name.as_str(), text.as_str());
         }
-        let overflow = if self.wraps { OverflowRule::Wraps } else { OverflowRule::Fails };
-        let deadlock = match self.deadlock {
-            0 => None,
-            1 => Some(EndRule::Never),
-            _ => Some(EndRule::NeverStuttering),
-        };
-        let claim = match &self.claim {
-            _ if !self.with_claim => ClaimChoice::Omit,
-            None => ClaimChoice::First,
-            Some(name) => ClaimChoice::Named(name.clone()),
-        };
-        let options = Options {
-            defines: self.defines.clone(),
-            macros: self.macros.clone(),
-            overflow: Some(overflow),
-            deadlock,
-            slots: self.slots,
-            slots_by_process: self.room.clone(),
-            claim,
-            lossy: self.lossy,
-        };
         let language = Language::from_name(&self.language)
             .ok_or_else(|| Error::Language(self.language.clone()))?;
-        Ok((language, sources, options))
+        Ok((language, sources, self.options(language)))
     }
 
     /// Reads the model again, from the text that was kept in `dir`; with what is asked of its runs, if something is.
@@ -518,8 +449,19 @@ impl SearchJob {
 
     /// Reads the job of the search in `disk`.
     pub fn load(disk: &dyn Disk) -> spill::Result<SearchJob> {
-        spill::load_value(disk, JOB, FORMAT)
+        let job: SearchJob = spill::load_value(disk, JOB, FORMAT)?;
+        match serde_json::from_str::<CheckConfig>(&job.config) {
+            Ok(_) => Ok(job),
+            Err(error) => Err(spill::Error::corrupt(JOB, 0, format!("its configuration: {error}"))),
+        }
     }
+}
+
+/// A configuration as a job keeps it: without what is each session's own.
+fn as_json(config: &CheckConfig) -> String {
+    let (limits, output) = (RunLimits::default(), SearchOutputs::default());
+    let config = CheckConfig { limits, output, ..config.clone() };
+    serde_json::to_string(&config).unwrap_or_else(|error| unreachable!("it has no maps: {error}"))
 }
 
 #[cfg(test)]
@@ -535,12 +477,8 @@ mod tests {
         let (model, _) = TextModel::load(&dve::LANGUAGE, sources, Options::default()).unwrap();
         let order: Vec<GroupId> = [2, 0, 1].into_iter().map(GroupId).collect();
         let model = model.with_order(&order).unwrap();
-        SearchJob::new(
-            &model,
-            &model.searched(),
-            &SearchLimits::default(),
-            &StateStorage::default(),
-        )
+        let config = CheckConfig::default();
+        SearchJob::new(&config, &model, &model.searched(), &StateStorage::default())
     }
 
     #[test]

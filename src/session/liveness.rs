@@ -7,8 +7,9 @@ use crate::ir::{Claim, Entity as _, Location, LocationId, Urgency};
 use crate::ltl::{AutomatonComponents, ComponentClass};
 use crate::reduce::claim::{ClaimProduct, FiniteRunPolicy, NeverClaim};
 use crate::search::SearchControl;
+use crate::search::lasso::Lasso;
 use crate::search::liveness::in_memory::probe;
-use crate::search::liveness::nested_dfs::{Lasso, ProbeLimits, ProbeResult, ProbeVerdict};
+use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict};
 use crate::search::trace::ConcreteLasso;
 
 impl LivenessCheck {

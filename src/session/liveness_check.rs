@@ -21,7 +21,8 @@ use rkyv::{Archive, Deserialize, Serialize};
 use std::path::Path;
 
 /// Which runs are judged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Fairness {
     /// All.
     #[default]
@@ -122,20 +123,31 @@ impl PropertyRequest<'_> {
 const FORMULA_NAME: &str = "--ltl";
 
 impl TextModel {
+    /// The names of the model's properties of runs, which `--ltl NAME` checks: its never claim, if that has accept labels,
+    /// formulas, claims that it is not searched with, property processes.
+    pub fn run_properties(&self) -> Vec<&str> {
+        let others = self.interp.program().unchecked.iter();
+        let others = others.filter(|it| it.kind.is_property_of_runs()).map(|it| it.name.as_str());
+        self.accepting_claim().into_iter().chain(others).collect()
+    }
+
+    /// The name of the never claim that the model is searched with, if it has accept labels.
+    pub fn accepting_claim(&self) -> Option<&str> {
+        self.interp.program().properties.values().find_map(|it| match &it.kind {
+            PropertyKind::Claim(claim) => {
+                claim.locations.values().any(|it| it.accepting).then_some(it.name.as_str())
+            }
+            _ => None,
+        })
+    }
+
     /// The name of the property of runs that the model brings with it: the never claim that it is searched with, if that
     /// has accept labels, or else a formula or a property process. None if there are several of these.
     pub fn own_property(&self) -> Option<&str> {
-        let program = self.interp.program();
-        let claim = program.properties.values().find_map(|it| match &it.kind {
-            PropertyKind::Claim(claim) => Some((it.name.as_str(), claim)),
-            _ => None,
-        });
-        let mut others = program.unchecked.iter().filter(|it| it.kind.is_property_of_runs());
-        match (claim, others.next(), others.next()) {
-            (None, Some(only), None) => Some(&only.name),
-            (Some((name, claim)), None, _) => {
-                claim.locations.values().any(|it| it.accepting).then_some(name)
-            }
+        let is_claim = |kind: &PropertyKind| matches!(kind, PropertyKind::Claim(_));
+        let has_claim = self.interp.program().properties.values().any(|it| is_claim(&it.kind));
+        match (&self.run_properties()[..], self.accepting_claim()) {
+            (&[only], claim) if claim.is_some() || !has_claim => Some(only),
             _ => None,
         }
     }
@@ -157,8 +169,6 @@ pub struct LivenessCheck {
     pub counts_steps: Option<&'static str>,
     /// Whether the property tells values of a scalarset from each other, so that states that differ in their names differ.
     pub tells_apart: bool,
-    /// How many of the model's sources, from the second on, are there for what was asked.
-    pub(super) asked_in: usize,
 }
 
 impl LivenessCheck {
@@ -169,19 +179,18 @@ impl LivenessCheck {
         options: Options,
         wanted: PropertyRequest<'_>,
     ) -> Result<(LivenessCheck, Vec<String>), Error> {
-        let options = Options { claim: ClaimChoice::Omit, ..options };
+        let options = Options { claim: ClaimChoice::Omit, conditions: Vec::new(), ..options };
         let kept = SavedProperty::of(wanted)?;
-        let files_before = sources.iter().count();
         let (asked, read) = match &kept {
             SavedProperty::Accept | SavedProperty::Progress => (None, None),
             SavedProperty::Formula(text) => (
                 Some(PropertySource::Formula(
-                    sources.add(FORMULA_NAME, &*ltl::to_spin_signs(text)),
+                    sources.add_property(FORMULA_NAME, &*ltl::to_spin_signs(text)),
                 )),
                 None,
             ),
             SavedProperty::Automaton(name, text) => {
-                let file = sources.add(name.as_str(), text.as_str());
+                let file = sources.add_property(name.as_str(), text.as_str());
                 let read = hoa::read(&sources.file(file).text, file)
                     .map_err(|error| Error::text(&[error], &sources))?;
                 let add = |it: &hoa::AtomicProposition| {
@@ -190,11 +199,11 @@ impl LivenessCheck {
                     (place, it.name.clone())
                 };
                 let texts: Vec<(String, String)> = read.propositions.iter().map(add).collect();
-                let files = texts.into_iter().map(|(place, text)| sources.add(place, text));
+                let files =
+                    texts.into_iter().map(|(place, text)| sources.add_property(place, text));
                 (Some(PropertySource::Propositions(files.collect())), Some(read))
             }
         };
-        let asked_in = sources.iter().count() - files_before;
         let loaded = match &asked {
             None => language.load(&mut sources, &options),
             Some(asked) => language.load_with_property(&mut sources, &options, asked),
@@ -231,9 +240,13 @@ impl LivenessCheck {
             saved_property: kept,
             counts_steps,
             tells_apart,
-            asked_in,
         };
         Ok((watched, warnings))
+    }
+
+    /// What is assumed of finite runs.
+    pub fn finite_runs(&self) -> FiniteRunPolicy {
+        self.model.wished.runs.unwrap_or(self.saved_property.wanted().default_ended_runs())
     }
 
     /// The kind and the name of the property, which are the same whether it is checked or not.

@@ -6,8 +6,11 @@
 
 mod branching;
 mod check;
+mod check_directory;
+mod check_plan;
 mod check_result;
 mod compatibility;
+pub mod config;
 mod directory;
 mod emptiness_search;
 mod error;
@@ -18,13 +21,17 @@ mod in_memory_answer;
 mod job;
 mod liveness;
 mod liveness_check;
+mod liveness_session;
+mod liveness_summary;
 mod memory_budget;
 mod observed_values;
 mod product_check;
+mod quantity;
 mod reduction_request;
 mod removal;
 mod run_limits;
 mod run_status;
+mod saved_check;
 mod searched_model;
 mod session_log;
 mod shortest_counterexample;
@@ -33,13 +40,17 @@ mod snapshot;
 mod step_choice;
 mod tasks;
 mod temporary_search;
+mod text_check;
 mod text_model;
 mod verdict;
 
 pub use branching::BranchingAnswers;
 pub use check::{Check, check};
+pub use check_directory::CheckDirectory;
+pub use check_plan::{CheckPlan, PlannedSearch, RunProperty};
 pub use check_result::CheckResult;
 pub use compatibility::{ApplicableReduction, ReductionSaving, ReductionSubject};
+pub use config::CheckConfig;
 pub use directory::{DirectoryContents, SearchDirectory};
 pub use emptiness_search::{EmptinessOutcome, EmptinessSearch, EmptinessTarget, SweepStatus};
 pub use error::{DirectoryConflict, Error};
@@ -51,12 +62,17 @@ pub use liveness::{
     AcceptingComponents, ReplayedRun, probe_product, probe_reduced, replay, verdict,
 };
 pub use liveness_check::{Fairness, LivenessCheck, PropertyRequest, SavedProperty};
+pub use liveness_session::{
+    CheckObserver, LivenessResult, LivenessSession, ProductOptions, SilentObserver, with_product,
+};
+pub use liveness_summary::{LivenessStage, LivenessSummary};
 pub use memory_budget::{SearchBudget, threads_to_trace};
 pub use observed_values::{ObservedValues, ValueSum, VariableValues, observe_values};
 pub use product_check::ProductCheck;
 pub use reduction_request::ReductionRequest;
-pub use run_limits::{DirectoryIdentity, RunLimits, SearchOutputs};
+pub use run_limits::{DirectoryIdentity, RunLimits, SavedLimits, SearchOutputs};
 pub use run_status::{CheckpointPosition, RunStatus};
+pub use saved_check::SavedCheck;
 pub use searched_model::{ModelSummary, SearchedModel};
 pub use session_log::SessionStart;
 pub use shortest_counterexample::{UnreducedSearch, shortened_in, trace_directory};
@@ -65,26 +81,31 @@ pub use snapshot::{SearchForecast, SearchSnapshot, SearchState};
 pub use step_choice::StepChoice;
 pub use tasks::{SharedSearch, TaskRunner};
 pub use temporary_search::{DirectoryJob, RemovalOutcome, TemporarySearch, temporary_in};
+pub use text_check::{CheckReport, ModelText, TextCheck};
 pub use text_model::{TextModel, read_text};
 pub use verdict::CheckpointEvidence;
 
 use crate::exec::{Violation, preserves_depth};
 use crate::report::{CheckScope, EventuallyResult, Report, ShorteningResult, ViolationReport};
 use crate::search::checkpoint::{DiskFigures, SavedSearch};
-use crate::search::comback::{CacheSize, CombackSettings, RebuildStats, cache_states_max};
+use crate::search::comback::{
+    CacheSize, CombackSettings, RebuildStats, StateCacheConfig, cache_states_max,
+};
 use crate::search::files::EVENTUALLY_VERDICTS;
 use crate::search::store_stats::StorePart;
 use crate::search::trace::{Counterexample, TraceFinder};
 use crate::search::{
-    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchVerdict,
-    StateStorage,
+    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchResources,
+    SearchVerdict, StateStorage,
 };
 use check::PropertyStopPredicate;
 use eventually_verdicts::EventuallyVerdicts;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// What comes first in the key by which states are sorted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum KeyOrder {
     /// The model's variables as it declares them.
     #[default]
@@ -93,6 +114,20 @@ pub enum KeyOrder {
     Static,
     /// The order that stores a sample of the states smallest, if it is much smaller than declared.
     Sampled,
+}
+
+/// A search that can begin, or go on: all is settled but its directory.
+pub struct PreparedSearch<'m> {
+    /// The model as it is searched.
+    pub searched: SearchedModel<'m>,
+    /// What there is to tell of the model.
+    pub about: ModelSummary<'m>,
+    /// What is checked, and when the search stops.
+    pub limits: SearchLimits,
+    /// How states are stored.
+    pub storage: StateStorage,
+    /// The memory of the search.
+    pub plan: MemoryPlan,
 }
 
 /// One sitting of a search.
@@ -134,13 +169,8 @@ struct SessionResult<'m> {
 
 impl<'m> Session<'m> {
     /// A search of a model in a directory, with all that was settled before.
-    pub fn new(
-        searched: SearchedModel<'m>,
-        about: ModelSummary<'m>,
-        limits: SearchLimits,
-        (storage, plan): (StateStorage, MemoryPlan),
-        directory: SearchDirectory,
-    ) -> Session<'m> {
+    pub fn new(prepared: PreparedSearch<'m>, directory: SearchDirectory) -> Session<'m> {
+        let PreparedSearch { searched, about, limits, storage, plan } = prepared;
         Session {
             searched,
             about,
@@ -184,7 +214,7 @@ impl<'m> Session<'m> {
         saved: Option<SavedSearch>,
         control: &SearchControl,
     ) -> Result<SearchOutcome, Error> {
-        let sitting = (SessionStart::after(saved.as_ref()), self.plan);
+        let begun = SessionStart::after(saved.as_ref());
         let mut promised = std::mem::take(&mut self.promised);
         let verdict = |it: &SessionResult<'m>| {
             let told: Vec<EventuallyResult> =
@@ -196,7 +226,7 @@ impl<'m> Session<'m> {
             came_to.judged = self.judge(&mut promised, &came_to.outcome, control);
             Ok(SessionResult { promised, ..came_to })
         };
-        let came_to = self.directory.run_session(sitting, control, verdict, search);
+        let came_to = self.directory.run_session(begun, self.plan, control, verdict, search);
         let mut came_to = came_to.map_err(|error| {
             let failed = Error::run(&self.directory.path, error);
             // It cannot be gone on with when states have become others, or are to.
@@ -220,12 +250,13 @@ impl<'m> Session<'m> {
     ) -> spill::Result<SessionResult<'m>> {
         let disk = self.directory.disk.clone();
         let (model, limits) = (self.searched.model(), self.limits.clone());
+        let resources = SearchResources { disk, plan: self.plan, control };
         let mut search = match saved {
             None => {
                 let storage = self.storage.clone();
-                ExternalSearch::begin_stored(model, disk, self.plan, limits, control, storage)?
+                ExternalSearch::begin_stored(model, resources, limits, storage)?
             }
-            Some(saved) => ExternalSearch::resume(model, disk, saved, self.plan, limits, control)?,
+            Some(saved) => ExternalSearch::resume(model, resources, limits, saved)?,
         };
         if let Some(levels) = self.levels_max {
             search = search.with_max_levels(levels);
@@ -269,8 +300,9 @@ impl<'m> Session<'m> {
             true => SearchDirectory::resume(&path, &job, left)?,
             false => (SearchDirectory::create(Some(&path), &job, left)?, None),
         };
-        let (limits, storage) = (self.limits.clone(), (self.storage.clone(), self.plan));
-        let mut session = Session::new(searched, about, limits, storage, directory);
+        let (limits, storage, plan) = (self.limits.clone(), self.storage.clone(), self.plan);
+        let prepared = PreparedSearch { searched, about, limits, storage, plan };
+        let mut session = Session::new(prepared, directory);
         session.levels_max = Some(below);
         session.run(saved, control)?;
         self.shorter = Some(ShorteningSearch { below, session: Box::new(session) });
@@ -424,10 +456,11 @@ impl<'m> Session<'m> {
             rebuilt: *rebuilt,
             compiled: searched.compiled(),
             model: searched.model(),
-            reductions: searched.stack().summaries(&outcome.tally()),
+            reductions: searched.stack().summaries(&outcome.counters),
             unused: searched.stack().unused_reductions(),
             claim: about.claim,
             sources: &about.sources,
+            conditions: about.conditions,
             limits,
             scope: &about.scope,
             outcome,
@@ -446,8 +479,10 @@ impl<'m> Session<'m> {
 
 /// Refuses a cache that was asked for and that the plan has no room for.
 pub fn check_room(storage: &StateStorage, plan: &MemoryPlan, width: usize) -> Result<(), Error> {
-    let StateStorage::Comback(CombackSettings { cache: (_, CacheSize::States(wanted)), .. }) =
-        storage
+    let StateStorage::Comback(CombackSettings {
+        cache: StateCacheConfig { size: CacheSize::States(wanted), .. },
+        ..
+    }) = storage
     else {
         return Ok(());
     };

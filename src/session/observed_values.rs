@@ -13,7 +13,7 @@ use crate::reduce::{dead, equivalent_values, linear, slice, structural};
 use crate::search::StateStorage;
 use crate::search::checkpoint::SavedSearch;
 use crate::search::scan::scan_states;
-use crate::search::trace::TraceFinder;
+use crate::search::trace::{StoredLevels, TraceFinder};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -120,7 +120,8 @@ impl LeafValues {
 pub fn observe_values(
     finder: &TraceFinder<'_>,
     model: &TextModel,
-    (dir, saved): (&Path, &SavedSearch),
+    dir: &Path,
+    saved: &SavedSearch,
     asked: &[Vec<String>],
 ) -> Result<Option<ObservedValues>, Error> {
     let form = model.form(model.wished.rewritings, &AnalysisBudget::largest());
@@ -148,7 +149,8 @@ pub fn observe_values(
         asked: vec![NumberRange::NOTHING; groups.len()],
         states: 0,
     };
-    let found = scan_states(finder, (&saved.store.levels, &codec), new, |room, state| {
+    let levels = StoredLevels { disk: finder.disk, levels: &saved.store.levels, codec: &codec };
+    let found = scan_states(finder, levels, new, |room, state| {
         for ((leaf, met), sum) in leaves.iter().zip(&mut room.met).zip(&mut room.each) {
             *sum = collect_leaf(layout, leaf, met, state);
         }

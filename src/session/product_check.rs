@@ -5,12 +5,15 @@ use super::{Error, Fairness, LivenessCheck, SearchedModel};
 use crate::exec::{Executor, FairExpander, FairSteps, ProcessSet, StepDescription, StepOutcome};
 use crate::reduce::claim::{ClaimProduct, FairProduct};
 use crate::search::SearchControl;
+use crate::search::lasso::Lasso;
 use crate::search::liveness::fair_scc::probe_fair;
-use crate::search::liveness::nested_dfs::{Lasso, ProbeLimits, ProbeResult};
+use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeResult};
 use crate::search::liveness::shortest_lasso::{AcceptingRuns, ShorterRun, shortest};
 
 /// A product whose runs are judged, all or those that are fair to processes.
 pub struct ProductCheck<'p, 'm> {
+    /// What is asked of the model.
+    pub check: &'p LivenessCheck,
     /// The product.
     pub product: &'p ClaimProduct<'p>,
     /// What reductions leave of it; all of it where runs are to be fair.
@@ -21,15 +24,16 @@ pub struct ProductCheck<'p, 'm> {
 }
 
 impl<'p, 'm> ProductCheck<'p, 'm> {
-    /// A product for the program that `watched` has, which `executor` runs, and what is searched of it; or why its processes
+    /// A product for the program that `check` has, which `executor` runs, and what is searched of it; or why its processes
     /// cannot be told apart.
     pub fn new(
-        watched: &'p LivenessCheck,
-        (product, searched): (&'p ClaimProduct<'p>, &'p SearchedModel<'m>),
+        check: &'p LivenessCheck,
+        product: &'p ClaimProduct<'p>,
+        searched: &'p SearchedModel<'m>,
         executor: &Executor<'p>,
         fairness: Fairness,
     ) -> Result<ProductCheck<'p, 'm>, Error> {
-        let model = &watched.model;
+        let model = &check.model;
         let fair = match fairness {
             Fairness::None => None,
             Fairness::Weak => {
@@ -42,7 +46,7 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
                 Some(FairProduct::new(product, movers))
             }
         };
-        Ok(ProductCheck { product, searched, fair, all_steps: None })
+        Ok(ProductCheck { check, product, searched, fair, all_steps: None })
     }
 
     /// The same, where the run that is found is to be a shortest one of all in `all_steps`, which has those that are
@@ -75,7 +79,7 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
             None => probe_reduced(self.searched.model(), product, limits, control),
             Some(fair) => {
                 let accepts = |state: &[u8]| product.is_accepting(state);
-                probe_fair((product, fair), &accepts, limits, control)
+                probe_fair(product, fair, &accepts, limits, control)
             }
         }
     }

@@ -5,6 +5,7 @@
 //! written at the end counts only in the directory that it was kept in, by the same user: one that was copied or unpacked has
 //! another inode and another time of birth, which nobody can choose.
 
+use super::quantity;
 use crate::exec::ExecutionMode;
 use crate::search::checkpoint::FORMAT;
 use crate::search::files::RUN_LIMITS;
@@ -16,15 +17,31 @@ use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 /// What is written at the end of a search.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Archive,
+    Serialize,
+    Deserialize,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct SearchOutputs {
     /// A command that is run.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub notify: Option<String>,
     /// The file of a page for a browser.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<String>,
     /// The file of test cases.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub junit: Option<String>,
     /// The file of results for code scanning.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sarif: Option<String>,
 }
 
@@ -55,43 +72,86 @@ impl DirectoryIdentity {
     }
 }
 
-/// What a sitting of a search takes.
-#[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+/// What a session may take.
+#[derive(
+    Clone,
+    Debug,
+    PartialEq,
+    Eq,
+    Archive,
+    Serialize,
+    Deserialize,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct RunLimits {
     /// The most bytes that the process may hold resident.
+    #[serde(with = "quantity::size")]
     pub memory: u64,
-    /// The number of threads, if that is said.
+    /// The number of threads; by default as many as there are cores and as the memory is enough for.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u16>,
     /// The most bytes that the directory may take.
+    #[serde(with = "quantity::optional_size", skip_serializing_if = "Option::is_none")]
     pub disk_limit: Option<u64>,
     /// The longest time between two checkpoints.
+    #[serde(with = "quantity::time")]
     pub checkpoint_every: Duration,
+    /// The number of states at which the session stops, at the end of a level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_states: Option<u64>,
+    /// The time after which the session stops.
+    #[serde(with = "quantity::optional_time", skip_serializing_if = "Option::is_none")]
+    pub max_time: Option<Duration>,
     /// How a model is run that can be compiled.
     pub exec: ExecutionMode,
-    /// What is written at the end.
-    pub outputs: SearchOutputs,
-    /// The directory that it is kept in.
-    pub kept_in: Option<DirectoryIdentity>,
 }
 
 impl Default for RunLimits {
     fn default() -> RunLimits {
-        let (memory, checkpoint_every) = (1 << 30, Duration::from_secs(600));
-        let exec = ExecutionMode::default();
-        let (threads, disk_limit, outputs, kept_in) = (None, None, SearchOutputs::default(), None);
-        RunLimits { memory, threads, disk_limit, checkpoint_every, exec, outputs, kept_in }
+        RunLimits {
+            memory: 1 << 30,
+            threads: None,
+            disk_limit: None,
+            checkpoint_every: Duration::from_secs(600),
+            max_states: None,
+            max_time: None,
+            exec: ExecutionMode::default(),
+        }
     }
 }
 
-impl RunLimits {
+/// What a session takes and writes at its end, as the directory keeps it for the next session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub struct SavedLimits {
+    /// What the session may take.
+    pub limits: RunLimits,
+    /// What is written at its end.
+    pub outputs: SearchOutputs,
+    /// The directory that this was saved in.
+    kept_in: Option<DirectoryIdentity>,
+}
+
+impl SavedLimits {
+    /// What a session takes and writes.
+    pub fn new(limits: RunLimits, outputs: SearchOutputs) -> SavedLimits {
+        SavedLimits { limits, outputs, kept_in: None }
+    }
+
+    /// What the next session may take, where nothing else is said: how far a session goes is its own.
+    pub fn next_session(&self) -> RunLimits {
+        RunLimits { max_states: None, max_time: None, ..self.limits.clone() }
+    }
+
     /// The same, kept in a directory.
-    pub(super) fn in_directory(&self, dir: &Path) -> RunLimits {
-        RunLimits { kept_in: DirectoryIdentity::of(dir), ..self.clone() }
+    pub(super) fn in_directory(&self, dir: &Path) -> SavedLimits {
+        SavedLimits { kept_in: DirectoryIdentity::of(dir), ..self.clone() }
     }
 
     /// Whether it is the same but for where it is kept.
-    pub(super) fn is_equivalent(&self, other: &RunLimits) -> bool {
-        RunLimits { kept_in: self.kept_in, ..other.clone() } == *self
+    pub(super) fn is_equivalent(&self, other: &SavedLimits) -> bool {
+        SavedLimits { kept_in: self.kept_in, ..other.clone() } == *self
     }
 
     /// Whether it was kept in this directory by whoever asks, and in no other.
@@ -108,7 +168,7 @@ impl RunLimits {
         spill::commit_value(disk, RUN_LIMITS, FORMAT, self)
     }
 
-    pub(super) fn load(disk: &dyn Disk) -> Result<RunLimits> {
+    pub(super) fn load(disk: &dyn Disk) -> Result<SavedLimits> {
         spill::load_value(disk, RUN_LIMITS, FORMAT)
     }
 }
@@ -128,14 +188,14 @@ mod tests {
             (notify, report) in any::<(Option<String>, Option<String>)>(),
         ) {
             let exec = if is_interpreted { ExecutionMode::Interp } else { ExecutionMode::Jit };
-            let checkpoint_every = Duration::from_secs_f64(milliseconds as f64 / 1000.0);
-            let outputs = SearchOutputs { notify, report, ..SearchOutputs::default() };
+            let checkpoint_every = Duration::from_millis(milliseconds);
             let usual = RunLimits::default();
-            let means =
-                RunLimits { memory, threads, disk_limit, checkpoint_every, exec, outputs, ..usual };
+            let limits = RunLimits { memory, threads, disk_limit, checkpoint_every, exec, ..usual };
+            let outputs = SearchOutputs { notify, report, ..SearchOutputs::default() };
+            let saved = SavedLimits::new(limits, outputs);
             let disk = FaultDisk::new();
-            means.commit(&disk).unwrap();
-            prop_assert_eq!(RunLimits::load(&disk).unwrap(), means);
+            saved.commit(&disk).unwrap();
+            prop_assert_eq!(SavedLimits::load(&disk).unwrap(), saved);
         }
     }
 
@@ -145,15 +205,15 @@ mod tests {
         let [one, other] = ["one", "other"].map(|it| folder.path().join(it));
         [&one, &other].iter().for_each(|it| fs::create_dir(it).unwrap());
         let disk = spill::RealDisk::open(&one).unwrap();
-        let means = RunLimits::default().in_directory(&one);
-        assert!(means.is_equivalent(&RunLimits::default()));
-        means.commit(&disk).unwrap();
+        let saved = SavedLimits::default().in_directory(&one);
+        assert!(saved.is_equivalent(&SavedLimits::default()));
+        saved.commit(&disk).unwrap();
         fs::copy(one.join(RUN_LIMITS), other.join(RUN_LIMITS)).unwrap();
         let told = DirectoryIdentity::of(&one).is_some();
-        assert_eq!((means.is_kept_in(&one), means.is_kept_in(&other)), (told, false));
+        assert_eq!((saved.is_kept_in(&one), saved.is_kept_in(&other)), (told, false));
         let moved = folder.path().join("moved");
         fs::rename(&one, &moved).unwrap();
-        assert_eq!(means.is_kept_in(&moved), told);
-        assert!(!RunLimits::default().is_kept_in(&moved));
+        assert_eq!(saved.is_kept_in(&moved), told);
+        assert!(!SavedLimits::default().is_kept_in(&moved));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::step_choice::StepChoice;
 use crate::exec::{CompilationStats, StateSpace};
+use crate::ir::StateCondition;
 use crate::reduce::{ReductionRefusal, ReductionSelection, ReductionStack};
 use crate::report::CheckScope;
 use crate::source::SourceMap;
@@ -91,6 +92,8 @@ pub struct ModelSummary<'m> {
     pub key_order: &'m str,
     /// Its texts.
     pub sources: Cow<'m, SourceMap>,
+    /// The conditions on its states that are checked beside its own properties.
+    pub conditions: &'m [StateCondition],
     /// The never claim that it is searched with.
     pub claim: Option<&'m str>,
     /// What is looked for, and what not.

@@ -7,13 +7,15 @@
 use super::directory::reject_link;
 use super::searched_model::{DecidedReductions, ModelSummary, SearchedModel};
 use super::verdict::CheckpointEvidence;
-use super::{DirectoryContents, Error, ExecutableProgram, SearchDirectory, SearchJob, TextModel};
+use super::{
+    CheckConfig, DirectoryContents, Error, ExecutableProgram, SearchDirectory, SearchJob, TextModel,
+};
 use crate::budget::AnalysisBudget;
 use crate::reduce::ReductionSelection;
 use crate::report::{ShorteningResult, ViolationReport};
+use crate::search::StateStorage;
 use crate::search::checkpoint::SavedSearch;
 use crate::search::files::SHORTER;
-use crate::search::{SearchLimits, StateStorage};
 use std::path::{Path, PathBuf};
 
 /// A model as it is searched without putting steps off, what there is to tell of it, and what to keep.
@@ -29,15 +31,17 @@ impl TextModel {
         &'m self,
         runs: ExecutableProgram<'m>,
         wished: ReductionSelection,
-        (limits, storage): (&SearchLimits, &StateStorage),
+        config: &CheckConfig,
+        storage: &StateStorage,
         budget: &AnalysisBudget,
     ) -> UnreducedSearch<'m> {
         let wished = ReductionSelection { partial_order: None, reversible: None, ..wished };
         let decided = DecidedReductions { wished, left_off: None, is_open: false };
         let searched = self.reduced_as(runs, decided, budget);
-        let limits = &SearchLimits { shortest: false, ..limits.clone() };
-        let job = SearchJob::new(self, &searched, limits, storage);
-        UnreducedSearch { searched, about: self.about(limits), job }
+        let mut config = config.clone();
+        config.search.shortest = false;
+        let job = SearchJob::new(&config, self, &searched, storage);
+        UnreducedSearch { searched, about: self.about(&config.search_limits()), job }
     }
 }
 

@@ -1,5 +1,6 @@
 //! A search as it looks from outside at one moment, running or not: what its directory tells.
 
+use super::CheckConfig;
 use super::{DirectoryContents, RunStatus, SearchJob, verdict};
 use crate::search::SearchVerdict;
 use crate::search::control::SearchPhase;
@@ -69,8 +70,8 @@ pub struct SearchSnapshot {
     pub bytes: u64,
     /// The bytes that are free on the disk that they are on, if that can be told.
     pub free: Option<u64>,
-    /// The most bytes that it may have on disk, if it was told so.
-    pub disk_limit: Option<u64>,
+    /// What is checked, and how, with what its last session took.
+    pub config: CheckConfig,
 }
 
 impl SearchSnapshot {
@@ -90,7 +91,7 @@ impl SearchSnapshot {
             events,
             bytes: contents.bytes,
             free: free_bytes(dir),
-            disk_limit: contents.limits.as_ref().and_then(|it| it.disk_limit),
+            config: contents.config(),
         }
     }
 }
@@ -136,7 +137,7 @@ impl SearchSnapshot {
         let rate = status.rate.filter(|it| *it > 0.0);
         let each = now.disk as f64 / now.states as f64;
         let (disk, taken) = (states.times(each), now.disk as f64);
-        let allowed = self.disk_limit.map(|it| it as f64 - taken);
+        let allowed = self.config.limits.disk_limit.map(|it| it as f64 - taken);
         let room = [allowed, self.free.map(|it| it as f64)].into_iter().flatten();
         let room = room.reduce(f64::min).filter(|it| disk.about - taken > *it);
         SearchForecast {

@@ -208,6 +208,7 @@ impl TextModel {
             language: self.language.name,
             key_order: self.key_order(),
             sources: Cow::Borrowed(&self.sources),
+            conditions: &self.options.conditions,
             claim: self.claim().map(|claim| claim.name()),
             scope: self.scope(&limits.checks),
         }

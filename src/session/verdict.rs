@@ -5,7 +5,7 @@ use super::searched_model::SearchedModel;
 use crate::exec::{StateSpace, Violation};
 use crate::report::{self, ViolationReport};
 use crate::search::checkpoint::SavedSearch;
-use crate::search::trace::{Counterexample, TraceFinder};
+use crate::search::trace::{Counterexample, StoredLevels, TraceFinder};
 use crate::search::{SearchLimits, SearchOutcome, StateStorage, comback};
 use crate::source::SourceMap;
 use std::path::Path;
@@ -32,8 +32,8 @@ impl CheckpointEvidence<'_> {
     /// What was found wrong, shallowest first.
     pub fn violations(&self, searched: &SearchedModel) -> Result<Vec<ViolationReport>, Error> {
         let outcome = self.outcome(searched.model())?;
-        let model = (searched.model(), searched.stack().preserves());
-        Ok(report::violations(model, self.sources, self.limits, &outcome))
+        let preserved = searched.stack().preserves();
+        Ok(report::violations(searched.model(), preserved, self.sources, self.limits, &outcome))
     }
 
     /// The counterexample to something that was found wrong; nothing if told to stop.
@@ -48,11 +48,13 @@ impl CheckpointEvidence<'_> {
                 .iter()
                 .find(|(other, _)| *other == check)
                 .unwrap_or_else(|| unreachable!("violations are made from these findings"));
-            let (levels, level) = (&self.saved.store.levels, finding.level);
-            let witness = &finding.witness;
+            let levels = &self.saved.store.levels;
             match self.saved.storage()? {
-                StateStorage::Sorted(codec) => finder.find((levels, &codec), check, level, witness),
-                StateStorage::Comback(_) => comback::find(finder, levels, check, level, witness),
+                StateStorage::Sorted(codec) => {
+                    let levels = StoredLevels { disk: finder.disk, levels, codec: &codec };
+                    finder.find(levels, check, finding)
+                }
+                StateStorage::Comback(_) => comback::find(finder, levels, check, finding),
             }
         };
         find().map_err(Error::open(self.dir))

@@ -71,12 +71,13 @@ macro_rules! tester {
             O: Clone + SequentialSpec<Op: Clone + Debug, Ret: Clone + Debug>,
         {
             fn on_invoke(&mut self, thread: T, operation: O::Op) -> Result<&mut Self, String> {
-                self.history.begin(thread, operation, $in_real_time)?;
+                let begun = self.history.begin(thread, operation, $in_real_time);
+                begun.map_err(|error| error.to_string())?;
                 Ok(self)
             }
 
             fn on_return(&mut self, thread: T, answer: O::Ret) -> Result<&mut Self, String> {
-                self.history.end(thread, answer)?;
+                self.history.end(thread, answer).map_err(|error| error.to_string())?;
                 Ok(self)
             }
 

@@ -2,7 +2,8 @@
 //! within the masks it announces. On random walks through every model we ship.
 
 use spillway::exec::{
-    ExpansionOutcome, Interp, StateSpace, StepOutcome, SuccessorSink, SystemDescription, Violation,
+    Counters, ExpansionOutcome, Interp, StateSpace, StepOutcome, SuccessorSink, SystemDescription,
+    Violation,
 };
 use spillway::front::{Language, Options};
 use spillway::ir::{ChannelRef, Expr, ExprKind, Program, ProgramProperty, PropertyKind, UnaryOp};
@@ -59,8 +60,11 @@ fn expanding_and_stepping_give_the_same() {
         walk(&model, |state| {
             let mut buffer = Vec::new();
             let run = |out: &mut SuccessorSink| model.expand(state, out);
-            let ExpansionOutcome { transitions, excluded: left_out, findings, .. } =
-                SuccessorSink::collect(model.width(), &mut buffer, run).unwrap();
+            let ExpansionOutcome {
+                counters: Counters { transitions, excluded: left_out, .. },
+                findings,
+                ..
+            } = SuccessorSink::collect(model.width(), &mut buffer, run).unwrap();
             let steps = model.steps(state);
             let stepped: Vec<u8> = steps
                 .iter()
@@ -130,13 +134,10 @@ fn what_is_not_executed_is_refused() {
     for (kind, message) in [
         (ExprKind::Self_, "the slot of the process that moves"),
         (ExprKind::Processes, "the number of processes"),
-        (
-            ExprKind::Unary(UnaryOp::Not, Box::new(Expr { kind: ExprKind::Timeout, span })),
-            "a timeout",
-        ),
+        (ExprKind::Unary(UnaryOp::Not, Box::new(Expr::new(ExprKind::Timeout, span))), "a timeout"),
         (ExprKind::IsEmpty(computed), "a channel as a value"),
     ] {
-        let condition = Expr { kind, span };
+        let condition = Expr::new(kind, span);
         let kind = PropertyKind::Invariant(condition);
         let mut program = Program::default();
         program.properties.push(ProgramProperty { name: "p".into(), kind, span });

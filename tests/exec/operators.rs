@@ -270,7 +270,7 @@ impl Operations {
     }
 
     fn expr(&self, kind: ExprKind) -> Expr {
-        Expr { kind, span: Span::new(0, self.expected.len()..self.expected.len() + 1) }
+        Expr::new(kind, Span::new(0, self.expected.len()..self.expected.len() + 1))
     }
 
     fn constant(&self, value: i64) -> Expr {
@@ -356,14 +356,14 @@ fn no_value_is_not_the_least_integer() {
     });
     let read = |variable: VarId| {
         let place = Place { root: PlaceRoot::Variable(variable), slot: None, path: vec![], span };
-        Expr { kind: ExprKind::Read(place), span }
+        Expr::new(ExprKind::Read(place), span)
     };
     let operands = [
         read(variables[0]),
         read(variables[1]),
-        Expr { kind: ExprKind::Undefined, span },
-        Expr { kind: ExprKind::Constant(i64::MIN), span },
-        Expr { kind: ExprKind::Constant(i64::MIN + 1), span },
+        Expr::new(ExprKind::Undefined, span),
+        Expr::new(ExprKind::Constant(i64::MIN), span),
+        Expr::new(ExprKind::Constant(i64::MIN + 1), span),
     ];
     for (left, right) in operands.iter().flat_map(|it| operands.iter().map(move |to| (it, to))) {
         let same = ExprKind::Same(Box::new(left.clone()), Box::new(right.clone()));
@@ -371,7 +371,7 @@ fn no_value_is_not_the_least_integer() {
             name: "same".into(),
             edge: None,
             parameters: vec![],
-            guard: Some(Expr { kind: same, span }),
+            guard: Some(Expr::new(same, span)),
             communication: None,
             body: vec![],
             priority: 0,

@@ -47,7 +47,7 @@ fn moved(state: &[u8], from: &Layout, to: &Layout) -> Vec<u8> {
 fn counts(outcome: &spillway::search::SearchOutcome) -> impl PartialEq + std::fmt::Debug + use<> {
     let found = outcome.findings.iter().map(|(check, it)| (check, it.count, it.level));
     let found: Vec<_> = found.collect();
-    (outcome.verdict, outcome.levels.clone(), outcome.transitions, found)
+    (outcome.verdict, outcome.levels.clone(), outcome.counters.transitions, found)
 }
 
 proptest! {

@@ -229,7 +229,7 @@ fn what_waits_for_others_does_not_depend_on_the_choice() {
             let mut sets = selective.instances().sets();
             selective.enabled(&state, &mut sets).unwrap();
             let expected = u64::from(sets.contains(0, InstanceId(number)));
-            assert_eq!(collected.transitions, expected, "{exec:?}, {number}");
+            assert_eq!(collected.counters.transitions, expected, "{exec:?}, {number}");
         }
     }
     let waits =
@@ -250,7 +250,7 @@ fn what_waits_for_others_does_not_depend_on_the_choice() {
         let mut buffer = Vec::new();
         let run = |out: &mut LabelledSink| selective.expand_labelled(&state, &all, out);
         let collected = LabelledSink::collect(interp.width(), &mut buffer, run).unwrap();
-        assert_eq!(collected.transitions, 0, "{exec:?}: no timeout where B is not chosen");
+        assert_eq!(collected.counters.transitions, 0, "{exec:?}: no timeout where B is not chosen");
     }
 }
 

@@ -558,7 +558,7 @@ fn values_sent_by_rendezvous_must_fit_the_fields() {
         let (outcome, found) = found(&model(channel, 44), &plain);
         // The receiver's action is the second.
         assert_eq!(found, [(Violation::Fault(FaultKind::Range, 1), 0, 1)], "{channel}");
-        assert_eq!((outcome.states(), outcome.transitions), (1, 0));
+        assert_eq!((outcome.states(), outcome.counters.transitions), (1, 0));
     }
     for (channel, expected, options) in [
         ("{byte} c[0]", 44, wrapping()),

@@ -8,7 +8,7 @@ use spillway::source::Span;
 const NOWHERE: Span = Span { file: 0, start: 0, end: 0 };
 
 fn e(kind: ExprKind) -> Expr {
-    Expr { kind, span: NOWHERE }
+    Expr::new(kind, NOWHERE)
 }
 
 fn c(value: i64) -> Expr {
@@ -228,6 +228,7 @@ fn model() -> Model {
     functions(&mut m);
     steps(&mut m);
     ends(&mut m);
+    m.program.number_exprs();
     m
 }
 
@@ -885,6 +886,14 @@ const BREACHES: &[(Rule, Change)] = &[
         claim(m).moves[1].action.body.push(writes);
     }),
     (Rule::Claims, |m| claim(m).moves[1].action.control.turn = TurnRule::First),
+    (Rule::ExprNumbers, |m| m.go().guard = Some(c(1))),
+    (Rule::ExprNumbers, |m| {
+        let guard = read(m.turn);
+        m.go().guard = Some(guard);
+        m.program.number_exprs();
+        let id = m.go().guard.as_ref().unwrap().id;
+        m.go().guard = Some(Expr { id: ExprId(id.0 + 1), ..read(m.turn) });
+    }),
 ];
 
 #[test]
@@ -1071,6 +1080,7 @@ fn long_chains_need_no_deep_stack() {
     assert_eq!(shown.len(), "turn".len() + 20_000 * " + 1".len());
     let mut program = model.program.clone();
     program.properties.push(property("sum", PropertyKind::Invariant(sum)));
+    program.number_exprs();
     assert_eq!(validate(&program), Ok(()));
 }
 
@@ -1109,6 +1119,7 @@ fn places_begin_at_references_and_local_variables() {
         body: vec![s(call(swap, arguments))],
         span: NOWHERE,
     });
+    program.number_exprs();
     assert_eq!(validate(&program).map_err(|problems| format!("{problems:?}")), Ok(()));
     let printed = text::print(&program).to_string();
     for piece in ["function swap(ref a: ", "var old: ", "old := a", "a := b", "b := old"] {

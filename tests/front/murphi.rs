@@ -227,7 +227,7 @@ fn multisets_are_bags_whose_positions_last_a_step() {
          choose i: m do rule true ==> multisetremove(i, m); end; end; startstate x := 0; end;"
     );
     let outcome = explore(&load(&text));
-    assert_eq!((outcome.states(), outcome.transitions), (10, 2 * 6 + 2 + 3 * 2 + 4 * 3));
+    assert_eq!((outcome.states(), outcome.counters.transitions), (10, 2 * 6 + 2 + 3 * 2 + 4 * 3));
 }
 
 #[test]
@@ -303,7 +303,7 @@ fn steps_to_states_that_an_assumption_leaves_out_are_counted() {
     ];
     for (text, expected) in cases {
         let outcome = explore(&load(&text));
-        let found = [outcome.states(), outcome.transitions, outcome.deadlocks()];
+        let found = [outcome.states(), outcome.counters.transitions, outcome.deadlocks()];
         assert_eq!(found, expected, "{text}");
     }
     let model = load(
@@ -315,11 +315,11 @@ fn steps_to_states_that_an_assumption_leaves_out_are_counted() {
          end; assume \"few\" total <= 4;",
     );
     let outcome = explore(&model);
-    assert_eq!((outcome.states(), outcome.transitions), (32, 144));
+    assert_eq!((outcome.states(), outcome.counters.transitions), (32, 144));
     let reduced =
         SymmetryModel::new(&model, model.program(), model.layout(), SymmetryEffort::Exact).unwrap();
     let outcome = explore(&reduced);
-    assert_eq!((outcome.states(), outcome.transitions), (10, 45));
+    assert_eq!((outcome.states(), outcome.counters.transitions), (10, 45));
 }
 
 /// A model with a mistake, what is said of it, and the advice, if there is any.

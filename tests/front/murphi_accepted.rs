@@ -38,7 +38,7 @@ fn counted(text: &str) -> [u64; 4] {
     let interp = load(text);
     let found = [explore(&interp), explore(&Jit::new(&interp).unwrap())].map(|it| {
         let faults = it.findings.iter().filter(|(kind, _)| matches!(kind, Violation::Fault(..)));
-        [it.states(), it.transitions, it.deadlocks(), faults.map(|it| it.1.count).sum()]
+        [it.states(), it.counters.transitions, it.deadlocks(), faults.map(|it| it.1.count).sum()]
     });
     assert_eq!(found[0], found[1], "the executors differ: {text}");
     found[0]
@@ -409,7 +409,7 @@ fn a_model_without_rules_has_its_initial_states() {
     let text =
         "var x: 0..3; ruleset i: 0..3 do startstate x := i; end; end; invariant \"small\" x < 3;";
     let outcome = explore(&load(text));
-    assert_eq!((outcome.states(), outcome.transitions, outcome.deadlocks()), (4, 0, 4));
+    assert_eq!((outcome.states(), outcome.counters.transitions, outcome.deadlocks()), (4, 0, 4));
     assert_eq!(outcome.findings.count(Violation::Property(0)), 1);
 }
 

@@ -101,7 +101,8 @@ fn random_models_have_the_counts_of_cmurphi() {
             ];
             for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
                 let outcome = explore(&model, effort, exec);
-                let counts = [outcome.states().to_string(), outcome.transitions.to_string()];
+                let counts =
+                    [outcome.states().to_string(), outcome.counters.transitions.to_string()];
                 let is_violated = outcome.verdict == SearchVerdict::Violated;
                 let has_counts = is_wrong || reference[0].is_empty() || counts == reference;
                 if is_violated != is_wrong || !has_counts {

@@ -12,7 +12,7 @@ use spillway::analysis::bindings::{BindingPlan, BindingStep};
 use spillway::exec::{ExecutionMode, Executor, Interp, StateSpace, SuccessorSink, Violation};
 use spillway::front::{Options, pnml};
 use spillway::ir::validate::validate;
-use spillway::ir::{ConditionModality, Domain, Program, Type, TypeId};
+use spillway::ir::{ConditionModality, Domain, Program, StateCondition, Type, TypeId};
 use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
 use spillway::search::{CheckSelection, SearchLimits, SearchVerdict, memory};
 use spillway::source::SourceMap;
@@ -101,7 +101,7 @@ fn compare(net: &Net) -> Result<(bool, bool), TestCaseError> {
     for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
         let executor = Executor::new(&interp, exec);
         let found = memory::search(executor.model(), &limits).unwrap();
-        let found = (found.states(), found.transitions, found.deadlocks());
+        let found = (found.states(), found.counters.transitions, found.deadlocks());
         prop_assert_eq!(
             found,
             (counts.states, counts.transitions, counts.deadlocks),
@@ -116,7 +116,7 @@ fn compare(net: &Net) -> Result<(bool, bool), TestCaseError> {
         let interp = Interp::new(load(&unfolded).unwrap()).unwrap();
         let executor = Executor::new(&interp, ExecutionMode::Interp);
         let found = memory::search(executor.model(), &limits).unwrap();
-        let found = (found.states(), found.transitions, found.deadlocks());
+        let found = (found.states(), found.counters.transitions, found.deadlocks());
         let counts = (counts.states, counts.transitions, counts.deadlocks);
         prop_assert_eq!(found, counts, "{}\n{}", text, unfolded);
     }
@@ -376,7 +376,10 @@ fn of_many_transitions_the_few_that_can_be_taken_are() {
     for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
         let executor = Executor::new(&interp, exec);
         let found = memory::search(executor.model(), &SearchLimits::default()).unwrap();
-        assert_eq!((found.states(), found.transitions, found.deadlocks()), (count, count, 0));
+        assert_eq!(
+            (found.states(), found.counters.transitions, found.deadlocks()),
+            (count, count, 0)
+        );
     }
 }
 
@@ -480,8 +483,9 @@ fn asked(name: &str, invariant: &str) -> Result<Interp, String> {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("models/pnml/{name}.pnml"));
     let mut sources = SourceMap::default();
     sources.add("net.pnml", std::fs::read_to_string(file).unwrap());
-    sources.add(ConditionModality::Always.flag(), invariant);
-    let loaded = pnml::LANGUAGE.load(&mut sources, &Options::default());
+    let conditions = vec![StateCondition::new(ConditionModality::Always, invariant)];
+    let options = Options { conditions, ..Options::default() };
+    let loaded = pnml::LANGUAGE.load(&mut sources, &options);
     let loaded = loaded.map_err(|errors| errors[0].render(&sources).to_string())?;
     assert_eq!(validate(&loaded.program).map_err(|it| format!("{it:?}")), Ok(()));
     Ok(Interp::new(loaded.program).unwrap())
@@ -539,7 +543,7 @@ fn markings_are_asked_about() {
         ("99999999999999999999 < 1", "1:1", "`99999999999999999999` is no number of tokens"),
     ] {
         let told = asked("philosophers_coloured", invariant).map(|_| ()).expect_err(invariant);
-        let begins = format!("--invariant:{at}: error: ");
+        let begins = format!("invariant:{at}: error: ");
         assert!(told.starts_with(&begins) && told.contains(message), "{begins}{message}\n{told}");
     }
     let deep = "(".repeat(100_000);
@@ -568,7 +572,12 @@ fn nets_of_others_have_the_counts_of_the_contest() {
         let executor = Executor::new(&interp, ExecutionMode::Jit);
         let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
         let found = memory::search(executor.model(), &limits).unwrap();
-        assert_eq!((found.states(), found.transitions), (states, transitions), "{}", fields[0]);
+        assert_eq!(
+            (found.states(), found.counters.transitions),
+            (states, transitions),
+            "{}",
+            fields[0]
+        );
         counted += 1;
     }
     println!("{counted} nets");

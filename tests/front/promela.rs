@@ -50,7 +50,7 @@ pub(crate) fn counts_as(text: &str, options: &Options) -> (u64, u64, u64) {
     }
     // A deadlock, an error in a step, or a trace that is not complete.
     let errors = outcome.findings.iter().map(|(_, finding)| finding.count).sum();
-    (outcome.states(), outcome.transitions + 1, errors)
+    (outcome.states(), outcome.counters.transitions + 1, errors)
 }
 
 /// Models of one point each, with SPIN's counts.

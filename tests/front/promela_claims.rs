@@ -38,7 +38,7 @@ fn counts_with(text: &str, claim: ClaimChoice) -> (u64, u64, u64) {
         tells_of(&model, check, &finding.witness);
     }
     let errors = outcome.findings.iter().map(|(_, finding)| finding.count).sum();
-    (outcome.states(), outcome.transitions + 1, errors)
+    (outcome.states(), outcome.counters.transitions + 1, errors)
 }
 
 /// A witness shows what it is the witness of.

@@ -77,7 +77,7 @@ fn outcome(name: &str, text: &str, options: &Options, checks: CheckSelection) ->
     let searched = |model: &dyn StateSpace| {
         let outcome = memory::search(model, &limits).unwrap();
         let is_violated = limits.checks.has_violation(model, &outcome.findings);
-        (is_violated, outcome.states(), outcome.transitions)
+        (is_violated, outcome.states(), outcome.counters.transitions)
     };
     let expected = searched(&interp);
     if let Ok(jit) = Jit::new(&interp) {

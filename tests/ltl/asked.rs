@@ -203,7 +203,9 @@ fn mistakes_in_automata_are_told_with_their_place() {
     bench.write("a.hoa", &(head.to_owned() + body));
     assert_eq!(bench.run(&["explain", "m.dve", "--automaton", "a.hoa"]).code, 0);
     let both = ["explain", "m.dve", "--automaton", "a.hoa", "--ltl", "x"];
-    assert_eq!(bench.run(&both).code, 2);
+    let told = bench.run(&both);
+    let words = "several properties are given, and one automaton is shown\n  help: give one of --ltl, --automaton, --acceptance and --non-progress";
+    assert!(told.code == 2 && told.err.contains(words), "{}", told.err);
     assert_eq!(bench.run(&["explain", "m.dve", "--format", "dot"]).code, 2);
     let claim = ["explain", "m.pml", "--ltl", "x", "--claim", "never_0"];
     assert_eq!(bench.run(&claim).code, 2);

@@ -8,7 +8,9 @@ use spill::{Disk, FaultDisk, MeteredDisk, Result};
 use spillway::ir::{CtlFormula, CtlNode};
 use spillway::search::branching::{BranchingAnswer, BranchingCheck, GatheredStates};
 use spillway::search::visited::VisitedStore;
-use spillway::search::{CheckSelection, ExternalSearch, MemoryPlan, SearchControl, SearchLimits};
+use spillway::search::{
+    CheckSelection, ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchResources,
+};
 use spillway::{PackedSystem, StateSpace};
 use std::sync::Arc;
 
@@ -137,7 +139,8 @@ fn answers(
         ..SearchLimits::default()
     };
     let metered = Arc::new(MeteredDisk::new(disk.clone(), None)?);
-    let mut search = ExternalSearch::begin(model, metered, plan, limits, &control)?;
+    let resources = SearchResources { disk: metered, plan, control: &control };
+    let mut search = ExternalSearch::begin(model, resources, limits)?;
     let _ = search.run()?;
     let VisitedStore::Sorted(store) = search.store() else { unreachable!() };
     let gathered = GatheredStates::of(store, model, &**disk, &control, Some(shard_states))?;

@@ -1,6 +1,6 @@
 //! Pseudo-random graphs as models.
 
-use spillway::search::liveness::nested_dfs::Lasso;
+use spillway::search::lasso::Lasso;
 use spillway::{StateSpace, TransitionSystem};
 
 /// Pseudo-random numbers.

@@ -16,8 +16,9 @@ use spillway::ir::Schedule;
 use spillway::ir::components::components;
 use spillway::reduce::claim::{FairProduct, FiniteRunPolicy};
 use spillway::search::SearchControl;
+use spillway::search::lasso::Lasso;
 use spillway::search::liveness::fair_scc::probe_fair;
-use spillway::search::liveness::nested_dfs::{Lasso, ProbeLimits, ProbeVerdict};
+use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
 use spillway::session::{LivenessCheck, PropertyRequest};
 use spillway::source::SourceMap;
 use std::collections::BTreeSet;
@@ -151,7 +152,7 @@ fn fair_cycles_of_random_graphs_are_found_and_are_fair() {
         let told = Attributed { graph: &graph, model: PackedSystem::new(&graph.graph) };
         let accepts = |state: &[u8]| graph.graph.accepts[node(&told.model, state)];
         let control = SearchControl::default();
-        let probed = probe_fair((&told.model, &told), &accepts, limits, &control).unwrap();
+        let probed = probe_fair(&told.model, &told, &accepts, limits, &control).unwrap();
         let any =
             spillway::search::liveness::nested_dfs::probe(&told.model, &accepts, limits, &control)
                 .unwrap();

@@ -1,8 +1,9 @@
 //! Accepting cycles in memory where depth-first goes down a long way first.
 
 use spillway::search::SearchControl;
+use spillway::search::lasso::Lasso;
 use spillway::search::liveness::in_memory::probe;
-use spillway::search::liveness::nested_dfs::{Lasso, ProbeLimits, ProbeResult, ProbeVerdict};
+use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict};
 use spillway::{PackedSystem, SystemDescription as _, TransitionSystem};
 
 /// Counts by ones, twos or threes up to its end, where it stays; or, if it did not begin to count, goes to and fro.

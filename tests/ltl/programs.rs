@@ -23,7 +23,8 @@ use spillway::ir::{Arena, Claim, Entity as _, Program};
 use spillway::ltl::{Automaton, AutomatonEdge, AutomatonState, Cube, LtlFormula, translate};
 use spillway::reduce::claim::{ClaimProduct, FairProduct, FiniteRunPolicy, NeverClaim};
 use spillway::search::checkpoint::SavedSearch;
-use spillway::search::liveness::nested_dfs::{Lasso, ProbeVerdict};
+use spillway::search::lasso::Lasso;
+use spillway::search::liveness::nested_dfs::ProbeVerdict;
 use spillway::search::liveness::owcty::SavedCycleSearch;
 use spillway::session::{AcceptingComponents, Fairness, replay};
 use std::cell::RefCell;
@@ -128,7 +129,7 @@ impl Explored {
             let state = states[next].clone();
             let collected =
                 SuccessorSink::collect(width, &mut buffer, |out| product.expand(&state, out));
-            transitions += collected.unwrap().transitions;
+            transitions += collected.unwrap().counters.transitions;
             let steps = fair.map_or(Vec::new(), |it| it.steps(&state));
             let fair_steps = steps.into_iter().map(|(step, set)| match step.outcome {
                 StepOutcome::Successor(to) => (to, set),
@@ -213,7 +214,7 @@ impl Trial<'_> {
         let outcome = SavedSearch::load(disk).unwrap().outcome().unwrap();
         let answer = Answer {
             states: outcome.states(),
-            transitions: outcome.transitions,
+            transitions: outcome.counters.transitions,
             has_cycle: matches!(found, ProbeVerdict::Found(_)),
         };
         prop_assert!(*found != ProbeVerdict::Open);

@@ -11,11 +11,13 @@ use spillway::front::{Language, Options};
 use spillway::reduce::claim::{ClaimProduct, FiniteRunPolicy};
 use spillway::reduce::partial_order::PartialOrderMethod;
 use spillway::reduce::rewriting::RewriteSelection;
-use spillway::search::liveness::nested_dfs::{Lasso, ProbeLimits, ProbeVerdict};
+use spillway::search::lasso::Lasso;
+use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
 use spillway::search::{MemoryPlan, SearchControl, StateStorage};
 use spillway::session::{
-    EmptinessSearch, Fairness, LivenessCheck, ProductCheck, PropertyRequest, ReductionRequest,
-    ReplayedRun, SearchDirectory, SearchJob, StepChoice, probe_product, probe_reduced,
+    CheckConfig, EmptinessSearch, Fairness, LivenessCheck, ProductCheck, PropertyRequest,
+    ReductionRequest, ReplayedRun, SearchDirectory, SearchJob, StepChoice, probe_product,
+    probe_reduced,
 };
 use spillway::source::SourceMap;
 
@@ -97,8 +99,7 @@ fn least(watched: &LivenessCheck, product: &ClaimProduct<'_>, found: &Lasso) -> 
     let (searched, all_steps) =
         (model.searched_by(runs(), &largest), watched.with_all_steps(runs(), &largest));
     let executor = runs().executor().clone();
-    let judged =
-        ProductCheck::new(watched, (product, &searched), &executor, Fairness::None).unwrap();
+    let judged = ProductCheck::new(watched, product, &searched, &executor, Fairness::None).unwrap();
     let judged = judged.for_shortest(Some(all_steps));
     let shorter =
         judged.find_shorter_run(found, LIMITS, &SearchControl::default()).unwrap().unwrap();
@@ -119,13 +120,8 @@ pub fn reduced(watched: &LivenessCheck, ended: FiniteRunPolicy, on_disk: bool) -
         }
         true => {
             let storage = StateStorage::default();
-            let job = SearchJob::of_runs(
-                watched,
-                &searched,
-                Fairness::None,
-                &LivenessCheck::limits(None),
-                &storage,
-            );
+            let config = CheckConfig::default();
+            let job = SearchJob::of_runs(&config, watched, &searched, &storage);
             let directory = SearchDirectory::create(None, &job, None).unwrap();
             let bytes = 8 * searched.model().width() as u64;
             let plan = MemoryPlan {
@@ -139,8 +135,8 @@ pub fn reduced(watched: &LivenessCheck, ended: FiniteRunPolicy, on_disk: bool) -
                 obligations: 0,
             };
             let executor = Executor::new(&watched.model.interp, ExecutionMode::Interp);
-            let of = (&product, &searched);
-            let judged = ProductCheck::new(watched, of, &executor, Fairness::None).unwrap();
+            let judged =
+                ProductCheck::new(watched, &product, &searched, &executor, Fairness::None).unwrap();
             let mut pursuit = EmptinessSearch::new(&judged, plan, None, directory);
             let pursued = pursuit.run(None, &control).unwrap();
             (pursued.found, pursued.outcome.states())

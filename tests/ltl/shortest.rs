@@ -3,7 +3,8 @@
 use super::bench::{Bench, Told};
 use super::digraph::{Dice, Digraph, node};
 use spillway::search::SearchControl;
-use spillway::search::liveness::nested_dfs::{Lasso, ProbeLimits, ProbeVerdict, probe};
+use spillway::search::lasso::Lasso;
+use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict, probe};
 use spillway::search::liveness::shortest_lasso::{AcceptingRuns, ShorterRun, shortest};
 use spillway::{PackedSystem, StateSpace as _, TransitionSystem};
 use std::collections::VecDeque;

@@ -6,11 +6,13 @@ use spillway::exec::{FairSteps, StateSpace};
 use spillway::search::checkpoint::{MANIFEST, SavedSearch};
 use spillway::search::liveness::nested_dfs::ProbeVerdict;
 use spillway::search::liveness::owcty::{
-    ComponentOf, CycleSearch, ProductAcceptance, ReachedStates, SavedCycleSearch,
+    AcceptingProduct, ComponentOf, CycleCheckpoint, CycleSearch, ProductAcceptance, ReachedStates,
+    SavedCycleSearch,
 };
 use spillway::search::visited::VisitedStore;
 use spillway::search::{
-    CheckSelection, ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchVerdict,
+    CheckSelection, ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchResources,
+    SearchVerdict,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -108,15 +110,9 @@ impl Subject<'_> {
             );
             let (stop, stage) = (saved.sweeps.saturating_add(means.sitting), saved.stage_name());
             let (control, plan) = (means.control(), means.plan(self.model.width()));
-            let both = (reached, saved);
-            let search = CycleSearch::resume(
-                self.model,
-                self.accepting(),
-                disk.clone(),
-                both,
-                plan,
-                &control,
-            )?;
+            let checkpoint = CycleCheckpoint { reached, saved };
+            let product = AcceptingProduct { model: self.model, acceptance: self.accepting() };
+            let search = CycleSearch::resume(product, disk.clone(), checkpoint, plan, &control)?;
             let search = match self.fair {
                 None => search,
                 Some(fair) => search.with_fairness(fair),
@@ -149,11 +145,12 @@ impl Subject<'_> {
         loop {
             let metered = Arc::new(MeteredDisk::new(disk.clone(), None)?);
             let begun = disk.list()?.iter().any(|(name, _)| name == MANIFEST);
+            let resources = SearchResources { disk: metered, plan, control: &control };
             let mut search = match begun {
-                false => ExternalSearch::begin(model, metered, plan, limits(most), &control)?,
+                false => ExternalSearch::begin(model, resources, limits(most))?,
                 true => {
                     let saved = SavedSearch::load(&**disk)?;
-                    ExternalSearch::resume(model, metered, saved, plan, limits(most), &control)?
+                    ExternalSearch::resume(model, resources, limits(most), saved)?
                 }
             };
             let verdict = search.run()?.verdict;
@@ -161,9 +158,8 @@ impl Subject<'_> {
             if verdict == SearchVerdict::Verified {
                 let VisitedStore::Sorted(store) = search.store() else { unreachable!() };
                 let shards = Some(means.shard_states);
-                let accepting = self.accepting();
-                let made =
-                    CycleSearch::gather(store, model, &accepting, &**disk, &control, shards)?;
+                let product = AcceptingProduct { model, acceptance: self.accepting() };
+                let made = CycleSearch::gather(store, &product, &**disk, &control, shards)?;
                 assert!(made.is_some());
                 tell("gathering");
                 return Ok(());

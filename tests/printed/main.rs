@@ -14,6 +14,7 @@ mod questions;
 mod schema;
 #[cfg(target_os = "linux")]
 mod screens;
+mod several;
 mod sites;
 mod values;
 mod walks;

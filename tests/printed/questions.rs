@@ -81,7 +81,7 @@ fn one_question_has_its_counterexample_and_its_files() {
     let folder = folder(&all());
     let one = ["check", "net.pnml", "--property", "file.xml", "--question"];
     let ran = folder.run(&[&one[..], &["smaller", "--dir", "d"]].concat());
-    let told = "here the invariant `smaller` of --invariant smaller:1:1 does not hold";
+    let told = "here the invariant `smaller` of invariant smaller:1:1 does not hold";
     assert!(ran.code == 1 && ran.out.contains(told), "{} {}", ran.out, ran.err);
     assert!(
         ran.out.contains("net.pnml: 1 question: 0 true, 1 false\n  after    2 steps (shortest)\n"),

@@ -189,6 +189,8 @@ fn of_runs(printed: &mut Printed, folder: &Folder) {
     check(&["check", "abp.pml", "--ltl", "ends", "--fair", "weak"], 0);
     check(&["check", "abp.pml", "--ltl", "never_ends", "--shortest", "--no-trace"], 1);
     check(&["check", "abp.pml", "--non-progress", "--reduce", "por"], 0);
+    printed.prints("check_all", (folder, &["check", "abp.pml", "--ltl", "all"]), 1);
+    let mut check = |args: &[&str], code| printed.prints("check_runs", (folder, args), code);
     let told = check(&["check", "lock.m", "--ltl", "[] (sharers >= 0 | true)"], 0);
     assert_eq!(told["vacuous"], true);
     check(&["check", "count.dve", "--ltl", "[] (x < 30)", "--shortest"], 1);

@@ -55,8 +55,8 @@ fn counts_do_not_depend_on_how_it_is_searched() {
     for proviso in CHAINS {
         let expected = outcome(check(&model, by(proviso)).keep_going().threads(1));
         assert!(20 * expected.states() < order.states(), "{expected:?}");
-        assert!(order.states() < whole.states() && order.passed == 0);
-        assert!(expected.passed > 150, "{expected:?}");
+        assert!(order.states() < whole.states() && order.counters.skipped == 0);
+        assert!(expected.counters.skipped > 150, "{expected:?}");
         let violated =
             |it: &SearchOutcome| it.findings.iter().map(|(it, _)| it).collect::<Vec<_>>();
         assert_eq!(violated(&expected), violated(&whole));
@@ -68,7 +68,10 @@ fn counts_do_not_depend_on_how_it_is_searched() {
         assert_eq!(outcome(interpreted), expected);
         let comback = StateStorage::Comback(Default::default());
         let stored = outcome(check(&model, by(proviso)).keep_going().storage(comback));
-        assert_eq!((stored.levels, stored.passed), (expected.levels.clone(), expected.passed));
+        assert_eq!(
+            (stored.levels, stored.counters.skipped),
+            (expected.levels.clone(), expected.counters.skipped)
+        );
         let dir = folder.path().join(proviso.name());
         let stopped = check(&model, by(proviso)).keep_going().dir(&dir).max_states(3);
         assert_eq!(outcome(stopped).verdict, SearchVerdict::Incomplete);
@@ -135,8 +138,8 @@ fn a_chain_that_closes_on_itself_ends() {
     // The start, and one state of the circle: `b` and what is before the least are run through from the start,
     // the whole circle from that.
     let found = outcome(check(&alone, by(CycleProviso::Chains)));
-    assert_eq!((found.states(), found.transitions), (2, 2));
-    assert_eq!(found.passed, 1 + 2);
+    assert_eq!((found.states(), found.counters.transitions), (2, 2));
+    assert_eq!(found.counters.skipped, 1 + 2);
 }
 
 /// States from which a single step leads on are not stored for millions of steps, but for some, so that the search can be
@@ -156,7 +159,7 @@ fn a_long_chain_is_stored_now_and_then() {
     let states = outcome.states();
     assert!((3..60).contains(&states), "{states}");
     assert_eq!(outcome.levels, vec![1; states as usize]);
-    assert_eq!(outcome.states() + outcome.passed, 32_002);
+    assert_eq!(outcome.states() + outcome.counters.skipped, 32_002);
     let way = found.counterexample().unwrap().unwrap();
     assert_eq!((way.check(), way.depth()), (Violation::Deadlock, 32_001));
 }
@@ -214,6 +217,6 @@ fn beside_symmetry_no_state_is_run_through() {
     for proviso in CHAINS {
         let found =
             outcome(check(&model, ReductionRequest { symmetry, ..by(proviso) }).keep_going());
-        assert_eq!(found.passed, 0);
+        assert_eq!(found.counters.skipped, 0);
     }
 }

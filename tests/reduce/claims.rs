@@ -98,7 +98,7 @@ fn explored(model: &dyn StateSpace, most: usize) -> Option<Space> {
                 open.push(state.to_vec());
             }
         }
-        transitions += collected.transitions;
+        transitions += collected.counters.transitions;
         transitions <= 10 * most as u64 && space.states.len() <= most
     };
     let mut is_small = look(&mut space, &mut open, None);
@@ -554,7 +554,10 @@ fn counterexamples_are_runs_of_the_whole_product() {
         (ask().reduce(ReductionRequest::AUTO), false),
     ] {
         let found = check.run().unwrap();
-        assert!(found.outcome().partial > 0 && found.states() < shortest.states() / 2);
+        assert!(
+            found.outcome().counters.partially_expanded > 0
+                && found.states() < shortest.states() / 2
+        );
         let trace = found.counterexample().unwrap().unwrap().trace();
         let mut options = whole.starts();
         for step in &trace.steps {
@@ -582,7 +585,7 @@ fn a_search_goes_on_as_it_began() {
     let found = ask().dir(&dir).run().unwrap();
     assert_eq!(found.states(), whole.states());
     assert_eq!(found.outcome().levels, whole.outcome().levels);
-    assert!(found.outcome().partial > 0);
+    assert!(found.outcome().counters.partially_expanded > 0);
 }
 
 /// The claims of others.

@@ -45,7 +45,7 @@ fn is_kept(language: &str, text: &str, by: RewriteSelection) -> Result<(u64, u64
     prop_assert_eq!(violated(&found), violated(&whole), "{}", text);
     prop_assert!(found.states() <= whole.states());
     let never = |searched: &dyn StateSpace, found: &SearchOutcome| {
-        let taken = original_action_counts(searched, found.taken.clone());
+        let taken = original_action_counts(searched, found.action_counts.clone());
         let all = model.interp.program().actions.keys();
         all.filter(|&it| taken.of(it) == 0 && !is_action_hidden(searched, it)).collect::<Vec<_>>()
     };

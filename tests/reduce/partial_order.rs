@@ -95,7 +95,7 @@ impl One<'_> {
         let collected = SuccessorSink::collect(self.width, &mut buffer, run).unwrap();
         Came {
             successors: buffer.chunks_exact(self.width).map(<[u8]>::to_vec).collect(),
-            left_out: collected.excluded,
+            left_out: collected.counters.excluded,
             faults: collected.findings.iter().map(|(check, _)| check).collect(),
         }
     }
@@ -805,7 +805,7 @@ fn counterexamples_are_runs_of_the_model_as_it_was_given() {
             );
             runs += 1;
             longer += u32::from(trace.depth() > depth);
-            reduced += u32::from(found.outcome().partial > 0);
+            reduced += u32::from(found.outcome().counters.partially_expanded > 0);
         }
     }
     println!("{runs} runs, {longer} not shortest, {reduced} of reduced searches");
@@ -831,7 +831,7 @@ fn protocols_of_1992_have_the_states_of_the_paper() {
             model = model.with_partial_order(Some((way, checks)));
             let found = Check::of_text(&model).checks(checks).memory(512 << 20).keep_going();
             let found = found.run().unwrap();
-            let counts = (found.states(), found.outcome().transitions);
+            let counts = (found.states(), found.outcome().counters.transitions);
             assert_eq!(counts, (states, transitions), "{name}, {way:?}");
         }
     }

@@ -13,7 +13,7 @@ use spillway::exec::{
     StepOutcome, SuccessorSink, SystemDescription, Violation,
 };
 use spillway::search::checkpoint::{MANIFEST, SavedSearch};
-use spillway::search::trace::counterexample;
+use spillway::search::trace::{StoredLevels, counterexample};
 use spillway::search::{
     MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchVerdict, StateStorage, memory,
 };
@@ -34,11 +34,11 @@ fn assert_traces_replay(model: &dyn StateSpace, disk: &dyn Disk, outcome: &Searc
     let saved = SavedSearch::load(disk).unwrap();
     let codec = saved.codec().unwrap();
     for (check, finding) in outcome.findings.iter() {
-        let (levels, witness) = ((&saved.store.levels, &codec), &finding.witness);
-        let trace = counterexample(model, disk, levels, 2, check, finding.level, witness).unwrap();
+        let levels = StoredLevels { disk, levels: &saved.store.levels, codec: &codec };
+        let trace = counterexample(model, levels, 2, check, finding).unwrap();
         let faulty = u64::from(matches!(check, Violation::Fault(..)));
         assert!(trace.depth() as u64 <= finding.level + faulty);
-        assert_eq!(trace.states.last(), Some(witness));
+        assert_eq!(trace.states.last(), Some(&finding.witness));
     }
 }
 
@@ -106,7 +106,11 @@ fn every_store_explores_what_it_should() {
     let some = memory::search(&model, &limits()).unwrap();
     model.lazy = false;
     let all = memory::search(&model, &limits()).unwrap();
-    assert!(some.states() < all.states() && some.reexpanded > 50 && all.partial == 0);
+    assert!(
+        some.states() < all.states()
+            && some.counters.re_expanded > 50
+            && all.counters.partially_expanded == 0
+    );
     model.lazy = true;
     for storage in storages(&model) {
         let expected = match storage {
@@ -132,7 +136,11 @@ fn case(nodes: u64, buffer: u64) -> Case {
     let plan = tiny_plan(1, graph.width, buffer, nodes / 4);
     let model = Lazy::new(graph, 3);
     let expected = memory::search(&model, &limits()).unwrap();
-    assert!(expected.reexpanded > 20 && expected.partial > expected.reexpanded, "{expected:?}");
+    assert!(
+        expected.counters.re_expanded > 20
+            && expected.counters.partially_expanded > expected.counters.re_expanded,
+        "{expected:?}"
+    );
     Case { model, plan, expected }
 }
 
@@ -332,7 +340,7 @@ impl PostponingStateSpace for Circle {
             let mut owe = |successor: &[u8]| owed.add(position, successor);
             self.expand_by(state, out, [true, false], &mut owe);
             self.violations(state).into_iter().for_each(|check| out.record_finding(check, state));
-            out.count_postponed(1);
+            out.count_partially_expanded(1);
         }
     }
 
@@ -406,7 +414,7 @@ fn a_step_that_every_state_of_a_cycle_puts_off_is_not_lost() {
         // Each round ends where it began, and only the last state of it is expanded again.
         assert_eq!(expected.states(), u64::from(round) * (u64::from(end) + 1));
         assert_eq!(
-            (expected.partial, expected.reexpanded),
+            (expected.counters.partially_expanded, expected.counters.re_expanded),
             (expected.states(), u64::from(end) + 1)
         );
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());

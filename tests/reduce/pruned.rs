@@ -54,7 +54,7 @@ fn few_states(interp: &Interp) -> Option<BTreeSet<Vec<u8>>> {
     while let Some(state) = open.pop() {
         let mut next = Vec::new();
         let collected = SuccessorSink::collect(width, &mut next, |out| interp.expand(&state, out));
-        steps += collected.unwrap().transitions;
+        steps += collected.unwrap().counters.transitions;
         if seen.len() as u64 > MOST || steps > 10 * MOST {
             return None;
         }
@@ -85,7 +85,7 @@ fn without_boring(interp: &Interp, checks: CheckSelection, progress: &[&str]) ->
     assert_eq!(found, violated(&interp, &checks, &all), "{checks:?}");
     assert!(left.states() <= all.states());
     // Steps to initial states are not followed, either, and these are visited.
-    assert!(left.beyond > 0 || left.states() == all.states());
+    assert!(left.counters.pruned > 0 || left.states() == all.states());
     stored_alike(&*model, &limits, &left);
     Some((all.states(), left.states()))
 }
@@ -110,7 +110,7 @@ fn with_doomed(interp: &Interp, checks: CheckSelection) -> Option<u64> {
     assert_eq!(ahead.states(), all.states(), "they are the same states");
     let sooner = expected.iter().map(|(check, level)| level.checked_sub(found[check]).unwrap());
     let sooner = sooner.max().unwrap_or_default();
-    assert!(ahead.passed > 0 || sooner == 0);
+    assert!(ahead.counters.skipped > 0 || sooner == 0);
     few_states(interp).unwrap().iter().for_each(|it| walks_arrive(interp, &*model, it, &checks));
     stored_alike(&*model, &limits, &ahead);
     Some(sooner)
@@ -126,7 +126,7 @@ fn walks_arrive(interp: &Interp, ahead: &dyn StateSpace, state: &[u8], checks: &
     };
     let (all, _) = expanded(&interp, state);
     let (led, collected) = expanded(ahead, state);
-    assert_eq!(led.len() > all.len(), collected.skipped > 0);
+    assert_eq!(led.len() > all.len(), collected.counters.skipped > 0);
     if let Some(end) = led[all.len()..].chunks_exact(width).next() {
         let findings = expanded(&interp, end).1.findings;
         assert!(findings.iter().any(|it| is_looked_for(ahead, checks, it.0)), "{checks:?}");
@@ -142,7 +142,10 @@ fn stored_alike(model: &dyn StateSpace, limits: &SearchLimits, expected: &Search
     for pauses in [&[][..], &[expected.states() / 2]] {
         let (found, disk) = search(&[model], storage, &plans, pauses, limits);
         assert_eq!(found.levels, expected.levels, "{}", storage.name());
-        assert_eq!((found.passed, found.beyond), (expected.passed, expected.beyond));
+        assert_eq!(
+            (found.counters.skipped, found.counters.pruned),
+            (expected.counters.skipped, expected.counters.pruned)
+        );
         assert_eq!(
             violated(model, &limits.checks, &found),
             violated(model, &limits.checks, expected)

@@ -131,7 +131,7 @@ fn rules_are_named_and_refused_by_name() {
         let refused = stack.refusals().first().map(|it| (it.name.clone(), it.reason.clone()));
         (
             stack
-                .summaries(&spillway::exec::ReductionCounters::default())
+                .summaries(&spillway::exec::Counters::default())
                 .into_iter()
                 .find_map(|it| it.effect),
             refused,

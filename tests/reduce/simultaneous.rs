@@ -9,7 +9,7 @@ use crate::support::follow::{ALL, load};
 use crate::support::{is_large, stored};
 use proptest::prelude::*;
 use spillway::Check;
-use spillway::exec::{ExecutionMode, ReductionCounters, Violation};
+use spillway::exec::{Counters, ExecutionMode, Violation};
 use spillway::reduce::PropertyClass;
 use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
 use spillway::reduce::rewriting::RewriteSelection;
@@ -95,9 +95,9 @@ fn lines_go_on_side_by_side() {
     }
     let model = load("dve", &lines(3, 4));
     let found = Check::of_text(&model).reduce(by(WAYS[0])).memory(256 << 20).run().unwrap();
-    assert_eq!((found.outcome().states(), found.outcome().transitions), (5, 4));
+    assert_eq!((found.outcome().states(), found.outcome().counters.transitions), (5, 4));
     // Two states of three steps each are run through.
-    assert_eq!(found.outcome().passed, 8);
+    assert_eq!(found.outcome().counters.skipped, 8);
     let way = found.counterexample().unwrap().unwrap();
     assert_eq!((way.check(), way.depth()), (Violation::Deadlock, 12));
 }
@@ -319,7 +319,9 @@ fn it_stacks() {
     };
     let whole = search(ReductionRequest { symmetry, ..ReductionRequest::NONE });
     let run = search(ReductionRequest { symmetry, ..by(WAYS[0]) });
-    assert!(run.outcome().states() < whole.outcome().states() && run.outcome().passed > 0);
+    assert!(
+        run.outcome().states() < whole.outcome().states() && run.outcome().counters.skipped > 0
+    );
     assert_eq!(violated(run.outcome()), violated(whole.outcome()));
     let way = run.counterexample().unwrap().unwrap();
     assert_is_run("symmetric", &model.interp, &way.trace());
@@ -342,9 +344,7 @@ fn it_says_what_it_keeps_and_did() {
             kept,
             [PropertyClass::Deadlocks, PropertyClass::StepErrors, PropertyClass::Invariants]
         );
-        let told = &searched
-            .stack()
-            .summaries(&ReductionCounters { skipped: 7, ..ReductionCounters::default() })[0];
+        let told = &searched.stack().summaries(&Counters { skipped: 7, ..Counters::default() })[0];
         assert_eq!(
             (told.name.as_str(), told.proviso),
             ("simultaneous reachability", Some("none needed"))

@@ -103,7 +103,7 @@ fn searched(model: &dyn StateSpace, join: Join, most: usize) -> Option<Came> {
             assert_eq!(finding.witness.len(), width);
             came.found.entry(check).or_insert(came.levels.len());
         }
-        came.transitions += collected.transitions;
+        came.transitions += collected.counters.transitions;
         came.levels.push(level.into_keys().collect());
         level = BTreeMap::new();
         for pair in next.chunks_exact(width + value_bytes) {
@@ -342,7 +342,7 @@ fn assert_counts(model: TextModel, method: PartialOrderMethod, expected: (u64, u
     let model = model.with_partial_order(Some((method.into(), DEADLOCKS)));
     let found = Check::of_text(&model).checks(DEADLOCKS).memory(512 << 20).keep_going();
     let found = found.run().unwrap();
-    let counts = (found.states(), found.outcome().transitions);
+    let counts = (found.states(), found.outcome().counters.transitions);
     assert_eq!(counts, expected, "{name}, {}", method.name());
 }
 
@@ -416,7 +416,7 @@ fn on_disk_the_same_is_asleep() {
         let whole = memory::search(interp, &limits()).unwrap();
         assert_eq!(asleep.levels, whole.levels, "{place}");
         tried += 1;
-        fewer += u32::from(asleep.transitions < whole.transitions);
+        fewer += u32::from(asleep.counters.transitions < whole.counters.transitions);
         let width = model.width() + 8;
         let plans = [tiny_plan(1, width, 40, 300), tiny_plan(3, width, 300, 4000)];
         let mut all = vec![StateStorage::default()];

@@ -3,8 +3,8 @@
 
 use spillway::budget::AnalysisBudget;
 use spillway::exec::{
-    Interp, PostponingStateSpace, ReductionCounters, Simulation, StateSpace, StepOutcome,
-    SuccessorSink, SystemDescription, any_bits,
+    Counters, Interp, PostponingStateSpace, Simulation, StateSpace, StepOutcome, SuccessorSink,
+    SystemDescription, any_bits,
 };
 use spillway::front::{Options, murphi};
 use spillway::ir::{
@@ -76,6 +76,7 @@ fn claimed_of(text: &str) -> Interp {
     ];
     let claim = Claim { locations, start, moves };
     program.properties[property].kind = PropertyKind::Claim(Box::new(claim));
+    program.number_exprs();
     spillway::ir::validate::validate(&program).unwrap();
     Interp::new(program).unwrap()
 }
@@ -216,7 +217,7 @@ impl<'m> Reduction<'m> for Planted {
         self.lost.iter().fold(PreservedProperties::ALL, |kept, &lost| kept.without(lost))
     }
 
-    fn describe_effect(&self, _: &ReductionCounters) -> Option<String> {
+    fn describe_effect(&self, _: &Counters) -> Option<String> {
         None
     }
 
@@ -254,7 +255,7 @@ fn they_act_in_one_order_and_preserve_what_all_of_them_do() {
         planted(ReductionKind::Product, &[]),
     ]);
     assert_eq!(stack.names(&KINDS), ["Choice", "Product", "Pruning", "Representative"]);
-    let told = stack.summaries(&ReductionCounters::default());
+    let told = stack.summaries(&Counters::default());
     let names: Vec<_> = told.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["Choice", "Pruning", "Representative"]);
     let kept: Vec<_> =

@@ -16,8 +16,8 @@ use spillway::exec::{
     original_action_counts,
 };
 use spillway::front::{Language, Options};
-use spillway::ir::ConditionModality;
 use spillway::ir::{ActionId, validate};
+use spillway::ir::{ConditionModality, StateCondition};
 use spillway::reduce::partial_order::PartialOrderMethod;
 use spillway::reduce::rewriting::{RewriteSelection, RewrittenProgram};
 use spillway::reduce::structural::{AgglomerationKind, NAME};
@@ -34,11 +34,12 @@ const INVARIANTS: CheckSelection = CheckSelection { invariants: true, ..CheckSel
 fn load(text: &str, invariant: &str) -> TextModel {
     let mut sources = SourceMap::default();
     sources.add("net.pnml", text);
+    let mut options = Options::default();
     if !invariant.is_empty() {
-        sources.add(ConditionModality::Always.flag(), invariant);
+        options.conditions.push(StateCondition::new(ConditionModality::Always, invariant));
     }
     let language = Language::from_name("pnml").unwrap();
-    let loaded = TextModel::load(language, sources, Options::default());
+    let loaded = TextModel::load(language, sources, options);
     loaded.map(|(model, _)| model).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
@@ -73,7 +74,7 @@ fn compared(
         return Err(format!("{checks:?}: {expected:?} and {came:?}, {} states", found.states()));
     }
     let never = |searched: &dyn StateSpace, found: &SearchOutcome| {
-        let taken = original_action_counts(searched, found.taken.clone());
+        let taken = original_action_counts(searched, found.action_counts.clone());
         let all = model.interp.program().actions.keys();
         all.filter(|&it| taken.of(it) == 0).collect::<Vec<ActionId>>()
     };

@@ -8,7 +8,7 @@ use spillway::exec::{
     PostponingStateSpace, Simulation, StateSpace, StepOutcome, SuccessorSink, SystemDescription,
     Violation, any_bits, stop_request,
 };
-use spillway::search::trace::{TraceFinder, counterexample};
+use spillway::search::trace::{StoredLevels, TraceFinder, counterexample};
 use spillway::search::{
     CheckSelection, SearchControl, SearchLimits, SearchOutcome, SearchVerdict, memory,
 };
@@ -47,10 +47,9 @@ proptest! {
         let outcome = search.run().unwrap();
         prop_assert_eq!(&outcome, &expected);
         for (check, finding) in outcome.findings.iter() {
-            let levels = (search.store().levels().saved(), search.store().codec());
-            let trace =
-                counterexample(&graph, &*disk, levels, threads, check, finding.level, &finding.witness)
-                    .unwrap();
+            let levels = search.store().levels().saved();
+            let levels = StoredLevels { disk: &*disk, levels, codec: search.store().codec() };
+            let trace = counterexample(&graph, levels, threads, check, finding).unwrap();
             prop_assert_eq!(trace.depth() as u64, finding.level);
         }
     }
@@ -209,14 +208,15 @@ fn a_counterexample_that_nobody_waits_for_any_more_is_not_found_and_found_later(
     let plan = tiny_plan(2, graph.width, 1000, 1000);
     let mut search = begin_or_resume(&graph, &disk, plan, &limits, &control).unwrap();
     let outcome = search.run().unwrap();
-    let levels = (search.store().levels().saved(), search.store().codec());
+    let levels = search.store().levels().saved();
+    let levels = StoredLevels { disk: &*disk, levels, codec: search.store().codec() };
     let check = Violation::Property(0);
     let (_, finding) = outcome.findings.iter().find(|(other, _)| *other == check).unwrap();
     assert!(finding.level > 5_000, "the way is long");
     let find = |control: &SearchControl| {
         let (model, folder) = (&graph, Some(dir.path()));
         let finder = TraceFinder { model, disk: &*disk, threads: 2, control, folder };
-        let found = finder.find(levels, check, finding.level, &finding.witness).unwrap();
+        let found = finder.find(levels, check, finding).unwrap();
         found.map(|found| found.trace())
     };
     let stopped = SearchControl::default();

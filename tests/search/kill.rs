@@ -82,7 +82,7 @@ fn counts(dir: &Path) -> Counts {
     let saved = SavedSearch::load(&RealDisk::open(dir).unwrap()).unwrap();
     let outcome = saved.outcome().unwrap();
     let deadlocks = outcome.deadlocks();
-    Counts { levels: outcome.levels, transitions: outcome.transitions, deadlocks }
+    Counts { levels: outcome.levels, transitions: outcome.counters.transitions, deadlocks }
 }
 
 fn undisturbed(setting: &Setting, dir: &Path) -> Counts {

@@ -17,7 +17,7 @@ use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
 use spillway::search::checkpoint::SavedSearch;
 use spillway::search::comback;
 use spillway::search::storage::train_codec;
-use spillway::search::trace::counterexample;
+use spillway::search::trace::{StoredLevels, counterexample};
 use spillway::search::{
     CheckSelection, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, StateStorage, memory,
 };
@@ -318,20 +318,19 @@ fn a_failure_is_told(what: &str, failing: &Failing, searched: &dyn StateSpace) {
         let all = failing.at_each(anew, || {
             assert_same(&go_on().unwrap(), &expected, &storage, what);
         });
-        assert!(all > expected.transitions, "{what}: {all}");
+        assert!(all > expected.counters.transitions, "{what}: {all}");
         let disk = disk.borrow();
         let saved = SavedSearch::load(&**disk).unwrap();
         for (check, finding) in saved.all_findings().unwrap().iter() {
             let trace = || match saved.storage().unwrap() {
                 StateStorage::Sorted(codec) => {
-                    let levels = (&saved.store.levels, &codec);
-                    let (level, witness) = (finding.level, &finding.witness);
-                    counterexample(searched, &**disk, levels, 1, check, level, witness)
+                    let (disk, levels) = (&**disk, &saved.store.levels);
+                    let levels = StoredLevels { disk, levels, codec: &codec };
+                    counterexample(searched, levels, 1, check, finding)
                 }
                 StateStorage::Comback(_) => {
-                    let (levels, witness) = (&saved.store.levels, &finding.witness);
-                    let level = finding.level;
-                    comback::counterexample(searched, &**disk, levels, check, level, witness)
+                    let levels = &saved.store.levels;
+                    comback::counterexample(searched, &**disk, levels, check, finding)
                 }
             };
             failing.at_each(trace, || ());

@@ -280,9 +280,10 @@ impl Driver<'_> {
 fn levels(disk: &dyn Disk) -> Vec<Vec<u8>> {
     let saved = SavedSearch::load(disk).unwrap();
     let (width, codec) = (saved.width as usize, saved.codec().unwrap().unprojected());
+    let format = spill::LevelFormat { width, value_bytes: 0, codec: &codec };
     let keys = |level: usize| {
         let mut all = Vec::new();
-        for segment in saved.store.levels.open(disk, width, &codec, level).unwrap() {
+        for segment in saved.store.levels.open(disk, format, level).unwrap() {
             let (mut decoder, mut keys) = (BlockDecoder::new(width), Vec::new());
             for block in 0..segment.blocks() {
                 segment.decode(block, &mut decoder, &mut keys).unwrap();

@@ -47,10 +47,10 @@ pub fn collected(
         all.append(buffer);
         Ok(())
     };
-    let ExpansionOutcome { transitions, findings, .. } =
+    let ExpansionOutcome { counters, findings, .. } =
         SuccessorSink::collect_in_batches(model.width(), &mut buffer, limit, keep, run).unwrap();
     all.append(&mut buffer);
-    (all, transitions, findings)
+    (all, counters.transitions, findings)
 }
 
 /// Panics unless both give the same successors and errors, in whatever order: compiled code

@@ -220,7 +220,7 @@ fn singles_are_all(
         one.insert(0, instance);
         let (found, collected) = taken(by, width, state, &one, usize::MAX);
         keep!(
-            collected.transitions > 0 || !collected.findings.is_empty(),
+            collected.counters.transitions > 0 || !collected.findings.is_empty(),
             "{instance:?} is enabled and gives nothing"
         );
         keep!(found.iter().all(|(label, _)| *label == instance.0), "{instance:?} has other labels");
@@ -230,8 +230,8 @@ fn singles_are_all(
         came.0.extend(found.iter().map(|(_, state)| state.clone()));
         came.1 += faults(&collected.findings);
         successors.extend(found);
-        tallies.transitions += collected.transitions;
-        tallies.excluded += collected.excluded;
+        tallies.counters.transitions += collected.counters.transitions;
+        tallies.counters.excluded += collected.counters.excluded;
         tallies.action_counts.merge(collected.action_counts);
         tallies.findings.merge(collected.findings);
     }

@@ -127,11 +127,11 @@ fn collect(model: &dyn StateSpace, limit: usize, ask: impl FnOnce(&mut Successor
         all.append(buffer);
         Ok(())
     };
-    let ExpansionOutcome { transitions, excluded: left_out, findings, .. } =
+    let ExpansionOutcome { counters, findings, .. } =
         SuccessorSink::collect_in_batches(model.width(), &mut buffer, limit, on_full, ask)
             .expect("room is always made");
     all.append(&mut buffer);
-    (all, transitions - left_out, findings)
+    (all, counters.candidates(), findings)
 }
 
 /// What there is to tell of a state: the steps out of it and what is wrong with it.

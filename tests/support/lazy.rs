@@ -107,10 +107,10 @@ impl<M: StateSpace + SystemDescription> PostponingStateSpace for Lazy<M> {
             }
             if leaves {
                 out.record_finding(Violation::Deadlock, state);
-                out.count_postponed(1);
+                out.count_partially_expanded(1);
                 return;
             }
-            out.count_postponed(u64::from(!rest.is_empty()));
+            out.count_partially_expanded(u64::from(!rest.is_empty()));
             self.model
                 .violations(state)
                 .into_iter()

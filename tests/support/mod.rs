@@ -14,7 +14,9 @@ use spillway::exec::{
     StepDescription, StepOutcome, SuccessorSink, SystemDescription, Violation, any_bits,
 };
 use spillway::search::checkpoint::{MANIFEST, SavedSearch};
-use spillway::search::{ExternalSearch, MemoryPlan, SearchControl, SearchLimits, StateStorage};
+use spillway::search::{
+    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchResources, StateStorage,
+};
 use spillway::source::Span;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -344,14 +346,12 @@ pub fn begin_stored_or_resume<'a>(
 ) -> Result<ExternalSearch<'a>> {
     let metered = Arc::new(MeteredDisk::new(disk.clone(), None)?);
     let begun = disk.list()?.iter().any(|(name, _)| name == MANIFEST);
+    let (resources, limits) = (SearchResources { disk: metered, plan, control }, limits.clone());
     match begun {
-        false => {
-            let (limits, storage) = (limits.clone(), storage.clone());
-            ExternalSearch::begin_stored(model, metered, plan, limits, control, storage)
-        }
+        false => ExternalSearch::begin_stored(model, resources, limits, storage.clone()),
         true => {
             let saved = SavedSearch::load(&**disk)?;
-            ExternalSearch::resume(model, metered, saved, plan, limits.clone(), control)
+            ExternalSearch::resume(model, resources, limits, saved)
         }
     }
 }

@@ -5,7 +5,7 @@ use super::support::{begin_or_resume, tiny_plan};
 use spill::{Disk, RealDisk};
 use spillway::exec::{Interp, StateSpace, StepOutcome, SystemDescription, Violation};
 use spillway::front::{Options, murphi};
-use spillway::search::trace::{ReplayedTrace, counterexample};
+use spillway::search::trace::{ReplayedTrace, StoredLevels, counterexample};
 use spillway::search::{self, SearchControl, SearchLimits};
 use spillway::source::SourceMap;
 use std::path::{Path, PathBuf};
@@ -58,9 +58,10 @@ pub fn explore(model: &dyn StateSpace) -> (search::SearchOutcome, Vec<ReplayedTr
     let control = SearchControl::default();
     let mut search = begin_or_resume(model, &disk, plan, &limits, &control).unwrap();
     let outcome = search.run().unwrap();
-    let levels = (search.store().levels().saved(), search.store().codec());
+    let levels = search.store().levels().saved();
+    let levels = StoredLevels { disk: &*disk, levels, codec: search.store().codec() };
     let trace = |(check, finding): (Violation, &spillway::exec::Finding)| {
-        counterexample(model, &*disk, levels, 2, check, finding.level, &finding.witness).unwrap()
+        counterexample(model, levels, 2, check, finding).unwrap()
     };
     let traces = outcome.findings.iter().map(trace).collect();
     (outcome, traces)

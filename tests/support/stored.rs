@@ -5,9 +5,9 @@ use super::{begin_or_resume, begin_stored_or_resume, tiny_plan};
 use spill::{ByteFrequencies, Codec, Disk, FaultDisk, HuffmanCode, HuffmanTables};
 use spillway::exec::{CheckSelection, Finding, Findings, StateSpace, StepOutcome, Violation};
 use spillway::search::checkpoint::SavedSearch;
-use spillway::search::comback::{self, CacheKind, CacheSize, CombackSettings};
+use spillway::search::comback::{self, CacheKind, CacheSize, CombackSettings, StateCacheConfig};
 use spillway::search::storage::train_codec;
-use spillway::search::trace::{ReplayedTrace, counterexample};
+use spillway::search::trace::{ReplayedTrace, StoredLevels, counterexample};
 use spillway::search::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome, StateStorage};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use std::time::Duration;
 /// short that every state has the hash of many others.
 fn combacks() -> impl Iterator<Item = StateStorage> {
     let settings = |hash_bits, kind, states, groups| {
-        let cache = (kind, CacheSize::States(states));
+        let cache = StateCacheConfig { kind, size: CacheSize::States(states) };
         StateStorage::Comback(CombackSettings { hash_bits, cache, groups })
     };
     [
@@ -93,14 +93,12 @@ fn traces_of(
     let (storage, tagged) = (saved.storage().unwrap(), saved.all_findings().unwrap());
     let trace = |(check, finding): (Violation, &Finding)| match &storage {
         StateStorage::Sorted(codec) => {
-            let levels = (&saved.store.levels, codec);
-            let (level, witness) = (finding.level, &finding.witness);
-            counterexample(model, disk, levels, 2, check, level, witness).unwrap()
+            let levels = StoredLevels { disk, levels: &saved.store.levels, codec };
+            counterexample(model, levels, 2, check, finding).unwrap()
         }
         StateStorage::Comback(_) => {
             let (_, tagged) = tagged.iter().find(|(other, _)| *other == check).unwrap();
-            let (levels, level) = (&saved.store.levels, finding.level);
-            comback::counterexample(model, disk, levels, check, level, &tagged.witness).unwrap()
+            comback::counterexample(model, disk, &saved.store.levels, check, tagged).unwrap()
         }
     };
     outcome.findings.iter().filter(|it| is_wanted(it.0)).map(trace).collect()

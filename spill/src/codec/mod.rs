@@ -43,7 +43,7 @@ pub enum SavedCodec {
     Raw,
     /// [`Codec::Rle`].
     Rle,
-    /// [`Codec::HuffmanCode`].
+    /// [`Codec::Huffman`].
     Huffman {
         /// For each byte of a key, which of the codes it has; one for all if there is but one.
         columns: Vec<u16>,

@@ -2,16 +2,16 @@
 //!
 //! Every variant names the file. Nothing here knows of states or models.
 
-use std::fmt;
 use std::io;
 
 /// The result of every fallible operation of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// A failure of the disk or of what was found on it.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The operating system refused an operation.
+    #[error("cannot {action} {file}: {source}")]
     Io {
         /// What was being done, as a verb: "write", "sync", "rename".
         action: &'static str,
@@ -21,6 +21,7 @@ pub enum Error {
         source: io::Error,
     },
     /// No room is left, on the device or under the configured limit.
+    #[error("{}", full_message(file, *limit))]
     Full {
         /// The file that could not grow.
         file: String,
@@ -28,6 +29,7 @@ pub enum Error {
         limit: Option<u64>,
     },
     /// Bytes are not what was written: a checksum, a length or a header disagrees.
+    #[error("{file} is damaged at byte {offset}: {what}")]
     Corrupt {
         /// The damaged file.
         file: String,
@@ -37,6 +39,7 @@ pub enum Error {
         what: String,
     },
     /// The file is of a format version that this build does not read.
+    #[error("{file} has format version {found}, but this build reads version {expected}")]
     Version {
         /// The file.
         file: String,
@@ -46,21 +49,26 @@ pub enum Error {
         expected: u32,
     },
     /// A search has more levels than can be listed in a manifest.
+    #[error("there are {levels} levels, and no more can be listed")]
     Levels {
         /// How many there are.
         levels: u64,
     },
     /// There is more of something than numbers in files have room for.
+    #[error("there is no room for {what}")]
     Limit {
         /// What there is too much of, and how much there may be.
         what: String,
     },
     /// Whoever gives the keys cannot go on; the disk is not to blame.
+    #[error("the model failed: {reason}")]
     Source {
         /// Why.
+        #[source]
         reason: Box<dyn std::error::Error + Send + Sync>,
     },
     /// Another process holds the directory's lock.
+    #[error("{file} is locked by another running process")]
     Locked {
         /// The lock file.
         file: String,
@@ -90,39 +98,10 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Io { action, file, source } => write!(f, "cannot {action} {file}: {source}"),
-            Error::Full { file, limit: None } => {
-                write!(f, "no space is left on the disk to write {file}")
-            }
-            Error::Full { file, limit: Some(limit) } => {
-                write!(f, "writing {file} would exceed the disk limit of {limit} bytes")
-            }
-            Error::Corrupt { file, offset, what } => {
-                write!(f, "{file} is damaged at byte {offset}: {what}")
-            }
-            Error::Version { file, found, expected } => write!(
-                f,
-                "{file} has format version {found}, but this build reads version {expected}"
-            ),
-            Error::Levels { levels } => {
-                write!(f, "there are {levels} levels, and no more can be listed")
-            }
-            Error::Limit { what } => write!(f, "there is no room for {what}"),
-            Error::Source { reason } => write!(f, "the model failed: {reason}"),
-            Error::Locked { file } => write!(f, "{file} is locked by another running process"),
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Error::Io { source, .. } => Some(source),
-            Error::Source { reason } => Some(&**reason),
-            _ => None,
-        }
+/// What there is to say of a full disk.
+fn full_message(file: &str, limit: Option<u64>) -> String {
+    match limit {
+        None => format!("no space is left on the disk to write {file}"),
+        Some(limit) => format!("writing {file} would exceed the disk limit of {limit} bytes"),
     }
 }

@@ -2,9 +2,33 @@
 
 use super::block::{HEADER, block_keys_max};
 use byteorder::{ByteOrder, LittleEndian};
+use thiserror::Error;
 
 /// Bytes of an index entry behind its key.
 const ENTRY_TAIL: usize = 12;
+
+/// Why bytes are no index of a segment.
+#[derive(Debug, Error)]
+pub(super) enum IndexDefect {
+    /// The first key of a block is not greater than that of the block before.
+    #[error("block {block} does not follow the one before")]
+    Order { block: usize },
+    /// A block begins within the one before, or the first does not begin the segment.
+    #[error("block {block} is at {offset}, the one before ends at {end}")]
+    Overlap { block: usize, offset: u64, end: u64 },
+    /// No block has so many keys.
+    #[error("block {block} claims to hold {keys} keys")]
+    KeyCount { block: usize, keys: u32 },
+    /// A block would end behind the largest possible offset.
+    #[error("an offset overflows")]
+    Overflow,
+    /// Blocks reach into the index, or bytes before it are of no block.
+    #[error("blocks end at {end}, the index begins at {start}")]
+    End { end: u64, start: usize },
+    /// The keys of all blocks are not as many as the segment has.
+    #[error("blocks hold {found} keys, {expected} are expected")]
+    KeySum { found: u64, expected: u64 },
+}
 
 /// Bytes of an index entry of keys of `width` bytes.
 #[inline]
@@ -26,37 +50,37 @@ pub(super) fn offset_in(index: &[u8], width: usize, block: usize) -> u64 {
     LittleEndian::read_u64(&index[block * entry_bytes(width) + width..])
 }
 
-/// Checks an index that begins at `start`, whose checksum is right, or tells what is wrong.
+/// Checks an index that begins at `start`, whose checksum is right.
 pub(super) fn check_index(
     entries: &[u8],
     start: usize,
     keys: u64,
     width: usize,
-) -> std::result::Result<(), String> {
+) -> Result<(), IndexDefect> {
     let (mut last, mut end, mut sum): (Option<&[u8]>, u64, u64) = (None, 0, 0);
     for (block, entry) in entries.chunks_exact(entry_bytes(width)).enumerate() {
         let (first, tail) = entry.split_at(width);
         let (offset, count) = (LittleEndian::read_u64(tail), LittleEndian::read_u32(&tail[8..]));
         if last.is_some_and(|last| last >= first) {
-            return Err(format!("block {block} does not follow the one before"));
+            return Err(IndexDefect::Order { block });
         }
         let follows = if block == 0 { offset == 0 } else { offset >= end };
         if !follows {
-            return Err(format!("block {block} is at {offset}, the one before ends at {end}"));
+            return Err(IndexDefect::Overlap { block, offset, end });
         }
         if !(1..=block_keys_max(width)).contains(&(count as usize)) {
-            return Err(format!("block {block} claims to hold {count} keys"));
+            return Err(IndexDefect::KeyCount { block, keys: count });
         }
         // It cannot end sooner; where it does end is where the next begins.
-        end = offset.checked_add(HEADER as u64).ok_or("an offset overflows")?;
+        end = offset.checked_add(HEADER as u64).ok_or(IndexDefect::Overflow)?;
         sum += u64::from(count);
         last = Some(first);
     }
     if end > start as u64 || (last.is_none() && start > 0) {
-        return Err(format!("blocks end at {end}, the index begins at {start}"));
+        return Err(IndexDefect::End { end, start });
     }
     if sum != keys {
-        return Err(format!("blocks hold {sum} keys, {keys} are expected"));
+        return Err(IndexDefect::KeySum { found: sum, expected: keys });
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use super::Store;
 use super::file_name::FileName;
 use super::levels::FileSegment;
 use super::run::{OldRun, YoungRun};
+use super::settle::Candidates;
 use crate::disk::Result;
 use crate::keys::restrict;
 use crate::runs::{
@@ -18,6 +19,7 @@ use crate::runs::{
 };
 use crate::segments::{Segment, SegmentWriter};
 use crate::values::ValueSpec;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// The part of the young share that the last level may take raw, as a divisor.
@@ -58,7 +60,8 @@ impl Store {
         if self.merge_bytes_max(bytes, threads) > self.young_bytes() - self.last_level_bytes_max() {
             // Saved by a search with more memory than this one.
             self.flush(self.young.len(), threads)?;
-            let pieces = self.write_merged(first, last, &[], &segments, keys, threads)?;
+            let runs = Candidates { slices: Vec::new(), segments };
+            let pieces = self.write_merged(first..=last, keys, &runs, threads)?;
             self.old.push(self.open_run(first, last, pieces)?);
             return Ok(());
         }
@@ -201,7 +204,8 @@ impl Store {
         let slices: Vec<&[u8]> = young.iter().map(|run| run.keys.as_slice()).collect();
         let segments: Vec<Segment> =
             merged.iter().flat_map(|run| run.segments.iter().cloned()).collect();
-        let pieces = self.write_merged(first, last, &slices, &segments, keys, threads)?;
+        let pieces =
+            self.write_merged(first..=last, keys, &Candidates { slices, segments }, threads)?;
         let merged = self.open_run(first, last, pieces)?;
         for run in self.old.drain(kept..) {
             let files = run.pieces.iter().map(|piece| piece.file);
@@ -218,16 +222,16 @@ impl Store {
         self.shares.plain.min(left / PLAIN_SHARE)
     }
 
-    /// Merges runs to pieces, each written by a thread.
+    /// Merges the runs of `levels`, which have about `keys` keys, to pieces, each written by a thread.
     fn write_merged(
         &self,
-        first: u32,
-        last: u32,
-        slices: &[&[u8]],
-        segments: &[Segment],
+        levels: RangeInclusive<u32>,
         keys: u64,
+        runs: &Candidates,
         threads: usize,
     ) -> Result<Vec<FileSegment>> {
+        let Candidates { slices, segments } = runs;
+        let (first, last) = levels.into_inner();
         let (disk, width, codec) = (&*self.disk, self.width, &self.codec);
         let (whole, values, value_bytes) = (self.whole, self.values(), self.value_bytes());
         let boundaries = cut(width, values, slices, segments, threads_for(keys, threads));

@@ -108,7 +108,7 @@ impl SavedLevels {
     ///
     /// # Errors
     ///
-    /// [`Error::LevelLog`] if there are too many levels.
+    /// [`Error::Levels`] if there are too many levels.
     ///
     /// # Panics
     ///
@@ -149,26 +149,25 @@ impl SavedLevels {
     pub fn open(
         &self,
         disk: &dyn Disk,
-        width: usize,
-        codec: &Codec,
+        format: LevelFormat<'_>,
         level: usize,
     ) -> Result<Vec<Segment>> {
-        self.open_pairs(disk, width, 0, codec, level)
-    }
-
-    /// The same of pairs with values of `value_bytes` bytes.
-    pub fn open_pairs(
-        &self,
-        disk: &dyn Disk,
-        width: usize,
-        value_bytes: usize,
-        codec: &Codec,
-        level: usize,
-    ) -> Result<Vec<Segment>> {
+        let LevelFormat { width, value_bytes, codec } = format;
         let open =
             |piece: &FileSegment| Ok(piece.open_pairs(disk, width, value_bytes)?.with_codec(codec));
         self.level(level).iter().map(open).collect()
     }
+}
+
+/// How the keys of all levels are written.
+#[derive(Clone, Copy, Debug)]
+pub struct LevelFormat<'c> {
+    /// Bytes of a whole key, its value included.
+    pub width: usize,
+    /// Of these, bytes of the value; 0 if keys have none.
+    pub value_bytes: usize,
+    /// What has written the keys.
+    pub codec: &'c Codec,
 }
 
 /// A growing log of levels.
@@ -279,7 +278,8 @@ impl LevelLog {
     /// Maps the pieces of a level.
     pub fn open(&mut self, level: usize) -> Result<Vec<Segment>> {
         self.flush()?;
-        self.saved.open_pairs(&*self.disk, self.width, self.value_bytes, &self.codec, level)
+        let LevelLog { width, value_bytes, ref codec, .. } = *self;
+        self.saved.open(&*self.disk, LevelFormat { width, value_bytes, codec }, level)
     }
 
     /// Makes every level readable.
@@ -312,7 +312,7 @@ impl LevelLog {
     ///
     /// # Errors
     ///
-    /// [`Error::LevelLog`] if there are too many levels.
+    /// [`Error::Levels`] if there are too many levels.
     ///
     /// # Panics
     ///

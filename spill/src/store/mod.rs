@@ -36,7 +36,7 @@ mod store_values;
 mod value_lookup;
 
 pub use file_name::FileName;
-pub use levels::{FileSegment, LevelLog, LevelShard, SavedLevels, SavedShard};
+pub use levels::{FileSegment, LevelFormat, LevelLog, LevelShard, SavedLevels, SavedShard};
 pub use partition_worker::{KeyPartition, PartitionWorker};
 pub use run::{Frontier, SavedRun};
 pub use settle::{Candidates, SettleOutcome};
@@ -109,7 +109,21 @@ impl Store {
     /// `codec` writes; candidates are as the codec has keys outside blocks.
     pub fn new(disk: Arc<dyn Disk>, whole: usize, codec: Codec, shares: StoreBudget) -> Self {
         let levels = LevelLog::new(disk.clone(), whole, codec.clone());
-        Self::with_levels(disk, whole, codec, shares, levels)
+        Self {
+            disk,
+            whole,
+            width: codec.key_width(whole),
+            codec,
+            shares,
+            filter: FilterChoice::default(),
+            levels,
+            valued: None,
+            dominance: None,
+            old: Vec::new(),
+            young: Vec::new(),
+            spare: SpareBuffers::default(),
+            garbage: Vec::new(),
+        }
     }
 
     /// The store, which from now on takes no keys that others dominate. It has no values.
@@ -122,33 +136,6 @@ impl Store {
         let store = Store { dominance: Some(dominance), ..self };
         store.check_codec(&store.codec);
         store
-    }
-
-    fn with_levels(
-        disk: Arc<dyn Disk>,
-        whole: usize,
-        codec: Codec,
-        shares: StoreBudget,
-        levels: LevelLog,
-    ) -> Self {
-        let (width, filter, valued) = (codec.key_width(whole), FilterChoice::default(), None);
-        let (old, young, garbage) = (Vec::new(), Vec::new(), Vec::new());
-        let spare = SpareBuffers::default();
-        Self {
-            disk,
-            whole,
-            width,
-            codec,
-            shares,
-            filter,
-            levels,
-            valued,
-            dominance: None,
-            old,
-            young,
-            spare,
-            garbage,
-        }
     }
 
     /// Takes the keys it has out of ascending batches of keys, from the first on.
@@ -174,19 +161,11 @@ impl Store {
         &self.codec
     }
 
-    /// The store as it was saved, its runs in memory rebuilt within their share.
-    pub fn restore(
-        disk: Arc<dyn Disk>,
-        whole: usize,
-        codec: Codec,
-        shares: StoreBudget,
-        saved: SavedStore,
-        threads: usize,
-    ) -> Result<Self> {
-        let levels = LevelLog::restore(disk.clone(), whole, codec.clone(), saved.levels)?;
-        let mut store = Self::with_levels(disk, whole, codec, shares, levels);
-        store.restore_runs(saved.runs, threads)?;
-        Ok(store)
+    /// The store, without levels and without values, as it was saved, its runs in memory rebuilt within their share.
+    pub fn restore(mut self, saved: SavedStore, threads: usize) -> Result<Self> {
+        self.levels = self.levels.with_saved(saved.levels)?;
+        self.restore_runs(saved.runs, threads)?;
+        Ok(self)
     }
 
     fn restore_runs(&mut self, runs: Vec<SavedRun>, threads: usize) -> Result<()> {

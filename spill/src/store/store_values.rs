@@ -80,7 +80,8 @@ impl Store {
     /// If the store has no values.
     pub fn restore_with_values(
         mut self,
-        (store, values): (SavedStore, SavedValues),
+        store: SavedStore,
+        values: SavedValues,
         threads: usize,
     ) -> Result<Store> {
         let SavedStore { levels, runs } = store;

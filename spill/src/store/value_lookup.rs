@@ -34,8 +34,9 @@ impl StoredValues {
 }
 
 /// The keys that are still looked for, ascending.
-#[derive(Default)]
 struct PendingKeys {
+    /// Bytes of a key, with which a pair begins.
+    key_bytes: usize,
     /// Which pairs of the batch they are of.
     indices: Vec<usize>,
     /// The least pairs with these keys.
@@ -45,12 +46,16 @@ struct PendingKeys {
 }
 
 impl PendingKeys {
+    fn new(key_bytes: usize) -> Self {
+        PendingKeys { key_bytes, indices: Vec::new(), least: Vec::new(), greatest: Vec::new() }
+    }
+
     fn count(&self) -> usize {
         self.indices.len()
     }
 
     /// Asks for the keys of those pairs of `batch` whose key a filter, if there is one, may hold.
-    fn collect(&mut self, width: usize, key: usize, batch: &[u8], filter: Option<&BloomFilter>) {
+    fn collect(&mut self, width: usize, batch: &[u8], filter: Option<&BloomFilter>) {
         self.indices.clear();
         let mut held = Vec::new();
         match filter {
@@ -68,15 +73,15 @@ impl PendingKeys {
         for (pairs, value) in [(&mut self.least, 0), (&mut self.greatest, 0xff)] {
             pairs.clear();
             for &index in &self.indices {
-                pairs.extend_from_slice(&batch[index * width..][..key]);
-                pairs.resize(pairs.len() + width - key, value);
+                pairs.extend_from_slice(&batch[index * width..][..self.key_bytes]);
+                pairs.resize(pairs.len() + width - self.key_bytes, value);
             }
         }
     }
 
     /// Looks no longer for what was found.
     fn drop_known(&mut self, width: usize, known: &[bool]) {
-        let PendingKeys { indices, least, greatest } = self;
+        let PendingKeys { indices, least, greatest, .. } = self;
         let mut kept = 0;
         for at in 0..indices.len() {
             if known[indices[at]] {
@@ -99,8 +104,6 @@ impl PendingKeys {
 /// Looks ascending batches of pairs up in every run of a store.
 pub(super) struct ValueLookup<'a> {
     width: usize,
-    /// Bytes of a key.
-    key: usize,
     filter: Option<&'a BloomFilter>,
     /// The pairs of runs in memory that are not passed, youngest first.
     young: Vec<&'a [u8]>,
@@ -123,11 +126,10 @@ impl<'a> ValueLookup<'a> {
         let old = old.iter().rev().flat_map(|run| &run.segments);
         ValueLookup {
             width,
-            key: values.key_bytes(width),
             filter,
             young,
             old: old.map(|segment| SegmentLookup::new(segment.clone())).collect(),
-            asked: PendingKeys::default(),
+            asked: PendingKeys::new(values.key_bytes(width)),
             stored: StoredValues::default(),
             looked: LookupStats::default(),
         }
@@ -135,21 +137,21 @@ impl<'a> ValueLookup<'a> {
 
     /// What the store has for the keys of `batch`, which are greater than those of the batches before.
     pub(super) fn find(&mut self, batch: &[u8]) -> Result<&StoredValues> {
-        let ValueLookup { width, key, filter, young, old, asked, stored, looked } = self;
-        let (width, key, count) = (*width, *key, batch.len() / *width);
+        let ValueLookup { width, filter, young, old, asked, stored, looked } = self;
+        let (width, count) = (*width, batch.len() / *width);
         stored.known.clear();
         stored.known.resize(count, false);
-        stored.values.resize(count * (width - key), 0);
-        asked.collect(width, key, batch, *filter);
+        stored.values.resize(count * (width - asked.key_bytes), 0);
+        asked.collect(width, batch, *filter);
         for rest in young {
             let passed =
-                for_shape!(width, shape => find(shape, key, asked, 0..asked.count(), rest, stored));
+                for_shape!(width, shape => find(shape, asked, 0..asked.count(), rest, stored));
             *rest = &rest[passed * width..];
             asked.drop_known(width, &stored.known);
         }
         let before = asked.count();
         for segment in old {
-            for_shape!(width, shape => segment.find(shape, key, asked, stored))?;
+            for_shape!(width, shape => segment.find(shape, asked, stored))?;
             asked.drop_known(width, &stored.known);
         }
         let spared = if filter.is_some() { 0 } else { asked.count() };
@@ -187,13 +189,12 @@ impl ValueLookup<'_> {
 /// all that will be looked for.
 fn find<S: KeyShape>(
     shape: S,
-    key: usize,
     asked: &PendingKeys,
     some: std::ops::Range<usize>,
     pairs: &[u8],
     stored: &mut StoredValues,
 ) -> usize {
-    let (width, count) = (shape.width(), pairs.len() / shape.width());
+    let (width, key, count) = (shape.width(), asked.key_bytes, pairs.len() / shape.width());
     let mut at = 0;
     for next in some {
         let least = &asked.least[next * width..][..width];
@@ -229,7 +230,6 @@ impl SegmentLookup {
     fn find<S: KeyShape>(
         &mut self,
         shape: S,
-        key: usize,
         asked: &PendingKeys,
         stored: &mut StoredValues,
     ) -> Result<()> {
@@ -250,7 +250,7 @@ impl SegmentLookup {
                 self.reader.decode(self.block, &mut self.pairs)?;
                 self.decoded = Some(self.block);
             }
-            find(shape, key, asked, next..end, &self.pairs, stored);
+            find(shape, asked, next..end, &self.pairs, stored);
             next = end;
         }
         Ok(())

@@ -391,8 +391,7 @@ impl<'p> AccessCollector<'p> {
     /// The cell of a place, if nothing that the state holds decides which.
     pub fn only_cell(&mut self, place: &Place) -> Option<CellId> {
         let before = self.take();
-        self.walk()
-            .expr(self, &Expr { kind: ExprKind::IsUndefined(place.clone()), span: place.span });
+        self.walk().expr(self, &Expr::new(ExprKind::IsUndefined(place.clone()), place.span));
         let touched = std::mem::replace(&mut self.access, before);
         let cell = touched.reads.single()?;
         let only = AccessSet { reads: touched.reads.clone(), ..AccessSet::default() };

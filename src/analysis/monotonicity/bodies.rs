@@ -175,8 +175,7 @@ impl DemandSolver<'_> {
         let mut reads = MentionedVariables::default();
         walk::place(&mut reads, place);
         if let Some(id) = reads.variables.first() {
-            let cause =
-                Expr { kind: ExprKind::Read(Place::variable(*id, place.span)), span: place.span };
+            let cause = Expr::new(ExprKind::Read(Place::variable(*id, place.span)), place.span);
             self.way(place, &cause);
         }
     }

@@ -1,6 +1,6 @@
 //! Which values expressions have: whether what is computed and stored is what it says, and is not wrapped.
 
-use crate::analysis::ranges::{ExprResults, expr_address, ranges_and_values};
+use crate::analysis::ranges::{ExprResults, ranges_and_values};
 use crate::ir::interval::{self, Interval, ResultRange, hull};
 use crate::ir::layout::ValueRanges;
 use crate::ir::{
@@ -40,7 +40,7 @@ impl<'p> ExprRanges<'p> {
     }
 
     fn results(&self, expr: &Expr) -> ResultRange {
-        if let Some(&seen) = self.seen.get(&expr_address(expr)) {
+        if let Some(&seen) = self.seen.get(expr) {
             return seen;
         }
         let exact = |range| ResultRange { range, may_overflow: false };

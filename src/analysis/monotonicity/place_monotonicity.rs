@@ -2,12 +2,10 @@
 //! value there, and for all values of the parts that do not read it.
 
 use super::expr_ranges::ExprRanges;
-use crate::analysis::ranges::expr_address;
 use crate::analysis::value_abstraction::is_same;
 use crate::ir::interval::{Interval, NONE, hull, is_none};
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
-use crate::ir::{Expr, ExprKind, Place, PlaceRoot, Program};
-use std::collections::BTreeMap;
+use crate::ir::{Expr, ExprId, ExprKind, Place, PlaceRoot, Program};
 
 /// The most values that are tried.
 const TRIED_MAX: u64 = 1 << 14;
@@ -53,8 +51,11 @@ impl<'e> PlaceMonotonicity<'e> {
         let mut curve = PlaceMonotonicity { place, parts, image: NONE, rises: true, falls: true };
         let mut chosen: Vec<i64> = ranges.iter().map(|it| it.0).collect();
         loop {
-            let parts =
-                curve.parts.iter().zip(&chosen).map(|(it, &value)| (expr_address(it), value));
+            let parts = curve
+                .parts
+                .iter()
+                .zip(&chosen)
+                .map(|(it, &value)| PartValue { part: it.id, value });
             let known = PartValues { program, place, parts: parts.collect() };
             let mut last: Option<i64> = None;
             for value in held.0..=held.1 {
@@ -160,18 +161,24 @@ impl CodeVisitor for RootMentionFinder {
     }
 }
 
-/// Values of the parts of an expression.
+/// A value of a part of an expression.
+struct PartValue {
+    part: ExprId,
+    value: i64,
+}
+
+/// Values of the parts of an expression, which are few.
 struct PartValues<'e> {
     program: &'e Program,
     place: &'e Place,
-    parts: BTreeMap<usize, i64>,
+    parts: Vec<PartValue>,
 }
 
 impl PartValues<'_> {
     /// What an expression comes to where a value is at the place; nothing if it fails.
     fn judge(&self, expr: &Expr, held: i64) -> Option<i64> {
-        if let Some(&value) = self.parts.get(&expr_address(expr)) {
-            return Some(value);
+        if let Some(known) = self.parts.iter().find(|it| it.part == expr.id) {
+            return Some(known.value);
         }
         let arithmetic = self.program.arithmetic;
         match &expr.kind {

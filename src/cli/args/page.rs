@@ -1,9 +1,9 @@
 //! Flags of `report`, `values` and `graph`, and of what is told of the command line itself.
 
 use super::ModelArgs;
-use super::resources::size;
 use crate::cli::languages;
 use crate::front::Language;
+use crate::session::config::parse_size;
 use clap::Args;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ pub struct ReportArgs {
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// The memory to look for the counterexample in [default: as the search had]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,
 }
 
@@ -47,7 +47,7 @@ pub struct ValuesArgs {
     #[arg(long)]
     pub json: bool,
     /// The most memory the process may hold resident [default: what the search had]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,
 }
 

@@ -1,23 +1,24 @@
 //! Flags that ask whether runs have a property.
 
+use super::override_with;
 use crate::cli::failure::CommandFailure;
 use crate::front::CycleLabel;
 use crate::reduce::claim::FiniteRunPolicy;
-use crate::session::{Fairness, PropertyRequest};
+use crate::session::{CheckConfig, Fairness, PropertyRequest};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// What is asked of runs.
 #[derive(Args, Clone, Debug, Default)]
-#[group(id = "property", multiple = false, conflicts_with_all = ["claim", "no_claim"])]
+#[group(id = "property", multiple = true, conflicts_with_all = ["claim", "no_claim"])]
 pub struct PropertyArgs {
     /// A formula of linear temporal logic over the model's variables and locations, or the name of one of the model's,
-    /// or of a never claim or property process of it
-    #[arg(long, value_name = "FORMULA|NAME")]
-    pub ltl: Option<String>,
+    /// or of a never claim or property process of it; `all` for each of these
+    #[arg(long, value_name = "FORMULA|NAME|all")]
+    pub ltl: Vec<String>,
     /// A file with a Büchi automaton (HOA) that accepts the runs that there must not be
     #[arg(long, value_name = "FILE")]
-    pub automaton: Option<PathBuf>,
+    pub automaton: Vec<PathBuf>,
     /// Look for a run that passes `accept` labels of the model's processes again and again (an acceptance cycle)
     #[arg(long)]
     pub acceptance: bool,
@@ -28,10 +29,16 @@ pub struct PropertyArgs {
 }
 
 impl PropertyArgs {
-    /// What that is, if anything.
+    /// The number of properties.
+    pub(in crate::cli) fn count(&self) -> usize {
+        let PropertyArgs { ltl, automaton, acceptance, non_progress } = self;
+        ltl.len() + automaton.len() + usize::from(*acceptance) + usize::from(*non_progress)
+    }
+
+    /// What that is, if anything; of several properties the first.
     pub(in crate::cli) fn wanted(&self) -> Option<PropertyRequest<'_>> {
-        let formula = self.ltl.as_deref().map(PropertyRequest::Formula);
-        let automaton = self.automaton.as_deref().map(PropertyRequest::Automaton);
+        let formula = self.ltl.first().map(|it| PropertyRequest::Formula(it));
+        let automaton = self.automaton.first().map(|it| PropertyRequest::Automaton(it));
         let accept = self.acceptance.then_some(PropertyRequest::Labels(CycleLabel::Accept));
         let progress = self.non_progress.then_some(PropertyRequest::Labels(CycleLabel::Progress));
         formula.or(automaton).or(accept).or(progress)
@@ -52,27 +59,30 @@ pub struct LivenessArgs {
 }
 
 impl LivenessArgs {
-    /// A flag that is given and says something only of a search about whole runs.
-    pub(in crate::cli) fn given_flag(&self) -> Option<&'static str> {
-        let ended = self.deadlock_runs.map(|_| "--deadlock-runs");
-        let fair = self.fair.map(|_| "--fair");
-        ended.or(fair)
+    /// Sets what the flags say.
+    pub(in crate::cli) fn apply(&self, config: &mut CheckConfig) {
+        let properties = &mut config.properties;
+        let PropertyArgs { ltl, automaton, acceptance, non_progress } = &self.property;
+        if self.property.wanted().is_some() {
+            properties.ltl.clone_from(ltl);
+            properties.automata.clone_from(automaton);
+            (properties.acceptance, properties.non_progress) = (*acceptance, *non_progress);
+        }
+        let finite_runs = self.deadlock_runs.map(FiniteRunPolicy::from);
+        override_with(&mut properties.finite_runs, &finite_runs);
+        if self.fair == Some(FairArg::Weak) {
+            properties.fairness = Fairness::Weak;
+        }
     }
 
-    /// What is said of runs that end, where this is asked.
-    pub(in crate::cli) fn ended_runs(&self, wanted: PropertyRequest<'_>) -> FiniteRunPolicy {
-        self.deadlock_runs.map_or(wanted.default_ended_runs(), FiniteRunPolicy::from)
-    }
-
-    /// Which runs are judged.
-    pub(in crate::cli) fn fairness(&self) -> Result<Fairness, CommandFailure> {
+    /// Rejects fairness that cannot be checked.
+    pub(in crate::cli) fn reject_unsupported(&self) -> Result<(), CommandFailure> {
         match self.fair {
-            None => Ok(Fairness::None),
-            Some(FairArg::Weak) => Ok(Fairness::Weak),
             Some(FairArg::Strong) => Err(CommandFailure::wrong(
                 "--fair strong is not to be had, only --fair weak: that runs are fair to whoever is able to move again \
                  and again, but not always, is not looked at",
             )),
+            _ => Ok(()),
         }
     }
 }

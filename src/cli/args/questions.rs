@@ -6,7 +6,7 @@ use clap::Args;
 use std::path::PathBuf;
 
 /// What a file asks.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct QuestionArgs {
     /// Answer what this file asks.
     #[arg(long = "property", value_name = "FILE", conflicts_with_all = ["ltl", "automaton", "acceptance", "non_progress", "shortest"], help = format!(

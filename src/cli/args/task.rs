@@ -1,6 +1,6 @@
 //! Flags of `task`.
 
-use super::resources::size;
+use crate::session::config::parse_size;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -105,6 +105,6 @@ pub struct TaskCommitArgs {
 #[derive(Args, Clone, Copy, Debug)]
 pub struct TaskResourceArgs {
     /// The most memory the process may hold resident
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "1GiB")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "1GiB")]
     pub memory: u64,
 }

@@ -1,8 +1,8 @@
 //! Flags of `trace`.
 
-use super::resources::size;
 use crate::cli::output;
 use crate::report::{TraceDisplayOptions, TraceFormat};
+use crate::session::config::parse_size;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ pub struct TraceArgs {
     #[arg(long = "as", value_enum, value_name = "FORMAT", conflicts_with_all = ["json", "last", "only", "msc", "unfolded"])]
     pub format: Option<TraceFormatArg>,
     /// The most memory the process may hold resident [default: what the search had]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,
     /// Write the first counterexample as a trail that SPIN replays: `spin -t -p -k FILE MODEL`
     #[arg(long, value_name = "FILE")]

@@ -1,25 +1,28 @@
 //! How what a search for runs came to is told.
 
-use super::CheckedProduct;
-use super::summary::{LivenessStage, LivenessSummary};
-use crate::cli::args::{CheckArgs, SessionArgs, TraceArgs};
+use crate::cli::args::TraceArgs;
+use crate::cli::command::{CheckCommand, SessionOptions};
 use crate::cli::failure::{self, CommandFailure};
 use crate::cli::next_commands::{self, CounterexampleShape};
 use crate::cli::trail::WrittenTrail;
 use crate::cli::{
     CommandResult, notify, print, print_json, result_files, run, say, trace, trail, warn, warnings,
 };
-use crate::exec::{ReductionCounters, StepDescription, StepOutcome, SystemDescription};
+use crate::exec::{Counters, StepDescription, StepOutcome};
 use crate::front::TrailEnd;
 use crate::reduce::ReductionRefusal;
 use crate::report::{
-    self, AnnotatedSources, CheckScope, FinalStateView, JudgementReport, PropertyVerdict,
-    ReportPage, TraceDisplayOptions, TraceFormat, TraceView, ViolatingRun, ViolatingRunEnd, count,
-    grouped,
+    self, AnnotatedSources, CheckScope, FinalStateView, JudgementReport, PropertyJudgement,
+    PropertyVerdict, ReportPage, TraceDisplayOptions, TraceFormat, TraceView, ViolatingRun,
+    ViolatingRunEnd, count, grouped,
 };
-use crate::search::liveness::nested_dfs::{Lasso, ProbeVerdict};
+use crate::search::lasso::Lasso;
+use crate::search::liveness::nested_dfs::ProbeVerdict;
 use crate::search::{SearchVerdict, events};
-use crate::session::{Fairness, LivenessCheck, ReplayedRun, SearchedModel, SweepStatus};
+use crate::session::{
+    Fairness, LivenessCheck, LivenessStage, LivenessSummary, ProductCheck, ReplayedRun,
+    SearchedModel, SweepStatus,
+};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -50,17 +53,24 @@ pub(super) struct LivenessPrintOptions<'a> {
     /// What is done about errors.
     pub(super) errors: ErrorPolicy,
     /// The command line, and where the search is kept, where it is told how to look at the run again.
-    again: Option<(&'a SessionArgs, Option<&'a Path>)>,
+    again: Option<(&'a SessionOptions, Option<&'a Path>)>,
+}
+
+impl<'a> LivenessPrintOptions<'a> {
+    /// What the session prints and writes, if this is one.
+    pub(super) fn session(&self) -> Option<&'a SessionOptions> {
+        self.again.map(|it| it.0)
+    }
 }
 
 impl LivenessPrintOptions<'_> {
     /// What came of a sitting, whose search is kept in a directory, if it is.
     pub(super) fn of<'a>(
-        args: &'a SessionArgs,
+        args: &'a SessionOptions,
         errors: ErrorPolicy,
         dir: Option<&'a Path>,
     ) -> LivenessPrintOptions<'a> {
-        let SessionArgs { json, mcc: is_quiet, strict, no_trace, ref spin_trail, .. } = *args;
+        let SessionOptions { json, mcc: is_quiet, strict, no_trace, ref spin_trail, .. } = *args;
         let (trail, view) = (spin_trail.as_deref(), args.view());
         let again = Some((args, dir));
         LivenessPrintOptions {
@@ -95,6 +105,14 @@ impl LivenessPrintOptions<'_> {
         }
     }
 
+    /// Prints a result as one JSON object, or keeps it for that of the whole check.
+    fn print_document(&self, document: Value) {
+        match self.again {
+            Some((args, _)) => print_document(args, document),
+            None => print_json(&format!("{document:#}\n")),
+        }
+    }
+
     /// Whether what was found has errors looked for next.
     pub(super) fn checks_errors_next(&self, told: &LivenessSummary) -> bool {
         let is_verified = told.found == ProbeVerdict::None;
@@ -102,19 +120,28 @@ impl LivenessPrintOptions<'_> {
     }
 }
 
+/// Prints the result of a search as one JSON object, or keeps it for that of the whole check.
+fn print_document(args: &SessionOptions, document: Value) {
+    match &args.collector {
+        Some(collector) => collector.add_document(document),
+        None => print_json(&format!("{document:#}\n")),
+    }
+}
+
 /// Prints what came of a search, and the run that was found.
 pub(super) fn print_outcome(
-    (watched, judged): CheckedProduct<'_, '_>,
+    judged: &ProductCheck<'_, '_>,
     told: &LivenessSummary,
     how: LivenessPrintOptions<'_>,
 ) -> CommandResult {
+    let watched = judged.check;
     let mut written = None;
     let run = match &told.found {
         ProbeVerdict::Found(lasso) if how.trace || how.trail.is_some() => {
             let shown = judged.replay(lasso);
             let shown = shown.map_err(|error| CommandFailure::wrong(error.to_string()))?;
-            let run = run_of((watched, judged), told, lasso, shown);
-            let trail = how.trail.map(|path| write_trail(path, (watched, judged), &run));
+            let run = run_of(judged, told, lasso, shown);
+            let trail = how.trail.map(|path| write_trail(path, judged, &run));
             written = trail.transpose()?;
             Some(run)
         }
@@ -122,16 +149,16 @@ pub(super) fn print_outcome(
     };
     if let Some(format) = how.format {
         let run = run.ok_or_else(trace::none_to_print)?;
-        let model = (watched.model.name(), &watched.model.sources);
-        print(&report::formatted_run(format, model, &run, &watched.name));
+        let (model, sources) = (watched.model.name(), &watched.model.sources);
+        print(&report::format_run(format, model, sources, &run, &watched.name));
         written.into_iter().for_each(WrittenTrail::say);
         return Ok(code(&told.found));
     }
-    let (searched, fairness) = (judged.searched, judged.fairness());
     let run = run.filter(|_| how.trace);
     let errors_next = how.checks_errors_next(told);
     let code = code(&told.found);
-    notify::summarise(|| as_text((watched, searched, fairness), (told, errors_next), None));
+    let report = LivenessReport { errors_next, ..LivenessReport::of(judged, told) };
+    notify::summarise(|| report.text(None, &how.view));
     match how.json {
         _ if how.is_quiet => {}
         // One object is printed: that of the search for errors.
@@ -140,12 +167,10 @@ pub(super) fn print_outcome(
             warn(format!("warning: every run that meets no run-time error satisfies {name}"));
         }
         true => {
-            let told = as_json((watched, Some(searched), fairness), told, run.as_ref());
-            print_json(&format!("{told:#}\n"));
+            how.print_document(report.json(run.as_ref()));
         }
         false => {
-            let run = run.as_ref().map(|it| (it, &how.view));
-            print(&as_text((watched, searched, fairness), (told, errors_next), run));
+            print(&report.text(run.as_ref(), &how.view));
             if let (ProbeVerdict::Found(_), Some((args, dir))) = (&told.found, how.again) {
                 let dir = dir.map(|it| it.display().to_string());
                 let next = next_commands::commands(
@@ -159,28 +184,30 @@ pub(super) fn print_outcome(
         }
     }
     written.into_iter().for_each(WrittenTrail::say);
-    let scope = scope(watched, Some(searched), told);
+    let scope = report.scope();
     Ok(if errors_next { code } else { strict_code(how.strict, code, &scope) })
 }
 
 /// The page of what came of a search, with the run that was found.
 pub(super) fn page<'p>(
-    (watched, judged): CheckedProduct<'p, '_>,
+    judged: &ProductCheck<'p, '_>,
     told: &LivenessSummary,
     has_way: bool,
 ) -> Result<ReportPage<'p>, CommandFailure> {
+    let watched = judged.check;
     let (model, sources) = (&watched.model, &watched.model.sources);
     let way = match &told.found {
         ProbeVerdict::Found(lasso) if has_way => {
             let shown = judged.replay(lasso);
             let shown = shown.map_err(|error| CommandFailure::wrong(error.to_string()))?;
-            let run = run_of((watched, judged), told, lasso, shown);
+            let run = run_of(judged, told, lasso, shown);
             Some(TraceView::of_run(&run, &watched.name, sources))
         }
         ProbeVerdict::Found(_) | ProbeVerdict::None | ProbeVerdict::Open => None,
     };
     let verdict = told.verdict();
-    let as_text = as_text((watched, judged.searched, judged.fairness()), (told, false), None);
+    let view = TraceDisplayOptions::default();
+    let as_text = LivenessReport::of(judged, told).text(None, &view);
     let figures = [("states", told.states), ("transitions", told.transitions)];
     Ok(ReportPage {
         says: verdict_sentence(told, judged.fairness(), &watched.name),
@@ -200,51 +227,53 @@ pub(super) struct SearchProvenance<'m> {
 
 /// Writes the files that are asked for of what came of a search.
 pub(super) fn write_files(
-    args: &SessionArgs,
-    of: CheckedProduct<'_, '_>,
+    args: &SessionOptions,
+    judged: &ProductCheck<'_, '_>,
     told: &LivenessSummary,
     made: SearchProvenance<'_>,
 ) -> Result<(), CommandFailure> {
     match args.writes_results() {
         true => {
-            let scope = scope(of.0, Some(of.1.searched), told);
-            write_page(args, (of.0, &scope), (page(of, told, true)?, &told.found), made)
+            let scope = LivenessReport::of(judged, told).scope();
+            let page = page(judged, told, true)?;
+            write_page(args, judged.check, &scope, page, made)
         }
         false => Ok(()),
     }
 }
 
 fn write_page(
-    args: &SessionArgs,
-    (watched, scope): (&LivenessCheck, &CheckScope),
-    (mut page, found): (ReportPage<'_>, &ProbeVerdict),
+    args: &SessionOptions,
+    watched: &LivenessCheck,
+    scope: &CheckScope,
+    page: ReportPage<'_>,
     SearchProvenance { dir, seconds }: SearchProvenance<'_>,
 ) -> Result<(), CommandFailure> {
     let (events, name) = (dir.map(events::read), dir.map(|it| it.display().to_string()));
-    let came = match found {
-        ProbeVerdict::None => PropertyVerdict::Held,
-        ProbeVerdict::Found(_) => PropertyVerdict::Violated,
-        ProbeVerdict::Open => PropertyVerdict::Open,
+    let mut page: ReportPage<'_> = page;
+    let came = match page.verdict {
+        SearchVerdict::Verified => PropertyVerdict::Held,
+        SearchVerdict::Violated => PropertyVerdict::Violated,
+        SearchVerdict::Incomplete => PropertyVerdict::Open,
     };
-    if let Some(path) = &args.report {
+    if let Some(path) = &args.outputs.report {
         let (events, dir) = (events.as_deref().unwrap_or_default(), name.as_deref());
         page = ReportPage { events, dir, ..page };
-        result_files::put("the report", path, &page.html())?;
+        result_files::write_page(args, path, page.verdict, page.render())?;
     }
-    let of = (&watched.model.interp as &dyn SystemDescription, &watched.model.sources);
-    let all = report::judgements_of_runs(watched.property(), came, of, scope);
+    let (kind, name) = watched.property();
+    let property = PropertyJudgement::of_runs(kind, name, came);
+    let (model, sources) = (&watched.model.interp, &watched.model.sources);
+    let all = report::judgements_of_runs(property, model, sources, scope);
     let (model, strict) = (watched.model.name().to_owned(), args.strict);
     let ReportPage { told, way, .. } = page;
-    result_files::write_judgements(
-        args,
-        &JudgementReport { model, seconds, all, told, way, strict },
-    )
+    result_files::write_judgements(args, JudgementReport { model, seconds, all, told, way, strict })
 }
 
 /// Writes what is shown of a run as SPIN would have.
 fn write_trail(
     path: &Path,
-    (watched, judged): CheckedProduct<'_, '_>,
+    judged: &ProductCheck<'_, '_>,
     run: &ViolatingRun<'_>,
 ) -> Result<WrittenTrail, CommandFailure> {
     let last = run.steps.last().and_then(|step| match &step.outcome {
@@ -257,17 +286,17 @@ fn write_trail(
         None => TrailEnd::LastMoves(&last),
     };
     let mut each_step = |visit: &mut dyn FnMut(&StepDescription)| run.steps.iter().for_each(visit);
-    trail::write(path, &watched.model, &mut each_step, end)
+    trail::write(path, &judged.check.model, &mut each_step, end)
 }
 
 /// What is shown of a run that was found: all of it up to where it is violated whatever follows, if it comes there.
 fn run_of<'r>(
-    (watched, judged): CheckedProduct<'r, '_>,
+    judged: &ProductCheck<'r, '_>,
     told: &LivenessSummary,
     lasso: &Lasso,
     ReplayedRun { mut steps, back, closes }: ReplayedRun,
 ) -> ViolatingRun<'r> {
-    let (model, sources) = (judged.searched.model().description(), &watched.model.sources);
+    let (model, sources) = (judged.searched.model().description(), &judged.check.model.sources);
     let is_done = told.shortened.is_some_and(|it| it.is_done);
     if let Some((after, state)) = judged.violation_point(&steps) {
         let property = judged.product.property();
@@ -288,22 +317,21 @@ fn run_of<'r>(
     ViolatingRun::with_cycle(model, steps, back, sources).shortest_if(is_as_found && is_done)
 }
 
+/// The exit code of a verdict.
+pub(super) fn verdict_code(verdict: SearchVerdict) -> u8 {
+    match verdict {
+        SearchVerdict::Verified => failure::VERIFIED,
+        SearchVerdict::Violated => failure::VIOLATED,
+        SearchVerdict::Incomplete => failure::STOPPED,
+    }
+}
+
 pub(super) fn code(found: &ProbeVerdict) -> u8 {
     match found {
         ProbeVerdict::None => failure::VERIFIED,
         ProbeVerdict::Found(_) => failure::VIOLATED,
         ProbeVerdict::Open => failure::STOPPED,
     }
-}
-
-/// What was looked for beside the property, and what not. Where a verified property left no step out, errors in steps were.
-fn scope(
-    watched: &LivenessCheck,
-    searched: Option<&SearchedModel<'_>>,
-    told: &LivenessSummary,
-) -> CheckScope {
-    let is_whole = searched.is_some_and(|it| reduced_by(it).is_empty());
-    watched.scope(is_whole && told.found == ProbeVerdict::None && told.faults == 0)
 }
 
 /// How what is to be seen in states and steps is looked for.
@@ -321,12 +349,13 @@ fn strict_code(strict: bool, code: u8, scope: &CheckScope) -> u8 {
 
 /// Tells that no run can violate the property.
 pub(super) fn print_vacuous(
-    args: &CheckArgs,
+    args: &CheckCommand,
     watched: &LivenessCheck,
     fairness: Fairness,
 ) -> CommandResult {
     let (model, name) = (watched.model.name(), &watched.name);
-    let scope = scope(watched, None, &LivenessSummary::UNSEARCHED);
+    let report = LivenessReport::new(watched, None, fairness, &LivenessSummary::UNSEARCHED);
+    let scope = report.scope();
     let says = format!("verified: no run violates {name}, whatever the model does");
     let as_text = report::wrapped("", &format!("{model}: {says}"))
         + &report::print_unchecked(&scope.unchecked);
@@ -335,8 +364,7 @@ pub(super) fn print_vacuous(
         _ if args.run.mcc => {}
         false => print(&as_text),
         true => {
-            let told = as_json((watched, None, fairness), &LivenessSummary::UNSEARCHED, None);
-            print_json(&format!("{told:#}\n"));
+            print_document(&args.run, report.json(None));
         }
     }
     let texts = Some(AnnotatedSources::uncounted(&watched.model.sources));
@@ -344,7 +372,7 @@ pub(super) fn print_vacuous(
         ReportPage { says, texts, ..ReportPage::new(model, SearchVerdict::Verified, as_text) };
     let made = SearchProvenance { dir: None, seconds: 0.0 };
     if args.run.writes_results() {
-        write_page(&args.run, (watched, &scope), (page, &ProbeVerdict::None), made)?;
+        write_page(&args.run, watched, &scope, page, made)?;
     }
     Ok(strict_code(args.run.strict, failure::VERIFIED, &scope))
 }
@@ -360,12 +388,7 @@ fn reductions(searched: &SearchedModel<'_>) -> String {
 
 /// The names of what the product was reduced by.
 fn reduced_by(searched: &SearchedModel<'_>) -> Vec<String> {
-    searched
-        .stack()
-        .summaries(&ReductionCounters::default())
-        .into_iter()
-        .map(|it| it.name)
-        .collect()
+    searched.stack().summaries(&Counters::default()).into_iter().map(|it| it.name).collect()
 }
 
 /// The answer, in words.
@@ -400,80 +423,119 @@ fn print_scope(watched: &LivenessCheck, scope: &CheckScope) -> String {
     out
 }
 
-pub(super) fn as_text(
-    (watched, searched, fairness): (&LivenessCheck, &SearchedModel<'_>, Fairness),
-    (told, errors_next): (&LivenessSummary, bool),
-    run: Option<(&ViolatingRun<'_>, &TraceDisplayOptions)>,
-) -> String {
-    let (model, name) = (watched.model.name(), &watched.name);
-    let says = verdict_sentence(told, fairness, name);
-    let (states, transitions) =
-        (count(told.states, "state"), count(told.transitions, "transition"));
-    let mut out = report::wrapped("", &format!("{model}: {says}"));
-    if let Some((run, _)) = run {
-        out += &run.rows();
-    }
-    if let Some(shortened) = told.shortened {
-        let says = report::print_shortened("looked for a shorter run", shortened);
-        out += &report::row("shortest", &says);
-    }
-    let found = format!("{states}, {transitions} of the model and the automaton");
-    out += &report::row("found", &found);
-    let how = reductions(searched);
-    let searched_so = match told.stage {
-        LivenessStage::Memory => format!("in memory, {how}"),
-        LivenessStage::Reachability => format!("on disk, {how}: reaching states"),
-        LivenessStage::Sweeping(SweepStatus { stage, sweeps, set }) => {
-            let (sweeps, set) = (count(sweeps, "sweep"), count(set, "state"));
-            format!("on disk, {how}: {stage}, {sweeps}, {set} left")
-        }
-    };
-    out += &report::row("searched", &searched_so);
-    for ReductionRefusal { name, reason: why } in searched.stack().unused_reductions() {
-        out += &report::row("not reduced", &format!("by {name}: {why}"));
-    }
-    out += &print_scope(watched, &scope(watched, Some(searched), told));
-    if told.faults > 0 {
-        let are = if errors_next { "are looked for next" } else { "were not looked for" };
-        let steps = count(told.faults, "step");
-        out += &report::row("", &format!("{steps} ended in errors that {are}"));
-    }
-    match run {
-        None => out,
-        Some((run, view)) => run.text((&watched.model.sources, view), name) + "\n" + &out,
-    }
+/// The result of a search for a run that violates a property, ready to be shown.
+pub(super) struct LivenessReport<'r, 'm> {
+    /// What was checked.
+    check: &'r LivenessCheck,
+    /// What was searched; nothing if no run can violate the property, whatever the model does.
+    searched: Option<&'r SearchedModel<'m>>,
+    fairness: Fairness,
+    summary: &'r LivenessSummary,
+    /// Whether errors are searched for next.
+    errors_next: bool,
 }
 
-/// As JSON; if nothing was searched, that is so since no run can violate the property.
-pub(super) fn as_json(
-    (watched, searched, fairness): (&LivenessCheck, Option<&SearchedModel<'_>>, Fairness),
-    told: &LivenessSummary,
-    run: Option<&ViolatingRun<'_>>,
-) -> Value {
-    let swept = told.stage.swept();
-    let unused = searched.into_iter().flat_map(|it| it.stack().unused_reductions());
-    let unused = unused.map(|it| json!({ "name": it.name, "why": it.reason }));
-    let scope = scope(watched, searched, told);
-    json!({
-        "model": watched.model.name(),
-        "language": watched.model.language.name,
-        "property": watched.name,
-        "verdict": told.verdict().name(),
-        "vacuous": searched.is_none(),
-        "fairness": fairness.name(),
-        "states": told.states,
-        "transitions": told.transitions,
-        "reductions": searched.map_or(Vec::new(), reduced_by),
-        "not_reduced": unused.collect::<Vec<_>>(),
-        "steps_cut_off": told.faults,
-        "checked": scope.checked,
-        "left_out": scope.left_out,
-        "unchecked": report::unchecked_as_json(&scope.unchecked),
-        "warnings": warnings(),
-        "stage": told.stage.name(),
-        "sweeps": swept.map_or(0, |it| it.sweeps),
-        "states_left": swept.map(|it| it.set),
-        "shortened": told.shortened.map(report::shortened),
-        "counterexample": run.map(|run| run.json(&watched.model.sources)),
-    })
+impl<'r, 'm> LivenessReport<'r, 'm> {
+    pub(super) fn new(
+        check: &'r LivenessCheck,
+        searched: Option<&'r SearchedModel<'m>>,
+        fairness: Fairness,
+        summary: &'r LivenessSummary,
+    ) -> LivenessReport<'r, 'm> {
+        LivenessReport { check, searched, fairness, summary, errors_next: false }
+    }
+
+    fn of(
+        judged: &'r ProductCheck<'_, 'm>,
+        summary: &'r LivenessSummary,
+    ) -> LivenessReport<'r, 'm> {
+        LivenessReport::new(judged.check, Some(judged.searched), judged.fairness(), summary)
+    }
+
+    /// What was checked beside the property, and what not. Where a verified property left no step out, errors in steps were.
+    fn scope(&self) -> CheckScope {
+        let LivenessReport { check, searched, summary, .. } = self;
+        let is_whole = searched.is_some_and(|it| reduced_by(it).is_empty());
+        check.scope(is_whole && summary.found == ProbeVerdict::None && summary.faults == 0)
+    }
+
+    /// The result as text, with the run that was found.
+    pub(super) fn text(
+        &self,
+        run: Option<&ViolatingRun<'_>>,
+        view: &TraceDisplayOptions,
+    ) -> String {
+        let LivenessReport { check: watched, searched, fairness, summary: told, errors_next } =
+            *self;
+        let (model, name) = (watched.model.name(), &watched.name);
+        let says = verdict_sentence(told, fairness, name);
+        let (states, transitions) =
+            (count(told.states, "state"), count(told.transitions, "transition"));
+        let mut out = report::wrapped("", &format!("{model}: {says}"));
+        if let Some(run) = run {
+            out += &run.rows();
+        }
+        if let Some(shortened) = told.shortened {
+            let says = report::print_shortened("looked for a shorter run", shortened);
+            out += &report::row("shortest", &says);
+        }
+        let found = format!("{states}, {transitions} of the model and the automaton");
+        out += &report::row("found", &found);
+        let how = searched.map_or("without reductions".to_owned(), reductions);
+        let searched_so = match told.stage {
+            LivenessStage::Memory => format!("in memory, {how}"),
+            LivenessStage::Reachability => format!("on disk, {how}: reaching states"),
+            LivenessStage::Sweeping(SweepStatus { stage, sweeps, set }) => {
+                let (sweeps, set) = (count(sweeps, "sweep"), count(set, "state"));
+                format!("on disk, {how}: {stage}, {sweeps}, {set} left")
+            }
+        };
+        out += &report::row("searched", &searched_so);
+        for ReductionRefusal { name, reason: why } in
+            searched.into_iter().flat_map(|it| it.stack().unused_reductions())
+        {
+            out += &report::row("not reduced", &format!("by {name}: {why}"));
+        }
+        out += &print_scope(watched, &self.scope());
+        if told.faults > 0 {
+            let are = if errors_next { "are looked for next" } else { "were not looked for" };
+            let steps = count(told.faults, "step");
+            out += &report::row("", &format!("{steps} ended in errors that {are}"));
+        }
+        match run {
+            None => out,
+            Some(run) => run.text(&watched.model.sources, view, name) + "\n" + &out,
+        }
+    }
+
+    /// The result as JSON, with the run that was found.
+    pub(super) fn json(&self, run: Option<&ViolatingRun<'_>>) -> Value {
+        let LivenessReport { check: watched, searched, fairness, summary: told, .. } = *self;
+        let swept = told.stage.swept();
+        let unused = searched.into_iter().flat_map(|it| it.stack().unused_reductions());
+        let unused = unused.map(|it| json!({ "name": it.name, "why": it.reason }));
+        let scope = self.scope();
+        json!({
+            "model": watched.model.name(),
+            "language": watched.model.language.name,
+            "property": watched.name,
+            "verdict": told.verdict().name(),
+            "vacuous": searched.is_none(),
+            "fairness": fairness.name(),
+            "states": told.states,
+            "transitions": told.transitions,
+            "reductions": searched.map_or(Vec::new(), reduced_by),
+            "not_reduced": unused.collect::<Vec<_>>(),
+            "steps_cut_off": told.faults,
+            "checked": scope.checked,
+            "left_out": scope.left_out,
+            "unchecked": report::unchecked_as_json(&scope.unchecked),
+            "warnings": warnings(),
+            "stage": told.stage.name(),
+            "sweeps": swept.map_or(0, |it| it.sweeps),
+            "states_left": swept.map(|it| it.set),
+            "shortened": told.shortened.map(report::shortening_as_json),
+            "counterexample": run.map(|run| run.json(&watched.model.sources)),
+        })
+    }
 }

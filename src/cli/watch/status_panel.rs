@@ -165,7 +165,7 @@ fn time(live: &SearchSnapshot, all: Duration) -> String {
 fn disk(live: &SearchSnapshot) -> String {
     let taken = live.status.as_ref().map_or(live.bytes, |it| it.now.disk);
     let free = live.free.map(|it| format!(", {} free", size(it)));
-    let limit = live.disk_limit.map(|it| format!(", {} allowed", size(it)));
+    let limit = live.config.limits.disk_limit.map(|it| format!(", {} allowed", size(it)));
     size(taken) + &limit.unwrap_or_default() + &free.unwrap_or_default()
 }
 

@@ -231,7 +231,7 @@ fn stays(
     let mut successors = Vec::new();
     let run = |out: &mut SuccessorSink| selective.expand_chosen(state, &chosen, out);
     out.wrap_uncounted(state.len(), &mut successors, run).is_some_and(|collected| {
-        let leads_nowhere = collected.findings.is_empty() && collected.excluded == 0;
+        let leads_nowhere = collected.findings.is_empty() && collected.counters.excluded == 0;
         leads_nowhere && successors.chunks_exact(state.len()).all(|successor| successor == state)
     })
 }

@@ -142,7 +142,8 @@ impl Interp {
 
     /// Another program of the same states, as a pass made it of this one: it stores nothing that this one cannot.
     /// Nothing if it has constructs that are not executed.
-    pub fn rewritten(&self, program: Program) -> Option<Interp> {
+    pub fn rewritten(&self, mut program: Program) -> Option<Interp> {
+        program.number_exprs();
         let mut layout = self.layout.clone();
         // Actions that the program as written has not.
         for _ in layout.frames.actions.len()..program.actions.len() {

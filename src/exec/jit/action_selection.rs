@@ -90,7 +90,7 @@ impl SelectiveStateSpace for JitSelector<'_> {
         };
         let run = |out: &mut SuccessorSink| self.jit.run(code, states, Some(choice), out, None);
         let collected = SuccessorSink::collect(self.jit.width(), &mut Vec::new(), run)?;
-        debug_assert_eq!(collected.transitions, 0, "no step is taken");
+        debug_assert_eq!(collected.counters.transitions, 0, "no step is taken");
         Ok(())
     }
 

@@ -315,9 +315,9 @@ impl Emitter<'_, '_> {
         };
         let (conjuncts, end) = (conjuncts(guard), self.block());
         let rest = plan.plan.rest.iter().map(|it| conjuncts[*it].clone());
-        let rest = rest.reduce(|left, right| Expr {
-            span: left.span,
-            kind: ExprKind::Binary(BinaryOp::And, Box::new(left), Box::new(right)),
+        let rest = rest.reduce(|left, right| {
+            let span = left.span;
+            Expr::new(ExprKind::Binary(BinaryOp::And, Box::new(left), Box::new(right)), span)
         });
         let listed =
             BindingEmission { parameters: &action.parameters, conjuncts: &conjuncts, size };

@@ -17,7 +17,7 @@ use crate::front::Options;
 use crate::front::name_suggestion;
 use crate::front::quote::{quote, shorten};
 use crate::ir::{
-    self, Domain, Entity, OverflowRule, Owner, Program, ScalarType, Type, TypeId,
+    self, Domain, OverflowRule, Owner, Program, ScalarType, Type, TypeId,
     interval::{self, Interval},
 };
 use crate::source::Span;
@@ -183,7 +183,9 @@ impl<'a> DeclarationBuilder<'_, 'a> {
             }
             (Some(DveInitializer::Value(value)), None) => self.single(value, variable, scope),
             (Some(DveInitializer::List(values, span)), None) => {
-                self.array_values(values, *span, variable, scope, count)
+                self.report_array_values(values, *span, variable, count);
+                let values = values.iter().take(count);
+                values.map(|value| self.value(value, variable, scope)).collect()
             }
         };
         values.resize(count, 0);
@@ -219,14 +221,14 @@ impl<'a> DeclarationBuilder<'_, 'a> {
         vec![self.value(value, variable, scope)]
     }
 
-    fn array_values(
+    /// Complains of a list of values for something else than an array of at least as many elements.
+    fn report_array_values(
         &self,
         values: &[DveExpr<'a>],
         span: Span,
         variable: &DveVariable<'a>,
-        scope: DveScope<'_, 'a>,
         count: usize,
-    ) -> Vec<i64> {
+    ) {
         let name = quote(variable.name.text);
         if variable.size.is_none() {
             self.report.error(span, format!("{name} is not an array and starts with one value"));
@@ -239,7 +241,6 @@ impl<'a> DeclarationBuilder<'_, 'a> {
                     .help("this value and those after it are ignored"),
             );
         }
-        values.iter().take(count).map(|value| self.value(value, variable, scope)).collect()
     }
 
     fn value(
@@ -349,7 +350,9 @@ impl<'a> DeclarationBuilder<'_, 'a> {
             let meaning = DveMeaning::Process(ir::ProcessId(first));
             let declared = self.world.globals.declare(text, meaning, span);
             self.report_redeclaration(declared, text, span);
-            return self.member(template, process, text.to_owned(), None, property);
+            let id = ir::ProcessId(first);
+            let member = DveProcessInstance::new(text.to_owned(), id, template, None);
+            return self.member(process, member, property);
         };
         let scope = DveScope { world: &self.world, member: None, report: self.report };
         let count = scope.sized(&family.size, "the number of members", 1..=MEMBERS_MAX);
@@ -363,31 +366,23 @@ impl<'a> DeclarationBuilder<'_, 'a> {
             let declared = self.world.globals.declare(name.clone(), meaning, span);
             self.report_redeclaration(declared, &name, span);
             let parameter = Some((family.index, i64::from(number)));
-            self.member(template, process, name, parameter, property);
+            let id = ir::ProcessId(first + number);
+            self.member(process, DveProcessInstance::new(name, id, template, parameter), property);
         }
     }
 
+    /// Declares a process, or a member of a family of processes.
     fn member(
         &mut self,
-        template: usize,
         process: &DveProcess<'a>,
-        name: String,
-        parameter: Option<(SourceName<'a>, i64)>,
+        mut member: DveProcessInstance<'a>,
         property: bool,
     ) {
         if self.is_too_large() {
             return;
         }
         self.count(1, process.name.span);
-        let id = ir::ProcessId::from_index(self.program.processes.len());
-        let mut member = DveProcessInstance {
-            name: name.clone(),
-            id,
-            template,
-            parameter,
-            table: Default::default(),
-        };
-        if let Some((name, number)) = parameter {
+        if let Some((name, number)) = member.parameter {
             // The table is still empty, so the name is new.
             let _ = member.table.declare(name.text, DveMeaning::Parameter(number), name.span);
         }
@@ -399,7 +394,7 @@ impl<'a> DeclarationBuilder<'_, 'a> {
         }
         let (locations, start) = self.locations(process, &mut member, property);
         self.program.processes.push(ir::Process {
-            name,
+            name: member.name.clone(),
             locations,
             start,
             instances: ir::InstanceCount::One,

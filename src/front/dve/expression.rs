@@ -43,7 +43,7 @@ impl<'a> DveScope<'_, 'a> {
                     .unwrap_or_else(|| unreachable!("a chain has operands"));
             }
         };
-        ir::Expr { kind: kind.unwrap_or(ir::ExprKind::Constant(0)), span }
+        ir::Expr::new(kind.unwrap_or(ir::ExprKind::Constant(0)), span)
     }
 
     fn query(&self, query: DveChannelQuery, id: ir::ChannelId, span: Span) -> Option<ir::ExprKind> {
@@ -74,7 +74,7 @@ fn unary(operator: ir::UnaryOp, operand: ir::Expr, span: Span) -> ir::Expr {
         Some(known) => ir::ExprKind::Constant(known),
         None => ir::ExprKind::Unary(operator, Box::new(operand)),
     };
-    ir::Expr { kind, span }
+    ir::Expr::new(kind, span)
 }
 
 fn binary(operator: ir::BinaryOp, left: ir::Expr, right: ir::Expr, span: Span) -> ir::Expr {
@@ -86,5 +86,5 @@ fn binary(operator: ir::BinaryOp, left: ir::Expr, right: ir::Expr, span: Span) -
         Some(known) => ir::ExprKind::Constant(known),
         None => ir::ExprKind::Binary(operator, Box::new(left), Box::new(right)),
     };
-    ir::Expr { kind, span }
+    ir::Expr::new(kind, span)
 }

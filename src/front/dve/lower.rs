@@ -22,15 +22,25 @@ use crate::source::Span;
 /// The most actions of a program.
 const ACTIONS_MAX: usize = 1 << 22;
 
+/// Propositions about a model.
+pub(super) struct DvePropositions<'p, 'a> {
+    /// What they say.
+    pub(super) conditions: &'p [DveExpr<'a>],
+    /// Whether they are the guards of the model's property process, whose names they use.
+    pub(super) are_of_property: bool,
+}
+
 /// Lowers what happens in a model, and propositions about it; `declarations` holds what is in it.
 pub(super) fn lower<'a>(
-    (model, propositions, are_of_property): (&DveModel<'a>, &[DveExpr<'a>], bool),
+    model: &DveModel<'a>,
+    propositions: &DvePropositions<'_, 'a>,
     mut declarations: DeclarationBuilder<'_, 'a>,
     overflow: OverflowRule,
     report: &DiagnosticSink<'a>,
 ) -> (Program, Vec<ir::Expr>) {
     let any_value = declarations.any_value();
     let DeclarationBuilder { program, world, .. } = declarations;
+    let &DvePropositions { conditions, are_of_property } = propositions;
     let mut lowering = DveLowering { program, report, overflow, uses: Vec::new() };
     lowering.system(model, &world);
     let property = lowering.property(model, &world, are_of_property);
@@ -42,7 +52,7 @@ pub(super) fn lower<'a>(
     lowering.untyped_channels(&world, any_value);
     let member = world.members.iter().find(|it| are_of_property && property == Some(it.id));
     let about = DveScope { world: &world, member, report };
-    let conditions = propositions.iter().map(|it| about.lower(it)).collect();
+    let conditions = conditions.iter().map(|it| about.lower(it)).collect();
     (lowering.program, conditions)
 }
 

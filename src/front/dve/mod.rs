@@ -108,8 +108,10 @@ fn load(
         return Err(report.finish().err().unwrap_or_default());
     }
     let overflow = options.overflow.unwrap_or(OverflowRule::Fails);
+    let propositions =
+        lower::DvePropositions { conditions: &propositions, are_of_property: own.is_some() };
     let (program, conditions) =
-        lower::lower((&model, &propositions, own.is_some()), declarations, overflow, &report);
+        lower::lower(&model, &propositions, declarations, overflow, &report);
     let program = Program {
         name: stem(&file.name, LANGUAGE.extensions).to_owned(),
         arithmetic: ARITHMETIC,

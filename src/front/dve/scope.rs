@@ -120,6 +120,18 @@ pub(super) struct DveProcessInstance<'a> {
     pub(super) table: DveSymbolTable<'a>,
 }
 
+impl<'a> DveProcessInstance<'a> {
+    /// One without names of its own.
+    pub(super) fn new(
+        name: String,
+        id: ProcessId,
+        template: usize,
+        parameter: Option<(SourceName<'a>, i64)>,
+    ) -> Self {
+        DveProcessInstance { name, id, template, parameter, table: DveSymbolTable::default() }
+    }
+}
+
 /// What must be known of a channel to use it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChannelSignature {

@@ -275,7 +275,18 @@ pub enum MurphiExprKind<'a> {
     /// `ismember(e, T)`
     IsMember(Box<MurphiExpr<'a>>, Box<TypeExpr<'a>>),
     /// `multisetcount(x: m, e)`
-    Count(SourceName<'a>, Box<MurphiExpr<'a>>, Box<MurphiExpr<'a>>),
+    Count(Box<MultisetFilter<'a>>),
+}
+
+/// Those elements of a multiset that meet a condition: `x: m, e`.
+#[derive(Debug)]
+pub struct MultisetFilter<'a> {
+    /// What the condition calls an element.
+    pub name: SourceName<'a>,
+    /// The multiset.
+    pub multiset: MurphiExpr<'a>,
+    /// The condition.
+    pub condition: MurphiExpr<'a>,
 }
 
 /// A statement and where it stands.
@@ -327,5 +338,5 @@ pub enum MurphiStmtKind<'a> {
     /// `multisetremove(i, m)`
     Remove(MurphiExpr<'a>, MurphiExpr<'a>),
     /// `multisetremovepred(x: m, e)`
-    RemoveWhere(SourceName<'a>, MurphiExpr<'a>, MurphiExpr<'a>),
+    RemoveWhere(MultisetFilter<'a>),
 }

@@ -46,7 +46,8 @@ use std::collections::{HashMap, HashSet};
 
 /// The program of a model, and what propositions about it are; what is wrong with either is in `report`.
 pub(super) fn lower<'a>(
-    (model, propositions): (&MurphiModel<'a>, &[MurphiExpr<'a>]),
+    model: &MurphiModel<'a>,
+    propositions: &[MurphiExpr<'a>],
     options: &Options,
     report: &'a DiagnosticSink<'a>,
 ) -> (Program, Vec<ir::Expr>) {

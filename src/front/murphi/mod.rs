@@ -93,7 +93,7 @@ fn load(
         .map_or(Ok(Default::default()), |it| propositions(it, sources))
         .map_err(|error| vec![error])?;
     let report = DiagnosticSink::new(sources);
-    let (program, conditions) = lower::lower((&model, &propositions), options, &report);
+    let (program, conditions) = lower::lower(&model, &propositions, options, &report);
     let program = Program {
         name: stem(&file.name, LANGUAGE.extensions).to_owned(),
         arithmetic: ARITHMETIC,
@@ -102,7 +102,7 @@ fn load(
     };
     let warnings = report.finish()?;
     let observed =
-        split.map(|it| it.expand_quantifiers(sources, &program, (conditions, &names))).transpose();
+        split.map(|it| it.expand_quantifiers(sources, &program, conditions, &names)).transpose();
     let observed = observed.map_err(|error| vec![error])?;
     Ok(LoadedModel { program, warnings, property: observed })
 }

@@ -26,11 +26,11 @@ pub(super) fn annotate_sources(net: &PetriNet, sources: &mut SourceMap) {
 
 /// The tokens of an arc, each with its place, or without.
 pub(super) fn bag(net: &PetriNet, flow: &PetriArc, with_place: bool) -> String {
-    let all = flow.bag.iter().map(|it| addend(net, (flow.place, with_place), it));
+    let all = flow.bag.iter().map(|it| addend(net, flow.place, with_place, it));
     all.collect::<Vec<_>>().join(" + ")
 }
 
-fn addend(net: &PetriNet, (place, with_place): (usize, bool), it: &BagAddend) -> String {
+fn addend(net: &PetriNet, place: usize, with_place: bool, it: &BagAddend) -> String {
     let place = &net.places[place];
     let name = if with_place { place.name.as_str() } else { "" };
     let has_parts = with_place || !it.colour.is_empty();
@@ -49,9 +49,11 @@ fn addend(net: &PetriNet, (place, with_place): (usize, bool), it: &BagAddend) ->
             (ColourComponent::Constant(at), ClassValues::Range(low, _)) => {
                 (low + i64::from(at)).to_string()
             }
-            (ColourComponent::Variable(variable, shift), _) => moved(net, variable, shift),
+            (ColourComponent::Variable(variable, shift), _) => {
+                shifted_variable(net, variable, shift)
+            }
             (ColourComponent::Element(variable, shift, _), _) => {
-                format!("{} of {}", class.name, moved(net, variable, shift))
+                format!("{} of {}", class.name, shifted_variable(net, variable, shift))
             }
         };
         format!("[{value}]")
@@ -60,7 +62,7 @@ fn addend(net: &PetriNet, (place, with_place): (usize, bool), it: &BagAddend) ->
 }
 
 /// A value so many behind that of a variable.
-fn moved(net: &PetriNet, variable: usize, shift: u32) -> String {
+fn shifted_variable(net: &PetriNet, variable: usize, shift: u32) -> String {
     let ColourVariable { name, class } = &net.colours.variables[variable];
     let size = net.colours.classes[*class].size();
     match shift {

@@ -132,7 +132,7 @@ fn compared(
     if let (Some(left), Some(right)) = (left, right)
         && (left.len(), right.len()) != (1, 1)
     {
-        return colours_compared(colours, (left, right), operator, term.span());
+        return compare_products(colours, left, right, operator, term.span());
     }
     let [left, right] = sides.each_ref().map(|it| colours.class_of(it));
     // That a value is an element of a partition means that it is in it.
@@ -144,7 +144,7 @@ fn compared(
             if let Some(partition) = colours.partition(base, class) {
                 let other = colours.part(&sides[1 - value], class)?;
                 let held = colours.part(&sides[value], base)?;
-                let held = one(colours.in_partition(held, partition), sides[value].span())?;
+                let held = require_one(colours.in_partition(held, partition), sides[value].span())?;
                 return Ok(ColourGuardKind::Compared(operator, class, [held, other]));
             }
         }
@@ -154,14 +154,15 @@ fn compared(
     let class = class.or_else(|| sides.iter().find_map(|it| colours.class_of_number(it)));
     let unclear = "it is not clear of which class these values are";
     let class = class.ok_or_else(|| Diagnostic::error(term.span(), unclear))?;
-    let [left, right] = sides.each_ref().map(|it| one(colours.part(it, class)?, it.span()));
+    let [left, right] = sides.each_ref().map(|it| require_one(colours.part(it, class)?, it.span()));
     Ok(ColourGuardKind::Compared(operator, class, [left?, right?]))
 }
 
 /// The values of variables of products compared, class by class.
-fn colours_compared(
+fn compare_products(
     colours: &ColourDeclarations,
-    (left, right): (Range<usize>, Range<usize>),
+    left: Range<usize>,
+    right: Range<usize>,
     operator: BinaryOp,
     span: Span,
 ) -> PnmlResult<ColourGuardKind> {
@@ -190,7 +191,7 @@ fn colours_compared(
 }
 
 /// The same, if it is one value.
-fn one(part: ColourComponent, span: Span) -> PnmlResult<ColourComponent> {
+fn require_one(part: ColourComponent, span: Span) -> PnmlResult<ColourComponent> {
     match part {
         ColourComponent::All => {
             Err(Diagnostic::error(span, "a condition is about one value, not about all"))

@@ -262,7 +262,7 @@ impl ColourDeclarations {
                     }
                 }
             }
-            "successor" | "predecessor" => self.moved(term, class),
+            "successor" | "predecessor" => self.neighbour_value(term, class),
             "partitionelementof" => self.element_of(term, class),
             "all" => Ok(ColourComponent::All),
             "dotconstant" => error(span, "a token without colour is no part of a colour"),
@@ -271,7 +271,7 @@ impl ColourDeclarations {
     }
 
     /// The value behind or before another, around the class.
-    fn moved(&self, term: &PnmlTerm, class: ClassId) -> PnmlResult<ColourComponent> {
+    fn neighbour_value(&self, term: &PnmlTerm, class: ClassId) -> PnmlResult<ColourComponent> {
         let ([inner], size) = (term.parts()?, self.classes[class].size());
         let by = if term.name() == "successor" { 1 } else { size - 1 };
         match self.part(inner, class)? {
@@ -326,7 +326,7 @@ impl ColourDeclarations {
                 all.extend(less.map(|it| BagAddend { times: -it.times, ..it }));
                 Ok(all)
             }
-            "numberof" | "scalarproduct" => self.multiplied(term, sort),
+            "numberof" | "scalarproduct" => self.multiply_bag(term, sort),
             "empty" => Ok(Vec::new()),
             "all" => one(vec![ColourComponent::All; sort.len()]),
             _ if self.width(term) != sort.len() => error(
@@ -379,7 +379,7 @@ impl ColourDeclarations {
     }
 
     /// So many times what stands behind the number; once, if there is none.
-    fn multiplied(&self, term: &PnmlTerm, sort: &[ClassId]) -> PnmlResult<Vec<BagAddend>> {
+    fn multiply_bag(&self, term: &PnmlTerm, sort: &[ClassId]) -> PnmlResult<Vec<BagAddend>> {
         let has_number = |it: &PnmlTerm| it.name() == "numberconstant";
         let (times, terms) = match term.terms.split_first() {
             Some((count, terms)) if has_number(count) => {

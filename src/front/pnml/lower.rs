@@ -277,11 +277,20 @@ struct TransitionBinding<'l, 'n> {
     next: u32,
 }
 
+/// A colour of a place, as code names it.
+struct LocatedColour<'c> {
+    place: usize,
+    colour: &'c [ColourComponent],
+    /// The value of each of its parts.
+    values: Vec<Expr>,
+    span: Span,
+}
+
 /// Loops or quantifiers over classes.
 type ClassLoops = Vec<(LocalId, TypeId)>;
 
 fn expr(kind: ExprKind, span: Span) -> Expr {
-    Expr { kind, span }
+    Expr::new(kind, span)
 }
 
 fn binary(operator: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
@@ -433,36 +442,30 @@ impl<'l, 'n> TransitionBinding<'l, 'n> {
         all.map(|(_, class)| self.fresh(*class)).collect()
     }
 
-    /// The values of a colour.
-    fn values(
+    /// A colour of a place, where `over` has the names of the values that it goes through.
+    fn located_colour<'c>(
         &self,
         place: usize,
-        (colour, over): (&[ColourComponent], &ClassLoops),
+        colour: &'c [ColourComponent],
+        over: &ClassLoops,
         span: Span,
-    ) -> Vec<Expr> {
+    ) -> LocatedColour<'c> {
         let sort = &self.lowering.net.places[place].sort;
         let mut each = over.iter().map(|it| it.0);
-        let parts = colour.iter().zip(sort);
-        parts
-            .map(|(part, class)| {
-                let each = if *part == ColourComponent::All { each.next() } else { None };
-                self.value(*part, *class, each, span)
-            })
-            .collect()
+        let values = colour.iter().zip(sort).map(|(part, class)| {
+            let each = if *part == ColourComponent::All { each.next() } else { None };
+            self.value(*part, *class, each, span)
+        });
+        LocatedColour { place, colour, values: values.collect(), span }
     }
 
     fn counter(&self, place: usize, values: &[Expr], span: Span) -> ir::Place {
         self.lowering.counter(place, values.iter().cloned(), span)
     }
 
-    /// The tokens among these that are of a colour with these parts and values.
-    fn tokens(
-        &self,
-        flow: (usize, &[BagAddend]),
-        (colour, values): (&[ColourComponent], &[Expr]),
-        span: Span,
-    ) -> Expr {
-        let (place, bag) = flow;
+    /// The tokens of a bag that are of a colour.
+    fn tokens(&self, at: &LocatedColour<'_>, bag: &[BagAddend]) -> Expr {
+        let &LocatedColour { place, colour, ref values, span } = at;
         let sort = &self.lowering.net.places[place].sort;
         let (mut known, mut terms) = (0, Vec::new());
         for it in bag {
@@ -508,8 +511,10 @@ impl<'l, 'n> TransitionBinding<'l, 'n> {
     /// What a transition waits for in a place.
     fn arc_guards(&mut self, flow: &PetriArc) -> Vec<Expr> {
         let (operator, bag) = match flow.effect {
-            ArcEffect::Take | ArcEffect::Test => (BinaryOp::GreaterEqual, joined(flow.bag.clone())),
-            ArcEffect::Inhibit => (BinaryOp::Less, joined(flow.bag.clone())),
+            ArcEffect::Take | ArcEffect::Test => {
+                (BinaryOp::GreaterEqual, combine_addends(flow.bag.clone()))
+            }
+            ArcEffect::Inhibit => (BinaryOp::Less, combine_addends(flow.bag.clone())),
             ArcEffect::Put | ArcEffect::Reset => return Vec::new(),
         };
         let asks = |it: &&BagAddend| it.times > 0;
@@ -517,9 +522,9 @@ impl<'l, 'n> TransitionBinding<'l, 'n> {
             bag.iter().filter(asks).map(|it| it.colour.clone()).collect();
         let each = colours.iter().map(|colour| {
             let over = self.class_loops(flow.place, colour);
-            let values = self.values(flow.place, (colour, &over), flow.span);
-            let wanted = self.tokens((flow.place, &bag), (colour, &values), flow.span);
-            let place = self.counter(flow.place, &values, flow.span);
+            let at = self.located_colour(flow.place, colour, &over, flow.span);
+            let wanted = self.tokens(&at, &bag);
+            let place = self.counter(flow.place, &at.values, flow.span);
             let there = expr(ExprKind::Read(place), flow.span);
             let mut asked = binary(operator, there, wanted.clone(), flow.span);
             if operator == BinaryOp::Less && subtracts(&bag) {
@@ -555,7 +560,7 @@ impl<'l, 'n> TransitionBinding<'l, 'n> {
                 flow.bag.iter().map(|it| BagAddend { times: sign * it.times, ..it.clone() }),
             );
         }
-        let change = joined(change);
+        let change = combine_addends(change);
         if flows().any(|it| subtracts(&it.bag)) && !change.is_empty() {
             // All at once, as what is added to what is taken away is no more than that.
             let (colour, span) =
@@ -580,9 +585,9 @@ impl<'l, 'n> TransitionBinding<'l, 'n> {
         span: Span,
     ) -> Stmt {
         let over = self.class_loops(place, colour);
-        let values = self.values(place, (colour, &over), span);
-        let by = self.tokens((place, change), (colour, &values), span);
-        let target = self.counter(place, &values, span);
+        let at = self.located_colour(place, colour, &over, span);
+        let by = self.tokens(&at, change);
+        let target = self.counter(place, &at.values, span);
         let there = expr(ExprKind::Read(target.clone()), span);
         let value = match by.as_constant() {
             Some(by) if by < 0 => {
@@ -619,7 +624,7 @@ fn subtracts(bag: &[BagAddend]) -> bool {
 }
 
 /// The same tokens, those of one colour together.
-fn joined(bag: Vec<BagAddend>) -> Vec<BagAddend> {
+fn combine_addends(bag: Vec<BagAddend>) -> Vec<BagAddend> {
     let mut all: Vec<BagAddend> = Vec::new();
     for it in bag {
         match all.iter_mut().find(|known| known.colour == it.colour) {

@@ -216,14 +216,18 @@ impl<'a> MarkingQueryParser<'a> {
             return Err(Diagnostic::error(self.next().0, error));
         }
         let found = match LEVELS.get(level) {
-            Some(operators) => self.joined(level, operators),
+            Some(operators) => self.binary_chain(level, operators),
             None => self.operand(),
         };
         self.depth -= 1;
         found
     }
 
-    fn joined(&mut self, level: usize, operators: &[(&str, BinaryOp)]) -> PnmlResult<MarkingQuery> {
+    fn binary_chain(
+        &mut self,
+        level: usize,
+        operators: &[(&str, BinaryOp)],
+    ) -> PnmlResult<MarkingQuery> {
         let next = |reader: &MarkingQueryParser| {
             let word = reader.next().1;
             operators.iter().find(|it| it.0 == word).map(|it| it.1)

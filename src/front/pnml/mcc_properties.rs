@@ -107,10 +107,10 @@ impl<'n> PropertyTranslator<'n> {
             let named = formula.terms.iter().map(|it| Ok(self.place(it)?.to_owned()));
             return Ok(ExternalPropertyKind::Most(named.collect::<PnmlResult<_>>()?));
         }
-        if let Some((holds, state, is_negated)) = of_reachable(formula, false) {
-            let text = self.condition(state)?;
-            let text = if is_negated { format!("!({text})") } else { text };
-            return Ok(ExternalPropertyKind::Condition(holds, text));
+        if let Some(condition) = of_reachable(formula, false) {
+            let text = self.condition(condition.state)?;
+            let text = if condition.is_negated { format!("!({text})") } else { text };
+            return Ok(ExternalPropertyKind::Condition(condition.modality, text));
         }
         if formula.name() == "all-paths" && !has_quantifier(only_operand(formula)?) {
             return Ok(ExternalPropertyKind::Runs(self.run(only_operand(formula)?)?));
@@ -157,7 +157,7 @@ impl<'n> PropertyTranslator<'n> {
                 Err(unsupported_term(term, "within a formula about a run is not read")
                     .help("formulas of branching time that are no CTL are not"))
             }
-            _ => joined(term, &of),
+            _ => join_terms(term, &of),
         }
     }
 
@@ -183,7 +183,7 @@ impl<'n> PropertyTranslator<'n> {
             "integer-le" => compared("<="),
             "integer-gt" => compared(">"),
             "integer-ge" => compared(">="),
-            _ => joined(term, &|it| self.state(it)),
+            _ => join_terms(term, &|it| self.state(it)),
         }
     }
 
@@ -232,7 +232,7 @@ fn join_with_sign(term: &PnmlTerm, parts: Vec<String>, sign: &str) -> PnmlResult
 }
 
 /// What is joined by operators that states and runs both have.
-fn joined(term: &PnmlTerm, of: &dyn Fn(&PnmlTerm) -> PnmlResult<String>) -> PnmlResult<String> {
+fn join_terms(term: &PnmlTerm, of: &dyn Fn(&PnmlTerm) -> PnmlResult<String>) -> PnmlResult<String> {
     let all =
         || term.terms.iter().map(|it| Ok(format!("({})", of(it)?))).collect::<PnmlResult<Vec<_>>>();
     let two = |sign: &str| {
@@ -264,12 +264,16 @@ fn has_quantifier(term: &PnmlTerm) -> bool {
     matches!(term.name(), "all-paths" | "exists-path") || term.terms.iter().any(has_quantifier)
 }
 
-/// The condition on single states that is asked of some state, or of all, and whether it is negated; nothing where
-/// something else is asked.
-fn of_reachable(
-    formula: &PnmlTerm,
+/// A condition on single states that is asked of some state, or of all.
+struct ReachableCondition<'t> {
+    modality: ConditionModality,
+    state: &'t PnmlTerm,
+    /// Whether what is asked is the opposite of what `state` says.
     is_negated: bool,
-) -> Option<(ConditionModality, &PnmlTerm, bool)> {
+}
+
+/// The condition on reachable states that a formula is; nothing where it is something else.
+fn of_reachable(formula: &PnmlTerm, is_negated: bool) -> Option<ReachableCondition<'_>> {
     let [path] = formula.terms.as_slice() else { return None };
     let (holds, state) = match (formula.name(), path.name(), path.terms.as_slice()) {
         ("negation", ..) => return of_reachable(path, !is_negated),
@@ -277,10 +281,10 @@ fn of_reachable(
         ("all-paths", "globally", [state]) => (ConditionModality::Always, state),
         _ => return None,
     };
-    let holds = match (holds, is_negated) {
+    let modality = match (holds, is_negated) {
         (holds, false) => holds,
         (ConditionModality::Sometimes, true) => ConditionModality::Always,
         (ConditionModality::Always, true) => ConditionModality::Sometimes,
     };
-    (!is_temporal(state)).then_some((holds, state, is_negated))
+    (!is_temporal(state)).then_some(ReachableCondition { modality, state, is_negated })
 }

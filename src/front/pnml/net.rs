@@ -158,14 +158,14 @@ impl PetriNet {
         for arc in &document.arcs {
             let [source, target] =
                 [&arc.source, &arc.target].map(|it| find(&nodes, document, it, arc.span));
-            net.connect(arc, (source?, target?))?;
+            net.connect(arc, source?, target?)?;
         }
         Ok(net)
     }
 
-    fn connect(&mut self, arc: &ArcNode, ends: (PetriNode, PetriNode)) -> PnmlResult<()> {
+    fn connect(&mut self, arc: &ArcNode, source: PetriNode, target: PetriNode) -> PnmlResult<()> {
         let error = |message: &str| Err(Diagnostic::error(arc.span, message));
-        let (place, transition, does) = match (ends, arc.kind) {
+        let (place, transition, does) = match ((source, target), arc.kind) {
             ((PetriNode::Place(place), PetriNode::Transition(it)), ArcKind::Normal) => {
                 (place, it, ArcEffect::Take)
             }

@@ -112,7 +112,7 @@ impl ColourDeclarations {
         for (element, position) in elements.iter().zip(0..) {
             let id = element.element.need("id")?;
             names.push(element.element.get("name").unwrap_or(id).to_owned());
-            self.declare_constant(id, (self.classes.len(), position), element.span())?;
+            self.declare_constant(id, self.classes.len(), position, element.span())?;
             for value in &element.terms {
                 let at = self.constant(value, base)?;
                 if element_of[at as usize].replace(position).is_some() {
@@ -188,7 +188,7 @@ impl ColourDeclarations {
             "cyclicenumeration" | "finiteenumeration" => {
                 let names = term.terms.iter().zip(0..).map(|(it, position)| {
                     let id = it.element.need("id")?;
-                    self.declare_constant(id, (self.classes.len(), position), it.span())?;
+                    self.declare_constant(id, self.classes.len(), position, it.span())?;
                     Ok(it.element.get("name").unwrap_or(id).to_owned())
                 });
                 ClassValues::Names(names.collect::<PnmlResult<_>>()?)
@@ -220,8 +220,14 @@ impl ColourDeclarations {
     }
 
     /// Gives a value of a class a name that terms use.
-    fn declare_constant(&mut self, id: &str, value: (ClassId, u32), span: Span) -> PnmlResult<()> {
-        match self.constants.insert(id.to_owned(), value) {
+    fn declare_constant(
+        &mut self,
+        id: &str,
+        class: ClassId,
+        value: u32,
+        span: Span,
+    ) -> PnmlResult<()> {
+        match self.constants.insert(id.to_owned(), (class, value)) {
             None => Ok(()),
             Some(_) => error(span, format!("the value `{id}` has been declared before")),
         }

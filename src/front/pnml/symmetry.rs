@@ -12,7 +12,7 @@ pub(super) fn interchangeable(net: &PetriNet) -> Vec<bool> {
             condition.visit_comparisons(&mut |operator, class, sides| {
                 alike[class] &= matches!(operator, BinaryOp::Equal | BinaryOp::NotEqual)
                     && sides.iter().all(is_symmetric);
-                for divided in sides.iter().filter_map(|it| divided(net, it)) {
+                for divided in sides.iter().filter_map(|it| partitioned_class(net, it)) {
                     alike[divided] = false;
                 }
             });
@@ -21,7 +21,7 @@ pub(super) fn interchangeable(net: &PetriNet) -> Vec<bool> {
             let sort = &net.places[flow.place].sort;
             for (part, class) in flow.bag.iter().flat_map(|it| it.colour.iter().zip(sort)) {
                 alike[*class] &= is_symmetric(part);
-                divided(net, part).into_iter().for_each(|it| alike[it] = false);
+                partitioned_class(net, part).into_iter().for_each(|it| alike[it] = false);
             }
         }
     }
@@ -36,7 +36,7 @@ pub(super) fn interchangeable(net: &PetriNet) -> Vec<bool> {
 }
 
 /// The class whose values a part tells apart by the elements of a partition.
-fn divided(net: &PetriNet, part: &ColourComponent) -> Option<ClassId> {
+fn partitioned_class(net: &PetriNet, part: &ColourComponent) -> Option<ClassId> {
     match part {
         ColourComponent::Element(_, _, partition) => Some(net.colours.partitions[*partition].base),
         _ => None,

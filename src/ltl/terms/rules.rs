@@ -94,7 +94,7 @@ impl TermTable {
                 }
                 if self.absorbs(how, side, other) {
                     kept.remove(at);
-                } else if let Some(merged) = self.merged(how, other, side) {
+                } else if let Some(merged) = self.merge_junction(how, other, side) {
                     kept.remove(at);
                     open.push(merged);
                     is_needed = false;
@@ -116,7 +116,7 @@ impl TermTable {
     }
 
     /// Two joined as one term that is not a junction, if there is a rule for it.
-    fn merged(&mut self, how: JunctionKind, one: TermId, other: TermId) -> Option<TermId> {
+    fn merge_junction(&mut self, how: JunctionKind, one: TermId, other: TermId) -> Option<TermId> {
         let pair = (self.get(one).clone(), self.get(other).clone());
         // The operator of which the second operand is joined, and the one of which the first is.
         let ((left, right), (other_left, other_right), joins_second) = match (pair, how) {
@@ -176,7 +176,7 @@ impl TermTable {
             let inner = self.operator(kind, one, other);
             return self.next(inner);
         }
-        if let Some(whole) = self.apart(kind, left, right) {
+        if let Some(whole) = self.split_until(kind, left, right) {
             return whole;
         }
         let opposite = self.negation(right);
@@ -234,7 +234,7 @@ impl TermTable {
             return right;
         }
         let free = self.constant(is_until);
-        if let Some(whole) = self.apart(kind, free, right) {
+        if let Some(whole) = self.split_until(kind, free, right) {
             return whole;
         }
         self.intern(if is_until {
@@ -246,7 +246,7 @@ impl TermTable {
 
     /// Sides of the second operand that need not be under the operator: `a U (b || e)` is `a U b || e` where e is
     /// eventual, `a U (b && e)` is `a U b && e` where e is both eventual and universal.
-    fn apart(&mut self, kind: JunctionKind, left: TermId, right: TermId) -> Option<TermId> {
+    fn split_until(&mut self, kind: JunctionKind, left: TermId, right: TermId) -> Option<TermId> {
         for how in [kind, kind.dual()] {
             let sides = self.sides(how, right);
             let goes = |terms: &TermTable, it: TermId| match (how == kind, kind) {

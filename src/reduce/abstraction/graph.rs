@@ -251,7 +251,7 @@ impl<'g> AbstractGraph<'g> {
         let mut states = Vec::new();
         let run = |out: &mut SuccessorSink| interp.initial(out);
         let collected = SuccessorSink::collect(interp.width(), &mut states, run).ok()?;
-        if collected.transitions > INITIAL_MAX {
+        if collected.counters.transitions > INITIAL_MAX {
             return None;
         }
         let mut found = self.none();

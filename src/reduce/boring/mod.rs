@@ -21,7 +21,7 @@ use super::{
 };
 use crate::analysis::bit_sets;
 use crate::budget::AnalysisBudget;
-use crate::exec::{CheckSelection, Interp, ReductionCounters, StateSpace};
+use crate::exec::{CheckSelection, Counters, Interp, StateSpace};
 use crate::ir::layout::CellId;
 use crate::ir::{Layout, Program};
 use crate::numbers::{count, grouped};
@@ -164,8 +164,8 @@ impl<'m> Reduction<'m> for BoringStates<'m> {
         lost.into_iter().fold(PreservedProperties::ALL, PreservedProperties::without)
     }
 
-    fn describe_effect(&self, tally: &ReductionCounters) -> Option<String> {
-        let steps = count(tally.pruned, "step");
+    fn describe_effect(&self, counters: &Counters) -> Option<String> {
+        let steps = count(counters.pruned, "step");
         Some(match self.told.is_empty() {
             true => "nothing that is looked for can be reached at all".into(),
             false => format!("{steps} not followed, to {}", self.told.join("; ")),

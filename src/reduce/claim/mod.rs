@@ -23,12 +23,13 @@ mod stuttering;
 use super::{PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack};
 use crate::exec::interp::ClaimMoves;
 use crate::exec::{
-    ExpansionOutcome, FairExpander, Interp, PostponingStateSpace, ProcessSet, ReductionCounters,
-    Simulation, StateSpace, SuccessorSink, SystemDescription, Violation, stop_request,
+    Counters, ExpansionOutcome, FairExpander, Interp, PostponingStateSpace, ProcessSet, Simulation,
+    StateSpace, SuccessorSink, SystemDescription, Violation, stop_request,
 };
 use crate::ir::{Claim, ClaimMove, Entity as _, LocationId, PropertyKind, TurnRule};
 pub use fair_product::FairProduct;
 use first_moves::FirstClaimMoves;
+use serde::{Deserialize, Serialize};
 pub(in crate::reduce) use stuttering::StutterDependence;
 
 /// The claim of a program, to be searched with.
@@ -56,11 +57,13 @@ pub struct NeverClaim<'m> {
 }
 
 /// What is said of a run that ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FiniteRunPolicy {
     /// Its last state is repeated for ever.
     Stutter,
     /// Nothing.
+    #[serde(rename = "ignore")]
     Ignored,
 }
 
@@ -178,7 +181,7 @@ impl<'m> Reduction<'m> for NeverClaim<'m> {
         lost.into_iter().fold(PreservedProperties::ALL, PreservedProperties::without)
     }
 
-    fn describe_effect(&self, _: &ReductionCounters) -> Option<String> {
+    fn describe_effect(&self, _: &Counters) -> Option<String> {
         None
     }
 
@@ -367,20 +370,12 @@ impl<'m> ClaimProduct<'m> {
             None => self.model.expand(system, inner),
             Some(movers) => movers.expand(system, inner),
         };
-        let ExpansionOutcome {
-            transitions,
-            excluded: left_out,
-            findings,
-            postponed: put_off,
-            skipped: passed,
-            pruned: beyond,
-            ..
-        } = out.wrap(record, successors, run)?;
-        out.count_excluded(left_out * ways as u64);
-        out.count_postponed(put_off);
-        out.count_skipped(passed);
-        out.count_pruned(beyond);
-        let mut moved = transitions > 0;
+        let ExpansionOutcome { counters, findings, .. } = out.wrap(record, successors, run)?;
+        // Each excluded transition of the system is one of the product for each move of the claim.
+        out.count_excluded(counters.excluded * ways as u64);
+        let transitions = counters.transitions - counters.excluded;
+        out.add_counters(Counters { transitions, excluded: 0, ..counters });
+        let mut moved = counters.transitions > 0;
         for (check, finding) in findings.iter() {
             let times = match check {
                 Violation::Deadlock => 0,

@@ -48,7 +48,7 @@ fn joint_resets(program: &Program, dead: &DeadScalars, id: ActionId) -> (Vec<Stm
         count += resets.len();
         let condition = program
             .any_instance_at(live, span)
-            .map(|it| Expr { kind: ExprKind::Unary(UnaryOp::Not, Box::new(it)), span });
+            .map(|it| Expr::new(ExprKind::Unary(UnaryOp::Not, Box::new(it)), span));
         match condition {
             None => found.extend(resets),
             Some(_) => found.push(Stmt { kind: StmtKind::If(vec![(condition, resets)]), span }),
@@ -113,7 +113,7 @@ impl ResetBuilder<'_> {
         let target = place.clone();
         if let Type::Scalar(_) = self.program.types[ty] {
             let kind = first[0].map_or(ExprKind::Undefined, ExprKind::Constant);
-            let value = Expr { kind, span: self.span };
+            let value = Expr::new(kind, self.span);
             return Some(StmtKind::Assign { target, value, overflow: OverflowRule::Fails });
         }
         let (mut least, mut undefined) = (Vec::new(), Vec::new());

@@ -21,7 +21,7 @@ use super::{
 pub use crate::analysis::monotonicity::DominanceSense;
 use crate::analysis::monotonicity::{CheckedViolations, MonotoneVariables, monotone};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{CheckSelection, ReductionCounters, StateSpace};
+use crate::exec::{CheckSelection, Counters, StateSpace};
 use crate::ir::layout::CellId;
 use crate::ir::{Layout, Program, VarId};
 use model::DominanceModel;
@@ -156,7 +156,7 @@ impl<'m> Reduction<'m> for DominatedValues<'m> {
         lost.into_iter().fold(PreservedProperties::ALL, PreservedProperties::without)
     }
 
-    fn describe_effect(&self, _: &ReductionCounters) -> Option<String> {
+    fn describe_effect(&self, _: &Counters) -> Option<String> {
         let told = self.named.iter().map(|(name, sense)| format!("{name} {}", sense.name()));
         Some(told.collect::<Vec<_>>().join(", "))
     }

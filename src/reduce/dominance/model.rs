@@ -116,18 +116,8 @@ impl<'m> DominanceModel<'m> {
             self.pack(successor, &mut key);
             out.candidate(&key);
         }
-        let ExpansionOutcome {
-            excluded: left_out,
-            findings,
-            postponed: put_off,
-            skipped: passed,
-            pruned: beyond,
-            ..
-        } = collected;
-        out.count_excluded(left_out);
-        out.count_postponed(put_off);
-        out.count_skipped(passed);
-        out.count_pruned(beyond);
+        let ExpansionOutcome { counters, findings, .. } = collected;
+        out.add_counters(counters);
         for (check, finding) in findings.iter() {
             let witness = match own {
                 Some(own) => own,

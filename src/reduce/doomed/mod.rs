@@ -21,7 +21,7 @@ use super::{
     ReductionStack,
 };
 use crate::budget::AnalysisBudget;
-use crate::exec::{CheckSelection, Interp, ReductionCounters, StateSpace};
+use crate::exec::{CheckSelection, Counters, Interp, StateSpace};
 use crate::ir::Layout;
 use crate::numbers::{count, grouped};
 use cycles::TerminatingLocations;
@@ -118,8 +118,8 @@ impl<'m> Reduction<'m> for DoomedStates<'m> {
         lost.into_iter().fold(PreservedProperties::ALL, PreservedProperties::without)
     }
 
-    fn describe_effect(&self, tally: &ReductionCounters) -> Option<String> {
-        Some(format!("{} walked through without being stored", count(tally.skipped, "state")))
+    fn describe_effect(&self, counters: &Counters) -> Option<String> {
+        Some(format!("{} walked through without being stored", count(counters.skipped, "state")))
     }
 
     fn keeps_all_actions(&self) -> bool {

@@ -189,7 +189,7 @@ impl ValueRewriter<'_> {
 /// Has a place hold what stands for its value: up to each of these values a constant, or else itself.
 fn looked_up(place: &Place, runs: &[(i64, Option<i64>)]) -> Stmt {
     let span = place.span;
-    let expr = |kind| Expr { kind, span };
+    let expr = |kind| Expr::new(kind, span);
     let held = || expr(ExprKind::Read(place.clone()));
     let of = |to: Option<i64>| to.map_or_else(held, |it| Expr::constant(it, span));
     let (last, before) = runs.split_last().unwrap_or_else(|| unreachable!("there are values"));

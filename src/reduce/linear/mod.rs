@@ -15,8 +15,8 @@ use crate::analysis::def_use::CellPresence;
 use crate::analysis::linear_sets::{LinearSet, linear_sets};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::{
-    PostponingStateSpace, ReductionCounters, Simulation, StateSpace, SuccessorSink,
-    SystemDescription, any_bits, concretise_single_step,
+    Counters, PostponingStateSpace, Simulation, StateSpace, SuccessorSink, SystemDescription,
+    any_bits, concretise_single_step,
 };
 use crate::ir::layout::StateValidator;
 use crate::ir::{Layout, Program};
@@ -58,7 +58,7 @@ impl<'m> Reduction<'m> for LinearSetReduction<'m> {
         PreservedProperties::ALL
     }
 
-    fn describe_effect(&self, _: &ReductionCounters) -> Option<String> {
+    fn describe_effect(&self, _: &Counters) -> Option<String> {
         let all = self.sets.iter().try_fold(1i64, |all, it| all.checked_mul(it.modulus));
         all.map(|all| format!("a state stands for up to {}", grouped(all.unsigned_abs())))
     }

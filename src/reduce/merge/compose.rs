@@ -179,7 +179,7 @@ fn composed(program: &Program, first: &Action, way: &[ComposedStep]) -> Action {
 fn both(guard: Option<Expr>, more: Expr) -> Expr {
     let Some(guard) = guard else { return more };
     let span = guard.span;
-    Expr { kind: ExprKind::Binary(BinaryOp::And, Box::new(guard), Box::new(more)), span }
+    Expr::new(ExprKind::Binary(BinaryOp::And, Box::new(guard), Box::new(more)), span)
 }
 
 /// The variables that code mentions: those that it writes, or those that it reads.

@@ -249,12 +249,12 @@ impl ChainRunner<'_, '_> {
             self.selective.check_states(single, enabled, out);
             self.selective.expand_chosen_with_ends(single, chosen, ends, out);
         };
-        let ExpansionOutcome { findings, excluded: left_out, action_counts: more, .. } =
+        let ExpansionOutcome { findings, counters, action_counts: more } =
             SuccessorSink::collect(width, successors, run)?;
         if stop_request::is_requested() {
             return Ok(());
         }
-        if !findings.is_empty() || left_out > 0 {
+        if !findings.is_empty() || counters.excluded > 0 {
             // It is not said of which of them.
             let (one, other) = states.split_at(count / 2 * width);
             after.truncate(first * width);

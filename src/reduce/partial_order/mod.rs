@@ -49,7 +49,7 @@ use crate::analysis::bit_sets;
 use crate::analysis::instances::InstanceId;
 use crate::budget::AnalysisBudget;
 use crate::exec::CheckSelection;
-use crate::exec::{Interp, ReductionCounters, SelectiveStateSpace, StateSpace};
+use crate::exec::{Counters, Interp, SelectiveStateSpace, StateSpace};
 use crate::ir::ActionId;
 use crate::numbers::{count, grouped};
 use model::PartialOrderModel;
@@ -373,24 +373,21 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
         }
     }
 
-    fn describe_effect(
-        &self,
-        ReductionCounters {
-            partially_expanded: partial, re_expanded: again, skipped: passed, ..
-        }: &ReductionCounters,
-    ) -> Option<String> {
-        let fewer = format!("{} expanded by fewer than all steps", count(*partial, "state"));
+    fn describe_effect(&self, counters: &Counters) -> Option<String> {
+        let Counters { partially_expanded, re_expanded, skipped, .. } = *counters;
+        let fewer =
+            format!("{} expanded by fewer than all steps", count(partially_expanded, "state"));
         let confluent = self.confluent().len() as u64;
         let fewer = match confluent {
             0 => fewer,
             some => format!("{} confluent; {fewer}", count(some, "action instance")),
         };
         let through = match self.choosers.may_take_several_steps() {
-            true => format!(", {} run through without being stored", grouped(*passed)),
+            true => format!(", {} run through without being stored", grouped(skipped)),
             false => String::new(),
         };
         Some(match self.choosers.may_reexpand() {
-            true => format!("{fewer}, {} of them again by the rest{through}", grouped(*again)),
+            true => format!("{fewer}, {} of them again by the rest{through}", grouped(re_expanded)),
             false => format!("{fewer}{through}"),
         })
     }

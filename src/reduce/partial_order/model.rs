@@ -147,7 +147,7 @@ impl<'m> PartialOrderModel<'m> {
         } else {
             self.expand_separately(states, out, owed, work);
         }
-        out.count_postponed(work.put_off);
+        out.count_partially_expanded(work.put_off);
     }
 
     /// The same where what comes of states that put steps off is looked at.
@@ -226,7 +226,7 @@ impl<'m> PartialOrderModel<'m> {
             return false;
         }
         out.add_findings(found.findings);
-        out.count_excluded(found.excluded);
+        out.add_counters(found.counters);
         true
     }
 

@@ -109,7 +109,7 @@ impl<'m> SleepSetReducedModel<'m> {
             bit_sets::subtract(taken, asleep.words(at));
             fewer += u64::from(taken != enabled);
         }
-        out.count_postponed(fewer);
+        out.count_partially_expanded(fewer);
     }
 
     /// Takes the steps of a block, and adds the successors with their values.
@@ -126,7 +126,7 @@ impl<'m> SleepSetReducedModel<'m> {
             return;
         }
         out.add_findings(found.findings);
-        out.count_excluded(found.excluded);
+        out.add_counters(found.counters);
         for (at, (state, after)) in
             states.chunks_exact(width).zip(split_by_ends(successors, ends)).enumerate()
         {

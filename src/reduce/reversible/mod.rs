@@ -28,7 +28,7 @@ use super::{
 };
 use crate::analysis::instances::{ActionInstances, InstanceId};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{CheckSelection, Interp, ReductionCounters, StateSpace};
+use crate::exec::{CheckSelection, Counters, Interp, StateSpace};
 use crate::ir::{ActionId, Program};
 use crate::numbers::grouped;
 use find::CaseFinder;
@@ -201,7 +201,7 @@ impl<'m> Reduction<'m> for ReversibleReduction<'m> {
         kept.without(PropertyClass::StutteringClaims).without(PropertyClass::Depth)
     }
 
-    fn describe_effect(&self, _: &ReductionCounters) -> Option<String> {
+    fn describe_effect(&self, _: &Counters) -> Option<String> {
         let rules = self.found.rules(self.interp.program());
         let told = |(name, instances, _): &(&str, usize, usize)| match instances {
             1 => format!("`{name}`"),

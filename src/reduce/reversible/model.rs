@@ -98,13 +98,13 @@ impl<'m> ProgenitorModel<'m> {
         let run = |inner: &mut SuccessorSink| self.model.expand(expanded, inner);
         let collected =
             out.wrap_in_batches(width, candidates, CANDIDATES * width, &mut gather, run);
-        let Some(ExpansionOutcome { findings, excluded: left_out, .. }) = collected else { return };
+        let Some(ExpansionOutcome { counters, findings, .. }) = collected else { return };
         gather(candidates, out);
         if stop_request::is_requested() || out.has_failed() {
             return;
         }
         out.add_findings(found_from(&findings, state));
-        out.count_excluded(left_out);
+        out.count_excluded(counters.excluded);
         let is_other = |state: &[u8]| met.number(state).is_some_and(|it| it >= own);
         for candidate in met.iter().skip(own) {
             let mut is_undone = false;

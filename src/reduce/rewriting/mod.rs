@@ -23,7 +23,7 @@ use super::{
     equivalent_locations, equivalent_values, unrewritable_reason,
 };
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{CheckSelection, Interp, ReductionCounters, StateSpace};
+use crate::exec::{CheckSelection, Counters, Interp, StateSpace};
 use crate::ir::Program;
 use model::RewrittenModel;
 
@@ -408,7 +408,7 @@ impl<'m> Reduction<'m> for PassReduction<'m> {
         self.pass.keeps_all_actions()
     }
 
-    fn describe_effect(&self, _: &ReductionCounters) -> Option<String> {
+    fn describe_effect(&self, _: &Counters) -> Option<String> {
         Some(self.pass.describe_effect(self.program))
     }
 

@@ -190,7 +190,7 @@ impl SimultaneousSteps<'_, '_> {
             self.selective.expand_chosen_with_ends(states, chosen, ends, out)
         };
         let found = out.wrap(self.width, successors, run)?;
-        out.count_excluded(found.excluded);
+        out.add_counters(found.counters);
         (!stop_request::is_requested()).then_some(!found.findings.is_empty())
     }
 

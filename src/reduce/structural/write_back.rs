@@ -82,7 +82,7 @@ fn action(net: &CounterNet, program: &Program, transition: &ReducibleTransition)
 }
 
 fn expr(kind: ExprKind, span: Span) -> Expr {
-    Expr { kind, span }
+    Expr::new(kind, span)
 }
 
 fn binary(operator: BinaryOp, left: Expr, right: i64, span: Span) -> Expr {

@@ -277,7 +277,7 @@ fn reduces_as_permuting_says(
         };
         prop_assert_eq!(checks(&outcome), checks(&plain));
         if effort == SymmetryEffort::Exact {
-            prop_assert_eq!(stepped as u64, plain.transitions);
+            prop_assert_eq!(stepped as u64, plain.counters.transitions);
         }
     }
     Ok(())

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// What came of all properties.
 pub fn junit(judged: &JudgementReport) -> String {
     let cases = judged.all.iter().map(|it| case(judged, it)).collect();
-    whole(&judged.model, judged.seconds, (cases, &judged.told))
+    suite_as_xml(&judged.model, judged.seconds, cases, &judged.told)
 }
 
 /// Why there was no verdict.
@@ -20,11 +20,11 @@ pub fn junit_of_failure(failed: &FailureReport) -> String {
     status.set_description(text(&failed.message));
     let mut case = TestCase::new(failed.title(), status);
     case.set_classname(text(&failed.model));
-    whole(&failed.model, 0.0, (vec![case], &failed.message))
+    suite_as_xml(&failed.model, 0.0, vec![case], &failed.message)
 }
 
 /// The file of a model with some test cases, and all that was told.
-fn whole(model: &str, seconds: f64, (cases, told): (Vec<TestCase>, &str)) -> String {
+fn suite_as_xml(model: &str, seconds: f64, cases: Vec<TestCase>, told: &str) -> String {
     let mut suite = TestSuite::new(text(model));
     let seconds = Duration::try_from_secs_f64(seconds).unwrap_or_default();
     suite.set_time(seconds).set_system_out(text(told));
@@ -45,7 +45,7 @@ fn text(text: &str) -> String {
 fn case(judged: &JudgementReport, it: &PropertyJudgement) -> TestCase {
     let status = match it.verdict {
         PropertyVerdict::Held => TestCaseStatus::success(),
-        PropertyVerdict::Violated => violated(judged, it),
+        PropertyVerdict::Violated => violation_status(judged, it),
         PropertyVerdict::Unchecked if judged.strict => {
             let mut failed = TestCaseStatus::non_success(NonSuccessKind::Failure);
             failed.set_type("unchecked").set_message(text(&it.says));
@@ -64,7 +64,7 @@ fn case(judged: &JudgementReport, it: &PropertyJudgement) -> TestCase {
 }
 
 /// What is violated, with the counterexample to it.
-fn violated(judged: &JudgementReport, it: &PropertyJudgement) -> TestCaseStatus {
+fn violation_status(judged: &JudgementReport, it: &PropertyJudgement) -> TestCaseStatus {
     let mut failed = TestCaseStatus::non_success(NonSuccessKind::Failure);
     let says = it.breaches.first().map_or(String::new(), |breach| match &breach.what {
         Some(what) => format!("{what}: {}", breach.says),

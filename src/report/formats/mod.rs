@@ -11,7 +11,7 @@ pub use failure_report::FailureReport;
 pub use junit::{junit, junit_of_failure};
 pub use sarif::{sarif, sarif_of_failure};
 
-use super::changes::{changes, lines};
+use super::changes::{StepValues, changes, lines};
 use super::chart::SequenceChart;
 use super::steps::{StepSequence, places, title};
 use super::{CounterexampleEnd, NamedValues, ViolatingRun};
@@ -48,37 +48,42 @@ struct ValuedTrace<'t> {
 }
 
 /// A counterexample of a model of this name in a format.
-pub fn formatted(
+pub fn format_counterexample(
     format: TraceFormat,
-    of: (&str, &SourceMap),
+    model: &str,
+    sources: &SourceMap,
     ending: &CounterexampleEnd,
     way: &Counterexample,
 ) -> String {
     let violation = &ending.violation;
     let violated = format!("{}: {}", violation.kind, violation.name);
-    ending.with_steps(way, |course| ValuedTrace::from_steps(course, of, &violated).text(format))
+    ending.with_steps(way, |course| {
+        ValuedTrace::from_steps(course, model, sources, &violated).text(format)
+    })
 }
 
 /// A run of a model of this name that does not have the property of that name, in a format.
-pub fn formatted_run(
+pub fn format_run(
     format: TraceFormat,
-    of: (&str, &SourceMap),
+    model: &str,
+    sources: &SourceMap,
     run: &ViolatingRun,
     name: &str,
 ) -> String {
-    run.with_steps(|course| ValuedTrace::from_steps(course, of, name).text(format))
+    run.with_steps(|course| ValuedTrace::from_steps(course, model, sources, name).text(format))
 }
 
 impl<'t> ValuedTrace<'t> {
     fn from_steps(
         course: &StepSequence<'_>,
-        (model, sources): (&'t str, &'t SourceMap),
+        model: &'t str,
+        sources: &'t SourceMap,
         violated: &str,
     ) -> Self {
         let mut steps = Vec::new();
-        (course.visit_all)(&mut |step, (_, after)| {
+        (course.visit_all)(&mut |step, values| {
             let state = match step.outcome {
-                StepOutcome::Successor(_) => Some(after.to_vec()),
+                StepOutcome::Successor(_) => Some(values.after.to_vec()),
                 StepOutcome::Fault(_) => None,
             };
             steps.push((step.clone(), state));
@@ -127,7 +132,7 @@ impl<'t> ValuedTrace<'t> {
         for (number, (step, after)) in self.steps.iter().enumerate() {
             let after = after.as_deref().unwrap_or_default();
             if number > 0 {
-                chart.add(number as u64, step, (before, after));
+                chart.add(number as u64, step, StepValues { before, after });
             }
             let is_told = number > 0 && !after.is_empty();
             changed.push(match is_told {

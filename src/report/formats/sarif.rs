@@ -20,16 +20,12 @@ pub fn sarif(judged: &JudgementReport) -> String {
     let numbers: BTreeMap<&str, usize> = rules.keys().copied().zip(0..).collect();
     let mut results = Vec::new();
     for it in &judged.all {
-        let of = (it.id.as_str(), numbers[it.id.as_str()]);
-        let violated = it.breaches.iter().map(|breach| violation(it, breach, judged.way.as_ref()));
-        results.extend(violated.map(|(text, place, flow)| {
-            let mut result = result(of, &text, place);
-            flow.into_iter().for_each(|flow| result["codeFlows"] = flow);
-            result
-        }));
+        let number = numbers[it.id.as_str()];
+        let breaches = it.breaches.iter();
+        results.extend(breaches.map(|breach| violation(it, number, breach, judged.way.as_ref())));
         if judged.strict && it.verdict == PropertyVerdict::Unchecked {
             let text = format!("{}: {}", it.title(), it.says);
-            results.push(result(of, &text, it.place.as_ref()));
+            results.push(result(&it.id, number, &text, it.place.as_ref()));
         }
     }
     let open = judged
@@ -47,19 +43,18 @@ pub fn sarif(judged: &JudgementReport) -> String {
         "executionSuccessful": true,
         "toolExecutionNotifications": notes.collect::<Vec<_>>(),
     });
-    whole(rules.values().cloned().collect(), &results, &invocation)
+    document(rules.values().cloned().collect(), &results, &invocation)
 }
 
 /// Why there was no verdict: a result for each mistake in the model, or one without a place.
 pub fn sarif_of_failure(failed: &FailureReport) -> String {
-    let of = (failed.id(), 0);
     let mistakes = failed.mistakes.iter().map(|it| {
         let help = it.help.as_ref().map_or(String::new(), |it| format!("\nhelp: {it}"));
-        result(of, &format!("{}{help}", it.message), it.place.as_ref())
+        result(failed.id(), 0, &format!("{}{help}", it.message), it.place.as_ref())
     });
     let mut results: Vec<Value> = mistakes.collect();
     if results.is_empty() {
-        results.push(result(of, &failed.message, None));
+        results.push(result(failed.id(), 0, &failed.message, None));
     }
     let places = failed.mistakes.iter().filter_map(|it| it.place.as_ref());
     let note = json!({
@@ -73,11 +68,11 @@ pub fn sarif_of_failure(failed: &FailureReport) -> String {
         "exitCode": failed.code,
         "toolExecutionNotifications": [note],
     });
-    whole(vec![rule(failed.id(), failed.title())], &results, &invocation)
+    document(vec![rule(failed.id(), failed.title())], &results, &invocation)
 }
 
 /// The file with some rules, results, and what the run was.
-fn whole(rules: Vec<Value>, results: &[Value], invocation: &Value) -> String {
+fn document(rules: Vec<Value>, results: &[Value], invocation: &Value) -> String {
     let whole = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -104,7 +99,7 @@ fn rule(id: &str, title: &str) -> Value {
 }
 
 /// A result of the rule of this id and number.
-fn result((id, number): (&str, usize), text: &str, place: Option<&SourceLocation>) -> Value {
+fn result(id: &str, number: usize, text: &str, place: Option<&SourceLocation>) -> Value {
     json!({
         "ruleId": id,
         "ruleIndex": number,
@@ -114,21 +109,24 @@ fn result((id, number): (&str, usize), text: &str, place: Option<&SourceLocation
     })
 }
 
-/// A violation in words, where it stands, and the counterexample to it, if it is shown.
-fn violation<'j>(
+/// The result that a property, whose rule has this number, is violated, with the counterexample if it is shown.
+fn violation(
     it: &PropertyJudgement,
-    breach: &'j PropertyBreach,
+    number: usize,
+    breach: &PropertyBreach,
     way: Option<&TraceView>,
-) -> (String, Option<&'j SourceLocation>, Option<Value>) {
+) -> Value {
     let text = format!("{}: {}", it.title_of(breach), breach.says);
-    let flow = way.filter(|_| breach.has_trace).map(|way| {
+    let mut result = result(&it.id, number, &text, breach.place.as_ref());
+    if let Some(way) = way.filter(|_| breach.has_trace) {
         let steps = way.flow().map(|(text, place)| match place {
             Some(place) => json!({ "location": location(place, Some(&text)) }),
             None => json!({ "location": { "message": { "text": text } } }),
         });
-        json!([{ "threadFlows": [{ "locations": steps.collect::<Vec<_>>() }] }])
-    });
-    (text, breach.place.as_ref(), flow)
+        let flow = json!([{ "threadFlows": [{ "locations": steps.collect::<Vec<_>>() }] }]);
+        result["codeFlows"] = flow;
+    }
+    result
 }
 
 fn location(place: &SourceLocation, text: Option<&str>) -> Value {

@@ -68,7 +68,7 @@ impl<'p> ReportPage<'p> {
         let outcome = report.outcome;
         let figures = [
             ("states", grouped(outcome.states())),
-            ("transitions", grouped(outcome.transitions)),
+            ("transitions", grouped(outcome.counters.transitions)),
             ("levels", grouped(outcome.levels.len() as u64)),
             ("deadlocks", grouped(outcome.deadlocks())),
             ("seconds", format!("{:.1}", report.seconds)),
@@ -109,14 +109,19 @@ impl<'p> ReportPage<'p> {
         }
     }
 
-    /// The page.
+    /// The page as text.
     pub fn html(&self) -> String {
+        self.render().html()
+    }
+
+    /// The page.
+    pub fn render(&self) -> RenderedPage {
         let (verdict, class) = match self.verdict {
             SearchVerdict::Verified => ("verified", "good"),
             SearchVerdict::Violated => ("VIOLATED", "bad"),
             SearchVerdict::Incomplete => ("incomplete", "open"),
         };
-        let body = html! {
+        let heading = html! {
             header class=(class) {
                 h1 { (self.name) }
                 p.verdict { (self.says) }
@@ -128,6 +133,8 @@ impl<'p> ReportPage<'p> {
                 }
             }
             @if let Some(glance) = self.live { (glance.section()) }
+        };
+        let sections = html! {
             nav {
                 @if self.way.is_some() { a href="#way" { "counterexample" } }
                 a href="#result" { "result" }
@@ -150,7 +157,8 @@ impl<'p> ReportPage<'p> {
             section #again { h2 { "Once more" } (self.again()) }
             script { (PreEscaped(SCRIPT)) }
         };
-        document((&format!("{}: {verdict}", self.name), self.live.is_some()), &body)
+        let (title, is_live) = (format!("{}: {verdict}", self.name), self.live.is_some());
+        RenderedPage { title, is_live, heading, sections }
     }
 
     /// How to do it again.
@@ -180,8 +188,40 @@ impl<'p> ReportPage<'p> {
     }
 }
 
+/// A page, of which the part between its heading and its sections is open.
+pub struct RenderedPage {
+    title: String,
+    is_live: bool,
+    heading: Markup,
+    sections: Markup,
+}
+
+impl RenderedPage {
+    /// The page as text.
+    pub fn html(&self) -> String {
+        self.document(&Markup::default())
+    }
+
+    /// The page of a check that took several searches, of which this was one: with the verdict on each property, and what
+    /// the searches found as text.
+    pub fn with_properties(&self, summary: &str, searches: &str) -> String {
+        self.document(&html! {
+            section #properties {
+                h2 { "Properties" }
+                pre { (summary) }
+                details { summary { "all searches" } pre { (searches) } }
+            }
+        })
+    }
+
+    fn document(&self, between: &Markup) -> String {
+        let RenderedPage { title, is_live, heading, sections } = self;
+        document(title, *is_live, &html! { (heading) (between) (sections) })
+    }
+}
+
 /// A whole document, which may ask for parts of itself again if it is `status_panel`.
-fn document((title, live): (&str, bool), body: &Markup) -> String {
+fn document(title: &str, live: bool, body: &Markup) -> String {
     let own = if live { "; connect-src 'self'" } else { "" };
     let page = html! {
         (DOCTYPE)

@@ -29,7 +29,7 @@ pub(super) fn all(levels: &[u64], events: &[SearchEvent]) -> Markup {
     let mut plots = vec![of_levels(levels, events)];
     let samples = samples(events);
     let line = |what, of: &dyn Fn(&ProgressSample) -> f64| -> PlotSeries {
-        (what, thinned(samples.iter().map(|(at, it)| (*at, of(it))).collect()))
+        (what, thin_points(samples.iter().map(|(at, it)| (*at, of(it))).collect()))
     };
     plots.push(LinePlot {
         title: "States found over time",
@@ -55,7 +55,7 @@ pub(super) fn all(levels: &[u64], events: &[SearchEvent]) -> Markup {
         is_logarithmic: false,
     });
     html! {
-        div.plots { @for plot in &plots { @if let Some(svg) = plot.drawn() { (PreEscaped(svg)) } } }
+        div.plots { @for plot in &plots { @if let Some(svg) = plot.draw_svg() { (PreEscaped(svg)) } } }
         @if samples.is_empty() {
             p.note { "There is no record of how the search went over time." }
         }
@@ -88,9 +88,9 @@ fn of_levels(levels: &[u64], events: &[SearchEvent]) -> LinePlot {
         title: "States, candidates and duplicates a level",
         across: "level",
         lines: vec![
-            ("states", thinned(states)),
-            ("candidates", thinned(candidates)),
-            ("duplicates", thinned(duplicates.collect())),
+            ("states", thin_points(states)),
+            ("candidates", thin_points(candidates)),
+            ("duplicates", thin_points(duplicates.collect())),
         ],
         is_logarithmic: true,
     }
@@ -125,7 +125,7 @@ fn budgets(events: &[SearchEvent], samples: &[(f64, &ProgressSample)]) -> Vec<(f
 }
 
 /// Fewer points, of which each is the highest of some.
-fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+fn thin_points(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let each = points.len().div_ceil(POINTS_MAX).max(1);
     let highest =
         |it: &[(f64, f64)]| it.iter().copied().max_by(|one, other| one.1.total_cmp(&other.1));
@@ -133,7 +133,7 @@ fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
 }
 
 impl LinePlot {
-    fn drawn(&self) -> Option<String> {
+    fn draw_svg(&self) -> Option<String> {
         let points = || self.lines.iter().flat_map(|it| it.1.iter());
         let right = points().map(|it| it.0).fold(0.0, f64::max);
         let top = points().map(|it| it.1).fold(0.0, f64::max);
@@ -143,15 +143,15 @@ impl LinePlot {
         let mut svg = String::new();
         // Drawing into a text does not fail; if it did, there would be no plot.
         let drawn = match self.is_logarithmic {
-            true => self.draw(&mut svg, (right, top), (0.8..top * 1.3).log_scale()),
-            false => self.draw(&mut svg, (right, top), 0.0..top * 1.08),
+            true => self.draw(&mut svg, right, top, (0.8..top * 1.3).log_scale()),
+            false => self.draw(&mut svg, right, top, 0.0..top * 1.08),
         };
         drawn?;
         let label = format!("<svg class=\"plot\" role=\"img\" aria-label=\"{}\" ", self.title);
         Some(svg.replacen("<svg ", &label, 1))
     }
 
-    fn draw<Y>(&self, svg: &mut String, (right, top): (f64, f64), up: Y) -> Option<()>
+    fn draw<Y>(&self, svg: &mut String, right: f64, top: f64, up: Y) -> Option<()>
     where
         Y: plotters::coord::ranged1d::AsRangedCoord<Value = f64>,
         Y::CoordDescType: plotters::coord::ranged1d::ValueFormatter<f64>,

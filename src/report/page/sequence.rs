@@ -42,7 +42,7 @@ impl LifelineLayout {
 }
 
 /// The chart, whose last step is the one that fails, if it `fails`; nothing of a model without processes.
-pub(super) fn drawn(chart: &SequenceChart, fails: bool) -> Option<Markup> {
+pub(super) fn draw_chart(chart: &SequenceChart, fails: bool) -> Option<Markup> {
     if chart.columns.is_empty() {
         return None;
     }
@@ -69,10 +69,10 @@ pub(super) fn drawn(chart: &SequenceChart, fails: bool) -> Option<Markup> {
                 title { "message sequence chart" }
                 @for (column, name) in names.iter().enumerate() {
                     line.life x1=(at.x(column)) x2=(at.x(column)) y1=(head - 12) y2=(height - 8) {}
-                    (lines(name, (at.x(column), head - ROW + 4), Some("middle"), "who"))
+                    (lines(name, at.x(column), head - ROW + 4, Some("middle"), "who"))
                 }
                 @for (number, (row, actions, y)) in placed.iter().enumerate() {
-                    (step(row, actions, (at, *y), fails && number + 1 == placed.len()))
+                    (step(row, actions, at, *y, fails && number + 1 == placed.len()))
                 }
             }
         }
@@ -83,7 +83,8 @@ pub(super) fn drawn(chart: &SequenceChart, fails: bool) -> Option<Markup> {
 fn step(
     row: &ChartRow,
     actions: &[(usize, Vec<String>)],
-    (at, y): (LifelineLayout, usize),
+    at: LifelineLayout,
+    y: usize,
     fails: bool,
 ) -> Markup {
     let to = row.actions.first().map_or(0, |it| it.0);
@@ -97,14 +98,14 @@ fn step(
             }
             @for (column, action) in actions {
                 circle cx=(at.x(*column)) cy=(y) r="4" {}
-                (lines(action, (at.x(*column) + 8, y - 5), None, "does"))
+                (lines(action, at.x(*column) + 8, y - 5, None, "does"))
             }
         }
     }
 }
 
 /// Lines of text, of which the last is at a place.
-fn lines(all: &[String], (x, y): (usize, usize), anchor: Option<&str>, class: &str) -> Markup {
+fn lines(all: &[String], x: usize, y: usize, anchor: Option<&str>, class: &str) -> Markup {
     html! {
         @for (number, line) in all.iter().rev().enumerate() {
             text class=(class) x=(x) y=(y - number * LINE) text-anchor=[anchor] { (line) }

@@ -61,7 +61,7 @@ impl<'t> AnnotatedSources<'t> {
                     }
                     table.text {
                         @for (line, text) in (1..).zip(file.text.lines().take(LINES_MAX)) {
-                            (row((number, line), text, lines.get(&(file.name.as_str(), line))))
+                            (row(number, line, text, lines.get(&(file.name.as_str(), line))))
                         }
                     }
                 }
@@ -80,7 +80,7 @@ fn where_counted(report: &Report) -> &'static str {
     }
 }
 
-fn row((file, line): (usize, usize), text: &str, met: Option<&LineCoverage>) -> Markup {
+fn row(file: usize, line: usize, text: &str, met: Option<&LineCoverage>) -> Markup {
     let class = match met {
         Some(it) if it.never == it.all => "never",
         Some(it) if it.never > 0 => "partly",

@@ -80,7 +80,7 @@ impl StatusPanel {
         html! {
             section #live class={ "live " (self.class()) } data-stamp=(self.stamp) {
                 p.now { (self.says) }
-                @if !is_over { (self.table()) (self.drawn()) }
+                @if !is_over { (self.table()) (self.draw_bars()) }
             }
         }
     }
@@ -105,7 +105,7 @@ impl StatusPanel {
         html! { dl.rows { @for (label, told) in &self.rows { dt { (label) } dd { (told) } } } }
     }
 
-    fn drawn(&self) -> Markup {
+    fn draw_bars(&self) -> Markup {
         let most = self.bars.iter().map(|it| it.1).max().unwrap_or(0).max(1);
         html! {
             @if !self.bars.is_empty() {
@@ -137,5 +137,5 @@ pub fn overview(all: &[(String, StatusPanel)]) -> String {
             }
         }
     };
-    document(("spillway watch", true), &body)
+    document("spillway watch", true, &body)
 }

@@ -47,8 +47,8 @@ struct TraceExtent {
 struct StepView {
     number: u64,
     title: String,
-    /// Where it stands: which file and line, and how that is called.
-    places: Vec<(u32, usize, String)>,
+    /// Where it stands.
+    places: Vec<StepPlace>,
     /// The first of them.
     place: Option<SourceLocation>,
     changed: Vec<String>,
@@ -56,6 +56,16 @@ struct StepView {
     wrong: Vec<String>,
     /// What has another value behind it, by its number among all that change, and that value.
     values: Vec<(usize, String)>,
+}
+
+/// Where a step stands.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct StepPlace {
+    /// The number of the file.
+    file: u32,
+    line: usize,
+    /// How the place is called.
+    label: String,
 }
 
 /// What changes somewhere in a counterexample.
@@ -69,21 +79,22 @@ impl ChangingValues {
     /// The number of a part that had a value before.
     fn number(&mut self, name: &str, old: Option<&StateValue>) -> usize {
         *self.numbers.entry(name.to_owned()).or_insert_with(|| {
-            self.all.push((name.to_owned(), told(old)));
+            self.all.push((name.to_owned(), value_text(old)));
             self.all.len() - 1
         })
     }
 }
 
-fn told(value: Option<&StateValue>) -> String {
+fn value_text(value: Option<&StateValue>) -> String {
     value.map_or("–".to_owned(), StateValue::to_string)
 }
 
 impl TraceView {
     /// That of a counterexample that ends.
     pub fn of(ending: &CounterexampleEnd, way: &Counterexample, sources: &SourceMap) -> TraceView {
-        let told = (ending.title(), ending.rows());
-        let told = ending.with_steps(way, |course| TraceView::from_steps(course, told, sources));
+        let (title, rows) = (ending.title(), ending.rows());
+        let told =
+            ending.with_steps(way, |course| TraceView::from_steps(course, title, rows, sources));
         told.failing(ending.violation_lines())
     }
 
@@ -91,7 +102,7 @@ impl TraceView {
     pub fn of_run(run: &ViolatingRun, name: &str, sources: &SourceMap) -> TraceView {
         let title = format!("{name}: {}", run.length());
         let told =
-            run.with_steps(|course| TraceView::from_steps(course, (title, run.rows()), sources));
+            run.with_steps(|course| TraceView::from_steps(course, title, run.rows(), sources));
         let is_decided = run.loop_start().is_none();
         told.failing(is_decided.then(|| DECIDED.to_owned()).into_iter().collect())
     }
@@ -104,7 +115,8 @@ impl TraceView {
 
     fn from_steps(
         course: &StepSequence<'_>,
-        (title_of_all, rows): (String, String),
+        title_of_all: String,
+        rows: String,
         sources: &SourceMap,
     ) -> TraceView {
         let mut number = 0;
@@ -112,17 +124,18 @@ impl TraceView {
             (Vec::new(), SequenceChart::default(), ChangingValues::default());
         let (mut titles, mut list) = (HashMap::new(), Vec::new());
         let last_from = course.last.saturating_sub(LAST);
-        (course.visit_all)(&mut |step, (before, after)| {
+        (course.visit_all)(&mut |step, values| {
             if number > 0 {
-                chart.add(number, step, (before, after));
+                chart.add(number, step, values);
             }
             if number <= FIRST || number >= last_from {
                 let found = match step.outcome {
-                    StepOutcome::Successor(_) => changes(before, after),
+                    StepOutcome::Successor(_) => changes(values.before, values.after),
                     StepOutcome::Fault(_) => Vec::new(),
                 };
                 let values = found.iter().filter(|_| number > 0);
-                let values = values.map(|it| (changing.number(&it.name, it.old), told(it.new)));
+                let values =
+                    values.map(|it| (changing.number(&it.name, it.old), value_text(it.new)));
                 let it = StepView {
                     number,
                     title: title(number, step),
@@ -152,7 +165,7 @@ impl TraceView {
     /// Its steps, a line each, and behind each what it changed.
     pub(in crate::report) fn lines(&self) -> Vec<String> {
         let told = |it: &StepView| {
-            let places = it.places.iter().map(|at| format!("  ({})", at.2)).collect::<String>();
+            let places = it.places.iter().map(|at| format!("  ({})", at.label)).collect::<String>();
             let first = format!("{:>5}  {}{places}", it.number, it.title);
             let changed = it.changed.iter().chain(&it.wrong).map(|it| format!("         {it}"));
             std::iter::once(first).chain(changed).collect::<Vec<_>>()
@@ -195,7 +208,7 @@ impl TraceView {
                     p { "From its last step on it goes on as after step " (grouped(start)) "." }
                 }
                 script #way-data type="application/json" { (PreEscaped(self.data())) }
-                @if let Some(drawn) = sequence::drawn(&self.chart, self.fails()) {
+                @if let Some(drawn) = sequence::draw_chart(&self.chart, self.fails()) {
                     details open { summary { "as a message sequence chart" } (drawn) }
                 }
             }
@@ -222,14 +235,14 @@ impl TraceView {
 }
 
 /// Where a step stands, each place once.
-fn places(sources: &SourceMap, spans: &[Span]) -> Vec<(u32, usize, String)> {
+fn places(sources: &SourceMap, spans: &[Span]) -> Vec<StepPlace> {
     let is_one_file = sources.iter().count() == 1;
     let place = |it: &Span| {
         let place = sources.place(*it)?;
         let line = place.position.line;
         let name = place.file.rsplit('/').next().unwrap_or(&place.file);
-        let told = if is_one_file { format!("line {line}") } else { format!("{name}:{line}") };
-        Some((it.file, line, told))
+        let label = if is_one_file { format!("line {line}") } else { format!("{name}:{line}") };
+        Some(StepPlace { file: it.file, line, label })
     };
     let mut places: Vec<_> = spans.iter().filter_map(place).collect();
     places.dedup();
@@ -253,7 +266,7 @@ impl StepView {
                     @if loop_start == Some(self.number) { div.keys { "The loop starts behind this step." } }
                 }
                 td.place {
-                    @for (file, line, place) in &self.places { a href={ "#l" (file) "-" (line) } { (place) } " " }
+                    @for at in &self.places { a href={ "#l" (at.file) "-" (at.line) } { (at.label) } " " }
                 }
                 td {
                     @if self.number == 0 {

@@ -59,7 +59,8 @@ impl StateShards {
         let keys = RegionKeys::of(model.width(), store.codec());
         let stop = || control.should_stop();
         let all = |_: &[u8]| true;
-        let pieces = region::build(&store.runs(), &keys, &all, (disk, shard_states), &stop)?;
+        let layout = region::RegionLayout { keys: &keys, shard_states };
+        let pieces = region::build(&store.runs(), layout, &all, disk, &stop)?;
         Ok(pieces.map(|pieces| StateShards { pieces, keys }))
     }
 }
@@ -67,6 +68,8 @@ impl StateShards {
 /// The states of a block, and what comes of them.
 #[derive(Default)]
 struct GraphBlock {
+    /// The number of its first state in its shard.
+    first: u64,
     keys: Vec<u8>,
     states: Vec<u8>,
     successors: Vec<u8>,
@@ -150,13 +153,13 @@ impl<'a> PredecessorGraph<'a> {
         parts
     }
 
-    /// Shows each block of each shard to `work`, shards in parallel, each with a part of `parts`: the number of a state in
-    /// its shard, and the block. False if told to stop.
+    /// Shows each block of each shard to `work`, shards in parallel, each with a part of `parts`. False if told to
+    /// stop.
     fn each_block<P: Send, T: Send>(
         &self,
         parts: Vec<P>,
         rooms: Vec<T>,
-        work: impl Fn(usize, (u64, &mut GraphBlock), &mut P, &mut T) -> Result<()> + Sync,
+        work: impl Fn(usize, &mut GraphBlock, &mut P, &mut T) -> Result<()> + Sync,
     ) -> Result<bool> {
         let parts: Vec<std::sync::Mutex<P>> = parts.into_iter().map(Into::into).collect();
         let next = AtomicUsize::new(0);
@@ -169,7 +172,7 @@ impl<'a> PredecessorGraph<'a> {
                 let Some(segment) = self.shards.get(shard) else { return Ok(true) };
                 // Nobody else has the shard.
                 let mut part = parts[shard].lock().unwrap_or_else(|it| it.into_inner());
-                let mut number = 0;
+                block.first = 0;
                 for at in 0..segment.blocks() {
                     if self.control.should_stop() {
                         next.store(self.shards.len(), Relaxed);
@@ -178,8 +181,8 @@ impl<'a> PredecessorGraph<'a> {
                     segment.decode(at, &mut decoder, &mut block.keys)?;
                     segment.release(at..at + 1);
                     self.keys.lift(&block.keys, &mut block.states);
-                    work(shard, (number, &mut block), &mut part, &mut room)?;
-                    number += segment.block_keys(at) as u64;
+                    work(shard, &mut block, &mut part, &mut room)?;
+                    block.first += segment.block_keys(at) as u64;
                 }
             }
         });
@@ -192,9 +195,9 @@ impl<'a> PredecessorGraph<'a> {
         let (whole, width) = (self.keys.whole(), self.keys.width());
         let rooms: Vec<&mut ObligationBuffer> = owed.iter_mut().collect();
         let parts = self.by_shard(&mut dead);
-        let done = self.each_block(parts, rooms, |shard, (first, block), dead, owed| {
-            let GraphBlock { states, successors, projected, .. } = block;
-            for (state, number) in states.chunks_exact(whole).zip(first..) {
+        let done = self.each_block(parts, rooms, |shard, block, dead, owed| {
+            let GraphBlock { first, states, successors, projected, .. } = block;
+            for (state, number) in states.chunks_exact(whole).zip(*first..) {
                 successors.clear();
                 let run = |out: &mut SuccessorSink| self.model.expand(state, out);
                 let _ = SuccessorSink::collect(whole, successors, run)?;
@@ -324,8 +327,8 @@ impl<'a> PredecessorGraph<'a> {
         }
         let whole = self.keys.whole();
         let rooms = vec![(); self.threads];
-        let done = self.each_block(parts, rooms, |_, (first, block), sets, ()| {
-            for (state, number) in block.states.chunks_exact(whole).zip(first..) {
+        let done = self.each_block(parts, rooms, |_, block, sets, ()| {
+            for (state, number) in block.states.chunks_exact(whole).zip(block.first..) {
                 for (set, condition) in sets.iter_mut().zip(conditions) {
                     let bit = u64::from(judge(state, *condition)?) << (number % 64);
                     set[(number / 64) as usize] |= bit;

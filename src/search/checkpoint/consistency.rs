@@ -34,12 +34,13 @@ pub(super) fn contradiction(saved: &SavedSearch) -> Option<&'static str> {
 
 fn numbers_agree(saved: &SavedSearch) -> bool {
     let DiskFigures { peak, written, read } = saved.disk;
-    let counts =
-        [saved.transitions, saved.passed, saved.beyond, peak, written, read, saved.peak_rss_bytes];
+    let counts = [peak, written, read, saved.peak_rss_bytes];
+    let mut action_counts = saved.action_counts.iter().chain(&saved.open.action_counts);
     let parts = saved.parts.iter().flat_map(|part| [part.memory, part.disk]);
     (1..=WIDTH_MAX).contains(&(saved.width as usize))
         && counts.into_iter().chain(parts).all(|count| count <= COUNT_MAX)
-        && saved.taken.iter().chain(&saved.open.taken).all(|&count| count <= COUNT_MAX)
+        && [saved.counters, saved.open.counters].iter().all(|it| it.are_at_most(COUNT_MAX))
+        && action_counts.all(|&count| count <= COUNT_MAX)
         && saved.width as usize > saved.storage.tag_bytes()
         && saved.verdict <= 2
 }
@@ -125,17 +126,7 @@ fn frontier_agrees(saved: &SavedSearch) -> bool {
 
 /// No more is expanded than there is, and the candidates are of the last level.
 fn open_level_agrees(open: &SavedLevel, levels: &SavedLevels) -> bool {
-    let SavedLevel {
-        expanded,
-        exhausted,
-        transitions,
-        partial,
-        passed,
-        beyond,
-        candidates,
-        logs,
-        ..
-    } = open;
+    let SavedLevel { expanded, exhausted, candidates, logs, .. } = open;
     let last = levels.len().checked_sub(1);
     let is_of_last_level = |piece: &FileSegment| match piece.file {
         FileName::Candidates { level, shard } => {
@@ -146,10 +137,6 @@ fn open_level_agrees(open: &SavedLevel, levels: &SavedLevels) -> bool {
     let states = last.map_or(0, |level| levels.keys(level));
     *expanded <= states
         && (!exhausted || *expanded == states)
-        && *partial <= COUNT_MAX
-        && *transitions <= COUNT_MAX
-        && *passed <= COUNT_MAX
-        && *beyond <= COUNT_MAX
         && logs.len() <= usize::from(u16::MAX)
         && candidates.iter().all(is_of_last_level)
 }
@@ -157,8 +144,7 @@ fn open_level_agrees(open: &SavedLevel, levels: &SavedLevels) -> bool {
 /// Obligations are of the level that is being expanded, or of one that has been, and then there is nothing
 /// else in hand. What is to be expanded again is of the one level that it can be of.
 fn postponed_agrees(saved: &SavedSearch) -> bool {
-    let SavedPostponed { obligations, logs, carried, expanded, partial, reexpanded: again } =
-        &saved.postponed;
+    let SavedPostponed { obligations, logs, carried, expanded } = &saved.postponed;
     let (open, levels) = (&saved.open, &saved.store.levels);
     let last = levels.len().checked_sub(1);
     let expanded_level = if open.exhausted { last } else { last.and_then(|it| it.checked_sub(1)) };
@@ -186,7 +172,6 @@ fn postponed_agrees(saved: &SavedSearch) -> bool {
         && carried.len() <= 1
         && carried.iter().all(is_carried)
         && (*expanded == 0 || !carried.is_empty())
-        && partial.max(again) <= &COUNT_MAX
 }
 
 fn findings_agree(saved: &SavedSearch) -> bool {

@@ -4,7 +4,7 @@
 //! Westergaard and Kristensen; the heuristic one is ours in their spirit. Every state that is rebuilt
 //! or found new is offered.
 
-use rkyv::{Archive, Deserialize, Serialize};
+use super::cache_config::{CacheKind, CacheSize, StateCacheConfig};
 use std::collections::HashMap;
 
 /// Bytes that a kept state takes beside itself.
@@ -12,39 +12,6 @@ const OVERHEAD: usize = 64;
 
 /// Kept states of which the least useful one goes.
 const COMPARED: usize = 8;
-
-/// Which states are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub enum CacheKind {
-    /// None.
-    None,
-    /// Any; a random one goes.
-    Random,
-    /// Any; the oldest one goes.
-    Fifo,
-    /// Any; of some random ones that goes at which ways began least often lately.
-    Heuristic,
-    /// Those of every so manieth level; the oldest one goes.
-    Stratified(u16),
-}
-
-/// How many states are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub enum CacheSize {
-    /// As many as take so many bytes for each state found, if there is room.
-    BytesAState(u8),
-    /// So many, if there is room.
-    States(u64),
-    /// As many as the memory plan has room for.
-    Max,
-}
-
-impl Default for CacheSize {
-    /// Less than the tables take, however wide states are.
-    fn default() -> Self {
-        CacheSize::BytesAState(4)
-    }
-}
 
 /// Bytes that a state of `width` bytes takes in a cache.
 pub(super) fn bytes_per_state(width: usize) -> usize {
@@ -74,7 +41,7 @@ pub(super) struct StateCache {
 
 impl StateCache {
     pub(super) fn new(
-        (kind, size): (CacheKind, CacheSize),
+        StateCacheConfig { kind, size }: StateCacheConfig,
         width: usize,
         bytes: usize,
     ) -> StateCache {
@@ -206,7 +173,8 @@ mod tests {
     #[test]
     fn what_is_kept_is_what_was_offered_and_no_more_than_fits() {
         for kind in KINDS {
-            let mut cache = StateCache::new((kind, CacheSize::States(10)), 4, 1 << 20);
+            let mut cache =
+                StateCache::new(StateCacheConfig { kind, size: CacheSize::States(10) }, 4, 1 << 20);
             for number in 0..1000u32 {
                 cache.offer(number.into(), number as usize, &number.to_be_bytes());
                 if number % 7 == 0 {
@@ -231,15 +199,31 @@ mod tests {
 
     #[test]
     fn a_cache_keeps_within_its_share() {
-        let cache = StateCache::new((CacheKind::Fifo, CacheSize::States(1000)), 36, 1000);
+        let cache = StateCache::new(
+            StateCacheConfig { kind: CacheKind::Fifo, size: CacheSize::States(1000) },
+            36,
+            1000,
+        );
         assert_eq!(cache.size, 10);
-        assert_eq!(StateCache::new((CacheKind::Fifo, CacheSize::Max), 36, 1000).size, 10);
+        assert_eq!(
+            StateCache::new(
+                StateCacheConfig { kind: CacheKind::Fifo, size: CacheSize::Max },
+                36,
+                1000
+            )
+            .size,
+            10
+        );
     }
 
     #[test]
     fn a_cache_grows_with_what_is_found() {
         for kind in KINDS {
-            let mut cache = StateCache::new((kind, CacheSize::BytesAState(4)), 36, 100 * 1000);
+            let mut cache = StateCache::new(
+                StateCacheConfig { kind, size: CacheSize::BytesAState(4) },
+                36,
+                100 * 1000,
+            );
             for number in 0..30_000u32 {
                 cache.grow(number.into());
                 cache.offer(number.into(), number as usize, &[7; 36]);

@@ -4,7 +4,7 @@
 //! plus the position of its tag. Reading ascending numbers decodes each block once.
 
 use super::tagged_model::{BackEdge, untag};
-use spill::{BlockDecoder, Codec, Disk, Error, Result, SavedLevels, Segment};
+use spill::{BlockDecoder, Codec, Disk, Error, LevelFormat, Result, SavedLevels, Segment};
 
 use super::TAG;
 
@@ -117,7 +117,8 @@ impl BackEdgeTable {
 
 impl OpenEdgeLevel {
     fn new(disk: &dyn Disk, levels: &SavedLevels, level: usize) -> Result<OpenEdgeLevel> {
-        let segments = levels.open(disk, TAG, &Codec::Gaps, level)?;
+        let format = LevelFormat { width: TAG, value_bytes: 0, codec: &Codec::Gaps };
+        let segments = levels.open(disk, format, level)?;
         let (mut blocks, mut position) = (Vec::new(), 0);
         for (segment, keys) in segments.iter().enumerate() {
             for block in 0..keys.blocks() {

@@ -22,6 +22,7 @@
 //! ```
 
 mod cache;
+mod cache_config;
 mod edges;
 mod encoding;
 mod rebuild;
@@ -31,8 +32,8 @@ mod table;
 mod tagged_model;
 mod trace;
 
-pub use cache::{CacheKind, CacheSize};
-pub use settings::CombackSettings;
+pub use cache_config::{CacheKind, CacheSize, StateCacheConfig, StateCacheError};
+pub use settings::{CombackSettings, HashWidth, HashWidthError};
 pub use tagged_model::TAG;
 pub(super) use tagged_model::{TaggedModel, tags};
 pub use trace::{counterexample, find};
@@ -140,16 +141,6 @@ impl<'a> CombackStore<'a> {
         settings: CombackSettings,
     ) -> CombackStore<'a> {
         let levels = LevelLog::new(disk.clone(), tagged_model::TAG, Codec::Gaps);
-        CombackStore::with_levels(model, disk, plan, settings, levels)
-    }
-
-    fn with_levels(
-        model: &'a dyn StateSpace,
-        disk: Arc<dyn Disk>,
-        plan: &MemoryPlan,
-        settings: CombackSettings,
-        levels: LevelLog,
-    ) -> CombackStore<'a> {
         let share = CombackShares::of(plan);
         CombackStore {
             model,
@@ -169,27 +160,25 @@ impl<'a> CombackStore<'a> {
         }
     }
 
-    /// The store as it was saved.
+    /// The store, which has no levels, as it was saved; `codec` has written its states.
     pub fn restore(
-        model: &'a dyn StateSpace,
-        disk: Arc<dyn Disk>,
-        plan: &MemoryPlan,
-        settings: CombackSettings,
+        mut self,
         codec: Codec,
-        (store, frontier): (SavedStore, SavedFrontier),
+        store: SavedStore,
+        frontier: SavedFrontier,
     ) -> Result<CombackStore<'a>> {
         let SavedStore { levels, runs } = store;
-        let levels = LevelLog::restore(disk.clone(), tagged_model::TAG, Codec::Gaps, levels)?;
-        let mut store = CombackStore::with_levels(model, disk, plan, settings, levels);
-        store.edges = BackEdgeTable::of(store.levels.saved());
-        store.cache.grow(store.edges.next());
-        store.table.restore(runs)?;
-        store.form = StateEncoding::of(codec, model.width()).ok_or_else(|| {
+        let disk = self.disk.clone();
+        self.levels = LevelLog::restore(disk, tagged_model::TAG, Codec::Gaps, levels)?;
+        self.edges = BackEdgeTable::of(self.levels.saved());
+        self.cache.grow(self.edges.next());
+        self.table.restore(runs)?;
+        self.form = StateEncoding::of(codec, self.model.width()).ok_or_else(|| {
             Error::corrupt("manifest", 0, "its projection is none for states with tags")
         })?;
-        store.frontier = CombackFrontier { keys: None, pieces: frontier.pieces };
-        store.rebuilt = frontier.rebuilt;
-        Ok(store)
+        self.frontier = CombackFrontier { keys: None, pieces: frontier.pieces };
+        self.rebuilt = frontier.rebuilt;
+        Ok(self)
     }
 
     /// The back-edges.

@@ -1,15 +1,16 @@
 //! What can be chosen of ComBack.
 
-use super::cache::{CacheKind, CacheSize};
+use super::cache_config::{CacheKind, StateCacheConfig};
 use rkyv::{Archive, Deserialize, Serialize};
+use thiserror::Error;
 
 /// What can be chosen of ComBack; none of it changes what is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct CombackSettings {
     /// Bits of a hash: 8, 16, 32 or 64.
     pub hash_bits: u8,
-    /// Which states are kept to begin rebuilding at, and how many.
-    pub cache: (CacheKind, CacheSize),
+    /// The cache of rebuilt states.
+    pub cache: StateCacheConfig,
     /// Whether suspects are rebuilt together, as delayed duplicate detection does; else each by
     /// itself.
     pub groups: bool,
@@ -17,19 +18,66 @@ pub struct CombackSettings {
 
 impl Default for CombackSettings {
     fn default() -> Self {
-        let cache = (CacheKind::Fifo, CacheSize::default());
-        CombackSettings { hash_bits: 32, cache, groups: true }
+        let (hash_bits, cache) = (HashWidth::default().bits(), StateCacheConfig::default());
+        CombackSettings { hash_bits, cache, groups: true }
     }
 }
 
 impl CombackSettings {
     /// Whether there is such a thing.
     pub fn are_possible(&self) -> bool {
-        matches!(self.hash_bits, 8 | 16 | 32 | 64)
-            && !matches!(self.cache.0, CacheKind::Stratified(0))
+        HashWidth::try_from(self.hash_bits).is_ok() && self.cache.kind != CacheKind::Stratified(0)
     }
 
     pub(super) fn hash_bytes(&self) -> usize {
         usize::from(self.hash_bits / 8)
+    }
+}
+
+/// The width of a state's hash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(into = "u8", try_from = "u8")]
+pub enum HashWidth {
+    /// 8 bits, for tests: almost every state is a suspect.
+    Bits8,
+    /// 16 bits, for tests: there are many suspects.
+    Bits16,
+    /// 32 bits, for up to some thousand million states.
+    #[default]
+    Bits32,
+    /// 64 bits, for more states.
+    Bits64,
+}
+
+/// A number of bits that is no width of a hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{0} is no width of a hash: 8, 16, 32 and 64 are")]
+pub struct HashWidthError(u8);
+
+impl HashWidth {
+    /// The number of bits.
+    pub const fn bits(self) -> u8 {
+        match self {
+            HashWidth::Bits8 => 8,
+            HashWidth::Bits16 => 16,
+            HashWidth::Bits32 => 32,
+            HashWidth::Bits64 => 64,
+        }
+    }
+}
+
+impl From<HashWidth> for u8 {
+    fn from(width: HashWidth) -> u8 {
+        width.bits()
+    }
+}
+
+impl TryFrom<u8> for HashWidth {
+    type Error = HashWidthError;
+
+    fn try_from(bits: u8) -> Result<HashWidth, HashWidthError> {
+        use HashWidth::{Bits8, Bits16, Bits32, Bits64};
+        let all = [Bits8, Bits16, Bits32, Bits64];
+        all.into_iter().find(|it| it.bits() == bits).ok_or(HashWidthError(bits))
     }
 }

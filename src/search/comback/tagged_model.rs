@@ -107,10 +107,7 @@ impl<'a> OrderedSuccessors<'a> {
         let run = |out: &mut SuccessorSink| model.expand(state, out);
         self.states.clear();
         let collected = out.wrap(width, &mut self.states, run)?;
-        out.count_excluded(collected.excluded);
-        out.count_postponed(collected.postponed);
-        out.count_skipped(collected.skipped);
-        out.count_pruned(collected.pruned);
+        out.add_counters(collected.counters);
         self.arrange();
         Some(collected.findings)
     }

@@ -2,32 +2,31 @@
 
 use super::edges::BackEdgeTable;
 use super::tagged_model::{BackEdge, OrderedSuccessors, TAG, start_of, starts_at, untag};
-use crate::exec::{StateSpace, Violation};
+use crate::exec::{Finding, StateSpace, Violation};
 use crate::search::SearchControl;
 use crate::search::trace::{Counterexample, ReplayedTrace, TraceFinder};
 use spill::{Disk, Error, Result, SavedLevels};
 
-/// The counterexample that ends in `witness`, a state with its tag in front, where `check` first failed
-/// at `level`; nothing if told to stop. The levels must be on disk as `levels` says.
+/// The counterexample that ends in the witness that `check` fails, a state with its tag in front; nothing if told to
+/// stop. The levels must be on disk as `levels` says.
 pub fn find<'a>(
     finder: &TraceFinder<'a>,
     levels: &SavedLevels,
     check: Violation,
-    level: u64,
-    witness: &[u8],
+    finding: &Finding,
 ) -> Result<Option<Counterexample<'a>>> {
     let _heeding = finder.control.heed();
-    if let Some(found) = finder.at_start(check, level) {
+    if let Some(found) = finder.at_start(check, finding.level) {
         return Ok(Some(found));
     }
-    let (tag, witness) = witness.split_at(TAG);
+    let (tag, witness) = finding.witness.split_at(TAG);
     let Some(way) = back_edge_path(finder, levels, untag(tag).parent)? else { return Ok(None) };
     let mut way = way.into_iter().rev();
     let (mut state, mut successors) = (None::<Vec<u8>>, OrderedSuccessors::new(finder.model));
     finder.replay(check, &mut || {
         let Some(edge) = way.next() else {
             let ends = state.as_deref().is_none_or(|state| state == witness);
-            let damaged = || damaged("the back-edges of a state lead to another");
+            let damaged = || damaged_levels("the back-edges of a state lead to another");
             return ends.then_some(None).ok_or_else(damaged);
         };
         let next = match &state {
@@ -35,7 +34,7 @@ pub fn find<'a>(
             Some(state) => {
                 let _ = successors.take(state)?;
                 let next = successors.get(edge.index).map(<[u8]>::to_vec);
-                next.ok_or_else(|| damaged("a back-edge leads nowhere"))?
+                next.ok_or_else(|| damaged_levels("a back-edge leads nowhere"))?
             }
         };
         state = Some(next.clone());
@@ -72,22 +71,20 @@ fn start(model: &dyn StateSpace, position: u64) -> Result<Vec<u8>> {
     Ok(start)
 }
 
-fn damaged(what: &str) -> Error {
+fn damaged_levels(what: &str) -> Error {
     Error::corrupt("levels", 0, what)
 }
 
-/// The counterexample that ends in `witness`, a state of `level` with its tag in front, all of it in
-/// memory.
+/// The counterexample that ends in the witness that `check` fails, a state with its tag in front, all of it in memory.
 pub fn counterexample(
     model: &dyn StateSpace,
     disk: &dyn Disk,
     levels: &SavedLevels,
     check: Violation,
-    level: u64,
-    witness: &[u8],
+    finding: &Finding,
 ) -> Result<ReplayedTrace> {
     let control = SearchControl::default();
     let finder = TraceFinder { model, disk, threads: 1, control: &control, folder: None };
-    let found = find(&finder, levels, check, level, witness)?;
+    let found = find(&finder, levels, check, finding)?;
     Ok(found.unwrap_or_else(|| unreachable!("nobody asks it to stop")).trace())
 }

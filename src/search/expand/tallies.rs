@@ -41,22 +41,7 @@ impl WorkerTallies {
 
     fn count_before(&mut self, before: u64) {
         while let Some((_, collected)) = self.doubtful.pop_front_if(|(first, _)| *first < before) {
-            let ExpansionOutcome {
-                transitions,
-                excluded: left_out,
-                postponed: put_off,
-                skipped: passed,
-                pruned: beyond,
-                action_counts: taken,
-                findings,
-            } = collected;
-            self.certain.transitions += transitions;
-            self.certain.excluded += left_out;
-            self.certain.postponed += put_off;
-            self.certain.skipped += passed;
-            self.certain.pruned += beyond;
-            self.certain.action_counts.merge(taken);
-            self.certain.findings.merge(findings);
+            self.certain += collected;
         }
     }
 }
@@ -64,14 +49,18 @@ impl WorkerTallies {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exec::Counters;
 
     #[test]
     fn slices_from_where_one_was_left_are_not_counted() {
-        let slice = |transitions| ExpansionOutcome { transitions, ..ExpansionOutcome::default() };
+        let slice = |transitions| {
+            let counters = Counters { transitions, ..Counters::default() };
+            ExpansionOutcome { counters, ..ExpansionOutcome::default() }
+        };
         let mut tallies = WorkerTallies::default();
         for first in 0..500 {
             tallies.add(first, slice(1), || first.min(300));
         }
-        assert_eq!(tallies.of_states_before(450).transitions, 450);
+        assert_eq!(tallies.of_states_before(450).counters.transitions, 450);
     }
 }

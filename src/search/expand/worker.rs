@@ -4,8 +4,8 @@ use super::candidate_log::CandidateLog;
 use super::collector::CandidateCollector;
 use super::obligations::ObligationBuffer;
 use super::tallies::WorkerTallies;
-use super::{ExpansionPass, LevelExpansion, LevelUnits, UNIT_STATES};
-use crate::exec::{ExpansionOutcome, Findings, StateSpace, SuccessorSink};
+use super::{LevelWork, UNIT_STATES};
+use crate::exec::{Findings, StateSpace, SuccessorSink};
 use crate::search::{MemoryPlan, SearchControl};
 use spill::{BlockDecoder, Codec, Disk, FileName, FileSegment, Result, ValueSpec};
 use std::sync::Arc;
@@ -136,20 +136,12 @@ impl ExpansionWorker {
 
     /// Expands units until there is none left, or it is time to pause or to stop, and sorts the
     /// buffer. It is the crew's worker `at`.
-    pub(super) fn run(
-        &mut self,
-        model: &dyn StateSpace,
-        level: &LevelExpansion,
-        units: &LevelUnits,
-        at: usize,
-        control: &SearchControl,
-        pause: &(dyn Fn() -> bool + Sync),
-    ) -> Result<WorkerTallies> {
+    pub(super) fn run(&mut self, work: &LevelWork<'_>, at: usize) -> Result<WorkerTallies> {
+        let &LevelWork { model, level, units, control, pause } = work;
         let (name, whole) = (self.file(level.last), model.width());
         let ExpansionWorker { fresh, states, decoder, candidates, owed, .. } = self;
         candidates.reserve();
         let staged = STAGED_BYTES.min(candidates.limit() / 2).max(whole);
-        let searched = (model, level.steps);
         let (mut tallies, mut pace) = (WorkerTallies::default(), SlicePace::default());
         let heeding = control.heed();
         // A unit is taken before anything else, so that even incessant pauses let the level end.
@@ -162,13 +154,17 @@ impl ExpansionWorker {
                 units.begin(at, first);
                 let begun = Instant::now();
                 let take = |fresh: &mut Vec<u8>| candidates.take(name, fresh);
-                let owe = |rank, successor: &[u8]| {
+                let mut owe = |position: usize, successor: &[u8]| {
+                    let rank = first + position as u64;
                     owed.iter_mut()
                         .try_for_each(|it| it.add_obligation(level.last, rank, successor))
                 };
-                let expanded = expand_slice(searched, (slice, first), fresh, staged, take, owe);
+                let expand =
+                    |out: &mut SuccessorSink| level.steps.take(model, slice, out, &mut owe);
+                let expanded =
+                    SuccessorSink::collect_in_batches(whole, fresh, staged, take, expand);
                 let mut collected = expanded.inspect_err(|_| units.abandon())?;
-                let end = level.end_within(slice, searched, &collected.findings);
+                let end = level.end_within(slice, model, &collected.findings);
                 let end = end.inspect_err(|_| units.abandon())?;
                 if control.is_stopped() {
                     units.leave(first);
@@ -180,7 +176,7 @@ impl ExpansionWorker {
                     (rest, count, collected) = (&[], until, counted);
                     units.leave(first + until);
                 }
-                level.show(count, collected.transitions, &control.progress);
+                level.show(count, collected.counters.transitions, &control.progress);
                 tallies.add(first, collected, || units.certain());
                 first += count;
                 if !rest.is_empty() && control.should_stop() {
@@ -271,20 +267,4 @@ impl ExpansionWorker {
     fn file(&self, level: u32) -> FileName {
         FileName::Candidates { level, shard: self.number }
     }
-}
-
-/// Expands states by some steps, `first` being the rank of the first of them: collects their successors in
-/// batches of `staged` bytes in `fresh`, which `take` empties, and tells `add_obligation` which state of which rank
-/// owes steps, and what successor it has.
-fn expand_slice(
-    (model, steps): (&dyn StateSpace, ExpansionPass),
-    (states, first): (&[u8], u64),
-    fresh: &mut Vec<u8>,
-    staged: usize,
-    take: impl FnMut(&mut Vec<u8>) -> Result<()>,
-    mut owe: impl FnMut(u64, &[u8]) -> Result<()>,
-) -> Result<ExpansionOutcome> {
-    let mut owe = |position: usize, successor: &[u8]| owe(first + position as u64, successor);
-    let expand = |out: &mut SuccessorSink| steps.take(model, states, out, &mut owe);
-    SuccessorSink::collect_in_batches(model.width(), fresh, staged, take, expand)
 }

@@ -5,15 +5,14 @@
 //! whenever the process dies, the manifest in the directory has all its files; whatever else lies
 //! there is swept at resume.
 
-use super::{ExternalSearch, levels_keys};
-use crate::exec::{ActionCounts, StateSpace};
+use super::{ExternalSearch, SearchResources, levels_keys};
+use crate::exec::{ActionCounts, ExpansionOutcome, StateSpace};
 use crate::search::checkpoint::{SavedLevel, SavedSearch, logs, restore_findings, save_findings};
 use crate::search::control::{SearchPhase, SearchProgress};
 use crate::search::orphan_files::remove_orphan_files;
 use crate::search::visited::VisitedStore;
-use crate::search::{MemoryPlan, SearchControl, SearchLimits, SearchVerdict};
-use spill::{Disk, FileName, MeteredDisk, Result};
-use std::sync::Arc;
+use crate::search::{MemoryPlan, SearchLimits, SearchVerdict};
+use spill::{Disk, FileName, Result};
 use std::time::{Duration, Instant};
 
 /// The least time between two checkpoints at ends of levels.
@@ -23,37 +22,35 @@ const LEVEL_CHECKPOINT_MIN: Duration = Duration::from_secs(1);
 const CHECKPOINT_SHARE: u32 = 50;
 
 impl<'a> ExternalSearch<'a> {
-    /// The search that `saved` left in `disk`. Whatever the manifest does not mention is swept.
+    /// The search that `saved` left on its disk. Whatever the manifest does not mention is swept.
     pub fn resume(
         model: &'a dyn StateSpace,
-        disk: Arc<MeteredDisk>,
-        saved: SavedSearch,
-        plan: MemoryPlan,
+        resources: SearchResources<'a>,
         limits: SearchLimits,
-        control: &'a SearchControl,
+        saved: SavedSearch,
     ) -> Result<Self> {
+        let SearchResources { disk, plan, control } = resources.clone();
         saved.check_model(model)?;
         control.progress.enter(SearchPhase::Restoring);
         let storage = saved.storage()?;
         sweep(&*disk, Some(&saved))?;
-        let mut search = ExternalSearch::new(model, disk.clone(), plan, limits, control, storage);
-        search.transitions = saved.transitions;
-        search.passed = saved.passed;
-        search.beyond = saved.beyond;
-        search.taken = ActionCounts::new(saved.taken.clone());
-        search.findings = restore_findings(&saved.findings)?;
+        let mut search = ExternalSearch::new(model, resources, limits, storage);
+        search.whole_levels = ExpansionOutcome {
+            counters: saved.counters,
+            action_counts: ActionCounts::new(saved.action_counts.clone()),
+            findings: restore_findings(&saved.findings)?,
+        };
         search.verdict = saved.outcome()?.verdict;
         search.seconds_before = saved.seconds;
         search.disk_before = saved.disk;
         let values = search.values.clone();
-        search.store =
-            VisitedStore::restore(model, disk, &plan, (&search.storage, values), &saved)?;
+        search.store = VisitedStore::restore(model, disk, &plan, values, &saved)?;
         search.states = levels_keys(search.store.levels()).sum();
         let (codec, level) = (search.store.codec().clone(), search.level_number());
         search.workers.iter_mut().try_for_each(|worker| worker.change_codec(&codec, level))?;
         search.reopen(saved.open)?;
         search.reopen_postponed(&saved.postponed)?;
-        control.begin(search.states, (search.last_level_states(), search.open.expanded));
+        control.begin(search.states, search.last_level_states(), search.open.expanded);
         Ok(search)
     }
 
@@ -70,12 +67,11 @@ impl<'a> ExternalSearch<'a> {
         }
         self.open.expanded = saved.expanded;
         self.open.exhausted = saved.exhausted;
-        self.open.transitions = saved.transitions;
-        self.open.partial = saved.partial;
-        self.open.passed = saved.passed;
-        self.open.beyond = saved.beyond;
-        self.open.taken = ActionCounts::new(saved.taken);
-        self.open.findings = restore_findings(&saved.findings)?;
+        self.open.outcome = ExpansionOutcome {
+            counters: saved.counters,
+            action_counts: ActionCounts::new(saved.action_counts),
+            findings: restore_findings(&saved.findings)?,
+        };
         self.open.in_manifest = !saved.candidates.is_empty();
         self.open.restored = saved.candidates;
         Ok(())
@@ -137,20 +133,15 @@ impl<'a> ExternalSearch<'a> {
             store,
             values: self.store.saved_values(),
             frontier,
-            transitions: self.transitions,
-            passed: self.passed,
-            beyond: self.beyond,
-            taken: self.taken.all().to_vec(),
-            findings: save_findings(&self.findings),
+            counters: self.whole_levels.counters,
+            action_counts: self.whole_levels.action_counts.all().to_vec(),
+            findings: save_findings(&self.whole_levels.findings),
             open: SavedLevel {
                 expanded: self.open.expanded,
                 exhausted: self.open.exhausted,
-                transitions: self.open.transitions,
-                partial: self.open.partial,
-                passed: self.open.passed,
-                beyond: self.open.beyond,
-                taken: self.open.taken.all().to_vec(),
-                findings: save_findings(&self.open.findings),
+                counters: self.open.outcome.counters,
+                action_counts: self.open.outcome.action_counts.all().to_vec(),
+                findings: save_findings(&self.open.outcome.findings),
                 candidates,
                 logs: logs(lengths, &self.open.restored),
             },

@@ -38,10 +38,6 @@ pub(super) struct PostponedWork {
     /// Whether the manifest mentions runs of obligations.
     in_manifest: bool,
     carried: Option<ReexpansionSet>,
-    /// States of which steps were put off, in the levels expanded whole.
-    pub(super) partial: u64,
-    /// States that were, or are to be, expanded again.
-    pub(super) reexpanded: u64,
 }
 
 /// States that are to be expanded again.
@@ -61,8 +57,7 @@ impl PostponedWork {
     /// What was saved, but for what workers append to, of a search whose last level is `last`, and is
     /// expanded if it is `exhausted`.
     pub(super) fn restore(saved: &SavedPostponed, last: u32, exhausted: bool) -> PostponedWork {
-        let SavedPostponed { obligations, carried, expanded, partial, reexpanded: again, .. } =
-            saved;
+        let SavedPostponed { obligations, carried, expanded, .. } = saved;
         let level = obligations.first().map_or(last, |piece| match piece.file {
             FileName::Obligations { level, .. } => level,
             _ => last,
@@ -79,8 +74,6 @@ impl PostponedWork {
             restored_files: Vec::new(),
             in_manifest: !obligations.is_empty(),
             carried,
-            partial: *partial,
-            reexpanded: *again,
         }
     }
 
@@ -128,7 +121,7 @@ impl ExternalSearch<'_> {
             JoinOutcome::Stopped => return Ok(false),
             JoinOutcome::None => None,
             JoinOutcome::Some(piece, file) => {
-                self.postponed.reexpanded += piece.at.keys;
+                self.whole_levels.counters.re_expanded += piece.at.keys;
                 Some(ReexpansionSet {
                     level,
                     piece,
@@ -263,7 +256,7 @@ impl ExternalSearch<'_> {
 
     /// What the manifest is to remember.
     pub(super) fn saved_postponed(&self) -> SavedPostponed {
-        let PostponedWork { restored, carried, partial, reexpanded: again, .. } = &self.postponed;
+        let PostponedWork { restored, carried, .. } = &self.postponed;
         let owed = self.workers.iter().filter_map(ExpansionWorker::obligations);
         let lengths = owed.clone().map(|owed| owed.log_length().unwrap_or(0));
         SavedPostponed {
@@ -275,8 +268,6 @@ impl ExternalSearch<'_> {
             logs: crate::search::checkpoint::logs(lengths, restored),
             carried: carried.iter().map(|carried| carried.piece).collect(),
             expanded: carried.as_ref().map_or(0, |carried| carried.expanded),
-            partial: *partial,
-            reexpanded: *again,
         }
     }
 

@@ -123,7 +123,7 @@ impl SampleWalk<'_> {
     ) -> Result<()> {
         let model = self.model;
         let collected = SuccessorSink::collect(model.width(), level, |out| give(model, out))?;
-        self.successors += collected.transitions;
+        self.successors += collected.counters.transitions;
         Ok(())
     }
 

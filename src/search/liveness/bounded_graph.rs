@@ -3,10 +3,11 @@
 //! States are met breadth-first, level by level, until there is no room for more. So what the graph has is all that a run of
 //! some number of states can be at, and runs, loops and distances are looked for in it without asking the model again.
 
-use super::nested_dfs::{Lasso, ProbeLimits, faults};
+use super::nested_dfs::{ProbeLimits, faults};
 use crate::exec::{StateSpace, SuccessorSink};
 use crate::ir::components::components_along;
 use crate::search::SearchControl;
+use crate::search::lasso::Lasso;
 use spill::Result;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -125,7 +126,7 @@ impl BoundedGraph {
             buffer.clear();
             let expanded =
                 SuccessorSink::collect(width, &mut buffer, |out| model.expand(&state, out))?;
-            transitions += expanded.transitions;
+            transitions += expanded.counters.transitions;
             faulty += faults(&expanded);
             let next = Some(depth + 1).filter(|_| (depth as usize) < steps);
             met.number(&buffer, width, next, &mut other);
@@ -148,7 +149,8 @@ impl BoundedGraph {
     pub(super) fn shortest_lasso_through(
         &self,
         turn: u32,
-        (from, to): (&DistanceMap, &DistanceMap),
+        from: &DistanceMap,
+        to: &DistanceMap,
     ) -> Option<(usize, u32)> {
         let round = |start: u32| match start == turn {
             true => self.back.of(turn).iter().filter_map(|&it| from.of(it)).min().map(|it| it + 1),

@@ -4,10 +4,11 @@
 //! will do, but there has to be one: every step behind it may end in an error, or a run that ends may count for
 //! nothing. So one is looked for, among few states; if none is found that soon, all states are reached.
 
-use super::nested_dfs::{Lasso, ProbeVerdict, probe_continuation};
+use super::nested_dfs::{ProbeVerdict, probe_continuation};
 use crate::exec::{Finding, Findings, Violation};
 use crate::search::checkpoint::SavedSearch;
-use crate::search::trace::TraceFinder;
+use crate::search::lasso::Lasso;
+use crate::search::trace::{StoredLevels, TraceFinder};
 use spill::Result;
 use std::cell::RefCell;
 
@@ -46,7 +47,8 @@ impl<'a> EarlyTermination<'a> {
     pub fn lasso(&self, findings: &Findings, saved: &SavedSearch) -> Result<Option<Lasso>> {
         let Some(Finding { level, witness, .. }) = self.first(findings) else { return Ok(None) };
         let Some(behind) = self.lasso_from(witness)? else { return Ok(None) };
-        let levels = (&saved.store.levels, &saved.codec()?);
+        let codec = &saved.codec()?;
+        let levels = StoredLevels { disk: self.finder.disk, levels: &saved.store.levels, codec };
         let Some(mut states) = self.finder.path_to(levels, *level, witness)? else {
             return Ok(None);
         };

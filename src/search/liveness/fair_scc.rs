@@ -7,9 +7,10 @@
 //! passes. One that has an accepting state and a step that is fair to each process has a run that goes through all of these
 //! again and again. Such a run is then put together of shortest ways within the component.
 
-use super::nested_dfs::{Lasso, ProbeLimits, ProbeResult, ProbeVerdict, STATE_OVERHEAD, faults};
+use super::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict, STATE_OVERHEAD, faults};
 use crate::exec::{FairSteps, ProcessSet, StateSpace, SuccessorSink, collect_fair, fair_records};
 use crate::search::SearchControl;
+use crate::search::lasso::Lasso;
 use spill::Result;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -88,7 +89,8 @@ struct FairSccSearch<'a> {
 
 /// Looks for a cycle of a model through a state that `accepts` which is fair to all processes, until told to stop.
 pub fn probe_fair(
-    (model, fair): (&dyn StateSpace, &dyn FairSteps),
+    model: &dyn StateSpace,
+    fair: &dyn FairSteps,
     accepts: &dyn Fn(&[u8]) -> bool,
     limits: ProbeLimits,
     control: &SearchControl,
@@ -164,7 +166,7 @@ impl FairSccSearch<'_> {
         let mut records = Vec::new();
         let collected = collect_fair(fair, &state, &mut records)?;
         if is_first {
-            self.transitions += collected.transitions;
+            self.transitions += collected.counters.transitions;
             self.faults += faults(&collected);
         }
         let edges = fair_records(&records, state.len());

@@ -5,11 +5,10 @@
 //! the states that are near are looked at, all of them: a cycle among these is found in time that grows with their number alone.
 
 use super::bounded_graph::{BoundedGraph, DistanceMap};
-use super::nested_dfs::{
-    Lasso, ProbeLimits, ProbeResult, ProbeVerdict, probe as probe_depth_first,
-};
+use super::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict, probe as probe_depth_first};
 use crate::exec::StateSpace;
 use crate::search::SearchControl;
+use crate::search::lasso::Lasso;
 use spill::Result;
 
 /// Depth-first so many states are looked at before those that are near.
@@ -67,7 +66,7 @@ impl BoundedGraph {
         let (mut from, mut to) = (DistanceMap::new(states), DistanceMap::new(states));
         from.fill(turn, &self.ahead, |at, _| stays(at, turn));
         to.fill(turn, &self.back, |at, _| stays(at, turn));
-        let (_, start) = self.shortest_lasso_through(turn, (&from, &to))?;
+        let (_, start) = self.shortest_lasso_through(turn, &from, &to)?;
         Some(self.lasso(start, turn))
     }
 }

@@ -6,23 +6,13 @@
 //! state, which closes a cycle. A state is entered by the second search once. What is found is as long as such ways are;
 //! so a shorter run to an accepting state of the cycle and round it is looked for, with other states as far as there is room.
 
-use crate::exec::{ExpansionOutcome, ProcessSet, StateSpace, SuccessorSink, Violation};
+use crate::exec::{ExpansionOutcome, StateSpace, SuccessorSink, Violation};
 use crate::search::SearchControl;
+use crate::search::lasso::Lasso;
 use spill::Result;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
-
-/// A run that goes on for ever: behind its last state comes again that at `back`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lasso {
-    /// Its states, an initial one first.
-    pub states: Vec<Vec<u8>>,
-    /// Where the cycle begins.
-    pub back: usize,
-    /// Where it is asked whether runs are fair: to which processes the step behind each state of the cycle is.
-    pub fair_to: Vec<ProcessSet>,
-}
 
 /// What came of looking.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,7 +190,7 @@ impl NestedDfs<'_> {
         let collected =
             SuccessorSink::collect(model.width(), &mut buffer, |out| model.expand(&state, out))?;
         if is_first {
-            self.transitions += collected.transitions;
+            self.transitions += collected.counters.transitions;
             self.faults += faults(&collected);
         }
         let successors = self.number_states(&buffer);

@@ -11,9 +11,10 @@
 //! one if each that is shorter had room.
 
 use super::bounded_graph::{BoundedGraph, DistanceMap};
-use super::nested_dfs::{Lasso, ProbeLimits, ProbeVerdict, probe_continuation};
+use super::nested_dfs::{ProbeLimits, ProbeVerdict, probe_continuation};
 use crate::exec::StateSpace;
 use crate::search::SearchControl;
+use crate::search::lasso::Lasso;
 use spill::Result;
 
 /// Something that is so of some states.
@@ -140,20 +141,15 @@ impl BoundedGraph {
                 let steps = best.steps;
                 from.fill(turn, &self.ahead, |at, there| stays(at) && depth(turn) + there < steps);
                 to.fill(turn, &self.back, |at, there| stays(at) && depth(at) + there + 1 < steps);
-                self.shorten(turn, (&from, &to), &mut best);
+                self.shorten(turn, &from, &to, &mut best);
             }
         }
         Ok(best)
     }
 
     /// Takes a loop through `turn` if it makes a run shorter.
-    fn shorten(
-        &self,
-        turn: u32,
-        distances: (&DistanceMap, &DistanceMap),
-        best: &mut BestCandidate,
-    ) {
-        if let Some((steps, start)) = self.shortest_lasso_through(turn, distances)
+    fn shorten(&self, turn: u32, from: &DistanceMap, to: &DistanceMap, best: &mut BestCandidate) {
+        if let Some((steps, start)) = self.shortest_lasso_through(turn, from, to)
             && steps < best.steps
         {
             (best.steps, best.run) = (steps, BestRun::Loop { start, turn });

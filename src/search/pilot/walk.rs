@@ -13,6 +13,16 @@ const BLOCK: usize = 128;
 /// Bytes of successors between two looks at which are new.
 const BATCH: usize = 256 << 10;
 
+/// The levels that a walk has gone through.
+pub(super) struct WalkedLevels {
+    /// All their states.
+    pub states: Vec<u8>,
+    /// How many there are up to the end of each level.
+    pub ends: Vec<usize>,
+    /// How many transitions there are to these.
+    pub transitions: Vec<u64>,
+}
+
 /// Walks level by level, states put off taken up as the search does it.
 pub(super) struct PilotWalk<'m> {
     model: &'m dyn StateSpace,
@@ -78,9 +88,9 @@ impl<'m> PilotWalk<'m> {
         &self.findings
     }
 
-    /// The states, how many there are up to the end of each level, and how many transitions to these.
-    pub fn into_levels(self) -> (Vec<u8>, Vec<usize>, Vec<u64>) {
-        (self.met.bytes, self.ends, self.transitions)
+    /// The levels that it has gone through.
+    pub fn into_levels(self) -> WalkedLevels {
+        WalkedLevels { states: self.met.bytes, ends: self.ends, transitions: self.transitions }
     }
 
     /// Goes to the next level; false if there is none, or if it is too large.
@@ -171,9 +181,9 @@ impl<'m> PilotWalk<'m> {
         let limit = BATCH.max(width);
         let collected = SuccessorSink::collect_in_batches(width, &mut buffer, limit, meet, run);
         match collected {
-            Ok(ExpansionOutcome { findings, transitions, .. }) => {
+            Ok(ExpansionOutcome { findings, counters, .. }) => {
                 self.findings.merge(findings);
-                self.counted += transitions;
+                self.counted += counters.transitions;
             }
             Err(_) if self.met.is_over => return Ok(()),
             Err(error) => return Err(error),

@@ -4,7 +4,7 @@ use super::plan::{TaskPhase, TaskPlan};
 use super::receipt::{self, PlannedTask, TaskReceipt};
 use super::{PlanOutcome, remove_if_exists};
 use crate::exec::ActionCounts;
-use crate::search::checkpoint::{SavedLevel, SavedSearch, logs, restore_findings, save_findings};
+use crate::search::checkpoint::{SavedSearch, logs, restore_findings, save_findings};
 use crate::search::projection;
 use spill::{Disk, FileName, FileSegment, Result, SavedRun, SavedStore};
 
@@ -31,7 +31,7 @@ pub fn commit(disk: &dyn Disk, id: &str) -> Result<PlanOutcome<SavedSearch>> {
     // A manifest that nobody could read is not to take the place of one that can be read.
     next.check()?;
     next.commit(disk)?;
-    sweep(disk, &plan, (&saved, &next))?;
+    sweep(disk, &plan, &saved, &next)?;
     Ok(PlanOutcome::Done(next))
 }
 
@@ -43,13 +43,11 @@ fn apply_expansion(
     let codec = next.codec()?;
     let open = &mut next.open;
     let mut findings = restore_findings(&open.findings)?;
-    let mut taken = ActionCounts::new(std::mem::take(&mut open.taken));
+    let mut action_counts = ActionCounts::new(std::mem::take(&mut open.action_counts));
     let mut exceptional: Vec<u8> = vec![0; next.width as usize];
     for receipt in receipts {
-        open.transitions += receipt.transitions;
-        open.passed += receipt.passed;
-        open.beyond += receipt.beyond;
-        taken.merge(ActionCounts::new(receipt.taken.clone()));
+        open.counters += receipt.counters;
+        action_counts.merge(ActionCounts::new(receipt.action_counts.clone()));
         findings.merge(restore_findings(&receipt.findings)?);
         exceptional.iter_mut().zip(&receipt.exceptional).for_each(|(all, bits)| *all |= bits);
     }
@@ -57,7 +55,8 @@ fn apply_expansion(
     open.candidates.extend(pieces);
     open.logs = logs(open.logs.iter().copied(), &open.candidates);
     open.expanded = plan.states.last().copied().unwrap_or_default();
-    (open.taken, open.findings) = (taken.all().to_vec(), save_findings(&findings));
+    open.action_counts = action_counts.all().to_vec();
+    open.findings = save_findings(&findings);
     if exceptional.iter().any(|bits| *bits != 0) {
         let wider = projection::widen_codec(&codec, &exceptional);
         next.projection = wider.projection().map(|it| it.saved());
@@ -77,13 +76,9 @@ fn apply_settling(next: &mut SavedSearch, receipts: &[TaskReceipt]) -> Result<()
     next.store.levels.push_files(&pieces)?;
     let pieces = next.store.levels.level(level as usize);
     next.store.runs.push(SavedRun { first: level, last: level, pieces });
-    (next.taken, next.findings) =
-        (next.taken().all().to_vec(), save_findings(&next.all_findings()?));
-    let SavedLevel { transitions, partial, passed, beyond, .. } = std::mem::take(&mut next.open);
-    next.transitions += transitions;
-    next.postponed.partial += partial;
-    next.passed += passed;
-    next.beyond += beyond;
+    next.action_counts = next.action_counts().all().to_vec();
+    next.findings = save_findings(&next.all_findings()?);
+    next.counters += std::mem::take(&mut next.open).counters;
     Ok(())
 }
 
@@ -107,7 +102,8 @@ fn adopt_levels(next: &mut SavedSearch) {
 fn sweep(
     disk: &dyn Disk,
     plan: &TaskPlan,
-    (before, after): (&SavedSearch, &SavedSearch),
+    before: &SavedSearch,
+    after: &SavedSearch,
 ) -> Result<()> {
     let kept: Vec<FileName> = after.files().collect();
     let stale = before.files().filter(|file| !kept.contains(file)).map(|it| it.to_string());

@@ -6,6 +6,7 @@
 
 use super::if_exists;
 use super::plan::{TaskPhase, TaskPlan, TaskRange};
+use crate::exec::Counters;
 use crate::search::checkpoint::{FORMAT, SavedFinding, SavedSearch, restore_findings};
 use crate::search::files::receipt_file;
 use rkyv::{Archive, Deserialize, Serialize};
@@ -34,14 +35,10 @@ pub struct TaskReceipt {
     pub(super) end: [u8; 32],
     /// Of candidates, the bits in which some are exceptions to the projection, of a whole one; empty if there is none.
     pub exceptional: Vec<u8>,
-    /// Transitions taken.
-    pub transitions: u64,
-    /// States that were run through.
-    pub passed: u64,
-    /// Steps that were not followed.
-    pub beyond: u64,
+    /// The statistics of the states expanded.
+    pub counters: Counters,
     /// How often each action was taken.
-    pub taken: Vec<u64>,
+    pub action_counts: Vec<u64>,
     /// What was found.
     pub findings: Vec<SavedFinding>,
     /// Seconds that it took.
@@ -119,10 +116,8 @@ impl TaskReceipt {
             piece,
             end: digest_of_end(disk, piece)?,
             exceptional: Vec::new(),
-            transitions: 0,
-            passed: 0,
-            beyond: 0,
-            taken: Vec::new(),
+            counters: Counters::default(),
+            action_counts: Vec::new(),
             findings: Vec::new(),
             seconds: 0.0,
         })
@@ -152,11 +147,11 @@ impl TaskReceipt {
 
     /// What is wrong with it as the receipt of a task, by itself.
     fn fault(&self, PlannedTask { plan, saved, task }: PlannedTask<'_>) -> Option<ReceiptFault> {
-        let counts = [self.transitions, self.passed, self.beyond, self.piece.at.keys];
         let found = self.findings.iter().map(|it| it.count);
         let has_width = |bytes: usize| bytes == saved.width as usize;
-        let is_possible = counts.into_iter().chain(found).all(|it| it <= COUNT_MAX)
-            && self.taken.iter().all(|it| *it <= COUNT_MAX)
+        let is_possible = found.chain([self.piece.at.keys]).all(|it| it <= COUNT_MAX)
+            && self.counters.are_at_most(COUNT_MAX)
+            && self.action_counts.iter().all(|it| *it <= COUNT_MAX)
             && self
                 .findings
                 .iter()

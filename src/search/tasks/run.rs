@@ -3,7 +3,7 @@
 use super::plan::{SWEEPING, TaskPhase, TaskPlan};
 use super::receipt::{self, PlannedTask, TaskReceipt};
 use super::{PlanOutcome, remove_if_exists};
-use crate::exec::StateSpace;
+use crate::exec::{ExpansionOutcome, StateSpace};
 use crate::search::checkpoint::{SavedSearch, save_findings};
 use crate::search::expand::{
     ExpansionPass, ExpansionWorker, LevelExpansion, exceptional_bits, expand,
@@ -129,14 +129,13 @@ impl<'d> SearchTask<'d> {
         let wider =
             exceptional.as_ref().map_or(codec.clone(), |it| projection::widen_codec(&codec, it));
         workers.iter_mut().try_for_each(|it| it.change_codec(&wider, level))?;
-        let receipt = self.write_output(|out| self.join(&mut workers, (scratch, &wider), out))?;
+        let receipt = self.write_output(|out| self.join(&mut workers, scratch, &wider, out))?;
+        let ExpansionOutcome { counters, action_counts, findings } = expanded.outcome;
         Ok(TaskReceipt {
             exceptional: exceptional.unwrap_or_default(),
-            transitions: expanded.transitions,
-            passed: expanded.passed,
-            beyond: expanded.beyond,
-            taken: if with.coverage { expanded.taken.all().to_vec() } else { Vec::new() },
-            findings: save_findings(&expanded.findings),
+            counters,
+            action_counts: if with.coverage { action_counts.all().to_vec() } else { Vec::new() },
+            findings: save_findings(&findings),
             ..receipt
         })
     }
@@ -146,7 +145,8 @@ impl<'d> SearchTask<'d> {
     fn join(
         &self,
         workers: &mut [ExpansionWorker],
-        (scratch, codec): (&Arc<dyn Disk>, &Codec),
+        scratch: &Arc<dyn Disk>,
+        codec: &Codec,
         out: &mut dyn AppendFile,
     ) -> Result<SegmentRef> {
         let whole = self.saved.width as usize;

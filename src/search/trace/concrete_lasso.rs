@@ -2,7 +2,7 @@
 
 use super::lifted_position::LiftedPosition;
 use crate::exec::StateSpace;
-use crate::search::liveness::nested_dfs::Lasso;
+use crate::search::lasso::Lasso;
 use spill::{Error, Result};
 use std::collections::HashMap;
 

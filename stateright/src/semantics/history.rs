@@ -4,6 +4,33 @@ use serde::{Deserialize, Serialize};
 use stateright::semantics::SequentialSpec;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use thiserror::Error;
+
+/// Why an operation does not continue a history. Threads, operations and answers are as `Debug` shows them.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum InvalidOperation {
+    /// A thread has two operations at once.
+    #[error("thread {thread} begins {operation} before its operation {pending} has ended")]
+    Overlap {
+        /// The thread.
+        thread: String,
+        /// The operation that it begins.
+        operation: String,
+        /// The one that has not ended.
+        pending: String,
+    },
+    /// A thread has no operation that an answer could be of.
+    #[error("thread {thread} is answered {answer} without an operation")]
+    NoOperation {
+        /// The thread.
+        thread: String,
+        /// The answer.
+        answer: String,
+    },
+    /// The history was invalid before.
+    #[error("an earlier operation of this history is invalid")]
+    InvalidHistory,
+}
 
 /// The operations of threads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -55,7 +82,12 @@ impl<T: Ord, Op, Ret> OperationHistory<T, Op, Ret> {
 
 impl<T: Copy + Debug + Ord, Op: Debug, Ret: Debug> OperationHistory<T, Op, Ret> {
     /// Records that a thread begins an operation: after all that others completed, if they are ordered in real time.
-    pub fn begin(&mut self, thread: T, operation: Op, in_real_time: bool) -> Result<(), String> {
+    pub fn begin(
+        &mut self,
+        thread: T,
+        operation: Op,
+        in_real_time: bool,
+    ) -> Result<(), InvalidOperation> {
         self.reject_invalid()?;
         let others =
             self.threads.iter().filter(|(it, of)| **it != thread && !of.complete.is_empty());
@@ -66,29 +98,32 @@ impl<T: Copy + Debug + Ord, Op: Debug, Ret: Debug> OperationHistory<T, Op, Ret> 
         let own = self.threads.entry(thread).or_default();
         if let Some(OperationCall { operation: pending, .. }) = &own.pending {
             self.is_invalid = true;
-            return Err(format!(
-                "thread {thread:?} begins {operation:?} before its operation {pending:?} has ended"
-            ));
+            return Err(InvalidOperation::Overlap {
+                thread: format!("{thread:?}"),
+                operation: format!("{operation:?}"),
+                pending: format!("{pending:?}"),
+            });
         }
         own.pending = Some(OperationCall { operation, after });
         Ok(())
     }
 
     /// Records what a thread is answered.
-    pub fn end(&mut self, thread: T, answer: Ret) -> Result<(), String> {
+    pub fn end(&mut self, thread: T, answer: Ret) -> Result<(), InvalidOperation> {
         self.reject_invalid()?;
         let own = self.threads.entry(thread).or_default();
         let Some(call) = own.pending.take() else {
             self.is_invalid = true;
-            return Err(format!("thread {thread:?} is answered {answer:?} without an operation"));
+            let (thread, answer) = (format!("{thread:?}"), format!("{answer:?}"));
+            return Err(InvalidOperation::NoOperation { thread, answer });
         };
         own.complete.push((call, answer));
         Ok(())
     }
 
-    fn reject_invalid(&self) -> Result<(), String> {
+    fn reject_invalid(&self) -> Result<(), InvalidOperation> {
         match self.is_invalid {
-            true => Err("an earlier operation of this history is invalid".into()),
+            true => Err(InvalidOperation::InvalidHistory),
             false => Ok(()),
         }
     }

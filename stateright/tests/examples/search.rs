@@ -157,12 +157,12 @@ fn a_violation_ends_the_search_within_its_level() {
         let right = found.counterexample_of("right").unwrap().unwrap();
         assert_eq!((found.verdict(), right.depth()), (SearchVerdict::Violated, 1));
         // The states before the first wrong one, in the order of their bytes, and that one are expanded.
-        let transitions = found.outcome().transitions;
+        let transitions = found.outcome().counters.transitions;
         assert!(transitions < 20_000 + 100 * 10_000, "{transitions}");
         assert_eq!(transitions % 100, 0);
         let again = model.check().memory(MEMORY).threads(3 - threads).run().unwrap();
         assert_eq!(again.outcome(), found.outcome());
         let all = model.check().memory(MEMORY).keep_going().run().unwrap();
-        assert_eq!(all.outcome().transitions, 20_000 + 100 * 20_000);
+        assert_eq!(all.outcome().counters.transitions, 20_000 + 100 * 20_000);
     }
 }

@@ -54,6 +54,7 @@ fn build<'a>(recipe: &'a Recipe, expressions: &'a [Numbers]) -> Generated {
     let span = builder.span();
     let start = StartRule { name: "start".into(), parameters: vec![], body: vec![], span };
     builder.program.starts.push(start);
+    builder.program.number_exprs();
     Generated(builder.program)
 }
 

@@ -141,6 +141,7 @@ impl<'a> Builder<'a> {
     fn build(recipe: &'a Recipe) -> Generated {
         let mut builder = Builder::new(recipe);
         builder.code(recipe);
+        builder.program.number_exprs();
         Generated(builder.program)
     }
 
@@ -181,7 +182,7 @@ impl<'a> Builder<'a> {
     }
 
     fn expr(&mut self, kind: ExprKind) -> Expr {
-        Expr { kind, span: self.span() }
+        Expr::new(kind, self.span())
     }
 
     fn stmt(&mut self, kind: StmtKind) -> Stmt {

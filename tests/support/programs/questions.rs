@@ -6,7 +6,7 @@ use spillway::ir::{BinaryOp, Expr, ExprKind, Owner, Place, Program, PropertyKind
 use spillway::source::Span;
 
 fn expr(kind: ExprKind) -> Expr {
-    Expr { kind, span: Span::default() }
+    Expr::new(kind, Span::default())
 }
 
 /// The opposite.

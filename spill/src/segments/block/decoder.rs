@@ -1,18 +1,16 @@
 //! Blocks to keys, of whatever bytes.
 
+use super::defect::BlockDefect;
 use super::front_coding::read_shared;
 use super::gaps::sum_gaps;
-use super::header::{BlockHeader, BlockResult, CODE_SHARED, HEADER, SQUEEZED_BITS_MAX, WIDTH_MAX};
+use super::header::{BlockHeader, CODE_SHARED, HEADER, SQUEEZED_BITS_MAX, WIDTH_MAX};
 use super::keys::BlockKeys;
 use super::records::BlockRecords;
 use super::zstd::decompress;
 use crate::codec::Codec;
-use crate::disk::{Error, MappedBytes, Result};
+use crate::disk::{Error, MappedBytes};
 use crate::keys::{KeySqueezer, WideShape, is_ascending};
 use std::ops::Range;
-
-/// What is wrong with a block whose keys vary where no key of the search does.
-const FOREIGN_VARYING_BITS: &str = "its keys vary in bits in which no key of the search does";
 
 /// Turns blocks back into keys.
 #[derive(Debug)]
@@ -77,7 +75,7 @@ impl BlockDecoder {
         file: &str,
         offset: u64,
         keys: &mut Vec<u8>,
-    ) -> Result<()> {
+    ) -> Result<(), Error> {
         keys.clear();
         self.open(block, file, offset)?;
         self.decode_records(file, offset)?;
@@ -86,7 +84,7 @@ impl BlockDecoder {
     }
 
     /// Turns records into keys, if the block that lies at `offset` in `file` has records.
-    pub(crate) fn decode_records(&mut self, file: &str, offset: u64) -> Result<()> {
+    pub(crate) fn decode_records(&mut self, file: &str, offset: u64) -> Result<(), Error> {
         if !matches!(self.form, DecodedForm::Records) {
             return Ok(());
         }
@@ -103,7 +101,7 @@ impl BlockDecoder {
 
     /// [`decode`](BlockDecoder::decode), leaving the keys in their own form: [`BlockDecoder::block`] has
     /// them, or nothing if this fails.
-    pub(crate) fn open(&mut self, block: &[u8], file: &str, offset: u64) -> Result<()> {
+    pub(crate) fn open(&mut self, block: &[u8], file: &str, offset: u64) -> Result<(), Error> {
         self.open_checked(block).map_err(|what| {
             self.close();
             Error::corrupt(file, offset, format!("a block of keys: {what}"))
@@ -117,7 +115,7 @@ impl BlockDecoder {
         part: Range<usize>,
         file: &str,
         offset: u64,
-    ) -> Result<()> {
+    ) -> Result<(), Error> {
         let mut stored = std::mem::take(&mut self.stored);
         let opened = match bytes.part(part, &mut stored) {
             Ok(block) => self.open(block, file, offset),
@@ -143,7 +141,7 @@ impl BlockDecoder {
         }
     }
 
-    fn open_checked(&mut self, block: &[u8]) -> BlockResult<()> {
+    fn open_checked(&mut self, block: &[u8]) -> Result<(), BlockDefect> {
         let header = BlockHeader::read(self.width, &self.records.codec, block)?;
         let mut room = std::mem::take(&mut self.raw);
         let raw = decompress_stored(&header, &block[HEADER..], &mut room);
@@ -153,11 +151,11 @@ impl BlockDecoder {
     }
 
     /// Opens the block of a header and its raw bytes.
-    fn open_raw(&mut self, header: &BlockHeader, raw: &[u8]) -> BlockResult<()> {
+    fn open_raw(&mut self, header: &BlockHeader, raw: &[u8]) -> Result<(), BlockDefect> {
         if self.records.codec.number().is_some() {
             self.form = DecodedForm::Records;
             let read = self.records.read(raw, header, self.width);
-            return read.ok_or("the lengths of its records do not add up".into());
+            return read.ok_or(BlockDefect::RecordLengths);
         }
         match header.coding.code {
             CODE_SHARED => self.open_shared(header, raw),
@@ -165,17 +163,17 @@ impl BlockDecoder {
         }
     }
 
-    fn open_shared(&mut self, header: &BlockHeader, raw: &[u8]) -> BlockResult<()> {
+    fn open_shared(&mut self, header: &BlockHeader, raw: &[u8]) -> Result<(), BlockDefect> {
         self.form = DecodedForm::Keys;
         self.keys.resize(header.count * self.width, 0);
         read_shared(WideShape(self.width), raw, &mut self.keys)?;
         let Some(projection) = self.records.codec.projection() else { return Ok(()) };
         let (whole, mut exceptions) = (std::mem::take(&mut self.keys), Vec::new());
         projection.project(&whole, &mut self.keys, &mut exceptions);
-        if exceptions.is_empty() { Ok(()) } else { Err(FOREIGN_VARYING_BITS.into()) }
+        if exceptions.is_empty() { Ok(()) } else { Err(BlockDefect::ForeignVaryingBits) }
     }
 
-    fn open_gaps(&mut self, header: &BlockHeader, raw: &[u8]) -> BlockResult<()> {
+    fn open_gaps(&mut self, header: &BlockHeader, raw: &[u8]) -> Result<(), BlockDefect> {
         // The header says that there is room for them.
         let (gaps, ends) = raw.split_at(raw.len() - 2 * self.width);
         let (varying, first) = ends.split_at(self.width);
@@ -186,14 +184,14 @@ impl BlockDecoder {
             {
                 Some((projection.extract_bits(varying), projection.extract_bits(first)))
             }
-            Some(_) => return Err(FOREIGN_VARYING_BITS.into()),
+            Some(_) => return Err(BlockDefect::ForeignVaryingBits),
         };
         let (varying, first) =
             projected.as_ref().map_or((varying, first), |(varying, first)| (varying, first));
         self.squeeze = KeySqueezer::new(first, varying);
         let (squeeze, bits) = (&self.squeeze, self.squeeze.bits());
         if header.coding.gap_bytes > bits.div_ceil(8).max(1) as usize {
-            return Err("its gaps are longer than its keys".into());
+            return Err(BlockDefect::LongGaps);
         }
         match bits {
             0..=64 => {
@@ -204,7 +202,7 @@ impl BlockDecoder {
                 self.form = DecodedForm::Wide;
                 sum_gaps(squeeze, first, gaps, header, &mut self.wide)
             }
-            _ => Err(format!("its keys vary in {bits} bits")),
+            _ => Err(BlockDefect::VaryingBits { bits }),
         }
     }
 }
@@ -214,7 +212,7 @@ fn decompress_stored<'b>(
     header: &BlockHeader,
     stored: &'b [u8],
     room: &'b mut Vec<u8>,
-) -> BlockResult<&'b [u8]> {
+) -> Result<&'b [u8], BlockDefect> {
     if !header.compressed {
         return Ok(stored);
     }
@@ -222,6 +220,6 @@ fn decompress_stored<'b>(
     let raw = &mut room[..header.raw_length];
     match decompress(stored, raw) == Some(header.raw_length) {
         true => Ok(raw),
-        false => Err("it does not decompress to the length recorded".into()),
+        false => Err(BlockDefect::Compression),
     }
 }

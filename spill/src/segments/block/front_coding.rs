@@ -8,7 +8,8 @@
 //! 61 62 63 | 7a | 70 00    rests
 //! ```
 
-use super::header::{BlockResult, CODE_SHARED, KeyCoding};
+use super::defect::BlockDefect;
+use super::header::{CODE_SHARED, KeyCoding};
 use crate::keys::{KeyShape, WideShape};
 use byteorder::{ByteOrder, LittleEndian};
 
@@ -26,33 +27,37 @@ pub(super) fn write_shared(shape: WideShape, keys: &[u8], raw: &mut Vec<u8>) -> 
 }
 
 /// Decodes shared prefixes from `raw` to fill `keys`, which has room for at least one.
-pub(super) fn read_shared(shape: WideShape, raw: &[u8], keys: &mut [u8]) -> BlockResult<()> {
+pub(super) fn read_shared(
+    shape: WideShape,
+    raw: &[u8],
+    keys: &mut [u8],
+) -> Result<(), BlockDefect> {
     let width = shape.width();
     let count = keys.len() / width;
     let Some((lengths, mut rests)) = raw.split_at_checked(2 * count) else {
-        return Err("it ends early".into());
+        return Err(BlockDefect::EarlyEnd);
     };
     for (i, length) in lengths.chunks_exact(2).enumerate() {
         let shared = LittleEndian::read_u16(length) as usize;
         if shared >= width || (i == 0 && shared > 0) {
-            return Err(format!("a key shares {shared} bytes with the one before"));
+            return Err(BlockDefect::SharedBytes { bytes: shared });
         }
         let Some((rest, remaining)) = rests.split_at_checked(width - shared) else {
-            return Err("it ends early".into());
+            return Err(BlockDefect::EarlyEnd);
         };
         rests = remaining;
         let (before, key) = keys[..(i + 1) * width].split_at_mut(i * width);
         if i > 0 {
             let last = &before[(i - 1) * width..];
             if last[shared] >= rest[0] {
-                return Err("its keys do not ascend".into());
+                return Err(BlockDefect::Order);
             }
             key[..shared].copy_from_slice(&last[..shared]);
         }
         key[shared..].copy_from_slice(rest);
     }
     if !rests.is_empty() {
-        return Err(format!("{} bytes are left over", rests.len()));
+        return Err(BlockDefect::Rest { bytes: rests.len() });
     }
     Ok(())
 }

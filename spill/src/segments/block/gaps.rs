@@ -2,7 +2,8 @@
 //!
 //! See `block/mod.rs` for what the bytes mean.
 
-use super::header::{BlockHeader, BlockResult, CODE_GAPS, ENTRIES_MAX, KeyCoding};
+use super::defect::BlockDefect;
+use super::header::{BlockHeader, CODE_GAPS, ENTRIES_MAX, KeyCoding};
 use crate::keys::{KeyInteger, KeySqueezer};
 
 /// The number that stands for a literal, where it is not that of an entry.
@@ -147,7 +148,7 @@ fn plane_number<I: KeyInteger>(planes: &[u8], count: usize, bytes: usize, index:
 }
 
 /// The number of literals among `codes`, if all are entries or literals, and that many are there.
-fn count_literals(codes: &[u8], coding: KeyCoding, literals: &[u8]) -> BlockResult<usize> {
+fn count_literals(codes: &[u8], coding: KeyCoding, literals: &[u8]) -> Result<usize, BlockDefect> {
     let KeyCoding { entries, gap_bytes, .. } = coding;
     // With as many entries as a byte can tell, each byte is the number of one.
     let count = match u8::try_from(entries) {
@@ -156,7 +157,7 @@ fn count_literals(codes: &[u8], coding: KeyCoding, literals: &[u8]) -> BlockResu
             // Without an early end, and with bytes only, so that many are looked at in one step.
             let stray = |code: u8| u8::from((code >= entries) & (code != LITERAL));
             if codes.iter().fold(0, |any, &code| any | stray(code)) != 0 {
-                return Err("a gap is not in its dictionary".into());
+                return Err(BlockDefect::ForeignGap);
             }
             // A byte has room for the literals of so many codes.
             let chunks = codes.chunks(u8::MAX.into());
@@ -166,7 +167,7 @@ fn count_literals(codes: &[u8], coding: KeyCoding, literals: &[u8]) -> BlockResu
         }
     };
     if literals.len() != count * gap_bytes {
-        return Err("it has too few literals or too many".into());
+        return Err(BlockDefect::LiteralCount);
     }
     Ok(count)
 }
@@ -190,7 +191,7 @@ pub(super) fn sum_gaps<I: KeyInteger>(
     gaps: &[u8],
     header: &BlockHeader,
     values: &mut Vec<I>,
-) -> BlockResult<()> {
+) -> Result<(), BlockDefect> {
     let BlockHeader { count, coding, .. } = *header;
     let KeyCoding { entries, gap_bytes, .. } = coding;
     let (codes, planes) = gaps.split_at(count - 1);
@@ -210,7 +211,7 @@ pub(super) fn sum_gaps<I: KeyInteger>(
         (false, _) => sum::<I, true, true>(&table, codes, literals, values),
     };
     if !ascending || values[count - 1].length() > squeeze.bits() {
-        return Err("its keys exceed their width".into());
+        return Err(BlockDefect::WideKeys);
     }
     Ok(())
 }
@@ -266,7 +267,7 @@ mod tests {
         codes: &[u8],
         dictionary: &[u8],
         literals: &[u8],
-    ) -> BlockResult<Vec<u64>> {
+    ) -> Result<Vec<u64>, BlockDefect> {
         let coding = KeyCoding { code: CODE_GAPS, entries, gap_bytes: 1 };
         let header =
             BlockHeader { count: codes.len() + 1, coding, compressed: false, raw_length: 0 };

@@ -1,5 +1,6 @@
 //! The header of a block, written and checked, and the limits that both keep.
 
+use super::defect::BlockDefect;
 use crate::codec::Codec;
 use crate::disk::checksum;
 use byteorder::{ByteOrder, LittleEndian};
@@ -35,9 +36,6 @@ pub(super) const CODE_GAPS: u8 = 0;
 pub(super) const CODE_SHARED: u8 = 1;
 const STORED_PLAIN: u8 = 0;
 const STORED_ZSTD: u8 = 1;
-
-/// What is read of a block, or what is wrong with it.
-pub(super) type BlockResult<T> = std::result::Result<T, String>;
 
 /// How the keys of a block are coded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,35 +78,39 @@ impl BlockHeader {
     }
 
     /// The header of `block`, whose keys have `width` bytes and were written by `codec`.
-    pub(super) fn read(width: usize, codec: &Codec, block: &[u8]) -> BlockResult<BlockHeader> {
+    pub(super) fn read(
+        width: usize,
+        codec: &Codec,
+        block: &[u8],
+    ) -> Result<BlockHeader, BlockDefect> {
         if block.len() < HEADER {
-            return Err(format!("{} bytes are too few for a header", block.len()));
+            return Err(BlockDefect::NoHeader { bytes: block.len() });
         }
         let short = |at: usize| LittleEndian::read_u16(&block[at..]) as usize;
         let word = |at: usize| LittleEndian::read_u32(&block[at..]);
-        let (expected, found) = (word(0), checksum(&block[CHECKSUM..]));
-        if expected != found {
-            return Err(format!("checksum {expected:08x} is recorded, {found:08x} is found"));
+        let (recorded, found) = (word(0), checksum(&block[CHECKSUM..]));
+        if recorded != found {
+            return Err(BlockDefect::Checksum { recorded, found });
         }
         let count = short(4);
         if !(1..=block_keys_max(width)).contains(&count) {
-            return Err(format!("it claims to hold {count} keys"));
+            return Err(BlockDefect::KeyCount { keys: count });
         }
         let coding = KeyCoding { code: block[8], entries: short(6), gap_bytes: block[10] as usize };
         if coding.codec() != codec.number() {
-            let (code, name) = (coding.code, codec.name());
-            return Err(format!("code {code} is not of the codec `{name}`"));
+            let (code, codec) = (coding.code, codec.name());
+            return Err(BlockDefect::ForeignCode { code, codec });
         }
         let (raw_length, stored_length) = (word(12) as usize, word(16) as usize);
         let compressed = block[9] == STORED_ZSTD;
         let plain = block[9] == STORED_PLAIN && stored_length == raw_length;
         let header = BlockHeader { count, coding, compressed, raw_length };
         if !header.is_possible(width, codec) || !(compressed || plain) || block[11] != 0 {
-            return Err("the fields of its header contradict each other".into());
+            return Err(BlockDefect::Header);
         }
         if stored_length != block.len() - HEADER {
             let found = block.len() - HEADER;
-            return Err(format!("{stored_length} bytes are recorded, {found} are found"));
+            return Err(BlockDefect::StoredLength { recorded: stored_length, found });
         }
         Ok(header)
     }

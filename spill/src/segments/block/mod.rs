@@ -61,6 +61,7 @@
 //! decompresses, and that the keys ascend and the bytes are used up after.
 
 mod decoder;
+mod defect;
 mod encoder;
 mod front_coding;
 mod gaps;

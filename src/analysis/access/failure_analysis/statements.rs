@@ -222,7 +222,7 @@ impl FailureAnalysis<'_> {
                     Box::new(subject.clone()),
                     Box::new(value.clone()),
                 );
-                self.assume(&Expr { kind, span: subject.span }, true);
+                self.assume(&Expr::new(kind, subject.span), true);
             }
             self.body(body);
             after.join(std::mem::replace(&mut self.of.state, before));

@@ -204,7 +204,7 @@ impl<'a> MurphiLowering<'a, '_> {
         let sort = self.sort_of(result);
         if let (Some(sort), false) = (&sort, callee.changes) {
             let arguments = self.arguments(name, &callee, arguments)?;
-            let value = Expr { kind: ExprKind::Call(callee.id, arguments), span };
+            let value = Expr::new(ExprKind::Call(callee.id, arguments), span);
             return Some(PlaceOrValue::Value(value, sort.clone()));
         }
         let can_be_hoisted = match self.body.hoists {
@@ -225,7 +225,7 @@ impl<'a> MurphiLowering<'a, '_> {
         let arguments = self.arguments(name, &callee, arguments)?;
         let local = self.hoist_local(result, span);
         let place = Place::local(local, span);
-        let call = self.call_into(&callee, arguments, place.clone(), sort.is_some(), span);
+        let call = self.call_into(&callee, arguments, place.clone(), sort.is_some());
         self.hoist(call);
         Some(PlaceOrValue::TypedPlace(TypedPlace { place, ty: result, writable: false }))
     }
@@ -237,8 +237,8 @@ impl<'a> MurphiLowering<'a, '_> {
         mut arguments: Vec<CallArgument>,
         place: Place,
         scalar: bool,
-        span: Span,
     ) -> Stmt {
+        let span = place.span;
         self.body.changes |= callee.changes;
         let into = if scalar {
             Some(place)
@@ -263,7 +263,7 @@ impl<'a> MurphiLowering<'a, '_> {
         let call = match aggregate {
             Some(ty) => {
                 let place = Place::local(self.hoist_local(ty, span), span);
-                self.call_into(&callee, arguments, place, false, span)
+                self.call_into(&callee, arguments, place, false)
             }
             None => {
                 let kind = StmtKind::Call { function: callee.id, arguments, into: None };

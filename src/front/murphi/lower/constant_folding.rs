@@ -17,7 +17,7 @@ pub(super) fn binary(operator: BinaryOp, left: Expr, right: Expr, span: Span) ->
     };
     match known {
         Some(value) => Expr::constant(value, span),
-        None => Expr { kind: ExprKind::Binary(operator, Box::new(left), Box::new(right)), span },
+        None => Expr::new(ExprKind::Binary(operator, Box::new(left), Box::new(right)), span),
     }
 }
 
@@ -30,7 +30,7 @@ pub(super) fn unary(operator: UnaryOp, operand: Expr, span: Span) -> Expr {
     let known = operand.as_constant().and_then(|value| ARITHMETIC.unary(operator, value).ok());
     match known {
         Some(value) => Expr::constant(value, span),
-        None => Expr { kind: ExprKind::Unary(operator, Box::new(operand)), span },
+        None => Expr::new(ExprKind::Unary(operator, Box::new(operand)), span),
     }
 }
 
@@ -42,7 +42,7 @@ pub(super) fn conditional(condition: Expr, then: Expr, otherwise: Expr, span: Sp
         None => {
             let parts = [condition, then, otherwise].map(Box::new);
             let [condition, then, otherwise] = parts;
-            Expr { kind: ExprKind::Conditional(condition, then, otherwise), span }
+            Expr::new(ExprKind::Conditional(condition, then, otherwise), span)
         }
     }
 }
@@ -56,9 +56,7 @@ pub(super) fn convert(operand: Expr, pieces: Vec<ConversionPiece>) -> Expr {
     });
     match known {
         Some(value) => Expr::constant(value, span),
-        None => {
-            Expr { kind: ExprKind::Convert(Box::new(NumberConversion { operand, pieces })), span }
-        }
+        None => Expr::new(ExprKind::Convert(Box::new(NumberConversion { operand, pieces })), span),
     }
 }
 
@@ -66,7 +64,7 @@ pub(super) fn convert(operand: Expr, pieces: Vec<ConversionPiece>) -> Expr {
 pub(super) fn same(left: Expr, right: Expr, span: Span) -> Expr {
     match is_stable(&left) && is_stable(&right) {
         true => binary(BinaryOp::Equal, left, right, span),
-        false => Expr { kind: ExprKind::Same(Box::new(left), Box::new(right)), span },
+        false => Expr::new(ExprKind::Same(Box::new(left), Box::new(right)), span),
     }
 }
 

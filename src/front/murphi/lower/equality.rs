@@ -8,7 +8,7 @@ use super::places::TypedPlace;
 use super::sorts::ScalarSort;
 use super::{LocalKind, MurphiLowering};
 use crate::ir::{
-    BinaryOp, Domain, Expr, ExprKind, Place, PlaceSelector, Quantifier, Type, TypeId, UnaryOp,
+    BinaryOp, Domain, Expr, ExprKind, PlaceSelector, Quantifier, Type, TypeId, UnaryOp,
 };
 use crate::source::Span;
 
@@ -26,7 +26,7 @@ impl MurphiLowering<'_, '_> {
         other: TypedPlace,
         span: Span,
     ) -> Option<(Expr, ScalarSort)> {
-        let equal = self.equal_parts((one.place, one.ty), (other.place, other.ty), span)?;
+        let equal = self.equal_parts(one, other, span)?;
         match operator {
             BinaryOp::NotEqual => Some((unary(UnaryOp::Not, equal, span), ScalarSort::Bool)),
             _ => Some((equal, ScalarSort::Bool)),
@@ -34,30 +34,22 @@ impl MurphiLowering<'_, '_> {
     }
 
     /// Whether what is at two places is equal, part by part.
-    fn equal_parts(
-        &mut self,
-        (one, ty): (Place, TypeId),
-        (other, other_ty): (Place, TypeId),
-        span: Span,
-    ) -> Option<Expr> {
-        match (self.program.types[ty].clone(), self.program.types[other_ty].clone()) {
+    fn equal_parts(&mut self, one: TypedPlace, other: TypedPlace, span: Span) -> Option<Expr> {
+        match (self.program.types[one.ty].clone(), self.program.types[other.ty].clone()) {
             (Type::Scalar(left), Type::Scalar(right))
                 if ScalarSort::of(&left.domain) == ScalarSort::of(&right.domain) =>
             {
-                let read = |place| Box::new(Expr { kind: ExprKind::Read(place), span });
-                Some(Expr { kind: ExprKind::Same(read(one), read(other)), span })
+                let read = |place| Box::new(Expr::new(ExprKind::Read(place), span));
+                Some(Expr::new(ExprKind::Same(read(one.place), read(other.place)), span))
             }
             (Type::Record { fields, .. }, Type::Record { fields: others, .. })
                 if fields.len() == others.len() =>
             {
                 let mut all = Vec::new();
                 for (at, (field, theirs)) in (0..).zip(fields.iter().zip(&others)) {
-                    let part = |place: &Place| within(place, PlaceSelector::Field(at));
-                    all.push(self.equal_parts(
-                        (part(&one), field.1),
-                        (part(&other), theirs.1),
-                        span,
-                    )?);
+                    let one = one.part(PlaceSelector::Field(at), field.1);
+                    let other = other.part(PlaceSelector::Field(at), theirs.1);
+                    all.push(self.equal_parts(one, other, span)?);
                 }
                 let all = all.into_iter();
                 let and = |left, right| binary(BinaryOp::And, left, right, span);
@@ -66,20 +58,20 @@ impl MurphiLowering<'_, '_> {
             (
                 Type::Array { low, length, element, .. },
                 Type::Array { low: their_low, length: their_length, element: theirs, .. },
-            ) if length == their_length && self.has_like_indices(ty, other_ty) => {
-                let over = self.scalar_type(self.indices[&ty].clone());
+            ) if length == their_length && self.has_like_indices(one.ty, other.ty) => {
+                let over = self.scalar_type(self.indices[&one.ty].clone());
                 let local = self.fresh(LocalKind::Value(over));
-                let index = Expr { kind: ExprKind::Local(local), span };
+                let index = Expr::new(ExprKind::Local(local), span);
                 let offset = Expr::constant(their_low - low, span);
                 let their_index = match their_low == low {
                     true => index.clone(),
                     false => binary(BinaryOp::Add, index.clone(), offset, span),
                 };
-                let one = within(&one, PlaceSelector::Index(index));
-                let other = within(&other, PlaceSelector::Index(their_index));
-                let body = Box::new(self.equal_parts((one, element), (other, theirs), span)?);
+                let one = one.part(PlaceSelector::Index(index), element);
+                let other = other.part(PlaceSelector::Index(their_index), theirs);
+                let body = Box::new(self.equal_parts(one, other, span)?);
                 let quantifier = Quantifier::All;
-                Some(Expr { kind: ExprKind::Quantified { quantifier, local, over, body }, span })
+                Some(Expr::new(ExprKind::Quantified { quantifier, local, over, body }, span))
             }
             (Type::Multiset { .. }, Type::Multiset { .. }) => {
                 let help =
@@ -100,11 +92,4 @@ impl MurphiLowering<'_, '_> {
         let sort = |ty: TypeId| self.indices.get(&ty).map(|it: &Domain| ScalarSort::of(it));
         sort(one) == sort(other)
     }
-}
-
-/// A part of a place.
-fn within(place: &Place, selector: PlaceSelector) -> Place {
-    let mut part = place.clone();
-    part.path.push(selector);
-    part
 }

@@ -1,11 +1,11 @@
 //! Values.
 
 use super::super::ast::{
-    MurphiExpr as Tree, MurphiExprKind as TreeKind, MurphiQuantifier, QuantifierDomain, SourceName,
-    TypeExpr,
+    MultisetFilter, MurphiExpr as Tree, MurphiExprKind as TreeKind, MurphiQuantifier,
+    QuantifierDomain, SourceName, TypeExpr,
 };
 use super::constant_folding::{binary, conditional, same, unary};
-use super::places::PlaceOrValue;
+use super::places::{MultisetPlace, PlaceOrValue};
 use super::sorts::ScalarSort;
 use super::types::VALUES_MAX;
 use super::{HoistPolicy, LocalKind, MurphiLowering, MurphiMeaning, prepend_hoisted};
@@ -14,6 +14,35 @@ use crate::ir::{
     TypeId, UnaryOp,
 };
 use crate::source::Span;
+
+/// A condition on values that it is quantified over.
+#[derive(Clone, Copy)]
+pub(super) struct QuantifiedCondition<'t, 'a> {
+    /// Whether it must hold for all or for some.
+    pub(super) which: Which,
+    /// What it is quantified over, the outermost first.
+    pub(super) quantifiers: &'t [MurphiQuantifier<'a>],
+    pub(super) body: &'t Tree<'a>,
+    pub(super) span: Span,
+}
+
+impl QuantifiedCondition<'_, '_> {
+    /// What is within the outermost quantifier.
+    pub(super) fn inner(self) -> Self {
+        QuantifiedCondition { quantifiers: &self.quantifiers[1..], ..self }
+    }
+}
+
+/// Those elements of a multiset that meet a condition.
+pub(super) struct LoweredFilter {
+    /// The multiset.
+    pub(super) multiset: Place,
+    /// The positions that it may have elements at.
+    pub(super) over: TypeId,
+    /// Stands in the condition for the position of an element.
+    pub(super) local: LocalId,
+    pub(super) condition: Expr,
+}
 
 impl<'a> MurphiLowering<'a, '_> {
     /// The value of an expression.
@@ -33,7 +62,7 @@ impl<'a> MurphiLowering<'a, '_> {
     /// What is stored, given or returned as a value of this sort: it may be undefined.
     pub(super) fn stored_value_as(&mut self, tree: &Tree<'a>, sort: &ScalarSort) -> Option<Expr> {
         match tree.kind {
-            TreeKind::Undefined => Some(Expr { kind: ExprKind::Undefined, span: tree.span }),
+            TreeKind::Undefined => Some(Expr::new(ExprKind::Undefined, tree.span)),
             _ => self.value_as(tree, sort),
         }
     }
@@ -82,13 +111,20 @@ impl<'a> MurphiLowering<'a, '_> {
                 self.choice(condition, then, otherwise, span)
             }
             TreeKind::Quantified(which, quantifiers, body) => {
-                let value = self.lower_quantifier(*which, quantifiers, body, span)?;
+                let value = self.lower_quantifier(QuantifiedCondition {
+                    which: *which,
+                    quantifiers,
+                    body,
+                    span,
+                })?;
                 Some((value, ScalarSort::Bool))
             }
             TreeKind::IsUndefined(of) => self.is_undefined(of, span),
             TreeKind::IsMember(of, ty) => self.is_member(of, ty, span),
-            TreeKind::Count(name, multiset, condition) => {
-                self.count(*name, multiset, condition, span)
+            TreeKind::Count(filter) => {
+                let LoweredFilter { multiset, local, condition, .. } = self.lower_filter(filter)?;
+                let kind = ExprKind::Count { multiset, local, body: Box::new(condition) };
+                Some((Expr::new(kind, span), ScalarSort::Number))
             }
             _ => unreachable!("names, parts and calls are lowered by the caller"),
         }
@@ -193,7 +229,7 @@ impl<'a> MurphiLowering<'a, '_> {
         let local = self.hoist_local(truth, span);
         let place = Place::local(local, span);
         self.hoist(assign(place.clone(), result, span));
-        let known = Expr { kind: ExprKind::Read(place.clone()), span };
+        let known = Expr::new(ExprKind::Read(place.clone()), span);
         let runs = match operator {
             BinaryOp::And => known.clone(),
             _ => unary(UnaryOp::Not, known.clone(), span),
@@ -225,12 +261,10 @@ impl<'a> MurphiLowering<'a, '_> {
     /// `forall` or `exists` over what these stand for.
     pub(super) fn lower_quantifier(
         &mut self,
-        which: Which,
-        quantifiers: &[MurphiQuantifier<'a>],
-        body: &Tree<'a>,
-        span: Span,
+        condition: QuantifiedCondition<'_, 'a>,
     ) -> Option<Expr> {
-        let Some((first, rest)) = quantifiers.split_first() else {
+        let QuantifiedCondition { which, quantifiers, body, span } = condition;
+        let Some(first) = quantifiers.first() else {
             return self.pure_condition(body);
         };
         let bounds = match &first.over {
@@ -246,13 +280,11 @@ impl<'a> MurphiLowering<'a, '_> {
         };
         let result = ranged.and_then(|ranged| match (ranged, bounds) {
             (Some((local, over)), _) => {
-                let body = Box::new(self.lower_quantifier(which, rest, body, span)?);
+                let body = Box::new(self.lower_quantifier(condition.inner())?);
                 let kind = ExprKind::Quantified { quantifier: which, local, over, body };
-                Some(Expr { kind, span })
+                Some(Expr::new(kind, span))
             }
-            (None, Some(bounds)) => {
-                self.quantifier_loop(which, (first.name, bounds), (rest, body), span)
-            }
+            (None, Some(bounds)) => self.quantifier_loop(condition, bounds),
             (None, None) => None,
         });
         self.scopes.pop();
@@ -283,7 +315,7 @@ impl<'a> MurphiLowering<'a, '_> {
                 let over = self.simple_type(ty, "a name")?;
                 let sort = self.sort_of(over)?;
                 let local = self.fresh(LocalKind::Value(over));
-                let value = Expr { kind: ExprKind::Local(local), span: name.span };
+                let value = Expr::new(ExprKind::Local(local), name.span);
                 self.declare(*name, MurphiMeaning::Value(value, sort));
                 Some((local, over))
             }
@@ -321,7 +353,7 @@ impl<'a> MurphiLowering<'a, '_> {
         let low = if step == 1 { first } else { 0 };
         let over = self.range_type(low, low + rounds);
         let local = self.fresh(LocalKind::Value(over));
-        let value = Expr { kind: ExprKind::Local(local), span: name.span };
+        let value = Expr::new(ExprKind::Local(local), name.span);
         let value = match step {
             1 => value,
             _ => {
@@ -342,7 +374,7 @@ impl<'a> MurphiLowering<'a, '_> {
                     ExprKind::Read(place) => place,
                     _ => unreachable!("a part is read"),
                 };
-                Some((Expr { kind: ExprKind::IsUndefined(place), span }, ScalarSort::Bool))
+                Some((Expr::new(ExprKind::IsUndefined(place), span), ScalarSort::Bool))
             }
             // Constants and what loops bind always have a value.
             PlaceOrValue::Value(..) => Some((Expr::constant(0, span), ScalarSort::Bool)),
@@ -372,29 +404,23 @@ impl<'a> MurphiLowering<'a, '_> {
         }
         // What is undefined is a member of nothing.
         if let ExprKind::Read(place) = value.kind {
-            let undefined = Expr { kind: ExprKind::IsUndefined(place), span };
+            let undefined = Expr::new(ExprKind::IsUndefined(place), span);
             found = binary(BinaryOp::And, unary(UnaryOp::Not, undefined, span), found, span);
         }
         Some((found, ScalarSort::Bool))
     }
 
-    fn count(
-        &mut self,
-        name: SourceName<'a>,
-        multiset: &Tree<'a>,
-        condition: &Tree<'a>,
-        span: Span,
-    ) -> Option<(Expr, ScalarSort)> {
-        let (part, _, capacity) = self.multiset(multiset)?;
+    /// The condition of a filter, in which a local stands for the position of an element.
+    pub(super) fn lower_filter(&mut self, filter: &MultisetFilter<'a>) -> Option<LoweredFilter> {
+        let MultisetPlace { place, capacity, .. } = self.multiset(&filter.multiset)?;
         let over = self.range_type(0, i64::from(capacity) - 1);
         let local = self.fresh(LocalKind::Value(over));
         self.scopes.push();
-        let position = Expr { kind: ExprKind::Local(local), span: name.span };
-        self.declare(name, MurphiMeaning::Value(position, ScalarSort::Number));
-        let body = self.pure_condition(condition);
+        let position = Expr::new(ExprKind::Local(local), filter.name.span);
+        self.declare(filter.name, MurphiMeaning::Value(position, ScalarSort::Number));
+        let condition = self.pure_condition(&filter.condition);
         self.scopes.pop();
-        let kind = ExprKind::Count { multiset: part.place, local, body: Box::new(body?) };
-        Some((Expr { kind, span }, ScalarSort::Number))
+        Some(LoweredFilter { multiset: place, over, local, condition: condition? })
     }
 }
 

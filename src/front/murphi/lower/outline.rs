@@ -6,8 +6,9 @@
 //! the locals that it uses: values by value, places by reference. It changes nothing, so it can be
 //! called in the expression's place.
 
-use super::super::ast::{MurphiExpr as Tree, MurphiQuantifier as TreeQuantifier, SourceName};
+use super::super::ast::MurphiExpr as Tree;
 use super::constant_folding::unary;
+use super::expressions::QuantifiedCondition;
 use super::sorts::ScalarSort;
 use super::{HoistPolicy, LocalKind, MurphiLowering, MurphiMeaning, prepend_hoisted};
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
@@ -55,16 +56,16 @@ impl<'a> MurphiLowering<'a, '_> {
     /// A quantifier whose bounds are not known: a loop that ends where one value decides.
     pub(super) fn quantifier_loop(
         &mut self,
-        which: Which,
-        (name, [first, last, step]): (SourceName<'a>, [Expr; 3]),
-        (rest, body): (&[TreeQuantifier<'a>], &Tree<'a>),
-        span: Span,
+        condition: QuantifiedCondition<'_, 'a>,
+        [first, last, step]: [Expr; 3],
     ) -> Option<Expr> {
+        let QuantifiedCondition { which, quantifiers, span, .. } = condition;
+        let name = quantifiers[0].name;
         let numbers = self.widest_type(&ScalarSort::Number);
         let local = self.fresh(LocalKind::Value(numbers));
-        let value = Expr { kind: ExprKind::Local(local), span: name.span };
+        let value = Expr::new(ExprKind::Local(local), name.span);
         self.declare(name, MurphiMeaning::Value(value, ScalarSort::Number));
-        let condition = self.lower_quantifier(which, rest, body, span);
+        let condition = self.lower_quantifier(condition.inner());
         let (decides, decided) = match which {
             Which::All => (unary(UnaryOp::Not, condition?, span), 0),
             Which::Some => (condition?, 1),
@@ -93,7 +94,7 @@ impl<'a> MurphiLowering<'a, '_> {
             };
             arguments.push(match by_reference {
                 true => CallArgument::Reference(Place::local(local, span)),
-                false => CallArgument::Value(Expr { kind: ExprKind::Local(local), span }),
+                false => CallArgument::Value(Expr::new(ExprKind::Local(local), span)),
             });
             if !by_reference {
                 self.keep_local(ty, span);
@@ -104,7 +105,7 @@ impl<'a> MurphiLowering<'a, '_> {
         let result = Some(result);
         let function = Function { name, parameters, result, body, whole: false, span };
         let id = self.add_function(function);
-        Expr { kind: ExprKind::Call(id, arguments), span }
+        Expr::new(ExprKind::Call(id, arguments), span)
     }
 }
 

@@ -18,6 +18,25 @@ pub(super) struct TypedPlace {
     pub(super) writable: bool,
 }
 
+impl TypedPlace {
+    /// A part of it, of this type.
+    pub(super) fn part(&self, selector: PlaceSelector, ty: TypeId) -> TypedPlace {
+        let mut place = self.place.clone();
+        place.path.push(selector);
+        TypedPlace { place, ty, writable: self.writable }
+    }
+}
+
+/// A place that holds a multiset.
+pub(super) struct MultisetPlace {
+    /// Where it is.
+    pub(super) place: Place,
+    /// The type of its elements.
+    pub(super) element: TypeId,
+    /// How many it may have.
+    pub(super) capacity: u32,
+}
+
 /// What an expression stands for.
 pub(super) enum PlaceOrValue {
     /// A place, of a scalar or an aggregate.
@@ -170,14 +189,16 @@ impl<'a> MurphiLowering<'a, '_> {
             return None;
         };
         let span = part.place.span;
-        Some((Expr { kind: ExprKind::Read(part.place), span }, sort))
+        Some((Expr::new(ExprKind::Read(part.place), span), sort))
     }
 
-    /// A place that is a multiset; its type and its capacity.
-    pub(super) fn multiset(&mut self, tree: &Tree<'a>) -> Option<(TypedPlace, TypeId, u32)> {
+    /// A place that is a multiset.
+    pub(super) fn multiset(&mut self, tree: &Tree<'a>) -> Option<MultisetPlace> {
         let part = self.require_place(tree)?;
         match self.program.types[part.ty] {
-            Type::Multiset { element, capacity } => Some((part, element, capacity)),
+            Type::Multiset { element, capacity } => {
+                Some(MultisetPlace { place: part.place, element, capacity })
+            }
             _ => {
                 let help = "a multiset is declared as `multiset [n] of T`; in `multisetadd(element, set)` it comes last";
                 self.error_with(tree.span, "this is no multiset", help);

@@ -99,7 +99,7 @@ fn too_deep(function: &Function) -> Vec<Stmt> {
     let mut body = vec![Stmt { kind: StmtKind::Error(message), span }];
     // Every way through a function with a result gives one.
     if function.result.is_some() {
-        let kind = StmtKind::Return(Some(Expr { kind: crate::ir::ExprKind::Undefined, span }));
+        let kind = StmtKind::Return(Some(Expr::new(crate::ir::ExprKind::Undefined, span)));
         body.push(Stmt { kind, span });
     }
     body

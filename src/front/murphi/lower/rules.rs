@@ -28,6 +28,13 @@ enum RuleEnclosure<'m, 'a> {
     Choose(SourceName<'a>, &'m Tree<'a>),
 }
 
+/// A rule, or a property, with what encloses it.
+struct EnclosedRule<'m, 'a> {
+    context: RuleContext<'m, 'a>,
+    name: String,
+    span: Span,
+}
+
 /// What enclosing a rule comes to.
 #[derive(Default)]
 struct RuleContext<'m, 'a> {
@@ -81,21 +88,23 @@ impl<'a> MurphiLowering<'a, '_> {
         self.body = BodyContext::default();
         let depth = self.scopes.depth();
         self.scopes.push();
-        if let Some(entered) = self.enter(around) {
+        if let Some(context) = self.enter(around) {
+            let span = rule.span;
             match &rule.kind {
                 MurphiRuleKind::Simple { name, priority, guard, block } => {
-                    let name = self.rule_name(*name, "rule", rule.span);
-                    self.action(entered, name, -priority, guard.as_ref(), block, rule.span);
+                    let name = self.rule_name(*name, "rule", span);
+                    let rule = EnclosedRule { context, name, span };
+                    self.action(rule, -priority, guard.as_ref(), block);
                 }
                 MurphiRuleKind::Start { name, block } => {
-                    let name = self.rule_name(*name, "start state", rule.span);
-                    self.start(entered, name, block, rule.span);
+                    let name = self.rule_name(*name, "start state", span);
+                    self.start(EnclosedRule { context, name, span }, block);
                 }
                 MurphiRuleKind::Property { kind, name, condition } => {
                     let word =
                         if *kind == TreeProperty::Invariant { "invariant" } else { "property" };
-                    let name = self.rule_name(*name, word, rule.span);
-                    self.property(entered, *kind, name, condition, rule.span);
+                    let name = self.rule_name(*name, word, span);
+                    self.property(EnclosedRule { context, name, span }, *kind, condition);
                 }
                 _ => unreachable!("what encloses rules is no rule"),
             }
@@ -148,14 +157,14 @@ impl<'a> MurphiLowering<'a, '_> {
                     self.declare(alias.name, meaning);
                 }
                 RuleEnclosure::Choose(name, multiset) => {
-                    let (part, _, capacity) = self.without_hoisting(|it| it.multiset(multiset))?;
-                    let over = self.range_type(0, i64::from(capacity) - 1);
+                    let found = self.without_hoisting(|it| it.multiset(multiset))?;
+                    let over = self.range_type(0, i64::from(found.capacity) - 1);
                     let (local, span) = (self.fresh(LocalKind::Value(over)), name.span);
-                    let position = Expr { kind: ExprKind::Local(local), span };
+                    let position = Expr::new(ExprKind::Local(local), span);
                     let there =
-                        MultisetContains { multiset: part.place, position: position.clone() };
+                        MultisetContains { multiset: found.place, position: position.clone() };
                     let kind = ExprKind::Contains(Box::new(there));
-                    entered.conditions.push(Expr { kind, span });
+                    entered.conditions.push(Expr::new(kind, span));
                     self.declare(*name, MurphiMeaning::Value(position, ScalarSort::Number));
                     let name = name.text.to_owned();
                     entered.parameters.push(Parameter { local, name, over });
@@ -186,13 +195,12 @@ impl<'a> MurphiLowering<'a, '_> {
 
     fn action(
         &mut self,
-        entered: RuleContext<'_, 'a>,
-        name: String,
+        rule: EnclosedRule<'_, 'a>,
         priority: i32,
         guard: Option<&Tree<'a>>,
         block: &MurphiBlock<'a>,
-        span: Span,
     ) {
+        let EnclosedRule { context: entered, name, span } = rule;
         let guard = match guard {
             Some(guard) => self.pure_condition(guard),
             None => Some(Expr::constant(1, span)),
@@ -219,13 +227,8 @@ impl<'a> MurphiLowering<'a, '_> {
         });
     }
 
-    fn start(
-        &mut self,
-        entered: RuleContext<'_, 'a>,
-        name: String,
-        block: &MurphiBlock<'a>,
-        span: Span,
-    ) {
+    fn start(&mut self, rule: EnclosedRule<'_, 'a>, block: &MurphiBlock<'a>) {
+        let EnclosedRule { context: entered, name, span } = rule;
         if !entered.conditions.is_empty() {
             return self.error(span, "before the start, multisets have nothing to choose");
         }
@@ -233,14 +236,8 @@ impl<'a> MurphiLowering<'a, '_> {
         self.program.starts.push(StartRule { name, parameters: entered.parameters, body, span });
     }
 
-    fn property(
-        &mut self,
-        entered: RuleContext<'_, 'a>,
-        kind: TreeProperty,
-        name: String,
-        condition: &Tree<'a>,
-        span: Span,
-    ) {
+    fn property(&mut self, rule: EnclosedRule<'_, 'a>, kind: TreeProperty, condition: &Tree<'a>) {
+        let EnclosedRule { context: entered, name, span } = rule;
         let Some(condition) = self.pure_condition(condition) else { return };
         let place = condition.span;
         // A cover is for one of the parameters' values to meet, all else for each.
@@ -256,15 +253,15 @@ impl<'a> MurphiLowering<'a, '_> {
         let condition = entered.parameters.into_iter().rev().fold(condition, |body, it| {
             let (local, over, body) = (it.local, it.over, Box::new(body));
             let kind = ExprKind::Quantified { quantifier, local, over, body };
-            Expr { kind, span: place }
+            Expr::new(kind, place)
         });
         let kind = match kind {
             TreeProperty::Invariant => PropertyKind::Invariant(condition),
             TreeProperty::Assume => PropertyKind::Assumption(condition),
-            TreeProperty::Cover => PropertyKind::Cover(Expr {
-                kind: ExprKind::Unary(UnaryOp::Not, Box::new(condition)),
-                span: place,
-            }),
+            TreeProperty::Cover => PropertyKind::Cover(Expr::new(
+                ExprKind::Unary(UnaryOp::Not, Box::new(condition)),
+                place,
+            )),
             TreeProperty::Liveness => {
                 let kind = UncheckedKind::Liveness;
                 self.program.unchecked.push(UncheckedRequirement {

@@ -34,7 +34,7 @@ impl MurphiLowering<'_, '_> {
             None => {
                 let function = self.shift_function(operator);
                 let arguments = vec![CallArgument::Value(left), CallArgument::Value(right)];
-                Expr { kind: ExprKind::Call(function, arguments), span }
+                Expr::new(ExprKind::Call(function, arguments), span)
             }
         }
     }
@@ -53,7 +53,7 @@ impl MurphiLowering<'_, '_> {
             by_reference: false,
         };
         let span = ROUTINE_SPAN;
-        let local = |number| Expr { kind: ExprKind::Local(LocalId(number)), span };
+        let local = |number| Expr::new(ExprKind::Local(LocalId(number)), span);
         let (value, by) = (local(0), local(1));
         let known = |value| Expr::constant(value, span);
         let returned = |value| Stmt { kind: StmtKind::Return(Some(value)), span };

@@ -52,6 +52,15 @@ impl ScalarSort {
     }
 }
 
+/// Where a member lies in a sort.
+struct SortMember {
+    domain: Domain,
+    /// The number in the sort of its least value.
+    low: i64,
+    /// That of its greatest.
+    high: i64,
+}
+
 impl MurphiLowering<'_, '_> {
     /// The domain of a scalar type.
     pub(super) fn domain(&self, ty: TypeId) -> Option<&Domain> {
@@ -118,22 +127,23 @@ impl MurphiLowering<'_, '_> {
 
     /// Where the members that two sorts share lie in each.
     pub(super) fn pieces(&self, from: &ScalarSort, to: &ScalarSort) -> Vec<ConversionPiece> {
-        let targets = self.placed(to);
-        let shared = self.placed(from).into_iter().filter_map(|(member, low, high)| {
-            let (_, first, _) = targets.iter().find(|(other, ..)| *other == member)?;
-            Some(ConversionPiece { low, high, by: first - low })
-        });
+        let targets = self.sort_members(to);
+        let shared =
+            self.sort_members(from).into_iter().filter_map(|SortMember { domain, low, high }| {
+                let target = targets.iter().find(|it| it.domain == domain)?;
+                Some(ConversionPiece { low, high, by: target.low - low })
+            });
         shared.collect()
     }
 
-    /// The members of a sort with their least and greatest number in it.
-    fn placed(&self, sort: &ScalarSort) -> Vec<(Domain, i64, i64)> {
+    /// The members of a sort, in order.
+    fn sort_members(&self, sort: &ScalarSort) -> Vec<SortMember> {
         let mut next = 0;
         let placed = sort.members().into_iter().map(|member| {
             let (low, high) = self.program.bounds(&member);
             let first = next;
             next += high - low + 1;
-            (member, first, next - 1)
+            SortMember { domain: member, low: first, high: next - 1 }
         });
         placed.collect()
     }

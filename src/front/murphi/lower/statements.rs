@@ -1,14 +1,14 @@
 //! Bodies.
 
 use super::super::ast::{
-    AliasDefinition, MAX_DEPTH, MurphiBlock, MurphiDeclaration, MurphiExpr as Tree,
+    AliasDefinition, MAX_DEPTH, MultisetFilter, MurphiBlock, MurphiDeclaration, MurphiExpr as Tree,
     MurphiExprKind as TreeKind, MurphiQuantifier, MurphiStmt as TreeStmt,
     MurphiStmtKind as TreeStmtKind, QuantifierDomain, SourceName,
 };
 use super::super::lex::unescaped;
 use super::constant_folding::{binary, is_stable, same};
-use super::expressions::assign;
-use super::places::{PlaceOrValue, is_fixed};
+use super::expressions::{LoweredFilter, assign};
+use super::places::{MultisetPlace, PlaceOrValue, is_fixed};
 use super::sorts::ScalarSort;
 use super::{LocalKind, MurphiLowering, MurphiMeaning, ReturnTarget, prepend_hoisted};
 use crate::ir::{
@@ -112,12 +112,10 @@ impl<'a> MurphiLowering<'a, '_> {
             TreeStmtKind::Remove(position, multiset) => {
                 let position = self.value_as(position, &ScalarSort::Number)?;
                 self.target(multiset)?;
-                let multiset = self.multiset(multiset)?.0.place;
+                let multiset = self.multiset(multiset)?.place;
                 StmtKind::MultisetRemove { multiset, position }
             }
-            TreeStmtKind::RemoveWhere(name, multiset, condition) => {
-                self.remove_where(*name, multiset, condition, span)?
-            }
+            TreeStmtKind::RemoveWhere(filter) => self.remove_where(filter, span)?,
         };
         Some(vec![Stmt { kind, span }])
     }
@@ -295,7 +293,7 @@ impl<'a> MurphiLowering<'a, '_> {
                 self.bounds(from, last, step.as_ref()).and_then(|[from, last, step]| {
                     let numbers = self.widest_type(&ScalarSort::Number);
                     let local = self.fresh(LocalKind::Value(numbers));
-                    let value = Expr { kind: ExprKind::Local(local), span: first.name.span };
+                    let value = Expr::new(ExprKind::Local(local), first.name.span);
                     self.declare(first.name, MurphiMeaning::Value(value, ScalarSort::Number));
                     let body = self.for_(rest, body, span)?;
                     Some(StmtKind::For { local, first: from, last, step, body })
@@ -347,7 +345,7 @@ impl<'a> MurphiLowering<'a, '_> {
         let again = self.condition(condition)?;
         let hoisted = std::mem::replace(&mut self.body.hoisted, outer);
         round.extend(prepend_hoisted(hoisted, vec![assign(place.clone(), again, span)]));
-        let known = Expr { kind: ExprKind::Read(place), span };
+        let known = Expr::new(ExprKind::Read(place), span);
         stmts.push(Stmt { kind: StmtKind::While { condition: known, body: round, limit }, span });
         Some(stmts)
     }
@@ -481,7 +479,7 @@ impl<'a> MurphiLowering<'a, '_> {
 
     fn add(&mut self, element: &Tree<'a>, multiset: &Tree<'a>) -> Option<StmtKind> {
         self.target(multiset)?;
-        let (part, ty, _) = self.multiset(multiset)?;
+        let MultisetPlace { place, element: ty, .. } = self.multiset(multiset)?;
         let element = match self.sort_of(ty) {
             Some(sort) => CallArgument::Value(self.stored_value_as(element, &sort)?),
             None => {
@@ -493,29 +491,16 @@ impl<'a> MurphiLowering<'a, '_> {
                 CallArgument::Copy(from.place)
             }
         };
-        Some(StmtKind::MultisetAdd { multiset: part.place, element })
+        Some(StmtKind::MultisetAdd { multiset: place, element })
     }
 
-    fn remove_where(
-        &mut self,
-        name: SourceName<'a>,
-        multiset: &Tree<'a>,
-        condition: &Tree<'a>,
-        span: Span,
-    ) -> Option<StmtKind> {
-        self.target(multiset)?;
-        let (part, _, capacity) = self.multiset(multiset)?;
-        let over = self.range_type(0, i64::from(capacity) - 1);
-        let local = self.fresh(LocalKind::Value(over));
-        let position = Expr { kind: ExprKind::Local(local), span: name.span };
-        self.scopes.push();
-        self.declare(name, MurphiMeaning::Value(position.clone(), ScalarSort::Number));
-        let condition = self.pure_condition(condition);
-        self.scopes.pop();
-        let multiset = part.place;
+    fn remove_where(&mut self, filter: &MultisetFilter<'a>, span: Span) -> Option<StmtKind> {
+        self.target(&filter.multiset)?;
+        let LoweredFilter { multiset, over, local, condition } = self.lower_filter(filter)?;
+        let position = Expr::new(ExprKind::Local(local), filter.name.span);
         let there = MultisetContains { multiset: multiset.clone(), position: position.clone() };
-        let there = Expr { kind: ExprKind::Contains(Box::new(there)), span };
-        let chosen = binary(BinaryOp::And, there, condition?, span);
+        let there = Expr::new(ExprKind::Contains(Box::new(there)), span);
+        let chosen = binary(BinaryOp::And, there, condition, span);
         let remove = Stmt { kind: StmtKind::MultisetRemove { multiset, position }, span };
         let body = vec![Stmt { kind: StmtKind::If(vec![(Some(chosen), vec![remove])]), span }];
         Some(StmtKind::ForEach { local, over, body })

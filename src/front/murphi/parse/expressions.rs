@@ -99,7 +99,7 @@ impl<'a> MurphiParser<'a> {
         let mut operators = 0;
         while let Some(operator) = self.operator(level)? {
             if matches!(operator, BinaryOp::And | BinaryOp::Or) {
-                return self.junction(operator, level, left, rest, tighter);
+                return self.junction(operator, levels, left, tighter);
             }
             operators += 1;
             if operators > OPERATORS_MAX {
@@ -113,16 +113,16 @@ impl<'a> MurphiParser<'a> {
         Ok(left)
     }
 
-    /// A conjunction or disjunction, one operator of which has been read. Of many operands a tree of
+    /// A conjunction or disjunction, of which one operator of the first of `levels` has been read. Of many operands a tree of
     /// least height is made: it means the same, as they are judged in the same order.
     fn junction(
         &mut self,
         operator: BinaryOp,
-        level: &[(TokenKind, BinaryOp)],
+        levels: &[&[(TokenKind, BinaryOp)]],
         left: MurphiExpr<'a>,
-        rest: &[&[(TokenKind, BinaryOp)]],
         tighter: fn(&mut Self) -> ParseResult<MurphiExpr<'a>>,
     ) -> ParseResult<MurphiExpr<'a>> {
+        let (level, rest) = (levels[0], &levels[1..]);
         let mut operands = vec![left, self.left_associative(rest, tighter)?];
         while self.operator(level)?.is_some() {
             operands.push(self.left_associative(rest, tighter)?);
@@ -269,8 +269,7 @@ impl<'a> MurphiParser<'a> {
             }
             TokenKind::MultisetCount => {
                 self.advance()?;
-                let (name, multiset, condition) = self.filter()?;
-                MurphiExprKind::Count(name, Box::new(multiset), Box::new(condition))
+                MurphiExprKind::Count(Box::new(self.filter()?))
             }
             _ => return Err(self.unexpected("an expression")),
         };
@@ -315,9 +314,7 @@ impl<'a> MurphiParser<'a> {
     }
 
     /// `(x: m, e)`
-    pub(super) fn filter(
-        &mut self,
-    ) -> ParseResult<(SourceName<'a>, MurphiExpr<'a>, MurphiExpr<'a>)> {
+    pub(super) fn filter(&mut self) -> ParseResult<MultisetFilter<'a>> {
         self.expect(TokenKind::ParenOpen)?;
         let name = self.name("a name for an element")?;
         self.expect(TokenKind::Colon)?;
@@ -325,7 +322,7 @@ impl<'a> MurphiParser<'a> {
         self.expect(TokenKind::Comma)?;
         let condition = self.expression()?;
         self.expect(TokenKind::ParenClose)?;
-        Ok((name, multiset, condition))
+        Ok(MultisetFilter { name, multiset, condition })
     }
 
     fn quantified(&mut self, which: Which, closer: TokenKind) -> ParseResult<MurphiExprKind<'a>> {

@@ -214,10 +214,7 @@ impl<'a> MurphiParser<'a> {
                 Some(text) => MurphiStmtKind::PutText(text),
                 None => MurphiStmtKind::Put(self.expression()?),
             },
-            TokenKind::MultisetRemovePred => {
-                let (name, multiset, condition) = self.filter()?;
-                MurphiStmtKind::RemoveWhere(name, multiset, condition)
-            }
+            TokenKind::MultisetRemovePred => MurphiStmtKind::RemoveWhere(self.filter()?),
             kind => {
                 self.expect(TokenKind::ParenOpen)?;
                 let first = self.expression()?;

@@ -154,7 +154,7 @@ impl<'m> PromelaLowering<'m, '_> {
             true => ir::ExprKind::Constant(0),
             false => ir::ExprKind::IsFull(channel),
         };
-        Ok(GuardedEffect { guard: Some(ir::Expr { kind, span }), ..GuardedEffect::default() })
+        Ok(GuardedEffect { guard: Some(ir::Expr::new(kind, span)), ..GuardedEffect::default() })
     }
 
     /// A `d_step` that begins with a choice can be entered if one of the options can be taken.
@@ -190,7 +190,7 @@ impl<'m> PromelaLowering<'m, '_> {
                 .help("put the rendezvous before the d_step"));
             }
             Some(Communication::Send { channel, .. }) => {
-                let full = Box::new(ir::Expr { kind: ir::ExprKind::IsFull(channel), span });
+                let full = Box::new(ir::Expr::new(ir::ExprKind::IsFull(channel), span));
                 Some(ir::ExprKind::Unary(UnaryOp::Not, full))
             }
             Some(Communication::Receive { channel, patterns, anywhere, .. }) => {
@@ -203,7 +203,7 @@ impl<'m> PromelaLowering<'m, '_> {
         };
         Ok(match (effect.guard, ready) {
             (guard, None) => guard,
-            (None, Some(kind)) => Some(ir::Expr { kind, span }),
+            (None, Some(kind)) => Some(ir::Expr::new(kind, span)),
             (Some(guard), Some(kind)) => Some(self.binary(BinaryOp::And, guard.kind, kind, span)),
         })
     }
@@ -243,7 +243,11 @@ impl<'m> PromelaLowering<'m, '_> {
                 }
             }
             PromelaStmtKind::Send { channel, values, sorted } => {
-                let sent = self.send(channel, values, *sorted, span, inside)?;
+                let to = self.channel(channel, inside)?;
+                let sent = self.message(channel, values, span, inside)?;
+                let sorted = *sorted && !self.is_rendezvous(&to);
+                let sent = Communication::Send { channel: to, values: sent, sorted, span };
+                self.warn_of_misfit(channel, &sent);
                 if let Communication::Send { channel, values, .. } = &sent {
                     effect.body = self.observe_send(stmt, channel, values)?;
                 }
@@ -252,7 +256,7 @@ impl<'m> PromelaLowering<'m, '_> {
             PromelaStmtKind::Receive { channel: name, fields, anywhere, peek } => {
                 let channel = self.channel(name, inside)?;
                 let patterns = self.patterns(name, fields, false, inside)?;
-                self.received(name, fields)?;
+                self.note_receive(name, fields)?;
                 let meets = self.is_rendezvous(&channel);
                 if meets && *peek {
                     self.warn(span, "a rendezvous channel holds no message, so this never happens");
@@ -303,7 +307,11 @@ impl<'m> PromelaLowering<'m, '_> {
     }
 
     /// Notes what is received where names of a set may be kept.
-    fn received(&mut self, name: &PromelaReference, fields: &[ReceiveField]) -> LoweringResult<()> {
+    fn note_receive(
+        &mut self,
+        name: &PromelaReference,
+        fields: &[ReceiveField],
+    ) -> LoweringResult<()> {
         let mut leaves = Vec::new();
         for field in fields {
             match field {
@@ -352,15 +360,14 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(vec![ir::Stmt { kind, span }])
     }
 
-    fn send(
+    /// The single values of a message that is sent to the channel `name`.
+    fn message(
         &mut self,
         name: &PromelaReference,
         values: &[PromelaExpr],
-        sorted: bool,
         span: Span,
         inside: Option<usize>,
-    ) -> LoweringResult<Communication> {
-        let channel = self.channel(name, inside)?;
+    ) -> LoweringResult<Vec<ir::Expr>> {
         let mut given = Vec::new();
         for value in values {
             self.argument_values(value, inside, &mut given)?;
@@ -375,10 +382,7 @@ impl<'m> PromelaLowering<'m, '_> {
             // Whatever channel it is, its names may be mixed with numbers.
             self.bytes.extend(0..self.model.symbols.sets.len());
         }
-        let sorted = sorted && !self.is_rendezvous(&channel);
-        let communication = Communication::Send { channel, values: sent, sorted, span };
-        self.warn_of_misfit(name, &communication);
-        Ok(communication)
+        Ok(sent)
     }
 
     /// A message has no more values than those of some channel, as SPIN has it.
@@ -404,7 +408,7 @@ impl<'m> PromelaLowering<'m, '_> {
         };
         let span = expr.span;
         let started = self.process_named(process)?;
-        let values = self.run_arguments(process, started, arguments, expr, number)?;
+        let values = self.run_arguments(started, arguments, span, number)?;
         let id = ProcessId::from_index(started);
         let kind = ir::StmtKind::Run { process: id, arguments: values, into };
         let mut body = vec![ir::Stmt { kind, span }];
@@ -428,7 +432,7 @@ impl<'m> PromelaLowering<'m, '_> {
         let mut body = Vec::new();
         for id in self.program.processes.keys() {
             let Some(variable) = self.program.processes[id].life.priority else { continue };
-            let slot = ir::Expr { kind: ir::ExprKind::SlotOf(id, Box::new(pid.clone())), span };
+            let slot = ir::Expr::new(ir::ExprKind::SlotOf(id, Box::new(pid.clone())), span);
             let slots = i64::from(self.program.slots(id));
             let there =
                 self.binary(BinaryOp::Less, slot.kind.clone(), ir::ExprKind::Constant(slots), span);

@@ -220,7 +220,7 @@ impl<'m> PromelaLowering<'m, '_> {
                 let slot = ir::ExprKind::SlotOf(process, Box::new(pid.clone()));
                 let is_there = ir::ExprKind::At {
                     process,
-                    slot: Some(Box::new(ir::Expr { kind: slot, span })),
+                    slot: Some(Box::new(ir::Expr::new(slot, span))),
                     location: LocationId::from_index(at),
                 };
                 let value = ir::ExprKind::Constant(place.node as i64 + 1);
@@ -245,7 +245,7 @@ impl<'m> PromelaLowering<'m, '_> {
     pub(super) fn non_progress_condition(&self, span: Span) -> ir::Expr {
         match self.program.any_instance_at_marked(|it| it.progress, span) {
             None => ir::Expr::constant(1, span),
-            Some(any) => ir::Expr { kind: ir::ExprKind::Unary(UnaryOp::Not, Box::new(any)), span },
+            Some(any) => ir::Expr::new(ir::ExprKind::Unary(UnaryOp::Not, Box::new(any)), span),
         }
     }
 }

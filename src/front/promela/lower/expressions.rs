@@ -1,19 +1,28 @@
 //! Expressions, places and channels.
 
+use super::parameters::refuse_index;
 use super::{LoweringResult, PromelaLowering, SymbolMeaning};
 use crate::diag::Diagnostic;
 use crate::front::promela::ast::{
     ChannelProbe, MtypeValue, PromelaExpr, PromelaExprKind, PromelaName, PromelaReference,
     ReceiveField,
 };
-use crate::front::promela::symbols::{PromelaInitializer, PromelaType};
+use crate::front::promela::symbols::{PromelaInitializer, PromelaSymbol, PromelaType};
 use crate::ir::{
     self, BinaryOp, ChannelId, ChannelRef, Communication, CommunicationFit, Entity, LocationId,
     PidRule, Place, PlaceSelector, ProcessId, ReceivePattern, UnaryOp,
 };
 use crate::source::Span;
 
-impl PromelaLowering<'_, '_> {
+/// An instance of a process, as an expression names it.
+#[derive(Clone, Copy)]
+struct InstanceReference<'e> {
+    process: &'e PromelaName,
+    /// Which instance; the oldest where there is none.
+    pid: Option<&'e PromelaExpr>,
+}
+
+impl<'m> PromelaLowering<'m, '_> {
     /// An expression, in the process with this number if it is in one.
     pub(super) fn expr(
         &mut self,
@@ -95,13 +104,15 @@ impl PromelaLowering<'_, '_> {
             }
             PromelaExprKind::PcValue(pid) => return self.place_number(pid, span, inside),
             PromelaExprKind::At { process, pid, label } => {
-                return self.at(process, pid.as_deref(), label, span, inside);
+                let instance = InstanceReference { process, pid: pid.as_deref() };
+                return self.at(instance, label, span, inside);
             }
             PromelaExprKind::Remote { process, pid, path } => {
-                return self.remote(process, pid.as_deref(), path, span, inside);
+                let instance = InstanceReference { process, pid: pid.as_deref() };
+                return self.remote(instance, path, span, inside);
             }
         };
-        Ok(ir::Expr { kind, span })
+        Ok(ir::Expr::new(kind, span))
     }
 
     /// Notes a piece of advice, once.
@@ -135,14 +146,14 @@ impl PromelaLowering<'_, '_> {
     ) -> LoweringResult<ir::Expr> {
         let span = reference.span;
         if let Some(channel) = self.fixed_channel(reference, inside)? {
-            return Ok(ir::Expr { kind: ir::ExprKind::ChannelNumber(channel), span });
+            return Ok(ir::Expr::new(ir::ExprKind::ChannelNumber(channel), span));
         }
         let (basic, _) = self.part(reference)?;
         if let PromelaType::Struct(_) = basic {
             return Err(Diagnostic::error(span, "a structure stands where a value is needed"));
         }
         let place = self.place(reference, inside)?;
-        Ok(ir::Expr { kind: ir::ExprKind::Read(place), span })
+        Ok(ir::Expr::new(ir::ExprKind::Read(place), span))
     }
 
     /// A single value, or a structure.
@@ -165,21 +176,13 @@ impl PromelaLowering<'_, '_> {
             }
         };
         let mut path = Vec::new();
-        self.index(
-            &symbol.name.text,
-            symbol.length,
-            reference.index.as_deref(),
-            span,
-            inside,
-            &mut path,
-        )?;
+        path.extend(self.index(symbol, reference.index.as_deref(), span, inside)?);
         let mut basic = symbol.basic;
         for (name, index) in &reference.fields {
             let (number, field) = self.field(basic, &name.text, name.span)?;
-            let (length, next) = (field.length, field.basic);
             path.push(PlaceSelector::Field(number));
-            self.index(&name.text, length, index.as_ref(), name.span, inside, &mut path)?;
-            basic = next;
+            path.extend(self.index(field, index.as_ref(), name.span, inside)?);
+            basic = field.basic;
         }
         Ok(Place { path, ..Place::variable(variable, span) })
     }
@@ -187,28 +190,20 @@ impl PromelaLowering<'_, '_> {
     /// The step from an array to its element; without an index it is the first.
     fn index(
         &mut self,
-        name: &str,
-        length: Option<u32>,
+        symbol: &PromelaSymbol,
         index: Option<&PromelaExpr>,
         span: Span,
         inside: Option<usize>,
-        path: &mut Vec<PlaceSelector>,
-    ) -> LoweringResult<()> {
-        match (length, index) {
-            (None, None) => Ok(()),
-            (None, Some(PromelaExpr { kind: PromelaExprKind::Number(0), .. })) => Ok(()),
-            (None, Some(index)) => {
-                Err(Diagnostic::error(index.span, format!("{name} is no array")))
-            }
-            (Some(_), None) => {
-                path.push(PlaceSelector::Index(ir::Expr::constant(0, span)));
-                Ok(())
-            }
-            (Some(_), Some(index)) => {
-                path.push(PlaceSelector::Index(self.expr(index, inside)?));
-                Ok(())
-            }
-        }
+    ) -> LoweringResult<Option<PlaceSelector>> {
+        let Some(_) = symbol.length else {
+            refuse_index(&symbol.name.text, index)?;
+            return Ok(None);
+        };
+        let index = match index {
+            None => ir::Expr::constant(0, span),
+            Some(index) => self.expr(index, inside)?,
+        };
+        Ok(Some(PlaceSelector::Index(index)))
     }
 
     /// The channel that a reference always stands for, if it is one.
@@ -281,7 +276,7 @@ impl PromelaLowering<'_, '_> {
         Ok(match probe {
             ChannelProbe::Empty | ChannelProbe::Full => kind,
             ChannelProbe::NotEmpty | ChannelProbe::NotFull => {
-                ir::ExprKind::Unary(UnaryOp::Not, Box::new(ir::Expr { kind, span }))
+                ir::ExprKind::Unary(UnaryOp::Not, Box::new(ir::Expr::new(kind, span)))
             }
         })
     }
@@ -409,13 +404,13 @@ impl PromelaLowering<'_, '_> {
     fn slot(
         &mut self,
         process: usize,
-        pid: Option<&PromelaExpr>,
-        name: &PromelaName,
+        instance: InstanceReference<'_>,
         inside: Option<usize>,
     ) -> LoweringResult<ir::Expr> {
+        let name = instance.process;
         let id = ProcessId::from_index(process);
         // Without a pid it is the oldest, as in SPIN.
-        let Some(pid) = pid else { return Ok(ir::Expr::constant(0, name.span)) };
+        let Some(pid) = instance.pid else { return Ok(ir::Expr::constant(0, name.span)) };
         let pid = self.expr(pid, inside)?;
         let slots = i64::from(self.program.slots(id));
         if let (Some(pid), PidRule::From(first)) =
@@ -425,19 +420,19 @@ impl PromelaLowering<'_, '_> {
             return Ok(ir::Expr::constant(pid - i64::from(first), name.span));
         }
         let span = pid.span;
-        Ok(ir::Expr { kind: ir::ExprKind::SlotOf(id, Box::new(pid)), span })
+        Ok(ir::Expr::new(ir::ExprKind::SlotOf(id, Box::new(pid)), span))
     }
 
     fn at(
         &mut self,
-        name: &PromelaName,
-        pid: Option<&PromelaExpr>,
+        instance: InstanceReference<'_>,
         label: &PromelaName,
         span: Span,
         inside: Option<usize>,
     ) -> LoweringResult<ir::Expr> {
+        let name = instance.process;
         let process = self.process_named(name)?;
-        let slot = Box::new(self.slot(process, pid, name, inside)?);
+        let slot = Box::new(self.slot(process, instance, inside)?);
         let control = &self.bodies[process].1;
         let place = control.locations.iter().position(|place| place.labels.contains(&label.text));
         let Some(place) = place else {
@@ -450,19 +445,19 @@ impl PromelaLowering<'_, '_> {
         };
         let location = LocationId::from_index(place);
         let process = ProcessId::from_index(process);
-        Ok(ir::Expr { kind: ir::ExprKind::At { process, slot: Some(slot), location }, span })
+        Ok(ir::Expr::new(ir::ExprKind::At { process, slot: Some(slot), location }, span))
     }
 
     fn remote(
         &mut self,
-        name: &PromelaName,
-        pid: Option<&PromelaExpr>,
+        instance: InstanceReference<'_>,
         path: &[(PromelaName, Option<PromelaExpr>)],
         span: Span,
         inside: Option<usize>,
     ) -> LoweringResult<ir::Expr> {
+        let name = instance.process;
         let process = self.process_named(name)?;
-        let slot = self.slot(process, pid, name, inside)?;
+        let slot = self.slot(process, instance, inside)?;
         let index = self.index_of(process);
         let Some(((first, first_index), fields)) = path.split_first() else {
             return Err(Diagnostic::error(span, "a variable is missing"));
@@ -482,7 +477,7 @@ impl PromelaLowering<'_, '_> {
             span,
         };
         let place = Place { slot: Some(Box::new(slot)), ..self.place(&reference, inside)? };
-        Ok(ir::Expr { kind: ir::ExprKind::Read(place), span })
+        Ok(ir::Expr::new(ir::ExprKind::Read(place), span))
     }
 
     /// `left operator right`.
@@ -493,7 +488,7 @@ impl PromelaLowering<'_, '_> {
         right: ir::ExprKind,
         span: Span,
     ) -> ir::Expr {
-        let part = |kind| Box::new(ir::Expr { kind, span });
-        ir::Expr { kind: ir::ExprKind::Binary(operator, part(left), part(right)), span }
+        let part = |kind| Box::new(ir::Expr::new(kind, span));
+        ir::Expr::new(ir::ExprKind::Binary(operator, part(left), part(right)), span)
     }
 }

@@ -36,7 +36,7 @@ impl PromelaLowering<'_, '_> {
         let mut known = Vec::new();
         for (field, value) in values.iter().enumerate() {
             known.push(match event.fields.get(field) {
-                Some(Some(_)) => Some(self.sent_value(channel, (field, value), event)?),
+                Some(Some(_)) => Some(self.sent_value(channel, field, value, event)?),
                 _ => None,
             });
         }
@@ -46,7 +46,8 @@ impl PromelaLowering<'_, '_> {
     fn sent_value(
         &self,
         channel: &ChannelRef,
-        (field, value): (usize, &Expr),
+        field: usize,
+        value: &Expr,
         event: &TraceEvent,
     ) -> LoweringResult<Expr> {
         self.require_unchanged(value)?;
@@ -61,7 +62,7 @@ impl PromelaLowering<'_, '_> {
         }
         let mut bounds = bounds.into_iter();
         match (bounds.next(), bounds.next()) {
-            (Some(bounds), None) => Ok(self.reduced(value, bounds)),
+            (Some((low, high)), None) => Ok(self.wrap_to_bounds(value, low, high)),
             _ => {
                 let error = "it is not known how wide the field is with which the trace compares this value";
                 Err(Diagnostic::error(value.span, error)
@@ -96,19 +97,19 @@ impl PromelaLowering<'_, '_> {
         }
     }
 
-    /// A value reduced to what lies between bounds, as storing it does.
-    fn reduced(&self, value: &Expr, bounds: (i64, i64)) -> Expr {
+    /// A value reduced to what lies from `least` to `greatest`, as storing it does.
+    fn wrap_to_bounds(&self, value: &Expr, least: i64, greatest: i64) -> Expr {
         let span = value.span;
         let with =
             |operator, kind, number| self.binary(operator, kind, ExprKind::Constant(number), span);
         if let ExprKind::Read(place) = &value.kind
             && let (low, high) = self.bounds_at(place)
-            && bounds.0 <= low
-            && high <= bounds.1
+            && least <= low
+            && high <= greatest
         {
             return value.clone();
         }
-        match bounds {
+        match (least, greatest) {
             (0, high @ (1 | 255)) => with(BinaryOp::BitAnd, value.kind.clone(), high),
             (-32768, 32767) => {
                 let low = with(BinaryOp::BitAnd, value.kind.clone(), 0xffff);
@@ -206,7 +207,7 @@ impl PromelaLowering<'_, '_> {
                     (ReceivePattern::Match(value.clone()), Some(value))
                 }
                 ReceivePattern::Into(place) => {
-                    let value = Expr { span: place.span, kind: ExprKind::Read(place.clone()) };
+                    let value = Expr::new(ExprKind::Read(place.clone()), place.span);
                     (ReceivePattern::Into(place), Some(value))
                 }
                 ReceivePattern::Any => (ReceivePattern::Any, None),
@@ -313,7 +314,7 @@ impl PromelaLowering<'_, '_> {
 }
 
 fn read(variable: VarId, span: Span) -> Expr {
-    Expr { kind: ExprKind::Read(Place::variable(variable, span)), span }
+    Expr::new(ExprKind::Read(Place::variable(variable, span)), span)
 }
 
 fn store(target: Place, value: Expr) -> Stmt {

@@ -340,7 +340,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
         if let Some(pid) = self.own_pid(number) {
             // Before all others, as they may begin with it.
             let (span, overflow) = (self.program.variables[pid].span, ir::OverflowRule::Wraps);
-            let value = ir::Expr { kind: ExprKind::Self_, span };
+            let value = ir::Expr::new(ExprKind::Self_, span);
             let kind = StmtKind::Assign { target: element(pid, None, span), value, overflow };
             prologue.insert(0, Stmt { kind, span });
         }
@@ -405,38 +405,38 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
         if symbol.parameter && matches!(symbol.basic, PromelaType::Struct(_)) {
             return self.structure_parameter(id, symbol, owner);
         }
-        let first = match &symbol.initial {
-            PromelaInitializer::Channel { capacity, fields, span } => {
-                Some(self.channels(symbol, owner, *capacity, fields, *span)?)
-            }
-            _ => None,
-        };
+        let first = self.channels(symbol, owner)?;
         if let (Some(first), false) = (first, symbol.assigned) {
             self.meanings.insert(id, SymbolMeaning::Channels(first, symbol.length.unwrap_or(1)));
             return Ok(());
         }
-        self.variable(id, symbol, owner, first, stores)
+        let variable = self.variable(symbol, owner)?;
+        self.meanings.insert(id, SymbolMeaning::Variable(variable));
+        self.initialize(variable, symbol, first, stores)
     }
 
-    /// Declares the variable that a symbol stands for, the channels in it beginning with `first`.
-    fn variable(
-        &mut self,
-        id: SymbolId,
-        symbol: &'m PromelaSymbol,
-        owner: Owner,
-        first: Option<ChannelId>,
-        stores: &mut Vec<Stmt>,
-    ) -> LoweringResult<()> {
+    /// Declares the variable that a symbol stands for.
+    fn variable(&mut self, symbol: &PromelaSymbol, owner: Owner) -> LoweringResult<VarId> {
         let ty = self.type_of(symbol)?;
         let scalars = self.program.scalars(ty) as usize;
-        let variable = self.program.variables.push(ir::Variable {
+        Ok(self.program.variables.push(ir::Variable {
             name: symbol.name.text.to_string(),
             ty,
             owner,
             initial: vec![Some(0); scalars],
             span: symbol.name.span,
-        });
-        self.meanings.insert(id, SymbolMeaning::Variable(variable));
+        }))
+    }
+
+    /// Gives a symbol's variable what it begins with, the channels in it beginning with `first`.
+    fn initialize(
+        &mut self,
+        variable: VarId,
+        symbol: &'m PromelaSymbol,
+        first: Option<ChannelId>,
+        stores: &mut Vec<Stmt>,
+    ) -> LoweringResult<()> {
+        let ir::Variable { ty, owner, .. } = self.program.variables[variable];
         let span = symbol.name.span;
         let indices: Vec<Option<u32>> = match symbol.length {
             None => vec![None],
@@ -452,7 +452,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
             let target = element(variable, index, span);
             let kind = StmtKind::Assign { target, value, overflow: ir::OverflowRule::Wraps };
             if let (ExprKind::Constant(value), StmtKind::Assign { .. }) =
-                (&self.known(&kind), &kind)
+                (&self.stored_constant(&kind), &kind)
             {
                 let at = index.unwrap_or(0) as usize;
                 let wrapped = self.wrap_value(ty, *value);
@@ -498,7 +498,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
                 for (at, &index) in indices.iter().enumerate() {
                     let channel = ir::ChannelRef::Named(ChannelId(first.0 + at as u32));
                     let (kind, span) = (ExprKind::ChannelNumber(channel), symbol.name.span);
-                    values.push((index, ir::Expr { kind, span }));
+                    values.push((index, ir::Expr::new(kind, span)));
                 }
             }
         }
@@ -517,12 +517,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
         for (at, field) in model.symbols.structs[structure].fields.iter().enumerate() {
             let mut inner = place.clone();
             inner.path.push(ir::PlaceSelector::Field(at as u32));
-            let channels = match &field.initial {
-                PromelaInitializer::Channel { capacity, fields, span } => {
-                    Some(self.channels(field, owner, *capacity, fields, *span)?)
-                }
-                _ => None,
-            };
+            let channels = self.channels(field, owner)?;
             for index in 0..field.length.unwrap_or(1) {
                 let mut part = inner.clone();
                 if field.length.is_some() {
@@ -533,7 +528,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
                 let value = match (&field.initial, channels) {
                     (_, Some(first)) => {
                         let channel = ir::ChannelRef::Named(ChannelId(first.0 + index));
-                        ir::Expr { kind: ExprKind::ChannelNumber(channel), span }
+                        ir::Expr::new(ExprKind::ChannelNumber(channel), span)
                     }
                     (PromelaInitializer::Value(value), _) => {
                         self.note_store(field.basic, value);
@@ -555,21 +550,22 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
     }
 
     /// The value an assignment is known to store, at the start of the program.
-    fn known(&self, kind: &StmtKind) -> ExprKind {
+    fn stored_constant(&self, kind: &StmtKind) -> ExprKind {
         match kind {
             StmtKind::Assign { value, .. } => value.kind.clone(),
             _ => ExprKind::Undefined,
         }
     }
 
+    /// Declares the channels that a symbol begins with; the first of them, if there are any.
     fn channels(
         &mut self,
         symbol: &PromelaSymbol,
         owner: Owner,
-        capacity: u32,
-        fields: &[PromelaType],
-        span: Span,
-    ) -> LoweringResult<ChannelId> {
+    ) -> LoweringResult<Option<ChannelId>> {
+        let &PromelaInitializer::Channel { capacity, ref fields, span } = &symbol.initial else {
+            return Ok(None);
+        };
         let leaves: Vec<PromelaType> =
             fields.iter().flat_map(|&field| self.model.symbols.leaves(field)).collect();
         let mut types = Vec::new();
@@ -594,7 +590,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
                 span,
             });
         }
-        Ok(first)
+        Ok(Some(first))
     }
 
     /// The start: what globals begin with, then the active processes in their order.
@@ -630,7 +626,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
         value: ir::Expr,
         span: Span,
     ) -> Stmt {
-        let number = |kind| ir::Expr { kind, span };
+        let number = |kind| ir::Expr::new(kind, span);
         let newest = number(ExprKind::Binary(
             ir::BinaryOp::Subtract,
             Box::new(number(ExprKind::Processes)),

@@ -9,9 +9,10 @@
 use super::actions::SentValue;
 use super::{LoweringResult, PromelaLowering, SymbolMeaning};
 use crate::diag::Diagnostic;
-use crate::front::promela::ast::{PromelaExpr, PromelaExprKind, PromelaName, PromelaReference};
+use crate::front::promela::ast::{PromelaExpr, PromelaExprKind, PromelaReference};
 use crate::front::promela::symbols::{PromelaSymbol, PromelaType, SymbolId};
 use crate::ir::{self, Entity, OverflowRule, Owner, Place, VarId};
+use crate::source::Span;
 
 /// What to do instead of giving an array to a process.
 const GIVE_NO_ARRAY: &str = "keep the array outside the process, or give its elements one by one";
@@ -163,7 +164,7 @@ impl<'m> PromelaLowering<'m, '_> {
             && let (PromelaType::Struct(_), _) = self.part(reference)?
         {
             let values = self.single_values(reference, inside)?;
-            let read = |place| ir::Expr { kind: ir::ExprKind::Read(place), span };
+            let read = |place| ir::Expr::new(ir::ExprKind::Read(place), span);
             given.extend(
                 values.into_iter().map(|(place, basic)| (read(place), SentValue::Leaf(basic))),
             );
@@ -184,10 +185,9 @@ impl<'m> PromelaLowering<'m, '_> {
     /// The arguments of a `run` of the process with the number `started`, one for each single value.
     pub(super) fn run_arguments(
         &mut self,
-        process: &PromelaName,
         started: usize,
         arguments: &[PromelaExpr],
-        run: &PromelaExpr,
+        span: Span,
         number: usize,
     ) -> LoweringResult<Vec<ir::Expr>> {
         let symbols = &self.model.symbols;
@@ -200,9 +200,9 @@ impl<'m> PromelaLowering<'m, '_> {
         }
         if expected.len() != given.len() {
             let (expected, given) = (expected.len(), given.len());
-            let error =
-                format!("{} takes {expected} arguments, but {given} are given", process.text);
-            let diagnostic = Diagnostic::error(run.span, error);
+            let process = &self.bodies[started].0.name.text;
+            let error = format!("{process} takes {expected} arguments, but {given} are given");
+            let diagnostic = Diagnostic::error(span, error);
             return Err(match self.has_structure(started, arguments) {
                 true => diagnostic.help("each single value of a structure is an argument"),
                 false => diagnostic,
@@ -252,7 +252,7 @@ impl<'m> PromelaLowering<'m, '_> {
         let targets = self.single_values(target, inside)?;
         let sources = self.single_values(source, inside)?;
         let stores = targets.into_iter().zip(sources).map(|((target, _), (source, _))| {
-            let value = ir::Expr { kind: ir::ExprKind::Read(source), span };
+            let value = ir::Expr::new(ir::ExprKind::Read(source), span);
             let kind = ir::StmtKind::Assign { target, value, overflow: OverflowRule::Wraps };
             ir::Stmt { kind, span }
         });
@@ -261,7 +261,7 @@ impl<'m> PromelaLowering<'m, '_> {
 }
 
 /// Nothing inside a parameter is an array; an index of 0 stands for no index, as elsewhere.
-fn refuse_index(name: &str, index: Option<&PromelaExpr>) -> LoweringResult<()> {
+pub(super) fn refuse_index(name: &str, index: Option<&PromelaExpr>) -> LoweringResult<()> {
     match index {
         None | Some(PromelaExpr { kind: PromelaExprKind::Number(0), .. }) => Ok(()),
         Some(index) => Err(Diagnostic::error(index.span, format!("{name} is no array"))),

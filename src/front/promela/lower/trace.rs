@@ -180,8 +180,10 @@ impl<'m> PromelaLowering<'m, '_> {
                 for value in values {
                     match &value.kind {
                         PromelaExprKind::Scratch => fields.push(None),
-                        PromelaExprKind::Variable(it) => self.uncompared(it, &mut fields)?,
-                        _ => fields.push(Some(self.compared(value)?)),
+                        PromelaExprKind::Variable(it) => {
+                            self.warn_of_uncompared_field(it, &mut fields)?
+                        }
+                        _ => fields.push(Some(self.lower_comparison(value)?)),
                     }
                 }
                 let channel = self.traced_channel(channel, stores)?;
@@ -191,8 +193,10 @@ impl<'m> PromelaLowering<'m, '_> {
                 for field in given {
                     match field {
                         ReceiveField::Any(_) => fields.push(None),
-                        ReceiveField::Into(it) => self.uncompared(it, &mut fields)?,
-                        ReceiveField::Match(value) => fields.push(Some(self.compared(value)?)),
+                        ReceiveField::Into(it) => self.warn_of_uncompared_field(it, &mut fields)?,
+                        ReceiveField::Match(value) => {
+                            fields.push(Some(self.lower_comparison(value)?))
+                        }
                     }
                 }
                 let channel = self.traced_channel(channel, stores)?;
@@ -203,7 +207,7 @@ impl<'m> PromelaLowering<'m, '_> {
     }
 
     /// A variable in the place of a field stands for any value, as in SPIN.
-    fn uncompared(
+    fn warn_of_uncompared_field(
         &mut self,
         reference: &PromelaReference,
         fields: &mut Vec<Option<ir::Expr>>,
@@ -217,7 +221,7 @@ impl<'m> PromelaLowering<'m, '_> {
     }
 
     /// What a field is compared with.
-    fn compared(&mut self, value: &PromelaExpr) -> LoweringResult<ir::Expr> {
+    fn lower_comparison(&mut self, value: &PromelaExpr) -> LoweringResult<ir::Expr> {
         let made = self.expr(value, None)?;
         match self.is_unchanged_by_action(&made) && !matches!(made.kind, ir::ExprKind::Self_) {
             true => Ok(made),

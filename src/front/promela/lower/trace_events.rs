@@ -35,7 +35,7 @@ impl SymbolicTruth {
             (SymbolicTruth::Never, _) | (_, SymbolicTruth::Never) => SymbolicTruth::Never,
             (SymbolicTruth::Always, it) | (it, SymbolicTruth::Always) => it,
             (SymbolicTruth::When(one), SymbolicTruth::When(other)) => {
-                SymbolicTruth::joined(BinaryOp::And, one, other)
+                SymbolicTruth::join_conditions(BinaryOp::And, one, other)
             }
         }
     }
@@ -45,7 +45,7 @@ impl SymbolicTruth {
             (SymbolicTruth::Always, _) | (_, SymbolicTruth::Always) => SymbolicTruth::Always,
             (SymbolicTruth::Never, it) | (it, SymbolicTruth::Never) => it,
             (SymbolicTruth::When(one), SymbolicTruth::When(other)) => {
-                SymbolicTruth::joined(BinaryOp::Or, one, other)
+                SymbolicTruth::join_conditions(BinaryOp::Or, one, other)
             }
         }
     }
@@ -56,18 +56,18 @@ impl SymbolicTruth {
             SymbolicTruth::Always => SymbolicTruth::Never,
             SymbolicTruth::When(it) => {
                 let span = it.span;
-                SymbolicTruth::When(ir::Expr {
-                    kind: ir::ExprKind::Unary(UnaryOp::Not, Box::new(it)),
+                SymbolicTruth::When(ir::Expr::new(
+                    ir::ExprKind::Unary(UnaryOp::Not, Box::new(it)),
                     span,
-                })
+                ))
             }
         }
     }
 
-    fn joined(operator: BinaryOp, one: ir::Expr, other: ir::Expr) -> SymbolicTruth {
+    fn join_conditions(operator: BinaryOp, one: ir::Expr, other: ir::Expr) -> SymbolicTruth {
         let span = one.span;
         let kind = ir::ExprKind::Binary(operator, Box::new(one), Box::new(other));
-        SymbolicTruth::When(ir::Expr { kind, span })
+        SymbolicTruth::When(ir::Expr::new(kind, span))
     }
 
     /// As an expression; nothing if it always holds.
@@ -97,6 +97,17 @@ pub(super) struct ReceiveObservation {
     pub(super) body: Vec<ir::Stmt>,
 }
 
+/// What an event of a trace may observe of a statement.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ObservedSide {
+    /// A send to a channel with room.
+    BufferedSend,
+    /// The send that a receive from a rendezvous channel completes.
+    MeetingSend,
+    /// A receive.
+    Receive,
+}
+
 impl<'m> PromelaLowering<'m, '_> {
     /// What the body of a send begins with.
     pub(super) fn observe_send(
@@ -107,7 +118,7 @@ impl<'m> PromelaLowering<'m, '_> {
     ) -> LoweringResult<Vec<ir::Stmt>> {
         let Some(trace) = self.trace.clone() else { return Ok(Vec::new()) };
         let span = stmt.span;
-        let same = self.match_events(&trace, channel, true, Some(false), span)?;
+        let same = self.match_events(&trace, channel, ObservedSide::BufferedSend, span)?;
         let mut known = Vec::new();
         for (event, same) in trace.events.iter().zip(&same) {
             known.push(match same {
@@ -130,10 +141,12 @@ impl<'m> PromelaLowering<'m, '_> {
             return Ok(ReceiveObservation { patterns, body: Vec::new() });
         };
         let span = stmt.span;
-        let sent = self.match_events(&trace, channel, true, Some(true), span)?;
-        let received = self.match_events(&trace, channel, false, None, span)?;
-        let asked: BTreeSet<usize> =
-            compared(&trace, &sent).union(&compared(&trace, &received)).copied().collect();
+        let sent = self.match_events(&trace, channel, ObservedSide::MeetingSend, span)?;
+        let received = self.match_events(&trace, channel, ObservedSide::Receive, span)?;
+        let asked: BTreeSet<usize> = compared_fields(&trace, &sent)
+            .union(&compared_fields(&trace, &received))
+            .copied()
+            .collect();
         let kept = self.keep_message(&trace, channel, patterns, &asked)?;
         let text = format!("`{}`", self.text(&ControlAction::Do(stmt), span));
         let of_sender = format!("the send that {text} receives");
@@ -144,20 +157,18 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(ReceiveObservation { patterns: kept.patterns, body })
     }
 
-    /// Of each event of the automaton, whether one on this channel is on its channel, in its direction, where the two
-    /// sides of it meet or not, as is asked.
+    /// Whether each event of the automaton is what is observed of a statement on this channel.
     fn match_events(
         &self,
         trace: &TraceAutomaton,
         channel: &ChannelRef,
-        is_send: bool,
-        by_meeting: Option<bool>,
+        side: ObservedSide,
         span: Span,
     ) -> LoweringResult<Vec<SymbolicTruth>> {
         use ChannelRef::{Computed, Element};
         let mut all = Vec::new();
         for event in &trace.events {
-            let same = match event.is_send == is_send {
+            let same = match event.is_send == (side != ObservedSide::Receive) {
                 true => self.is_same_channel(channel, &event.channel, span),
                 false => SymbolicTruth::Never,
             };
@@ -166,9 +177,12 @@ impl<'m> PromelaLowering<'m, '_> {
             {
                 self.require_unchanged(expr)?;
             }
-            let is_other = match (by_meeting, &same) {
-                (None, _) | (_, SymbolicTruth::Never) => false,
-                (Some(asked), _) => self.is_rendezvous_at(channel, &event.channel, span)? != asked,
+            let is_other = match (side, &same) {
+                (ObservedSide::Receive, _) | (_, SymbolicTruth::Never) => false,
+                _ => {
+                    let meets = self.is_rendezvous_at(channel, &event.channel, span)?;
+                    meets != (side == ObservedSide::MeetingSend)
+                }
             };
             all.push(if is_other { SymbolicTruth::Never } else { same });
         }
@@ -182,7 +196,7 @@ impl<'m> PromelaLowering<'m, '_> {
             let kind = ir::ExprKind::ChannelNumber(channel.clone());
             match channel {
                 ChannelRef::Computed(number) => (**number).clone(),
-                _ => ir::Expr { kind, span },
+                _ => ir::Expr::new(kind, span),
             }
         };
         let within = |id: &ir::ChannelId, first: &ir::ChannelId, count: u32| {
@@ -232,7 +246,7 @@ impl<'m> PromelaLowering<'m, '_> {
 }
 
 /// The fields that events compare which may be meant.
-fn compared(trace: &TraceAutomaton, same: &[SymbolicTruth]) -> BTreeSet<usize> {
+fn compared_fields(trace: &TraceAutomaton, same: &[SymbolicTruth]) -> BTreeSet<usize> {
     let possible =
         trace.events.iter().zip(same).filter(|(_, it)| !matches!(it, SymbolicTruth::Never));
     let fields = possible.flat_map(|(event, _)| event.fields.iter().enumerate());
@@ -246,7 +260,7 @@ fn take(trace: &TraceAutomaton, seen: &ObservedEvent<'_>) -> Vec<ir::Stmt> {
         return Vec::new();
     }
     let mut stmts = Vec::new();
-    if let Some(condition) = allowed(trace, seen, scope.clone()).condition(seen.span) {
+    if let Some(condition) = allowed_condition(trace, seen, scope.clone()).condition(seen.span) {
         let message = match trace.is_negated {
             false => format!("{} is no event that the {} allows here", seen.text, trace.title),
             true => format!("{} completes the {}", seen.text, trace.title),
@@ -279,7 +293,7 @@ fn equal(value: &ir::Expr, expected: &ir::Expr) -> SymbolicTruth {
     match (value.as_constant(), expected.as_constant()) {
         (Some(one), Some(other)) if one == other => SymbolicTruth::Always,
         (Some(_), Some(_)) => SymbolicTruth::Never,
-        _ => SymbolicTruth::joined(BinaryOp::Equal, value.clone(), expected.clone()),
+        _ => SymbolicTruth::join_conditions(BinaryOp::Equal, value.clone(), expected.clone()),
     }
 }
 
@@ -298,7 +312,7 @@ fn locations(trace: &TraceAutomaton) -> BTreeSet<i64> {
 }
 
 /// Whether an event does not violate the declaration.
-fn allowed(
+fn allowed_condition(
     trace: &TraceAutomaton,
     seen: &ObservedEvent<'_>,
     scope: SymbolicTruth,
@@ -325,10 +339,10 @@ fn allowed(
 }
 
 fn is_at(trace: &TraceAutomaton, location: i64, span: Span) -> ir::Expr {
-    let read = ir::Expr { kind: ir::ExprKind::Read(Place::variable(trace.variable, span)), span };
+    let read = ir::Expr::new(ir::ExprKind::Read(Place::variable(trace.variable, span)), span);
     let location = ir::Expr::constant(location, span);
     let kind = ir::ExprKind::Binary(BinaryOp::Equal, Box::new(read), Box::new(location));
-    ir::Expr { kind, span }
+    ir::Expr::new(kind, span)
 }
 
 /// Moves the automaton.
@@ -379,8 +393,7 @@ fn step(trace: &TraceAutomaton, seen: &ObservedEvent<'_>) -> ir::Stmt {
     if !give_up.is_empty() {
         branches.push((Vec::new(), give_up));
     }
-    let subject =
-        ir::Expr { kind: ir::ExprKind::Read(Place::variable(trace.variable, span)), span };
+    let subject = ir::Expr::new(ir::ExprKind::Read(Place::variable(trace.variable, span)), span);
     ir::Stmt { kind: StmtKind::Switch(subject, branches), span }
 }
 

@@ -7,7 +7,7 @@ use crate::front::promela::symbols::{PromelaSymbol, PromelaType};
 use crate::ir::{self, Domain, EnumType, ScalarType, Type, TypeId, interval};
 use crate::source::Span;
 
-impl PromelaLowering<'_, '_> {
+impl<'m> PromelaLowering<'m, '_> {
     /// The same type for every use of it.
     fn intern(&mut self, ty: Type) -> TypeId {
         match self.types.get(&ty) {
@@ -64,7 +64,8 @@ impl PromelaLowering<'_, '_> {
         if let Some(&known) = self.structs.get(&number) {
             return Ok(known);
         }
-        let about = &self.model.symbols.structs[number];
+        let model = self.model;
+        let about = &model.symbols.structs[number];
         let mut fields = Vec::new();
         for field in &about.fields {
             fields.push((field.name.text.to_string(), self.type_of(field)?));
@@ -115,14 +116,15 @@ impl PromelaLowering<'_, '_> {
         of: PromelaType,
         name: &str,
         span: Span,
-    ) -> LoweringResult<(u32, &PromelaSymbol)> {
+    ) -> LoweringResult<(u32, &'m PromelaSymbol)> {
         let PromelaType::Struct(number) = of else {
             return Err(Diagnostic::error(
                 span,
                 format!("there is no field {name}: this is no structure"),
             ));
         };
-        let about = &self.model.symbols.structs[number];
+        let model = self.model;
+        let about = &model.symbols.structs[number];
         let found = about.fields.iter().enumerate().find(|(_, field)| &*field.name.text == name);
         match found {
             Some((at, field)) => Ok((at as u32, field)),

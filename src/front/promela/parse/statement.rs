@@ -229,7 +229,7 @@ impl PromelaParser {
             _ => return self.condition(),
         };
         if self.at_call() {
-            return self.inlined(sequence, None);
+            return self.inline_call(sequence, None);
         }
         match &*word {
             "atomic" => self.block("atomic").map(PromelaStmtKind::Atomic),
@@ -375,7 +375,7 @@ impl PromelaParser {
     }
 
     /// A call of an `inline`, whose body is a block. What it returns is stored to `result`.
-    fn inlined(
+    fn inline_call(
         &mut self,
         sequence: &mut Vec<PromelaStmt>,
         result: Option<PromelaReference>,
@@ -424,7 +424,7 @@ impl PromelaParser {
         }
         if self.accept("=") {
             if self.at_call() {
-                return self.inlined(sequence, Some(reference));
+                return self.inline_call(sequence, Some(reference));
             }
             return Ok(PromelaStmtKind::Assign(reference, self.expression()?));
         }
@@ -542,7 +542,9 @@ impl PromelaParser {
             return self
                 .error(start, format!("this loop goes from {low} to {high}, so it never begins"));
         }
-        self.counted(sequence, counter, (first, BinaryOp::LessEqual, last), Vec::new(), start)
+        let relation = BinaryOp::LessEqual;
+        let range = CountingLoop { counter, first, relation, last, before: Vec::new() };
+        self.counting_loop(sequence, range, start)
     }
 
     /// `for (i in a)`: the indices of an array, or the messages of a channel.
@@ -573,13 +575,14 @@ impl PromelaParser {
             };
             let put = PromelaStmtKind::Send { channel: over, values: vec![value], sorted: false };
             let before = [take, put].map(|kind| PromelaStmt::new(kind, start)).to_vec();
-            return self.counted(
-                sequence,
-                position,
-                (number(0), BinaryOp::Less, length),
+            let range = CountingLoop {
+                counter: position,
+                first: number(0),
+                relation: BinaryOp::Less,
+                last: length,
                 before,
-                start,
-            );
+            };
+            return self.counting_loop(sequence, range, start);
         }
         let Some(length) = about.length else {
             return self.error(
@@ -588,8 +591,14 @@ impl PromelaParser {
             );
         };
         self.single(&counter)?;
-        let range = (number(0), BinaryOp::LessEqual, number(i64::from(length) - 1));
-        self.counted(sequence, counter, range, Vec::new(), start)
+        let range = CountingLoop {
+            counter,
+            first: number(0),
+            relation: BinaryOp::LessEqual,
+            last: number(i64::from(length) - 1),
+            before: Vec::new(),
+        };
+        self.counting_loop(sequence, range, start)
     }
 
     /// A variable of our own that counts the messages of a channel.
@@ -610,15 +619,14 @@ impl PromelaParser {
         Ok(PromelaReference { symbol, index: None, fields: Vec::new(), span })
     }
 
-    /// A loop over a range; `before` comes first in each round.
-    fn counted(
+    /// A loop over a range, whose body comes next.
+    fn counting_loop(
         &mut self,
         sequence: &mut Vec<PromelaStmt>,
-        counter: PromelaReference,
-        (first, relation, last): (PromelaExpr, BinaryOp, PromelaExpr),
-        before: Vec<PromelaStmt>,
+        range: CountingLoop,
         span: Span,
     ) -> PromelaParseResult<PromelaStmtKind> {
+        let CountingLoop { counter, first, relation, last, before } = range;
         sequence.push(PromelaStmt::new(PromelaStmtKind::Assign(counter.clone(), first), span));
         let left = self.read(counter.clone());
         let test = PromelaExprKind::Binary(relation, Box::new(left), Box::new(last));
@@ -711,6 +719,17 @@ impl PromelaParser {
             false => self.error(reference.span, format!("{} cannot count", symbol.name.text)),
         }
     }
+}
+
+/// A loop over a range.
+struct CountingLoop {
+    counter: PromelaReference,
+    first: PromelaExpr,
+    /// How the counter is to the last value in each round.
+    relation: BinaryOp,
+    last: PromelaExpr,
+    /// What comes first in each round.
+    before: Vec<PromelaStmt>,
 }
 
 fn skip(span: Span) -> PromelaStmtKind {

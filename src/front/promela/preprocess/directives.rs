@@ -171,7 +171,7 @@ impl Preprocessor<'_> {
         let path = folder.join(&**name);
         let name = path.display().to_string();
         // A search that goes on has brought the files it began with.
-        let kept = self.sources.iter().skip(1).position(|file| file.name == name);
+        let kept = self.sources.iter().skip(1).position(|it| it.name == name && !it.is_property);
         let number = match kept {
             Some(number) => number as u32 + 1,
             None => {

@@ -35,6 +35,15 @@ pub(super) struct MacroDefinition {
 /// An argument of a use of a macro.
 type MacroArgument = Vec<ExpandedToken>;
 
+/// A use of a macro.
+#[derive(Clone, Copy)]
+struct MacroUse<'u> {
+    found: &'u MacroDefinition,
+    arguments: &'u [MacroArgument],
+    /// The name of the macro, where it is used.
+    site: &'u PromelaToken,
+}
+
 impl MacroDefinition {
     /// The number of the parameter that a token is.
     fn parameter(&self, token: &PromelaToken) -> Option<usize> {
@@ -160,7 +169,7 @@ impl Preprocessor<'_> {
     ) -> Result<bool, Diagnostic> {
         let arguments = match &found.parameters {
             None => Vec::new(),
-            Some(parameters) => {
+            Some(_) => {
                 let Some(next) = self.raw()? else { return Ok(false) };
                 if !next.0.is("(") {
                     self.ready.push_front(next);
@@ -168,7 +177,7 @@ impl Preprocessor<'_> {
                 }
                 self.line_ended |= next.0.after_line_end;
                 let arguments = self.arguments(token.span, found.rest())?;
-                self.counted_arguments(token.span, &name, parameters.len(), found, arguments)?
+                self.check_argument_count(token.span, &name, found, arguments)?
             }
         };
         if hidden.len() >= MACROS_MAX {
@@ -179,7 +188,7 @@ impl Preprocessor<'_> {
         let mut set = (**hidden).clone();
         set.push(name);
         let set = Rc::new(set);
-        let mut made = self.substitute(found, &arguments, token)?;
+        let mut made = self.substitute(MacroUse { found, arguments: &arguments, site: token })?;
         not_too_many(self.ready.len() + made.len(), token.span)?;
         self.spend(set.len() + made.len(), token.span)?;
         match (made.first_mut(), self.ready.front_mut()) {
@@ -202,7 +211,7 @@ impl Preprocessor<'_> {
                 Some((_, united)) => united.clone(),
                 None => {
                     self.spend(theirs.len(), made.span)?;
-                    both(set, &theirs)
+                    union_hide_sets(set, &theirs)
                 }
             };
             last = Some((theirs, united.clone()));
@@ -212,14 +221,14 @@ impl Preprocessor<'_> {
     }
 
     /// The arguments of a use, if they are as many as the macro takes.
-    fn counted_arguments(
+    fn check_argument_count(
         &self,
         span: Span,
         name: &str,
-        expected: usize,
         found: &MacroDefinition,
         mut arguments: Vec<MacroArgument>,
     ) -> Result<Vec<MacroArgument>, Diagnostic> {
+        let expected = found.parameters.as_ref().map_or(0, Vec::len);
         // Nothing between the brackets is no argument, or one that is empty.
         if let ([only], 0) = (arguments.as_slice(), expected)
             && only.is_empty()
@@ -275,12 +284,8 @@ impl Preprocessor<'_> {
     }
 
     /// The body of a macro, with its arguments in the place of its parameters, where it is used.
-    fn substitute(
-        &mut self,
-        found: &MacroDefinition,
-        arguments: &[MacroArgument],
-        site: &PromelaToken,
-    ) -> Result<Vec<ExpandedToken>, Diagnostic> {
+    fn substitute(&mut self, replaced: MacroUse<'_>) -> Result<Vec<ExpandedToken>, Diagnostic> {
+        let MacroUse { found, arguments, site } = replaced;
         let body = found.body(arguments);
         let mut made: Vec<ExpandedToken> = Vec::new();
         let mut at = 0;
@@ -290,7 +295,7 @@ impl Preprocessor<'_> {
                 && found.parameters.is_some()
                 && let Some(number) = next.and_then(|it| found.parameter(it))
             {
-                let text = spelled(&arguments[number]);
+                let text = spell_as_text(&arguments[number]);
                 self.spend(text.len(), site.span)?;
                 let kind = PromelaTokenKind::Text(text.into());
                 made.push((
@@ -299,7 +304,7 @@ impl Preprocessor<'_> {
                 ));
                 at += 2;
             } else if next.is_some_and(|next| next.is("##")) && body.len() > at + 2 {
-                made.extend(self.pasted(found, arguments, &body, &mut at, site)?);
+                made.extend(self.paste_operands(replaced, &body, &mut at)?);
             } else if let Some(number) = found.parameter(token) {
                 let mut argument = self.expand_argument(arguments[number].clone())?;
                 // It stands where the parameter does.
@@ -318,14 +323,13 @@ impl Preprocessor<'_> {
     }
 
     /// What `##` makes of the operands from token `at` of a body on; arguments are pasted as they are written.
-    fn pasted(
+    fn paste_operands(
         &mut self,
-        found: &MacroDefinition,
-        arguments: &[MacroArgument],
+        replaced: MacroUse<'_>,
         body: &[PromelaToken],
         at: &mut usize,
-        site: &PromelaToken,
     ) -> Result<Vec<ExpandedToken>, Diagnostic> {
+        let MacroUse { found, arguments, site } = replaced;
         let operand = |token: &PromelaToken| match found.parameter(token) {
             Some(number) => arguments[number].clone(),
             None => vec![(token.clone(), HideSet::default())],
@@ -400,7 +404,7 @@ fn not_too_many(tokens: usize, span: Span) -> Result<(), Diagnostic> {
 }
 
 /// The names of both sets, each once.
-fn both(one: &HideSet, other: &HideSet) -> HideSet {
+fn union_hide_sets(one: &HideSet, other: &HideSet) -> HideSet {
     if other.is_empty() {
         return one.clone();
     }
@@ -410,7 +414,7 @@ fn both(one: &HideSet, other: &HideSet) -> HideSet {
 }
 
 /// Tokens as a text that `#` makes of them; quotes within quotes are escaped.
-fn spelled(tokens: &[ExpandedToken]) -> String {
+fn spell_as_text(tokens: &[ExpandedToken]) -> String {
     spell(tokens.iter().map(|(token, _)| token), |token| {
         let text = token.text();
         match token.kind {

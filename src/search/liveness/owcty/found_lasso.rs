@@ -4,7 +4,8 @@ use super::region::open_layers;
 use super::saved_cycles::CycleOperation;
 use super::{ReachedStates, SavedCycleSearch, contradiction};
 use crate::exec::ProcessSet;
-use crate::search::liveness::nested_dfs::{Lasso, ProbeVerdict};
+use crate::search::lasso::Lasso;
+use crate::search::liveness::nested_dfs::ProbeVerdict;
 use crate::search::trace::TraceFinder;
 use spill::Result;
 
@@ -32,7 +33,7 @@ impl SavedCycleSearch {
         let Some(target) = &self.target else {
             return Err(contradiction("a round has no beginning"));
         };
-        let levels = (&reached.levels, &reached.codec);
+        let levels = reached.stored_levels(finder.disk);
         let Some(mut states) = finder.path_to(levels, target.level, &target.state)? else {
             return Ok(None);
         };

@@ -48,11 +48,12 @@ use crate::search::checkpoint::SavedSearch;
 use crate::search::control::{SearchPhase, SearchProgress};
 use crate::search::expand::{ObligationBuffer, RANK};
 use crate::search::orphan_files::remove_orphan_files;
-use crate::search::trace::TraceFinder;
+use crate::search::trace::{StoredLevels, TraceFinder};
 use crate::search::{MemoryPlan, SearchControl};
 use fair_cycle::FairCycleBuilder;
 use marks::{MarkCounts, ShardMarks};
 use region::CycleRegion;
+use region::RegionLayout;
 use region_keys::RegionKeys;
 use saved_cycles::{CycleOperation, FairCyclePath};
 use spill::{Codec, Disk, Error, FileName, FileSegment, Result, SavedLevels, Store, WIDTH_MAX};
@@ -78,6 +79,22 @@ pub struct ProductAcceptance<'a> {
     pub is_weak: bool,
 }
 
+/// A product, in which accepting cycles are looked for.
+pub struct AcceptingProduct<'a> {
+    /// Its states and steps.
+    pub model: &'a dyn StateSpace,
+    /// Which of its cycles are accepting.
+    pub acceptance: ProductAcceptance<'a>,
+}
+
+/// What the directory of a search for cycles holds.
+pub struct CycleCheckpoint {
+    /// The states that were reached.
+    pub reached: ReachedStates,
+    /// How far the search for cycles is.
+    pub saved: SavedCycleSearch,
+}
+
 /// Where the states that were reached lie.
 pub struct ReachedStates {
     levels: SavedLevels,
@@ -93,6 +110,11 @@ impl ReachedStates {
         let (levels, codec) = (saved.store.levels.clone(), saved.codec()?);
         let states = levels.keys_by_level().sum();
         Ok(ReachedStates { levels, states, codec, files: saved.files().collect() })
+    }
+
+    /// Their levels, on this disk.
+    fn stored_levels<'s>(&'s self, disk: &'s dyn Disk) -> StoredLevels<'s> {
+        StoredLevels { disk, levels: &self.levels, codec: &self.codec }
     }
 }
 
@@ -124,8 +146,7 @@ impl<'a> CycleSearch<'a> {
     /// to stop. Then the store is not needed any more.
     pub fn gather(
         store: &Store,
-        model: &dyn StateSpace,
-        accepting: &ProductAcceptance,
+        product: &AcceptingProduct<'_>,
         disk: &dyn Disk,
         control: &SearchControl,
         shard_states: Option<u64>,
@@ -134,17 +155,12 @@ impl<'a> CycleSearch<'a> {
         let levels = store.levels();
         let states = levels.saved().keys_by_level().sum();
         let shard_states = shard_states.unwrap_or_else(|| region::shard_states(states));
-        let keys = RegionKeys::of(model.width(), store.codec());
+        let keys = RegionKeys::of(product.model.width(), store.codec());
         let stop = || control.should_stop();
-        let place = (disk, shard_states);
-        let Some(region) = region::build(
-            &store.runs(),
-            &keys,
-            &|it| (accepting.component)(it).is_some(),
-            place,
-            &stop,
-        )?
-        else {
+        let is_wanted = |state: &[u8]| (product.acceptance.component)(state).is_some();
+        let layout = RegionLayout { keys: &keys, shard_states };
+        let region = region::build(&store.runs(), layout, &is_wanted, disk, &stop)?;
+        let Some(region) = region else {
             return Ok(None);
         };
         let marks: Vec<ShardMarks> =
@@ -155,7 +171,7 @@ impl<'a> CycleSearch<'a> {
             CycleOperation::Sweep(SweepKind::Count)
         };
         let saved = SavedCycleSearch {
-            digest: model.digest(),
+            digest: product.model.digest(),
             region,
             marks,
             next,
@@ -169,20 +185,23 @@ impl<'a> CycleSearch<'a> {
             walk: None,
             seconds: 0.0,
         };
-        saved.region.last().map_or(Ok(()), |last| make_durable(disk, length(last)))?;
+        if let Some((file, length)) = saved.region.last().map(length) {
+            make_durable(disk, file, length)?;
+        }
         saved.commit(disk)?;
         Ok(Some(saved))
     }
 
     /// Goes on from what was saved.
     pub fn resume(
-        model: &'a dyn StateSpace,
-        accepting: ProductAcceptance<'a>,
+        product: AcceptingProduct<'a>,
         disk: Arc<dyn Disk>,
-        (reached, saved): (ReachedStates, SavedCycleSearch),
+        checkpoint: CycleCheckpoint,
         plan: MemoryPlan,
         control: &'a SearchControl,
     ) -> Result<CycleSearch<'a>> {
+        let AcceptingProduct { model, acceptance: accepting } = product;
+        let CycleCheckpoint { reached, saved } = checkpoint;
         if saved.digest != model.digest() {
             return Err(Error::corrupt(saved_cycles::CYCLES, 0, "it belongs to another model"));
         }
@@ -431,11 +450,10 @@ impl<'a> CycleSearch<'a> {
 
     /// Chooses the state that a round begins with; false if told to stop.
     fn pick(&mut self) -> Result<bool> {
-        let ReachedStates { levels, codec, .. } = &self.reached;
         let picking = TargetPicker {
             region: &self.region,
             marks: &self.saved.marks,
-            levels: (levels, codec),
+            levels: self.reached.stored_levels(&*self.region.disk),
             from: self.saved.target.as_ref().map_or(0, |it| it.level),
         };
         let name = FileName::Layer { sweep: self.saved.sweeps, shard: u16::MAX };
@@ -519,8 +537,8 @@ impl<'a> CycleSearch<'a> {
     /// Makes all that was done durable.
     fn checkpoint(&mut self) -> Result<()> {
         let before = self.region.control.progress.enter(SearchPhase::Saving);
-        for file in self.fresh.drain(..) {
-            make_durable(&*self.region.disk, file)?;
+        for (file, length) in self.fresh.drain(..) {
+            make_durable(&*self.region.disk, file, length)?;
         }
         self.saved.seconds = self.seconds();
         self.saved.commit(&*self.region.disk)?;
@@ -552,7 +570,7 @@ fn length(piece: &FileSegment) -> (FileName, u64) {
     (piece.file, piece.at.offset + piece.at.length)
 }
 
-fn make_durable(disk: &dyn Disk, (file, length): (FileName, u64)) -> Result<()> {
+fn make_durable(disk: &dyn Disk, file: FileName, length: u64) -> Result<()> {
     disk.append_at(&file.to_string(), length)?.sync()
 }
 

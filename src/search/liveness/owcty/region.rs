@@ -46,15 +46,24 @@ pub(in crate::search) fn shard_states(states: u64) -> u64 {
     states.div_ceil(SHARDS).max(SHARD_MIN)
 }
 
-/// Writes those of `runs` that are wanted, such as what can lie on accepting cycles: so many in each shard.
+/// How a region is written.
+pub(in crate::search) struct RegionLayout<'k> {
+    /// What its states are in it.
+    pub(in crate::search) keys: &'k RegionKeys,
+    /// The most states of a shard.
+    pub(in crate::search) shard_states: u64,
+}
+
+/// Writes those of `runs` that are wanted, such as what can lie on accepting cycles.
 /// Nothing if told to stop. The file is flushed, but not synced.
 pub(in crate::search) fn build(
     runs: &Candidates,
-    keys: &RegionKeys,
+    layout: RegionLayout<'_>,
     is_wanted: &dyn Fn(&[u8]) -> bool,
-    (disk, shard_states): (&dyn Disk, u64),
+    disk: &dyn Disk,
     stop: &dyn Fn() -> bool,
 ) -> Result<Option<Vec<FileSegment>>> {
+    let RegionLayout { keys, shard_states } = layout;
     let width = keys.width();
     let mut merge = KeyMerge::new(width, runs.sources(width, None, None));
     let (mut batch, mut lifted, mut kept) = (Vec::new(), Vec::new(), Vec::new());

@@ -418,7 +418,8 @@ impl RegionSweep<'_> {
             if arrive {
                 arrivals.count(keys, end.as_deref(), hits)?;
             }
-            self.renumber(keys, (codes, hits), &mut expanded.state, &mut layer)?;
+            let swept = SweptBlock { keys, codes, hits };
+            self.renumber(swept, &mut expanded.state, &mut layer)?;
             writer.push(codes, self.turn.pending())?;
         }
         let (layer, returned) = layer.finish()?;
@@ -428,12 +429,11 @@ impl RegionSweep<'_> {
     /// Gives the states of a block their new numbers.
     fn renumber(
         &self,
-        keys: &[u8],
-        (codes, hits): (&mut [u8], &[u32]),
+        block: SweptBlock<'_>,
         state: &mut Vec<u8>,
         layer: &mut LayerWriter,
     ) -> Result<()> {
-        let width = self.width();
+        let (width, SweptBlock { keys, codes, hits }) = (self.width(), block);
         for (at, (code, &hits)) in codes.iter_mut().zip(hits).enumerate() {
             let key = || &keys[at * width..][..width];
             let next = self.turn.next(*code, hits, &mut || self.is_whole_seed(key(), state));
@@ -448,6 +448,16 @@ impl RegionSweep<'_> {
         }
         Ok(())
     }
+}
+
+/// A block of a shard, as a sweep comes by it.
+struct SweptBlock<'b> {
+    /// The keys of its states; none where they are not needed.
+    keys: &'b [u8],
+    /// The number that each state has.
+    codes: &'b mut [u8],
+    /// How many of the steps that are followed lead to each.
+    hits: &'b [u32],
 }
 
 /// The keys of the successors of a shard, in ascending order.

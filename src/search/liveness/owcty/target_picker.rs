@@ -4,15 +4,14 @@ use super::marks::{OUT, ShardMarks};
 use super::region::CycleRegion;
 use super::region_keys::place;
 use super::saved_cycles::RoundTarget;
-use spill::{
-    BlockDecoder, Codec, FileName, FileSegment, Result, SavedLevels, Segment, SegmentWriter,
-};
+use crate::search::trace::StoredLevels;
+use spill::{BlockDecoder, FileName, FileSegment, Result, Segment, SegmentWriter};
 
 /// A set of the states of a region, and the levels that these were reached in.
 pub(super) struct TargetPicker<'a> {
     pub(super) region: &'a CycleRegion<'a>,
     pub(super) marks: &'a [ShardMarks],
-    pub(super) levels: (&'a SavedLevels, &'a Codec),
+    pub(super) levels: StoredLevels<'a>,
     /// Levels below this have none.
     pub(super) from: u64,
 }
@@ -62,18 +61,17 @@ impl TargetPicker<'_> {
     }
 
     fn lowest_level_target(&self, wanted: &Segment) -> Result<Option<RoundTarget>> {
-        let (levels, codec) = self.levels;
         let mut found = StateLookup {
             segment: wanted,
             decoder: wanted.decoder(),
             block: None,
             states: Vec::new(),
         };
-        let CycleRegion { accepting, disk, control, keys, .. } = self.region;
+        let CycleRegion { model, accepting, control, keys, .. } = self.region;
         let whole = keys.whole();
         let (mut decoder, mut states) = (BlockDecoder::new(whole), Vec::new());
-        for level in self.from..levels.len() as u64 {
-            let segments = levels.open(&**disk, whole, &codec.unprojected(), level as usize)?;
+        for level in self.from..self.levels.levels.len() as u64 {
+            let segments = self.levels.open(*model, level as usize)?;
             for segment in &segments {
                 for block in 0..segment.blocks() {
                     if control.should_stop() {

@@ -1,38 +1,46 @@
-//! What a search for runs came to.
+//! The result of a search for a run that violates a property.
 
-use crate::cli::progress::ProgressDisplay;
-use crate::cli::warn;
+use super::{ProductCheck, SweepStatus};
 use crate::exec::Violation;
 use crate::report::ShorteningResult;
 use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict};
 use crate::search::liveness::shortest_lasso::ShorterRun;
 use crate::search::{SearchControl, SearchOutcome, SearchVerdict};
-use crate::session::{ProductCheck, SweepStatus};
 
-/// What there is to tell of a search.
-pub(super) struct LivenessSummary {
-    pub(super) found: ProbeVerdict,
-    pub(super) states: u64,
-    pub(super) transitions: u64,
+/// The result of a search for a run that violates a property, as far as it has come.
+pub struct LivenessSummary {
+    /// What was found.
+    pub found: ProbeVerdict,
+    /// States of the product that were visited.
+    pub states: u64,
+    /// Transitions between them.
+    pub transitions: u64,
     /// Steps that ended in errors.
-    pub(super) faults: u64,
-    pub(super) stage: LivenessStage,
+    pub faults: u64,
+    /// Where the search is, or was decided.
+    pub stage: LivenessStage,
     /// What came of looking for a shorter run than the one found first.
-    pub(super) shortened: Option<ShorteningResult>,
+    pub shortened: Option<ShorteningResult>,
+    /// Why the search for a shorter run failed, if it did.
+    pub shortening_failed: Option<String>,
     /// What it came to, where that is known and the run is not looked up.
-    pub(super) decided: Option<SearchVerdict>,
+    pub decided: Option<SearchVerdict>,
 }
 
 /// Where a search is, or was decided.
 #[derive(Clone, Copy)]
-pub(super) enum LivenessStage {
+pub enum LivenessStage {
+    /// In memory.
     Memory,
+    /// On disk: states are reached.
     Reachability,
+    /// On disk: sweeps take states out that lie on no accepting cycle.
     Sweeping(SweepStatus),
 }
 
 impl LivenessStage {
-    pub(super) fn name(self) -> &'static str {
+    /// As reports call it.
+    pub fn name(self) -> &'static str {
         match self {
             LivenessStage::Memory => "in memory",
             LivenessStage::Reachability => "reaching states",
@@ -40,7 +48,8 @@ impl LivenessStage {
         }
     }
 
-    pub(super) fn swept(self) -> Option<SweepStatus> {
+    /// How far the sweeps are, if there are any.
+    pub fn swept(self) -> Option<SweepStatus> {
         match self {
             LivenessStage::Sweeping(swept) => Some(swept),
             LivenessStage::Memory | LivenessStage::Reachability => None,
@@ -50,24 +59,26 @@ impl LivenessStage {
 
 impl LivenessSummary {
     /// Where nothing had to be searched.
-    pub(super) const UNSEARCHED: LivenessSummary = LivenessSummary {
+    pub const UNSEARCHED: LivenessSummary = LivenessSummary {
         found: ProbeVerdict::None,
         states: 0,
         transitions: 0,
         faults: 0,
         stage: LivenessStage::Memory,
         shortened: None,
+        shortening_failed: None,
         decided: None,
     };
 
-    pub(super) fn of_probe(
+    /// That of a probe in memory.
+    pub fn of_probe(
         ProbeResult { found, states, transitions, faults }: ProbeResult,
     ) -> LivenessSummary {
         LivenessSummary { found, states, transitions, faults, ..LivenessSummary::UNSEARCHED }
     }
 
     /// What it came to.
-    pub(super) fn verdict(&self) -> SearchVerdict {
+    pub fn verdict(&self) -> SearchVerdict {
         match (&self.found, self.decided) {
             (ProbeVerdict::None, _) => SearchVerdict::Verified,
             (ProbeVerdict::Found(_), _) => SearchVerdict::Violated,
@@ -76,7 +87,7 @@ impl LivenessSummary {
     }
 
     /// The same, where a look at states in memory that did not come to its end had come further.
-    pub(super) fn at_least(self, probe: &ProbeResult) -> LivenessSummary {
+    pub fn at_least(self, probe: &ProbeResult) -> LivenessSummary {
         match self.found == ProbeVerdict::Open && self.states < probe.states {
             true => {
                 let &ProbeResult { states, transitions, faults, .. } = probe;
@@ -92,7 +103,8 @@ impl LivenessSummary {
         }
     }
 
-    pub(super) fn on_disk(
+    /// That of a search on disk.
+    pub fn on_disk(
         found: ProbeVerdict,
         outcome: &SearchOutcome,
         swept: Option<SweepStatus>,
@@ -102,35 +114,32 @@ impl LivenessSummary {
         LivenessSummary {
             found,
             states: outcome.states(),
-            transitions: outcome.transitions,
+            transitions: outcome.counters.transitions,
             faults: faults.map(|(_, finding)| finding.count).sum(),
             stage: swept.map_or(LivenessStage::Reachability, LivenessStage::Sweeping),
             shortened: None,
+            shortening_failed: None,
             decided: None,
         }
     }
 
     /// The same with a shortest run instead of the one found, if one is wanted. Where looking for it does not come to its end,
     /// what was found stands.
-    pub(super) fn with_shortest_run(
+    pub fn with_shortest_run(
         self,
         judged: &ProductCheck<'_, '_>,
-        (states, memory): (Option<u64>, u64),
+        limits: ProbeLimits,
         control: &SearchControl,
     ) -> LivenessSummary {
         let ProbeVerdict::Found(found) = &self.found else { return self };
-        let limits = ProbeLimits { states: states.unwrap_or(u64::MAX), bytes: memory / 4 };
-        let shown = ProgressDisplay::of_wait("looking for a shorter run".into());
-        let shorter = judged.find_shorter_run(found, limits, control);
-        drop(shown);
-        let ShorterRun { lasso, below, steps, states, is_shortest: is_done } = match shorter {
-            Ok(Some(shorter)) => shorter,
-            Ok(None) => return self,
-            Err(error) => {
-                warn(format!("warning: the search for a shorter counterexample failed: {error}"));
-                return self;
-            }
-        };
+        let ShorterRun { lasso, below, steps, states, is_shortest: is_done } =
+            match judged.find_shorter_run(found, limits, control) {
+                Ok(Some(shorter)) => shorter,
+                Ok(None) => return self,
+                Err(error) => {
+                    return LivenessSummary { shortening_failed: Some(error.to_string()), ..self };
+                }
+            };
         let depth = (steps < below).then_some(steps as u64);
         let shortened = Some(ShorteningResult { below: below as u64, states, depth, is_done });
         LivenessSummary { found: ProbeVerdict::Found(lasso), shortened, ..self }

@@ -1,0 +1,318 @@
+//! What a command is to do, from its flags and its configuration file.
+
+use super::args::{
+    CheckArgs, LivenessArgs, ModelArgs, QuestionArgs, ReduceArgs, SessionArgs, StateSpaceQuery,
+};
+use super::collector::CheckCollector;
+use super::failure::CommandFailure;
+use super::{output, say};
+use crate::escape;
+use crate::front::{CycleLabel, LANGUAGES, Language};
+use crate::report::TraceDisplayOptions;
+use crate::session::config::{ConfigError, PropertyConfig};
+use crate::session::{
+    CheckConfig, PropertyRequest, RunLimits, SavedCheck, SavedLimits, SearchBudget, SearchOutputs,
+    SlotCounts,
+};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A model that a command reads.
+#[derive(Clone, Debug)]
+pub(super) struct ModelInput {
+    /// Its file.
+    pub path: PathBuf,
+    /// Its language, if the name of the file does not decide.
+    pub language: Option<&'static Language>,
+    /// Its texts, with their names, where they are not those of the files.
+    pub texts: Vec<(String, String)>,
+    /// How it is read, and what is checked of it.
+    pub config: CheckConfig,
+    /// The slots for processes, by their names, where a search before this one lacked some.
+    pub slots: SlotCounts,
+    /// When a survey of the model has to end.
+    pub deadline: Option<Instant>,
+}
+
+impl ModelInput {
+    fn new(path: &Path, config: &CheckConfig) -> Result<ModelInput, CommandFailure> {
+        let language = config.model.language.as_deref().map(|name| {
+            Language::from_name(name).ok_or_else(|| {
+                let known: Vec<&str> = LANGUAGES.iter().map(|it| it.name).collect();
+                let known = known.join(", ");
+                CommandFailure::wrong(format!("there is no language {name}\n  help: use {known}"))
+            })
+        });
+        Ok(ModelInput {
+            path: path.to_path_buf(),
+            language: language.transpose()?,
+            texts: Vec::new(),
+            config: config.clone(),
+            slots: SlotCounts::new(),
+            deadline: None,
+        })
+    }
+}
+
+impl From<&ModelArgs> for ModelInput {
+    fn from(args: &ModelArgs) -> ModelInput {
+        let mut config = CheckConfig::default();
+        args.apply(&mut config);
+        ModelInput {
+            path: args.model.clone(),
+            language: args.language,
+            texts: Vec::new(),
+            config,
+            slots: SlotCounts::new(),
+            deadline: None,
+        }
+    }
+}
+
+/// What a session of a search takes, prints and writes.
+#[derive(Clone, Default)]
+pub(super) struct SessionOptions {
+    /// What it may take.
+    pub limits: RunLimits,
+    /// What it writes at its end.
+    pub outputs: SearchOutputs,
+    /// Whether the result is printed as one JSON object.
+    pub json: bool,
+    /// Whether the counterexample is left out.
+    pub no_trace: bool,
+    /// Whether each step of the counterexample is shown.
+    pub unfolded: bool,
+    /// Whether the counterexample is shown as a message sequence chart.
+    pub msc: bool,
+    /// Whether what the search took is printed.
+    pub verbose: bool,
+    /// The file of a trail for SPIN.
+    pub spin_trail: Option<PathBuf>,
+    /// Whether a property of the model that was not checked counts as a violation.
+    pub strict: bool,
+    /// Questions about the state space as a whole, each with a name.
+    pub state_space_queries: Vec<(String, StateSpaceQuery)>,
+    /// Whether only the lines of the Model Checking Contest are printed.
+    pub mcc: bool,
+    /// Whether the size of the state space is a question.
+    pub asks_space: bool,
+    /// When the time is up, if that was settled before the session began.
+    pub deadline: Option<Instant>,
+    /// Gathers the results where a check takes several searches.
+    pub collector: Option<Arc<CheckCollector>>,
+}
+
+impl SessionOptions {
+    /// Those of some flags, in a check with this configuration.
+    fn new(args: &SessionArgs, config: &CheckConfig) -> SessionOptions {
+        let SessionArgs { json, no_trace, unfolded, msc, verbose, .. } = *args;
+        SessionOptions {
+            limits: config.limits.clone(),
+            outputs: config.output.clone(),
+            json,
+            no_trace,
+            unfolded,
+            msc,
+            verbose,
+            spin_trail: args.spin_trail.clone(),
+            strict: config.properties.strict || args.strict,
+            ..SessionOptions::default()
+        }
+    }
+
+    /// Those of a session in a directory, which takes what the session before took, unless a flag says otherwise.
+    pub(super) fn resumed(args: &SessionArgs, saved: Option<&SavedLimits>, dir: &Path) -> Self {
+        let mut config = CheckConfig::default();
+        if let Some(saved) = saved {
+            config.limits = saved.next_session();
+            config.output = kept_outputs(args, saved, dir);
+        }
+        args.apply(&mut config);
+        SessionOptions::new(args, &config)
+    }
+
+    /// When the time is up, counted from now where nothing else was settled.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let counted = || self.limits.max_time.and_then(|time| Instant::now().checked_add(time));
+        self.deadline.or_else(counted)
+    }
+
+    /// What the directory keeps for the next session. Files have absolute names there.
+    pub(super) fn saved_limits(&self) -> SavedLimits {
+        let absolute = |name: &Option<String>| {
+            let path =
+                |it: &String| std::path::absolute(it).ok().map(|it| it.display().to_string());
+            name.as_ref().map(|it| path(it).unwrap_or_else(|| it.clone()))
+        };
+        let SearchOutputs { notify, report, junit, sarif } = &self.outputs;
+        let outputs = SearchOutputs {
+            notify: notify.clone(),
+            report: absolute(report),
+            junit: absolute(junit),
+            sarif: absolute(sarif),
+        };
+        SavedLimits::new(self.limits.clone(), outputs)
+    }
+
+    /// The memory of a search that begins, or goes on.
+    pub(super) fn budget(&self, goes_on: bool) -> SearchBudget {
+        let RunLimits { memory, threads, exec, .. } = self.limits;
+        SearchBudget { memory, threads, exec, goes_on, counts: false }
+    }
+
+    /// How a counterexample is shown.
+    pub(super) fn view(&self) -> TraceDisplayOptions {
+        let width = output::columns_of_output();
+        TraceDisplayOptions {
+            unfolded: self.unfolded,
+            chart: self.msc,
+            width,
+            ..TraceDisplayOptions::default()
+        }
+    }
+
+    /// Whether a file with the result is written.
+    pub(super) fn writes_results(&self) -> bool {
+        let SearchOutputs { report, junit, sarif, .. } = &self.outputs;
+        report.is_some() || junit.is_some() || sarif.is_some() || self.collector.is_some()
+    }
+}
+
+/// What is written at the end of a search in a directory, as it was said when the search began; nothing in a directory
+/// that was copied from elsewhere.
+fn kept_outputs(args: &SessionArgs, saved: &SavedLimits, dir: &Path) -> SearchOutputs {
+    if saved.is_kept_in(dir) {
+        return saved.outputs.clone();
+    }
+    let mut config = CheckConfig::default();
+    args.apply(&mut config);
+    let given = config.output.flags();
+    let left: Vec<String> = saved
+        .outputs
+        .flags()
+        .iter()
+        .filter(|it| !given.iter().any(|flag| flag.0 == it.0))
+        .map(|(flag, value)| format!("{flag} {}", escape::shell(value)))
+        .collect();
+    if !left.is_empty() {
+        say(format!(
+            "note: the directory comes from elsewhere, so what it says of its end is left out: {}; give it again if it is wanted",
+            left.join(" ")
+        ));
+    }
+    SearchOutputs::default()
+}
+
+/// `spillway resume`.
+#[derive(Clone)]
+pub(super) struct ResumeCommand {
+    /// The search directory.
+    pub dir: PathBuf,
+    /// What the session takes, prints and writes.
+    pub run: SessionOptions,
+}
+
+/// `spillway check`.
+#[derive(Clone)]
+pub(super) struct CheckCommand {
+    /// The model.
+    pub model: ModelInput,
+    /// What is checked, and how.
+    pub config: CheckConfig,
+    /// What the session takes, prints and writes.
+    pub run: SessionOptions,
+    /// The search directory; by default a temporary one.
+    pub dir: Option<PathBuf>,
+    /// The flags that concern properties of runs.
+    pub runs: LivenessArgs,
+    /// What a file asks.
+    pub questions: QuestionArgs,
+    /// Which reductions are used.
+    pub reductions: ReduceArgs,
+}
+
+impl CheckCommand {
+    /// What some flags ask for.
+    pub(super) fn new(args: &CheckArgs) -> Result<CheckCommand, CommandFailure> {
+        let read = |path: &PathBuf| CheckConfig::read(path);
+        let mut config = args.config.as_ref().map(read).transpose()?.unwrap_or_default();
+        args.apply(&mut config);
+        Ok(CheckCommand {
+            model: ModelInput::new(&args.model.model, &config)?,
+            run: SessionOptions::new(&args.run, &config),
+            config,
+            dir: args.dir.clone(),
+            runs: args.runs.clone(),
+            questions: args.questions.clone(),
+            reductions: args.reductions.clone(),
+        })
+    }
+
+    /// The command of a check that was saved, with other limits and another presentation.
+    pub(super) fn resumed(
+        saved: &SavedCheck,
+        dir: &Path,
+        run: SessionOptions,
+    ) -> Result<CheckCommand, CommandFailure> {
+        let config = CheckConfig {
+            limits: run.limits.clone(),
+            output: run.outputs.clone(),
+            ..saved.config()
+        };
+        let name = saved.files.first().map_or("", |it| &it.0);
+        let model = ModelInput::new(Path::new(name), &config)?;
+        Ok(CheckCommand {
+            model: ModelInput {
+                language: Some(saved.language()?),
+                texts: saved.files.clone(),
+                ..model
+            },
+            config,
+            run,
+            dir: Some(dir.to_path_buf()),
+            runs: LivenessArgs::default(),
+            questions: QuestionArgs::default(),
+            reductions: ReduceArgs::default(),
+        })
+    }
+
+    /// The property of runs that is checked, if one is.
+    pub(super) fn property(&self) -> Option<PropertyRequest<'_>> {
+        let PropertyConfig { ltl, automata, acceptance, non_progress, .. } =
+            &self.config.properties;
+        let formula = ltl.first().map(|it| PropertyRequest::Formula(it));
+        let automaton = automata.first().map(|it| PropertyRequest::Automaton(it));
+        let accept = acceptance.then_some(PropertyRequest::Labels(CycleLabel::Accept));
+        let progress = non_progress.then_some(PropertyRequest::Labels(CycleLabel::Progress));
+        formula.or(automaton).or(accept).or(progress)
+    }
+
+    /// Whether its time is up.
+    pub(super) fn is_over(&self) -> bool {
+        self.run.deadline.is_some_and(|it| it <= Instant::now())
+    }
+
+    /// Whether each of its searches may stop before its end by itself.
+    pub(super) fn is_limited(&self) -> bool {
+        let RunLimits { max_states, max_time, .. } = self.run.limits;
+        max_states.is_some() || max_time.is_some()
+    }
+
+    /// The same command with another configuration.
+    pub(super) fn reconfigured(&self, change: impl FnOnce(&mut CheckConfig)) -> CheckCommand {
+        let mut command = self.clone();
+        change(&mut command.config);
+        let CheckConfig { limits, output, .. } = &command.config;
+        command.model.config = command.config.clone();
+        (command.run.limits, command.run.outputs) = (limits.clone(), output.clone());
+        command
+    }
+}
+
+impl From<ConfigError> for CommandFailure {
+    fn from(error: ConfigError) -> CommandFailure {
+        let help = "keys are the long names of the flags, in the sections that docs/usage.md lists";
+        CommandFailure::wrong(format!("{error}\n  help: {help}"))
+    }
+}

@@ -1,0 +1,87 @@
+//! Numbers of a program's expressions, and dense tables by these numbers.
+//!
+//! An expression is a box in a tree, so it has no identity of its own. [`Program::number_exprs`] gives each
+//! expression of a finished or rewritten program a number, from 0 on without gaps. An analysis keeps what it
+//! finds out about expressions in an [`ExprMap`]. Copies of an expression have its number until the program is
+//! numbered again, so a table belongs to one program and is not kept across a rewriting.
+
+use super::walk_mut::{self, CodeMutator};
+use super::{Entity, Expr, ExprKind, Program};
+
+super::entity::entity! {
+    /// Numbers an [`Expr`] of a program.
+    ExprId,
+}
+
+impl ExprId {
+    /// The number of expressions that belong to no finished program.
+    pub const UNNUMBERED: ExprId = ExprId(u32::MAX);
+}
+
+impl Program {
+    /// Numbers all expressions, from 0 on.
+    pub fn number_exprs(&mut self) {
+        walk_mut::program(&mut ExprNumbering { next: 0 }, self);
+    }
+}
+
+/// Numbers expressions.
+struct ExprNumbering {
+    next: usize,
+}
+
+impl CodeMutator for ExprNumbering {
+    /// Long chains of operations lean to the left; they are followed without recursion.
+    fn expr(&mut self, mut expr: &mut Expr) {
+        loop {
+            expr.id = ExprId::from_index(self.next);
+            self.next += 1;
+            if !matches!(expr.kind, ExprKind::Binary(..)) {
+                return walk_mut::expr(self, expr);
+            }
+            let ExprKind::Binary(_, left, right) = &mut expr.kind else {
+                unreachable!("others have returned");
+            };
+            self.expr(right);
+            expr = left;
+        }
+    }
+}
+
+/// A dense table with an entry for some of a program's expressions.
+#[derive(Clone, Debug)]
+pub struct ExprMap<T> {
+    /// By number.
+    entries: Vec<Option<T>>,
+}
+
+impl<T> ExprMap<T> {
+    /// A table without entries.
+    pub fn new() -> ExprMap<T> {
+        ExprMap { entries: Vec::new() }
+    }
+
+    /// The entry of an expression, if it has one.
+    pub fn get(&self, expr: &Expr) -> Option<&T> {
+        self.entries.get(expr.id.index())?.as_ref()
+    }
+
+    /// The entry of an expression; the one given if it has none yet.
+    ///
+    /// # Panics
+    /// If the expression is not numbered.
+    pub fn get_or_insert(&mut self, expr: &Expr, entry: T) -> &mut T {
+        assert_ne!(expr.id, ExprId::UNNUMBERED, "tables are about expressions of a program");
+        let index = expr.id.index();
+        if self.entries.len() <= index {
+            self.entries.resize_with(index + 1, || None);
+        }
+        self.entries[index].get_or_insert(entry)
+    }
+}
+
+impl<T> Default for ExprMap<T> {
+    fn default() -> Self {
+        ExprMap::new()
+    }
+}

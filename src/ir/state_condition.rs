@@ -1,0 +1,62 @@
+//! Conditions on states that are checked beside the properties of the model.
+
+use super::{Expr, ExprKind, PropertyKind, UnaryOp};
+use serde::{Deserialize, Serialize};
+
+/// In which states a condition has to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConditionModality {
+    /// In every state: an invariant.
+    Always,
+    /// In some state: a reachability goal.
+    Sometimes,
+}
+
+impl ConditionModality {
+    /// As reports name it: `invariant`, `cover`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ConditionModality::Always => "invariant",
+            ConditionModality::Sometimes => "cover",
+        }
+    }
+
+    /// The property of a program that requires this of a condition.
+    pub fn property(self, condition: Expr) -> PropertyKind {
+        match self {
+            ConditionModality::Always => PropertyKind::Invariant(condition),
+            ConditionModality::Sometimes => {
+                let span = condition.span;
+                let kind = ExprKind::Unary(UnaryOp::Not, Box::new(condition));
+                PropertyKind::Cover(Expr::new(kind, span))
+            }
+        }
+    }
+}
+
+/// A condition on states that is checked beside the properties of the model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct StateCondition {
+    /// In which states it has to hold.
+    pub holds: ConditionModality,
+    /// What reports call it; its text if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// An expression of the model's language.
+    pub text: String,
+}
+
+impl StateCondition {
+    /// A condition without a name.
+    pub fn new(holds: ConditionModality, text: impl Into<String>) -> StateCondition {
+        StateCondition { holds, name: None, text: text.into() }
+    }
+
+    /// What messages call the place of its text: `invariant`, or `cover NAME`.
+    pub fn source_name(&self) -> String {
+        let modality = self.holds.name();
+        self.name.as_ref().map_or(modality.to_owned(), |name| format!("{modality} {name}"))
+    }
+}

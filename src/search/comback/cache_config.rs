@@ -1,0 +1,173 @@
+//! Which rebuilt states ComBack keeps.
+
+use rkyv::{Archive, Deserialize, Serialize};
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
+use thiserror::Error;
+
+/// A stratified cache keeps the states of every level whose number is a multiple of this, where nothing else is said.
+const STRATUM: u16 = 10;
+
+/// Which states are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub enum CacheKind {
+    /// None.
+    None,
+    /// Any; a random one goes.
+    Random,
+    /// Any; the oldest one goes.
+    Fifo,
+    /// Any; of some random ones that goes at which ways began least often lately.
+    Heuristic,
+    /// Those of every so manieth level; the oldest one goes.
+    Stratified(u16),
+}
+
+/// How many states are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub enum CacheSize {
+    /// As many as take so many bytes for each state found, if there is room.
+    BytesAState(u8),
+    /// So many, if there is room.
+    States(u64),
+    /// As many as the memory plan has room for.
+    Max,
+}
+
+impl Default for CacheSize {
+    /// Less than the tables take, however wide states are.
+    fn default() -> Self {
+        CacheSize::BytesAState(4)
+    }
+}
+
+/// Which rebuilt states are kept as starting points, and how many: `none`, `fifo`, `random:max`, `stratified-5:1000`.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Archive,
+    Serialize,
+    Deserialize,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+#[serde(into = "String", try_from = "String")]
+pub struct StateCacheConfig {
+    /// Which states are kept.
+    pub kind: CacheKind,
+    /// How many states are kept.
+    pub size: CacheSize,
+}
+
+impl Default for StateCacheConfig {
+    fn default() -> Self {
+        StateCacheConfig { kind: CacheKind::Fifo, size: CacheSize::default() }
+    }
+}
+
+/// A text that names no cache.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum StateCacheError {
+    /// There is no such kind of cache.
+    #[error(
+        "expected none, random, fifo, heuristic, stratified or stratified-K, and perhaps a number of states or `max`, such as \
+         fifo:10000"
+    )]
+    Kind,
+    /// Its size is no number of states.
+    #[error("`{0}` is not a number of states")]
+    Size(String),
+    /// No cache has a size.
+    #[error("none has no size")]
+    NoneWithSize,
+}
+
+impl FromStr for StateCacheConfig {
+    type Err = StateCacheError;
+
+    fn from_str(text: &str) -> Result<StateCacheConfig, StateCacheError> {
+        let (kind, size) = match text.split_once(':') {
+            None => (text, CacheSize::default()),
+            Some((kind, "max")) => (kind, CacheSize::Max),
+            Some((kind, size)) => {
+                let states = size.parse().ok().filter(|&states| states > 0);
+                let states = states.ok_or_else(|| StateCacheError::Size(size.to_owned()))?;
+                (kind, CacheSize::States(states))
+            }
+        };
+        if kind == "none" && text != "none" {
+            return Err(StateCacheError::NoneWithSize);
+        }
+        let stratum = kind.strip_prefix("stratified-").map(|it| it.parse().unwrap_or(0));
+        let kind = match (kind, stratum) {
+            ("none", _) => CacheKind::None,
+            ("random", _) => CacheKind::Random,
+            ("fifo", _) => CacheKind::Fifo,
+            ("heuristic", _) => CacheKind::Heuristic,
+            ("stratified", _) => CacheKind::Stratified(STRATUM),
+            (_, Some(levels)) if levels > 0 => CacheKind::Stratified(levels),
+            _ => return Err(StateCacheError::Kind),
+        };
+        Ok(StateCacheConfig { kind, size })
+    }
+}
+
+impl Display for StateCacheConfig {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            CacheKind::None => return out.write_str("none"),
+            CacheKind::Random => out.write_str("random"),
+            CacheKind::Fifo => out.write_str("fifo"),
+            CacheKind::Heuristic => out.write_str("heuristic"),
+            CacheKind::Stratified(levels) => write!(out, "stratified-{levels}"),
+        }?;
+        match self.size {
+            CacheSize::BytesAState(_) => Ok(()),
+            CacheSize::States(states) => write!(out, ":{states}"),
+            CacheSize::Max => out.write_str(":max"),
+        }
+    }
+}
+
+impl TryFrom<String> for StateCacheConfig {
+    type Error = StateCacheError;
+
+    fn try_from(text: String) -> Result<StateCacheConfig, StateCacheError> {
+        text.parse()
+    }
+}
+
+impl From<StateCacheConfig> for String {
+    fn from(cache: StateCacheConfig) -> String {
+        cache.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn caches_have_a_kind_and_perhaps_a_size() {
+        let cache = |kind, size| Ok(StateCacheConfig { kind, size });
+        let (usual, five) = (CacheSize::default(), CacheSize::States(5));
+        for (text, expected, written) in [
+            ("none", cache(CacheKind::None, usual), "none"),
+            ("random:max", cache(CacheKind::Random, CacheSize::Max), "random:max"),
+            ("fifo:5", cache(CacheKind::Fifo, five), "fifo:5"),
+            ("stratified", cache(CacheKind::Stratified(STRATUM), usual), "stratified-10"),
+            ("stratified-3:5", cache(CacheKind::Stratified(3), five), "stratified-3:5"),
+        ] {
+            assert_eq!(text.parse(), expected, "{text}");
+            assert_eq!(expected.unwrap().to_string(), written);
+        }
+        for wrong in
+            ["", "lru", "fifo:", "fifo:0", "fifo:many", "none:5", "stratified-0", "stratified-x"]
+        {
+            assert!(wrong.parse::<StateCacheConfig>().is_err(), "{wrong}");
+        }
+    }
+}

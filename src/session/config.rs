@@ -1,0 +1,423 @@
+//! Everything that a check needs to know, in one value.
+//!
+//! A [`CheckConfig`] is what the flags of the command line parse into, what a program that uses the library builds, what
+//! `spillway check --config FILE.toml` reads, and what a search directory keeps. Its keys are the long names of the flags.
+//! Each default is in the `Default` of its section.
+
+pub use super::quantity::{
+    DurationError, SizeError, format_duration, format_size, parse_duration, parse_size,
+};
+
+use super::{Fairness, KeyOrder, RunLimits, SearchOutputs};
+use crate::front::{ClaimChoice, Language, Options};
+use crate::ir::{ConditionModality, EndRule, OverflowRule, StateCondition};
+use crate::reduce::claim::FiniteRunPolicy;
+use crate::search::comback::{CombackSettings, HashWidth, StateCacheConfig};
+use crate::search::{CheckSelection, SearchLimits};
+use crate::source;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use thiserror::Error;
+
+/// What is checked of a model, how its state space is searched, and what that may take.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct CheckConfig {
+    /// How the model is read.
+    pub model: ModelConfig,
+    /// What is checked.
+    pub properties: PropertyConfig,
+    /// How the state space is searched.
+    pub search: SearchConfig,
+    /// What a session may take.
+    pub limits: RunLimits,
+    /// What is written at the end.
+    pub output: SearchOutputs,
+}
+
+/// Why a file holds no configuration.
+#[derive(Debug, Error)]
+#[error("{}: {message}", match .line { Some(line) => format!("{}:{line}", .file.display()), None => .file.display().to_string() })]
+pub struct ConfigError {
+    /// The file.
+    pub file: PathBuf,
+    /// The line at which reading failed, counted from 1; nothing if the file could not be read.
+    pub line: Option<usize>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl CheckConfig {
+    /// Reads a configuration from a file in TOML.
+    pub fn read(path: &Path) -> Result<CheckConfig, ConfigError> {
+        let failed = |line, message| ConfigError { file: path.to_path_buf(), line, message };
+        let bytes = source::read(path).map_err(|error| failed(None, error.to_string()))?;
+        let text = String::from_utf8(bytes).map_err(|it| failed(None, it.to_string()))?;
+        toml::from_str(&text).map_err(|error| {
+            let line = error.span().map(|it| text[..it.start].matches('\n').count() + 1);
+            failed(line, error.message().to_owned())
+        })
+    }
+
+    /// The options of reading a model in a language.
+    pub fn reading_options(&self, language: &Language) -> Options {
+        self.model.options(language, &self.properties)
+    }
+
+    /// What a search checks and when it stops.
+    pub fn search_limits(&self) -> SearchLimits {
+        let SearchConfig { keep_going, stop_when_answered, shortest, no_coverage, .. } =
+            self.search;
+        SearchLimits {
+            checks: self.properties.checks(),
+            stop_on_violation: !keep_going && !stop_when_answered,
+            stop_within_level: false,
+            stop_when_answered: stop_when_answered && !keep_going,
+            max_states: self.limits.max_states,
+            shortest,
+            coverage: !no_coverage,
+        }
+    }
+}
+
+/// How a model is read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct ModelConfig {
+    /// The name of its language; by default what the ending of its file says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+    /// Constants and macros that are defined, in order.
+    #[serde(rename = "define", skip_serializing_if = "Vec::is_empty")]
+    pub definitions: Vec<Definition>,
+    /// What becomes of values outside their variable's range, where the language leaves that open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overflow: Option<OverflowRule>,
+    /// What counts as a deadlock, where the language leaves that open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadlock: Option<EndRule>,
+    /// The number of instances that a `run` in a loop may make.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slots: Option<u32>,
+    /// Whether what is sent to a full channel is lost.
+    #[serde(skip_serializing_if = "is_false")]
+    pub lossy: bool,
+    /// The name of the never claim that belongs to the program; by default the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claim: Option<String>,
+    /// Whether the property that the model brings with it is left out.
+    #[serde(skip_serializing_if = "is_false")]
+    pub no_claim: bool,
+}
+
+impl ModelConfig {
+    /// The configuration that has a model read with these options.
+    pub fn of(options: &Options) -> ModelConfig {
+        let Options { defines, macros, overflow, deadlock, slots, claim, lossy, .. } = options;
+        let constants = defines.iter().map(|(name, value)| (name, value.to_string()));
+        let macros = macros.iter().map(|(name, text)| (name, text.clone()));
+        let define = |(name, value): (&String, String)| Definition {
+            name: name.clone(),
+            value: Some(value),
+        };
+        ModelConfig {
+            language: None,
+            definitions: constants.chain(macros).map(define).collect(),
+            overflow: *overflow,
+            deadlock: *deadlock,
+            slots: *slots,
+            lossy: *lossy,
+            claim: match claim {
+                ClaimChoice::Named(name) => Some(name.clone()),
+                ClaimChoice::First | ClaimChoice::Omit => None,
+            },
+            no_claim: *claim == ClaimChoice::Omit,
+        }
+    }
+
+    /// Which of the model's claims belongs to the program.
+    pub fn claim_choice(&self) -> ClaimChoice {
+        match &self.claim {
+            _ if self.no_claim => ClaimChoice::Omit,
+            None => ClaimChoice::First,
+            Some(name) => ClaimChoice::Named(name.clone()),
+        }
+    }
+
+    /// The options of reading a model in a language, to check these properties. Definitions are macros in a language
+    /// that has macros, and constants in others; there a definition whose value is no integer is left out.
+    fn options(&self, language: &Language, properties: &PropertyConfig) -> Options {
+        let (mut defines, mut macros) = (Vec::new(), Vec::new());
+        for definition in &self.definitions {
+            let name = definition.name.clone();
+            match (language.options.macros, definition.integer()) {
+                (true, _) => macros.push((name, definition.text().to_owned())),
+                (false, Some(value)) => defines.push((name, value)),
+                (false, None) => {}
+            }
+        }
+        Options {
+            defines,
+            macros,
+            overflow: self.overflow,
+            deadlock: self.deadlock,
+            slots: self.slots,
+            slots_by_process: Vec::new(),
+            claim: self.claim_choice(),
+            lossy: self.lossy,
+            conditions: properties.conditions(),
+            decided_elsewhere: properties.decided_elsewhere.clone(),
+        }
+    }
+}
+
+/// A constant or a macro that is defined from outside the model: `NAME=VALUE`, or `NAME` alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Definition {
+    /// Its name; of a macro perhaps with parameters.
+    pub name: String,
+    /// What it is, if that is said.
+    pub value: Option<String>,
+}
+
+/// A definition without a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("expected NAME=VALUE, or NAME alone")]
+pub struct DefinitionError;
+
+impl Definition {
+    /// The value, if it is an integer.
+    pub fn integer(&self) -> Option<i64> {
+        self.value.as_ref()?.parse().ok()
+    }
+
+    /// The text that a macro stands for: 1 where no value is given.
+    pub fn text(&self) -> &str {
+        self.value.as_deref().unwrap_or("1")
+    }
+}
+
+impl FromStr for Definition {
+    type Err = DefinitionError;
+
+    fn from_str(text: &str) -> Result<Definition, DefinitionError> {
+        let (name, value) = match text.split_once('=') {
+            None => (text, None),
+            Some((name, value)) => (name, Some(value.trim().to_owned())),
+        };
+        match name.trim() {
+            "" => Err(DefinitionError),
+            name => Ok(Definition { name: name.to_owned(), value }),
+        }
+    }
+}
+
+impl TryFrom<String> for Definition {
+    type Error = DefinitionError;
+
+    fn try_from(text: String) -> Result<Definition, DefinitionError> {
+        text.parse()
+    }
+}
+
+impl From<Definition> for String {
+    fn from(definition: Definition) -> String {
+        let Definition { name, value } = definition;
+        value.map_or(name.clone(), |value| format!("{name}={value}"))
+    }
+}
+
+/// Stands for every property of runs that the model has, where a formula or a name is expected.
+pub const ALL_FORMULAS: &str = "all";
+
+/// What is checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct PropertyConfig {
+    /// Expressions of the model's language that have to hold in every state.
+    #[serde(rename = "invariant", skip_serializing_if = "Vec::is_empty")]
+    pub invariants: Vec<String>,
+    /// Expressions of the model's language that have to hold in some state.
+    #[serde(rename = "cover", skip_serializing_if = "Vec::is_empty")]
+    pub covers: Vec<String>,
+    /// Conditions with names, such as a file of questions holds.
+    #[serde(rename = "condition", skip_serializing_if = "Vec::is_empty")]
+    pub named_conditions: Vec<StateCondition>,
+    /// The checks that count; by default all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only: Option<Vec<CheckKind>>,
+    /// Whether states without successors are no violations.
+    #[serde(skip_serializing_if = "is_false")]
+    pub no_deadlock: bool,
+    /// Formulas of linear temporal logic, or names of properties of the model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ltl: Vec<String>,
+    /// Files with automata that accept the runs that violate a property.
+    #[serde(rename = "automaton", skip_serializing_if = "Vec::is_empty")]
+    pub automata: Vec<PathBuf>,
+    /// Whether acceptance cycles are violations.
+    #[serde(skip_serializing_if = "is_false")]
+    pub acceptance: bool,
+    /// Whether non-progress cycles are violations.
+    #[serde(skip_serializing_if = "is_false")]
+    pub non_progress: bool,
+    /// What is assumed of finite runs where properties of runs are checked; by default what the property implies.
+    #[serde(rename = "deadlock-runs", skip_serializing_if = "Option::is_none")]
+    pub finite_runs: Option<FiniteRunPolicy>,
+    /// Which runs are checked.
+    #[serde(rename = "fair", skip_serializing_if = "is_default")]
+    pub fairness: Fairness,
+    /// Whether a property of the model that was not checked counts as a violation.
+    #[serde(skip_serializing_if = "is_false")]
+    pub strict: bool,
+    /// The names of properties of the model that other searches of the same check decide.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub decided_elsewhere: Vec<String>,
+}
+
+impl PropertyConfig {
+    /// The conditions on states that are checked beside the model's own properties.
+    pub fn conditions(&self) -> Vec<StateCondition> {
+        let unnamed = [
+            (ConditionModality::Always, &self.invariants),
+            (ConditionModality::Sometimes, &self.covers),
+        ];
+        let unnamed = unnamed.into_iter().flat_map(|(holds, texts)| {
+            texts.iter().map(move |text| StateCondition::new(holds, text.as_str()))
+        });
+        unnamed.chain(self.named_conditions.iter().cloned()).collect()
+    }
+
+    /// Whether properties of runs are asked for.
+    pub fn asks_runs(&self) -> bool {
+        let PropertyConfig { ltl, automata, acceptance, non_progress, .. } = self;
+        !ltl.is_empty() || !automata.is_empty() || *acceptance || *non_progress
+    }
+
+    /// Whether properties of states and steps are asked for in particular.
+    pub fn asks_states(&self) -> bool {
+        self.only.is_some() || !self.conditions().is_empty()
+    }
+
+    /// Whether more is asked for than one property of runs.
+    pub fn are_several(&self) -> bool {
+        let PropertyConfig { ltl, automata, acceptance, non_progress, .. } = self;
+        let labels = usize::from(*acceptance) + usize::from(*non_progress);
+        let is_all = ltl.iter().any(|it| it == ALL_FORMULAS);
+        is_all || ltl.len() + automata.len() + labels + usize::from(self.asks_states()) > 1
+    }
+
+    /// Has exactly these checks of states and steps count as violations.
+    pub fn set_checks(&mut self, checks: CheckSelection) {
+        let CheckSelection { deadlock, assertions, invariants, faults, claims } = checks;
+        let all = [
+            (CheckKind::Deadlock, deadlock),
+            (CheckKind::Assert, assertions),
+            (CheckKind::Invariant, invariants),
+            (CheckKind::Error, faults),
+            (CheckKind::Claim, claims),
+        ];
+        self.only = Some(all.into_iter().filter(|it| it.1).map(|it| it.0).collect());
+        self.no_deadlock = false;
+    }
+
+    /// The checks of states and steps that count as violations.
+    pub fn checks(&self) -> CheckSelection {
+        let is_selected = |kind| self.only.as_ref().is_none_or(|it| it.contains(&kind));
+        CheckSelection {
+            deadlock: is_selected(CheckKind::Deadlock) && !self.no_deadlock,
+            assertions: is_selected(CheckKind::Assert),
+            invariants: is_selected(CheckKind::Invariant),
+            faults: is_selected(CheckKind::Error),
+            claims: is_selected(CheckKind::Claim),
+        }
+    }
+}
+
+/// A kind of check of states and steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckKind {
+    /// States without a successor.
+    Deadlock,
+    /// Assertions.
+    Assert,
+    /// Invariants.
+    Invariant,
+    /// Run-time errors.
+    Error,
+    /// Never claims.
+    Claim,
+}
+
+/// How a state space is searched.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct SearchConfig {
+    /// Whether all states are visited, whatever is violated.
+    #[serde(skip_serializing_if = "is_false")]
+    pub keep_going: bool,
+    /// Whether the search stops once each property of states is decided.
+    #[serde(skip_serializing_if = "is_false")]
+    pub stop_when_answered: bool,
+    /// Whether a shortest counterexample is searched for.
+    #[serde(skip_serializing_if = "is_false")]
+    pub shortest: bool,
+    /// Whether executions of actions are not counted.
+    #[serde(skip_serializing_if = "is_false")]
+    pub no_coverage: bool,
+    /// How the variables are ordered in stored states.
+    #[serde(skip_serializing_if = "is_default")]
+    pub key_order: KeyOrder,
+    /// How states are stored.
+    #[serde(skip_serializing_if = "is_default")]
+    pub store: StoreKind,
+    /// A file of byte frequencies for `huffman`; by default they come from a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub huffman_table: Option<PathBuf>,
+    /// The bits of a hash for `comback`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comback_hash: Option<HashWidth>,
+    /// The cache of rebuilt states for `comback`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comback_cache: Option<StateCacheConfig>,
+}
+
+impl SearchConfig {
+    /// What is chosen of ComBack.
+    pub fn comback(&self) -> CombackSettings {
+        let CombackSettings { hash_bits, cache, groups } = CombackSettings::default();
+        CombackSettings {
+            hash_bits: self.comback_hash.map_or(hash_bits, HashWidth::bits),
+            cache: self.comback_cache.unwrap_or(cache),
+            groups,
+        }
+    }
+}
+
+/// How states are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StoreKind {
+    /// As gaps between sorted states, compressed.
+    #[default]
+    Sorted,
+    /// As their bytes.
+    Raw,
+    /// As run-length codes.
+    Rle,
+    /// As static Huffman codes.
+    Huffman,
+    /// As hashes and back-edges.
+    Comback,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -1,0 +1,89 @@
+//! The file in the directory of a check that takes several searches: it says which searches there are.
+//!
+//! It is written before the first search begins. So a check that was stopped or killed can be resumed: searches that
+//! have begun go on, and the others begin with the text of the model that is kept here.
+
+use super::config::CheckConfig;
+use super::error::Error;
+use super::{SearchOutputs, TextModel};
+use crate::front::Language;
+use crate::search::checkpoint::FORMAT;
+use rkyv::{Archive, Deserialize, Serialize};
+use spill::{Disk, RealDisk};
+use std::path::Path;
+
+/// The name of the file.
+const CHECK: &str = "check";
+
+/// What is kept of a check.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub struct SavedCheck {
+    /// A [`CheckConfig`] in JSON.
+    config: String,
+    /// The name of the model's language.
+    language: String,
+    /// The names and the texts of the model's files.
+    pub files: Vec<(String, String)>,
+    /// The folder of each search, in order.
+    pub folders: Vec<String>,
+}
+
+impl SavedCheck {
+    /// A check of a model by searches in these folders.
+    pub fn new(config: &CheckConfig, model: &TextModel, folders: Vec<String>) -> SavedCheck {
+        let files = model.sources.model_files().map(|it| (it.name.clone(), it.text.clone()));
+        let config = CheckConfig { output: SearchOutputs::default(), ..config.clone() };
+        SavedCheck {
+            config: serde_json::to_string(&config).unwrap_or_default(),
+            language: model.language.name.to_owned(),
+            files: files.collect(),
+            folders,
+        }
+    }
+
+    /// Whether the other check is of the same model, for the same properties.
+    pub(super) fn is_of_same_check(&self, other: &SavedCheck) -> bool {
+        let [ours, theirs] = [self, other].map(SavedCheck::config);
+        (&self.language, &self.files, &self.folders)
+            == (&other.language, &other.files, &other.folders)
+            && (ours.model, ours.properties, ours.search)
+                == (theirs.model, theirs.properties, theirs.search)
+    }
+
+    /// What is checked, and how.
+    pub fn config(&self) -> CheckConfig {
+        // Loading has read it before.
+        serde_json::from_str(&self.config).unwrap_or_default()
+    }
+
+    /// The model's language.
+    pub fn language(&self) -> Result<&'static Language, Error> {
+        Language::from_name(&self.language).ok_or_else(|| Error::Language(self.language.clone()))
+    }
+
+    pub(super) fn commit(&self, disk: &dyn Disk) -> spill::Result<()> {
+        spill::commit_value(disk, CHECK, FORMAT, self)
+    }
+
+    /// The check in a directory, if it has one.
+    pub fn load(dir: &Path) -> Result<Option<SavedCheck>, Error> {
+        if !has_check(dir) {
+            return Ok(None);
+        }
+        let open = Error::open(dir);
+        let disk = RealDisk::open(dir).map_err(&open)?;
+        let check: SavedCheck = spill::load_value(&disk, CHECK, FORMAT).map_err(&open)?;
+        match serde_json::from_str::<CheckConfig>(&check.config) {
+            Ok(_) => Ok(Some(check)),
+            Err(error) => {
+                let what = format!("its configuration: {error}");
+                Err(open(spill::Error::corrupt(CHECK, 0, what)))
+            }
+        }
+    }
+}
+
+/// Whether a directory is that of a check that takes several searches.
+pub(super) fn has_check(dir: &Path) -> bool {
+    std::fs::symlink_metadata(dir.join(CHECK)).is_ok_and(|it| it.is_file())
+}

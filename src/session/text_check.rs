@@ -1,0 +1,360 @@
+//! Checks of models that are texts, of all kinds of properties: what `spillway check` does, for programs.
+
+use super::check_plan::{CheckPlan, PlannedSearch};
+use super::{
+    Check, CheckConfig, CheckDirectory, CheckObserver, DirectoryConflict, Error, LivenessCheck,
+    LivenessSession, LivenessSummary, ProductCheck, ProductOptions, ReductionRequest, SavedCheck,
+    SavedLimits, SearchBudget, SearchDirectory, SearchOutputs, SilentObserver, SlotCounts,
+    TextModel, read_text, with_product,
+};
+use crate::budget::AnalysisBudget;
+use crate::front::{Language, Options};
+use crate::report::{
+    PropertyJudgement, PropertyVerdict, TraceDisplayOptions, ViolatingRun, judgements,
+};
+use crate::search::{SearchControl, SearchVerdict};
+use crate::source::SourceMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A model as a text.
+///
+/// ```
+/// use spillway::{CheckConfig, ModelText, SearchVerdict};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let dir = folder.path().join("search");
+/// let text = "byte x; process P { state a; init a;
+///     trans a -> a { guard x < 3; effect x = x + 1; }, a -> a { guard x == 3; effect x = 0; }; } system async;";
+/// let model = ModelText::new("dve", "counter.dve", text)?;
+/// let mut config = CheckConfig::default();
+/// config.properties.invariants.push("x < 4".into());
+/// config.properties.ltl.push("G F (x == 0)".into());
+///
+/// // The first session stops early; the second goes on.
+/// config.limits.max_states = Some(2);
+/// assert_eq!(model.check(&config).dir(&dir).run()?.verdict(), SearchVerdict::Incomplete);
+/// config.limits.max_states = None;
+/// let report = model.check(&config).dir(&dir).run()?;
+/// for property in &report.properties {
+///     println!("{}: {}", property.title(), property.verdict.name());
+/// }
+/// assert_eq!(report.verdict(), SearchVerdict::Verified);
+/// # Ok::<(), spillway::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ModelText {
+    language: &'static Language,
+    name: String,
+    text: String,
+}
+
+impl ModelText {
+    /// A text in the language of this name. Messages call it by its name.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such language.
+    pub fn new(
+        language: &str,
+        name: impl Into<String>,
+        text: impl Into<String>,
+    ) -> Result<ModelText, Error> {
+        let known = Language::from_name(language);
+        let language = known.ok_or_else(|| Error::Language(language.to_owned()))?;
+        Ok(ModelText { language, name: name.into(), text: text.into() })
+    }
+
+    /// The text of a file, whose ending names the language.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or its ending names no language.
+    pub fn open(path: &Path) -> Result<ModelText, Error> {
+        let name = path.display().to_string();
+        let language = Language::from_file_name(&name).ok_or_else(|| {
+            Error::Unreadable(format!("the name {name} does not tell what language it is in"))
+        })?;
+        Ok(ModelText { language, text: read_text(path)?, name })
+    }
+
+    /// A check of the model.
+    pub fn check<'t>(&'t self, config: &'t CheckConfig) -> TextCheck<'t> {
+        TextCheck { model: self, config, dir: None, control: None }
+    }
+
+    fn sources(&self) -> SourceMap {
+        let mut sources = SourceMap::default();
+        sources.add(&*self.name, &*self.text);
+        sources
+    }
+}
+
+/// A check of a model that is a text.
+pub struct TextCheck<'t> {
+    model: &'t ModelText,
+    config: &'t CheckConfig,
+    dir: Option<PathBuf>,
+    control: Option<Arc<SearchControl>>,
+}
+
+/// The result of a check. Shown, it is the reports of its searches, each with its counterexample.
+#[derive(Debug, Default)]
+pub struct CheckReport {
+    /// The verdict on each property, those that are violated first.
+    pub properties: Vec<PropertyJudgement>,
+    /// The report of each search, with its counterexample.
+    pub texts: Vec<String>,
+}
+
+impl CheckReport {
+    /// The verdict on all properties.
+    pub fn verdict(&self) -> SearchVerdict {
+        let has = |verdict| self.properties.iter().any(|it| it.verdict == verdict);
+        match (has(PropertyVerdict::Violated), has(PropertyVerdict::Open)) {
+            (true, _) => SearchVerdict::Violated,
+            (false, true) => SearchVerdict::Incomplete,
+            (false, false) => SearchVerdict::Verified,
+        }
+    }
+
+    fn add(&mut self, judgements: Vec<PropertyJudgement>, text: String) {
+        for judgement in judgements {
+            match self.properties.iter_mut().find(|it| it.id == judgement.id) {
+                None => self.properties.push(judgement),
+                Some(known) if known.verdict == PropertyVerdict::Unchecked => *known = judgement,
+                Some(_) => {}
+            }
+        }
+        self.texts.push(text);
+    }
+}
+
+impl fmt::Display for CheckReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.texts.join("\n"))
+    }
+}
+
+impl TextCheck<'_> {
+    /// The directory of the check: a new or empty one, or one in which this check was stopped, which then goes on. By default
+    /// searches lie in temporary directories.
+    pub fn dir(mut self, path: impl Into<PathBuf>) -> Self {
+        self.dir = Some(path.into());
+        self
+    }
+
+    /// What stops the check from another thread, and tells how far it is.
+    pub fn control(mut self, control: Arc<SearchControl>) -> Self {
+        self.control = Some(control);
+        self
+    }
+
+    /// Checks all properties that the configuration asks for.
+    ///
+    /// # Errors
+    ///
+    /// If the text or a property is wrong, the budget is too small, the directory is another check's, the disk fails, or the
+    /// model fails. What was searched up to the last checkpoint is kept.
+    pub fn run(self) -> Result<CheckReport, Error> {
+        let limits = &self.config.limits;
+        let deadline = limits.max_time.and_then(|time| Instant::now().checked_add(time));
+        let control = self.control.clone();
+        let control = control
+            .unwrap_or_else(|| Arc::new(SearchControl::new(limits.checkpoint_every, deadline)));
+        let language = self.model.language;
+        let options = self.config.reading_options(language);
+        let (model, _) = TextModel::load(language, self.model.sources(), options)?;
+        let plan = CheckPlan::of(self.config, &model)?;
+        let is_several = plan.searches.len() > 1;
+        let _locked = match &self.dir {
+            Some(dir) if is_several => Some(self.lock(dir, &plan, &model)?),
+            _ => None,
+        };
+        drop(model);
+        let mut report = CheckReport::default();
+        for search in &plan.searches {
+            let dir = self.dir.as_ref();
+            let dir = dir.map(|it| if is_several { it.join(&search.folder) } else { it.clone() });
+            match retry_with_slots(|slots| self.search(search, slots, dir.as_deref(), &control))? {
+                (judgements, text) => report.add(judgements, text),
+            }
+        }
+        report.properties.retain(|it| it.verdict != PropertyVerdict::Unchecked);
+        report.properties.sort_by_key(|it| it.verdict != PropertyVerdict::Violated);
+        Ok(report)
+    }
+
+    /// Locks the directory of a check of several searches, new or of this check.
+    fn lock(
+        &self,
+        dir: &Path,
+        plan: &CheckPlan,
+        model: &TextModel,
+    ) -> Result<CheckDirectory, Error> {
+        let ours = SavedCheck::new(self.config, model, plan.folders());
+        match SavedCheck::load(dir)? {
+            None => CheckDirectory::create(dir, &ours),
+            Some(theirs) if theirs.is_of_same_check(&ours) => CheckDirectory::lock(dir),
+            Some(_) => Err(Error::Taken(dir.to_path_buf(), DirectoryConflict::Otherwise)),
+        }
+    }
+
+    fn search(
+        &self,
+        search: &PlannedSearch,
+        slots: SlotCounts,
+        dir: Option<&Path>,
+        control: &Arc<SearchControl>,
+    ) -> Result<(Vec<PropertyJudgement>, String), SlotFailure> {
+        let language = self.model.language;
+        let options = search.config.reading_options(language);
+        let options = Options { slots_by_process: slots, ..options };
+        match &search.property {
+            None => {
+                let (model, _) = TextModel::load(language, self.model.sources(), options)?;
+                let searched = self.search_states(search, &model, dir, control);
+                searched.map_err(|error| SlotFailure::of(error, &model))
+            }
+            Some(property) => {
+                let request = property.request();
+                let (check, _) =
+                    LivenessCheck::load(language, self.model.sources(), options, request)?;
+                let finite_runs = search.config.properties.finite_runs;
+                let finite_runs = finite_runs.unwrap_or(request.default_ended_runs());
+                let check = check.reduced(&ReductionRequest::NONE, finite_runs);
+                let searched = search_runs(search, &check, dir, control);
+                searched.map_err(|error| SlotFailure::of(error, &check.model))
+            }
+        }
+    }
+
+    fn search_states(
+        &self,
+        search: &PlannedSearch,
+        model: &TextModel,
+        dir: Option<&Path>,
+        control: &Arc<SearchControl>,
+    ) -> Result<(Vec<PropertyJudgement>, String), Error> {
+        let mut check = Check::of_text(model)
+            .config(search.config.clone())
+            .reduce(ReductionRequest::AUTO)
+            .control(Arc::clone(control));
+        if let Some(dir) = dir {
+            check = check.dir(dir);
+        }
+        let found = check.run()?;
+        let report = found.report();
+        Ok((report.map_or(Vec::new(), |it| judgements(&it, None)), found.to_string()))
+    }
+}
+
+/// Searches for a run that violates a property.
+fn search_runs(
+    search: &PlannedSearch,
+    check: &LivenessCheck,
+    dir: Option<&Path>,
+    control: &Arc<SearchControl>,
+) -> Result<(Vec<PropertyJudgement>, String), Error> {
+    let limits = &search.config.limits;
+    let goes_on = dir.is_some_and(SearchDirectory::has_search);
+    let (memory, threads, exec) = (limits.memory, limits.threads, limits.exec);
+    let budget = SearchBudget { memory, threads, exec, goes_on, counts: false };
+    let options = ProductOptions {
+        budget,
+        finite_runs: check.finite_runs(),
+        fairness: search.config.properties.fairness,
+        shortest: search.config.search.shortest,
+    };
+    let analysis = AnalysisBudget::new(memory, &**control);
+    let executor = |it| {
+        let _heeding = control.heed();
+        budget.executor(it)
+    };
+    with_product(check, options, &analysis, executor, |product| {
+        let (summary, text) = match product {
+            None => (LivenessSummary::UNSEARCHED, String::new()),
+            Some(product) => {
+                let session = LivenessSession::new(product, budget, limits.max_states);
+                let saved = SavedLimits::new(limits.clone(), SearchOutputs::default());
+                let job = session.job(&search.config);
+                let observer: &mut dyn CheckObserver = &mut SilentObserver;
+                let result = match dir {
+                    Some(dir) if goes_on => {
+                        let (directory, contents) = SearchDirectory::open(dir, limits.disk_limit)?;
+                        if contents.job.digest() != job.digest() {
+                            let taken = DirectoryConflict::Otherwise;
+                            return Err(Error::Taken(dir.to_path_buf(), taken));
+                        }
+                        session.resume(directory, contents, &saved, control, observer)?
+                    }
+                    _ => session.begin(&job, dir, &saved, control, observer)?,
+                };
+                dir.map_or(Ok(()), |dir| result.keep_answer(&job, dir, &saved))?;
+                let run = counterexample(check, product, &result.summary)?;
+                (result.summary, run)
+            }
+        };
+        let verdict = match summary.verdict() {
+            SearchVerdict::Verified => PropertyVerdict::Held,
+            SearchVerdict::Violated => PropertyVerdict::Violated,
+            SearchVerdict::Incomplete => PropertyVerdict::Open,
+        };
+        let (kind, name) = check.property();
+        let judgement = PropertyJudgement::of_runs(kind, name, verdict);
+        let text =
+            format!("{text}{}: {}: {}\n", check.model.name(), judgement.title(), verdict.name());
+        Ok((vec![judgement], text))
+    })
+}
+
+/// The run that was found, as text.
+fn counterexample(
+    check: &LivenessCheck,
+    product: &ProductCheck<'_, '_>,
+    summary: &LivenessSummary,
+) -> Result<String, Error> {
+    let crate::search::liveness::nested_dfs::ProbeVerdict::Found(lasso) = &summary.found else {
+        return Ok(String::new());
+    };
+    let shown = product.replay(lasso).map_err(Error::Sample)?;
+    let (model, sources) = (product.searched.model().description(), &check.model.sources);
+    let run = ViolatingRun::with_cycle(model, shown.steps, shown.back, sources);
+    Ok(run.text(sources, &TraceDisplayOptions::default(), &check.name) + "\n")
+}
+
+/// Why a search failed, with more slots for processes, if one found none.
+struct SlotFailure {
+    error: Error,
+    more: Option<SlotCounts>,
+}
+
+impl SlotFailure {
+    fn of(error: Error, model: &TextModel) -> SlotFailure {
+        match error.lacks_slots().map(|it| model.more_slots(it)) {
+            None => SlotFailure { error, more: None },
+            Some(Ok(more)) => SlotFailure { error, more: Some(more) },
+            Some(Err(error)) => SlotFailure { error, more: None },
+        }
+    }
+}
+
+impl From<Error> for SlotFailure {
+    fn from(error: Error) -> SlotFailure {
+        SlotFailure { error, more: None }
+    }
+}
+
+/// Runs a search, and again with more slots whenever a process finds none.
+fn retry_with_slots<T>(search: impl Fn(SlotCounts) -> Result<T, SlotFailure>) -> Result<T, Error> {
+    let mut slots = SlotCounts::new();
+    loop {
+        match search(slots) {
+            Ok(found) => return Ok(found),
+            Err(SlotFailure { more: Some(more), .. }) => slots = more,
+            Err(SlotFailure { error, .. }) => return Err(error),
+        }
+    }
+}
