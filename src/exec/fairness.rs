@@ -81,7 +81,7 @@ impl ProcessNumbering {
     /// Those that are not able to move in a state, by the reference semantics.
     pub fn disabled_processes(&self, interp: &Interp, state: &[u8]) -> ProcessSet {
         let mut able = ProcessSet::NONE;
-        interp.visit_enabled(state, &mut Vec::new(), &mut |begun| {
+        interp.visit_enabled(state, &mut |begun| {
             able.extend(self.of_instance(interp.program(), begun));
         });
         ProcessSet::first(self.count).without(able)

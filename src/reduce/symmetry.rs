@@ -30,7 +30,11 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use crate::model::ActionId;
+use crate::model::{
+    ActionCounts, ActionId, Capabilities, Counters, ModelError, ObligationSink,
+    PostponingStateSpace, Result, Simulation, StateSpace, SuccessorSink, SystemDescription,
+    Violation, any_bits, concretise_single_step,
+};
 pub use exchange::ElementExchange;
 
 use super::buffer_pool::BufferPool;
@@ -40,11 +44,6 @@ use crate::analysis::automorphisms::automorphisms;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::ir::layout::StateValidator;
 use crate::ir::{Layout, Program};
-use crate::model::{
-    ActionCounts, Capabilities, Counters, ModelError, ObligationSink, PostponingStateSpace, Result,
-    Simulation, StateSpace, SuccessorSink, SystemDescription, Violation, any_bits,
-    concretise_single_step,
-};
 use crate::numbers::grouped;
 use equivalent_checks::EquivalentChecks;
 use group::IndependentGroups;

@@ -2,7 +2,7 @@
 
 use super::Interp;
 use super::channels::ChannelInstance;
-use super::steps::StepAction;
+use super::step_sink::StepAction;
 use crate::ir::layout::CellId;
 use crate::ir::{
     Action, ChannelRef, Communication, Domain, Owner, ProcessId, ProcessInstance, Program,

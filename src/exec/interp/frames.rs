@@ -36,7 +36,7 @@ pub(super) struct LocalEnv<'a> {
     pub(super) combination: Cell<u32>,
     /// Where those live that are variables of the body.
     frame: Option<&'a LocalFrame>,
-    /// Who moves, if a process with slots does.
+    /// Who moves, if a process does.
     pub(super) mover: Option<ProcessInstance>,
     /// Whether nothing else can be done.
     pub(super) timeout: bool,
@@ -53,6 +53,11 @@ impl<'a> LocalEnv<'a> {
     /// No names, and this mover.
     pub(super) fn of(mover: ProcessInstance) -> Self {
         Self { mover: Some(mover), ..Self::default() }
+    }
+
+    /// The same names, for a body that this mover runs.
+    pub(super) fn with_mover(self, mover: Option<ProcessInstance>, timeout: bool) -> Self {
+        Self { mover, timeout, ..self }
     }
 
     /// The same for another that may move.

@@ -4,7 +4,6 @@
 //! same outcome. So whoever wants to know an instance in all states need not try all of them.
 
 use super::frames::{LocalEnv, LocalValue};
-use super::steps::ActionResult;
 use super::{EvalFailure, Interp, MultisetCells};
 use crate::analysis::instances::InstanceSide;
 use crate::ir::layout::CellId;
@@ -143,12 +142,9 @@ impl ReadRecorder {
             return Ok(None);
         }
         let mut work = Vec::new();
-        Ok(match interp.take(action, state, &locals, &mut work)? {
-            ActionResult::State => {
-                work.truncate(interp.layout.bytes);
-                Some(work)
-            }
-            ActionResult::LeftOut | ActionResult::Nowhere => None,
-        })
+        match interp.take(action, state, &locals, &mut work, &mut |_| {})? {
+            true => Ok(interp.arrive(&mut work)?.successor().map(<[u8]>::to_vec)),
+            false => Ok(None),
+        }
     }
 }

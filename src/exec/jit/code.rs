@@ -18,19 +18,6 @@ pub(super) struct FaultSite {
     pub instance: Option<InstanceId>,
 }
 
-/// How a mover is looked at: for each there is a section of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum MoverMode {
-    /// For everything it can do.
-    All,
-    /// The same, when only processes at committed locations may move.
-    Committed,
-    /// The same as at first, when nothing else can be done.
-    Timeout,
-    /// In a `d_step`: for the first thing it can do.
-    First,
-}
-
 /// Machine code and what belongs to it.
 pub(super) struct MachineCode {
     /// Expands states.

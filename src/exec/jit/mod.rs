@@ -11,9 +11,9 @@
 //! - `code_size`: how much code something becomes; `branchless`: what need not be branched on; `undefined`: what may be undefined;
 //! - `names`: what names stand for; `call`: functions; `outline`: those compiled by themselves, and
 //!   `outline_calls`, their code; `multisets`: multisets;
-//! - `expr`, `stmt`, `step`: expressions, statements, actions;
-//! - `slot_steps`: steps where processes come and go, `rendezvous` their rendezvous, `unobserved_send`: what a sender may
-//!   do there; `channels`: which channel is meant, `pids`: what is known of that beforehand;
+//! - `expr`, `stmt`, `step`: expressions, statements, actions that are taken;
+//! - `steps`: which steps there are; `receiver_rendezvous`: rendezvous where processes are always there, `rendezvous`: those
+//!   where they come and go, `unobserved_send`: what a sender may do there; `channels`: which channel is meant, `pids`: what is known of that beforehand;
 //! - `code_purpose`: code about action instances, `instances` at work, and `action_selection`, who asks for it;
 //! - `driver`: the loop over states; `function_compiler`: making functions; `code`: functions in memory;
 //!   `runtime`: what they call; `compile_limits`: what compiling may take.
@@ -48,12 +48,13 @@ mod outline;
 mod outline_calls;
 mod pids;
 mod place;
+mod receiver_rendezvous;
 mod rendezvous;
 mod route;
 mod runtime;
 mod shape;
-mod slot_steps;
 mod step;
+mod steps;
 mod stmt;
 mod undefined;
 mod unobserved_send;

@@ -4,11 +4,10 @@ use super::NAME;
 use crate::analysis::monotonicity::DominanceSense;
 use crate::ir::Layout;
 use crate::ir::layout::{CellId, StateValidator};
-use crate::model::ActionId;
 use crate::model::{
-    ActionCounts, Capabilities, Dominance, ExpansionOutcome, ModelError, Result, Simulation,
-    StateSpace, SuccessorSink, SystemDescription, Violation, any_bits, concretise_single_step,
-    stop_request,
+    ActionCounts, ActionId, Capabilities, Dominance, ExpansionOutcome, ModelError, Result,
+    Simulation, StateSpace, SuccessorSink, SystemDescription, Violation, any_bits,
+    concretise_single_step, stop_request,
 };
 use std::sync::Arc;
 

@@ -16,9 +16,8 @@ use crate::analysis::linear_sets::{LinearSet, linear_sets};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::ir::layout::StateValidator;
 use crate::ir::{Layout, Program};
-use crate::model::ActionId;
 use crate::model::{
-    ActionCounts, Capabilities, Counters, ModelError, Result, Simulation, StateSpace,
+    ActionCounts, ActionId, Capabilities, Counters, ModelError, Result, Simulation, StateSpace,
     SuccessorSink, SystemDescription, Violation, any_bits, concretise_single_step,
 };
 use crate::numbers::grouped;

@@ -8,9 +8,8 @@ use super::program_chooser::ProgramChooser;
 use crate::analysis::bit_sets;
 use crate::analysis::instances::InstanceSets;
 use crate::exec::{SelectiveStateSpace, split_by_ends};
-use crate::model::ActionId;
 use crate::model::{
-    ActionCounts, Capabilities, ModelError, ObligationSink, PostponingStateSpace, Result,
+    ActionCounts, ActionId, Capabilities, ModelError, ObligationSink, PostponingStateSpace, Result,
     Simulation, StateSpace, SuccessorSink, SystemDescription, Violation, any_bits, stop_request,
 };
 use crate::reduce::buffer_pool::BufferPool;

@@ -3,9 +3,8 @@
 use super::local_search::{CaseExecutor, LOCAL_BYTES_MAX, TooManyStates};
 use super::state_set::OrderedStateSet;
 use crate::exec::Interp;
-use crate::model::ActionId;
 use crate::model::{
-    ActionCounts, Capabilities, ExpansionOutcome, Finding, Findings, ModelError, Result,
+    ActionCounts, ActionId, Capabilities, ExpansionOutcome, Finding, Findings, ModelError, Result,
     Simulation, StateSpace, SuccessorSink, SystemDescription, Violation, any_bits, stop_request,
 };
 use crate::reduce::buffer_pool::BufferPool;

@@ -9,10 +9,9 @@
 //! model gives, which takes all bits of its tag: there may be more of them than there is memory for, so
 //! nobody has to hold them all to find one.
 
-use crate::model::ActionId;
 use crate::model::{
-    ActionCounts, Capabilities, Findings, ModelError, Simulation, StateSpace, SuccessorSink,
-    SystemDescription, Violation, any_bits, concretise_single_step,
+    ActionCounts, ActionId, Capabilities, Findings, ModelError, Simulation, StateSpace,
+    SuccessorSink, SystemDescription, Violation, any_bits, concretise_single_step,
 };
 use crate::search::model_failure;
 use spill::values::MinOperator;
