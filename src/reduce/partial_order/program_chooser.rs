@@ -99,13 +99,7 @@ impl<'m> ProgramChooser<'m> {
         let (ranges, none) = (ranges(program), FrozenConfiguration::new());
         let table = table(interp, (ranges.clone(), none))?;
         let dependence = dependence(&table, budget)?;
-        let aims = match sought {
-            ChecksOrRuns::Checks(checks) => {
-                let claim = claim(interp, &dependence, checks)?;
-                VerificationGoal { checks: *checks, claim, infinite_runs: false }
-            }
-            ChecksOrRuns::Runs => of_runs(interp, &table, way)?,
-        };
+        let aims = goal(interp, &dependence, way, sought)?;
         refuse_chains_of_several(way)?;
         // A claim has to see every state.
         let proviso = match way.proviso {
@@ -387,6 +381,22 @@ fn claim(
             claim.stutter_dependence(dependence.table(), checks, may_stop).map(Some)
         }
         _ => Ok(None),
+    }
+}
+
+/// What to aim at; or why steps cannot be chosen so.
+fn goal(
+    interp: &Interp,
+    dependence: &DependenceRelation,
+    way: PartialOrderStrategy,
+    sought: ChecksOrRuns<'_>,
+) -> Result<VerificationGoal, String> {
+    match sought {
+        ChecksOrRuns::Checks(checks) => {
+            let claim = claim(interp, dependence, checks)?;
+            Ok(VerificationGoal { checks: *checks, claim, infinite_runs: false })
+        }
+        ChecksOrRuns::Runs => of_runs(interp, dependence.table(), way),
     }
 }
 
