@@ -14,8 +14,8 @@ use spill::{
     ByteFrequencies, Codec, Disk, HuffmanCode, HuffmanTables, RealDisk, Segment, SegmentSubtract,
     SegmentWriter,
 };
-use spillway::exec::StateSpace;
-use spillway::exec::synthetic::{StateSpaceShape, SyntheticStateSpace};
+use spillway::model::StateSpace;
+use spillway::system::synthetic::{StateSpaceShape, SyntheticStateSpace};
 use std::hint::black_box;
 use std::sync::Arc;
 

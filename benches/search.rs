@@ -7,8 +7,9 @@
 mod support;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use spillway::exec::synthetic::{StateSpaceShape, SyntheticStateSpace};
-use spillway::exec::{Interp, StateSpace, SystemDescription};
+use spillway::exec::Interp;
+use spillway::model::{StateSpace, SystemDescription};
+use spillway::system::synthetic::{StateSpaceShape, SyntheticStateSpace};
 use support::{explore, load, successors};
 
 /// Models under `models/dve`, with the constants that make them large enough to measure.
@@ -75,7 +76,7 @@ fn expansion(criterion: &mut Criterion) {
 fn some_states(model: &Interp) -> Vec<u8> {
     let mut level: Vec<u8> = Vec::new();
     for start in model.starts() {
-        if let spillway::exec::StepOutcome::Successor(state) = start.outcome {
+        if let spillway::model::StepOutcome::Successor(state) = start.outcome {
             level.extend(state);
         }
     }

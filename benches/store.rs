@@ -15,8 +15,8 @@ use spill::{
     KeySource, RealDisk, Segment, SegmentSource, SegmentSubtract, SegmentWriter, SliceSource,
     Store, StoreBudget, ValueSpec, drain, sort_dedup, sort_pairs, subtract,
 };
-use spillway::exec::StateSpace;
-use spillway::exec::synthetic::{StateSpaceShape, SyntheticStateSpace};
+use spillway::model::StateSpace;
+use spillway::system::synthetic::{StateSpaceShape, SyntheticStateSpace};
 use std::hint::black_box;
 use std::sync::Arc;
 

@@ -27,14 +27,15 @@ use spill::{
     Codec, Disk, KeyMerge, KeySource, MeteredDisk, RealDisk, SegmentSource, SegmentWriter,
 };
 use spillway::analysis::static_key_order::static_order;
-use spillway::exec::{ExecutionMode, Executor, Interp, StateSpace};
+use spillway::exec::{ExecutionMode, Executor, Interp};
 use spillway::front::{ClaimChoice, Language, Options, dve};
 use spillway::ir::OverflowRule;
+use spillway::model::{StateSpace, memory};
 use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
 use spillway::search::key_order::order_from_sample;
 use spillway::search::{
     CheckSelection, ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome,
-    SearchResources, SearchVerdict, memory, return_large_blocks,
+    SearchResources, SearchVerdict, return_large_blocks,
 };
 use spillway::source::SourceMap;
 use std::collections::HashMap;
@@ -387,7 +388,7 @@ fn compare(reference: &Reference, outcome: &SearchOutcome) -> (String, bool) {
     let faults: u64 = outcome
         .findings
         .iter()
-        .filter(|(check, _)| matches!(check, spillway::exec::Violation::Fault(..)))
+        .filter(|(check, _)| matches!(check, spillway::model::Violation::Fault(..)))
         .map(|(_, finding)| finding.count)
         .sum();
     // SPIN counts how often a state is come to, so the initial one once more.

@@ -19,9 +19,9 @@
 //! is nothing for it in the model by itself either.
 
 use spillway::Check;
-use spillway::exec::Violation;
 use spillway::front::{ClaimChoice, Language, Options};
 use spillway::ir::OverflowRule;
+use spillway::model::Violation;
 use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
 use spillway::reduce::{PropertyClass, ReductionPlan, ReductionSelection, find_reduction};
 use spillway::search::{CheckSelection, return_large_blocks};

@@ -12,9 +12,10 @@
 //! are found here by the way of least weight, and the fewest steps are shown beside it. The exit
 //! code is 1 if any length differs.
 
-use spillway::exec::{Interp, StepDescription, StepOutcome, SystemDescription, Violation};
+use spillway::exec::Interp;
 use spillway::front::promela::trail;
 use spillway::front::{ClaimChoice, Options, promela};
+use spillway::model::{StepDescription, StepOutcome, SystemDescription, Violation};
 use spillway::source::SourceMap;
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;

@@ -13,15 +13,15 @@
 //! the standard library, measured just before the model.
 
 use spill::{BlockDecoder, Codec, Disk, LevelFormat, MeteredDisk, RealDisk};
-use spillway::exec::{
-    ExecutionMode, Executor, Interp, LabelledSink, SelectiveStateSpace, StateSpace, SuccessorSink,
-};
+use spillway::exec::{ExecutionMode, Executor, Interp, LabelledSink, SelectiveStateSpace};
 use spillway::front::{Language, Options};
+use spillway::model::{StateSpace, SuccessorSink};
 use spillway::search::{
     ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchResources,
     return_large_blocks,
 };
 use spillway::source::SourceMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -178,7 +178,7 @@ fn expansion_alone(
             let mut buffer = Vec::new();
             let forget = |buffer: &mut Vec<u8>| {
                 buffer.clear();
-                Ok(())
+                ControlFlow::Continue(())
             };
             let began = cpu_seconds();
             let run = |out: &mut SuccessorSink| model.expand(states, out);
@@ -208,7 +208,7 @@ fn expansion_by_choice(
     let (mut transitions, mut took) = (0, [0.0; 5]);
     let forget = |buffer: &mut Vec<u8>| {
         buffer.clear();
-        Ok(())
+        ControlFlow::Continue(())
     };
     // Code is made when it is asked for first.
     sets.clear(0);

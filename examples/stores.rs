@@ -14,8 +14,9 @@
 //! is generated. The exit code is 1 if any count differs.
 
 use spill::{Codec, HuffmanTables, MeteredDisk, RealDisk, hash};
-use spillway::exec::{ExecutionMode, Executor, Interp, StateSpace, SuccessorSink};
+use spillway::exec::{ExecutionMode, Executor, Interp};
 use spillway::front::{Language, Options};
+use spillway::model::{StateSpace, SuccessorSink};
 use spillway::search::comback::{
     CacheKind, CacheSize, CombackSettings, RebuildStats, StateCacheConfig,
 };
@@ -23,7 +24,7 @@ use spillway::search::storage::train_codec;
 use spillway::search::store_stats::{StorePart, StorePartKind};
 use spillway::search::{
     ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchResources,
-    StateStorage, return_large_blocks,
+    StateStorage, model_failure, return_large_blocks,
 };
 use spillway::source::SourceMap;
 use std::process::ExitCode;
@@ -167,7 +168,8 @@ fn in_memory(model: &dyn StateSpace, codec: Codec) -> spill::Result<InMemory> {
     let (mut buffer, mut state) = (Vec::new(), vec![0; model.width()]);
     let (mut transitions, mut begun, mut plain_actions) = (0, 0, 0);
     let mut first_of_level = Vec::new();
-    let _ = SuccessorSink::collect(model.width(), &mut buffer, |out| model.initial(out))?;
+    let _ = SuccessorSink::collect(model.width(), &mut buffer, |out| model.initial(out))
+        .map_err(model_failure)?;
     buffer.chunks_exact(model.width()).for_each(|state| {
         table.insert(state);
     });
@@ -178,8 +180,8 @@ fn in_memory(model: &dyn StateSpace, codec: Codec) -> spill::Result<InMemory> {
             assert!(table.codec.decode(table.get(at), &mut state), "a record is of a state");
             buffer.clear();
             let run = |out: &mut SuccessorSink| model.expand(&state, out);
-            transitions +=
-                SuccessorSink::collect(model.width(), &mut buffer, run)?.counters.transitions;
+            let expanded = SuccessorSink::collect(model.width(), &mut buffer, run);
+            transitions += expanded.map_err(model_failure)?.counters.transitions;
             for state in buffer.chunks_exact(model.width()) {
                 let known = table.ends.len();
                 let number = table.insert(state);

@@ -12,13 +12,14 @@
 
 use clap::Parser;
 use spill::{MeteredDisk, RealDisk};
-use spillway::exec::synthetic::{StateSpaceShape, SyntheticStateSpace};
-use spillway::exec::{
-    ObligationSink, PostponingStateSpace, Simulation, StateSpace, SuccessorSink, SystemDescription,
+use spillway::model::{
+    Capabilities, ObligationSink, PostponingStateSpace, StateSpace, SuccessorSink,
+    SystemDescription,
 };
 use spillway::search::{
     ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchResources, return_large_blocks,
 };
+use spillway::system::synthetic::{StateSpaceShape, SyntheticStateSpace};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -175,11 +176,12 @@ impl StateSpace for Owing {
         &self.model
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        None
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        (self.share > 0).then_some(self)
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            simulation: None,
+            postponing: (self.share > 0).then_some(self),
+            sleep_sets: None,
+            dominance: None,
+        }
     }
 }

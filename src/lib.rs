@@ -42,10 +42,10 @@
 //! The features `cli`, the command line, and `jit`, machine code for models that are texts, are on by
 //! default; a program that searches Rust types needs neither.
 //!
-//! Below that, a text becomes a [`ir::Program`] ([`front`]), about which [`analysis`] tells what can be
-//! known without running it, and which an executor ([`exec`]) turns into successors of packed states,
-//! fewer of them if [`reduce`] may; [`search`] explores them breadth-first, level by level, on disk, and
-//! [`report`] tells what was found. RAM is a cache, the disk is the store ([`spill`]).
+//! Everything that is searched presents itself by the traits of [`model`], the waist. A text becomes a [`ir::Program`]
+//! ([`front`]), which [`analysis`] examines without running it and which an executor ([`exec`]) turns into successors of
+//! packed states, fewer of them by reductions ([`reduce`]). [`search`] explores them breadth-first, level by level, on disk,
+//! and [`report`] shows the result. RAM is a cache, the disk is the store ([`spill`]).
 
 #[doc(hidden)]
 pub mod analysis;
@@ -64,6 +64,7 @@ pub mod front;
 pub mod ir;
 #[doc(hidden)]
 pub mod ltl;
+pub mod model;
 mod numbers;
 mod random;
 #[doc(hidden)]
@@ -75,10 +76,10 @@ pub mod source;
 pub mod system;
 mod trees;
 
-pub use exec::{StateSpace, StateValue, SystemDescription};
+pub use model::{Property, StateSpace, StateValue, SystemDescription, TransitionSystem};
 pub use search::{CheckSelection, SearchControl, SearchOutcome, SearchVerdict, StateStorage};
 pub use session::{
     Check, CheckConfig, CheckReport, CheckResult, Error, ModelText, TextCheck, TextModel, check,
 };
 pub use spill;
-pub use system::{ModelInconsistency, PackedSystem, Property, TransitionSystem, check_consistency};
+pub use system::{ModelInconsistency, PackedSystem, check_consistency};

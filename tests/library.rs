@@ -11,8 +11,8 @@ mod support;
 #[path = "library/texts.rs"]
 mod texts;
 
-use spillway::exec::{
-    PostponingStateSpace, PropertyInfo, Simulation, StateSpace, StepDescription, StepOutcome,
+use spillway::model::{
+    Capabilities, ProgramDescription, PropertyInfo, StateSpace, StepDescription, StepOutcome,
     SuccessorSink, SystemDescription, Violation, any_bits,
 };
 use spillway::session::DirectoryConflict;
@@ -149,7 +149,7 @@ fn a_text_is_searched_as_the_command_line_does() {
     let (model, warnings) = TextModel::open(&file, Default::default()).unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
     let found = Check::of_text(&model).memory(MEMORY).keep_going().run().unwrap();
-    let expected = spillway::search::memory::search(
+    let expected = spillway::model::memory::search(
         &model.interp,
         &spillway::search::SearchLimits { stop_on_violation: false, ..Default::default() },
     );
@@ -221,12 +221,8 @@ impl StateSpace for Liar {
         self
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        None
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::NONE
     }
 }
 
@@ -264,8 +260,12 @@ impl SystemDescription for Liar {
         }
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::exec::StateValue)> {
+    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::model::StateValue)> {
         self.graph.describe(state)
+    }
+
+    fn program(&self) -> Option<&dyn ProgramDescription> {
+        None
     }
 }
 

@@ -7,15 +7,16 @@
 mod support;
 
 use spill::{Disk, RealDisk};
-use spillway::exec::{ExecutionMode, Executor, Interp, StateSpace};
+use spillway::exec::{ExecutionMode, Executor, Interp};
 use spillway::front::{CycleLabel, Language, Options};
+use spillway::model::{StateSpace, memory};
 use spillway::reduce::PreservedProperties;
 use spillway::reduce::claim::ClaimProduct;
 use spillway::reduce::symmetry::SymmetryModel;
 use spillway::report::{ViolationReport, violations};
 use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
 use spillway::search::trace::{StoredLevels, counterexample};
-use spillway::search::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome, memory};
+use spillway::search::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome};
 use spillway::session::{Fairness, LivenessCheck, ProductCheck, PropertyRequest, verdict};
 use spillway::source::SourceMap;
 use std::collections::BTreeMap;

@@ -2,8 +2,9 @@
 #![allow(dead_code, unreachable_pub)]
 
 use spill::{MeteredDisk, RealDisk};
-use spillway::exec::{Interp, StateSpace, SuccessorSink};
+use spillway::exec::Interp;
 use spillway::front::{Options, dve};
+use spillway::model::{StateSpace, SuccessorSink};
 use spillway::search::{
     ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchResources,
 };

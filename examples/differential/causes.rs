@@ -6,8 +6,8 @@
 use super::claims;
 use super::ours::{Answer, Explored};
 use super::tools::{self, Ran, Theirs};
-use spillway::exec::FaultKind;
 use spillway::front::{Language, murphi, promela};
+use spillway::model::FaultKind;
 use std::path::Path;
 use std::sync::OnceLock;
 

@@ -9,15 +9,15 @@ use crate::support::agree::{assert_agree_in_any_order, random_states};
 use crate::support::stored::{assert_same, assert_traces_replay, search, storages};
 use crate::support::{Random, tiny_plan};
 use spillway::analysis::static_key_order::static_order;
-use spillway::exec::{
-    ExecutionMode, Executor, FaultKind, Finding, Interp, StateSpace, SuccessorSink,
-    SystemDescription, Violation,
-};
+use spillway::exec::{ExecutionMode, Executor, Interp};
 use spillway::front::{Language, Options, murphi, promela};
 use spillway::ir::layout::GroupId;
+use spillway::model::{
+    FaultKind, Finding, StateSpace, SuccessorSink, SystemDescription, Violation, memory,
+};
 use spillway::reduce::claim::ClaimProduct;
 use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
-use spillway::search::{SearchLimits, SearchOutcome, SearchVerdict, StateStorage, memory};
+use spillway::search::{SearchLimits, SearchOutcome, SearchVerdict, StateStorage};
 use spillway::source::SourceMap;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::budget::AnalysisBudget;
 use crate::escape;
-use crate::exec::{StepDescription, SystemDescription};
+use crate::model::{StepDescription, SystemDescription};
 use crate::reduce::{ReductionRefusal, ReductionSelection};
 use crate::report::{self, ReportPage, TraceDisplayOptions};
 use crate::search::checkpoint::SavedSearch;

@@ -2,8 +2,8 @@
 
 use super::command::SessionOptions;
 use crate::escape;
-use crate::exec::Violation;
 use crate::front::Language;
+use crate::model::Violation;
 use crate::report::{Report, ViolationReport};
 use crate::session::TextModel;
 

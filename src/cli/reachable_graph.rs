@@ -1,6 +1,6 @@
 //! All states of a small model and the steps between them.
 
-use crate::exec::{StepDescription, StepOutcome, SystemDescription};
+use crate::model::{StepDescription, StepOutcome, SystemDescription};
 use crate::report::{StateDiagram, StateDiagramEdge, print_state};
 use crate::session::TextModel;
 use std::collections::HashMap;

@@ -3,7 +3,7 @@
 use super::args::SetParameter;
 use super::command::CheckCommand;
 use super::failure::CommandFailure;
-use crate::exec::preserves_depth;
+use crate::model::preserves_depth;
 use crate::reduce::entry::SavingMeasure;
 use crate::reduce::{REDUCTIONS, ReductionConfig, ReductionKind};
 use crate::session::SearchedModel;
@@ -28,7 +28,7 @@ pub(super) fn refuse_store(
     searched: &SearchedModel,
 ) -> Result<(), CommandFailure> {
     let model = searched.model();
-    if args.config.search.store == StoreKind::Comback && model.dominance().is_some() {
+    if args.config.search.store == StoreKind::Comback && model.capabilities().dominance.is_some() {
         return Err(CommandFailure::wrong(
             "--reduce dominate and --store comback do not go together: there are no states in order to find what dominates \
              one\n  help: leave out one of them",
@@ -36,9 +36,9 @@ pub(super) fn refuse_store(
     }
     let chooses = !searched.stack().names(&[ReductionKind::Choice]).is_empty();
     let is_comback = args.config.search.store == StoreKind::Comback;
-    let sleeps = model.as_sleep_set().is_some()
+    let sleeps = model.capabilities().sleep_sets.is_some()
         && (is_comback || args.config.search.store == StoreKind::Huffman);
-    let postpones = model.as_postponing().is_some() && is_comback;
+    let postpones = model.capabilities().postponing.is_some() && is_comback;
     if !chooses || !(sleeps || postpones) {
         return Ok(());
     }

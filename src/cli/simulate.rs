@@ -6,7 +6,7 @@ use super::failure::{VERIFIED, VIOLATED};
 use super::trace_position::{TracePosition, WalkStart};
 use super::{CommandResult, model, print, say, warn};
 use crate::escape;
-use crate::exec::{StateValue, StepDescription, StepOutcome, SystemDescription, Violation};
+use crate::model::{StateValue, StepDescription, StepOutcome, SystemDescription, Violation};
 use crate::random::SplitMix64;
 use crate::report;
 use crate::session::TextModel;

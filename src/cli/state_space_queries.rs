@@ -5,8 +5,8 @@ use super::command::SessionOptions;
 use super::failure::{self, CommandFailure};
 use super::progress::ProgressDisplay;
 use super::values;
-use crate::exec::Violation;
 use crate::ir::CtlFormula;
+use crate::model::Violation;
 use crate::report::{StateSpaceAnswer, StateSpaceResult};
 use crate::search::{SearchControl, SearchOutcome, SearchVerdict};
 use crate::session::{DirectoryContents, ObservedValues, Session, TextModel};
@@ -69,19 +69,25 @@ pub(super) fn evaluate_queries(
             StateSpaceQuery::UpperBound(_) if !is_all => {
                 StateSpaceResult::Open("a run-time error leaves states out".to_owned())
             }
-            StateSpaceQuery::UpperBound(_) => StateSpaceResult::UpperBound(
-                most.next().and_then(|it| it.range).map(|range| range.1),
-            ),
-            StateSpaceQuery::Branching(_) => match branching.next() {
-                Some(Ok(holds)) => StateSpaceResult::Holds(holds),
-                Some(Err(why)) => StateSpaceResult::Open(why),
-                None => StateSpaceResult::Open("not known yet".to_owned()),
-            },
+            StateSpaceQuery::UpperBound(_) => {
+                let range = most.next().and_then(|it| it.range);
+                StateSpaceResult::UpperBound(range.map(|range| range.1))
+            }
+            StateSpaceQuery::Branching(_) => branching_result(branching.next()),
         };
         answered.answers.push(StateSpaceAnswer { name: name.clone(), result: came });
     }
     answered.tokens = met.as_ref().filter(|_| args.asks_space && is_all).map(most_tokens);
     Ok(answered)
+}
+
+/// What the evaluation of a formula came to, if there was one.
+fn branching_result(evaluated: Option<Result<bool, String>>) -> StateSpaceResult {
+    match evaluated {
+        Some(Ok(holds)) => StateSpaceResult::Holds(holds),
+        Some(Err(why)) => StateSpaceResult::Open(why),
+        None => StateSpaceResult::Open("not known yet".to_owned()),
+    }
 }
 
 /// The most tokens in a place and in a marking.

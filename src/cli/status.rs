@@ -5,7 +5,7 @@ use super::failure::{self, CommandFailure};
 use super::next_commands::{self, CounterexampleShape};
 use super::run_status::{status_heading, with_run_status};
 use super::{CommandResult, liveness, print, print_json, temporary_searches, warnings};
-use crate::exec::EVENTUALLY;
+use crate::model::EVENTUALLY;
 use crate::report::{self, Report, ShorteningResult};
 use crate::search::checkpoint::{DiskFigures, SavedSearch};
 use crate::search::comback::RebuildStats;

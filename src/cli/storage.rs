@@ -5,7 +5,7 @@
 
 use super::failure::CommandFailure;
 use super::preparation::SearchPreparation;
-use crate::exec::StateSpace;
+use crate::model::StateSpace;
 use crate::search::StateStorage;
 use crate::search::control::SearchPhase;
 use crate::search::storage::train_codec;

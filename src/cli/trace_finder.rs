@@ -1,6 +1,7 @@
 //! What the states of a search that is kept are looked through with.
 
-use crate::exec::{ExecutionMode, StateSpace};
+use crate::exec::ExecutionMode;
+use crate::model::StateSpace;
 use crate::search::SearchControl;
 use crate::search::trace::TraceFinder;
 use crate::session::{SearchBudget, threads_to_trace};

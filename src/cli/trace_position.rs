@@ -3,7 +3,7 @@
 use super::failure::CommandFailure;
 use super::trace::CheckpointedSearch;
 use super::{CommandResult, liveness, trace};
-use crate::exec::{StepDescription, StepOutcome, SystemDescription};
+use crate::model::{StepDescription, StepOutcome, SystemDescription};
 use crate::report::{ViolationReport, count};
 use crate::session::{DirectoryContents, SearchDirectory, TextModel, trace_directory};
 use std::path::{Path, PathBuf};

@@ -3,8 +3,8 @@
 use super::failure::CommandFailure;
 use super::{languages, say};
 use crate::escape;
-use crate::exec::{StepDescription, Violation};
 use crate::front::{MakeTrailWriter, StepSource, TrailEnd};
+use crate::model::{StepDescription, Violation};
 use crate::search::trace::Counterexample;
 use crate::session::{Error, TextModel};
 use std::fs::File;

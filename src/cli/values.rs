@@ -4,7 +4,7 @@ use super::args::ValuesArgs;
 use super::failure::{self, CommandFailure};
 use super::signals::SignalHandlers;
 use super::{CommandResult, print, print_json, trace_finder, warnings};
-use crate::exec::Counters;
+use crate::model::Counters;
 use crate::report::{count, grouped, row, wrapped};
 use crate::search::SearchControl;
 use crate::search::checkpoint::SavedSearch;

@@ -5,13 +5,12 @@
 //! numbers that mean the same in every state. Candidates can carry theirs as a *label*, so that what
 //! comes later knows how a state was reached.
 //!
-//! Wrappers of a model do not have this of themselves, and no default gives it to them: it is asked of
-//! an executor, and only by those who want it. [`Model`](super::Model) knows nothing of it, and code
-//! compiled for that stays as it is.
+//! No [`Capabilities`](crate::model::Capabilities) name it: an executor is asked for it directly, so wrappers need not
+//! forward it, and code compiled for plain expansion stays as it is.
 
-use super::expansion::{ExpansionOutcome, SuccessorSink, Violation};
 use crate::analysis::instances::{ActionInstances, InstanceId, InstanceSets};
-use spill::Result;
+use crate::model::{ExpansionOutcome, Result, SuccessorSink, Violation};
+use std::ops::ControlFlow;
 
 /// A model whose steps can be taken by the choice of what they begin with.
 pub trait SelectiveStateSpace: Send + Sync {
@@ -61,7 +60,7 @@ pub trait SelectiveStateSpace: Send + Sync {
     /// error when asked, and deadlock. `enabled` is what [`SelectiveStateSpace::enabled`] said of them.
     ///
     /// What this finds and what expanding all that is enabled finds is together what
-    /// [`Model::expand`](super::StateSpace::expand) finds.
+    /// [`Model::expand`](crate::model::StateSpace::expand) finds.
     fn check_states(&self, states: &[u8], enabled: &InstanceSets, out: &mut SuccessorSink);
 }
 
@@ -84,19 +83,32 @@ pub const LABEL_BYTES: usize = 4;
 /// ```
 ///
 /// Like an expansion there is none without an end: see [`LabelledSink::collect`] and
-/// [`SuccessorSink::wrap_labelled`].
+/// [`LabelledSink::wrap`].
 pub struct LabelledSink<'o, 'a> {
     out: &'o mut SuccessorSink<'a>,
 }
 
 impl<'a> LabelledSink<'_, 'a> {
+    /// Collects in `buffer` the records that a wrapped system adds, of states of `width` bytes, as
+    /// [`SuccessorSink::wrap`] does.
+    #[must_use]
+    pub fn wrap(
+        out: &mut SuccessorSink,
+        width: usize,
+        buffer: &mut Vec<u8>,
+        run: impl FnOnce(&mut LabelledSink),
+    ) -> Option<ExpansionOutcome> {
+        out.wrap(width + LABEL_BYTES, buffer, |out| run(&mut LabelledSink { out }))
+    }
+
     /// Collects in `buffer` the records that `run` adds, of states of `width` bytes.
     pub fn collect(
         width: usize,
         buffer: &mut Vec<u8>,
         run: impl FnOnce(&mut LabelledSink),
     ) -> Result<ExpansionOutcome> {
-        LabelledSink::collect_in_batches(width, buffer, usize::MAX, |_| Ok(()), run)
+        let go_on = |_: &mut Vec<u8>| ControlFlow::Continue(());
+        LabelledSink::collect_in_batches(width, buffer, usize::MAX, go_on, run)
     }
 
     /// The same, but calls `on_full` whenever the next record would make the buffer longer than
@@ -105,7 +117,7 @@ impl<'a> LabelledSink<'_, 'a> {
         width: usize,
         buffer: &mut Vec<u8>,
         limit: usize,
-        on_full: impl FnMut(&mut Vec<u8>) -> Result<()>,
+        on_full: impl FnMut(&mut Vec<u8>) -> ControlFlow<()>,
         run: impl FnOnce(&mut LabelledSink),
     ) -> Result<ExpansionOutcome> {
         let width = width + LABEL_BYTES;
@@ -136,20 +148,6 @@ impl<'a> LabelledSink<'_, 'a> {
     /// The records as plain candidates, for executors.
     pub(super) fn records(&mut self) -> &mut SuccessorSink<'a> {
         self.out
-    }
-}
-
-impl SuccessorSink<'_> {
-    /// Collects in `buffer` the labelled candidates, of states of `width` bytes, that a model this one
-    /// wraps adds. None if that failed; then this expansion has failed, too.
-    #[must_use]
-    pub fn wrap_labelled(
-        &mut self,
-        width: usize,
-        buffer: &mut Vec<u8>,
-        run: impl FnOnce(&mut LabelledSink),
-    ) -> Option<ExpansionOutcome> {
-        self.wrap(width + LABEL_BYTES, buffer, |out| run(&mut LabelledSink { out }))
     }
 }
 

@@ -4,8 +4,9 @@
 use super::Jit;
 #[cfg(feature = "jit")]
 use super::jit::CompileLimits;
-use super::{CompilationStats, Interp, SelectiveStateSpace, StateSpace};
+use super::{CompilationStats, Interp, SelectiveStateSpace};
 use crate::analysis::instances::NumberingError;
+use crate::model::StateSpace;
 use rkyv::{Archive, Deserialize, Serialize};
 #[cfg(feature = "jit")]
 use std::sync::Arc;

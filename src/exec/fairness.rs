@@ -1,9 +1,4 @@
-//! Weak fairness of processes: to which of them each step is fair.
-//!
-//! A run is *weakly fair* if each process that is able to move from some point on, always, moves again and again. That is
-//! the same as: for each process infinitely many steps of the run are *fair to it*, which a step is that the process takes
-//! part in, and one from a state in which it is not able to move. So one set of processes for each step says all that there
-//! is to know, and no state need be stored more than once (generalised Büchi acceptance on edges).
+//! Fairness of a program's processes: which of them a step is fair to ([`ProcessSet`]).
 //!
 //! *Able to move* is a process one of whose actions can be taken now, alone or together with another's, or fails if it is
 //! tried; whether others would have to go first because they are at committed locations is not asked. That a process may
@@ -13,124 +8,12 @@
 //! that goes on for ever, each of them moves, when it ends.
 
 use super::interp::Interp;
-use super::{
-    Executor, ExpansionOutcome, LabelledSink, SelectiveStateSpace, SuccessorSink, Violation,
-    labelled,
-};
+use super::{Executor, LabelledSink, SelectiveStateSpace, labelled};
 use crate::analysis::instances::{ActionInstance, InstanceId};
 use crate::ir::{
     Arena, Communication, Entity, ProcessId, ProcessInstance, Program, Schedule, TurnRule,
 };
-
-/// The most processes of which sets are made.
-pub const PROCESSES_MAX: usize = 256;
-
-const WORDS: usize = PROCESSES_MAX / 64;
-
-/// A set of processes: instances, by number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ProcessSet([u64; WORDS]);
-
-impl ProcessSet {
-    /// The bytes of one.
-    pub const BYTES: usize = 8 * WORDS;
-
-    /// No processes.
-    pub const NONE: ProcessSet = ProcessSet([0; WORDS]);
-
-    /// The first so many.
-    pub fn first(count: usize) -> ProcessSet {
-        let mut all = ProcessSet::NONE;
-        (0..count).for_each(|process| all.insert(process));
-        all
-    }
-
-    /// Adds one.
-    pub fn insert(&mut self, process: usize) {
-        self.0[process / 64] |= 1 << (process % 64);
-    }
-
-    /// Whether a process is one of these.
-    pub fn contains(&self, process: usize) -> bool {
-        self.0[process / 64] >> (process % 64) & 1 == 1
-    }
-
-    /// Adds those of another.
-    pub fn extend(&mut self, other: ProcessSet) {
-        self.0.iter_mut().zip(other.0).for_each(|(own, theirs)| *own |= theirs);
-    }
-
-    /// Those that are not in another.
-    pub fn without(&self, other: ProcessSet) -> ProcessSet {
-        let mut left = *self;
-        left.0.iter_mut().zip(other.0).for_each(|(own, theirs)| *own &= !theirs);
-        left
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.0 == [0; WORDS]
-    }
-
-    /// How many there are.
-    pub fn count(&self) -> u32 {
-        self.0.iter().map(|word| word.count_ones()).sum()
-    }
-
-    /// As bytes.
-    pub fn to_bytes(self) -> [u8; ProcessSet::BYTES] {
-        let mut bytes = [0; ProcessSet::BYTES];
-        bytes.chunks_exact_mut(8).zip(self.0).for_each(|(to, word)| {
-            to.copy_from_slice(&word.to_le_bytes());
-        });
-        bytes
-    }
-
-    /// From its bytes.
-    pub fn from_bytes(bytes: &[u8]) -> ProcessSet {
-        let mut set = ProcessSet::NONE;
-        for (word, bytes) in set.0.iter_mut().zip(bytes.chunks_exact(8)) {
-            *word = u64::from_le_bytes(bytes.first_chunk().copied().unwrap_or_default());
-        }
-        set
-    }
-}
-
-/// A model that tells of each step to which processes it is fair.
-pub trait FairSteps: Sync {
-    /// How many processes there are: they are the numbers below.
-    fn processes(&self) -> usize;
-
-    /// Adds the successors of a state, as [`Model::expand`](super::StateSpace::expand) does; each is a record, the state and behind it the
-    /// [bytes](ProcessSet::to_bytes) of the set of processes that the step is fair to.
-    fn expand_fair(&self, state: &[u8], out: &mut SuccessorSink);
-}
-
-/// Makes `records` those of the successors of a state.
-///
-/// # Errors
-///
-/// As [`SuccessorSink::collect`].
-pub fn collect_fair(
-    fair: &dyn FairSteps,
-    state: &[u8],
-    records: &mut Vec<u8>,
-) -> spill::Result<ExpansionOutcome> {
-    records.clear();
-    let run = |out: &mut SuccessorSink| fair.expand_fair(state, out);
-    SuccessorSink::collect(state.len() + ProcessSet::BYTES, records, run)
-}
-
-/// The states, of `width` bytes, and sets in records.
-pub fn fair_records(
-    records: &[u8],
-    width: usize,
-) -> impl ExactSizeIterator<Item = (&[u8], ProcessSet)> {
-    records.chunks_exact(width + ProcessSet::BYTES).map(move |record| {
-        let (state, set) = record.split_at(width);
-        (state, ProcessSet::from_bytes(set))
-    })
-}
+use crate::model::{PROCESSES_MAX, ProcessSet, SuccessorSink, Violation};
 
 /// The processes of a program, numbered. Those that have no actions are none.
 #[derive(Clone, Debug)]
@@ -198,7 +81,7 @@ impl ProcessNumbering {
     /// Those that are not able to move in a state, by the reference semantics.
     pub fn disabled_processes(&self, interp: &Interp, state: &[u8]) -> ProcessSet {
         let mut able = ProcessSet::NONE;
-        interp.visit_enabled(state, &mut Vec::new(), &mut |begun| {
+        interp.visit_enabled(state, &mut |begun| {
             able.extend(self.of_instance(interp.program(), begun));
         });
         ProcessSet::first(self.count).without(able)
@@ -263,7 +146,7 @@ impl<'a> FairExpander<'a> {
         }
         let (width, mut successors) = (state.len(), Vec::new());
         let run = |inner: &mut LabelledSink| self.selective.expand_labelled(state, &enabled, inner);
-        let Some(collected) = out.wrap_labelled(width, &mut successors, run) else { return };
+        let Some(collected) = LabelledSink::wrap(out, width, &mut successors, run) else { return };
         for (successor, begun) in labelled(&successors, width) {
             let mut set = self.sides[begun.index()];
             set.extend(unable);

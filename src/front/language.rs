@@ -7,8 +7,8 @@
 
 use super::{ExternalProperty, LANGUAGES, LoadedModel, Options, PropertySource};
 use crate::diag::Diagnostic;
-use crate::exec::{StateValue, StepDescription};
 use crate::ir::{ProgramProperty, StateCondition, UncheckedRequirement};
+use crate::model::{StateValue, StepDescription};
 use crate::source::{SourceMap, Span};
 use std::io::{self, Write};
 

@@ -48,7 +48,7 @@ pub struct Options {
     /// go. One more is an error of the model then.
     pub slots: Option<u32>,
     /// How many slots there are for instances of processes, by their names, where `slots` says nothing. A search that needs
-    /// one more ends with [`NoSlot`](crate::exec::OutOfSlots), and can be made again with more.
+    /// one more ends with [`NoSlot`](crate::model::OutOfSlots), and can be made again with more.
     pub slots_by_process: Vec<(String, u32)>,
     /// Which of the model's claims belongs to the program, if the language has claims.
     pub claim: ClaimChoice,

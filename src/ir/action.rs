@@ -17,6 +17,7 @@ use super::{
     ReceivePattern, TypeId,
 };
 use crate::ir::CallArgument;
+use crate::model::FaultKind;
 use crate::source::Span;
 use serde::{Deserialize, Serialize};
 
@@ -304,6 +305,15 @@ pub enum AssertionKind {
     Condition,
     /// That a message is sent or received where it may be (Promela `trace`).
     Event,
+}
+
+impl From<AssertionKind> for FaultKind {
+    fn from(asserted: AssertionKind) -> FaultKind {
+        match asserted {
+            AssertionKind::Condition => FaultKind::Assertion,
+            AssertionKind::Event => FaultKind::Event,
+        }
+    }
 }
 
 /// What becomes of a value outside the domain it is stored to.

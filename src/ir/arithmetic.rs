@@ -9,6 +9,7 @@
 //! the same of whole ranges of operands.
 
 use super::{BinaryOp, UnaryOp};
+use crate::model::FaultKind;
 
 /// Least and greatest value; none if the least is greater.
 pub type Interval = (i64, i64);
@@ -32,6 +33,16 @@ pub enum ArithmeticError {
     Shift,
     /// The result is no integer of the arithmetic.
     Range,
+}
+
+impl From<ArithmeticError> for FaultKind {
+    fn from(error: ArithmeticError) -> FaultKind {
+        match error {
+            ArithmeticError::Division => FaultKind::Division,
+            ArithmeticError::Shift => FaultKind::Shift,
+            ArithmeticError::Range => FaultKind::Range,
+        }
+    }
 }
 
 impl Arithmetic {

@@ -3,6 +3,7 @@
 //! A [`VarId`](super::VarId) cannot be mistaken for an [`ActionId`](super::ActionId), costs four
 //! bytes, and indexes an [`Arena`] without hashing.
 
+use crate::model::ActionId;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
@@ -33,6 +34,16 @@ macro_rules! entity {
     )*};
 }
 pub(crate) use entity;
+
+impl Entity for ActionId {
+    fn from_index(index: usize) -> Self {
+        ActionId(u32::try_from(index).expect("more than 2^32 entities"))
+    }
+
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// A growing list of `T`, indexed by `K`.
 #[derive(Clone, PartialEq, Eq)]

@@ -6,17 +6,7 @@
 //! numbered again, so a table belongs to one program and is not kept across a rewriting.
 
 use super::walk_mut::{self, CodeMutator};
-use super::{Entity, Expr, ExprKind, Program};
-
-super::entity::entity! {
-    /// Numbers an [`Expr`] of a program.
-    ExprId,
-}
-
-impl ExprId {
-    /// The number of expressions that belong to no finished program.
-    pub const UNNUMBERED: ExprId = ExprId(u32::MAX);
-}
+use super::{Entity, Expr, ExprId, ExprKind, Program};
 
 impl Program {
     /// Numbers all expressions, from 0 on.

@@ -13,6 +13,7 @@
 //! - a receive that leaves the message in the channel, and a poll, may name fewer fields.
 
 use super::{Communication, ReceivePattern};
+use crate::model::FaultKind;
 
 /// How a statement and a message differ in length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,17 +31,23 @@ pub enum ArityMismatch {
 impl ArityMismatch {
     /// SPIN's words for it.
     pub fn name(self) -> &'static str {
-        match self {
-            ArityMismatch::TooFewSent => "too few parameters in send",
-            ArityMismatch::TooManySent => "too many parameters in send",
-            ArityMismatch::TooFewReceived => "missing pars in receive",
-            ArityMismatch::TooManyReceived => "too many fields in receive",
-        }
+        FaultKind::from(self).name()
     }
 
     /// The same with the numbers: how many a statement has, and how many a message of a channel has.
     pub fn describe(self, given: usize, channel: &str, fields: usize) -> String {
         format!("{}: this has {given}, a message of {channel} has {fields}", self.name())
+    }
+}
+
+impl From<ArityMismatch> for FaultKind {
+    fn from(misfit: ArityMismatch) -> FaultKind {
+        match misfit {
+            ArityMismatch::TooFewSent => FaultKind::TooFewSent,
+            ArityMismatch::TooManySent => FaultKind::TooManySent,
+            ArityMismatch::TooFewReceived => FaultKind::TooFewReceived,
+            ArityMismatch::TooManyReceived => FaultKind::TooManyReceived,
+        }
     }
 }
 

@@ -42,13 +42,16 @@ pub use expr::{
     BinaryOp, CallArgument, ChannelRef, ConversionPiece, Expr, ExprKind, MultisetContains,
     NumberConversion, Place, PlaceRoot, PlaceSelector, Quantifier, ReceivePattern, UnaryOp,
 };
-pub use expr_ids::{ExprId, ExprMap};
+pub use expr_ids::ExprMap;
 pub use layout::Layout;
 pub use message_arity::{ArityMismatch, CommunicationFit};
 pub use state_condition::{ConditionModality, StateCondition};
 pub use types::{Domain, EnumType, ScalarType, Scalarset, Type};
 pub use unchecked_requirements::{ACCEPTANCE, NON_PROGRESS, UncheckedKind, UncheckedRequirement};
 
+pub use crate::model::ActionId;
+
+use crate::model::MovingProcess;
 use crate::source::Span;
 use serde::{Deserialize, Serialize};
 
@@ -67,15 +70,20 @@ entity::entity! {
     ProcessId,
     /// Names a [`Location`] of one process.
     LocationId,
-    /// Names an [`Action`].
-    ActionId,
     /// Names a [`Function`].
     FunctionId,
     /// Names a [`ProgramProperty`].
     PropertyId,
+    /// Numbers an [`Expr`] of a program.
+    ExprId,
     /// Names a parameter, a local variable, or what a loop, a quantifier or an alias binds; unique
     /// within an action, a function, a start or a property.
     LocalId,
+}
+
+impl ExprId {
+    /// The number of expressions that belong to no finished program.
+    pub const UNNUMBERED: ExprId = ExprId(u32::MAX);
 }
 
 /// A whole model.
@@ -237,6 +245,18 @@ pub struct ProcessInstance {
     pub process: ProcessId,
     /// In which slot.
     pub slot: u32,
+}
+
+impl From<ProcessInstance> for MovingProcess {
+    fn from(at: ProcessInstance) -> MovingProcess {
+        MovingProcess { process: at.process.0, slot: at.slot }
+    }
+}
+
+impl From<MovingProcess> for ProcessInstance {
+    fn from(at: MovingProcess) -> ProcessInstance {
+        ProcessInstance { process: ProcessId(at.process), slot: at.slot }
+    }
 }
 
 /// How often a process exists.

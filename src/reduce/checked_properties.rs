@@ -2,8 +2,8 @@
 
 use super::{PreservedProperties, PropertyClass};
 use crate::analysis::live_variables::bounds;
-use crate::exec::CheckSelection;
 use crate::ir::{Expr, Program, PropertyId, PropertyKind};
+use crate::model::CheckSelection;
 
 /// Whether a property is judged: it is looked for, or judging it may be an error that is.
 pub(super) fn is_property_checked(

@@ -9,8 +9,9 @@ use super::{
 };
 use crate::analysis::instances::NumberingError;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{CheckSelection, Interp, SelectiveStateSpace};
+use crate::exec::{Interp, SelectiveStateSpace};
 use crate::ir::{LocationId, Process, Program, Variable};
+use crate::model::CheckSelection;
 use crate::source::{SourceMap, Span};
 use std::any::Any;
 

@@ -7,7 +7,7 @@
 //! A [`ReductionSelection`] names reductions of the table; a [`ReductionConfig`] is what a user asks for. A
 //! [`ReductionStack`] has the reductions that a search uses, in the order in which they act. What they
 //! make of a model is a model; its counterexamples are made concrete again, reduction by reduction
-//! ([`Simulation`](crate::exec::Simulation)).
+//! ([`Simulation`](crate::model::Simulation)).
 
 pub mod abstraction;
 mod action_trial;

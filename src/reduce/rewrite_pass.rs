@@ -1,9 +1,10 @@
 //! What passes that rewrite programs have in common.
 
 use super::PreservedProperties;
-use crate::exec::{ActionCounts, Interp};
+use crate::exec::Interp;
 use crate::ir::layout::CellId;
 use crate::ir::{Action, ActionId, Layout, Program};
+use crate::model::ActionCounts;
 use std::any::Any;
 use std::collections::BTreeSet;
 

@@ -4,7 +4,7 @@ use super::claim::FiniteRunPolicy;
 use super::entry::{IncompatibilityKind, ReductionEntry};
 use super::parameters::{ParameterValue, ParameterValues};
 use super::{REDUCTIONS, ReductionKind, find_reduction};
-use crate::exec::CheckSelection;
+use crate::model::CheckSelection;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;

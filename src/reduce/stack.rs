@@ -1,9 +1,9 @@
 //! Reductions that stack: each wraps what those before it have left.
 
 use super::{NotApplied, PreservedProperties};
-use crate::exec::{Counters, StateSpace};
 use crate::ir::Layout;
 use crate::ir::layout::CellId;
+use crate::model::{Counters, StateSpace};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 

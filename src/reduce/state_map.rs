@@ -1,6 +1,6 @@
 //! Successors that are not passed on as they are: something stands for them, or they are left out.
 
-use crate::exec::{ExpansionOutcome, SuccessorSink, stop_request};
+use crate::model::{ExpansionOutcome, SuccessorSink, stop_request};
 
 /// How many candidates are gathered before they are replaced.
 pub(super) const CANDIDATES: usize = 256;

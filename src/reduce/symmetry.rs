@@ -30,6 +30,11 @@ mod search;
 #[cfg(test)]
 mod tests;
 
+use crate::model::{
+    ActionCounts, ActionId, Capabilities, Counters, ModelError, ObligationSink,
+    PostponingStateSpace, Result, Simulation, StateSpace, SuccessorSink, SystemDescription,
+    Violation, any_bits, concretise_single_step,
+};
 pub use exchange::ElementExchange;
 
 use super::buffer_pool::BufferPool;
@@ -45,10 +50,6 @@ use super::{
 use crate::analysis::automorphisms::automorphisms;
 use crate::analysis::equivalence_classes::connected_sets;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{
-    Counters, ObligationSink, PostponingStateSpace, Simulation, StateSpace, SuccessorSink,
-    SystemDescription, Violation, any_bits, concretise_single_step,
-};
 use crate::ir::layout::{CellId, StateValidator};
 use crate::ir::{Domain, Layout, ProcessInstance, Program, ScalarsetId, Type, TypeId};
 use crate::numbers::grouped;
@@ -57,7 +58,6 @@ use group::IndependentGroups;
 use incidence::IncidencePlan;
 use representative_cache::RepresentativeCache;
 use search::ElementBuffers;
-use spill::Result;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -541,12 +541,17 @@ impl StateSpace for SymmetryModel<'_> {
         self.model.description()
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        Some(self)
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        self.model.as_postponing().map(|_| self as &dyn PostponingStateSpace)
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            simulation: Some(self),
+            postponing: self
+                .model
+                .capabilities()
+                .postponing
+                .map(|_| self as &dyn PostponingStateSpace),
+            sleep_sets: None,
+            dominance: None,
+        }
     }
 }
 
@@ -554,23 +559,19 @@ impl StateSpace for SymmetryModel<'_> {
 /// their steps are the same but for names.
 impl PostponingStateSpace for SymmetryModel<'_> {
     fn expand_reduced(&self, states: &[u8], out: &mut SuccessorSink, owed: &mut ObligationSink) {
-        let Some(below) = self.model.as_postponing() else { return };
+        let Some(below) = self.model.capabilities().postponing else { return };
         let mut owe = |position: usize, successor: &[u8]| {
             let mut successor = successor.to_vec();
             self.represent(self.effort, std::iter::once(successor.as_mut_slice()));
             owed.add(position, &successor);
-            Ok(())
         };
-        let run = |owed: &mut ObligationSink| {
-            self.with_mapped_candidates(out, |inner| below.expand_reduced(states, inner, owed));
-            Ok(())
-        };
-        // What collects obligations above fails by itself.
-        let _ = ObligationSink::collect(&mut owe, run);
+        self.with_mapped_candidates(out, |inner| {
+            below.expand_reduced(states, inner, &mut ObligationSink::new(&mut owe));
+        });
     }
 
     fn expand_postponed(&self, states: &[u8], out: &mut SuccessorSink) {
-        let Some(below) = self.model.as_postponing() else { return };
+        let Some(below) = self.model.capabilities().postponing else { return };
         self.with_mapped_candidates(out, |inner| below.expand_postponed(states, inner));
     }
 }
@@ -600,13 +601,33 @@ impl Simulation for SymmetryModel<'_> {
             way => Ok(way),
         }
     }
+
+    fn intermediate_states(&self, _: &[u8], _: &[u8]) -> Result<Option<Vec<Vec<u8>>>, ModelError> {
+        Ok(None)
+    }
+
+    fn concrete_violation_path(&self, _: &[u8], _: Violation) -> Result<Vec<Vec<u8>>, ModelError> {
+        Ok(Vec::new())
+    }
+
+    fn hides_action(&self, _: ActionId) -> bool {
+        false
+    }
+
+    fn concrete_action_counts(&self, taken: ActionCounts) -> ActionCounts {
+        taken
+    }
+
+    fn preserves_depth(&self) -> bool {
+        true
+    }
 }
 
 impl SymmetryModel<'_> {
     /// The same where a step of the model below is several: which these are it says of the state that stands for `from`, and
     /// they are the same but for names.
     fn along(&self, own: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
-        let Some(lift) = self.model.simulation() else { return Ok(None) };
+        let Some(lift) = self.model.capabilities().simulation else { return Ok(None) };
         let mut led = Vec::new();
         let run = |out: &mut SuccessorSink| self.model.expand(own, out);
         let _ = SuccessorSink::collect(self.width(), &mut led, run)?;

@@ -3,7 +3,7 @@
 use super::coverage::is_whole;
 use super::table::row;
 use super::{Report, StateSpaceAnswer, StateSpaceResult};
-use crate::exec::{PropertyInfo, Violation, is_reachability_kind};
+use crate::model::{PropertyInfo, Violation, is_reachability_kind};
 use crate::numbers::count;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! What changed from one state to the next.
 
 use super::NamedValues;
-use crate::exec::StateValue;
+use crate::model::StateValue;
 use crate::source::SourceMap;
 use std::collections::HashMap;
 

@@ -7,7 +7,7 @@ use super::NamedValues;
 use super::changes::StepValues;
 use super::values::value_of;
 use crate::escape;
-use crate::exec::{StateValue, StepDescription, StepOutcome};
+use crate::model::{StateValue, StepDescription, StepOutcome};
 use std::collections::HashMap;
 
 /// Columns are as wide as what stands in them, within these bounds.

@@ -4,7 +4,7 @@ use super::ViolationReport;
 use super::final_state::FinalStateView;
 use super::steps::{StepCallback, StepSequence, each_step};
 use super::table::row;
-use crate::exec::{StepOutcome, TRACE, Violation};
+use crate::model::{StepOutcome, TRACE, Violation};
 use crate::numbers::count;
 use crate::search::trace::Counterexample;
 use crate::source::{SourceLocation, SourceMap};

@@ -2,7 +2,7 @@
 
 use super::final_state::ProcessStatus;
 use super::table::row;
-use crate::exec::{ProcessLocation, StepDescription, StepOutcome, SystemDescription};
+use crate::model::{ProcessLocation, StepDescription, StepOutcome, SystemDescription};
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

@@ -2,7 +2,7 @@
 
 use super::table::row;
 use super::values::{pairs, print_values, with_place};
-use crate::exec::{DisabledRuleInstance, StateValue, UnmetCondition};
+use crate::model::{DisabledRuleInstance, StateValue, UnmetCondition};
 use crate::source::{SourceLocation, SourceMap};
 
 /// No more rules are shown, nor instances of one that lack the same, nor values of these.

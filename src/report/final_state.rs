@@ -3,7 +3,7 @@
 use super::disabled::{self, DisabledRuleReport};
 use super::table::row;
 use super::values::{pairs, print_values, with_place};
-use crate::exec::{DisabledRuleInstance, OutgoingAction, ProcessLocation, StateValue};
+use crate::model::{DisabledRuleInstance, OutgoingAction, ProcessLocation, StateValue};
 use crate::source::{SourceLocation, SourceMap};
 
 /// No more processes are shown where they are.

@@ -10,7 +10,7 @@ use super::{
     CheckScope, CounterexampleEnd, CoverWitness, EventuallyResult, NamedValues, Report,
     ShorteningResult, UncheckedSpec, ViolationReport,
 };
-use crate::exec::{StepDescription, StepOutcome};
+use crate::model::{StepDescription, StepOutcome};
 use crate::reduce::{ReductionRefusal, ReductionSummary};
 use crate::search::comback::RebuildStats;
 use crate::search::store_stats::StorePart;

@@ -2,14 +2,17 @@
 //!
 //! A property has one id, whatever comes of it, so that such a tool can follow it from one run to the next.
 
+#[cfg(feature = "cli")]
+use super::CheckScope;
 use super::coverage::is_whole;
 #[cfg(feature = "cli")]
 use super::page::TraceView;
-use super::{CheckScope, Report, SearchVerdict, UncheckedSpec, ViolationReport};
-use crate::exec::{PropertyInfo, SystemDescription, TRACE, Violation};
+use super::{Report, SearchVerdict, UncheckedSpec, ViolationReport};
 use crate::ir::{ACCEPTANCE, NON_PROGRESS};
+use crate::model::{PropertyInfo, SystemDescription, TRACE, Violation};
 use crate::numbers::count;
 use crate::source::{SourceLocation, SourceMap};
+#[cfg(feature = "cli")]
 use serde_json::{Value, json};
 
 /// What came of a property.
@@ -135,6 +138,7 @@ impl PropertyJudgement {
     }
 
     /// What is violated, with its kind.
+    #[cfg(feature = "cli")]
     pub(super) fn title_of(&self, breach: &PropertyBreach) -> String {
         format!("{}: {}", self.kind, breach.what.as_ref().unwrap_or(&self.name))
     }
@@ -267,6 +271,7 @@ impl JudgementReport {
 }
 
 /// A judgement as JSON.
+#[cfg(feature = "cli")]
 pub fn judgement_as_json(judgement: &PropertyJudgement) -> Value {
     let PropertyJudgement { kind, name, place, verdict, .. } = judgement;
     json!({
@@ -279,6 +284,7 @@ pub fn judgement_as_json(judgement: &PropertyJudgement) -> Value {
 }
 
 /// Those of a search about whole runs: the property, and what was not checked beside it.
+#[cfg(feature = "cli")]
 pub fn of_runs(
     property: PropertyJudgement,
     model: &dyn SystemDescription,

@@ -7,7 +7,7 @@ use super::final_state::FinalStateView;
 use super::json::step as step_as_json;
 use super::steps::{StepCallback, StepSequence, TraceDisplayOptions, write_steps};
 use super::table::{row, wrapped};
-use crate::exec::{StepDescription, StepOutcome, SystemDescription};
+use crate::model::{StepDescription, StepOutcome, SystemDescription};
 use crate::numbers::count;
 use crate::source::SourceMap;
 use serde_json::{Value, json};

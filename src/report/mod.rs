@@ -60,12 +60,12 @@ pub use text::{
 };
 pub use values::print_values;
 
-use crate::exec::{
-    CompilationStats, FaultKind, PropertyInfo, RuntimeFault, StateSpace, StateValue,
-    StepDescription, StepOutcome, SystemDescription, Violation, is_reachability_kind,
-    preserves_depth,
-};
+use crate::exec::CompilationStats;
 use crate::ir::StateCondition;
+use crate::model::{
+    FaultKind, PropertyInfo, RuntimeFault, StateSpace, StateValue, StepDescription, StepOutcome,
+    SystemDescription, Violation, is_reachability_kind, preserves_depth,
+};
 use crate::reduce::{PreservedProperties, PropertyClass, ReductionRefusal, ReductionSummary};
 use crate::search::checkpoint::DiskFigures;
 use crate::search::comback::RebuildStats;
@@ -383,7 +383,7 @@ pub fn violations(
     outcome: &SearchOutcome,
 ) -> Vec<ViolationReport> {
     let in_levels = !preserves_depth(model);
-    let is_whole = model.as_postponing().is_none() && preserved.has(PropertyClass::Depth);
+    let is_whole = model.capabilities().postponing.is_none() && preserved.has(PropertyClass::Depth);
     let shortest = is_whole && !in_levels;
     let mut all: Vec<ViolationReport> = outcome
         .findings

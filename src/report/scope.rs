@@ -3,11 +3,11 @@
 //! There are three ways for something not to be looked for: the model has it and no search looks for
 //! it, a flag leaves it out, or it lies behind a step that ends in an error that a flag leaves out.
 
-use crate::exec::{COVER, EVENTUALLY, FaultKind, SOMETIMES, SystemDescription, TRACE, Violation};
 use crate::ir::walk;
 use crate::ir::{
     AssertionKind, AssertionRule, Program, PropertyKind, Stmt, StmtKind, UncheckedKind,
 };
+use crate::model::{COVER, EVENTUALLY, FaultKind, SOMETIMES, SystemDescription, TRACE, Violation};
 use crate::search::{CheckSelection, SearchOutcome};
 use crate::source::{SourceLocation, SourceMap};
 

@@ -5,7 +5,7 @@ use super::changes::{StepValues, changes, lines, print_state};
 use super::chart::SequenceChart;
 use super::folding::folds;
 use super::table::{WIDTH, places_behind, wrapped};
-use crate::exec::{CallSite, StateValue, StepDescription, StepOutcome};
+use crate::model::{CallSite, StateValue, StepDescription, StepOutcome};
 use crate::numbers::count;
 use crate::search::trace::Counterexample;
 use crate::source::SourceMap;

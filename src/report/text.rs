@@ -10,7 +10,8 @@ use super::{
     CheckScope, CounterexampleEnd, CoverWitness, RUST, Report, ShorteningResult, UncheckedSpec,
     ViolationReport,
 };
-use crate::exec::{COVER, CompilationStats, EVENTUALLY, Violation};
+use crate::exec::CompilationStats;
+use crate::model::{COVER, EVENTUALLY, Violation};
 use crate::numbers::{count, grouped};
 use crate::reduce::{ReductionRefusal, ReductionSummary};
 use crate::search::SearchVerdict;

@@ -11,7 +11,7 @@ pub use super::files::MANIFEST;
 use super::storage::SavedStorage;
 use super::store_stats::StorePart;
 use super::{MemoryPlan, SearchOutcome, SearchVerdict, StateStorage};
-use crate::exec::{ActionCounts, Counters, FaultKind, Finding, Findings, StateSpace, Violation};
+use crate::model::{ActionCounts, Counters, FaultKind, Finding, Findings, StateSpace, Violation};
 use consistency::contradiction;
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::{

@@ -5,7 +5,7 @@
 
 use super::events::{CompletedLevels, ProgressSample, add_levels};
 use crate::budget::AnalysisSupervisor;
-use crate::exec::stop_request::{StopRequest, StopScope};
+use crate::model::stop_request::{StopRequest, StopScope};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

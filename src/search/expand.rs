@@ -21,11 +21,13 @@ pub use worker::ExpansionWorker;
 
 use super::SearchControl;
 use super::control::SearchProgress;
-use crate::exec::{
+use super::model_failure;
+use crate::model::{
     CheckSelection, ExpansionOutcome, Findings, ObligationSink, PostponingStateSpace, StateSpace,
     SuccessorSink,
 };
 use spill::{BlockDecoder, Codec, Frontier, Result};
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// States of a unit of a level in memory.
@@ -74,14 +76,14 @@ impl LevelExpansion<'_> {
         let mut dropped = Vec::new();
         let drop_all = |candidates: &mut Vec<u8>| {
             candidates.clear();
-            Ok(())
+            ControlFlow::Continue(())
         };
         let expand = |out: &mut SuccessorSink| {
-            self.steps.take(model, &states[..count * width], out, &mut |_, _| Ok(()));
+            self.steps.take(model, &states[..count * width], out, &mut |_, _| {});
         };
         let counted =
-            SuccessorSink::collect_in_batches(width, &mut dropped, width, drop_all, expand)?;
-        Ok(Some((count as u64, counted)))
+            SuccessorSink::collect_in_batches(width, &mut dropped, width, drop_all, expand);
+        Ok(Some((count as u64, counted.map_err(model_failure)?)))
     }
 
     /// Shows that so many states of it have been expanded, by so many transitions.
@@ -106,25 +108,19 @@ pub enum ExpansionPass<'a> {
 }
 
 impl ExpansionPass<'_> {
-    /// Adds these steps of `states` to `out`, and tells `owe` of obligations.
+    /// Adds these steps of `states` to `out`, and hands obligations to `owe`.
     fn take(
         self,
         model: &dyn StateSpace,
         states: &[u8],
         out: &mut SuccessorSink,
-        owe: &mut dyn FnMut(usize, &[u8]) -> Result<()>,
+        owe: &mut dyn FnMut(usize, &[u8]),
     ) {
         match self {
             ExpansionPass::All => model.expand(states, out),
             ExpansionPass::Rest(model) => model.expand_postponed(states, out),
             ExpansionPass::First(model) => {
-                let owing = ObligationSink::collect(owe, |owed| {
-                    model.expand_reduced(states, out, owed);
-                    Ok(())
-                });
-                if let Err(error) = owing {
-                    out.give_up(error);
-                }
+                model.expand_reduced(states, out, &mut ObligationSink::new(owe));
             }
         }
     }

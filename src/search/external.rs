@@ -29,7 +29,7 @@ use super::projection;
 use super::sleep_store::SleepSetModel;
 use super::visited::VisitedStore;
 use super::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchVerdict, StateStorage};
-use crate::exec::{ActionCounts, ExpansionOutcome, Findings, PostponingStateSpace, StateSpace};
+use crate::model::{ActionCounts, ExpansionOutcome, Findings, PostponingStateSpace, StateSpace};
 use checkpointing::{CheckpointClock, sweep};
 use reexpansion::PostponedWork;
 use spill::{
@@ -148,7 +148,8 @@ impl<'a> ExternalSearch<'a> {
     ) -> Self {
         let SearchResources { disk, plan, control } = resources;
         let shared: Arc<dyn Disk> = disk.clone();
-        let postpones = model.as_postponing().filter(|_| has_room_for_obligations(model, &storage));
+        let postpones =
+            model.capabilities().postponing.filter(|_| has_room_for_obligations(model, &storage));
         let plan = plan.of_search(model, &storage);
         let awake = storage.sleep_set_model(model);
         let values = awake.as_ref().map(SleepSetModel::values);
@@ -304,7 +305,8 @@ impl<'a> ExternalSearch<'a> {
         self.enter(SearchPhase::Beginning);
         let (width, level) = (self.width(), self.level_number());
         let behind = self.values.as_ref().map(ValueSpec::bytes);
-        let behind = behind.or(self.model.dominance().map(|it| it.bytes())).unwrap_or(0);
+        let behind =
+            behind.or(self.model.capabilities().dominance.map(|it| it.bytes())).unwrap_or(0);
         let mut differing = projection::DifferingBits::new(width, behind);
         let all = self.plan.buffer as usize * 2 * (self.workers.len() - 1);
         let model = self.carrying.as_deref().unwrap_or(self.model);
@@ -562,7 +564,8 @@ impl MemoryPlan {
     /// The same for a search of a model whose states are stored so: with room for obligations, if it leaves
     /// any.
     pub fn of_search(self, model: &dyn StateSpace, storage: &StateStorage) -> MemoryPlan {
-        let owes = model.as_postponing().is_some() && has_room_for_obligations(model, storage);
+        let owes =
+            model.capabilities().postponing.is_some() && has_room_for_obligations(model, storage);
         if owes { self.for_obligations() } else { self }
     }
 }

@@ -14,9 +14,9 @@ mod packed_sample;
 pub(super) mod sample;
 
 use super::SearchControl;
-use crate::exec::StateSpace;
 use crate::ir::Layout;
 use crate::ir::layout::GroupId;
+use crate::model::StateSpace;
 use local_search::climb;
 use packed_sample::{PackedSample, VaryingBits};
 use sample::StateSample;

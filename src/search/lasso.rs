@@ -1,6 +1,6 @@
 //! Infinite runs as stem and cycle.
 
-use crate::exec::ProcessSet;
+use crate::model::ProcessSet;
 
 /// An infinite run: a stem, and a cycle that closes from the last state to the one at `back`.
 #[derive(Clone, Debug, PartialEq, Eq)]

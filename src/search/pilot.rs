@@ -12,7 +12,8 @@
 mod walk;
 
 use super::{CheckSelection, SearchControl};
-use crate::exec::{ObligationSink, StateSpace, SuccessorSink};
+use crate::model::{ObligationSink, StateSpace, SuccessorSink};
+use crate::search::model_failure;
 use spill::Result;
 use walk::{PilotWalk, WalkedLevels};
 
@@ -149,17 +150,15 @@ impl FirstLevels {
             .collect();
         let mut successors = Vec::new();
         let found = SuccessorSink::collect(self.width, &mut successors, |out| {
-            match reduced.as_postponing() {
+            match reduced.capabilities().postponing {
                 None => reduced.expand(&asked, out),
                 Some(model) => {
-                    let nobody = &mut |_, _: &[u8]| Ok(());
-                    let _ = ObligationSink::collect(nobody, |owed| {
-                        model.expand_reduced(&asked, out, owed);
-                        Ok(())
-                    });
+                    let ignore = &mut |_, _: &[u8]| {};
+                    model.expand_reduced(&asked, out, &mut ObligationSink::new(ignore));
                 }
             }
-        })?;
+        });
+        let found = found.map_err(model_failure)?;
         Ok(found.counters.partially_expanded >= PUT_OFF_MIN)
     }
 

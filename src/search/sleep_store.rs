@@ -4,9 +4,8 @@
 //! all agree on; of a state that is known nothing more is heard. So what is asleep in the states of a level is a
 //! function of the level before.
 
-use crate::exec::{
-    PostponingStateSpace, Simulation, SleepSetStateSpace, StateSpace, SuccessorSink,
-    SystemDescription, any_bits,
+use crate::model::{
+    Capabilities, SleepSetStateSpace, StateSpace, SuccessorSink, SystemDescription, any_bits,
 };
 use spill::values::AndOperator;
 use spill::{Codec, ValueSpec, WIDTH_MAX};
@@ -24,7 +23,8 @@ impl<'a> SleepSetModel<'a> {
     /// The model as it is searched where states are keys that a codec writes, if steps of it can be asleep and there
     /// is room for values: codes of bytes are trained on states alone.
     pub(super) fn of(model: &'a dyn StateSpace, codec: &Codec) -> Option<SleepSetModel<'a>> {
-        let sleeps = model.as_sleep_set().filter(|_| !matches!(codec, Codec::Huffman(_)))?;
+        let sleeps =
+            model.capabilities().sleep_sets.filter(|_| !matches!(codec, Codec::Huffman(_)))?;
         let fits = model.width() + sleeps.value_bytes() <= WIDTH_MAX;
         fits.then_some(SleepSetModel { model, sleeps })
     }
@@ -83,11 +83,7 @@ impl StateSpace for SleepSetModel<'_> {
         self.model.description()
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        None
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::NONE
     }
 }

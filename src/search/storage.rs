@@ -4,7 +4,7 @@ use super::SearchControl;
 use super::comback::{self, CombackSettings, TAG};
 use super::key_order::sample::StateSample;
 use super::sleep_store::SleepSetModel;
-use crate::exec::StateSpace;
+use crate::model::StateSpace;
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::{ByteFrequencies, Codec, HuffmanCode, HuffmanTables, Result, SavedCodec, ValueSpec};
 use std::sync::Arc;

@@ -16,13 +16,15 @@ mod concrete_lasso;
 mod lifted_position;
 mod state_stack;
 
+use crate::search::model_failure;
 pub use concrete_lasso::ConcreteLasso;
 use lifted_position::LiftedPosition;
 use state_stack::StateStack;
+use std::ops::ControlFlow;
 
 use super::SearchControl;
 use super::sleep_store::SleepSetModel;
-use crate::exec::{
+use crate::model::{
     Finding, StateSpace, StateValue, StepDescription, StepOutcome, SuccessorSink,
     SystemDescription, Violation, concrete_violating_state, find_start,
 };
@@ -157,7 +159,7 @@ impl<'a> TraceFinder<'a> {
         let mut target = witness.to_vec();
         way.push(&target)?;
         // A state that was expanded again leads to levels after the next.
-        let jumps = self.model.as_postponing().is_some();
+        let jumps = self.model.capabilities().postponing.is_some();
         let mut missing = None;
         for level in (0..level as usize).rev() {
             let segments = levels.open(self.model, level)?;
@@ -520,11 +522,12 @@ fn leads_to(
     let mut look = |successors: &mut Vec<u8>| {
         found |= successors.chunks_exact(width).any(|successor| successor == target);
         successors.clear();
-        Ok(())
+        ControlFlow::Continue(())
     };
     let (limit, run) = (BATCH_BYTES.max(width), |out: &mut SuccessorSink| model.expand(state, out));
-    let _ = SuccessorSink::collect_in_batches(width, room, limit, &mut look, run)?;
-    look(room)?;
+    let collected = SuccessorSink::collect_in_batches(width, room, limit, &mut look, run);
+    let _ = collected.map_err(model_failure)?;
+    let _ = look(room);
     Ok(found)
 }
 

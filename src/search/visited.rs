@@ -4,7 +4,8 @@ use super::checkpoint::{MANIFEST, SavedSearch};
 use super::comback::{CombackStore, RebuildStats, SavedFrontier};
 use super::store_stats::{StorePart, StorePartKind};
 use super::{MemoryPlan, StateStorage};
-use crate::exec::StateSpace;
+use crate::model::StateSpace;
+use crate::search::store_dominance;
 use spill::{
     Candidates, Codec, Disk, Error, Frontier, LevelLog, Result, SavedStore, SavedValues,
     SettleOutcome, Store, ValueSpec,
@@ -186,8 +187,8 @@ impl<'a> VisitedStore<'a> {
 
 /// A store that takes no states of a model that others dominate. One that others share with their values takes all.
 fn with_dominance(store: Store, model: &dyn StateSpace) -> Store {
-    match model.dominance().filter(|_| model.as_sleep_set().is_none()) {
-        Some(dominance) => store.with_dominance(dominance),
+    match model.capabilities().dominance.filter(|_| model.capabilities().sleep_sets.is_none()) {
+        Some(dominance) => store.with_dominance(store_dominance(&dominance)),
         None => store,
     }
 }

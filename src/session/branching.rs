@@ -1,9 +1,10 @@
 //! Formulas of branching time, answered from all states once a search has reached them.
 
 use super::{Error, Session, TextModel};
-use crate::exec::{Interp, Violation};
+use crate::exec::Interp;
 use crate::front::PropertySource;
 use crate::ir::{CtlFormula, Expr};
+use crate::model::Violation;
 use crate::search::branching::{BranchingAnswer, BranchingCheck, GatheredStates};
 use crate::search::checkpoint::SavedSearch;
 use crate::search::visited::VisitedStore;

@@ -10,12 +10,13 @@ use super::{
     reject_empty_scope,
 };
 use crate::budget::AnalysisBudget;
-use crate::exec::{ExecutionMode, StateSpace};
+use crate::exec::ExecutionMode;
+use crate::model::{StateSpace, TransitionSystem};
 use crate::reduce::{ReductionConfig, ReductionPlan, ReductionRequest, ReductionStack};
 use crate::report::{CheckScope, RUST};
 use crate::search::{CheckSelection, SearchControl, SearchLimits, StateStorage};
 use crate::source::SourceMap;
-use crate::system::{PackedSystem, PackingError, RestrictedSystem, TransitionSystem};
+use crate::system::{PackedSystem, PackingError, RestrictedSystem};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -41,7 +41,7 @@ impl CheckDirectory {
         let open = Error::open(path);
         let disk = RealDisk::open(path).map_err(&open)?;
         disk.lock().map_err(&open)?;
-        Ok(CheckDirectory { path: path.to_path_buf(), disk: disk })
+        Ok(CheckDirectory { path: path.to_path_buf(), disk })
     }
 
     /// Where it is.

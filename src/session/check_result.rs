@@ -1,7 +1,7 @@
 //! What came of a search.
 
 use super::{Error, EventuallyCheck, EventuallyVerdict, Session};
-use crate::exec::{EVENTUALLY, PropertyInfo, SOMETIMES, Violation};
+use crate::model::{EVENTUALLY, PropertyInfo, SOMETIMES, Violation};
 use crate::report::{
     self, ActionCoverage, CounterexampleEnd, EventuallyResult, ShorteningResult,
     TraceDisplayOptions, ViolationReport,

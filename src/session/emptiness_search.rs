@@ -5,7 +5,7 @@ use super::directory::SearchDirectory;
 use super::liveness::AcceptingComponents;
 use super::session_log::SessionStart;
 use super::{Error, LivenessCheck, ProductCheck};
-use crate::exec::{FairSteps, Findings, StateSpace, Violation};
+use crate::model::{FairSteps, Findings, StateSpace, Violation};
 use crate::search::checkpoint::SavedSearch;
 use crate::search::liveness::early_termination::EarlyTermination;
 use crate::search::liveness::nested_dfs::ProbeVerdict;

@@ -7,7 +7,7 @@ use super::directory::reject_link;
 use super::emptiness_search::{EmptinessSearch, EmptinessTarget};
 use super::liveness::ReplayedRun;
 use super::{CheckConfig, Error, SearchDirectory, SearchJob};
-use crate::exec::StateSpace;
+use crate::model::StateSpace;
 use crate::report::{EventuallyResult, ViolatingRun};
 use crate::search::files::eventually;
 use crate::search::lasso::Lasso;

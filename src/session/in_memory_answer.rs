@@ -1,6 +1,6 @@
 //! What a search in memory came to, kept in the directory that was named for it, though nothing had to be searched on disk.
 
-use crate::exec::ProcessSet;
+use crate::model::ProcessSet;
 use crate::search::checkpoint::FORMAT;
 use crate::search::files::ANSWER;
 use crate::search::lasso::Lasso;

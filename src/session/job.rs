@@ -7,9 +7,9 @@ use super::liveness_check::{Fairness, LivenessCheck, SavedProperty};
 use super::{
     CheckConfig, KeyOrder, RunLimits, SearchOutputs, SearchedModel, SlotCounts, TextModel,
 };
-use crate::exec::StateSpace;
 use crate::front::{Language, Options};
 use crate::ir::layout::GroupId;
+use crate::model::StateSpace;
 use crate::reduce::claim::FiniteRunPolicy;
 use crate::reduce::{ReductionPlan, ReductionRefusal, ReductionRequest, ReductionSelection};
 use crate::report::RUST;

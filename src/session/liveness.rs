@@ -2,9 +2,9 @@
 //! accepting cycle, first in memory, here, then [on disk](super::Pursuit).
 
 use super::LivenessCheck;
-use crate::exec::{StateSpace, StepDescription, StepOutcome, SystemDescription, find_start};
 use crate::ir::{Claim, Entity as _, Location, LocationId, Urgency};
 use crate::ltl::{AutomatonComponents, ComponentClass};
+use crate::model::{StateSpace, StepDescription, StepOutcome, SystemDescription, find_start};
 use crate::reduce::claim::{ClaimProduct, FiniteRunPolicy, NeverClaim};
 use crate::search::SearchControl;
 use crate::search::lasso::Lasso;

@@ -5,13 +5,13 @@ use super::text_model::read_text;
 use super::{Error, ExecutableProgram, SearchedModel, TextModel};
 use crate::budget::AnalysisBudget;
 use crate::diag::Diagnostic;
-use crate::exec::CheckSelection;
 use crate::front::{
     ClaimChoice, CycleLabel, Language, LoadedModel, Options, PropertySource, TemporalProperty,
     TemporalSpec,
 };
 use crate::ir::{ACCEPTANCE, NON_PROGRESS, Program, PropertyKind, UncheckedKind};
 use crate::ltl::{self, Automaton, LtlFormula, hoa};
+use crate::model::CheckSelection;
 use crate::reduce::claim::FiniteRunPolicy;
 use crate::reduce::partial_order::PartialOrderStrategy;
 use crate::reduce::{
@@ -184,29 +184,7 @@ impl LivenessCheck {
     ) -> Result<(LivenessCheck, Vec<String>), Error> {
         let options = Options { claim: ClaimChoice::Omit, conditions: Vec::new(), ..options };
         let kept = SavedProperty::of(wanted)?;
-        let (asked, read) = match &kept {
-            SavedProperty::Accept | SavedProperty::Progress => (None, None),
-            SavedProperty::Formula(text) => (
-                Some(PropertySource::Formula(
-                    sources.add_property(FORMULA_NAME, &*ltl::to_spin_signs(text)),
-                )),
-                None,
-            ),
-            SavedProperty::Automaton(name, text) => {
-                let file = sources.add_property(name.as_str(), text.as_str());
-                let read = hoa::read(&sources.file(file).text, file)
-                    .map_err(|error| Error::text(&[error], &sources))?;
-                let add = |it: &hoa::AtomicProposition| {
-                    // Messages tell where in the file the proposition stands.
-                    let place = sources.locate(it.span).unwrap_or_default();
-                    (place, it.name.clone())
-                };
-                let texts: Vec<(String, String)> = read.propositions.iter().map(add).collect();
-                let files =
-                    texts.into_iter().map(|(place, text)| sources.add_property(place, text));
-                (Some(PropertySource::Propositions(files.collect())), Some(read))
-            }
-        };
+        let (asked, read) = property_source(&kept, &mut sources)?;
         let loaded = match &asked {
             None => language.load(&mut sources, &options),
             Some(asked) => language.load_with_property(&mut sources, &options, asked),
@@ -313,6 +291,35 @@ impl LivenessCheck {
         let decided = DecidedReductions { wished, left_off: None, is_open: false };
         self.model.reduced_as(runs, decided, budget)
     }
+}
+
+/// What the front end reads for a property, and the automaton if that is what is given.
+fn property_source(
+    kept: &SavedProperty,
+    sources: &mut SourceMap,
+) -> Result<(Option<PropertySource>, Option<hoa::HoaDocument>), Error> {
+    Ok(match kept {
+        SavedProperty::Accept | SavedProperty::Progress => (None, None),
+        SavedProperty::Formula(text) => (
+            Some(PropertySource::Formula(
+                sources.add_property(FORMULA_NAME, &*ltl::to_spin_signs(text)),
+            )),
+            None,
+        ),
+        SavedProperty::Automaton(name, text) => {
+            let file = sources.add_property(name.as_str(), text.as_str());
+            let read = hoa::read(&sources.file(file).text, file)
+                .map_err(|error| Error::text(&[error], sources))?;
+            let add = |it: &hoa::AtomicProposition| {
+                // Messages tell where in the file the proposition stands.
+                let place = sources.locate(it.span).unwrap_or_default();
+                (place, it.name.clone())
+            };
+            let texts: Vec<(String, String)> = read.propositions.iter().map(add).collect();
+            let files = texts.into_iter().map(|(place, text)| sources.add_property(place, text));
+            (Some(PropertySource::Propositions(files.collect())), Some(read))
+        }
+    })
 }
 
 /// Why what is asked may see how often a state is repeated, if it may.

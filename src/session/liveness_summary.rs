@@ -1,7 +1,7 @@
 //! The result of a search for a run that violates a property.
 
 use super::{ProductCheck, SweepStatus};
-use crate::exec::Violation;
+use crate::model::Violation;
 use crate::report::ShorteningResult;
 use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict};
 use crate::search::liveness::shortest_lasso::ShorterRun;

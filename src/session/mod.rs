@@ -83,7 +83,7 @@ pub use text_check::{CheckReport, ModelText, TextCheck};
 pub use text_model::{TextModel, read_text};
 pub use verdict::CheckpointEvidence;
 
-use crate::exec::{Violation, preserves_depth};
+use crate::model::{Violation, preserves_depth};
 use crate::report::{CheckScope, EventuallyResult, Report, ShorteningResult, ViolationReport};
 use crate::search::checkpoint::{DiskFigures, SavedSearch};
 use crate::search::comback::{

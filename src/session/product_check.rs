@@ -2,7 +2,8 @@
 
 use super::liveness::{ReplayedRun, probe_reduced, replay};
 use super::{Error, Fairness, LivenessCheck, SearchedModel};
-use crate::exec::{Executor, FairExpander, FairSteps, ProcessSet, StepDescription, StepOutcome};
+use crate::exec::{Executor, FairExpander};
+use crate::model::{FairSteps, ProcessSet, StepDescription, StepOutcome};
 use crate::reduce::claim::{ClaimProduct, FairProduct};
 use crate::search::SearchControl;
 use crate::search::lasso::Lasso;

@@ -66,7 +66,11 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     let (number, unit) = split_unit(text);
     let (_, scale) = TIME_UNITS.iter().find(|(name, _)| *name == unit).ok_or(DurationError)?;
     let number: f64 = number.parse().map_err(|_| DurationError)?;
-    Duration::try_from_secs_f64(number * scale).map_err(|_| DurationError)
+    let time = Duration::try_from_secs_f64(number * scale).map_err(|_| DurationError)?;
+    // Products of floating-point numbers are off by less than a microsecond.
+    let microseconds = Duration::from_nanos(u64::from(time.subsec_nanos()) + 500).as_micros();
+    let whole = Duration::from_secs(time.as_secs());
+    whole.checked_add(Duration::from_micros(microseconds as u64)).ok_or(DurationError)
 }
 
 fn split_unit(text: &str) -> (&str, &str) {

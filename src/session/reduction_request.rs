@@ -3,9 +3,9 @@
 use super::searched_model::SearchedModel;
 use super::{ExecutableProgram, TextModel};
 use crate::budget::AnalysisBudget;
-use crate::exec::StateSpace;
 use crate::ir::walk::{self, CodeVisitor};
 use crate::ir::{Expr, Program, Stmt};
+use crate::model::StateSpace;
 use crate::numbers::grouped;
 use crate::reduce::claim::NeverClaim;
 use crate::reduce::dead::DeadVariableElimination;

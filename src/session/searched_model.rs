@@ -1,7 +1,8 @@
 //! A model as it is searched, and what there is to tell of it.
 
-use crate::exec::{CompilationStats, StateSpace};
+use crate::exec::CompilationStats;
 use crate::ir::StateCondition;
+use crate::model::StateSpace;
 use crate::reduce::{ReductionPlan, ReductionRefusal, ReductionStack};
 use crate::report::CheckScope;
 use crate::source::SourceMap;

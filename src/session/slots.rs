@@ -5,9 +5,10 @@
 //! needs one more after all, it ends with [`OutOfSlots`], and is made again with more.
 
 use super::{Error, TextModel};
-use crate::exec::{Interp, OutOfSlots};
+use crate::exec::Interp;
 use crate::front::{Language, Options};
 use crate::ir::{Entity, ProcessId, ProcessInstance};
+use crate::model::OutOfSlots;
 use crate::search::SearchControl;
 use crate::source::SourceMap;
 use std::collections::{HashSet, VecDeque};
@@ -118,7 +119,7 @@ impl Error {
 pub fn process_without_slot(error: &spill::Error) -> Option<ProcessId> {
     match error {
         spill::Error::Source { reason } => {
-            reason.downcast_ref().map(|OutOfSlots(process)| *process)
+            reason.downcast_ref().map(|OutOfSlots(process)| ProcessId(*process))
         }
         _ => None,
     }

@@ -178,9 +178,9 @@ impl TextCheck<'_> {
         for search in &plan.searches {
             let dir = self.dir.as_ref();
             let dir = dir.map(|it| if is_several { it.join(&search.folder) } else { it.clone() });
-            match retry_with_slots(|slots| self.search(search, slots, dir.as_deref(), &control))? {
-                (judgements, text) => report.add(judgements, text),
-            }
+            let (judgements, text) =
+                retry_with_slots(|slots| self.search(search, slots, dir.as_deref(), &control))?;
+            report.add(judgements, text);
         }
         report.properties.retain(|it| it.verdict != PropertyVerdict::Unchecked);
         report.properties.sort_by_key(|it| it.verdict != PropertyVerdict::Violated);

@@ -2,7 +2,7 @@
 
 use super::Error;
 use super::searched_model::SearchedModel;
-use crate::exec::{StateSpace, Violation};
+use crate::model::{StateSpace, Violation};
 use crate::report::{self, ViolationReport};
 use crate::search::checkpoint::SavedSearch;
 use crate::search::trace::{Counterexample, StoredLevels, TraceFinder};

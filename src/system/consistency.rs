@@ -4,7 +4,7 @@
 //! differ, a verdict has no counterexample, or a wrong one. [`check_consistency`] looks for such
 //! differences in the states of random walks, for the tests of whoever writes a model.
 
-use crate::exec::{
+use crate::model::{
     ExpansionOutcome, StepDescription, StepOutcome, SuccessorSink, SystemDescription, Violation,
 };
 use crate::random::SplitMix64;

@@ -4,12 +4,10 @@ mod sample;
 
 use super::packing::{self, PackingError};
 use super::panics::catch_panic;
-use super::property::PropertyExpectation;
-use super::{Property, TransitionSystem};
-use crate::exec::{
-    EVENTUALLY, FaultKind, PostponingStateSpace, PropertyInfo, RuntimeFault, SOMETIMES, Simulation,
-    StateSpace, StateValue, StepDescription, StepOutcome, SuccessorSink, SystemDescription,
-    Violation, any_bits, stop_request,
+use crate::model::{
+    Capabilities, EVENTUALLY, FaultKind, ProgramDescription, Property, PropertyExpectation,
+    PropertyInfo, RuntimeFault, SOMETIMES, StateSpace, StateValue, StepDescription, StepOutcome,
+    SuccessorSink, SystemDescription, TransitionSystem, Violation, any_bits, stop_request,
 };
 use crate::source::Span;
 use std::ops::ControlFlow;
@@ -68,8 +66,8 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
         let mut hasher = blake3::Hasher::new();
         hasher.update(std::any::type_name::<T>().as_bytes()).update(&[0]);
         hasher.update(system.parameters().as_bytes()).update(&[0]);
-        for Property { name, expectation, .. } in &packed.properties {
-            hasher.update(name.as_bytes()).update(&[0, *expectation as u8]);
+        for property in &packed.properties {
+            hasher.update(property.name().as_bytes()).update(&[0, property.expectation() as u8]);
         }
         hasher.update(&(packed.width as u64).to_le_bytes());
         // What is wrong with them is told by the search.
@@ -80,7 +78,7 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
 
     /// Whether each property holds in a state, and whether the system may end there; nothing of what panics.
     pub(super) fn property_values(&self, state: &T::State) -> Vec<Option<bool>> {
-        let holds = self.properties.iter().map(|it| catch_panic(|| (it.holds)(state)).ok());
+        let holds = self.properties.iter().map(|it| catch_panic(|| it.holds(state)).ok());
         holds.chain([catch_panic(|| self.system.may_end(state)).ok()]).collect()
     }
 
@@ -167,13 +165,13 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
             }
         }
         for (number, property) in self.properties.iter().enumerate() {
-            let told = match property.expectation {
+            let told = match property.expectation() {
                 PropertyExpectation::Always => false,
                 PropertyExpectation::Sometimes => true,
                 // That is for runs to show.
                 PropertyExpectation::Eventually => continue,
             };
-            match catch_panic(|| (property.holds)(state)) {
+            match catch_panic(|| property.holds(state)) {
                 Ok(holds) if holds == told => {
                     see(StateObservation::Finding(Violation::Property(number as u32)));
                 }
@@ -189,7 +187,7 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
             SystemQuery::Next(action) => self.system.name(action),
             SystemQuery::MayEnd => "asked whether it may end".into(),
             SystemQuery::Property(number) => {
-                format!("asked for `{}`", self.properties[*number].name)
+                format!("asked for `{}`", self.properties[*number].name())
             }
         }
     }
@@ -272,12 +270,8 @@ impl<T: TransitionSystem> StateSpace for PackedSystem<'_, T> {
         self
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        None
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::NONE
     }
 }
 
@@ -309,12 +303,12 @@ impl<T: TransitionSystem> SystemDescription for PackedSystem<'_, T> {
 
     fn properties(&self) -> Vec<PropertyInfo> {
         let info = |it: &Property<'_, _>| {
-            let kind = match it.expectation {
+            let kind = match it.expectation() {
                 PropertyExpectation::Always => "invariant",
                 PropertyExpectation::Sometimes => SOMETIMES,
                 PropertyExpectation::Eventually => EVENTUALLY,
             };
-            PropertyInfo { kind, name: it.name.clone(), span: Span::default() }
+            PropertyInfo { kind, name: it.name().to_owned(), span: Span::default() }
         };
         self.properties.iter().map(info).collect()
     }
@@ -340,5 +334,9 @@ impl<T: TransitionSystem> SystemDescription for PackedSystem<'_, T> {
             Ok(state) => self.system.describe(&state),
             Err(_) => vec![("no state".into(), format!("{state:02x?}").into())],
         }
+    }
+
+    fn program(&self) -> Option<&dyn ProgramDescription> {
+        None
     }
 }

@@ -3,8 +3,8 @@
 //! Postcard's form of a type says by itself where it ends, so no form is the beginning of another one of the same type,
 //! and zeros behind it make no two alike.
 
-use super::TransitionSystem;
 use super::panics::catch_panic;
+use crate::model::TransitionSystem;
 use crate::random::SplitMix64;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -3,10 +3,10 @@
 use super::packed_system::{PackedSystem, SystemError, step};
 use super::packing;
 use super::panics::catch_panic;
-use super::{Property, TransitionSystem};
-use crate::exec::{
-    PostponingStateSpace, PropertyInfo, Simulation, StateSpace, StateValue, StepDescription,
-    StepOutcome, SuccessorSink, SystemDescription, Violation,
+use crate::model::{
+    Capabilities, ProgramDescription, Property, PropertyExpectation, PropertyInfo, StateSpace,
+    StateValue, StepDescription, StepOutcome, SuccessorSink, SystemDescription, TransitionSystem,
+    Violation,
 };
 use std::ops::ControlFlow;
 
@@ -22,15 +22,18 @@ pub struct RestrictedSystem<'s, T: TransitionSystem> {
 impl<'s, T: TransitionSystem> RestrictedSystem<'s, T> {
     /// One for each thing that is said to be so eventually in a system whose states take so many bytes, with its name.
     pub fn of_eventualities(system: &'s T, width: usize) -> Vec<(String, RestrictedSystem<'s, T>)> {
-        let promised: Vec<Property<'s, T::State>> =
-            system.properties().into_iter().filter(Property::is_eventuality).collect();
+        let promised: Vec<Property<'s, T::State>> = system
+            .properties()
+            .into_iter()
+            .filter(|it| it.expectation() == PropertyExpectation::Eventually)
+            .collect();
         if promised.is_empty() {
             return Vec::new();
         }
         let of_system = PackedSystem::with_width(system, width).digest();
         let avoiding = promised.into_iter().map(|avoided| {
             let (packed, name) =
-                (PackedSystem::without_digest(system, width), avoided.name.clone());
+                (PackedSystem::without_digest(system, width), avoided.name().to_owned());
             let mut hasher = blake3::Hasher::new();
             hasher.update(&of_system).update(b"avoiding\0").update(name.as_bytes());
             let digest = *hasher.finalize().as_bytes();
@@ -41,8 +44,8 @@ impl<'s, T: TransitionSystem> RestrictedSystem<'s, T> {
 
     /// Whether a state is none of these.
     fn avoids(&self, state: &T::State) -> Result<bool, String> {
-        let told = catch_panic(|| (self.avoided.holds)(state));
-        told.map_err(|why| format!("asked for `{}` in {state:?} {why}", self.avoided.name))
+        let told = catch_panic(|| self.avoided.holds(state));
+        told.map_err(|why| format!("asked for `{}` in {state:?} {why}", self.avoided.name()))
     }
 
     fn expand_one(
@@ -111,12 +114,8 @@ impl<T: TransitionSystem> StateSpace for RestrictedSystem<'_, T> {
         self
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        None
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::NONE
     }
 }
 
@@ -158,5 +157,9 @@ impl<T: TransitionSystem> SystemDescription for RestrictedSystem<'_, T> {
 
     fn describe(&self, state: &[u8]) -> Vec<(String, StateValue)> {
         self.packed.describe(state)
+    }
+
+    fn program(&self) -> Option<&dyn ProgramDescription> {
+        None
     }
 }

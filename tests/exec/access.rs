@@ -22,10 +22,11 @@ use spillway::analysis::dependence::DependenceRelation;
 use spillway::analysis::instances::{ActionInstance, InstanceId};
 use spillway::analysis::ranges::ranges;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{FaultKind, Interp, StepOutcome, SystemDescription, Violation};
+use spillway::exec::Interp;
 use spillway::front::{Language, Options, dve, murphi, promela};
 use spillway::ir::layout::{CellId, GroupContent};
 use spillway::ir::{Arena, PidRule, ProcessInstance, Program, PropertyId, PropertyKind};
+use spillway::model::{FaultKind, StepOutcome, SystemDescription, Violation};
 use spillway::source::SourceMap;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -69,7 +70,7 @@ struct Trial<'a> {
 
 /// Reachable states: the first ones, and those of walks.
 fn reachable(model: &Interp, random: &mut Random) -> Vec<Vec<u8>> {
-    let successors = |steps: Vec<spillway::exec::StepDescription>| {
+    let successors = |steps: Vec<spillway::model::StepDescription>| {
         let states = steps.into_iter().filter_map(|step| match step.outcome {
             StepOutcome::Successor(state) => Some(state),
             StepOutcome::Fault(_) => None,

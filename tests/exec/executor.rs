@@ -1,12 +1,13 @@
 //! What every executor must keep: both ways of asking give the same steps, and every step stays
 //! within the masks it announces. On random walks through every model we ship.
 
-use spillway::exec::{
-    Counters, ExpansionOutcome, Interp, StateSpace, StepOutcome, SuccessorSink, SystemDescription,
-    Violation,
-};
+use spillway::exec::Interp;
 use spillway::front::{Language, Options};
 use spillway::ir::{ChannelRef, Expr, ExprKind, Program, ProgramProperty, PropertyKind, UnaryOp};
+use spillway::model::{
+    Counters, ExpansionOutcome, StateSpace, StepOutcome, SuccessorSink, SystemDescription,
+    Violation,
+};
 use spillway::source::{SourceMap, Span};
 use std::path::PathBuf;
 

@@ -5,10 +5,11 @@
 use crate::support::agree::{assert_agree, assert_agree_in_any_order, expanded, random_states};
 use crate::support::collection::{models_below, text_of};
 use spillway::exec::Interp;
+use spillway::exec::Jit;
 use spillway::exec::jit::CompileLimits;
-use spillway::exec::{Jit, StateSpace};
 use spillway::front::{Language, Options, promela};
 use spillway::ir::{Communication, Expr, OverflowRule, Place, Program, Stmt, StmtKind, VarId};
+use spillway::model::StateSpace;
 use spillway::reduce::rewriting::RewrittenProgram;
 use spillway::reduce::{ParameterValues, ReductionPlan};
 use spillway::source::{SourceMap, Span};

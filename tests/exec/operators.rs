@@ -6,7 +6,7 @@ use crate::definition::{
     BINARY, Expected, UNARY, binary, fewer_integers, integers, is_integer, mathematical, unary,
 };
 use proptest::prelude::*;
-use spillway::exec::{FaultKind, Interp, StateSpace, StepOutcome, SystemDescription};
+use spillway::exec::Interp;
 use spillway::ir::interval::{self, Interval, is_none};
 use spillway::ir::layout::CellId;
 use spillway::ir::{
@@ -14,6 +14,7 @@ use spillway::ir::{
     Place, PlaceRoot, Program, ScalarType, StartRule, Stmt, StmtKind, Type, TypeId, UnaryOp, VarId,
     Variable,
 };
+use spillway::model::{FaultKind, StateSpace, StepOutcome, SystemDescription};
 use spillway::source::Span;
 
 const ARITHMETICS: [Arithmetic; 2] = [Arithmetic::Wrapping32, Arithmetic::Checked64];

@@ -3,11 +3,12 @@
 
 use proptest::prelude::*;
 use spillway::analysis::static_key_order::static_order;
-use spillway::exec::{Interp, StateSpace, StepOutcome, SystemDescription};
+use spillway::exec::Interp;
 use spillway::front::{Options, dve};
 use spillway::ir::Layout;
 use spillway::ir::layout::{GroupId, InvalidKeyOrder};
-use spillway::search::{SearchLimits, memory};
+use spillway::model::{StateSpace, StepOutcome, SystemDescription, memory};
+use spillway::search::SearchLimits;
 use spillway::source::SourceMap;
 use std::path::PathBuf;
 
@@ -66,7 +67,7 @@ proptest! {
     #[test]
     fn any_order_gives_the_same_steps(name in prop::sample::select(&MODELS[..]), seed: u64) {
         let (model, other) = reordered(name, seed);
-        let translate = |mut steps: Vec<spillway::exec::StepDescription>| {
+        let translate = |mut steps: Vec<spillway::model::StepDescription>| {
             for step in &mut steps {
                 let state = match &mut step.outcome {
                     StepOutcome::Successor(state) => Some(state),

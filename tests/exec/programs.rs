@@ -10,13 +10,14 @@ use crate::support::Random;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{TestCaseError, TestRunner};
-use spillway::exec::{
-    FaultKind, Interp, Jit, RuntimeFault, StateSpace, StepDescription, StepOutcome, SuccessorSink,
-    SystemDescription, Violation,
-};
+use spillway::exec::{Interp, Jit};
 use spillway::ir::layout::{CellId, GroupContent};
 use spillway::ir::validate::validate;
 use spillway::ir::{Program, text};
+use spillway::model::{
+    FaultKind, RuntimeFault, StateSpace, StepDescription, StepOutcome, SuccessorSink,
+    SystemDescription, Violation,
+};
 use spillway::source::Span;
 use std::cell::Cell;
 use std::collections::BTreeSet;

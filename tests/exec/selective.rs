@@ -9,10 +9,10 @@ use crate::support::collection::{models_below, text_of};
 use crate::support::is_large;
 use spillway::analysis::instances::{ActionInstance, InstanceId, InstanceSets};
 use spillway::exec::{
-    ExecutionMode, Executor, Interp, LabelledSink, SelectiveStateSpace, StateSpace, StepOutcome,
-    SystemDescription, labelled,
+    ExecutionMode, Executor, Interp, LabelledSink, SelectiveStateSpace, labelled,
 };
 use spillway::front::{Language, Options, dve, murphi, promela};
+use spillway::model::{StateSpace, StepOutcome, SystemDescription};
 use spillway::source::SourceMap;
 use std::path::Path;
 

@@ -2,11 +2,12 @@
 
 use proptest::prelude::*;
 use spillway::diag::Diagnostic;
-use spillway::exec::{ExecutionMode, Executor, FaultKind, Interp, SystemDescription, Violation};
+use spillway::exec::{ExecutionMode, Executor, Interp};
 use spillway::front::{LoadedModel, Options, dve};
 use spillway::ir::validate::validate;
 use spillway::ir::*;
-use spillway::search::{self, SearchLimits, memory};
+use spillway::model::{FaultKind, SystemDescription, Violation, memory};
+use spillway::search::{self, SearchLimits};
 use spillway::source::SourceMap;
 
 // ---- helpers ----

@@ -1,8 +1,9 @@
 //! The program's print and its rules, on one program that uses nearly everything.
 
-use spillway::exec::{Interp, StepOutcome, SystemDescription};
+use spillway::exec::Interp;
 use spillway::ir::validate::{Rule, validate};
 use spillway::ir::*;
+use spillway::model::{StepOutcome, SystemDescription};
 use spillway::source::Span;
 
 const NOWHERE: Span = Span { file: 0, start: 0, end: 0 };

@@ -1,12 +1,13 @@
 //! What each construct of Murphi means, by the states and verdicts of small models, and what is
 //! said of models that are wrong.
 
-use spillway::exec::{FaultKind, Interp, StateSpace, StepOutcome, SystemDescription, Violation};
+use spillway::exec::Interp;
 use spillway::front::{Options, murphi};
 use spillway::ir::EndRule;
 use spillway::ir::validate::validate;
+use spillway::model::{FaultKind, StateSpace, StepOutcome, SystemDescription, Violation, memory};
 use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
-use spillway::search::{self, SearchLimits, memory};
+use spillway::search::{self, SearchLimits};
 use spillway::source::SourceMap;
 
 fn load_with(text: &str, options: &Options) -> Result<Interp, String> {

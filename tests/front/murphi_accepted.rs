@@ -2,13 +2,12 @@
 //! has with it, interpreted and compiled, and with symmetry where it applies.
 
 use crate::support::agree::assert_agree;
-use spillway::exec::{
-    FaultKind, Interp, Jit, StateSpace, StepOutcome, SystemDescription, Violation,
-};
+use spillway::exec::{Interp, Jit};
 use spillway::front::{LoadedModel, Options, murphi};
 use spillway::ir::validate::validate;
+use spillway::model::{FaultKind, StateSpace, StepOutcome, SystemDescription, Violation, memory};
 use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
-use spillway::search::{SearchLimits, SearchOutcome, memory};
+use spillway::search::{SearchLimits, SearchOutcome};
 use spillway::source::SourceMap;
 
 fn loaded(text: &str) -> Result<LoadedModel, String> {

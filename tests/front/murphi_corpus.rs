@@ -2,13 +2,12 @@
 //! read, valid, and printed; and walks through each give the same by both ways of asking. Those in
 //! `murphi-random` have the counts of its `reference.tsv`.
 
-use spillway::exec::{
-    ExecutionMode, Executor, Interp, StateSpace, StepOutcome, SuccessorSink, SystemDescription,
-};
+use spillway::exec::{ExecutionMode, Executor, Interp};
 use spillway::front::{Options, murphi};
 use spillway::ir::{text, validate::validate};
+use spillway::model::{StateSpace, StepOutcome, SuccessorSink, SystemDescription, memory};
 use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
-use spillway::search::{self, CheckSelection, SearchLimits, SearchVerdict, memory};
+use spillway::search::{self, CheckSelection, SearchLimits, SearchVerdict};
 use spillway::source::SourceMap;
 use std::path::{Path, PathBuf};
 

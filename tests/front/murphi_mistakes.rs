@@ -1,11 +1,12 @@
 //! What is said of classic mistakes in Murphi: one message, its place, and what to do. No text,
 //! however broken, makes reading it panic.
 
-use spillway::exec::{FaultKind, Interp, SystemDescription, Violation};
+use spillway::exec::Interp;
 use spillway::front::{Options, murphi};
 use spillway::ir::validate::validate;
+use spillway::model::{FaultKind, SystemDescription, Violation, memory};
+use spillway::search::SearchLimits;
 use spillway::search::trace::replay;
-use spillway::search::{SearchLimits, memory};
 use spillway::source::SourceMap;
 
 fn load(text: &str) -> Result<Interp, Vec<String>> {
@@ -204,7 +205,7 @@ fn mistakes_met_at_run_time_are_violations_with_a_way_there() {
         let mut states = Vec::new();
         let mut next = model.starts();
         while states.last() != Some(&finding.witness) {
-            let Some(spillway::exec::StepOutcome::Successor(state)) =
+            let Some(spillway::model::StepOutcome::Successor(state)) =
                 next.first().map(|step| step.outcome.clone())
             else {
                 break;

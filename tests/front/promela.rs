@@ -4,11 +4,12 @@
 //! Counts are those of SPIN 6.5.2: `spin -o1 -o2 -o3 -a`, `cc -DSAFETY -DNOREDUCE`, `pan -c0`:
 //! states stored, transitions (one more than ours: the arrival at the initial state), errors.
 
-use spillway::exec::{Interp, Jit, SystemDescription, Violation};
+use spillway::exec::{Interp, Jit};
 use spillway::front::promela::trail;
 use spillway::front::{Options, promela};
 use spillway::ir::validate::validate;
-use spillway::search::{SearchLimits, memory};
+use spillway::model::{SystemDescription, Violation, memory};
+use spillway::search::SearchLimits;
 use spillway::source::SourceMap;
 
 pub(crate) fn load(text: &str) -> Result<(Interp, SourceMap), String> {
@@ -668,8 +669,8 @@ fn a_process_beyond_its_slots_is_a_fault_that_names_the_flag() {
     let (_, finding) =
         outcome.findings.iter().find(|(it, _)| matches!(it, Violation::Fault(..))).unwrap();
     let faults = model.steps(&finding.witness).into_iter().filter_map(|step| match step.outcome {
-        spillway::exec::StepOutcome::Fault(fault) => Some(fault.message),
-        spillway::exec::StepOutcome::Successor(_) => None,
+        spillway::model::StepOutcome::Fault(fault) => Some(fault.message),
+        spillway::model::StepOutcome::Successor(_) => None,
     });
     let messages: Vec<String> = faults.collect();
     assert!(messages.iter().any(|it| it.contains("`--slots 32`")), "{messages:?}");
@@ -687,13 +688,13 @@ fn a_trail_has_a_line_for_every_transition_of_spin() {
     let (model, mut sources) = load(text).unwrap();
     let numbers = trail::number_transitions(&mut sources, &Options::default()).unwrap();
     let starts = model.starts();
-    let spillway::exec::StepOutcome::Successor(mut state) = starts[0].outcome.clone() else {
+    let spillway::model::StepOutcome::Successor(mut state) = starts[0].outcome.clone() else {
         panic!("the start fails");
     };
     let mut steps = Vec::new();
     for _ in 0..2 {
         let step = model.steps(&state).remove(0);
-        if let spillway::exec::StepOutcome::Successor(next) = &step.outcome {
+        if let spillway::model::StepOutcome::Successor(next) = &step.outcome {
             state = next.clone();
         }
         steps.push(step);

@@ -3,12 +3,13 @@
 //! Counts are those of SPIN 6.5.2: `spin -o1 -o2 -o3 -a`, `cc -DSAFETY -DNOREDUCE`, `pan -c0`:
 //! states stored, transitions (one more than ours: the arrival at the initial state), errors.
 
-use spillway::exec::{Interp, Jit, StateSpace, StepOutcome, SystemDescription, Violation};
+use spillway::exec::{Interp, Jit};
 use spillway::front::{ClaimChoice, Options, promela};
 use spillway::ir::validate::validate;
+use spillway::model::{StateSpace, StepOutcome, SystemDescription, Violation, memory};
 use spillway::reduce::claim::ClaimProduct;
+use spillway::search::SearchLimits;
 use spillway::search::trace::replay;
-use spillway::search::{SearchLimits, memory};
 use spillway::source::SourceMap;
 
 fn load(text: &str, claim: ClaimChoice) -> Interp {
@@ -421,8 +422,8 @@ fn steps_are_what_expanding_gives_and_stay_within_the_masks() {
     }
 }
 
-fn successors(steps: Vec<spillway::exec::StepDescription>) -> Vec<Vec<u8>> {
-    let state = |step: spillway::exec::StepDescription| match step.outcome {
+fn successors(steps: Vec<spillway::model::StepDescription>) -> Vec<Vec<u8>> {
+    let state = |step: spillway::model::StepDescription| match step.outcome {
         StepOutcome::Successor(state) => Some(state),
         StepOutcome::Fault(_) => None,
     };

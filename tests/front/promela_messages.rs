@@ -3,8 +3,8 @@
 
 use super::promela::{all_count, counts, load};
 use spillway::Check;
-use spillway::exec::{StepOutcome, SystemDescription};
 use spillway::front::{Options, promela};
+use spillway::model::{StepOutcome, SystemDescription};
 use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
 use spillway::reduce::{ReductionConfig, ReductionSelection};
 use spillway::search::SearchVerdict;
@@ -192,7 +192,7 @@ fn errors_of_messages_say_what_spin_says() {
         let (model, _) = load(&format!("{declared} init {{ {init} }}")).unwrap();
         let mut messages = Vec::new();
         let mut open: Vec<Vec<u8>> = Vec::new();
-        let mut take = |steps: Vec<spillway::exec::StepDescription>, open: &mut Vec<Vec<u8>>| {
+        let mut take = |steps: Vec<spillway::model::StepDescription>, open: &mut Vec<Vec<u8>>| {
             for step in steps {
                 match step.outcome {
                     StepOutcome::Successor(state) => open.push(state),

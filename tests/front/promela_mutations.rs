@@ -7,11 +7,13 @@
 //! `SPILLWAY_CORPUS`, each written to a file before it is tried, and names one that takes a minute.
 
 use spillway::exec::jit::CompileLimits;
-use spillway::exec::{Interp, Jit, StateSpace, SuccessorSink};
+use spillway::exec::{Interp, Jit};
 use spillway::front::{Language, Options, murphi, promela};
 use spillway::ir::validate::validate;
+use spillway::model::{StateSpace, SuccessorSink};
 use spillway::source::SourceMap;
 use std::collections::{BTreeSet, VecDeque};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -233,8 +235,8 @@ fn written(model: &dyn StateSpace, run: impl FnOnce(&mut SuccessorSink)) -> Vec<
         states.extend(buffer.chunks_exact(width).map(<[u8]>::to_vec));
         buffer.clear();
         match states.len() < 20 * STATES {
-            true => Ok(()),
-            false => Err(spill::Error::Source { reason: "enough".into() }),
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
         }
     };
     let limit = 100 * width;

@@ -3,8 +3,8 @@
 //! Counts are those of SPIN 6.5.2, see `promela.rs`; models with arrays of channels are compiled with `-DNOBOUNDCHECK`.
 
 use super::promela::{all_count, counts, load};
-use spillway::exec::{StepOutcome, SystemDescription, Violation};
-use spillway::search::{SearchLimits, memory};
+use spillway::model::{StepOutcome, SystemDescription, Violation, memory};
+use spillway::search::SearchLimits;
 use std::process::Command;
 
 #[test]

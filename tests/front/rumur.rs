@@ -1,11 +1,12 @@
 //! Rumur's own tests, if `SPILLWAY_RUMUR` names the folder with them: each has the outcome that its
 //! comments expect, or is in the list of those that are read otherwise here, with why.
 
-use spillway::exec::{Interp, Jit, StateSpace};
+use spillway::exec::{Interp, Jit};
 use spillway::front::{Options, murphi};
 use spillway::ir::EndRule;
 use spillway::ir::validate::validate;
-use spillway::search::{CheckSelection, SearchLimits, memory};
+use spillway::model::{StateSpace, memory};
+use spillway::search::{CheckSelection, SearchLimits};
 use spillway::source::SourceMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

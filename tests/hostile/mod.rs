@@ -15,7 +15,7 @@ use spill::{
     BlockDecoder, ByteFrequencies, Codec, Disk, Error, FaultDisk, FileName, HuffmanCode,
     HuffmanTables, Segment, SegmentRef, block_keys_max,
 };
-use spillway::exec::StateSpace;
+use spillway::model::StateSpace;
 use spillway::search::checkpoint::{FORMAT, MANIFEST, SavedSearch};
 use spillway::search::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome};
 use spillway::session::SearchJob;
@@ -275,7 +275,7 @@ fn half_done_searches() -> &'static [FaultDisk; 2] {
     static MADE: OnceLock<[FaultDisk; 2]> = OnceLock::new();
     MADE.get_or_init(|| {
         models().map(|model| {
-            let sorts: &[&str] = match model.as_postponing() {
+            let sorts: &[&str] = match model.capabilities().postponing {
                 None => &["levels-", "merged-", "candidates-", MANIFEST],
                 Some(_) => &["levels-", "merged-", "obligations-", "carried-", MANIFEST],
             };

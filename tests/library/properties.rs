@@ -147,7 +147,7 @@ fn is_told(web: &Web, (has_one, is_broken): (bool, bool), seed: u64) {
 
 /// That a run leads from node 0 along edges past no mark, and repeats or stays at an end.
 fn is_a_run(web: &Web, run: &spillway::report::ViolatingRun<'_>, seed: u64) {
-    use spillway::exec::StepOutcome::Successor;
+    use spillway::model::StepOutcome::Successor;
     let node =
         |state: &[u8]| -> usize { run.model.describe(state)[0].1.to_string().parse().unwrap() };
     let states = run.steps.iter().map(|step| match &step.outcome {

@@ -7,13 +7,13 @@ use super::swept::{Means, Subject, goes_on_after_faults, nothing_lies_about};
 use serde_json::Value;
 use spill::{Disk, FaultDisk};
 use spillway::PackedSystem;
-use spillway::exec::{
-    ExecutionMode, Executor, FairExpander, FairSteps, ProcessSet, StateSpace, StepOutcome,
-    SuccessorSink, SystemDescription as _,
-};
+use spillway::exec::{ExecutionMode, Executor, FairExpander};
 use spillway::front::{Language, Options};
 use spillway::ir::Schedule;
 use spillway::ir::components::components;
+use spillway::model::{
+    FairSteps, ProcessSet, StateSpace, StepOutcome, SuccessorSink, SystemDescription as _,
+};
 use spillway::reduce::claim::{FairProduct, FiniteRunPolicy};
 use spillway::search::SearchControl;
 use spillway::search::lasso::Lasso;

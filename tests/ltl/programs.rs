@@ -13,14 +13,12 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spill::fault::FaultPlan;
 use spill::{Disk, FaultDisk};
-use spillway::exec::{
-    ExecutionMode, Executor, FairExpander, FairSteps, Interp, ProcessSet, StateSpace, StepOutcome,
-    SuccessorSink,
-};
+use spillway::exec::{ExecutionMode, Executor, FairExpander, Interp};
 use spillway::front::{Proposition, TemporalProperty, TemporalSpec};
 use spillway::ir::components::components;
 use spillway::ir::{Arena, Claim, Entity as _, Program};
 use spillway::ltl::{Automaton, AutomatonEdge, AutomatonState, Cube, LtlFormula, translate};
+use spillway::model::{FairSteps, ProcessSet, StateSpace, StepOutcome, SuccessorSink};
 use spillway::reduce::claim::{ClaimProduct, FairProduct, FiniteRunPolicy, NeverClaim};
 use spillway::search::checkpoint::SavedSearch;
 use spillway::search::lasso::Lasso;

@@ -8,8 +8,9 @@ use crate::support::reductions::both;
 use crate::support::reductions::{bisimilar, by_way, dead};
 use serde_json::Value;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{ExecutionMode, Executor, StepOutcome, SystemDescription};
+use spillway::exec::{ExecutionMode, Executor};
 use spillway::front::{Language, Options};
+use spillway::model::StepOutcome;
 use spillway::reduce::ReductionKind;
 use spillway::reduce::claim::{ClaimProduct, FiniteRunPolicy};
 use spillway::reduce::partial_order::PartialOrderMethod;
@@ -141,7 +142,7 @@ pub fn reduced(watched: &LivenessCheck, ended: FiniteRunPolicy, on_disk: bool) -
 }
 
 /// What is shown of a run that was found is a run of the unreduced product that accepts again and again.
-fn is_run(product: &ClaimProduct<'_>, model: &dyn spillway::exec::StateSpace, lasso: &Lasso) {
+fn is_run(product: &ClaimProduct<'_>, model: &dyn spillway::model::StateSpace, lasso: &Lasso) {
     let ReplayedRun { steps, back, closes } = ReplayedRun::of(model, lasso).unwrap();
     let states: Vec<&Vec<u8>> = steps
         .iter()

@@ -2,7 +2,7 @@
 
 use spill::fault::FaultPlan;
 use spill::{Disk, FaultDisk, MeteredDisk, Result};
-use spillway::exec::{FairSteps, StateSpace};
+use spillway::model::{FairSteps, StateSpace};
 use spillway::search::checkpoint::{MANIFEST, SavedSearch};
 use spillway::search::liveness::nested_dfs::ProbeVerdict;
 use spillway::search::liveness::owcty::{

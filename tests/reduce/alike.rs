@@ -9,12 +9,13 @@ use crate::support::stored::replayed;
 use proptest::prelude::*;
 use spillway::analysis::automorphisms::{Automorphism, CodeMap, automorphisms};
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{
-    Interp, RuntimeFault, StepDescription, StepOutcome, SystemDescription, Violation,
-};
+use spillway::exec::Interp;
 use spillway::ir::layout::CellId;
+use spillway::model::{
+    RuntimeFault, StepDescription, StepOutcome, SystemDescription, Violation, memory,
+};
 use spillway::reduce::symmetry::Symmetry;
-use spillway::search::{SearchOutcome, memory};
+use spillway::search::SearchOutcome;
 use spillway::session::TextModel;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,8 +2,9 @@
 
 use crate::support::reductions::by_way;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{ExecutionMode, Executor, StateSpace};
+use spillway::exec::{ExecutionMode, Executor};
 use spillway::front::{Language, Options};
+use spillway::model::StateSpace;
 use spillway::reduce::ReductionRequest;
 use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
 use spillway::reduce::{ReductionConfig, ReductionPlan};

@@ -5,8 +5,9 @@ use crate::runs::assert_is_run;
 use crate::support::reductions::both;
 use crate::support::reductions::{bisimilar, by_way, dead, scalarsets};
 use spillway::Check;
-use spillway::exec::{ExecutionMode, Violation};
+use spillway::exec::ExecutionMode;
 use spillway::front::{Language, Options};
+use spillway::model::Violation;
 use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
 use spillway::reduce::{ReductionConfig, ReductionPlan};
 use spillway::search::{CheckSelection, SearchOutcome, SearchVerdict, StateStorage};
@@ -182,7 +183,7 @@ fn what_can_be_wrong_is_not_run_through() {
             "dve",
             "byte x = 3; byte y; process P { state a, b; init a;
                 trans a -> b { effect x = x - 1; }, b -> a { effect y = 1 / x; }; } system async;",
-            Violation::Fault(spillway::exec::FaultKind::Division, 1),
+            Violation::Fault(spillway::model::FaultKind::Division, 1),
         ),
         // A rule that stores what is there leads nowhere.
         (

@@ -14,13 +14,14 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spillway::Check;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{
-    FaultKind, Interp, StateSpace, StepOutcome, SuccessorSink, SystemDescription, Violation,
-};
+use spillway::exec::Interp;
 use spillway::front::{Options, promela};
 use spillway::ir::{
     Action, ActionControl, Arena, AssertionKind, Claim, ClaimMove, Entity, Expr, Location,
     LocationId, Program, ProgramProperty, PropertyKind, Stmt, StmtKind, Urgency,
+};
+use spillway::model::{
+    FaultKind, StateSpace, StepOutcome, SuccessorSink, SystemDescription, Violation,
 };
 use spillway::reduce::Reduction;
 use spillway::reduce::ReductionConfig;

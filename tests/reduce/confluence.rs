@@ -12,16 +12,14 @@ use proptest::prelude::*;
 use spillway::Check;
 use spillway::analysis::instances::InstanceId;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{
-    ExecutionMode, SelectiveStateSpace, StateSpace as _, SuccessorSink, SystemDescription as _,
-    Violation,
-};
+use spillway::exec::{ExecutionMode, SelectiveStateSpace};
+use spillway::model::{StateSpace as _, SuccessorSink, SystemDescription as _, Violation, memory};
 use spillway::reduce::PropertyClass;
 use spillway::reduce::partial_order::{
     CycleProviso, PartialOrder, PartialOrderMethod, PartialOrderStrategy,
 };
 use spillway::reduce::{ParameterValues, ReductionConfig};
-use spillway::search::{CheckSelection, SearchLimits, SearchOutcome, memory};
+use spillway::search::{CheckSelection, SearchLimits, SearchOutcome};
 use spillway::session::TextModel;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -133,7 +131,7 @@ fn is_kept(language: &str, text: &str) -> Result<(u64, u64), TestCaseError> {
         let reduced = found(&model, &ALL);
         prop_assert_eq!(violated(&reduced), violated(&whole), "{:?} {}", way, text);
         let searched = model.searched();
-        if searched.model().simulation().is_some() {
+        if searched.model().capabilities().simulation.is_some() {
             stored::replayed(searched.model(), &reduced, &ALL);
         }
         if way == MAP {

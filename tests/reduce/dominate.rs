@@ -9,12 +9,12 @@ use crate::support::reductions::both;
 use crate::support::reductions::{for_checks, scalarsets};
 use crate::support::stored::{assert_traces_replay, search, storages};
 use crate::support::{Random, is_large, tiny_plan};
-use spillway::exec::{CheckSelection, StateSpace, Violation};
 use spillway::front::{Language, Options};
+use spillway::model::{CheckSelection, StateSpace, Violation, memory};
 use spillway::reduce::dominance::DominanceSense;
 use spillway::reduce::{ParameterValues, ReductionConfig, ReductionPlan};
 use spillway::reduce::{PropertyClass, ReductionKind};
-use spillway::search::{SearchLimits, SearchOutcome, StateStorage, memory};
+use spillway::search::{SearchLimits, SearchOutcome, StateStorage};
 use spillway::session::TextModel;
 use spillway::source::SourceMap;
 use std::collections::BTreeMap;
@@ -310,7 +310,7 @@ fn compared(language: &str, text: &str, checks: CheckSelection) -> Result<(u64, 
             whole.states()
         ));
     }
-    if searched.model().dominance().is_some() {
+    if searched.model().capabilities().dominance.is_some() {
         stored_alike(searched.model(), &limits, &found);
     }
     Ok((whole.states(), found.states()))

@@ -5,7 +5,7 @@
 
 use crate::support::follow::{goes_on_as_it_began, is_found_alike, load};
 use crate::support::{Random, is_large};
-use spillway::exec::{StateSpace, SuccessorSink};
+use spillway::model::{StateSpace, SuccessorSink};
 use spillway::reduce::PreservedProperties;
 use spillway::reduce::{ReductionConfig, ReductionPlan};
 use spillway::session::TextModel;
@@ -55,7 +55,7 @@ fn is_stood_for(text: &str, most: usize) -> Option<(usize, usize)> {
     let whole = all_states(written.searched().model(), most)?;
     let searched = model.searched();
     let left = all_states(searched.model(), most)?;
-    if let Some(lift) = searched.model().simulation() {
+    if let Some(lift) = searched.model().capabilities().simulation {
         for state in &whole {
             let standing = left.iter().filter(|it| lift.represents(it, state)).count();
             assert_eq!(standing, 1, "{state:?}\n{text}");

@@ -12,18 +12,18 @@ use proptest::prelude::*;
 use spill::Codec;
 use spillway::Check;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{
-    ExecutionMode, Interp, StateSpace, SystemDescription as _, Violation, is_action_hidden,
-    original_action_counts,
-};
+use spillway::exec::{ExecutionMode, Interp};
 use spillway::ir::{ActionId, validate};
+use spillway::model::{
+    StateSpace, SystemDescription as _, Violation, is_action_hidden, memory, original_action_counts,
+};
 use spillway::reduce::PropertyClass;
 use spillway::reduce::merge::TransitionMerging;
 use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
 use spillway::reduce::rewrite_pass::RewritePass as _;
 use spillway::reduce::rewriting::RewrittenProgram;
 use spillway::reduce::{ReductionConfig, ReductionPlan};
-use spillway::search::{SearchLimits, SearchOutcome, StateStorage, memory};
+use spillway::search::{SearchLimits, SearchOutcome, StateStorage};
 use spillway::session::TextModel;
 use std::collections::BTreeSet;
 
@@ -65,7 +65,7 @@ fn is_kept(language: &str, text: &str, by: &ReductionPlan) -> Result<(u64, u64),
         let found = never(searched.model(), &found);
         prop_assert_eq!(found, whole.collect::<Vec<_>>(), "{}", text);
     }
-    if searched.model().simulation().is_some() {
+    if searched.model().capabilities().simulation.is_some() {
         told(searched.model(), &found, &ALL);
     }
     let reduce = ReductionConfig::from(by.clone());

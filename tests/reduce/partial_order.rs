@@ -17,11 +17,10 @@ use proptest::test_runner::TestCaseError;
 use spillway::Check;
 use spillway::analysis::instances::InstanceId;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{
-    Interp, ObligationSink, SelectiveStateSpace, StateSpace, SuccessorSink, Violation,
-};
+use spillway::exec::{Interp, SelectiveStateSpace};
 use spillway::front::{Language, Options, murphi};
 use spillway::ir::EndRule;
+use spillway::model::{ObligationSink, StateSpace, SuccessorSink, Violation};
 use spillway::reduce::Reduction;
 use spillway::reduce::ReductionPlan;
 use spillway::reduce::partial_order::{
@@ -198,18 +197,13 @@ fn searched_and(
         let mut next = Vec::new();
         let mut owing: BTreeMap<&Vec<u8>, Vec<Vec<u8>>> = BTreeMap::new();
         for state in &level {
-            let look = Look::at(width, |out| match model.as_postponing() {
+            let look = Look::at(width, |out| match model.capabilities().postponing {
                 None => model.expand(state, out),
                 Some(model) => {
                     let mut owe = |_: usize, successor: &[u8]| {
                         owing.entry(state).or_default().push(successor.to_vec());
-                        Ok(())
                     };
-                    let run = |owed: &mut ObligationSink| {
-                        model.expand_reduced(state, out, owed);
-                        Ok(())
-                    };
-                    ObligationSink::collect(&mut owe, run).unwrap();
+                    model.expand_reduced(state, out, &mut ObligationSink::new(&mut owe));
                 }
             });
             note(&mut found, &look, number);
@@ -217,7 +211,7 @@ fn searched_and(
         }
         for state in std::mem::take(&mut carried) {
             let state: Vec<u8> = state;
-            let rest = model.as_postponing().expect("it was put off");
+            let rest = model.capabilities().postponing.expect("it was put off");
             let look = Look::at(width, |out| rest.expand_postponed(&state, out));
             note(&mut found, &look, number);
             next.push(look.buffer);

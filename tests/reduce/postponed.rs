@@ -8,14 +8,14 @@ use crate::support::{Graph, begin_or_resume, tiny_plan};
 use proptest::prelude::*;
 use spill::fault::FaultPlan;
 use spill::{Disk, FaultDisk};
-use spillway::exec::{
-    ObligationSink, PostponingStateSpace, PropertyInfo, Simulation, StateSpace, StepDescription,
-    StepOutcome, SuccessorSink, SystemDescription, Violation,
+use spillway::model::{
+    Capabilities, ObligationSink, PostponingStateSpace, ProgramDescription, PropertyInfo,
+    StateSpace, StepDescription, StepOutcome, SuccessorSink, SystemDescription, Violation, memory,
 };
 use spillway::search::checkpoint::{MANIFEST, SavedSearch};
 use spillway::search::trace::{StoredLevels, counterexample};
 use spillway::search::{
-    MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchVerdict, StateStorage, memory,
+    MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchVerdict, StateStorage,
 };
 use spillway::source::Span;
 use std::collections::BTreeSet;
@@ -306,12 +306,8 @@ impl StateSpace for Circle {
         self
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        None
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        Some(self)
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities { simulation: None, postponing: Some(self), sleep_sets: None, dominance: None }
     }
 }
 
@@ -398,8 +394,12 @@ impl SystemDescription for Circle {
         if state[1] == self.end { vec![Violation::Property(0)] } else { Vec::new() }
     }
 
-    fn describe(&self, _: &[u8]) -> Vec<(String, spillway::exec::StateValue)> {
+    fn describe(&self, _: &[u8]) -> Vec<(String, spillway::model::StateValue)> {
         Vec::new()
+    }
+
+    fn program(&self) -> Option<&dyn ProgramDescription> {
+        None
     }
 }
 

@@ -10,16 +10,17 @@ use crate::support::stored::{assert_traces_replay, is_looked_for, replayed_in, s
 use crate::support::{Random, is_large, tiny_plan};
 use spillway::Check;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{
-    CheckSelection, Interp, StateSpace, SuccessorSink, Violation, preserves_depth,
-};
+use spillway::exec::Interp;
 use spillway::front::{Language, Options};
 use spillway::ir::{OverflowRule, text};
+use spillway::model::{
+    CheckSelection, StateSpace, SuccessorSink, Violation, memory, preserves_depth,
+};
 use spillway::reduce::boring::BoringStates;
 use spillway::reduce::doomed::DoomedStates;
 use spillway::reduce::{PropertyClass, Reduction};
 use spillway::reduce::{ReductionConfig, ReductionPlan};
-use spillway::search::{SearchLimits, SearchOutcome, SearchVerdict, memory};
+use spillway::search::{SearchLimits, SearchOutcome, SearchVerdict};
 use spillway::session::{CheckResult, TextModel};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -7,14 +7,15 @@ use crate::runs::{assert_is_run, configurations, explore, load};
 use crate::support::Random;
 use crate::support::reductions::scalarsets;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{Interp, StateSpace, SuccessorSink, Violation};
+use spillway::exec::Interp;
 use spillway::front::{Options, murphi};
+use spillway::model::{StateSpace, SuccessorSink, Violation, memory};
 use spillway::reduce::ReductionStack;
 use spillway::reduce::reversible::{NAME, ReversibleReduction, ReversibleRules};
 use spillway::reduce::rewriting::ProgramForm;
 use spillway::reduce::symmetry::SymmetryEffort;
 use spillway::reduce::{ParameterValues, ReductionPlan};
-use spillway::search::{CheckSelection, SearchLimits, SearchVerdict, memory};
+use spillway::search::{CheckSelection, SearchLimits, SearchVerdict};
 use spillway::source::SourceMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -131,7 +132,7 @@ fn rules_are_named_and_refused_by_name() {
         let refused = stack.refusals().first().map(|it| (it.name.clone(), it.reason.to_string()));
         (
             stack
-                .summaries(&spillway::exec::Counters::default())
+                .summaries(&spillway::model::Counters::default())
                 .into_iter()
                 .find_map(|it| it.effect),
             refused,

@@ -11,12 +11,13 @@ use crate::support::reductions::{bisimilar, by_way, by_way_for, rewritings, scal
 use crate::support::{is_large, stored};
 use proptest::prelude::*;
 use spillway::Check;
-use spillway::exec::{Counters, ExecutionMode, Violation};
+use spillway::exec::ExecutionMode;
+use spillway::model::{Counters, Violation, memory};
 use spillway::reduce::PropertyClass;
 use spillway::reduce::Remedy;
 use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
 use spillway::reduce::{ParameterValues, ReductionPlan};
-use spillway::search::{CheckSelection, SearchLimits, SearchOutcome, memory};
+use spillway::search::{CheckSelection, SearchLimits, SearchOutcome};
 use spillway::session::TextModel;
 use std::collections::BTreeSet;
 

@@ -17,14 +17,15 @@ use spill::fault::FaultPlan;
 use spill::{Codec, Disk, FaultDisk};
 use spillway::Check;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{Interp, SelectiveStateSpace, StateSpace, SuccessorSink, Violation};
+use spillway::exec::{Interp, SelectiveStateSpace};
 use spillway::front::{Language, Options};
+use spillway::model::{StateSpace, SuccessorSink, Violation, memory};
 use spillway::reduce::Reduction;
 use spillway::reduce::Remedy;
 use spillway::reduce::partial_order::{PartialOrder, PartialOrderMethod};
 use spillway::reduce::{NotApplied, ReductionPlan};
 use spillway::search::checkpoint::SavedSearch;
-use spillway::search::{CheckSelection, SearchControl, SearchLimits, StateStorage, memory};
+use spillway::search::{CheckSelection, SearchControl, SearchLimits, StateStorage};
 use spillway::session::TextModel;
 use spillway::source::SourceMap;
 use std::cell::Cell;
@@ -78,7 +79,7 @@ const EITHER: Join = |kept, other| *kept |= other;
 /// A model searched level by level, values of equal states joined; nothing if there are too many.
 fn searched(model: &dyn StateSpace, join: Join, most: usize) -> Option<Came> {
     let (width, value_bytes) =
-        (model.width(), model.as_sleep_set().map_or(0, |it| it.value_bytes()));
+        (model.width(), model.capabilities().sleep_sets.map_or(0, |it| it.value_bytes()));
     let mut came = Came::default();
     let mut seen = BTreeSet::new();
     let mut start = Vec::new();
@@ -96,7 +97,7 @@ fn searched(model: &dyn StateSpace, join: Join, most: usize) -> Option<Came> {
             level.iter().flat_map(|(it, value)| [&it[..], value].concat()).collect();
         let mut next = Vec::new();
         let collected = SuccessorSink::collect(width + value_bytes, &mut next, |out| {
-            match model.as_sleep_set() {
+            match model.capabilities().sleep_sets {
                 Some(model) => model.expand_awake(&pairs, out),
                 None => model.expand(&pairs, out),
             }

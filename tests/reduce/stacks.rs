@@ -3,10 +3,7 @@
 
 use crate::support::reductions::scalarsets;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{
-    Counters, Interp, PostponingStateSpace, Simulation, StateSpace, StepOutcome, SuccessorSink,
-    SystemDescription, any_bits,
-};
+use spillway::exec::Interp;
 use spillway::front::{Options, murphi};
 use spillway::ir::Layout;
 use spillway::ir::layout::CellId;
@@ -14,13 +11,17 @@ use spillway::ir::{
     Arena, Claim, ClaimMove, Expr, ExprKind, Location, LocationId, PlaceSelector, Program,
     PropertyKind,
 };
+use spillway::model::{
+    ActionCounts, ActionId, Capabilities, Counters, ModelError, Simulation, StateSpace,
+    StepOutcome, SuccessorSink, SystemDescription, Violation, any_bits, memory,
+};
 use spillway::reduce::rewriting::ProgramForm;
 use spillway::reduce::symmetry::{Symmetry, SymmetryEffort};
 use spillway::reduce::{NotApplied, ReductionPlan, ReductionRefusal};
 use spillway::reduce::{
     PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack,
 };
-use spillway::search::{CheckSelection, SearchLimits, SearchVerdict, memory};
+use spillway::search::{CheckSelection, SearchLimits, SearchVerdict};
 use spillway::source::SourceMap;
 use std::collections::BTreeSet;
 
@@ -158,12 +159,8 @@ impl StateSpace for Chains<'_> {
         self.model.description()
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        Some(self)
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities { simulation: Some(self), postponing: None, sleep_sets: None, dominance: None }
     }
 }
 
@@ -181,12 +178,36 @@ impl Simulation for Chains<'_> {
         _: &[u8],
         from: &[u8],
         to: &[u8],
-    ) -> spill::Result<Option<Vec<Vec<u8>>>> {
+    ) -> Result<Option<Vec<Vec<u8>>>, ModelError> {
         let mut states = Vec::new();
         let run = |out: &mut SuccessorSink| self.model.expand(from, out);
         let _ = SuccessorSink::collect(self.width(), &mut states, run)?;
         let chains = states.chunks_exact(self.width()).map(|state| self.chain(state));
         Ok(chains.into_iter().find(|chain| chain.last().unwrap() == to))
+    }
+
+    fn intermediate_states(&self, _: &[u8], _: &[u8]) -> Result<Option<Vec<Vec<u8>>>, ModelError> {
+        Ok(None)
+    }
+
+    fn concrete_violation_path(&self, _: &[u8], _: Violation) -> Result<Vec<Vec<u8>>, ModelError> {
+        Ok(Vec::new())
+    }
+
+    fn equivalent_violations(&self, _: Violation) -> Vec<Violation> {
+        Vec::new()
+    }
+
+    fn hides_action(&self, _: ActionId) -> bool {
+        false
+    }
+
+    fn concrete_action_counts(&self, taken: ActionCounts) -> ActionCounts {
+        taken
+    }
+
+    fn preserves_depth(&self) -> bool {
+        true
     }
 }
 

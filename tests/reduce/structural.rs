@@ -13,18 +13,18 @@ use crate::support::reductions::{bisimilar, by_way, for_checks};
 use game::{Does, Net, Transition, text};
 use spillway::Check;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{
-    ExecutionMode, StateSpace, SystemDescription as _, Violation, is_action_hidden,
-    original_action_counts,
-};
+use spillway::exec::ExecutionMode;
 use spillway::front::{Language, Options};
 use spillway::ir::{ActionId, validate};
 use spillway::ir::{ConditionModality, StateCondition};
+use spillway::model::{
+    StateSpace, SystemDescription, Violation, is_action_hidden, memory, original_action_counts,
+};
 use spillway::reduce::partial_order::PartialOrderMethod;
 use spillway::reduce::structural::StructuralReduction;
 use spillway::reduce::structural::{AgglomerationKind, NAME};
 use spillway::reduce::{ReductionConfig, ReductionPlan};
-use spillway::search::{CheckSelection, SearchLimits, SearchOutcome, memory};
+use spillway::search::{CheckSelection, SearchLimits, SearchOutcome};
 use spillway::session::TextModel;
 use spillway::source::SourceMap;
 use std::collections::BTreeSet;
@@ -89,7 +89,9 @@ fn compared(
         let found: Vec<_> = never(searched.model(), &found).into_iter().filter(known).collect();
         assert_eq!(found, whole);
     }
-    if searched.model().simulation().is_some() && came.len() == found.findings.iter().count() {
+    if searched.model().capabilities().simulation.is_some()
+        && came.len() == found.findings.iter().count()
+    {
         told(searched.model(), &found, &limits);
     }
     if !is_run {

@@ -5,7 +5,8 @@
 //! With `SPILLWAY_CORPUS`, the same of models by others that end in errors.
 
 use crate::runs::{assert_is_run, configurations, explore, load};
-use spillway::exec::{Interp, Simulation, StateSpace, SuccessorSink, SystemDescription, Violation};
+use spillway::exec::Interp;
+use spillway::model::{Simulation, StateSpace, SuccessorSink, SystemDescription, Violation};
 use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
 use std::path::PathBuf;
 

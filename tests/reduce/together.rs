@@ -8,9 +8,9 @@ use crate::support::follow::{load, one};
 use crate::support::stored::replayed_in;
 use crate::support::{Random, is_large};
 use spillway::Check;
-use spillway::exec::{CheckSelection, Violation};
+use spillway::model::{CheckSelection, Violation, memory};
 use spillway::reduce::{PropertyClass, REDUCTIONS, ReductionPlan, ReductionSelection};
-use spillway::search::{SearchLimits, SearchOutcome, SearchVerdict, StateStorage, memory};
+use spillway::search::{SearchLimits, SearchOutcome, SearchVerdict, StateStorage};
 use spillway::session::{CheckResult, TextModel};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -87,7 +87,7 @@ fn is_found_alike(
     census.fewer += u64::from(reduced.states() < whole.states());
     census.violated += u64::from(!came.is_empty());
     // What is told of a search that takes states up again depends on when it does so.
-    if !came.is_empty() && searched.model().as_postponing().is_none() {
+    if !came.is_empty() && searched.model().capabilities().postponing.is_none() {
         println!("{:?} is told", model.wished.selection);
         let storage = [StateStorage::default()];
         replayed_in(&storage, searched.model(), &reduced, &limits);

@@ -2,8 +2,9 @@
 
 use crate::support::follow::load;
 use spillway::Check;
-use spillway::exec::{ExecutionMode, StepOutcome, SystemDescription as _};
+use spillway::exec::ExecutionMode;
 use spillway::ir::{Action, Schedule, TurnRule};
+use spillway::model::{StepOutcome, SystemDescription as _};
 use spillway::report::ActionCoverage;
 use spillway::session::TextModel;
 use spillway::source::SourceLocation;

@@ -4,14 +4,12 @@ use crate::graphs::graphs_of;
 use crate::support::{Graph, begin_or_resume, tiny_plan};
 use proptest::prelude::*;
 use spill::{Disk, FaultDisk, RealDisk};
-use spillway::exec::{
-    PostponingStateSpace, Simulation, StateSpace, StepOutcome, SuccessorSink, SystemDescription,
-    Violation, any_bits, stop_request,
+use spillway::model::{
+    Capabilities, StateSpace, StepOutcome, SuccessorSink, SystemDescription, Violation, any_bits,
+    memory, stop_request,
 };
 use spillway::search::trace::{StoredLevels, TraceFinder, counterexample};
-use spillway::search::{
-    CheckSelection, SearchControl, SearchLimits, SearchOutcome, SearchVerdict, memory,
-};
+use spillway::search::{CheckSelection, SearchControl, SearchLimits, SearchOutcome, SearchVerdict};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
@@ -150,12 +148,8 @@ impl StateSpace for Interrupted<'_> {
         self.graph
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        None
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::NONE
     }
 }
 

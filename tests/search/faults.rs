@@ -7,9 +7,9 @@
 use crate::support::{Graph, begin_or_resume, is_large, tiny_plan};
 use spill::fault::FaultPlan;
 use spill::{Disk, Error, FaultDisk, Result};
-use spillway::exec::StateSpace;
+use spillway::model::{StateSpace, memory};
 use spillway::search::checkpoint::MANIFEST;
-use spillway::search::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome, memory};
+use spillway::search::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome};
 use std::sync::Arc;
 use std::time::Duration;
 

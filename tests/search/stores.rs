@@ -7,11 +7,12 @@ use crate::support::stored::{assert_same, assert_traces_replay, search, storages
 use crate::support::{Graph, Random, Started, begin_or_resume, begin_stored_or_resume, tiny_plan};
 use proptest::prelude::*;
 use spill::{Codec, Disk, FaultDisk, HuffmanTables};
-use spillway::exec::{
-    ExecutionMode, Executor, FaultKind, Interp, Jit, PostponingStateSpace, Simulation, StateSpace,
-    SuccessorSink, SystemDescription, Violation, any_bits,
-};
+use spillway::exec::{ExecutionMode, Executor, Interp, Jit};
 use spillway::front::{Language, Options, dve, murphi, promela};
+use spillway::model::{
+    Capabilities, FaultKind, StateSpace, SuccessorSink, SystemDescription, Violation, any_bits,
+    memory,
+};
 use spillway::reduce::claim::ClaimProduct;
 use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
 use spillway::search::checkpoint::SavedSearch;
@@ -19,7 +20,8 @@ use spillway::search::comback;
 use spillway::search::storage::train_codec;
 use spillway::search::trace::{StoredLevels, counterexample};
 use spillway::search::{
-    CheckSelection, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, StateStorage, memory,
+    CheckSelection, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, StateStorage,
+    model_failure,
 };
 use spillway::source::SourceMap;
 use std::sync::Arc;
@@ -282,12 +284,13 @@ impl StateSpace for Failing<'_> {
         self.model.description()
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        self.model.simulation()
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            simulation: self.model.capabilities().simulation,
+            postponing: None,
+            sleep_sets: None,
+            dominance: None,
+        }
     }
 }
 
@@ -297,7 +300,7 @@ fn a_failure_is_told(what: &str, failing: &Failing, searched: &dyn StateSpace) {
     let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     let expected = memory::search(searched, &limits).unwrap();
     let plan = tiny_plan(1, searched.width(), 12, 40);
-    failing.at_each(|| memory::search(searched, &limits), || ());
+    failing.at_each(|| memory::search(searched, &limits).map_err(model_failure), || ());
     failing.at_each(
         || train_codec(searched, HuffmanTables::Columns, &SearchControl::default()),
         || (),
@@ -379,7 +382,7 @@ fn ask(model: &dyn StateSpace, bytes: &[u8]) -> bool {
     let expanded = SuccessorSink::collect(model.width(), &mut successors, run);
     let explained = model.description();
     let _ = (explained.steps(bytes), explained.violations(bytes), explained.describe(bytes));
-    let _ = model.simulation().map(|lift| lift.represents(bytes, bytes));
+    let _ = model.capabilities().simulation.map(|lift| lift.represents(bytes, bytes));
     expanded.is_ok()
 }
 

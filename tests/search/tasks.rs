@@ -11,16 +11,14 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use spill::fault::FaultPlan;
 use spill::{BlockDecoder, Disk, FaultDisk, RealDisk, RemoteDisk, RemoteOrigin, Result};
-use spillway::exec::StateSpace;
+use spillway::model::{StateSpace, memory};
 use spillway::search::checkpoint::SavedSearch;
 use spillway::search::storage::SavedStorage;
 use spillway::search::tasks::{
     ExpansionContext, NextWork, PlanOutcome, SearchTask, SharingOptions, TaskPhase, TaskPlan,
     commit, if_exists, is_own, sharing_obstacle,
 };
-use spillway::search::{
-    MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchVerdict, memory,
-};
+use spillway::search::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchVerdict};
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;

@@ -1,10 +1,11 @@
 //! Two executors that must agree: the interpreter, and the code compiled from the same program.
 
 use spillway::exec::jit::CompiledStep;
-use spillway::exec::{
-    ExpansionOutcome, Findings, Interp, Jit, StateSpace, StepOutcome, SuccessorSink,
-    SystemDescription,
+use spillway::exec::{Interp, Jit};
+use spillway::model::{
+    ExpansionOutcome, Findings, StateSpace, StepOutcome, SuccessorSink, SystemDescription,
 };
+use std::ops::ControlFlow;
 
 /// Random reachable states: of walks that begin anew where they end or have gone on for long.
 pub fn random_states(model: &Interp, count: usize, seed: u64) -> Vec<u8> {
@@ -45,7 +46,7 @@ pub fn collected(
     let (mut all, mut buffer) = (Vec::new(), Vec::new());
     let keep = |buffer: &mut Vec<u8>| {
         all.append(buffer);
-        Ok(())
+        ControlFlow::Continue(())
     };
     let ExpansionOutcome { counters, findings, .. } =
         SuccessorSink::collect_in_batches(model.width(), &mut buffer, limit, keep, run).unwrap();

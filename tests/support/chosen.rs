@@ -3,15 +3,16 @@
 
 use crate::support::Random;
 use spillway::analysis::instances::{ActionInstance, InstanceId, InstanceSets, InstanceSide};
-use spillway::exec::{
-    ExpansionOutcome, Findings, Interp, LabelledSink, SelectiveStateSpace, StateSpace,
-    StepDescription, StepOutcome, SuccessorSink, SystemDescription, TakenAction, Violation,
-    labelled,
-};
+use spillway::exec::{Interp, LabelledSink, SelectiveStateSpace, labelled};
 use spillway::ir::layout::CellId;
 use spillway::ir::{PidRule, Program};
+use spillway::model::{
+    ExpansionOutcome, Findings, StateSpace, StepDescription, StepOutcome, SuccessorSink,
+    SystemDescription, TakenAction, Violation,
+};
 use spillway::source::Span;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 /// Says where the first difference is.
 pub type Kept = Result<(), String>;
@@ -39,7 +40,7 @@ fn taken(
     let (mut all, mut buffer) = (Vec::new(), Vec::new());
     let keep = |buffer: &mut Vec<u8>| {
         all.append(buffer);
-        Ok(())
+        ControlFlow::Continue(())
     };
     let run = |out: &mut LabelledSink| by.expand_labelled(states, chosen, out);
     let collected = LabelledSink::collect_in_batches(width, &mut buffer, limit, keep, run).unwrap();
@@ -65,9 +66,9 @@ fn unlabelled(
 }
 
 /// Takes what a full buffer has.
-fn drop_all(buffer: &mut Vec<u8>) -> spill::Result<()> {
+fn drop_all(buffer: &mut Vec<u8>) -> ControlFlow<()> {
     buffer.clear();
-    Ok(())
+    ControlFlow::Continue(())
 }
 
 /// Where the candidates of each state end, which go through a buffer of `limit` bytes.

@@ -4,9 +4,10 @@
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spillway::exec::jit::{CompileLimits, CompiledStep};
-use spillway::exec::{
-    ExpansionOutcome, Findings, Interp, Jit, PostponingStateSpace, PropertyInfo, Simulation,
-    StateSpace, StepDescription, StepOutcome, SuccessorSink, SystemDescription, Violation,
+use spillway::exec::{Interp, Jit};
+use spillway::model::{
+    Capabilities, ExpansionOutcome, Findings, ProgramDescription, PropertyInfo, StateSpace,
+    StepDescription, StepOutcome, SuccessorSink, SystemDescription, Violation,
 };
 use std::ops::ControlFlow;
 
@@ -125,7 +126,7 @@ fn collect(model: &dyn StateSpace, limit: usize, ask: impl FnOnce(&mut Successor
     let (mut all, mut buffer) = (Vec::new(), Vec::new());
     let on_full = |buffer: &mut Vec<u8>| {
         all.append(buffer);
-        Ok(())
+        ControlFlow::Continue(())
     };
     let ExpansionOutcome { counters, findings, .. } =
         SuccessorSink::collect_in_batches(model.width(), &mut buffer, limit, on_full, ask)
@@ -222,12 +223,8 @@ impl StateSpace for Retold<'_> {
         self
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        None
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::NONE
     }
 }
 
@@ -252,7 +249,11 @@ impl SystemDescription for Retold<'_> {
         self.retold(self.in_steps, state).1
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::exec::StateValue)> {
+    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::model::StateValue)> {
         self.model.describe(state)
+    }
+
+    fn program(&self) -> Option<&dyn ProgramDescription> {
+        None
     }
 }

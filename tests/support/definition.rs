@@ -1,8 +1,8 @@
 //! What operators on integers mean, mathematically, beside all that is tested.
 #![allow(dead_code)]
 
-use spillway::exec::FaultKind;
 use spillway::ir::{Arithmetic, BinaryOp, UnaryOp};
+use spillway::model::FaultKind;
 
 /// What an operator should give.
 pub type Expected = Result<i64, FaultKind>;

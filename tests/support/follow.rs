@@ -5,14 +5,13 @@ use super::Random;
 use super::reductions::bisimilar;
 use proptest::prelude::*;
 use spillway::Check;
-use spillway::exec::{
-    Interp, Simulation, StateSpace, StepDescription, StepOutcome, SystemDescription,
-};
+use spillway::exec::Interp;
 use spillway::front::{Language, Options};
 use spillway::ir::{Program, Stmt, StmtKind, validate};
+use spillway::model::{Simulation, StateSpace, StepDescription, StepOutcome, memory};
 use spillway::reduce::rewriting::{ProgramForm, RewrittenProgram};
 use spillway::reduce::{ReductionConfig, ReductionPlan};
-use spillway::search::{CheckSelection, SearchLimits, SearchOutcome, SearchVerdict, memory};
+use spillway::search::{CheckSelection, SearchLimits, SearchOutcome, SearchVerdict};
 use spillway::session::{CheckResult, TextModel};
 use spillway::source::SourceMap;
 use std::collections::BTreeSet;
@@ -108,7 +107,7 @@ pub fn follow(
     let rewriting = rewritten.interp();
     let form = ProgramForm::rewritten(written, Some(&rewritten));
     let model = form.reductions(None).next().unwrap().wrap(Box::new(rewriting));
-    let lift = model.simulation().unwrap();
+    let lift = model.capabilities().simulation.unwrap();
     let mut open = vec![(written.starts(), rewriting.starts())];
     let mut met = BTreeSet::new();
     while let Some((theirs, ours)) = open.pop() {
@@ -187,7 +186,7 @@ pub fn is_found_alike(mut model: TextModel, wished: ReductionPlan) -> Result<(),
     let found = explored(searched.model());
     prop_assert_eq!(levels(&found), levels(&whole));
     prop_assert!(found.states() <= whole.states());
-    if searched.model().simulation().is_some() {
+    if searched.model().capabilities().simulation.is_some() {
         super::stored::replayed(searched.model(), &found, &ALL);
     }
     Ok(())

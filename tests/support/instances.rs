@@ -2,11 +2,11 @@
 
 use spillway::analysis::instances::{ActionInstance, ActionInstances, InstanceId, InstanceSide};
 use spillway::exec::interp::InterpSelector;
-use spillway::exec::{
-    FaultKind, Interp, SelectiveStateSpace, StateSpace, StepOutcome, SuccessorSink,
-    SystemDescription, Violation,
-};
+use spillway::exec::{Interp, SelectiveStateSpace};
 use spillway::ir::{Action, Communication, Domain, Expr, Program, ScalarType, Type, Urgency};
+use spillway::model::{
+    FaultKind, StateSpace, StepOutcome, SuccessorSink, SystemDescription, Violation,
+};
 use std::collections::BTreeSet;
 
 /// What comes of a step: a state or an error.

@@ -1,9 +1,9 @@
 //! A model made for tests that puts steps off.
 
-use spillway::exec::{
-    FaultKind, ObligationSink, PostponingStateSpace, PropertyInfo, RuntimeFault, Simulation,
-    StateSpace, StepDescription, StepOutcome, SuccessorSink, SystemDescription, Violation,
-    any_bits, stop_request,
+use spillway::model::{
+    Capabilities, FaultKind, ObligationSink, PostponingStateSpace, ProgramDescription,
+    PropertyInfo, RuntimeFault, StateSpace, StepDescription, StepOutcome, SuccessorSink,
+    SystemDescription, Violation, any_bits, stop_request,
 };
 use spillway::search::SearchControl;
 use spillway::source::Span;
@@ -174,12 +174,13 @@ impl<M: StateSpace + SystemDescription> StateSpace for Lazy<M> {
         self
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        None
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        self.lazy.then_some(self)
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            simulation: None,
+            postponing: self.lazy.then_some(self),
+            sleep_sets: None,
+            dominance: None,
+        }
     }
 }
 
@@ -220,7 +221,11 @@ impl<M: StateSpace + SystemDescription> SystemDescription for Lazy<M> {
         self.model.violations(state)
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::exec::StateValue)> {
+    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::model::StateValue)> {
         self.model.describe(state)
+    }
+
+    fn program(&self) -> Option<&dyn ProgramDescription> {
+        None
     }
 }

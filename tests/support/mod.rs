@@ -10,8 +10,8 @@ pub mod reductions;
 pub mod stored;
 
 use spill::{Disk, MeteredDisk, Result};
-use spillway::exec::{
-    FaultKind, PostponingStateSpace, PropertyInfo, RuntimeFault, Simulation, StateSpace,
+use spillway::model::{
+    Capabilities, FaultKind, ProgramDescription, PropertyInfo, RuntimeFault, StateSpace,
     StepDescription, StepOutcome, SuccessorSink, SystemDescription, Violation, any_bits,
 };
 use spillway::search::checkpoint::{MANIFEST, SavedSearch};
@@ -122,12 +122,8 @@ impl StateSpace for Graph {
         self
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        None
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::NONE
     }
 }
 
@@ -181,8 +177,12 @@ impl SystemDescription for Graph {
         found
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::exec::StateValue)> {
+    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::model::StateValue)> {
         vec![("node".into(), (self.node(state) as i64).into())]
+    }
+
+    fn program(&self) -> Option<&dyn ProgramDescription> {
+        None
     }
 }
 
@@ -211,7 +211,7 @@ impl StateSpace for Started {
 
     fn initial(&self, out: &mut SuccessorSink) {
         for state in self.starting() {
-            if spillway::exec::stop_request::is_requested() {
+            if spillway::model::stop_request::is_requested() {
                 return;
             }
             out.candidate(&state);
@@ -237,12 +237,8 @@ impl StateSpace for Started {
         self
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        None
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::NONE
     }
 }
 
@@ -286,8 +282,12 @@ impl SystemDescription for Started {
         self.graph.violations(state)
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::exec::StateValue)> {
+    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::model::StateValue)> {
         self.graph.describe(state)
+    }
+
+    fn program(&self) -> Option<&dyn ProgramDescription> {
+        None
     }
 }
 

@@ -1,7 +1,7 @@
 //! Plans of reductions, as tests ask for them.
 #![allow(dead_code)]
 
-use spillway::exec::CheckSelection;
+use spillway::model::CheckSelection;
 use spillway::reduce::partial_order::PartialOrderStrategy;
 use spillway::reduce::{ParameterValues, ReductionPlan, ReductionSelection};
 

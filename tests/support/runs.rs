@@ -3,8 +3,9 @@
 
 use super::support::{begin_or_resume, tiny_plan};
 use spill::{Disk, RealDisk};
-use spillway::exec::{Interp, StateSpace, StepOutcome, SystemDescription, Violation};
+use spillway::exec::Interp;
 use spillway::front::{Options, murphi};
+use spillway::model::{StateSpace, StepOutcome, SystemDescription, Violation};
 use spillway::search::trace::{ReplayedTrace, StoredLevels, counterexample};
 use spillway::search::{self, SearchControl, SearchLimits};
 use spillway::source::SourceMap;
@@ -60,7 +61,7 @@ pub fn explore(model: &dyn StateSpace) -> (search::SearchOutcome, Vec<ReplayedTr
     let outcome = search.run().unwrap();
     let levels = search.store().levels().saved();
     let levels = StoredLevels { disk: &*disk, levels, codec: search.store().codec() };
-    let trace = |(check, finding): (Violation, &spillway::exec::Finding)| {
+    let trace = |(check, finding): (Violation, &spillway::model::Finding)| {
         counterexample(model, levels, 2, check, finding).unwrap()
     };
     let traces = outcome.findings.iter().map(trace).collect();

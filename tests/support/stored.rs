@@ -3,7 +3,7 @@
 
 use super::{begin_or_resume, begin_stored_or_resume, tiny_plan};
 use spill::{ByteFrequencies, Codec, Disk, FaultDisk, HuffmanCode, HuffmanTables};
-use spillway::exec::{CheckSelection, Finding, Findings, StateSpace, StepOutcome, Violation};
+use spillway::model::{CheckSelection, Finding, Findings, StateSpace, StepOutcome, Violation};
 use spillway::search::checkpoint::SavedSearch;
 use spillway::search::comback::{self, CacheKind, CacheSize, CombackSettings, StateCacheConfig};
 use spillway::search::storage::train_codec;
@@ -117,7 +117,7 @@ pub fn assert_traces_replay(model: &dyn StateSpace, disk: &dyn Disk, outcome: &S
             continue;
         };
         assert_eq!(trace.depth() as u64, finding.level + u64::from(faulty));
-        assert!(match model.simulation() {
+        assert!(match model.capabilities().simulation {
             None => finding.witness == *last,
             Some(lift) => lift.represents(&finding.witness, last),
         });

@@ -7,7 +7,7 @@
 //! - `failure_analysis`: which run-time errors code may meet (`failure_kinds`), by what is known of values as it runs
 //!   (`abstract_state`); `definedness`: what may be undefined at all;
 //! - `guard`: what must hold for a step, part by part;
-//! - `access_table`: every action instance with what it reads and writes; `atomic_sequences`: what follows in its step;
+//! - `access_table`: every action instance with what it reads and writes (`instance_access`); `atomic_sequences`: what follows in its step;
 //!   `observers`: what properties ask.
 //!
 //! `docs/ir.md` says what each object is and each operation counts as.
@@ -23,14 +23,16 @@ mod definedness;
 mod failure_analysis;
 mod failure_kinds;
 mod guard;
+mod instance_access;
 mod instance_lifetimes;
 mod observers;
 mod value_queries;
 pub(crate) mod walk;
 
 pub use access_set::{AccessSet, ChannelEffect, ChannelSlot, CounterAddition, LocationChange};
-pub use access_table::{AccessTable, InstanceAccess};
+pub use access_table::AccessTable;
 pub use cell_set::CellSet;
 pub use failure_kinds::FailureKinds;
 pub use guard::{ChannelPredicate, ConjunctCondition, GuardConjunct, GuardTest};
+pub use instance_access::InstanceAccess;
 pub use walk::{AccessVisitor, AccessWalk, BoundValues, CallContext, ChannelOperation, StateTouch};

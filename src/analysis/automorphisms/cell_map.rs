@@ -1,8 +1,7 @@
 //! Where the cells of a state go.
 
 use super::correspondence::Correspondence;
-use super::pair_walk::LocationInProcess;
-use super::sorts::{ProgramSorts, TypeSorts};
+use super::sorts::{LocationInProcess, ProgramSorts, TypeSorts};
 use crate::ir::layout::{CellId, Layout, ScalarCell};
 use crate::ir::{LocationId, Owner, ProcessInstance, Program};
 use std::sync::Arc;

@@ -1,7 +1,9 @@
 //! What corresponds to what, under one way to exchange processes.
 
-use super::pair_walk::{LocationInProcess, PairingRules};
-use super::sorts::{LocalScope, ProgramSorts, SortedValue, TypeSorts, ValueSort};
+use super::pair_walk::PairingRules;
+use super::sorts::{
+    LocalScope, LocationInProcess, ProgramSorts, SortedValue, TypeSorts, ValueSort,
+};
 use crate::ir::interval::Interval;
 use crate::ir::{
     ActionId, ChannelId, LocalId, Owner, ProcessId, ProcessInstance, Program, PropertyId, Type,

@@ -26,8 +26,8 @@ use crate::ir::{
     ProcessInstance, Program, PropertyId, PropertyKind, Schedule, StartRule, StmtKind, TurnRule,
 };
 use correspondence::{Correspondence, IdentifiedInstance};
-use pair_walk::{LocationInProcess, PairWalk, PairingRules};
-use sorts::ProgramSorts;
+use pair_walk::{PairWalk, PairingRules};
+use sorts::{LocationInProcess, ProgramSorts};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A way to exchange processes.

@@ -6,45 +6,20 @@
 
 mod reordering;
 
-use super::sorts::{LocalScope, ProgramSorts, SortedValue, TypeSorts, scalar};
+use super::sorts::{
+    LocalScope, LocationInProcess, ProgramSorts, ScalarBinding, SortedValue, TypeSorts, scalar,
+};
 use crate::budget::AnalysisBudget;
 use crate::ir::interval::Interval;
 use crate::ir::{
-    ActionId, BinaryOp, ChannelId, ChannelRef, Communication, Expr, ExprKind, LocalId, LocationId,
-    OverflowRule, Place, PlaceRoot, PlaceSelector, Process, ProcessEdge, ProcessId, Program,
-    ProgramProperty, PropertyId, PropertyKind, ReceivePattern, Stmt, StmtKind, TypeId, UnaryOp,
-    VarId,
+    ActionId, BinaryOp, ChannelId, ChannelRef, Communication, Expr, ExprKind, LocalId,
+    OverflowRule, Place, PlaceRoot, PlaceSelector, Process, ProcessId, Program, ProgramProperty,
+    PropertyId, PropertyKind, ReceivePattern, Stmt, StmtKind, UnaryOp, VarId,
 };
 use reordering::may_be_reordered;
 
 /// Units of work for a pair of expressions, statements or actions: what corresponds is looked up.
 const EACH: u64 = 8;
-
-/// A location, with the process whose it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct LocationInProcess {
-    pub(super) process: ProcessId,
-    pub(super) location: LocationId,
-}
-
-impl LocationInProcess {
-    /// Where an edge begins.
-    pub(super) fn source(edge: ProcessEdge) -> LocationInProcess {
-        LocationInProcess { process: edge.process, location: edge.from }
-    }
-
-    /// Where an edge ends.
-    fn target(edge: ProcessEdge) -> LocationInProcess {
-        LocationInProcess { process: edge.process, location: edge.to }
-    }
-}
-
-/// A name for each value of a scalar type.
-#[derive(Clone, Copy)]
-struct ScalarBinding {
-    local: LocalId,
-    over: TypeId,
-}
 
 /// Who is told what corresponds.
 pub(super) trait PairingRules {

@@ -9,7 +9,8 @@
 use crate::analysis::equivalence_classes::UnionFind;
 use crate::ir::interval::Interval;
 use crate::ir::{
-    ActionId, Arena, ChannelId, LocalId, ProcessId, Program, PropertyId, Type, TypeId, VarId,
+    ActionId, Arena, ChannelId, LocalId, LocationId, ProcessEdge, ProcessId, Program, PropertyId,
+    Type, TypeId, VarId,
 };
 use std::collections::HashMap;
 
@@ -181,4 +182,30 @@ pub(super) fn scalar(shape: &TypeSorts) -> Option<SortedValue> {
         TypeSorts::Scalar { sort, range } => Some(SortedValue::Of { sort: *sort, range: *range }),
         _ => None,
     }
+}
+
+/// A location, with the process whose it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct LocationInProcess {
+    pub(super) process: ProcessId,
+    pub(super) location: LocationId,
+}
+
+impl LocationInProcess {
+    /// Where an edge begins.
+    pub(super) fn source(edge: ProcessEdge) -> LocationInProcess {
+        LocationInProcess { process: edge.process, location: edge.from }
+    }
+
+    /// Where an edge ends.
+    pub(super) fn target(edge: ProcessEdge) -> LocationInProcess {
+        LocationInProcess { process: edge.process, location: edge.to }
+    }
+}
+
+/// A name for each value of a scalar type.
+#[derive(Clone, Copy)]
+pub(super) struct ScalarBinding {
+    pub(super) local: LocalId,
+    pub(super) over: TypeId,
 }

@@ -8,8 +8,8 @@ use crate::cli::trail::WrittenTrail;
 use crate::cli::{
     CommandResult, notify, print, print_json, result_files, run, say, trace, trail, warn, warnings,
 };
-use crate::exec::{Counters, StepDescription, StepOutcome};
 use crate::front::TrailEnd;
+use crate::model::{Counters, StepDescription, StepOutcome};
 use crate::reduce::ReductionRefusal;
 use crate::report::{
     self, AnnotatedSources, CheckScope, FinalStateView, JudgementReport, PropertyJudgement,

@@ -4,16 +4,14 @@
 //! action's being possible means for others (`else`, `timeout`, `unless`, priorities) does not depend
 //! on what is chosen.
 
-use super::steps::{StepAction, StepTarget, begun};
-use super::{EvalFailure, Interp};
+use super::Interp;
+use super::step_sink::StepTarget;
 use crate::analysis::instances::{
     ActionInstance, ActionInstances, InstanceId, InstanceSets, NumberingError, is_in,
 };
-use crate::exec::{
-    LABEL_BYTES, LabelledSink, SelectiveStateSpace, StateSpace, SuccessorSink, Violation,
-    split_by_ends, stop_request,
-};
-use crate::ir::EndRule;
+use crate::exec::{LABEL_BYTES, LabelledSink, SelectiveStateSpace, split_by_ends};
+use crate::ir::{EndRule, Schedule};
+use crate::model::{StateSpace, SuccessorSink, Violation, stop_request};
 
 /// An interpreter whose steps can be taken by choice.
 #[derive(Debug)]
@@ -22,49 +20,24 @@ pub struct InterpSelector<'a> {
     instances: ActionInstances,
 }
 
-/// Told of a step: what it begins with, its actions, and where they lead, or the fault.
-type StepStartVisitor<'a> =
-    dyn FnMut(ActionInstance, &[StepAction], Result<StepTarget<'_>, EvalFailure>) + 'a;
-
 impl Interp {
     /// Its steps by choice, or why there are none.
     pub fn selector(&self) -> Result<InterpSelector<'_>, NumberingError> {
         Ok(InterpSelector { interp: self, instances: ActionInstances::new(&self.program)? })
     }
 
-    /// Tells `visit` every step out of `state` that begins with something `wanted`.
-    fn each_step_wanted(
-        &self,
-        state: &[u8],
-        work: &mut Vec<u8>,
-        wanted: &dyn Fn(ActionInstance) -> bool,
-        visit: &mut StepStartVisitor,
-    ) {
-        if self.takes_turns() {
-            return self.each_mover(state, &mut |look| {
-                self.mover_steps(look, wanted, &mut |taken, result| {
-                    visit(self.instance_begun_by(look.mover, taken), taken, result);
-                })
-            });
-        }
-        self.each_step(state, work, &mut |taken, result| {
-            if let Some(begun) = begun(taken).filter(|&it| wanted(it)) {
-                visit(begun, taken, result);
-            }
-        });
-    }
-
     /// Tells `visit` what is enabled in `state`, some of it perhaps more than once.
     pub(in crate::exec) fn each_enabled(
         &self,
         state: &[u8],
-        work: &mut Vec<u8>,
         visit: &mut dyn FnMut(ActionInstance),
     ) {
-        match self.takes_turns() {
-            true => self.each_mover(state, &mut |look| self.visit_offers(look, visit)),
-            false => self.each_step(state, work, &mut |taken, _| {
-                begun(taken).into_iter().for_each(&mut *visit);
+        match self.program.schedule {
+            Schedule::Interleaved => {
+                self.each_mover(state, &mut |look| self.visit_offers(look, visit));
+            }
+            Schedule::Lockstep => self.lockstep(state, &mut |taken, _| {
+                self.begun(None, taken).into_iter().for_each(&mut *visit);
             }),
         }
     }
@@ -159,30 +132,28 @@ impl InterpSelector<'_> {
         }
         let mut added = 0;
         self.instances.assert_fit(chosen, states.len() / width);
-        let mut work = Vec::with_capacity(width);
         for (at, state) in states.chunks_exact(width).enumerate() {
             if stop_request::is_requested() {
                 return;
             }
             let words = chosen.words(at);
             let wanted = |it| is_in(words, self.instances.number(it));
-            interp.each_step_wanted(state, &mut work, &wanted, &mut |begun, taken, result| {
-                match result {
-                    Ok(led) => {
-                        interp.count_taken(taken, led, out);
-                        match led {
-                            StepTarget::To(successor) => {
-                                added += add(out, successor, self.instances.number(begun));
-                            }
-                            StepTarget::LeftOut => out.count_excluded(1),
-                            StepTarget::Intermediate => {}
-                        }
+            interp.each_mover(state, &mut |look| {
+                interp.mover_steps(look, &wanted, &mut |taken, result| match result {
+                    Ok(StepTarget::To(successor)) => {
+                        let begun = interp.begun(look.mover, taken);
+                        added +=
+                            begun.map_or(0, |it| add(out, successor, self.instances.number(it)));
+                    }
+                    Ok(StepTarget::LeftOut) => out.count_excluded(1),
+                    Ok(StepTarget::Intermediate) => {
+                        out.count_actions(taken.iter().map(|it| it.action));
                     }
                     Err(fault) => {
                         let action = interp.representative_action(taken, true);
                         out.record_finding(Violation::Fault(fault.kind, action.0), state);
                     }
-                }
+                })
             });
             ends[at] = added;
         }
@@ -194,14 +165,13 @@ impl SelectiveStateSpace for InterpSelector<'_> {
         &self.instances
     }
 
-    fn enabled(&self, states: &[u8], sets: &mut InstanceSets) -> spill::Result<()> {
+    fn enabled(&self, states: &[u8], sets: &mut InstanceSets) -> crate::model::Result<()> {
         self.interp.check(states)?;
         let width = self.interp.width();
         sets.clear(states.len() / width);
         self.instances.assert_fit(sets, states.len() / width);
-        let mut work = Vec::with_capacity(width);
         for (at, state) in states.chunks_exact(width).enumerate() {
-            self.interp.each_enabled(state, &mut work, &mut |it| {
+            self.interp.each_enabled(state, &mut |it| {
                 sets.insert(at, self.instances.number(it));
             });
         }

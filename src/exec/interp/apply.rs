@@ -5,12 +5,12 @@ use super::covers;
 use super::failure::{check_stop, fault};
 use super::frames::{BodyFlow, LocalEnv, LocalValue};
 use super::{EvalFailure, Interp};
-use crate::exec::FaultKind;
 use crate::ir::layout::{CellId, ScalarCell};
 use crate::ir::{
     ChannelId, Communication, Expr, LocalId, OverflowRule, Place, ReceivePattern, Stmt, StmtKind,
     message_arity,
 };
+use crate::model::FaultKind;
 use crate::source::Span;
 
 /// What a loop over values does with each.

@@ -1,12 +1,12 @@
-//! The bindings of an action's parameters that are worth trying in a state, as its plan lists them.
+//! The bindings of an action's parameters: all of them, and those worth trying in a state, as its plan lists them.
 
 use super::Interp;
 use super::frames::{LocalEnv, LocalValue};
 use crate::analysis::bindings::{
     BindingPlan, BindingStep, IndexBinding, NonzeroScan, conjuncts, nonzero_place,
 };
-use crate::exec::stop_request;
 use crate::ir::{ActionId, Expr, Parameter, Place, Program};
+use crate::model::stop_request;
 use std::ops::ControlFlow;
 
 /// How the parameters of an action are bound.
@@ -54,6 +54,44 @@ struct BindingSearch<'a> {
 }
 
 impl Interp {
+    /// Calls `visit` with every combination of the parameters' values, the last varying fastest. Where an action has a
+    /// [plan](Interp::plan) its combinations are listed by that instead.
+    pub(super) fn each_binding<'f>(
+        &self,
+        parameters: &[Parameter],
+        locals: &LocalEnv<'f>,
+        visit: &mut dyn FnMut(&LocalEnv<'f>),
+    ) {
+        let _ = self.bindings_until(parameters, locals, &mut |locals| {
+            visit(locals);
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// The same, until `visit` breaks off.
+    pub(super) fn bindings_until<'f>(
+        &self,
+        parameters: &[Parameter],
+        locals: &LocalEnv<'f>,
+        visit: &mut dyn FnMut(&LocalEnv<'f>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let Some((parameter, rest)) = parameters.split_first() else { return visit(locals) };
+        let (low, high) = self.scalar_bounds(parameter.over);
+        let outer = locals.combination.get();
+        // Where this is more than 32 bits, combinations are not numbered.
+        let first = outer.wrapping_mul(high.wrapping_sub(low).wrapping_add(1) as u32);
+        for value in low..=high {
+            if stop_request::is_requested() {
+                return ControlFlow::Break(());
+            }
+            locals.set(parameter.local, LocalValue::Value(value));
+            locals.combination.set(first.wrapping_add(value.wrapping_sub(low) as u32));
+            self.bindings_until(rest, locals, visit)?;
+        }
+        locals.combination.set(outer);
+        ControlFlow::Continue(())
+    }
+
     /// The plan by which an action's parameters are bound, if it has one.
     pub(in crate::exec) fn plan(&self, id: ActionId) -> Option<&ActionBindingPlan> {
         self.plans.get(crate::ir::Entity::index(id))?.as_ref()

@@ -7,11 +7,11 @@
 use super::failure::fault;
 use super::frames::LocalEnv;
 use super::{EvalFailure, Interp};
-use crate::exec::FaultKind;
 use crate::ir::{
     ArityMismatch, ChannelId, ChannelRef, Communication, CommunicationFit, Owner, ProcessInstance,
     ReceivePattern,
 };
+use crate::model::FaultKind;
 use crate::source::Span;
 
 /// A channel, or a slot's own one.

@@ -6,8 +6,8 @@
 use super::failure::fault;
 use super::frames::LocalEnv;
 use super::{EvalFailure, Interp};
-use crate::exec::{FaultKind, RuntimeFault};
 use crate::ir::{Claim, Entity as _, LocationId, StmtKind, TurnRule};
+use crate::model::{FaultKind, RuntimeFault};
 
 /// The most moves of a claim that belong together.
 const MOVES_MAX: usize = 1000;

@@ -4,8 +4,8 @@
 //! property. So what is met is noted here, for each thread, until the state that was expanded is done
 //! with. What anybody else runs, as to replay a counterexample, is forgotten.
 
-use crate::exec::{SuccessorSink, Violation};
 use crate::ir::PropertyId;
+use crate::model::{SuccessorSink, Violation};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 

@@ -2,13 +2,13 @@
 
 use super::Interp;
 use super::channels::ChannelInstance;
-use super::steps::StepAction;
-use crate::exec::{OutgoingAction, ProcessLocation, StateValue, StepActor, without_process};
+use super::step_sink::StepAction;
 use crate::ir::layout::CellId;
 use crate::ir::{
     Action, ChannelRef, Communication, Domain, Owner, ProcessId, ProcessInstance, Program,
     ScalarType, Stmt, StmtKind, Type, TypeId,
 };
+use crate::model::{OutgoingAction, ProcessLocation, StateValue, StepActor, without_process};
 
 impl Interp {
     /// Every variable, location and buffered channel with its printed value, in declaration order.

@@ -2,10 +2,10 @@
 
 use super::Interp;
 use super::frames::LocalEnv;
-use super::steps::StepAction;
-use crate::exec::{DisabledRuleInstance, UnmetCondition};
+use super::step_sink::StepAction;
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{Action, BinaryOp, Expr, ExprKind, Place, PlaceRoot};
+use crate::model::{DisabledRuleInstance, UnmetCondition};
 use std::ops::ControlFlow;
 
 /// Of so many instances of an action it is looked why.
@@ -23,12 +23,10 @@ impl Interp {
             let locals = LocalEnv::new(&self.layout.frames.actions[id]);
             let (most, mut tried) = (found.len() + INSTANCES_MAX, 0);
             let _ = self.bindings_until(&action.parameters, &locals, &mut |locals| {
-                let taken =
-                    StepAction { action: id, slot: 0, combination: locals.combination.get() };
                 if let Some(lacks) = self.lacks_of(action, state, locals) {
                     found.push(DisabledRuleInstance {
                         name: action.name.clone(),
-                        parameters: self.parameters_of(&taken),
+                        parameters: self.parameters_of(&StepAction::new(id, locals)),
                         span: action.span,
                         unmet: lacks,
                     });

@@ -4,7 +4,6 @@ use super::channels::{ChannelInstance, ChannelReceive};
 use super::failure::{check_stop, fault};
 use super::frames::{LocalEnv, LocalValue};
 use super::{EvalFailure, Interp};
-use crate::exec::FaultKind;
 use crate::ir::interval::Interval;
 use crate::ir::layout::CellId;
 use crate::ir::{
@@ -12,6 +11,7 @@ use crate::ir::{
     PlaceRoot, PlaceSelector, ProcessInstance, Quantifier, ReceivePattern, ScalarType, Type,
     TypeId, message_arity,
 };
+use crate::model::FaultKind;
 use crate::source::Span;
 
 impl Interp {

@@ -1,6 +1,6 @@
 //! What an evaluation ends with where it has no value.
 
-use crate::exec::{FaultKind, RuntimeFault, stop_request};
+use crate::model::{FaultKind, RuntimeFault, stop_request};
 use crate::source::Span;
 
 /// A failed evaluation; boxed because it is rare and results are passed everywhere.

@@ -6,12 +6,12 @@
 
 use super::failure::fault;
 use super::{EvalFailure, Interp};
-use crate::exec::{CallSite, FaultKind};
 use crate::ir::layout::{CellId, LocalFrame};
 use crate::ir::{
     CallArgument, Entity, Function, FunctionId, LocalId, OverflowRule, Place, ProcessInstance,
     ScalarType, Type, TypeId,
 };
+use crate::model::{CallSite, FaultKind};
 use crate::source::Span;
 use std::cell::{Cell, RefCell};
 
@@ -36,7 +36,7 @@ pub(super) struct LocalEnv<'a> {
     pub(super) combination: Cell<u32>,
     /// Where those live that are variables of the body.
     frame: Option<&'a LocalFrame>,
-    /// Who moves, if a process with slots does.
+    /// Who moves, if a process does.
     pub(super) mover: Option<ProcessInstance>,
     /// Whether nothing else can be done.
     pub(super) timeout: bool,
@@ -53,6 +53,11 @@ impl<'a> LocalEnv<'a> {
     /// No names, and this mover.
     pub(super) fn of(mover: ProcessInstance) -> Self {
         Self { mover: Some(mover), ..Self::default() }
+    }
+
+    /// The same names, for a body that this mover runs.
+    pub(super) fn with_mover(self, mover: Option<ProcessInstance>, timeout: bool) -> Self {
+        Self { mover, timeout, ..self }
     }
 
     /// The same for another that may move.

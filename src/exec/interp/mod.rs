@@ -8,8 +8,10 @@
 //! - `apply`: what a statement or a message does to a state;
 //! - `frames`: what names stand for, local variables, calls;
 //! - `multisets`: multisets; `sorting`: their canonical form;
-//! - `steps`: which actions can be taken in a state, in which order;
-//! - `slot_steps`: the same for programs whose processes come and go, with actions that hang together;
+//! - `scheduling`: who may move in a state, and in which order movers are looked at;
+//! - `steps`: which steps there are in a state, in which order; `step_sink`: what they consist of, and where they go;
+//!   `rendezvous`: those of two movers;
+//! - `lockstep`: steps of programs whose processes move together; `starts`: the states that a program begins in;
 //! - `bindings`: which values of an action's parameters are tried;
 //! - `slots`: processes that come and go; `channels`: channels as values;
 //! - `claims`: which moves a claim can take in a state;
@@ -31,14 +33,18 @@ mod disabled_rules;
 mod eval;
 mod failure;
 mod frames;
+mod lockstep;
 mod masks;
 mod movers;
 mod multisets;
 mod operands;
 mod read_recorder;
-mod slot_steps;
+mod rendezvous;
+mod scheduling;
 mod slots;
 mod sorting;
+mod starts;
+mod step_sink;
 mod steps;
 mod unsupported;
 
@@ -46,41 +52,33 @@ pub use action_selection::InterpSelector;
 pub use multisets::{MultisetCells, multisets};
 pub(crate) use read_recorder::{InstanceOutcome, ReadRecorder};
 
-use super::{
-    ActionInfo, DisabledRuleInstance, PostponingStateSpace, ProcessLocation, PropertyInfo,
-    Simulation, StateSpace, StateValue, StepDescription, StepOutcome, SuccessorSink,
-    SystemDescription, TakenAction, Violation, stop_request,
-};
-use crate::analysis::instances::ActionInstance;
 use crate::analysis::ranges::ranges;
 use crate::diag::Diagnostic;
 use crate::ir::layout::{GroupId, InvalidKeyOrder, LocalFrame, StateValidator};
 use crate::ir::{
     Action, ActionId, ActionsByLocation, EndRule, Expr, Layout, LocationId, ProcessId,
-    ProcessInstance, Program, ProgramProperty, PropertyId, PropertyKind, Schedule, Urgency, text,
+    ProcessInstance, Program, ProgramProperty, PropertyId, PropertyKind, Urgency, text,
+};
+use crate::model::{
+    ActionInfo, Capabilities, DisabledRuleInstance, ModelError, ProcessLocation,
+    ProgramDescription, PropertyInfo, StateSpace, StateValue, StepDescription, StepOutcome,
+    SuccessorSink, SystemDescription, TakenAction, Violation, stop_request,
 };
 use crate::source::Span;
 pub(in crate::exec) use channels::{ChannelInstance, ChannelReceive};
 pub(crate) use claims::{ClaimConditions, ClaimMoves, ClaimPath, ClaimPaths, claim_paths_under};
 pub(crate) use failure::EvalFailure;
 use frames::LocalEnv;
-pub(in crate::exec) use slot_steps::WITHIN_MAX;
-use steps::StepAction;
-pub(in crate::exec) use steps::StepTarget;
+pub(in crate::exec) use scheduling::{MoverContext, MoverMode};
+pub(in crate::exec) use step_sink::{StepAction, StepTarget};
+pub(in crate::exec) use steps::WITHIN_MAX;
 
 use std::fmt::Write;
 use std::ops::ControlFlow;
 use unsupported::reject_unsupported;
 
-/// Told of what a step begins with, and of its successor or fault.
-pub(crate) type OutcomeVisitor<'a> = dyn FnMut(ActionInstance, Result<&[u8], EvalFailure>) + 'a;
-
 /// The most bytes of a state that the store can hold.
 const BYTES_MAX: usize = u16::MAX as usize;
-
-/// Told of what a step begins with, of its last action, and of where it leads or its fault.
-pub(in crate::exec) type TurnVisitor<'a> =
-    dyn FnMut(ActionInstance, ActionId, Result<StepTarget<'_>, EvalFailure>) + 'a;
 
 /// A program ready to be interpreted.
 #[derive(Debug)]
@@ -168,9 +166,11 @@ impl Interp {
         let from = ActionsByLocation::leaving(&program);
         let free = program.actions.iter().filter(|(_, it)| it.edge.is_none());
         let free = free.map(|(id, _)| id).collect();
-        let has_committed = (program.processes.values())
-            .flat_map(|process| process.locations.values())
-            .any(|location| location.urgency == Urgency::Committed);
+        let has_slots = program.has_dynamic_processes();
+        let has_committed = !has_slots
+            && (program.processes.values())
+                .flat_map(|process| process.locations.values())
+                .any(|location| location.urgency == Urgency::Committed);
         let judged = state_properties_of(&program);
         let assumptions = (program.properties.values())
             .filter_map(|property| match &property.kind {
@@ -187,7 +187,6 @@ impl Interp {
         let has_priorities = program.actions.values().any(|action| action.priority != 0);
         let multisets = multisets::multisets(&program, &layout);
         let rows = sorting::rows(&layout, &multisets);
-        let has_slots = program.has_dynamic_processes();
         let provided = program.processes.values().filter_map(|it| it.life.provided.as_ref());
         let has_timeout = program.actions.values().any(Action::reads_timeout)
             || provided.into_iter().any(Expr::reads_timeout);
@@ -244,14 +243,14 @@ impl Interp {
     }
 
     /// An error unless these are states.
-    pub(in crate::exec) fn check(&self, states: &[u8]) -> spill::Result<()> {
+    pub(in crate::exec) fn check(&self, states: &[u8]) -> crate::model::Result<()> {
         if self.are_states(states) {
             return Ok(());
         }
         let mut each = states.chunks(self.width());
         let wrong = each.find(|state| !self.codes.is_state(state)).unwrap_or_default();
         let reason = format!("the bytes {wrong:02x?} are none of its states");
-        Err(spill::Error::Source { reason: reason.into() })
+        Err(ModelError::failed(reason))
     }
 
     /// The program that is run.
@@ -335,24 +334,6 @@ impl Interp {
         self.start_number(self.program.starts.len() as u32) + property
     }
 
-    /// Every step of one action, whose mover is at its location.
-    pub(in crate::exec) fn steps_of_action(
-        &self,
-        action: ActionId,
-        only_committed: bool,
-        state: &[u8],
-        visit: &mut OutcomeVisitor,
-    ) {
-        let mut work = Vec::with_capacity(self.width());
-        // Programs that leave states out are not compiled, and nobody else asks.
-        self.steps_of(action, only_committed, state, &mut work, &mut |taken, result| {
-            let result = result.map(StepTarget::successor).transpose();
-            if let (Some(begun), Some(result)) = (steps::begun(taken), result) {
-                visit(begun, result);
-            }
-        });
-    }
-
     /// What is violated in a state that no step leads on from.
     pub(in crate::exec) fn check_end_state(&self, state: &[u8], mut find: impl FnMut(Violation)) {
         if !self.is_valid_end(state) {
@@ -382,24 +363,16 @@ impl Interp {
     }
 
     /// The number of a start, as an action: they come after all actions.
-    /// Whether processes come and go, and steps are one process's at a time.
-    fn takes_turns(&self) -> bool {
-        self.has_slots && self.program.schedule == Schedule::Interleaved
-    }
-
-    /// Counts the actions of a step, those on the way once, whatever follows them.
-    fn count_taken(&self, taken: &[StepAction], led: StepTarget, out: &mut SuccessorSink) {
-        if led == StepTarget::Intermediate || !self.takes_turns() {
-            out.count_actions(taken.iter().map(|it| it.action));
-        }
-    }
-
     fn start_number(&self, start: u32) -> u32 {
         self.program.actions.len() as u32 + start
     }
 
     /// The action that stands for a step: the last of several is the one at fault.
-    fn representative_action(&self, taken: &[StepAction], is_fault: bool) -> ActionId {
+    pub(in crate::exec) fn representative_action(
+        &self,
+        taken: &[StepAction],
+        is_fault: bool,
+    ) -> ActionId {
         let at = if self.has_slots && is_fault { taken.last() } else { taken.first() };
         at.map_or(ActionId(0), |it| it.action)
     }
@@ -411,7 +384,7 @@ impl Interp {
             Some(TakenAction { action: it.action.0, pid: u32::try_from(pid).ok()? })
         };
         let with_pids = if self.has_slots { taken } else { &[] };
-        let movers = self.movers(taken);
+        let movers = self.movers_of(taken).into_iter().map(Into::into).collect();
         let action = self.representative_action(taken, matches!(outcome, StepOutcome::Fault(_)));
         let actions: Vec<&Action> =
             taken.iter().map(|it| &self.program.actions[it.action]).collect();
@@ -483,28 +456,22 @@ impl StateSpace for Interp {
         if self.reject_non_states(states, out) {
             return;
         }
-        let mut work = Vec::with_capacity(self.width());
         for state in states.chunks_exact(self.width()) {
             if stop_request::is_requested() {
                 return;
             }
             let mut stuck = true;
             covers::clear_covers();
-            self.each_step(state, &mut work, &mut |taken, result| match result {
-                Ok(led) => {
-                    self.count_taken(taken, led, out);
-                    match led {
-                        StepTarget::To(successor) => {
-                            stuck &= !self.is_non_stuttering(state, successor);
-                            out.candidate(successor);
-                        }
-                        StepTarget::LeftOut => {
-                            stuck = false;
-                            out.count_excluded(1);
-                        }
-                        StepTarget::Intermediate => {}
-                    }
+            self.each_step(state, &mut |taken, result| match result {
+                Ok(StepTarget::To(successor)) => {
+                    stuck &= !self.is_non_stuttering(state, successor);
+                    out.candidate(successor);
                 }
+                Ok(StepTarget::LeftOut) => {
+                    stuck = false;
+                    out.count_excluded(1);
+                }
+                Ok(StepTarget::Intermediate) => out.count_actions(taken.iter().map(|it| it.action)),
                 Err(fault) => {
                     stuck &= fault.kind.always_continues_step();
                     let action = self.representative_action(taken, true);
@@ -531,12 +498,8 @@ impl StateSpace for Interp {
         self
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        None
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::NONE
     }
 }
 
@@ -546,8 +509,7 @@ impl SystemDescription for Interp {
         if !self.codes.is_state(state) {
             return steps;
         }
-        let mut work = Vec::with_capacity(self.width());
-        self.each_step(state, &mut work, &mut |taken, result| {
+        self.each_step(state, &mut |taken, result| {
             let outcome = match result {
                 Ok(StepTarget::To(successor)) => StepOutcome::Successor(successor.to_vec()),
                 Ok(StepTarget::LeftOut | StepTarget::Intermediate) => return,
@@ -604,11 +566,6 @@ impl SystemDescription for Interp {
         self.program.properties.get(PropertyId(number)).map(info_of)
     }
 
-    fn actions(&self) -> Vec<ActionInfo> {
-        let all = self.program.actions.values();
-        all.map(|it| ActionInfo { name: it.name.clone(), span: it.span }).collect()
-    }
-
     fn action_name(&self, action: u32) -> String {
         let start = action.checked_sub(self.start_number(0));
         let start = start.and_then(|number| self.program.starts.get(number as usize));
@@ -625,7 +582,7 @@ impl SystemDescription for Interp {
             return found;
         }
         let mut stuck = true;
-        self.each_step(state, &mut Vec::new(), &mut |_, result| {
+        self.each_step(state, &mut |_, result| {
             stuck &= match result {
                 Ok(StepTarget::To(successor)) => !self.is_non_stuttering(state, successor),
                 Ok(StepTarget::Intermediate) => true,
@@ -640,6 +597,24 @@ impl SystemDescription for Interp {
             found.extend(fault.is_none().then_some(Violation::Property(number)));
         });
         found
+    }
+
+    fn describe(&self, state: &[u8]) -> Vec<(String, StateValue)> {
+        match self.codes.is_state(state) {
+            true => self.describe_state(state),
+            false => vec![("no state".into(), format!("{state:02x?}").into())],
+        }
+    }
+
+    fn program(&self) -> Option<&dyn ProgramDescription> {
+        Some(self)
+    }
+}
+
+impl ProgramDescription for Interp {
+    fn actions(&self) -> Vec<ActionInfo> {
+        let all = self.program.actions.values();
+        all.map(|it| ActionInfo { name: it.name.clone(), span: it.span }).collect()
     }
 
     fn operands(&self, state: &[u8], property: u32) -> Vec<(String, StateValue)> {
@@ -658,13 +633,6 @@ impl SystemDescription for Interp {
         let number = action.checked_sub(self.property_action_number(0))?;
         self.program.properties.get(PropertyId(number)).map(|_| number)
     }
-
-    fn describe(&self, state: &[u8]) -> Vec<(String, StateValue)> {
-        match self.codes.is_state(state) {
-            true => self.describe_state(state),
-            false => vec![("no state".into(), format!("{state:02x?}").into())],
-        }
-    }
 }
 
 /// What reports say of a property.
@@ -677,10 +645,10 @@ fn info_of(property: &ProgramProperty) -> PropertyInfo {
 fn kind_of(kind: &PropertyKind) -> &'static str {
     match kind {
         PropertyKind::Invariant(_) => "invariant",
-        PropertyKind::Cover(_) | PropertyKind::Reached => super::COVER,
+        PropertyKind::Cover(_) | PropertyKind::Reached => crate::model::COVER,
         PropertyKind::Assumption(_) => "assumption",
         PropertyKind::AssertionAt { .. } => "assert",
-        PropertyKind::AtEnd(_) => super::TRACE,
+        PropertyKind::AtEnd(_) => crate::model::TRACE,
         PropertyKind::Automaton(_) => "automaton",
         PropertyKind::Claim(_) => "claim",
     }

@@ -1,10 +1,11 @@
 //! Which processes take part in a step, and which are able to take part in one.
 
-use super::Interp;
-use super::steps::{StepAction, begun};
+use super::scheduling::MoverMode;
+use super::step_sink::{StepAction, StepTarget};
+use super::{Interp, MoverContext};
 use crate::analysis::instances::ActionInstance;
-use crate::exec::{FaultKind, SuccessorSink};
 use crate::ir::{ProcessInstance, Schedule};
+use crate::model::{FaultKind, SuccessorSink};
 
 /// Told of a step: who takes part, and the successor, or the kind of error and the action that meets it.
 pub(in crate::exec) type MoverVisitor<'a> =
@@ -12,7 +13,7 @@ pub(in crate::exec) type MoverVisitor<'a> =
 
 impl Interp {
     /// Those who take these actions, each once.
-    pub(super) fn movers(&self, taken: &[StepAction]) -> Vec<ProcessInstance> {
+    pub(super) fn movers_of(&self, taken: &[StepAction]) -> Vec<ProcessInstance> {
         let mover = |it: &StepAction| {
             let process = self.program().actions[it.action].edge?.process;
             Some(ProcessInstance { process, slot: it.slot })
@@ -28,15 +29,15 @@ impl Interp {
     pub(in crate::exec) fn visit_enabled(
         &self,
         state: &[u8],
-        work: &mut Vec<u8>,
         visit: &mut dyn FnMut(ActionInstance),
     ) {
         match self.has_committed_process(state) && self.program().schedule == Schedule::Interleaved
         {
-            true => self.process_steps(false, state, work, &mut |taken, _| {
-                begun(taken).into_iter().for_each(&mut *visit);
-            }),
-            false => self.each_enabled(state, work, visit),
+            true => {
+                let ask = &mut |look: &MoverContext| self.visit_offers(look, visit);
+                self.each_mover_in(state, MoverMode::All, ask);
+            }
+            false => self.each_enabled(state, visit),
         }
     }
 
@@ -47,11 +48,10 @@ impl Interp {
         out: &mut SuccessorSink,
         visit: &mut MoverVisitor,
     ) {
-        self.each_step(state, &mut Vec::new(), &mut |taken, result| match result {
-            Ok(led) => {
-                self.count_taken(taken, led, out);
-                led.successor().into_iter().for_each(|it| visit(out, &self.movers(taken), Ok(it)));
-            }
+        self.each_step(state, &mut |taken, result| match result {
+            Ok(StepTarget::To(successor)) => visit(out, &self.movers_of(taken), Ok(successor)),
+            Ok(StepTarget::LeftOut) => {}
+            Ok(StepTarget::Intermediate) => out.count_actions(taken.iter().map(|it| it.action)),
             Err(fault) => {
                 visit(out, &[], Err((fault.kind, self.representative_action(taken, true).0)))
             }

@@ -7,9 +7,9 @@
 use super::failure::fault;
 use super::frames::{ArgumentCells, LocalEnv, LocalValue};
 use super::{EvalFailure, Interp};
-use crate::exec::FaultKind;
 use crate::ir::layout::{CellId, Layout};
 use crate::ir::{CallArgument, Expr, LocalId, Place, Program, Type, TypeId};
+use crate::model::FaultKind;
 use crate::source::Span;
 use std::ops::Range;
 

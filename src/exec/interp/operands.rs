@@ -3,11 +3,11 @@
 use super::failure::fault;
 use super::frames::{LocalEnv, LocalValue};
 use super::{EvalFailure, Interp};
-use crate::exec::{FaultKind, StateValue};
 use crate::ir::{
     Action, BinaryOp, Communication, Expr, ExprKind, Owner, Place, PlaceRoot, PlaceSelector,
     ProcessInstance, PropertyId, PropertyKind, Quantifier, Type, UnaryOp,
 };
+use crate::model::{FaultKind, StateValue};
 
 /// No more operands are told of one condition.
 const OPERANDS_MAX: usize = 20;

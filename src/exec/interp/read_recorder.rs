@@ -4,12 +4,11 @@
 //! same outcome. So whoever wants to know an instance in all states need not try all of them.
 
 use super::frames::{LocalEnv, LocalValue};
-use super::steps::ActionResult;
 use super::{EvalFailure, Interp, MultisetCells};
 use crate::analysis::instances::InstanceSide;
-use crate::exec::StateSpace;
 use crate::ir::layout::CellId;
 use crate::ir::{Layout, Program, PropertyId, Schedule};
+use crate::model::StateSpace;
 use std::sync::{Mutex, PoisonError};
 
 /// The cells that were looked at, in that order; some may come again.
@@ -143,12 +142,9 @@ impl ReadRecorder {
             return Ok(None);
         }
         let mut work = Vec::new();
-        Ok(match interp.take(action, state, &locals, &mut work)? {
-            ActionResult::State => {
-                work.truncate(interp.layout.bytes);
-                Some(work)
-            }
-            ActionResult::LeftOut | ActionResult::Nowhere => None,
-        })
+        match interp.take(action, state, &locals, &mut work, &mut |_| {})? {
+            true => Ok(interp.arrive(&mut work)?.successor().map(<[u8]>::to_vec)),
+            false => Ok(None),
+        }
     }
 }

@@ -7,9 +7,9 @@
 use super::failure::fault;
 use super::frames::LocalEnv;
 use super::{EvalFailure, Interp};
-use crate::exec::FaultKind;
 use crate::ir::layout::{CellGroup, CellId};
 use crate::ir::{LocationId, Owner, PidRule, ProcessId, ProcessInstance};
+use crate::model::FaultKind;
 use crate::source::Span;
 
 /// The most processes at one time; SPIN has no more either.
@@ -112,7 +112,7 @@ impl Interp {
                 slot.saturating_mul(2).max(16)
             );
             let kind = match self.program.slots_can_grow {
-                true => FaultKind::NoSlot(process),
+                true => FaultKind::NoSlot(process.0),
                 false => FaultKind::Limit,
             };
             return Err(fault(kind, span, message));

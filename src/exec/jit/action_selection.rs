@@ -9,7 +9,8 @@ use super::code_purpose::CodePurpose;
 use super::compile::compile;
 use super::runtime::InstanceChoice;
 use crate::analysis::instances::{ActionInstances, InstanceSets, NumberingError};
-use crate::exec::{LabelledSink, SelectiveStateSpace, StateSpace, SuccessorSink, interp};
+use crate::exec::{LabelledSink, SelectiveStateSpace, interp};
+use crate::model::{StateSpace, SuccessorSink};
 use std::sync::{Arc, OnceLock};
 
 /// A compiled program whose steps can be taken by choice.
@@ -74,7 +75,7 @@ impl SelectiveStateSpace for JitSelector<'_> {
         self.reference.instances()
     }
 
-    fn enabled(&self, states: &[u8], sets: &mut InstanceSets) -> spill::Result<()> {
+    fn enabled(&self, states: &[u8], sets: &mut InstanceSets) -> crate::model::Result<()> {
         let Some(code) = self.code(&self.looking, CodePurpose::Enabled(self.instances())) else {
             return self.reference.enabled(states, sets);
         };

@@ -10,8 +10,8 @@ use super::names::{LocalNames, NameBinding};
 use super::shape::StoredType;
 use super::undefined::MaybeUndefined;
 use super::words::BitOffset;
-use crate::exec::FaultKind;
 use crate::ir::{CallArgument, Expr, FunctionId, LocalId, OverflowRule, Place, Stmt, TypeId};
+use crate::model::FaultKind;
 use crate::source::Span;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 

@@ -8,9 +8,9 @@ use super::emitter::{Emitter, WordFrame};
 use super::pids::{known_pid, numbered};
 use super::shape::location_in;
 use super::words::BitOffset;
-use crate::exec::FaultKind;
 use crate::exec::interp::ChannelInstance;
 use crate::ir::{BinaryOp, ChannelId, ChannelRef, Expr, Owner, PidRule, ProcessInstance};
+use crate::model::FaultKind;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, types};
 

@@ -1,8 +1,8 @@
 //! Machine code in memory, and what belongs to it.
 
 use crate::analysis::instances::InstanceId;
-use crate::exec::FaultKind;
 use crate::ir::{ActionId, ProcessInstance};
+use crate::model::FaultKind;
 use crate::source::Span;
 use cranelift_jit::JITModule;
 use std::sync::Mutex;
@@ -16,19 +16,6 @@ pub(super) struct FaultSite {
     pub span: Span,
     /// The action instance whose failure it is, where one that is not chosen may come here.
     pub instance: Option<InstanceId>,
-}
-
-/// How a mover is looked at: for each there is a section of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum MoverMode {
-    /// For everything it can do.
-    All,
-    /// The same, when only processes at committed locations may move.
-    Committed,
-    /// The same as at first, when nothing else can be done.
-    Timeout,
-    /// In a `d_step`: for the first thing it can do.
-    First,
 }
 
 /// Machine code and what belongs to it.

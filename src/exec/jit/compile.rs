@@ -1,6 +1,6 @@
 //! Compiling a program: function by function, within a time and within memory.
 
-use super::code::{FaultSite, MachineCode, MoverMode};
+use super::code::{FaultSite, MachineCode};
 use super::code_purpose::CodePurpose;
 use super::code_size::{CodeSizes, UNROLLED_MAX};
 use super::compile_limits::CompileLimits;
@@ -9,8 +9,11 @@ use super::emitter::{CodeContext, Emitter};
 use super::function_compiler::{CompileError, FunctionCompiler};
 use super::outline::OutlineTable;
 use super::shape::StoredTypes;
-use crate::exec::{Interp, stop_request};
-use crate::ir::{Action, ActionId, Program};
+use super::steps::MoverInMode;
+use crate::exec::Interp;
+use crate::exec::interp::MoverMode;
+use crate::ir::{Action, ActionId, ProcessInstance, Program};
+use crate::model::stop_request;
 use cranelift_codegen::ir::Value;
 use cranelift_module::FuncId;
 use std::collections::HashMap;
@@ -83,7 +86,11 @@ pub(super) fn assembly(interp: &Interp, action: ActionId) -> Result<String, Comp
         _ => false,
     });
     match piece {
-        None => builder.step_function(&[action], MoverMode::All, TimePressure::None),
+        None => {
+            let edge = interp.program().actions[action].edge;
+            let mover = edge.map(|it| ProcessInstance { process: it.process, slot: 0 });
+            builder.step_function(MoverInMode { mover, ..NOBODY }, &[action], TimePressure::None);
+        }
         Some(work) => builder.emit_work(&work, TimePressure::None),
     }
     builder.workshop.context.set_disasm(true);
@@ -143,6 +150,9 @@ impl TimePressure {
         least.unwrap_or(TimePressure::None).max(haste)
     }
 }
+
+/// For the actions of no process.
+const NOBODY: MoverInMode = MoverInMode { mover: None, number: 0, mode: MoverMode::All };
 
 struct CodeBuilder<'a> {
     context: CodeContext<'a>,
@@ -210,14 +220,10 @@ impl<'a> CodeBuilder<'a> {
         let interp = self.context.interp;
         match work {
             TableFunction::Nothing => self.function(3, |_| {}),
-            TableFunction::Free(actions) => self.step_function(actions, MoverMode::All, haste),
-            &TableFunction::Steps { mover, number, at, mode }
-                if interp.program().has_dynamic_processes() =>
-            {
-                self.function(3, |emitter| emitter.turn(mover, at, mode, number));
-            }
-            &TableFunction::Steps { mover, at, mode, .. } => {
-                self.step_function(interp.actions_from(mover.process, at), mode, haste);
+            TableFunction::Free(actions) => self.step_function(NOBODY, actions, haste),
+            &TableFunction::Steps { mover, number, at, mode } => {
+                let by = MoverInMode { mover: Some(mover), number, mode };
+                self.step_function(by, interp.actions_from(mover.process, at), haste);
             }
         }
     }
@@ -256,13 +262,13 @@ impl<'a> CodeBuilder<'a> {
         }
     }
 
-    /// The function of some actions.
-    fn step_function(&mut self, actions: &[ActionId], mode: MoverMode, haste: TimePressure) {
+    /// The function of some actions of a mover.
+    fn step_function(&mut self, by: MoverInMode, actions: &[ActionId], haste: TimePressure) {
         self.function(3, |emitter| {
             if haste == TimePressure::Some {
                 emitter.unrolled_max = 0;
             }
-            emitter.actions(actions, mode);
+            emitter.steps(by, actions);
         });
     }
 

@@ -1,12 +1,12 @@
 //! The function that expands states: for each, the steps of every process by the location it is
 //! at, then what holds in the state.
 
-use super::code::MoverMode;
 use super::code_purpose::CodePurpose;
 use super::emitter::{Emitter, FaultHandling};
 use super::native_support::is_native_expr;
 use super::runtime::JitRuntime;
 use crate::exec::Interp;
+use crate::exec::interp::MoverMode;
 use crate::ir::{
     self, ActionId, EndRule, Entity, Expr, ExprKind, LocationId, ProcessEdge, ProcessId,
     ProcessInstance, Program, Urgency,

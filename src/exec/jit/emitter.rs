@@ -13,8 +13,9 @@ use super::outline::OutlineTable;
 use super::shape::StoredTypes;
 use super::words::WordLayout;
 use crate::analysis::instances::InstanceId;
-use crate::exec::{FaultKind, Interp};
+use crate::exec::Interp;
 use crate::ir::{ActionId, Arithmetic, FunctionId};
+use crate::model::FaultKind;
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{

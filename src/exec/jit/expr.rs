@@ -9,13 +9,13 @@ use super::emitter::{Emitter, ROUNDS_PER_STOP_CHECK, WordFrame};
 use super::names::NameBinding;
 use super::shape::location_cell;
 use super::words::BitOffset;
-use crate::exec::FaultKind;
 use crate::exec::interp::{ChannelInstance, ChannelReceive};
 use crate::ir::interval::{self, Interval, ResultRange, is_none};
 use crate::ir::{
     Arithmetic, BinaryOp, ChannelRef, Expr, ExprKind, LocalId, Quantifier, ReceivePattern,
     ScalarType, Type, TypeId, UnaryOp, message_arity,
 };
+use crate::model::FaultKind;
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};

@@ -3,7 +3,7 @@
 use super::code::{FaultSite, MachineCode};
 use super::runtime;
 use cranelift_codegen::Context;
-use cranelift_codegen::ir::{AbiParam, FuncRef, Signature, Type, types};
+use cranelift_codegen::ir::{AbiParam, FuncRef, Function, Signature, Type, types};
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
@@ -30,44 +30,68 @@ pub(super) struct FunctionCompiler {
     pub module: JITModule,
     pub context: Context,
     functions: FunctionBuilderContext,
-    helpers: HelperFunctions<FuncId>,
+    helpers: HelperFunctions,
     bytes: usize,
 }
 
-/// What compiled code calls.
-struct HelperFunctions<F> {
-    make_room: F,
-    sort_multisets: F,
-    leave_to_interpreter: F,
-    complete: F,
-    interpret_mover: F,
-    fault: F,
-    fault_within: F,
-    stuck: F,
-    broken: F,
-    told_to_stop: F,
-    judge: F,
-    interpret: F,
-    impossible: F,
+/// Lists what compiled code calls: functions of the run-time, with their parameters and what they give.
+macro_rules! helper_functions {
+    ($($name:ident($($parameter:ident),*) $(-> $result:ident)?;)*) => {
+        /// What compiled code calls.
+        struct HelperFunctions {
+            $($name: FuncId,)*
+        }
+
+        /// What one function calls.
+        #[derive(Clone, Copy)]
+        pub(super) struct FunctionImports {
+            $(pub $name: FuncRef,)*
+            pub config: TargetFrontendConfig,
+        }
+
+        impl HelperFunctions {
+            /// Says where they are.
+            fn link(builder: &mut JITBuilder) {
+                $(builder.symbol(stringify!($name), runtime::$name as *const u8);)*
+            }
+
+            /// Declares them in a module.
+            fn declare(module: &mut JITModule) -> Result<HelperFunctions, CompileError> {
+                $(
+                    let (parameters, results) =
+                        (&[$(types::$parameter),*] as &[Type], &[$(types::$result)?] as &[Type]);
+                    let signature = helper_signature(module, parameters, !results.is_empty());
+                    let $name =
+                        module.declare_function(stringify!($name), Linkage::Import, &signature)?;
+                )*
+                Ok(HelperFunctions { $($name),* })
+            }
+
+            /// Makes them known to a function.
+            fn import(&self, module: &mut JITModule, function: &mut Function) -> FunctionImports {
+                FunctionImports {
+                    $($name: module.declare_func_in_func(self.$name, function),)*
+                    config: module.target_config(),
+                }
+            }
+        }
+    };
 }
 
-/// What one function calls.
-#[derive(Clone, Copy)]
-pub(super) struct FunctionImports {
-    pub make_room: FuncRef,
-    pub sort_multisets: FuncRef,
-    pub leave_to_interpreter: FuncRef,
-    pub complete: FuncRef,
-    pub interpret_mover: FuncRef,
-    pub fault: FuncRef,
-    pub fault_within: FuncRef,
-    pub stuck: FuncRef,
-    pub broken: FuncRef,
-    pub told_to_stop: FuncRef,
-    pub judge: FuncRef,
-    pub interpret: FuncRef,
-    pub impossible: FuncRef,
-    pub config: TargetFrontendConfig,
+helper_functions! {
+    make_room(I64, I64, I64) -> I64;
+    sort_multisets(I64, I64, I64, I64);
+    leave_to_interpreter(I64, I64, I32, I32);
+    complete(I64, I64, I64) -> I64;
+    interpret_mover(I64, I64, I64, I32, I32) -> I64;
+    fault(I64, I64, I32, I64);
+    fault_within(I64, I64, I64, I64, I64);
+    stuck(I64, I64, I64);
+    broken(I64, I64, I32);
+    told_to_stop(I64) -> I64;
+    judge(I64, I64, I32);
+    interpret(I64, I64, I64, I32, I32) -> I64;
+    impossible();
 }
 
 /// A function that is being made.
@@ -99,44 +123,9 @@ impl FunctionCompiler {
             ));
         }
         let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
-        builder.symbol("make_room", runtime::make_room as *const u8);
-        builder.symbol("sort_multisets", runtime::sort_multisets as *const u8);
-        builder.symbol("leave_to_interpreter", runtime::leave_to_interpreter as *const u8);
-        builder.symbol("complete", runtime::complete as *const u8);
-        builder.symbol("interpret_mover", runtime::interpret_mover as *const u8);
-        builder.symbol("fault", runtime::fault as *const u8);
-        builder.symbol("fault_within", runtime::fault_within as *const u8);
-        builder.symbol("stuck", runtime::stuck as *const u8);
-        builder.symbol("broken", runtime::broken as *const u8);
-        builder.symbol("told_to_stop", runtime::told_to_stop as *const u8);
-        builder.symbol("judge", runtime::judge as *const u8);
-        builder.symbol("interpret", runtime::interpret as *const u8);
-        builder.symbol("impossible", runtime::impossible as *const u8);
+        HelperFunctions::link(&mut builder);
         let mut module = JITModule::new(builder);
-        let mut import = |name, parameters: &[Type], result: bool| {
-            let signature = helper_signature(&module, parameters, result);
-            module.declare_function(name, Linkage::Import, &signature).map_err(CompileError::from)
-        };
-        let (word, number) = (types::I64, types::I32);
-        let helpers = HelperFunctions {
-            make_room: import("make_room", &[word, word, word], true)?,
-            sort_multisets: import("sort_multisets", &[word; 4], false)?,
-            leave_to_interpreter: import(
-                "leave_to_interpreter",
-                &[word, word, number, number],
-                false,
-            )?,
-            complete: import("complete", &[word, word, word], true)?,
-            interpret_mover: import("interpret_mover", &[word, word, word, number, number], true)?,
-            fault: import("fault", &[word, word, number, word], false)?,
-            fault_within: import("fault_within", &[word; 5], false)?,
-            stuck: import("stuck", &[word, word, word], false)?,
-            broken: import("broken", &[word, word, number], false)?,
-            told_to_stop: import("told_to_stop", &[word], true)?,
-            judge: import("judge", &[word, word, number], false)?,
-            interpret: import("interpret", &[word, word, word, number, number], true)?,
-            impossible: import("impossible", &[], false)?,
-        };
+        let helpers = HelperFunctions::declare(&mut module)?;
         let context = module.make_context();
         let functions = FunctionBuilderContext::new();
         Ok(FunctionCompiler { module, context, functions, helpers, bytes: 0 })
@@ -146,39 +135,7 @@ impl FunctionCompiler {
     pub fn begin(&mut self, words: usize) -> OpenFunction<'_> {
         self.module.clear_context(&mut self.context);
         self.context.func.signature = signature(&self.module, words);
-        let (module, function) = (&mut self.module, &mut self.context.func);
-        let mut import = |id| module.declare_func_in_func(id, function);
-        let HelperFunctions {
-            make_room,
-            sort_multisets,
-            leave_to_interpreter,
-            complete,
-            interpret_mover,
-            fault,
-            fault_within,
-            stuck,
-            broken,
-            told_to_stop,
-            judge,
-            interpret,
-            impossible,
-        } = &self.helpers;
-        let imports = FunctionImports {
-            make_room: import(*make_room),
-            sort_multisets: import(*sort_multisets),
-            leave_to_interpreter: import(*leave_to_interpreter),
-            complete: import(*complete),
-            interpret_mover: import(*interpret_mover),
-            fault: import(*fault),
-            fault_within: import(*fault_within),
-            stuck: import(*stuck),
-            broken: import(*broken),
-            told_to_stop: import(*told_to_stop),
-            judge: import(*judge),
-            interpret: import(*interpret),
-            impossible: import(*impossible),
-            config: self.module.target_config(),
-        };
+        let imports = self.helpers.import(&mut self.module, &mut self.context.func);
         let b = FunctionBuilder::new(&mut self.context.func, &mut self.functions);
         OpenFunction { b, imports, module: &mut self.module }
     }

@@ -11,9 +11,9 @@
 //! - `code_size`: how much code something becomes; `branchless`: what need not be branched on; `undefined`: what may be undefined;
 //! - `names`: what names stand for; `call`: functions; `outline`: those compiled by themselves, and
 //!   `outline_calls`, their code; `multisets`: multisets;
-//! - `expr`, `stmt`, `step`: expressions, statements, actions;
-//! - `slot_steps`: steps where processes come and go, `rendezvous` their rendezvous, `unobserved_send`: what a sender may
-//!   do there; `channels`: which channel is meant, `pids`: what is known of that beforehand;
+//! - `expr`, `stmt`, `step`: expressions, statements, actions that are taken;
+//! - `steps`: which steps there are; `receiver_rendezvous`: rendezvous where processes are always there, `rendezvous`: those
+//!   where they come and go, `unobserved_send`: what a sender may do there; `channels`: which channel is meant, `pids`: what is known of that beforehand;
 //! - `code_purpose`: code about action instances, `instances` at work, and `action_selection`, who asks for it;
 //! - `driver`: the loop over states; `function_compiler`: making functions; `code`: functions in memory;
 //!   `runtime`: what they call; `compile_limits`: what compiling may take.
@@ -48,12 +48,13 @@ mod outline;
 mod outline_calls;
 mod pids;
 mod place;
+mod receiver_rendezvous;
 mod rendezvous;
 mod route;
 mod runtime;
 mod shape;
-mod slot_steps;
 mod step;
+mod steps;
 mod stmt;
 mod undefined;
 mod unobserved_send;
@@ -61,11 +62,9 @@ mod words;
 
 pub use compile_limits::CompileLimits;
 
-use super::{
-    CompilationStats, FaultKind, Interp, LABEL_BYTES, PostponingStateSpace, Simulation, StateSpace,
-    SuccessorSink, SystemDescription,
-};
+use super::{CompilationStats, Interp, LABEL_BYTES};
 use crate::ir::ActionId;
+use crate::model::{Capabilities, FaultKind, StateSpace, SuccessorSink, SystemDescription};
 use crate::source::Span;
 pub use action_selection::JitSelector;
 use code::{FaultSite, MachineCode};
@@ -74,6 +73,7 @@ use compile::compile;
 use function_compiler::CompileError;
 use runtime::{InstanceChoice, LoggedStep, SLACK, StateBatch};
 use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 /// A program compiled to machine code.
@@ -159,7 +159,7 @@ impl<'a> Jit<'a> {
         let mut successors = Vec::new();
         let keep = |buffer: &mut Vec<u8>| {
             successors.append(buffer);
-            Ok(())
+            ControlFlow::Continue(())
         };
         let (mut buffer, mut noted) = (Vec::new(), Vec::new());
         let run = |out: &mut SuccessorSink| self.run(code, state, None, out, Some(&mut noted));
@@ -245,11 +245,7 @@ impl StateSpace for Jit<'_> {
         self.interp
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        None
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::NONE
     }
 }

@@ -5,12 +5,12 @@ use super::code_value::CodeValue;
 use super::emitter::{Emitter, FaultHandling, WordFrame};
 use super::instances::EmittedSide;
 use super::names::LocalNames;
-use crate::exec::FaultKind;
 use crate::exec::interp::{ChannelInstance, ChannelReceive};
 use crate::ir::{
-    Action, ActionId, ChannelRef, Communication, Expr, LocationId, ProcessInstance, Program,
+    Action, ActionId, ChannelRef, Communication, LocationId, ProcessInstance, Program,
     ReceivePattern, message_arity,
 };
+use crate::model::FaultKind;
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, types};
@@ -35,9 +35,9 @@ impl Emitter<'_, '_> {
         &mut self,
         channel: ChannelInstance,
         communication: &Communication,
-        values: &[Expr],
         parent: &WordFrame,
     ) -> Vec<CodeValue> {
+        let Communication::Send { values, .. } = communication else { return Vec::new() };
         let fields = self.interp.program().channels[channel.id].fields.len();
         let judged: Vec<CodeValue> = values.iter().map(|value| self.value(value, parent)).collect();
         // A second look, with `timeout`, tells nothing again.
@@ -186,7 +186,7 @@ impl Emitter<'_, '_> {
         span: Span,
     ) {
         let OfferedMessage { sender, send, channel, message } = sent;
-        let chain = self.chain(receiver, receive);
+        let chain = self.chain(Some(receiver), receive);
         let senders = LocalNames::of(sender, self.names.timeout);
         let mut footprint = self.footprint(&senders);
         footprint.location(sender);
@@ -195,11 +195,11 @@ impl Emitter<'_, '_> {
         self.step_footprint(&mut footprint, &chain);
         let work = self.copy(&footprint.words());
         let theirs = std::mem::replace(&mut self.names, senders);
-        self.complete(sender.slot, send, &work);
+        self.complete(send, &work);
         self.names = theirs;
         self.deliver(ChannelReceive { channel, patterns, span }, message, &work);
         let number = self.number_of(receiver);
-        self.go_through(receiver, number, &chain, send, &work);
+        self.go_through(number, &chain, send, &work, 0..0);
     }
 
     /// Goes on if a reference means this channel, else to `otherwise`.

@@ -4,14 +4,12 @@
 //! that does not hold, an action that is interpreted.
 
 use super::Jit;
-use super::code::{FaultSite, MachineCode, MoverMode};
+use super::code::{FaultSite, MachineCode};
 use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, InstanceSets};
-use crate::exec::interp::{StepTarget, WITHIN_MAX};
-use crate::exec::{
-    FaultKind, Interp, LABEL_BYTES, RuntimeFault, StateSpace, SuccessorSink, Violation,
-    stop_request,
-};
-use crate::ir::{ActionId, LocationId, ProcessInstance};
+use crate::exec::interp::{MoverContext, MoverMode, StepTarget, WITHIN_MAX};
+use crate::exec::{Interp, LABEL_BYTES};
+use crate::ir::{ActionId, ProcessInstance};
+use crate::model::{FaultKind, RuntimeFault, StateSpace, SuccessorSink, Violation, stop_request};
 use std::io::Write;
 
 /// So many actions are emitted behind one another in a step.
@@ -354,58 +352,53 @@ impl JitRuntime<'_, '_> {
         state: &[u8],
         begun: ActionInstance,
         action: ActionId,
-        result: Result<&[u8], Box<RuntimeFault>>,
+        successor: &[u8],
     ) {
-        match result {
-            Ok(successor) => {
-                self.touched |= u64::from(self.jit.interp.is_non_stuttering(state, successor));
-                self.events += 1;
-                self.handed += self.stride() as u64;
-                match self.code.is_labelled {
-                    false => self.out.candidate(successor),
-                    true => {
-                        let label = self.label_of(begun, action);
-                        self.out.record(successor, &label.to_le_bytes());
-                    }
-                }
-                if let Some(steps) = &mut self.steps {
-                    steps.noted.push(LoggedStep::Taken(action.0));
-                }
+        self.touched |= u64::from(self.jit.interp.is_non_stuttering(state, successor));
+        self.events += 1;
+        self.handed += self.stride() as u64;
+        match self.code.is_labelled {
+            false => self.out.candidate(successor),
+            true => {
+                let label = self.label_of(begun, action);
+                self.out.record(successor, &label.to_le_bytes());
             }
-            Err(fault) => {
-                let RuntimeFault { kind, span, .. } = *fault;
-                self.fail(state, FaultSite { action, kind, span, instance: None });
-            }
+        }
+        if let Some(steps) = &mut self.steps {
+            steps.noted.push(LoggedStep::Taken(action.0));
         }
     }
 
-    /// All steps of some actions by the interpreter, of those that are asked for. Gives the cursor.
-    fn interpret_all(
-        &mut self,
-        actions: &[ActionId],
-        only_committed: bool,
-        state: &[u8],
-        cursor: *mut u8,
-    ) -> *mut u8 {
-        let interp = self.jit.interp;
-        if let Some(all) = self.instances.filter(|_| self.code.marks_enabled) {
-            for &id in actions {
-                interp.steps_of_action(id, only_committed, state, &mut |begun, _| {
-                    self.mark(all, begun);
-                });
-            }
+    /// All steps of a mover by the interpreter, of those that are asked for. They are steps of `origin`, which the mover
+    /// has been led on from if it goes on with a step. Gives the cursor.
+    fn interpret(&mut self, origin: &[u8], look: &MoverContext, cursor: *mut u8) -> *mut u8 {
+        let (interp, all, set) = (self.jit.interp, self.instances, self.set);
+        if let Some(all) = all.filter(|_| self.code.marks_enabled) {
+            interp.visit_offers(look, &mut |begun| self.mark(all, begun));
             return cursor;
         }
-        self.leave_room(state, cursor);
-        for &id in actions {
-            interp.steps_of_action(id, only_committed, state, &mut |begun, result| {
-                if self.is_chosen(begun) {
-                    if result.is_ok() {
-                        begun.sides().for_each(|side| self.count(side.action));
-                    }
-                    self.add_interpreted_step(state, begun, id, result);
+        // SAFETY: where instances are, there is a set of the state.
+        let is_chosen = |begun| all.is_none_or(|all| unsafe { is_in(set, all.number(begun)) });
+        self.leave_room(origin, cursor);
+        let any = interp.mover_steps(look, &is_chosen, &mut |taken, result| match result {
+            Ok(StepTarget::Intermediate) => taken.iter().for_each(|it| self.count(it.action)),
+            // Programs that leave states out are not compiled.
+            Ok(StepTarget::LeftOut) => {}
+            Ok(StepTarget::To(successor)) => {
+                if let Some(begun) = interp.begun(look.mover, taken) {
+                    let action = interp.representative_action(taken, true);
+                    self.add_interpreted_step(origin, begun, action, successor);
                 }
-            });
+            }
+            Err(fault) => {
+                let action = interp.representative_action(taken, true);
+                let RuntimeFault { kind, span, .. } = *fault;
+                self.fail(origin, FaultSite { action, kind, span, instance: None });
+            }
+        });
+        self.touched |= u64::from(any && all.is_some());
+        if stop_request::is_requested() {
+            self.leave_early();
         }
         self.enter_room()
     }
@@ -557,17 +550,22 @@ pub(super) unsafe extern "C" fn judge(
     runtime.record_property(state, property);
 }
 
-/// All steps of one action by the interpreter. Gives the cursor.
+/// All steps of one action of a mover by the interpreter, of a program where each is complete when it is begun. Gives
+/// the cursor.
 pub(super) unsafe extern "C" fn interpret(
     runtime: &mut JitRuntime<'_, '_>,
     state: *const u8,
     cursor: *mut u8,
     action: u32,
-    only_committed: u32,
+    mode: u32,
 ) -> *mut u8 {
     // SAFETY: compiled code passes the state it expands.
     let state = unsafe { runtime.state(state) };
-    runtime.interpret_all(&[ActionId(action)], only_committed != 0, state, cursor)
+    let id = ActionId(action);
+    let edge = runtime.jit.interp.program().actions[id].edge;
+    let mover = edge.map(|edge| ProcessInstance { process: edge.process, slot: 0 });
+    let look = MoverContext::new(state, mover, MoverMode::from_number(mode)).with_only(id);
+    runtime.interpret(state, &look, cursor)
 }
 
 /// A step is within: the state is where the cursor is, the mover (its number, and in the lowest bit
@@ -660,38 +658,9 @@ pub(super) unsafe extern "C" fn interpret_mover(
     let width = runtime.jit.width();
     // SAFETY: compiled code passes a state.
     let (origin, from) = unsafe { (runtime.state(from), std::slice::from_raw_parts(from, width)) };
-    let (jit, instance) = (runtime.jit, runtime.code.instances[mover as usize]);
-    if !jit.interp.program().has_dynamic_processes() {
-        let at = LocationId(location_code(jit.interp, instance, from) as u32);
-        let actions = jit.interp.actions_from(instance.process, at);
-        return runtime.interpret_all(actions, mode == MoverMode::Committed as u32, origin, cursor);
-    }
-    let (is_first, is_timeout) =
-        (mode == MoverMode::First as u32, mode == MoverMode::Timeout as u32);
-    if let Some(all) = runtime.instances.filter(|_| runtime.code.marks_enabled) {
-        jit.interp
-            .visit_offers_of(from, instance, is_timeout, &mut |begun| runtime.mark(all, begun));
-        return cursor;
-    }
-    runtime.leave_room(origin, cursor);
-    let (all, set) = (runtime.instances, runtime.set);
-    // SAFETY: where instances are, there is a set of the state.
-    let wanted = |begun| all.is_none_or(|all| unsafe { is_in(set, all.number(begun)) });
-    let how = (is_first, is_timeout);
-    let any =
-        jit.interp.steps_of_mover(from, instance, how, &wanted, &mut |begun, action, result| {
-            match result.map(StepTarget::successor).transpose() {
-                Some(result) => runtime.add_interpreted_step(origin, begun, action, result),
-                None => runtime.count(action),
-            }
-        });
-    if all.is_some() {
-        runtime.touched |= u64::from(any);
-    }
-    if stop_request::is_requested() {
-        runtime.leave_early();
-    }
-    runtime.enter_room()
+    let mover = runtime.code.instances[mover as usize];
+    let look = MoverContext::new(from, Some(mover), MoverMode::from_number(mode));
+    runtime.interpret(origin, &look, cursor)
 }
 
 /// The code of where an instance is.

@@ -6,12 +6,12 @@ use super::expr::LoopExit;
 use super::names::NameBinding;
 use super::shape::StoredType;
 use super::words::{BitOffset, CHUNK_BITS};
-use crate::exec::FaultKind;
 use crate::ir::layout::ScalarCell;
 use crate::ir::{
     Arithmetic, BinaryOp, Expr, LocalId, OverflowRule, Place, Stmt, StmtKind, Type, TypeId,
     interval,
 };
+use crate::model::FaultKind;
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};

@@ -3,8 +3,8 @@
 use super::annotations;
 use super::net::{ArcEffect, PetriArc, PetriNet};
 use crate::escape;
-use crate::exec::StateValue;
 use crate::front::DrawnState;
+use crate::model::StateValue;
 use std::fmt::Write;
 
 /// More tokens than these are told by their number.

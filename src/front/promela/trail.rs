@@ -8,8 +8,8 @@
 use super::ast::ProcessRole;
 use super::{graph, lower, parse, preprocess};
 use crate::diag::Diagnostic;
-use crate::exec::StepDescription;
 use crate::front::{Options, StepSource, TrailEnd, TrailWriter};
+use crate::model::StepDescription;
 use crate::source::SourceMap;
 use std::io::{Result, Write};
 

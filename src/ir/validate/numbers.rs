@@ -2,7 +2,7 @@
 
 use super::{ProgramValidator, Rule};
 use crate::ir::walk::{self, CodeVisitor};
-use crate::ir::{Entity, Expr, ExprId, ExprKind};
+use crate::ir::{Entity, Expr, ExprId, ExprKind, ReceivePattern};
 use crate::source::Span;
 
 impl ProgramValidator<'_> {
@@ -36,5 +36,13 @@ impl CodeVisitor for ExprNumbers {
             self.0.push((expr.id, expr.span));
         }
         walk::expr(self, expr);
+        // A message is only looked at, so the other walks leave out where it would go.
+        if let ExprKind::CanReceive(_, patterns, _) = &expr.kind {
+            for pattern in patterns {
+                if let ReceivePattern::Into(target) = pattern {
+                    walk::place(self, target);
+                }
+            }
+        }
     }
 }

@@ -9,9 +9,10 @@ use crate::analysis::access::{ConjunctCondition, InstanceAccess};
 use crate::analysis::dependence::DependenceRelation;
 use crate::analysis::instances::InstanceId;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{CheckSelection, Interp};
+use crate::exec::Interp;
 use crate::ir::layout::CellId;
 use crate::ir::{LocationId, PropertyId, PropertyKind};
+use crate::model::CheckSelection;
 use crate::reduce::action_trial::{ActionTrial, AssumedCodes, StatePair, TrialOutcome};
 use std::collections::{BTreeMap, HashSet};
 

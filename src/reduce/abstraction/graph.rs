@@ -5,9 +5,9 @@ use super::cell_values::CellPredicate;
 use super::{AbstractionAnalysis, CellAbstraction, ViolationTarget};
 use crate::analysis::bit_sets;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{StateSpace as _, SuccessorSink};
 use crate::ir::layout::CellId;
 use crate::ir::{EndRule, ProgramProperty, PropertyKind};
+use crate::model::{StateSpace as _, SuccessorSink};
 use std::ops::ControlFlow;
 
 /// With more steps between combinations they are not looked at.

@@ -26,9 +26,10 @@ use super::{
 };
 use crate::analysis::bit_sets;
 use crate::budget::AnalysisBudget;
-use crate::exec::{CheckSelection, Counters, Interp, StateSpace};
+use crate::exec::Interp;
 use crate::ir::layout::CellId;
 use crate::ir::{Layout, Program};
+use crate::model::{CheckSelection, Counters, StateSpace};
 use crate::numbers::{count, grouped};
 use model::PrunedModel;
 use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
 //! A model of which boring states are not visited.
 
 use super::{NAME, TargetReachability};
-use crate::exec::{PostponingStateSpace, Simulation, StateSpace, SuccessorSink, SystemDescription};
 use crate::ir::Layout;
+use crate::model::{Capabilities, StateSpace, SuccessorSink, SystemDescription};
 use crate::reduce::state_map::filter_candidates;
 use std::sync::Arc;
 
@@ -76,12 +76,13 @@ impl StateSpace for PrunedModel<'_> {
     }
 
     /// Its states and steps are the model's.
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        self.model.simulation()
-    }
-
-    /// It is not used where steps are put off.
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            simulation: self.model.capabilities().simulation,
+            // Nothing is pruned where transitions are postponed.
+            postponing: None,
+            sleep_sets: None,
+            dominance: None,
+        }
     }
 }

@@ -2,11 +2,12 @@
 
 use super::{ClaimPosition, ClaimProduct, FirstClaimMoves};
 use crate::exec::interp::ClaimPath;
-use crate::exec::{
-    ActionInfo, ProcessLocation, PropertyInfo, RuntimeFault, StateValue, StepDescription,
-    StepOutcome, SystemDescription, TakenAction, Violation,
-};
 use crate::ir::{Entity as _, LocationId};
+use crate::model::{
+    ActionInfo, DisabledRuleInstance, ProcessLocation, ProgramDescription, PropertyInfo,
+    RuntimeFault, StateValue, StepDescription, StepOutcome, SystemDescription, TakenAction,
+    Violation,
+};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -72,10 +73,6 @@ impl SystemDescription for ClaimProduct<'_> {
         self.never.interp.property(number)
     }
 
-    fn actions(&self) -> Vec<ActionInfo> {
-        self.never.interp.actions()
-    }
-
     fn action_name(&self, action: u32) -> String {
         match action.checked_sub(self.never.first_move) {
             Some(number) if (number as usize) < self.never.claim.moves.len() => {
@@ -105,18 +102,6 @@ impl SystemDescription for ClaimProduct<'_> {
         found.into_iter().collect()
     }
 
-    /// Of the claim: what it reads where it comes to its end next, or to where it accepts whatever follows.
-    fn operands(&self, state: &[u8], property: u32) -> Vec<(String, StateValue)> {
-        match property == self.property() {
-            true => self.decisive(state),
-            false => self.never.interp.operands(self.split(state).0, property),
-        }
-    }
-
-    fn process_locations(&self, state: &[u8]) -> Vec<ProcessLocation> {
-        self.never.interp.process_locations(self.split(state).0)
-    }
-
     fn describe(&self, state: &[u8]) -> Vec<(String, StateValue)> {
         if !self.is_state(state) {
             return vec![("no state".into(), format!("{state:02x?}").into())];
@@ -135,6 +120,38 @@ impl SystemDescription for ClaimProduct<'_> {
         };
         let own = (own, place.into());
         [own].into_iter().chain(self.never.interp.describe(system)).collect()
+    }
+
+    fn program(&self) -> Option<&dyn ProgramDescription> {
+        Some(self)
+    }
+}
+
+impl ProgramDescription for ClaimProduct<'_> {
+    fn actions(&self) -> Vec<ActionInfo> {
+        self.never.interp.actions()
+    }
+
+    /// Of the claim: what it reads where it comes to its end next, or to where it accepts whatever follows.
+    fn operands(&self, state: &[u8], property: u32) -> Vec<(String, StateValue)> {
+        match property == self.property() {
+            true => self.decisive(state),
+            false => self.never.interp.operands(self.split(state).0, property),
+        }
+    }
+
+    fn process_locations(&self, state: &[u8]) -> Vec<ProcessLocation> {
+        self.never.interp.process_locations(self.split(state).0)
+    }
+
+    /// A claim takes the place of deadlocks, so no report asks for disabled rules.
+    fn disabled_rules(&self, _: &[u8]) -> Vec<DisabledRuleInstance> {
+        Vec::new()
+    }
+
+    /// Properties whose evaluation fails are shown by their action names alone.
+    fn property_judged_by(&self, _: u32) -> Option<u32> {
+        None
     }
 }
 

@@ -1,9 +1,9 @@
 //! The product, where it is told to which processes each step is fair.
 
 use super::{ClaimProduct, ProductBuffers};
-use crate::exec::{
-    FairExpander, FairSteps, ProcessSet, StepDescription, StepOutcome, SuccessorSink,
-    SystemDescription as _,
+use crate::exec::FairExpander;
+use crate::model::{
+    FairSteps, ProcessSet, StepDescription, StepOutcome, SuccessorSink, SystemDescription as _,
 };
 
 /// A product, and who takes part in its steps.
@@ -29,7 +29,10 @@ impl<'p> FairProduct<'p> {
         let unable = processes.disabled_processes(self.product.never.interp, system);
         let fair_to = |step: &StepDescription| match step.movers.is_empty() {
             true => ProcessSet::first(processes.count()),
-            false => processes.fair_to(unable, &step.movers),
+            false => {
+                let movers: Vec<_> = step.movers.iter().map(|&it| it.into()).collect();
+                processes.fair_to(unable, &movers)
+            }
         };
         let steps = self.product.steps(state).into_iter();
         let steps = steps.filter(|it| matches!(it.outcome, StepOutcome::Successor(_)));

@@ -1,9 +1,9 @@
 //! What a claim does in a state, before and beside the steps of the system.
 
 use super::{ClaimPosition, ClaimProduct, FiniteRunPolicy};
-use crate::exec::RuntimeFault;
 use crate::exec::interp::{ClaimPath, ClaimPaths};
 use crate::ir::{Entity as _, LocationId};
+use crate::model::RuntimeFault;
 use std::collections::BTreeSet;
 
 /// How a claim goes on while the system stands still: where it comes by one move from a location,

@@ -6,9 +6,9 @@
 
 use crate::analysis::access::AccessTable;
 use crate::exec::interp::{ClaimConditions, EvalFailure};
-use crate::exec::{FaultKind, RuntimeFault};
 use crate::ir::text::{NameScope, ProgramPrinter};
 use crate::ir::{Arithmetic, BinaryOp, Claim, Expr, ExprKind, StmtKind, UnaryOp};
+use crate::model::{FaultKind, RuntimeFault};
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 

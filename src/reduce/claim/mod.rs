@@ -25,12 +25,13 @@ use super::{
     ReductionStack,
 };
 use crate::exec::interp::ClaimMoves;
-use crate::exec::{
-    Counters, ExpansionOutcome, FairExpander, Interp, PostponingStateSpace, ProcessSet, Simulation,
-    StateSpace, SuccessorSink, SystemDescription, Violation, stop_request,
-};
+use crate::exec::{FairExpander, Interp};
 use crate::ir::layout::CellId;
 use crate::ir::{Claim, ClaimMove, Entity as _, Layout, LocationId, PropertyKind, TurnRule};
+use crate::model::{
+    Capabilities, Counters, ExpansionOutcome, ProcessSet, StateSpace, SuccessorSink,
+    SystemDescription, Violation, stop_request,
+};
 pub use fair_product::FairProduct;
 use first_moves::FirstClaimMoves;
 use serde::{Deserialize, Serialize};
@@ -498,11 +499,7 @@ impl StateSpace for ClaimProduct<'_> {
         self
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        None
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::NONE
     }
 }

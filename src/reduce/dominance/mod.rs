@@ -3,7 +3,7 @@
 //!
 //! Which variables these are, and which of their values are better, is told by [`monotonicity`](crate::analysis::monotonicity): it is found, or it is said
 //! and checked. [`DominanceModel`](model::DominanceModel) puts them behind the rest of the state, as numbers of which smaller ones are better, and says so
-//! ([`StateSpace::dominance`]): a search keeps of each level, and beside what it has, only what nothing dominates. It is a set of
+//! ([`Capabilities::dominance`](crate::model::Capabilities::dominance)): a search keeps of each level, and beside what it has, only what nothing dominates. It is a set of
 //! candidates that is judged, then what is left of it beside the store, so what is visited is a function of the level before.
 //!
 //! ```text
@@ -27,9 +27,10 @@ use super::{
 pub use crate::analysis::monotonicity::DominanceSense;
 use crate::analysis::monotonicity::{CheckedViolations, MonotoneVariables, monotone};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{CheckSelection, Counters, Interp, StateSpace};
+use crate::exec::Interp;
 use crate::ir::layout::CellId;
 use crate::ir::{Layout, Program, VarId};
+use crate::model::{CheckSelection, Counters, StateSpace};
 use model::DominanceModel;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -2,13 +2,13 @@
 
 use super::NAME;
 use crate::analysis::monotonicity::DominanceSense;
-use crate::exec::{
-    ExpansionOutcome, PostponingStateSpace, Simulation, StateSpace, SuccessorSink,
-    SystemDescription, any_bits, concretise_single_step, stop_request,
-};
 use crate::ir::Layout;
 use crate::ir::layout::{CellId, StateValidator};
-use spill::{Dominance, Result};
+use crate::model::{
+    ActionCounts, ActionId, Capabilities, Dominance, ExpansionOutcome, ModelError, Result,
+    Simulation, StateSpace, SuccessorSink, SystemDescription, Violation, any_bits,
+    concretise_single_step, stop_request,
+};
 use std::sync::Arc;
 
 /// A model with the states of another, in which some cells are cleared and stand at the end as numbers: their
@@ -172,17 +172,14 @@ impl StateSpace for DominanceModel<'_> {
         self.model.description()
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        Some(self)
-    }
-
-    /// It is not used where steps are put off.
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
-    }
-
-    fn dominance(&self) -> Option<Dominance> {
-        Some(self.dominance.clone())
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            simulation: Some(self),
+            // Dominance is not used where transitions are postponed.
+            postponing: None,
+            sleep_sets: None,
+            dominance: Some(self.dominance.clone()),
+        }
     }
 }
 
@@ -203,5 +200,29 @@ impl Simulation for DominanceModel<'_> {
 
     fn concretise_step(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         concretise_single_step(self, from, to)
+    }
+
+    fn intermediate_states(&self, _: &[u8], _: &[u8]) -> Result<Option<Vec<Vec<u8>>>, ModelError> {
+        Ok(None)
+    }
+
+    fn concrete_violation_path(&self, _: &[u8], _: Violation) -> Result<Vec<Vec<u8>>, ModelError> {
+        Ok(Vec::new())
+    }
+
+    fn equivalent_violations(&self, _: Violation) -> Vec<Violation> {
+        Vec::new()
+    }
+
+    fn hides_action(&self, _: ActionId) -> bool {
+        false
+    }
+
+    fn concrete_action_counts(&self, taken: ActionCounts) -> ActionCounts {
+        taken
+    }
+
+    fn preserves_depth(&self) -> bool {
+        true
     }
 }

@@ -25,9 +25,10 @@ use super::{
     ReductionRefusal, ReductionStack,
 };
 use crate::budget::AnalysisBudget;
-use crate::exec::{CheckSelection, Counters, Interp, StateSpace};
+use crate::exec::Interp;
 use crate::ir::Layout;
 use crate::ir::layout::CellId;
+use crate::model::{CheckSelection, Counters, StateSpace};
 use crate::numbers::{count, grouped};
 use cycles::TerminatingLocations;
 use model::ShortcutModel;

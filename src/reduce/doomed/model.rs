@@ -1,12 +1,12 @@
 //! A model of which doomed states have a successor more.
 
 use super::{DoomAnalysis, NAME};
-use crate::exec::{
-    ActionCounts, Interp, PostponingStateSpace, Simulation, StateSpace, SuccessorSink,
+use crate::exec::Interp;
+use crate::ir::ActionId;
+use crate::model::{
+    ActionCounts, Capabilities, ModelError, Result, Simulation, StateSpace, SuccessorSink,
     SystemDescription, Violation, any_bits, concretise_single_step, stop_request,
 };
-use crate::ir::ActionId;
-use spill::Result;
 use std::sync::Arc;
 
 /// A model with the states and steps of another, and a step from each doomed state to where that leads.
@@ -76,31 +76,32 @@ impl StateSpace for ShortcutModel<'_> {
         self.model.description()
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        Some(self)
-    }
-
-    /// It is not used where steps are put off.
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            simulation: Some(self),
+            // Not used where transitions are postponed.
+            postponing: None,
+            sleep_sets: None,
+            dominance: None,
+        }
     }
 }
 
 /// A step is one of the model's, told as it tells that, or all the steps that were walked.
 impl Simulation for ShortcutModel<'_> {
     fn concrete_space(&self) -> &dyn StateSpace {
-        self.model.simulation().map_or(&*self.model, Simulation::concrete_space)
+        self.model.capabilities().simulation.map_or(&*self.model, Simulation::concrete_space)
     }
 
     fn represents(&self, own: &[u8], below: &[u8]) -> bool {
-        match self.model.simulation() {
+        match self.model.capabilities().simulation {
             Some(lift) => lift.represents(own, below),
             None => own == below,
         }
     }
 
     fn concretise_step(&self, own: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
-        let by_model = match self.model.simulation() {
+        let by_model = match self.model.capabilities().simulation {
             Some(lift) => lift.concretise_step(own, from, to)?,
             None => concretise_single_step(self, from, to)?,
         };
@@ -114,20 +115,24 @@ impl Simulation for ShortcutModel<'_> {
 
     fn concrete_violation_path(&self, from: &[u8], check: Violation) -> Result<Vec<Vec<u8>>> {
         self.model
-            .simulation()
+            .capabilities()
+            .simulation
             .map_or_else(|| Ok(Vec::new()), |it| it.concrete_violation_path(from, check))
     }
 
     fn equivalent_violations(&self, check: Violation) -> Vec<Violation> {
-        self.model.simulation().map_or_else(Vec::new, |it| it.equivalent_violations(check))
+        self.model
+            .capabilities()
+            .simulation
+            .map_or_else(Vec::new, |it| it.equivalent_violations(check))
     }
 
     fn hides_action(&self, action: ActionId) -> bool {
-        self.model.simulation().is_some_and(|it| it.hides_action(action))
+        self.model.capabilities().simulation.is_some_and(|it| it.hides_action(action))
     }
 
     fn concrete_action_counts(&self, taken: ActionCounts) -> ActionCounts {
-        match self.model.simulation() {
+        match self.model.capabilities().simulation {
             Some(lift) => lift.concrete_action_counts(taken),
             None => taken,
         }
@@ -135,5 +140,9 @@ impl Simulation for ShortcutModel<'_> {
 
     fn preserves_depth(&self) -> bool {
         false
+    }
+
+    fn intermediate_states(&self, _: &[u8], _: &[u8]) -> Result<Option<Vec<Vec<u8>>>, ModelError> {
+        Ok(None)
     }
 }

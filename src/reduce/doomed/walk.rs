@@ -1,8 +1,9 @@
 //! Walking on from a doomed state.
 
 use super::{DoomAnalysis, TargetDistance};
-use crate::exec::{Interp, StateSpace as _, SuccessorSink};
+use crate::exec::Interp;
 use crate::ir::Layout;
+use crate::model::{StateSpace as _, SuccessorSink};
 
 /// No walk is longer.
 const STEPS_MAX: usize = 1 << 14;

@@ -20,14 +20,13 @@ use super::{
 use crate::analysis::def_use::CellPresence;
 use crate::analysis::linear_sets::{LinearSet, linear_sets};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{
-    Counters, PostponingStateSpace, Simulation, StateSpace, SuccessorSink, SystemDescription,
-    any_bits, concretise_single_step,
-};
 use crate::ir::layout::{CellId, StateValidator};
 use crate::ir::{Layout, Program, Variable};
+use crate::model::{
+    ActionCounts, ActionId, Capabilities, Counters, ModelError, Result, Simulation, StateSpace,
+    SuccessorSink, SystemDescription, Violation, any_bits, concretise_single_step,
+};
 use crate::numbers::grouped;
-use spill::Result;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -250,13 +249,8 @@ impl StateSpace for LinearSetModel<'_> {
         self.model.description()
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        Some(self)
-    }
-
-    /// It is not used where steps are put off.
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities { simulation: Some(self), postponing: None, sleep_sets: None, dominance: None }
     }
 }
 
@@ -275,5 +269,29 @@ impl Simulation for LinearSetModel<'_> {
 
     fn concretise_step(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         concretise_single_step(self, from, to)
+    }
+
+    fn intermediate_states(&self, _: &[u8], _: &[u8]) -> Result<Option<Vec<Vec<u8>>>, ModelError> {
+        Ok(None)
+    }
+
+    fn concrete_violation_path(&self, _: &[u8], _: Violation) -> Result<Vec<Vec<u8>>, ModelError> {
+        Ok(Vec::new())
+    }
+
+    fn equivalent_violations(&self, _: Violation) -> Vec<Violation> {
+        Vec::new()
+    }
+
+    fn hides_action(&self, _: ActionId) -> bool {
+        false
+    }
+
+    fn concrete_action_counts(&self, taken: ActionCounts) -> ActionCounts {
+        taken
+    }
+
+    fn preserves_depth(&self) -> bool {
+        true
     }
 }

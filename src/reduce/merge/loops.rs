@@ -13,13 +13,14 @@
 
 use crate::analysis::access::{AccessTable, CellSet};
 use crate::analysis::instances::InstanceId;
-use crate::exec::{Interp, StepOutcome, SystemDescription as _};
+use crate::exec::Interp;
 use crate::ir::components::components;
 use crate::ir::interval::Interval;
 use crate::ir::layout::CellId;
 use crate::ir::{
     ActionId, ActionsByLocation, Entity as _, LocationId, ProcessId, ProcessInstance, TurnRule,
 };
+use crate::model::{StepOutcome, SystemDescription as _};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -216,7 +217,8 @@ impl LoopTrial<'_> {
     /// Its steps at a place; nothing if one fails, or leads to values that are not tried.
     fn steps(&self, place: u64, tries: u64) -> Option<Vec<(ActionId, Option<usize>)>> {
         let state = self.state(place, tries);
-        let steps = self.runs.steps(&state).into_iter().filter(|it| it.movers == [self.mover]);
+        let mover = [self.mover.into()];
+        let steps = self.runs.steps(&state).into_iter().filter(|it| it.movers == mover);
         let led = steps.map(|step| {
             let StepOutcome::Successor(next) = &step.outcome else { return None };
             let action = ActionId::from_index(step.action as usize);

@@ -39,12 +39,13 @@ use super::{NotApplied, PreservedProperties, PropertyClass, ReductionKind};
 use crate::analysis::access::AccessTable;
 use crate::analysis::local_actions::LocalActions;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{ActionCounts, CheckSelection, Interp};
+use crate::exec::Interp;
 use crate::ir::layout::CellId;
 use crate::ir::{
     Action, ActionId, ActionsByLocation, Communication, EndRule, Layout, LocationId, ProcessId,
     Program, PropertyKind, StmtKind, TurnRule,
 };
+use crate::model::{ActionCounts, CheckSelection};
 use crate::numbers::count;
 use loops::LoopAnalysis;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,8 +1,8 @@
 //! The steps of the program as written that one step of the merged program stands for.
 
 use super::TransientLocations;
-use crate::exec::{StepOutcome, SystemDescription as _};
 use crate::ir::{Layout, ProcessInstance, Program};
+use crate::model::{StepOutcome, SystemDescription as _};
 use crate::reduce::rewrite_pass::MergedStep;
 use std::collections::BTreeSet;
 
@@ -21,9 +21,11 @@ pub(super) fn path(
         let here = represented(&met.all[at].state);
         for step in written.steps(&met.all[at].state) {
             let StepOutcome::Successor(next) = step.outcome else { continue };
+            let step_movers: Vec<ProcessInstance> =
+                step.movers.iter().map(|&it| it.into()).collect();
             let movers = match at {
-                0 => step.movers,
-                _ if places.continues_merged_step(&met.all[at].movers, &step.movers, &here) => {
+                0 => step_movers,
+                _ if places.continues_merged_step(&met.all[at].movers, &step_movers, &here) => {
                     met.all[at].movers.clone()
                 }
                 _ => continue,

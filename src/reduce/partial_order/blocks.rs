@@ -1,6 +1,6 @@
 //! States that are looked at together.
 
-use crate::exec::{SuccessorSink, stop_request};
+use crate::model::{SuccessorSink, stop_request};
 
 /// At most so many, of so many bytes: their successors are held.
 const BLOCK_STATES: usize = 128;

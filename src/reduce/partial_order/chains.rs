@@ -11,10 +11,8 @@
 use super::program_chooser::{ConfigurationBuffers, ProgramChooser};
 use crate::analysis::bit_sets;
 use crate::analysis::instances::InstanceSets;
-use crate::exec::{
-    ActionCounts, ExpansionOutcome, SelectiveStateSpace, SuccessorSink, split_by_ends, stop_request,
-};
-use spill::Result;
+use crate::exec::{SelectiveStateSpace, split_by_ends};
+use crate::model::{ActionCounts, ExpansionOutcome, Result, SuccessorSink, stop_request};
 
 /// One state of so many is never run through, so that a chain without end is stored now and then.
 const STORED_EACH: u64 = 4096;

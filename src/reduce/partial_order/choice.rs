@@ -450,8 +450,9 @@ mod tests {
     use super::*;
     use crate::analysis::access::AccessTable;
     use crate::budget::AnalysisBudget;
-    use crate::exec::{Interp, SelectiveStateSpace, StateSpace, SuccessorSink};
+    use crate::exec::{Interp, SelectiveStateSpace};
     use crate::front::{Language, Options};
+    use crate::model::{StateSpace, SuccessorSink};
     use crate::reduce::partial_order::relation::{VerificationGoal, dependence};
     use crate::session::TextModel;
     use crate::source::SourceMap;

@@ -2,8 +2,8 @@
 //! [`PartialOrder`] does what all that are chosen ask for together.
 
 use super::{CycleProviso, PartialOrder, PartialOrderMethod, PartialOrderStrategy};
-use crate::exec::CheckSelection;
 use crate::ir::ActionId;
+use crate::model::CheckSelection;
 use crate::numbers::count;
 use crate::reduce::entry::{
     AppliedReduction, AutomaticUse, DetectionContext, Incompatibility, IncompatibilityKind,

@@ -17,7 +17,7 @@
 //! - `frozen_parameters`: what is known of processes once all have been started, `program_chooser`: the choice for each;
 //! - `model`: the model that is left; `blocks`: states that it looks at together.
 //!
-//! What is put off must not be put off for ever: see [`Postpones`](crate::exec::PostponingStateSpace) and
+//! What is put off must not be put off for ever: see [`Postpones`](crate::model::PostponingStateSpace) and
 //! `docs/reductions.md`.
 
 mod blocks;
@@ -51,10 +51,10 @@ use super::{
 use crate::analysis::bit_sets;
 use crate::analysis::instances::InstanceId;
 use crate::budget::AnalysisBudget;
-use crate::exec::CheckSelection;
-use crate::exec::{Counters, Interp, SelectiveStateSpace, StateSpace};
+use crate::exec::{Interp, SelectiveStateSpace};
 use crate::ir::layout::CellId;
 use crate::ir::{ActionId, Layout};
+use crate::model::{CheckSelection, Counters, StateSpace};
 use crate::numbers::{count, grouped};
 use model::PartialOrderModel;
 use program_chooser::{ChecksOrRuns, ProgramChooser};
@@ -249,7 +249,7 @@ pub struct PartialOrder<'m> {
 
 impl<'m> PartialOrder<'m> {
     /// What is taken of a state, at first: enabled instances, ascending.
-    pub fn chosen_instances(&self, state: &[u8]) -> spill::Result<Vec<InstanceId>> {
+    pub fn chosen_instances(&self, state: &[u8]) -> crate::model::Result<Vec<InstanceId>> {
         let mut sets = self.selective.instances().sets();
         self.selective.enabled(state, &mut sets)?;
         if sets.is_none(0) {

@@ -7,13 +7,13 @@ use super::choice::TransitionChoice;
 use super::program_chooser::ProgramChooser;
 use crate::analysis::bit_sets;
 use crate::analysis::instances::InstanceSets;
-use crate::exec::{
-    ObligationSink, PostponingStateSpace, SelectiveStateSpace, Simulation, StateSpace,
-    SuccessorSink, SystemDescription, any_bits, split_by_ends, stop_request,
+use crate::exec::{SelectiveStateSpace, split_by_ends};
+use crate::model::{
+    ActionCounts, ActionId, Capabilities, ModelError, ObligationSink, PostponingStateSpace, Result,
+    Simulation, StateSpace, SuccessorSink, SystemDescription, Violation, any_bits, stop_request,
 };
 use crate::reduce::buffer_pool::BufferPool;
 use crate::reduce::simultaneous::{SimultaneousSets, SimultaneousSteps};
-use spill::Result;
 use std::sync::Arc;
 
 /// A model whose states are expanded by some of their steps.
@@ -371,15 +371,16 @@ impl StateSpace for PartialOrderModel<'_> {
         self.model.description()
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        match self.choosers.may_take_several_steps() {
-            true => Some(self),
-            false => self.model.simulation(),
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            simulation: match self.choosers.may_take_several_steps() {
+                true => Some(self),
+                false => self.model.capabilities().simulation,
+            },
+            postponing: self.choosers.may_reexpand().then_some(self),
+            sleep_sets: None,
+            dominance: None,
         }
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        self.choosers.may_reexpand().then_some(self)
     }
 }
 
@@ -420,6 +421,22 @@ impl Simulation for PartialOrderModel<'_> {
 
     fn preserves_depth(&self) -> bool {
         false
+    }
+
+    fn concrete_violation_path(&self, _: &[u8], _: Violation) -> Result<Vec<Vec<u8>>, ModelError> {
+        Ok(Vec::new())
+    }
+
+    fn equivalent_violations(&self, _: Violation) -> Vec<Violation> {
+        Vec::new()
+    }
+
+    fn hides_action(&self, _: ActionId) -> bool {
+        false
+    }
+
+    fn concrete_action_counts(&self, taken: ActionCounts) -> ActionCounts {
+        taken
     }
 }
 

@@ -10,11 +10,12 @@ use crate::analysis::access::AccessTable;
 use crate::analysis::bit_sets::{self, BitMatrix};
 use crate::analysis::dependence::DependenceRelation;
 use crate::analysis::ranges::ranges;
+use crate::budget::AnalysisSupervisor;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::stop_request::StopSupervisor;
-use crate::exec::{CheckSelection, Interp};
+use crate::exec::Interp;
 use crate::ir::EndRule;
 use crate::ir::layout::ValueRanges;
+use crate::model::{CheckSelection, stop_request};
 use crate::reduce::NotApplied;
 use crate::reduce::claim::{NeverClaim, StutterDependence};
 use crate::reduce::confluence::confluent;
@@ -98,13 +99,7 @@ impl<'m> ProgramChooser<'m> {
         let (ranges, none) = (ranges(program), FrozenConfiguration::new());
         let table = table(interp, (ranges.clone(), none))?;
         let dependence = dependence(&table, budget)?;
-        let aims = match sought {
-            ChecksOrRuns::Checks(checks) => {
-                let claim = claim(interp, &dependence, checks)?;
-                VerificationGoal { checks: *checks, claim, infinite_runs: false }
-            }
-            ChecksOrRuns::Runs => of_runs(interp, &table, way)?,
-        };
+        let aims = goal(interp, &dependence, way, sought)?;
         refuse_chains_of_several(way)?;
         // A claim has to see every state.
         let proviso = match way.proviso {
@@ -389,6 +384,22 @@ fn claim(
     }
 }
 
+/// What to aim at; or why steps cannot be chosen so.
+fn goal(
+    interp: &Interp,
+    dependence: &DependenceRelation,
+    way: PartialOrderStrategy,
+    sought: ChecksOrRuns<'_>,
+) -> Result<VerificationGoal, NotApplied> {
+    match sought {
+        ChecksOrRuns::Checks(checks) => {
+            let claim = claim(interp, dependence, checks)?;
+            Ok(VerificationGoal { checks: *checks, claim, infinite_runs: false })
+        }
+        ChecksOrRuns::Runs => of_runs(interp, dependence.table(), way),
+    }
+}
+
 /// What to aim at where the claim of a program is looked at for whole runs; or why steps cannot be chosen so.
 fn of_runs(
     interp: &Interp,
@@ -417,4 +428,13 @@ fn table(
 ) -> Result<AccessTable<'_>, NotApplied> {
     let (program, layout) = (interp.program(), interp.layout());
     AccessTable::with_fixed_cells(program, layout, ranges, fixed).map_err(NotApplied::from)
+}
+
+/// Stops an analysis that is made while states are expanded, once the request to stop that the thread heeds has been made.
+struct StopSupervisor;
+
+impl AnalysisSupervisor for StopSupervisor {
+    fn should_stop(&self) -> bool {
+        stop_request::is_requested()
+    }
 }

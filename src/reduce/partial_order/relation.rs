@@ -12,12 +12,13 @@ use crate::analysis::bit_sets::{self, BitMatrix, BitSetInterner};
 use crate::analysis::dependence::{DependenceMatrix, DependenceRelation};
 use crate::analysis::instances::{ActionInstance, InstanceId};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{CheckSelection, Interp};
+use crate::exec::Interp;
 use crate::ir::layout::CellId;
 use crate::ir::{
     EndRule, Entity, ExprKind, LocationId, ProcessInstance, Program, ProgramProperty, PropertyId,
     PropertyKind,
 };
+use crate::model::CheckSelection;
 use crate::reduce::NotApplied;
 use crate::reduce::claim::StutterDependence;
 use std::collections::BTreeMap;

@@ -11,11 +11,11 @@ use super::sleep_sets::SleepSets;
 use super::{PartialOrderMethod, PartialOrderModel};
 use crate::analysis::bit_sets;
 use crate::analysis::instances::InstanceSets;
-use crate::exec::{
-    LabelledSink, PostponingStateSpace, SelectiveStateSpace, Simulation, SleepSetStateSpace,
-    StateSpace, SuccessorSink, SystemDescription, labelled, split_by_ends, stop_request,
-};
+use crate::exec::{LabelledSink, SelectiveStateSpace, labelled, split_by_ends};
 use crate::ir::Entity;
+use crate::model::{
+    Capabilities, SleepSetStateSpace, StateSpace, SuccessorSink, SystemDescription, stop_request,
+};
 use crate::reduce::buffer_pool::BufferPool;
 use std::sync::Arc;
 
@@ -120,7 +120,7 @@ impl<'m> SleepSetReducedModel<'m> {
         let run = |out: &mut LabelledSink| {
             self.selective.expand_labelled_with_ends(states, taken, ends, out)
         };
-        let Some(found) = out.wrap_labelled(width, successors, run) else { return };
+        let Some(found) = LabelledSink::wrap(out, width, successors, run) else { return };
         if stop_request::is_requested() {
             // It may have left early; what it gave is dropped.
             return;
@@ -194,15 +194,12 @@ impl StateSpace for SleepSetReducedModel<'_> {
         self.model.description()
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        self.model.simulation()
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
-    }
-
-    fn as_sleep_set(&self) -> Option<&dyn SleepSetStateSpace> {
-        Some(self)
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            simulation: self.model.capabilities().simulation,
+            postponing: None,
+            sleep_sets: Some(self),
+            dominance: None,
+        }
     }
 }

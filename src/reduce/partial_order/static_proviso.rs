@@ -274,8 +274,9 @@ fn on_cycles(edges: &[ControlEdge]) -> Vec<BTreeSet<u32>> {
 mod tests {
     use super::*;
     use crate::budget::AnalysisBudget;
-    use crate::exec::{Interp, StateSpace, SuccessorSink};
+    use crate::exec::Interp;
     use crate::front::{Language, Options};
+    use crate::model::{StateSpace, SuccessorSink};
     use crate::reduce::partial_order::relation::{VerificationGoal, dependence};
     use crate::session::TextModel;
     use crate::source::SourceMap;

@@ -15,9 +15,9 @@ use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, In
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::Interp;
 use crate::exec::interp::{InstanceOutcome, MultisetCells, ReadRecorder};
-use crate::exec::{StepDescription, StepOutcome, find_start};
 use crate::ir::layout::{CellId, ScalarCell};
 use crate::ir::{Entity, Layout, Program};
+use crate::model::{StepDescription, StepOutcome, find_start};
 use crate::reduce::NotApplied;
 use std::collections::{BTreeMap, BTreeSet};
 

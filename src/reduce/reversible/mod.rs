@@ -34,9 +34,10 @@ use super::{
 };
 use crate::analysis::instances::{ActionInstances, InstanceId};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{CheckSelection, Counters, Interp, StateSpace};
+use crate::exec::Interp;
 use crate::ir::layout::CellId;
 use crate::ir::{ActionId, Layout, Program};
+use crate::model::{CheckSelection, Counters, StateSpace};
 use crate::numbers::{count, grouped};
 use find::CaseFinder;
 use local_search::CaseExecutor;

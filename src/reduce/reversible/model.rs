@@ -2,12 +2,12 @@
 
 use super::local_search::{CaseExecutor, LOCAL_BYTES_MAX, TooManyStates};
 use super::state_set::OrderedStateSet;
-use crate::exec::{
-    ExpansionOutcome, Finding, Findings, Interp, PostponingStateSpace, Simulation, StateSpace,
-    SuccessorSink, SystemDescription, Violation, any_bits, stop_request,
+use crate::exec::Interp;
+use crate::model::{
+    ActionCounts, ActionId, Capabilities, ExpansionOutcome, Finding, Findings, ModelError, Result,
+    Simulation, StateSpace, SuccessorSink, SystemDescription, Violation, any_bits, stop_request,
 };
 use crate::reduce::buffer_pool::BufferPool;
-use spill::Result;
 use std::sync::Arc;
 
 /// A model that stores, of states that reversible rules lead to from one another, the first.
@@ -244,7 +244,7 @@ impl<'m> ProgenitorModel<'m> {
             self.backwards.closure_from(state, &mut self.backwards.work(), &mut met, &mut from);
         match found {
             Ok(()) => Ok((met, from)),
-            Err(TooManyStates) => Err(spill::Error::Source { reason: too_many().into() }),
+            Err(TooManyStates) => Err(ModelError::failed(too_many())),
         }
     }
 }
@@ -324,12 +324,8 @@ impl StateSpace for ProgenitorModel<'_> {
         self.model.description()
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        Some(self)
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities { simulation: Some(self), postponing: None, sleep_sets: None, dominance: None }
     }
 }
 
@@ -360,5 +356,21 @@ impl Simulation for ProgenitorModel<'_> {
 
     fn preserves_depth(&self) -> bool {
         false
+    }
+
+    fn intermediate_states(&self, _: &[u8], _: &[u8]) -> Result<Option<Vec<Vec<u8>>>, ModelError> {
+        Ok(None)
+    }
+
+    fn equivalent_violations(&self, _: Violation) -> Vec<Violation> {
+        Vec::new()
+    }
+
+    fn hides_action(&self, _: ActionId) -> bool {
+        false
+    }
+
+    fn concrete_action_counts(&self, taken: ActionCounts) -> ActionCounts {
+        taken
     }
 }

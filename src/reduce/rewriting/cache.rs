@@ -1,7 +1,7 @@
 //! What the rewriting reductions of plans make of one program, each found out once.
 
 use super::RewriteResult;
-use crate::exec::CheckSelection;
+use crate::model::CheckSelection;
 use crate::reduce::ReductionKind;
 use crate::reduce::selection::{ReductionPlan, ReductionSelection};
 use std::sync::OnceLock;

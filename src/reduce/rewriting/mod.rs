@@ -21,9 +21,10 @@ use super::{
     unrewritable_reason,
 };
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{Counters, Interp, StateSpace};
+use crate::exec::Interp;
 use crate::ir::layout::CellId;
 use crate::ir::{Layout, Program};
+use crate::model::{Counters, StateSpace};
 use model::RewrittenModel;
 use std::any::Any;
 use std::collections::BTreeSet;

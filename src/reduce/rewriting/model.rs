@@ -1,14 +1,14 @@
 //! The model that is searched, told in steps of the program as written.
 
 use super::RewrittenProgram;
-use crate::exec::{
-    ActionCounts, Interp, PostponingStateSpace, Simulation, SleepSetStateSpace, StateSpace,
-    SuccessorSink, SystemDescription, Violation, concretise_single_step,
-};
+use crate::exec::Interp;
 use crate::ir::layout::StateValidator;
 use crate::ir::{ActionId, Layout};
+use crate::model::{
+    ActionCounts, Capabilities, Result, Simulation, StateSpace, SuccessorSink, SystemDescription,
+    Violation, concretise_single_step,
+};
 use crate::reduce::rewrite_pass::{MergedStep, MergedSteps};
-use spill::Result;
 
 /// What runs a rewritten program, told in steps of the program as written. If it takes several steps of the rewritten
 /// program for one, its states are states of that program.
@@ -86,16 +86,13 @@ impl StateSpace for RewrittenModel<'_> {
         self.below.description()
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        Some(self)
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        self.model.as_postponing()
-    }
-
-    fn as_sleep_set(&self) -> Option<&dyn SleepSetStateSpace> {
-        self.model.as_sleep_set()
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities {
+            simulation: Some(self),
+            postponing: self.model.capabilities().postponing,
+            sleep_sets: self.model.capabilities().sleep_sets,
+            dominance: None,
+        }
     }
 }
 
@@ -116,7 +113,7 @@ impl Simulation for RewrittenModel<'_> {
     }
 
     fn concretise_step(&self, own: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
-        let Some(lift) = self.model.simulation() else { return self.step(from, to) };
+        let Some(lift) = self.model.capabilities().simulation else { return self.step(from, to) };
         let Some(own_way) = lift.concretise_step(own, own, to)? else { return Ok(None) };
         let mut way: Vec<Vec<u8>> = Vec::new();
         for next in own_way {
@@ -128,7 +125,7 @@ impl Simulation for RewrittenModel<'_> {
     }
 
     fn intermediate_states(&self, own: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
-        self.model.simulation().map_or(Ok(None), |it| it.intermediate_states(own, to))
+        self.model.capabilities().simulation.map_or(Ok(None), |it| it.intermediate_states(own, to))
     }
 
     fn hides_action(&self, action: ActionId) -> bool {
@@ -151,6 +148,10 @@ impl Simulation for RewrittenModel<'_> {
 
     fn preserves_depth(&self) -> bool {
         self.rewritten.merged_steps().is_none_or(MergedSteps::preserves_depth)
-            && self.model.simulation().is_none_or(Simulation::preserves_depth)
+            && self.model.capabilities().simulation.is_none_or(Simulation::preserves_depth)
+    }
+
+    fn equivalent_violations(&self, _: Violation) -> Vec<Violation> {
+        Vec::new()
     }
 }

@@ -23,8 +23,8 @@
 
 use crate::analysis::bit_sets;
 use crate::analysis::instances::InstanceSets;
-use crate::exec::{SelectiveStateSpace, SuccessorSink, split_by_ends, stop_request};
-use spill::Result;
+use crate::exec::{SelectiveStateSpace, split_by_ends};
+use crate::model::{Result, SuccessorSink, stop_request};
 
 /// What the reduction is called.
 pub const NAME: &str = "simultaneous reachability";

@@ -44,12 +44,13 @@ use super::{NotApplied, PreservedProperties, ReductionKind};
 use crate::analysis::access::AccessTable;
 use crate::analysis::bit_sets;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{CheckSelection, Interp};
+use crate::exec::Interp;
 use crate::ir::layout::CellId;
 use crate::ir::{
     Action, ActionControl, ActionId, EndRule, Expr, Layout, LocationId, Owner, ProcessEdge,
     ProcessId, Program, PropertyKind, Stmt, VarId,
 };
+use crate::model::CheckSelection;
 use crate::numbers::{count, grouped};
 use crate::source::Span;
 use cone::ConeOfInfluence;

@@ -53,11 +53,12 @@ use super::entry::{
 use super::rewrite_pass::{MergedStep, MergedSteps, RewritePass};
 use super::{NotApplied, PreservedProperties, PropertyClass, ReductionKind};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::{ActionCounts, CheckSelection, Interp};
+use crate::exec::Interp;
 use crate::ir::layout::CellId;
 use crate::ir::{
     Action, ActionId, EndRule, Entity as _, Layout, Program, PropertyKind, Schedule, VarId,
 };
+use crate::model::{ActionCounts, CheckSelection};
 use crate::numbers::{count, grouped};
 use agglomerate::{Agglomeration, agglomerate};
 use net::CounterNet;

@@ -1,8 +1,9 @@
 //! The steps of the program as written that one step of what is left stands for, and those that were left open.
 
 use super::StructuralReduction;
-use crate::exec::{Interp, StepOutcome, SystemDescription as _};
+use crate::exec::Interp;
 use crate::ir::ActionId;
+use crate::model::{StepOutcome, SystemDescription as _};
 
 impl StructuralReduction {
     /// The states of the program as written that one step comes through from one of them, which is left out, to one that

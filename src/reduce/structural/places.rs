@@ -3,12 +3,12 @@
 use super::action_parts::ActionParts;
 use crate::analysis::place_bounds::CounterSystem;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
-use crate::exec::CheckSelection;
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{
     Action, Domain, Entity as _, Owner, Place, PlaceRoot, Program, PropertyKind, Stmt, StmtKind,
     Type, VarId, Variable,
 };
+use crate::model::CheckSelection;
 use crate::reduce::checked_properties::is_property_checked;
 
 /// Units of work to take an action apart.

@@ -2,7 +2,7 @@
 
 use crate::analysis::automorphisms::Automorphism;
 use crate::analysis::equivalence_classes::connected_sets;
-use crate::exec::Violation;
+use crate::model::Violation;
 use std::collections::BTreeSet;
 
 /// Numbers of actions, and of properties, that are the same but for whose they are.

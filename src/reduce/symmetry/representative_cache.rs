@@ -3,7 +3,7 @@
 //! Steps that do not touch each other can be taken in either order, so a search meets many states
 //! several times within a few steps. Looking one up is much cheaper than representing it.
 
-use crate::exec::stop_request;
+use crate::model::stop_request;
 use crate::random::mix;
 
 /// How many bytes a table takes: few enough to stay in the cache of a core. The memory plan sets

@@ -10,8 +10,8 @@
 use super::SymmetryEffort;
 use super::incidence::{BEYOND, IncidencePlan, of};
 use super::refine::{StateCodes, first_colors, refine};
-use crate::exec::stop_request;
 use crate::ir::Layout;
+use crate::model::stop_request;
 use crate::random::mix;
 use std::ops::Range;
 

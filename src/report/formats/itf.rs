@@ -3,7 +3,7 @@
 use super::super::values::value_of;
 use super::ValuedTrace;
 use crate::escape;
-use crate::exec::StateValue;
+use crate::model::StateValue;
 use serde_json::{Map, Value as Json, json};
 
 /// Integers beyond this are not the same in every reader of JSON.

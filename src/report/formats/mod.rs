@@ -15,7 +15,7 @@ use super::changes::{StepValues, changes, lines};
 use super::chart::SequenceChart;
 use super::steps::{StepSequence, places, title};
 use super::{CounterexampleEnd, NamedValues, ViolatingRun};
-use crate::exec::{StateValue, StepDescription, StepOutcome};
+use crate::model::{StateValue, StepDescription, StepOutcome};
 use crate::search::trace::Counterexample;
 use crate::source::SourceMap;
 

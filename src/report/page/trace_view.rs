@@ -6,7 +6,7 @@ use super::super::steps::{FoldedSteps, StepSequence, fold_steps, title};
 use super::super::{CounterexampleEnd, ViolatingRun};
 use super::sequence;
 use crate::escape;
-use crate::exec::{StateValue, StepOutcome};
+use crate::model::{StateValue, StepOutcome};
 use crate::numbers::{count, grouped};
 use crate::search::trace::Counterexample;
 use crate::source::{SourceLocation, SourceMap, Span};

@@ -7,10 +7,11 @@
 
 use super::predecessor_lists::{PredecessorLists, PredecessorListsWriter};
 use super::state_set::StateSet;
-use crate::exec::{StateSpace, SuccessorSink};
+use crate::model::{StateSpace, SuccessorSink};
 use crate::search::expand::{ObligationBuffer, RANK};
 use crate::search::liveness::owcty::region_keys::{RegionKeys, first_from};
 use crate::search::liveness::owcty::{inconsistent_successors, region};
+use crate::search::model_failure;
 use crate::search::{MemoryPlan, SearchControl};
 use spill::{
     BlockDecoder, Candidates, Disk, Error, FileSegment, KeyMerge, Result, Segment, Store,
@@ -200,7 +201,7 @@ impl<'a> PredecessorGraph<'a> {
             for (state, number) in states.chunks_exact(whole).zip(*first..) {
                 successors.clear();
                 let run = |out: &mut SuccessorSink| self.model.expand(state, out);
-                let _ = SuccessorSink::collect(whole, successors, run)?;
+                let _ = SuccessorSink::collect(whole, successors, run).map_err(model_failure)?;
                 if self.control.is_stopped() {
                     return Ok(());
                 }
@@ -295,7 +296,8 @@ impl<'a> PredecessorGraph<'a> {
     fn find_initial(&self) -> Result<Vec<u64>> {
         let (mut states, mut keys) = (Vec::new(), Vec::new());
         let run = |out: &mut SuccessorSink| self.model.initial(out);
-        let _ = SuccessorSink::collect(self.keys.whole(), &mut states, run)?;
+        let _ =
+            SuccessorSink::collect(self.keys.whole(), &mut states, run).map_err(model_failure)?;
         self.keys.project(&states, &mut keys)?;
         let (mut decoder, mut held) = (BlockDecoder::new(self.keys.width()), Vec::new());
         let mut ranks = Vec::new();

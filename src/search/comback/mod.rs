@@ -40,7 +40,7 @@ pub use trace::{counterexample, find};
 
 use super::MemoryPlan;
 use super::store_stats::{StorePart, StorePartKind};
-use crate::exec::StateSpace;
+use crate::model::StateSpace;
 use cache::StateCache;
 use edges::BackEdgeTable;
 use encoding::StateEncoding;

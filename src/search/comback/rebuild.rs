@@ -10,7 +10,7 @@ use super::RebuildStats;
 use super::cache::StateCache;
 use super::edges::BackEdgeTable;
 use super::tagged_model::{BackEdge, OrderedSuccessors, start_of, starts_at};
-use crate::exec::StateSpace;
+use crate::model::StateSpace;
 use spill::{Disk, Error, Result, SavedLevels};
 
 /// Rebuilds states.

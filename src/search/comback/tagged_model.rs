@@ -9,12 +9,14 @@
 //! model gives, which takes all bits of its tag: there may be more of them than there is memory for, so
 //! nobody has to hold them all to find one.
 
-use crate::exec::{
-    Findings, PostponingStateSpace, Simulation, StateSpace, SuccessorSink, SystemDescription,
-    any_bits, concretise_single_step,
+use crate::model::{
+    ActionCounts, ActionId, Capabilities, Findings, ModelError, Simulation, StateSpace,
+    SuccessorSink, SystemDescription, Violation, any_bits, concretise_single_step,
 };
+use crate::search::model_failure;
 use spill::values::MinOperator;
 use spill::{Error, Result, ValueSpec};
+use std::ops::ControlFlow;
 
 /// Bytes of a tag.
 pub const TAG: usize = 8;
@@ -95,7 +97,8 @@ impl<'a> OrderedSuccessors<'a> {
         let (width, model) = (self.model.width(), self.model);
         let run = |out: &mut SuccessorSink| model.expand(state, out);
         self.states.clear();
-        let collected = SuccessorSink::collect(width, &mut self.states, run)?;
+        let collected =
+            SuccessorSink::collect(width, &mut self.states, run).map_err(model_failure)?;
         self.arrange();
         Ok(collected.findings)
     }
@@ -167,22 +170,20 @@ pub(super) fn starts_at(
         }
         states.clear();
         match found == wanted.len() {
-            // The model need not go on; nobody is told of this.
-            true => Err(Error::Limit { what: "initial states that nobody asks for".into() }),
-            false => Ok(()),
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
         }
     };
     let (mut states, limit) = (Vec::new(), STARTS_BYTES.max(width));
     let run = |out: &mut SuccessorSink| model.initial(out);
     let collected = SuccessorSink::collect_in_batches(width, &mut states, limit, &mut look, run);
-    let rest = collected.and_then(|_| look(&mut states));
-    match found == wanted.len() {
-        true => Ok(()),
-        false => rest.and(Err(Error::corrupt(
-            "levels",
-            0,
-            format!("there is no initial state {}", wanted[found]),
-        ))),
+    let rest = collected.map(|_| look(&mut states));
+    match wanted.get(found) {
+        None => Ok(()),
+        Some(missing) => {
+            let _ = rest.map_err(model_failure)?;
+            Err(Error::corrupt("levels", 0, format!("there is no initial state {missing}")))
+        }
     }
 }
 
@@ -203,7 +204,7 @@ impl TaggedModel<'_> {
             key.extend_from_slice(state);
             match tag(number, index) {
                 Ok(tag) => key.extend_from_slice(&tag),
-                Err(error) => return out.give_up(error),
+                Err(error) => return out.fail(error),
             }
             out.candidate(key);
         }
@@ -270,12 +271,8 @@ impl StateSpace for TaggedModel<'_> {
         self.model.description()
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        Some(self)
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities { simulation: Some(self), postponing: None, sleep_sets: None, dominance: None }
     }
 }
 
@@ -288,8 +285,45 @@ impl Simulation for TaggedModel<'_> {
         tagged.get(TAG..) == Some(state)
     }
 
-    fn concretise_step(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+    fn concretise_step(
+        &self,
+        _: &[u8],
+        from: &[u8],
+        to: &[u8],
+    ) -> std::result::Result<Option<Vec<Vec<u8>>>, ModelError> {
         concretise_single_step(self, from, to)
+    }
+
+    fn intermediate_states(
+        &self,
+        _: &[u8],
+        _: &[u8],
+    ) -> std::result::Result<Option<Vec<Vec<u8>>>, ModelError> {
+        Ok(None)
+    }
+
+    fn concrete_violation_path(
+        &self,
+        _: &[u8],
+        _: Violation,
+    ) -> std::result::Result<Vec<Vec<u8>>, ModelError> {
+        Ok(Vec::new())
+    }
+
+    fn equivalent_violations(&self, _: Violation) -> Vec<Violation> {
+        Vec::new()
+    }
+
+    fn hides_action(&self, _: ActionId) -> bool {
+        false
+    }
+
+    fn concrete_action_counts(&self, taken: ActionCounts) -> ActionCounts {
+        taken
+    }
+
+    fn preserves_depth(&self) -> bool {
+        true
     }
 }
 

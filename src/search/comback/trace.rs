@@ -2,7 +2,7 @@
 
 use super::edges::BackEdgeTable;
 use super::tagged_model::{BackEdge, OrderedSuccessors, TAG, start_of, starts_at, untag};
-use crate::exec::{Finding, StateSpace, Violation};
+use crate::model::{Finding, StateSpace, Violation};
 use crate::search::SearchControl;
 use crate::search::trace::{Counterexample, ReplayedTrace, TraceFinder};
 use spill::{Disk, Error, Result, SavedLevels};

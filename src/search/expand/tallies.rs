@@ -3,7 +3,7 @@
 //! Workers are at different places of a level. If one of them leaves its slice, what the others made
 //! of later ones is not counted, though it was complete.
 
-use crate::exec::ExpansionOutcome;
+use crate::model::ExpansionOutcome;
 use std::collections::VecDeque;
 
 /// So many slices may be doubtful before it is asked which of them no longer are.
@@ -49,7 +49,7 @@ impl WorkerTallies {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::Counters;
+    use crate::model::Counters;
 
     #[test]
     fn slices_from_where_one_was_left_are_not_counted() {

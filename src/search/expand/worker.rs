@@ -5,7 +5,8 @@ use super::collector::CandidateCollector;
 use super::obligations::ObligationBuffer;
 use super::tallies::WorkerTallies;
 use super::{LevelWork, UNIT_STATES};
-use crate::exec::{Findings, StateSpace, SuccessorSink};
+use crate::model::{BreakOff, ExpansionOutcome, Findings, StateSpace, SuccessorSink};
+use crate::search::model_failure;
 use crate::search::{MemoryPlan, SearchControl};
 use spill::{BlockDecoder, Codec, Disk, FileName, FileSegment, Result, ValueSpec};
 use std::sync::Arc;
@@ -58,6 +59,43 @@ pub struct ExpansionWorker {
     candidates: CandidateCollector,
     /// Obligations, if the plan has room for some.
     owed: Option<ObligationBuffer>,
+}
+
+/// Where the successors and the obligations of a slice of states go.
+struct SliceSinks<'a> {
+    candidates: &'a mut CandidateCollector,
+    owed: Option<&'a mut ObligationBuffer>,
+    fresh: &'a mut Vec<u8>,
+    /// The file of the candidates.
+    name: FileName,
+}
+
+impl SliceSinks<'_> {
+    /// Expands the states of a slice, the first of which has this number in its level.
+    fn expand_slice(
+        mut self,
+        work: &LevelWork<'_>,
+        slice: &[u8],
+        first: u64,
+    ) -> Result<ExpansionOutcome> {
+        let &LevelWork { model, level, .. } = work;
+        let staged = STAGED_BYTES.min(self.candidates.limit() / 2).max(model.width());
+        let errors = BreakOff::new();
+        let take = |fresh: &mut Vec<u8>| errors.check(self.candidates.take(self.name, fresh));
+        let mut owe = |position: usize, successor: &[u8]| {
+            if !errors.has_error() {
+                let rank = first + position as u64;
+                let owed = self.owed.as_mut();
+                let added =
+                    owed.map_or(Ok(()), |it| it.add_obligation(level.last, rank, successor));
+                let _ = errors.check(added);
+            }
+        };
+        let expand = |out: &mut SuccessorSink| level.steps.take(model, slice, out, &mut owe);
+        let expanded =
+            SuccessorSink::collect_in_batches(model.width(), self.fresh, staged, take, expand);
+        errors.or_error(expanded, model_failure)
+    }
 }
 
 impl ExpansionWorker {
@@ -128,7 +166,10 @@ impl ExpansionWorker {
             let _heeding = control.heed();
             model.initial(out);
         };
-        let collected = SuccessorSink::collect_in_batches(whole, fresh, staged, &mut collect, run)?;
+        let errors = BreakOff::new();
+        let take = |fresh: &mut Vec<u8>| errors.check(collect(fresh));
+        let collected = SuccessorSink::collect_in_batches(whole, fresh, staged, take, run);
+        let collected = errors.or_error(collected, model_failure)?;
         collect(fresh)?;
         candidates.sort();
         Ok((!control.is_stopped()).then_some(collected.findings))
@@ -141,7 +182,6 @@ impl ExpansionWorker {
         let (name, whole) = (self.file(level.last), model.width());
         let ExpansionWorker { fresh, states, decoder, candidates, owed, .. } = self;
         candidates.reserve();
-        let staged = STAGED_BYTES.min(candidates.limit() / 2).max(whole);
         let (mut tallies, mut pace) = (WorkerTallies::default(), SlicePace::default());
         let heeding = control.heed();
         // A unit is taken before anything else, so that even incessant pauses let the level end.
@@ -153,16 +193,8 @@ impl ExpansionWorker {
                 (slice, rest) = rest.split_at(rest.len().min(pace.states() * whole));
                 units.begin(at, first);
                 let begun = Instant::now();
-                let take = |fresh: &mut Vec<u8>| candidates.take(name, fresh);
-                let mut owe = |position: usize, successor: &[u8]| {
-                    let rank = first + position as u64;
-                    owed.iter_mut()
-                        .try_for_each(|it| it.add_obligation(level.last, rank, successor))
-                };
-                let expand =
-                    |out: &mut SuccessorSink| level.steps.take(model, slice, out, &mut owe);
-                let expanded =
-                    SuccessorSink::collect_in_batches(whole, fresh, staged, take, expand);
+                let sinks = SliceSinks { candidates, owed: owed.as_mut(), fresh, name };
+                let expanded = sinks.expand_slice(work, slice, first);
                 let mut collected = expanded.inspect_err(|_| units.abandon())?;
                 let end = level.end_within(slice, model, &collected.findings);
                 let end = end.inspect_err(|_| units.abandon())?;

@@ -6,7 +6,7 @@
 //! there is swept at resume.
 
 use super::{ExternalSearch, SearchResources, levels_keys};
-use crate::exec::{ActionCounts, ExpansionOutcome, StateSpace};
+use crate::model::{ActionCounts, ExpansionOutcome, StateSpace};
 use crate::search::checkpoint::{SavedLevel, SavedSearch, logs, restore_findings, save_findings};
 use crate::search::control::{SearchPhase, SearchProgress};
 use crate::search::orphan_files::remove_orphan_files;

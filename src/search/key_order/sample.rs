@@ -1,7 +1,8 @@
 //! A sample of a model's states, small enough to be judged in many orders.
 
-use crate::exec::{StateSpace, SuccessorSink};
+use crate::model::{StateSpace, SuccessorSink};
 use crate::search::SearchControl;
+use crate::search::model_failure;
 use spill::{Result, sort_dedup, subtract};
 
 /// States of each of the two parts of a sample, if they are not too wide.
@@ -122,7 +123,8 @@ impl SampleWalk<'_> {
         give: impl FnOnce(&dyn StateSpace, &mut SuccessorSink),
     ) -> Result<()> {
         let model = self.model;
-        let collected = SuccessorSink::collect(model.width(), level, |out| give(model, out))?;
+        let collected = SuccessorSink::collect(model.width(), level, |out| give(model, out));
+        let collected = collected.map_err(model_failure)?;
         self.successors += collected.counters.transitions;
         Ok(())
     }

@@ -4,10 +4,11 @@
 //! some number of states can be at, and runs, loops and distances are looked for in it without asking the model again.
 
 use super::nested_dfs::{ProbeLimits, faults};
-use crate::exec::{StateSpace, SuccessorSink};
 use crate::ir::components::components_along;
+use crate::model::{StateSpace, SuccessorSink};
 use crate::search::SearchControl;
 use crate::search::lasso::Lasso;
+use crate::search::model_failure;
 use spill::Result;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -107,7 +108,8 @@ impl BoundedGraph {
         control: &SearchControl,
     ) -> Result<BoundedGraph> {
         let (width, mut buffer, mut met) = (model.width(), Vec::new(), StateNumbering::default());
-        let begun = SuccessorSink::collect(width, &mut buffer, |out| model.initial(out))?;
+        let begun = SuccessorSink::collect(width, &mut buffer, |out| model.initial(out))
+            .map_err(model_failure)?;
         met.number(&buffer, width, Some(0), &mut Vec::new());
         let (mut transitions, mut faulty) = (0, faults(&begun));
         let (mut begin, mut other) = (Vec::new(), Vec::new());
@@ -125,7 +127,8 @@ impl BoundedGraph {
             begin.push(other.len());
             buffer.clear();
             let expanded =
-                SuccessorSink::collect(width, &mut buffer, |out| model.expand(&state, out))?;
+                SuccessorSink::collect(width, &mut buffer, |out| model.expand(&state, out))
+                    .map_err(model_failure)?;
             transitions += expanded.counters.transitions;
             faulty += faults(&expanded);
             let next = Some(depth + 1).filter(|_| (depth as usize) < steps);

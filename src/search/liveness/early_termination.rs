@@ -5,7 +5,7 @@
 //! nothing. So one is looked for, among few states; if none is found that soon, all states are reached.
 
 use super::nested_dfs::{ProbeVerdict, probe_continuation};
-use crate::exec::{Finding, Findings, Violation};
+use crate::model::{Finding, Findings, Violation};
 use crate::search::checkpoint::SavedSearch;
 use crate::search::lasso::Lasso;
 use crate::search::trace::{StoredLevels, TraceFinder};

@@ -8,9 +8,10 @@
 //! again and again. Such a run is then put together of shortest ways within the component.
 
 use super::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict, STATE_OVERHEAD, faults};
-use crate::exec::{FairSteps, ProcessSet, StateSpace, SuccessorSink, collect_fair, fair_records};
+use crate::model::{FairSteps, ProcessSet, StateSpace, SuccessorSink, collect_fair, fair_records};
 use crate::search::SearchControl;
 use crate::search::lasso::Lasso;
+use crate::search::model_failure;
 use spill::Result;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -124,7 +125,8 @@ pub fn probe_fair(
 impl FairSccSearch<'_> {
     fn search_all(&mut self) -> Result<ProbeVerdict> {
         let (mut buffer, model) = (Vec::new(), self.model);
-        let begun = SuccessorSink::collect(model.width(), &mut buffer, |out| model.initial(out))?;
+        let begun = SuccessorSink::collect(model.width(), &mut buffer, |out| model.initial(out))
+            .map_err(model_failure)?;
         self.faults += faults(&begun);
         let initial = buffer.chunks_exact(model.width()).map(|state| self.number(state));
         self.initial = initial.collect();
@@ -164,7 +166,7 @@ impl FairSccSearch<'_> {
     fn edges(&mut self, at: u32, is_first: bool) -> Result<Vec<FairEdge>> {
         let (fair, state) = (self.fair, self.states[at as usize].clone());
         let mut records = Vec::new();
-        let collected = collect_fair(fair, &state, &mut records)?;
+        let collected = collect_fair(fair, &state, &mut records).map_err(model_failure)?;
         if is_first {
             self.transitions += collected.counters.transitions;
             self.faults += faults(&collected);

@@ -6,7 +6,7 @@
 
 use super::bounded_graph::{BoundedGraph, DistanceMap};
 use super::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict, probe as probe_depth_first};
-use crate::exec::StateSpace;
+use crate::model::StateSpace;
 use crate::search::SearchControl;
 use crate::search::lasso::Lasso;
 use spill::Result;

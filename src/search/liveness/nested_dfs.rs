@@ -6,9 +6,10 @@
 //! state, which closes a cycle. A state is entered by the second search once. What is found is as long as such ways are;
 //! so a shorter run to an accepting state of the cycle and round it is looked for, with other states as far as there is room.
 
-use crate::exec::{ExpansionOutcome, StateSpace, SuccessorSink, Violation};
+use crate::model::{ExpansionOutcome, StateSpace, SuccessorSink, Violation};
 use crate::search::SearchControl;
 use crate::search::lasso::Lasso;
+use crate::search::model_failure;
 use spill::Result;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -103,7 +104,8 @@ pub fn probe(
     control: &SearchControl,
 ) -> Result<ProbeResult> {
     let mut starts = Vec::new();
-    let begun = SuccessorSink::collect(model.width(), &mut starts, |out| model.initial(out))?;
+    let begun = SuccessorSink::collect(model.width(), &mut starts, |out| model.initial(out))
+        .map_err(model_failure)?;
     let probe = probe_from(&starts, model, accepts, limits, control)?;
     Ok(ProbeResult { faults: probe.faults + faults(&begun), ..probe })
 }
@@ -188,7 +190,8 @@ impl NestedDfs<'_> {
         buffer.clear();
         let (model, state) = (self.model, self.states[at as usize].clone());
         let collected =
-            SuccessorSink::collect(model.width(), &mut buffer, |out| model.expand(&state, out))?;
+            SuccessorSink::collect(model.width(), &mut buffer, |out| model.expand(&state, out))
+                .map_err(model_failure)?;
         if is_first {
             self.transitions += collected.counters.transitions;
             self.faults += faults(&collected);
@@ -203,7 +206,8 @@ impl NestedDfs<'_> {
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.clear();
         let (model, state) = (self.model, &self.states[at as usize]);
-        let _ = SuccessorSink::collect(model.width(), &mut buffer, |out| model.expand(state, out))?;
+        let _ = SuccessorSink::collect(model.width(), &mut buffer, |out| model.expand(state, out))
+            .map_err(model_failure)?;
         let all = buffer.chunks_exact(model.width());
         let known = all.filter_map(|state| self.numbers.get(state).copied()).collect();
         self.buffer = buffer;

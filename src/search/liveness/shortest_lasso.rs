@@ -12,7 +12,7 @@
 
 use super::bounded_graph::{BoundedGraph, DistanceMap};
 use super::nested_dfs::{ProbeLimits, ProbeVerdict, probe_continuation};
-use crate::exec::StateSpace;
+use crate::model::StateSpace;
 use crate::search::SearchControl;
 use crate::search::lasso::Lasso;
 use spill::Result;

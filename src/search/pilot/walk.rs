@@ -1,11 +1,13 @@
 //! A walk through the first levels of a space, in memory.
 
-use crate::exec::{
+use crate::model::{
     ExpansionOutcome, Findings, ObligationSink, PostponingStateSpace, StateSpace, SuccessorSink,
 };
 use crate::search::SearchControl;
+use crate::search::{model_failure, store_dominance};
 use spill::{Dominance, Result};
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 /// States expanded together.
 const BLOCK: usize = 128;
@@ -107,7 +109,7 @@ impl<'m> PilotWalk<'m> {
             let model = self.model;
             self.collect(|out| model.initial(out))?;
         }
-        let model = self.model.as_postponing();
+        let model = self.model.capabilities().postponing;
         let carried = std::mem::take(&mut self.carried);
         let level: Vec<usize> = level.collect();
         for block in level.chunks(BLOCK) {
@@ -119,8 +121,8 @@ impl<'m> PilotWalk<'m> {
         if self.met.is_over || self.control.should_stop() {
             return Ok(false);
         }
-        if let Some(dominance) = self.model.dominance() {
-            self.met.keep_undominated(new, &dominance);
+        if let Some(dominance) = self.model.capabilities().dominance {
+            self.met.keep_undominated(new, &store_dominance(&dominance));
         }
         self.at_end = self.met.count == new && self.carried.is_empty();
         if !self.at_end {
@@ -146,12 +148,8 @@ impl<'m> PilotWalk<'m> {
                 let mut owe = |position: usize, successor: &[u8]| {
                     owing.push(position);
                     owed.extend_from_slice(successor);
-                    Ok(())
                 };
-                let _ = ObligationSink::collect(&mut owe, |owed| {
-                    model.expand_reduced(&states, out, owed);
-                    Ok(())
-                });
+                model.expand_reduced(&states, out, &mut ObligationSink::new(&mut owe));
             }
         })?;
         let is_new = |state: &[u8]| self.met.number(state).is_some_and(|number| number >= new);
@@ -173,8 +171,8 @@ impl<'m> PilotWalk<'m> {
             met.insert_all(buffer);
             buffer.clear();
             match met.is_over {
-                true => Err(spill::Error::Source { reason: "the levels are too large".into() }),
-                false => Ok(()),
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
             }
         };
         let (width, mut buffer) = (self.model.width(), Vec::new());
@@ -186,7 +184,7 @@ impl<'m> PilotWalk<'m> {
                 self.counted += counters.transitions;
             }
             Err(_) if self.met.is_over => return Ok(()),
-            Err(error) => return Err(error),
+            Err(error) => return Err(model_failure(error)),
         }
         self.met.insert_all(&buffer);
         Ok(())

@@ -3,7 +3,7 @@
 use super::plan::{TaskPhase, TaskPlan};
 use super::receipt::{self, PlannedTask, TaskReceipt};
 use super::{PlanOutcome, remove_if_exists};
-use crate::exec::ActionCounts;
+use crate::model::ActionCounts;
 use crate::search::checkpoint::{SavedSearch, logs, restore_findings, save_findings};
 use crate::search::projection;
 use spill::{Disk, FileName, FileSegment, Result, SavedRun, SavedStore};

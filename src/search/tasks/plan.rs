@@ -1,7 +1,7 @@
 //! What is to be done next, as the manifest of a directory tells.
 
 use super::{hash, if_exists, load_hashed};
-use crate::exec::{Findings, StateSpace};
+use crate::model::{Findings, StateSpace};
 use crate::search::checkpoint::{FORMAT, MANIFEST, SavedSearch};
 use crate::search::files::{self, PHASES, is_plan_id, plan_file, plan_id, private_file};
 use crate::search::storage::SavedStorage;
@@ -116,13 +116,13 @@ pub fn sharing_obstacle(model: &dyn StateSpace, storage: &SavedStorage) -> Optio
     if matches!(storage, SavedStorage::Comback(_)) {
         return Some("states are stored as hashes and steps back (--store comback)");
     }
-    if model.as_postponing().is_some() {
+    if model.capabilities().postponing.is_some() {
         return Some("steps are put off (--por-proviso levels)");
     }
-    if model.as_sleep_set().is_some() {
+    if model.capabilities().sleep_sets.is_some() {
         return Some("steps are asleep (--por sleep)");
     }
-    model.dominance().map(|_| "some states stand for others (--reduce dominate)")
+    model.capabilities().dominance.map(|_| "some states stand for others (--reduce dominate)")
 }
 
 /// The manifest in `disk`, and its hash.

@@ -6,7 +6,7 @@
 
 use super::if_exists;
 use super::plan::{TaskPhase, TaskPlan, TaskRange};
-use crate::exec::Counters;
+use crate::model::Counters;
 use crate::search::checkpoint::{FORMAT, SavedFinding, SavedSearch, restore_findings};
 use crate::search::files::receipt_file;
 use rkyv::{Archive, Deserialize, Serialize};

@@ -3,7 +3,7 @@
 use super::plan::{SWEEPING, TaskPhase, TaskPlan};
 use super::receipt::{self, PlannedTask, TaskReceipt};
 use super::{PlanOutcome, remove_if_exists};
-use crate::exec::{ExpansionOutcome, StateSpace};
+use crate::model::{ExpansionOutcome, StateSpace};
 use crate::search::checkpoint::{SavedSearch, save_findings};
 use crate::search::expand::{
     ExpansionPass, ExpansionWorker, LevelExpansion, exceptional_bits, expand,

@@ -1,7 +1,7 @@
 //! Runs that go on for ever, in the model below the one in which they were found.
 
 use super::lifted_position::LiftedPosition;
-use crate::exec::StateSpace;
+use crate::model::StateSpace;
 use crate::search::lasso::Lasso;
 use spill::{Error, Result};
 use std::collections::HashMap;

@@ -1,11 +1,13 @@
 //! Where a counterexample is, in the model that was searched and in all below it.
 
 use super::{StepOutcome, is_violated};
-use crate::exec::{
+use crate::model::{
     Simulation, StateSpace, StepDescription, SuccessorSink, SystemDescription, Violation,
     find_start,
 };
-use spill::{Error, Result};
+use crate::search::model_failure;
+use spill::Result;
+use std::ops::ControlFlow;
 
 /// Bytes of initial states of a reduced model that are looked at together.
 const STARTS_BYTES: usize = 32 << 10;
@@ -32,9 +34,9 @@ impl<'a> LiftedPosition<'a> {
         let (mut layers, searched_at) = (Vec::new(), target.to_vec());
         let mut target = searched_at.clone();
         let mut model = searched;
-        while let Some(lift) = model.simulation() {
+        while let Some(lift) = model.capabilities().simulation {
             let below = lift.concrete_space();
-            if below.simulation().is_some() {
+            if below.capabilities().simulation.is_some() {
                 let found = reduced_start(below, &|state| lift.represents(&target, state), stop)?;
                 let Some(found) = found else { return Ok(None) };
                 target.clone_from(&found);
@@ -77,7 +79,9 @@ impl<'a> LiftedPosition<'a> {
             return Ok(self.step_to(target, choices));
         };
         let own = depth.checked_sub(1).map_or(&self.searched, |above| &self.layers[above].1);
-        let Some(way) = lift.concretise_step(own, at, target)? else { return Ok(false) };
+        let Some(way) = lift.concretise_step(own, at, target).map_err(model_failure)? else {
+            return Ok(false);
+        };
         for state in way {
             if !self.descend(depth + 1, &state, choices)? {
                 return Ok(false);
@@ -96,7 +100,7 @@ impl<'a> LiftedPosition<'a> {
     ) -> Result<bool> {
         for depth in 0..self.layers.len() {
             let (lift, at) = &self.layers[depth];
-            for state in lift.concrete_violation_path(at, check)? {
+            for state in lift.concrete_violation_path(at, check).map_err(model_failure)? {
                 if !self.descend(depth + 1, &state, choices)? {
                     return Ok(false);
                 }
@@ -141,17 +145,17 @@ fn reduced_start(
         }
         states.clear();
         match stop() {
-            // Nobody is told of this.
-            true => Err(Error::Limit { what: "initial states once told to stop".into() }),
-            false => Ok(()),
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
         }
     };
     let (mut states, limit) = (Vec::new(), STARTS_BYTES.max(width));
     let run = |out: &mut SuccessorSink| model.initial(out);
     let collected = SuccessorSink::collect_in_batches(width, &mut states, limit, &mut look, run);
-    let rest = collected.and_then(|_| look(&mut states));
     if stop() {
         return Ok(None);
     }
-    rest.map(|()| least)
+    let _ = collected.map_err(model_failure)?;
+    let _ = look(&mut states);
+    Ok(if stop() { None } else { least })
 }

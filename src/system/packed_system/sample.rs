@@ -5,7 +5,8 @@
 //! that a system has the same sample each time.
 
 use super::PackedSystem;
-use crate::system::{TransitionSystem, packing};
+use crate::model::TransitionSystem;
+use crate::system::packing;
 use std::collections::{HashSet, VecDeque};
 
 /// States that are looked at in breadth-first order.

@@ -1,8 +1,9 @@
 //! How lively generated programs are: a test over programs that do nothing would prove nothing.
 
 use super::Generated;
-use spillway::exec::{FaultKind, Interp, StateSpace, StepOutcome, SystemDescription};
+use spillway::exec::Interp;
 use spillway::ir::{Action, Program, Schedule};
+use spillway::model::{FaultKind, StateSpace, StepOutcome, SystemDescription};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 

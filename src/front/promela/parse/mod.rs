@@ -8,6 +8,7 @@ mod declare;
 mod expression;
 mod inlines;
 mod line_ends;
+mod loops;
 mod ltl;
 mod property;
 mod statement;

@@ -1,20 +1,17 @@
-//! Statements. `for` and `select` become the loops that SPIN makes of them.
+//! Statements.
 
 use super::{NESTED_MAX, PromelaParseResult, PromelaParser};
 use crate::diag::Diagnostic;
 use crate::front::promela::ast::{
     PromelaExpr, PromelaExprKind, PromelaLabel, PromelaName, PromelaReference, PromelaStmt,
-    PromelaStmtKind, ReceiveField,
+    PromelaStmtKind,
 };
-use crate::front::promela::symbols::{PromelaInitializer, PromelaSymbol, PromelaType};
+use crate::front::promela::symbols::PromelaType;
 use crate::front::promela::token::{PromelaToken, PromelaTokenKind};
 use crate::ir::BinaryOp;
 use crate::source::Span;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
-
-/// A selection from plain numbers this far apart is a choice, any other a loop; so SPIN has it.
-const SELECT_MAX: i64 = 32;
 
 /// No more tokens of a statement that something made are told.
 const EXPANDED_TEXT_MAX: usize = 100;
@@ -300,7 +297,7 @@ impl PromelaParser {
     }
 
     /// Statements in brackets. Those that are all of a statement begin without a label.
-    fn braced(&mut self, is_whole: bool) -> PromelaParseResult<Vec<PromelaStmt>> {
+    pub(super) fn braced(&mut self, is_whole: bool) -> PromelaParseResult<Vec<PromelaStmt>> {
         self.expect("{", "before the statements")?;
         self.can_initialize = false;
         self.scopes.push(HashMap::new());
@@ -470,7 +467,7 @@ impl PromelaParser {
     }
 
     /// `x + 1` or `x - 1`.
-    fn changed(
+    pub(super) fn changed(
         &mut self,
         reference: &PromelaReference,
         operator: BinaryOp,
@@ -517,219 +514,6 @@ impl PromelaParser {
         self.expect(")", "after the priority")?;
         Ok(PromelaStmtKind::SetPriority(pid, priority))
     }
-
-    fn for_loop(
-        &mut self,
-        sequence: &mut Vec<PromelaStmt>,
-        start: Span,
-    ) -> PromelaParseResult<PromelaStmtKind> {
-        self.take();
-        self.expect("(", "after `for`")?;
-        let counter = self.target()?;
-        if self.accept("in") {
-            return self.for_each(sequence, counter, start);
-        }
-        self.expect(":", "or `in` after the variable")?;
-        let first = self.expression()?;
-        self.expect("..", "before the last value")?;
-        let last = self.expression()?;
-        self.expect(")", "after the last value")?;
-        self.single(&counter)?;
-        if let (&PromelaExprKind::Number(low), &PromelaExprKind::Number(high)) =
-            (&first.kind, &last.kind)
-            && low > high
-        {
-            return self
-                .error(start, format!("this loop goes from {low} to {high}, so it never begins"));
-        }
-        let relation = BinaryOp::LessEqual;
-        let range = CountingLoop { counter, first, relation, last, before: Vec::new() };
-        self.counting_loop(sequence, range, start)
-    }
-
-    /// `for (i in a)`: the indices of an array, or the messages of a channel.
-    fn for_each(
-        &mut self,
-        sequence: &mut Vec<PromelaStmt>,
-        counter: PromelaReference,
-        start: Span,
-    ) -> PromelaParseResult<PromelaStmtKind> {
-        let over = self.any_reference()?;
-        self.expect(")", "after the array or channel")?;
-        let about = self.model.symbols.all[over.symbol].clone();
-        let number = |value| PromelaExpr { kind: PromelaExprKind::Number(value), span: start };
-        let is_struct =
-            matches!(self.model.symbols.all[counter.symbol].basic, PromelaType::Struct(_));
-        if let (true, PromelaInitializer::Channel { capacity, .. }) = (is_struct, &about.initial) {
-            let basic = if *capacity > 255 { PromelaType::Short } else { PromelaType::Byte };
-            let position = self.position(basic, over.span)?;
-            let length =
-                PromelaExpr { kind: PromelaExprKind::Length(over.clone()), span: over.span };
-            let value = self.read(counter.clone());
-            // The messages are rotated: each is taken and put back at the end.
-            let take = PromelaStmtKind::Receive {
-                channel: over.clone(),
-                fields: vec![ReceiveField::Into(counter)],
-                anywhere: false,
-                peek: false,
-            };
-            let put = PromelaStmtKind::Send { channel: over, values: vec![value], sorted: false };
-            let before = [take, put].map(|kind| PromelaStmt::new(kind, start)).to_vec();
-            let range = CountingLoop {
-                counter: position,
-                first: number(0),
-                relation: BinaryOp::Less,
-                last: length,
-                before,
-            };
-            return self.counting_loop(sequence, range, start);
-        }
-        let Some(length) = about.length else {
-            return self.error(
-                over.span,
-                format!("{} is neither an array nor a channel of structures", about.name.text),
-            );
-        };
-        self.single(&counter)?;
-        let range = CountingLoop {
-            counter,
-            first: number(0),
-            relation: BinaryOp::LessEqual,
-            last: number(i64::from(length) - 1),
-            before: Vec::new(),
-        };
-        self.counting_loop(sequence, range, start)
-    }
-
-    /// A variable of our own that counts the messages of a channel.
-    fn position(&mut self, basic: PromelaType, span: Span) -> PromelaParseResult<PromelaReference> {
-        let name =
-            PromelaName { text: format!("position_{}", self.model.symbols.all.len()).into(), span };
-        let symbol = self.model.symbols.all.push(PromelaSymbol {
-            name,
-            basic,
-            length: None,
-            initial: PromelaInitializer::Zero,
-            owner: self.process,
-            parameter: false,
-            hidden: false,
-            assigned: true,
-            read: true,
-        });
-        Ok(PromelaReference { symbol, index: None, fields: Vec::new(), span })
-    }
-
-    /// A loop over a range, whose body comes next.
-    fn counting_loop(
-        &mut self,
-        sequence: &mut Vec<PromelaStmt>,
-        range: CountingLoop,
-        span: Span,
-    ) -> PromelaParseResult<PromelaStmtKind> {
-        let CountingLoop { counter, first, relation, last, before } = range;
-        sequence.push(PromelaStmt::new(PromelaStmtKind::Assign(counter.clone(), first), span));
-        let left = self.read(counter.clone());
-        let test = PromelaExprKind::Binary(relation, Box::new(left), Box::new(last));
-        let test = PromelaStmtKind::Condition(PromelaExpr { kind: test, span });
-        let mut round = vec![PromelaStmt::new(test, span)];
-        round.extend(before);
-        self.accept(";");
-        // A test comes before them, so a label may stand first.
-        round.extend(self.braced(false)?);
-        let next = self.changed(&counter, BinaryOp::Add, span);
-        round.push(PromelaStmt::new(PromelaStmtKind::Assign(counter, next), span));
-        let leave = [PromelaStmtKind::Else, PromelaStmtKind::Break]
-            .map(|kind| PromelaStmt::new(kind, span))
-            .to_vec();
-        Ok(PromelaStmtKind::Do(vec![round, leave]))
-    }
-
-    /// Whether a `select` stands here that SPIN's lexer replaces by other text: outside inlines, on one line, of a plain name
-    /// and digits. Without a first value it begins at 0.
-    fn at_plain_select(&self) -> bool {
-        let is_number = |at: usize| {
-            let token = self.peek_at(at);
-            let digits = || token.text().bytes().all(|it| it.is_ascii_digit());
-            matches!(token.kind, PromelaTokenKind::Number(_)) && digits()
-        };
-        let is_letters = |it: &Rc<str>| it.bytes().all(|it| it.is_ascii_alphanumeric());
-        let first = usize::from(!self.peek_at(4).is(".."));
-        let signs = [(0, "select"), (1, "("), (3, ":"), (4 + first, ".."), (6 + first, ")")];
-        self.expansion == 0
-            && signs.iter().all(|&(at, sign)| self.peek_at(at).is(sign))
-            && self.peek_at(2).name().is_some_and(is_letters)
-            && (first == 0 || is_number(4))
-            && is_number(5 + first)
-            && (2..7 + first).all(|at| !self.peek_at(at).after_line_end)
-    }
-
-    fn select(
-        &mut self,
-        sequence: &mut Vec<PromelaStmt>,
-        start: Span,
-    ) -> PromelaParseResult<PromelaStmtKind> {
-        let is_plain = self.at_plain_select();
-        self.take();
-        self.expect("(", "after `select`")?;
-        let target = self.target()?;
-        self.single(&target)?;
-        self.expect(":", "after the variable")?;
-        // A range without a first value begins at 0.
-        let first = match self.at("..") {
-            true => PromelaExpr { kind: PromelaExprKind::Number(0), span: start },
-            false => self.expression()?,
-        };
-        self.expect("..", "before the last value")?;
-        let last = self.expression()?;
-        self.expect(")", "after the last value")?;
-        if let (&PromelaExprKind::Number(low), &PromelaExprKind::Number(high)) =
-            (&first.kind, &last.kind)
-        {
-            if low > high {
-                return self
-                    .error(start, format!("there is nothing to select from {low} to {high}"));
-            }
-            if is_plain && high - low <= SELECT_MAX {
-                let options = (low..=high).map(|value| {
-                    let value = PromelaExpr { kind: PromelaExprKind::Number(value), span: start };
-                    vec![PromelaStmt::new(PromelaStmtKind::Assign(target.clone(), value), start)]
-                });
-                return Ok(PromelaStmtKind::If(options.collect()));
-            }
-        }
-        sequence.push(PromelaStmt::new(PromelaStmtKind::Assign(target.clone(), first), start));
-        let left = self.read(target.clone());
-        let test = PromelaExprKind::Binary(BinaryOp::Less, Box::new(left), Box::new(last));
-        let next = self.changed(&target, BinaryOp::Add, start);
-        let round = [
-            PromelaStmtKind::Condition(PromelaExpr { kind: test, span: start }),
-            PromelaStmtKind::Assign(target, next),
-        ];
-        let round = round.map(|kind| PromelaStmt::new(kind, start)).to_vec();
-        let leave = vec![PromelaStmt::new(PromelaStmtKind::Break, start)];
-        Ok(PromelaStmtKind::Do(vec![round, leave]))
-    }
-
-    /// What counts must be a single number.
-    fn single(&self, reference: &PromelaReference) -> PromelaParseResult<()> {
-        let symbol = &self.model.symbols.all[reference.symbol];
-        let is_number = !matches!(symbol.basic, PromelaType::Channel | PromelaType::Struct(_));
-        match is_number || !reference.fields.is_empty() {
-            true => Ok(()),
-            false => self.error(reference.span, format!("{} cannot count", symbol.name.text)),
-        }
-    }
-}
-
-/// A loop over a range.
-struct CountingLoop {
-    counter: PromelaReference,
-    first: PromelaExpr,
-    /// How the counter is to the last value in each round.
-    relation: BinaryOp,
-    last: PromelaExpr,
-    /// What comes first in each round.
-    before: Vec<PromelaStmt>,
 }
 
 fn skip(span: Span) -> PromelaStmtKind {

@@ -1,8 +1,9 @@
 //! Permuting a state by what its values mean, and by nothing else: not by codes, not by the plan.
 
-use crate::exec::{Interp, StateSpace};
+use crate::exec::Interp;
 use crate::ir::layout::CellId;
 use crate::ir::{Arena, Domain, Program, ScalarsetId, Type, TypeId};
+use crate::model::StateSpace;
 
 /// Where each element of each scalarset goes.
 pub(super) type Permutation = Arena<ScalarsetId, Vec<i64>>;

@@ -9,7 +9,8 @@ use super::region::CycleRegion;
 use super::region_keys::place;
 use super::saved_cycles::{FairCyclePath, FairStepWitness};
 use super::{TraceFinder, contradiction};
-use crate::exec::{FairSteps, ProcessSet, collect_fair, fair_records};
+use crate::model::{FairSteps, ProcessSet, collect_fair, fair_records};
+use crate::search::model_failure;
 use spill::{BlockDecoder, FileSegment, Result};
 
 /// A set, and the layers of a round that came to all its states.
@@ -77,7 +78,7 @@ impl FairCycleBuilder<'_> {
     /// The steps out of a state, each with the processes that it is fair to.
     fn steps(&self, state: &[u8]) -> Result<Vec<(Vec<u8>, ProcessSet)>> {
         let mut records = Vec::new();
-        let _ = collect_fair(self.fair, state, &mut records)?;
+        let _ = collect_fair(self.fair, state, &mut records).map_err(model_failure)?;
         Ok(fair_records(&records, state.len()).map(|(to, set)| (to.to_vec(), set)).collect())
     }
 

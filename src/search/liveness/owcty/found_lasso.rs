@@ -3,7 +3,7 @@
 use super::region::open_layers;
 use super::saved_cycles::CycleOperation;
 use super::{ReachedStates, SavedCycleSearch, contradiction};
-use crate::exec::ProcessSet;
+use crate::model::ProcessSet;
 use crate::search::lasso::Lasso;
 use crate::search::liveness::nested_dfs::ProbeVerdict;
 use crate::search::trace::TraceFinder;

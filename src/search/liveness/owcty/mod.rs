@@ -19,7 +19,7 @@
 //! all that was come to leave the set: the predecessors of what stays all stay, so something is left, and no state is
 //! expanded in two rounds.
 //!
-//! Where runs are to be weakly fair (`exec/fairness.rs`), a cycle must have more than an accepting state: for each process a step
+//! Where runs are to be weakly fair (`model/fairness.rs`), a cycle must have more than an accepting state: for each process a step
 //! that is fair to it. So all of these are reached from in turn, accepting states and the steps fair to each process, until as
 //! many as there are have taken out nothing, one after another. A component of what is left into which nothing leads has all of
 //! them. A round then goes on until there is no more to come to. If something was not come to, it goes on with that. Else
@@ -43,7 +43,7 @@ pub use saved_cycles::{CYCLES, STAGES, SavedCycleSearch};
 pub use sweep::SweepKind;
 
 use super::nested_dfs::ProbeVerdict;
-use crate::exec::{FairSteps, StateSpace};
+use crate::model::{FairSteps, StateSpace};
 use crate::search::checkpoint::SavedSearch;
 use crate::search::control::{SearchPhase, SearchProgress};
 use crate::search::expand::{ObligationBuffer, RANK};

@@ -5,7 +5,7 @@
 
 use super::ProductAcceptance;
 use super::region_keys::RegionKeys;
-use crate::exec::StateSpace;
+use crate::model::StateSpace;
 use crate::search::SearchControl;
 use spill::{
     Candidates, Disk, FileName, FileSegment, KeyMerge, Result, Segment, SegmentWriter, batch_keys,

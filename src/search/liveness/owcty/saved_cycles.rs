@@ -25,7 +25,7 @@ pub struct RoundTarget {
 pub struct FairCyclePath {
     /// Its states so far, the target first.
     pub states: Vec<Vec<u8>>,
-    /// The [bytes](crate::exec::ProcessSet::to_bytes) of the processes to which the step behind each is fair.
+    /// The [bytes](crate::model::ProcessSet::to_bytes) of the processes to which the step behind each is fair.
     pub fair_to: Vec<Vec<u8>>,
     /// The next step that it takes, if that is known and leads back.
     pub witness: Option<FairStepWitness>,

@@ -8,8 +8,9 @@ use super::inconsistent_successors;
 use super::marks::{IN, MANY, MarkCounts, MarksWriter, OUT, ShardMarks};
 use super::region::CycleRegion;
 use super::region_keys::{RegionKeys, first_from};
-use crate::exec::{FairSteps, SuccessorSink, collect_fair, fair_records};
+use crate::model::{FairSteps, SuccessorSink, collect_fair, fair_records};
 use crate::search::expand::{ObligationBuffer, RANK};
+use crate::search::model_failure;
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::{
     AppendFile, BlockDecoder, Candidates, Disk, FileName, FileSegment, KeyMerge, Result,
@@ -296,14 +297,15 @@ impl RegionSweep<'_> {
         successors.clear();
         match self.demand {
             CycleRequirement::FairTo(fair, process) if self.turn == SweepKind::Seed => {
-                let _ = collect_fair(fair, state, records)?;
+                let _ = collect_fair(fair, state, records).map_err(model_failure)?;
                 let steps = fair_records(records, state.len());
                 let steps = steps.filter(|(_, set)| set.contains(process));
                 steps.for_each(|(successor, _)| successors.extend_from_slice(successor));
             }
             _ => {
                 let run = |out: &mut SuccessorSink| self.region.model.expand(state, out);
-                let _ = SuccessorSink::collect(state.len(), successors, run)?;
+                let _ =
+                    SuccessorSink::collect(state.len(), successors, run).map_err(model_failure)?;
             }
         }
         Ok(())

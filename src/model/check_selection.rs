@@ -1,30 +1,29 @@
-//! What is looked for in a state space.
+//! Which findings count as violations.
 
-use super::expansion::TRACE;
-use super::{Findings, StateSpace, Violation};
+use super::{Findings, StateSpace, TRACE, Violation};
 
-/// The kind of properties that should hold in some state; where one does is a finding, and no violation.
+/// The kind of properties that should hold in some state. That one does is a finding, and no violation.
 pub const SOMETIMES: &str = "sometimes";
 
 /// What [`SOMETIMES`] is called in Murphi.
 pub const COVER: &str = "cover";
 
-/// Whether it is hoped for that properties of a kind are found.
+/// Whether properties of a kind should be found: those of reachability.
 pub fn is_reachability_kind(kind: &str) -> bool {
     kind == SOMETIMES || kind == COVER
 }
 
-/// The kind of properties that every run comes to; no state tells whether it does.
+/// The kind of properties that should hold somewhere on every run. No single state decides them.
 pub const EVENTUALLY: &str = "eventually";
 
 /// Which checks count as violations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckSelection {
-    /// States without a successor that should have one.
+    /// Deadlocks: states without a successor that should have one.
     pub deadlock: bool,
     /// Assertions of the model, in its steps and at its locations.
     pub assertions: bool,
-    /// Invariants of the model, and what it says to be so sometimes or eventually.
+    /// Invariants of the model, and properties of the kinds [`SOMETIMES`] and [`EVENTUALLY`].
     pub invariants: bool,
     /// Run-time errors; a failed assertion is none.
     pub faults: bool,
@@ -39,7 +38,7 @@ impl Default for CheckSelection {
 }
 
 impl CheckSelection {
-    /// Every one.
+    /// All checks.
     pub const ALL: CheckSelection = CheckSelection {
         deadlock: true,
         assertions: true,
@@ -48,7 +47,7 @@ impl CheckSelection {
         claims: true,
     };
 
-    /// None.
+    /// No checks.
     pub const NONE: CheckSelection = CheckSelection {
         deadlock: false,
         assertions: false,
@@ -70,10 +69,10 @@ impl CheckSelection {
         }
     }
 
-    /// Whether it counts as a violation where properties of a kind are found.
+    /// Whether a property of a kind is violated where it is found.
     fn selects_kind(&self, kind: &str) -> bool {
         match kind {
-            // That there is such a state is what is hoped for.
+            // Such a state should exist.
             SOMETIMES | COVER | EVENTUALLY => false,
             "invariant" => self.invariants,
             "claim" => self.claims,
@@ -82,12 +81,12 @@ impl CheckSelection {
         }
     }
 
-    /// Whether properties of a kind are looked for in states, be they feared or hoped for.
+    /// Whether properties of a kind are checked in states: as violations, or as what should be reachable.
     pub fn checks_kind(&self, kind: &str) -> bool {
         self.selects_kind(kind) || self.invariants && is_reachability_kind(kind)
     }
 
-    /// The properties that should hold in some state, of which none was found.
+    /// The properties that should hold in some state, and were found in none.
     pub fn unreached_properties(
         &self,
         model: &dyn StateSpace,
@@ -99,14 +98,14 @@ impl CheckSelection {
         checks.filter(|check| findings.count(*check) == 0).collect()
     }
 
-    /// Whether there is a state for or against each property of states; nothing else that is selected can be answered so.
+    /// Whether a state decides each selected property. That there is no deadlock is never decided by a state.
     pub fn all_decided(&self, model: &dyn StateSpace, findings: &Findings) -> bool {
         let properties = model.description().properties().into_iter().zip(0..);
         let mut all = properties.filter(|(it, _)| self.checks_kind(it.kind));
         !self.deadlock && all.all(|(_, number)| findings.count(Violation::Property(number)) > 0)
     }
 
-    /// Whether something is violated, once all states were visited.
+    /// Whether something is violated, once all states have been visited.
     pub fn has_violation(&self, model: &dyn StateSpace, findings: &Findings) -> bool {
         self.any_selected(model, findings) || !self.unreached_properties(model, findings).is_empty()
     }

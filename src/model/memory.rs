@@ -1,27 +1,28 @@
 //! Breadth-first search in a few lines, with everything in memory: the oracle.
 //!
-//! The external search must give what this gives, for every model, budget, number of threads and
-//! interruption. It is for tests and for small models, so it is kept obviously right instead of
-//! fast: one ordered set for all states, one vector for the level.
+//! Every other search must give the same outcome, for every system, memory budget, number of threads and interruption. This
+//! one is for tests and for small models, so it is kept obviously right instead of fast: one ordered set for all states, one
+//! vector for the level.
 
-use super::{SearchLimits, SearchOutcome, SearchVerdict};
-use crate::exec::{
-    ExpansionOutcome, ObligationSink, SleepSetStateSpace, StateSpace, SuccessorSink,
+use super::{
+    Dominance, ExpansionOutcome, ObligationSink, Result, SearchLimits, SearchOutcome,
+    SearchVerdict, SleepSetStateSpace, StateSpace, SuccessorSink,
 };
-use spill::{Dominance, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// States, one by one.
 type StateList = Vec<Vec<u8>>;
 
-/// Explores `model` with no bound on memory but the machine's.
+/// Explores `model` in the machine's memory.
 ///
-/// It is an error if the model fails.
+/// # Errors
+///
+/// If the model fails.
 pub fn search(model: &dyn StateSpace, limits: &SearchLimits) -> Result<SearchOutcome> {
-    if let Some(sleeps) = model.as_sleep_set() {
+    if let Some(sleeps) = model.capabilities().sleep_sets {
         return search_with_sleep_sets(model, sleeps, limits);
     }
-    let (mut visited, dominance) = (BTreeSet::new(), model.dominance());
+    let (mut visited, dominance) = (BTreeSet::new(), model.capabilities().dominance);
     let mut outcome = SearchOutcome::default();
     let (initial, ExpansionOutcome { findings, .. }) = candidates(model, |out| model.initial(out))?;
     outcome.findings.merge(findings);
@@ -82,7 +83,7 @@ fn search_with_sleep_sets(
         frontier.clear();
         let new = next.chunks_exact(whole).map(|pair| pair.split_at(model.width()));
         for (state, value) in new.filter(|(state, _)| !visited.contains(*state)) {
-            // What all agree on is asleep.
+            // What is asleep on every path is asleep.
             let kept = frontier.entry(state.to_vec()).or_insert_with(|| value.to_vec());
             kept.iter_mut().zip(value).for_each(|(kept, other)| *kept &= other);
         }
@@ -106,32 +107,27 @@ struct ReducedExpansion {
 /// Expands states, some steps put off if the model does.
 fn expand(model: &dyn StateSpace, states: &[Vec<u8>]) -> Result<ReducedExpansion> {
     let mut owed = vec![StateList::new(); states.len()];
-    let (next, collected) = candidates(model, |out| match model.as_postponing() {
+    let (next, collected) = candidates(model, |out| match model.capabilities().postponing {
         None => states.iter().for_each(|state| model.expand(state, out)),
         Some(model) => {
-            let mut owe = |position: usize, successor: &[u8]| {
+            let mut add = |position: usize, successor: &[u8]| {
                 owed[position].push(successor.to_vec());
-                Ok(())
             };
-            let _ = ObligationSink::collect(&mut owe, |owed| {
-                model.expand_reduced(&states.concat(), out, owed);
-                Ok(())
-            });
+            model.expand_reduced(&states.concat(), out, &mut ObligationSink::new(&mut add));
         }
     })?;
     Ok(ReducedExpansion { next, owed, collected })
 }
 
-/// Expands states again, by the rest of their steps.
+/// Re-expands states, by their postponed transitions.
 fn expand_rest(
     model: &dyn StateSpace,
     states: &[Vec<u8>],
 ) -> Result<(StateList, ExpansionOutcome)> {
     candidates(model, |out| {
-        model
-            .as_postponing()
-            .into_iter()
-            .for_each(|model| model.expand_postponed(&states.concat(), out));
+        if let Some(model) = model.capabilities().postponing {
+            model.expand_postponed(&states.concat(), out);
+        }
     })
 }
 
@@ -142,14 +138,14 @@ fn undischarged_states(states: StateList, owed: &[StateList], new: &[Vec<u8>]) -
     states.into_iter().zip(owed).filter(|(_, owed)| owing(owed)).map(|(state, _)| state).collect()
 }
 
-/// Adds what expanding states of a level came to.
+/// Adds what came of expanding states of a level.
 fn add(outcome: &mut SearchOutcome, level: u64, collected: ExpansionOutcome) {
     outcome.counters += collected.counters;
     outcome.action_counts.merge(collected.action_counts);
     outcome.findings.merge(collected.findings.at_level(level));
 }
 
-/// What `run` adds to an expansion, and its tallies.
+/// The candidates that `run` adds, and what else came of it.
 fn candidates(
     model: &dyn StateSpace,
     run: impl FnOnce(&mut SuccessorSink),
@@ -167,15 +163,13 @@ fn undominated_states(
 ) -> StateList {
     let Some(dominance) = dominance else { return unvisited_states(candidates, visited) };
     let candidates: BTreeSet<Vec<u8>> = candidates.into_iter().collect();
-    let dominates = |other: &Vec<u8>, state: &Vec<u8>| {
-        let key = dominance.key_bytes(state.len());
-        other[..key] == state[..key] && dominance.dominates(&other[key..], &state[key..])
-    };
     let is_dominated = |state: &Vec<u8>, among: &BTreeSet<Vec<u8>>| {
         let mut least = state.clone();
         least[dominance.key_bytes(state.len())..].fill(0);
-        // Whatever dominates it is no greater.
-        among.range(least..=state.clone()).any(|other| other != state && dominates(other, state))
+        // A state that dominates it is not greater.
+        among
+            .range(least..=state.clone())
+            .any(|other| other != state && dominance.dominates(other, state))
     };
     let is_new = |state: &Vec<u8>| {
         !is_dominated(state, &candidates)

@@ -1,4 +1,4 @@
-//! Values of states, as people are told of them.
+//! Values of states, as people see them.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -9,15 +9,15 @@ pub enum StateValue {
     Number(i64),
     /// A truth value.
     Truth(bool),
-    /// What has a name: one of an enumeration, an element of a scalarset, a location; or anything told in words.
+    /// A name: of an enumeration's element, of a scalarset's element, of a location; or any text.
     Name(String),
     /// Murphi's undefined value.
     Undefined,
-    /// The elements of an array whose indices are numbers, from this one on.
+    /// The elements of an array whose indices are numbers, from the given one on.
     Array(i64, Vec<StateValue>),
-    /// The elements of an array whose indices have names, each with its own.
+    /// The elements of an array whose indices have names, with these names.
     Table(Vec<(String, StateValue)>),
-    /// The fields of a record, each with its name.
+    /// The fields of a record, with their names.
     Record(Vec<(String, StateValue)>),
     /// The messages in a channel, the next to be received first.
     Queue(Vec<StateValue>),
@@ -28,7 +28,7 @@ pub enum StateValue {
 }
 
 impl StateValue {
-    /// What of it is not 0, if anything is.
+    /// The part of the value that is not 0, if there is one.
     pub fn nonzero_part(&self) -> Option<StateValue> {
         let named = |parts: Vec<(String, StateValue)>| Some(parts).filter(|it| !it.is_empty());
         let of = |parts: &[(String, StateValue)]| {
@@ -49,8 +49,8 @@ impl StateValue {
         }
     }
 
-    /// The parts that are told by themselves where they change, each with how it is called behind the name of
-    /// the whole; none if it is told as a whole.
+    /// The parts that are shown by themselves where they change, each with the suffix that follows the name of the whole.
+    /// Empty if the value is shown as a whole.
     pub fn named_parts(&self) -> Vec<(String, &StateValue)> {
         match self {
             StateValue::Array(first, elements) => {

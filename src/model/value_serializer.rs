@@ -1,6 +1,6 @@
-//! What serde makes of a state, as people are told of it.
+//! States as values that people read, by serde.
 
-use crate::exec::StateValue;
+use super::StateValue;
 use serde::ser::{self, Serialize};
 use std::fmt::{Debug, Display};
 

@@ -1,18 +1,21 @@
 //! How often each action was taken.
 
-use crate::ir::ActionId;
+/// The number of an action: actions of a system are numbered from 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ActionId(pub u32);
 
-/// How often actions were taken, by their numbers in the program that was run: each time a step was taken that it is part
-/// of. The part that several steps have in common, where an atomic sequence can go on in several ways, is counted once.
-/// Actions of failed steps count as far as they led to where the step could go on.
+/// How often actions were taken, by their numbers in the program that was run.
+///
+/// An action is counted for each step that it is part of. The common beginning of several steps, where an atomic sequence
+/// branches, is counted once. Actions of a failing step are counted up to where it fails.
 #[derive(Clone, Debug, Default)]
 pub struct ActionCounts {
-    /// Actions behind the last have not been taken.
+    /// By number. Actions behind the last have not been taken.
     counts: Vec<u64>,
 }
 
 impl ActionCounts {
-    /// These, by number.
+    /// These counts, by number.
     pub fn new(counts: Vec<u64>) -> ActionCounts {
         ActionCounts { counts }
     }
@@ -22,18 +25,18 @@ impl ActionCounts {
         self.counts.get(action.0 as usize).copied().unwrap_or_default()
     }
 
-    /// Those of all actions up to the last that was taken, by number.
+    /// The counts of all actions up to the last that was taken, by number.
     pub fn all(&self) -> &[u64] {
         let taken = self.counts.iter().rposition(|&it| it > 0).map_or(0, |last| last + 1);
         &self.counts[..taken]
     }
 
-    /// Counts an action so many times more.
+    /// Counts an action `times` times more.
     pub fn add(&mut self, action: ActionId, times: u64) {
         self.at_least(action.0 as usize + 1)[action.0 as usize] += times;
     }
 
-    /// Takes what was counted of an action.
+    /// Removes the count of an action, and returns it.
     pub fn take(&mut self, action: ActionId) -> u64 {
         self.counts.get_mut(action.0 as usize).map(std::mem::take).unwrap_or_default()
     }

@@ -1,12 +1,10 @@
-//! A request to stop, and how those at work see it.
+//! A request to stop, and how work deep inside a system sees it.
 //!
-//! Expanding one state can take long: it may have millions of successors, or an orbit that is slow to
-//! canonicalise. Whoever begins such work has its thread *heed* a request for as long as it goes on;
-//! loops deep inside look at [`is_requested`] now and then, and leave early. What an abandoned piece of
-//! work has given is incomplete and may be wrong, so whoever began it drops all of it: once the work
-//! has returned, a request that has been made by then says so.
+//! Expanding one state can take long: it may have millions of successors, or an orbit that is slow to canonicalise. An
+//! engine that begins such work has its thread *heed* a request meanwhile. Loops deep inside call [`is_requested`] now and
+//! then, and return early. The results of abandoned work are incomplete and may be wrong, so the engine drops all of them:
+//! after the work has returned, the engine checks whether the request has been made.
 
-use crate::budget::AnalysisSupervisor;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,22 +31,22 @@ impl StopRequest {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// What is set to make it, by a signal handler for one.
+    /// The flag that makes the request when it is set, for a signal handler.
     pub fn flag(&self) -> Arc<AtomicBool> {
         self.asked.clone()
     }
 
-    /// Has this thread heed the request, in place of any other, while the result lives.
+    /// Makes this thread heed the request, in place of any other, while the result lives.
     #[must_use = "it is heeded for as long as this lives"]
     pub fn enter_scope(&self) -> StopScope {
         StopScope { before: HEEDED.replace(Some(self.clone())) }
     }
 }
 
-/// For as long as this lives, its thread heeds a request.
+/// While this lives, its thread heeds a request.
 #[derive(Debug)]
 pub struct StopScope {
-    /// What it heeded before.
+    /// The request that it heeded before.
     before: Option<StopRequest>,
 }
 
@@ -58,20 +56,9 @@ impl Drop for StopScope {
     }
 }
 
-/// Whether the request that this thread heeds, if it heeds one, has been made. Takes some
-/// nanoseconds.
+/// Whether the request that this thread heeds has been made; false if it heeds none. Takes a few nanoseconds.
 pub fn is_requested() -> bool {
     HEEDED.with_borrow(|stop| stop.as_ref().is_some_and(StopRequest::is_requested))
-}
-
-/// Stops analyses that are made during other work, where the request that the thread heeds has been made.
-#[derive(Clone, Copy, Debug)]
-pub struct StopSupervisor;
-
-impl AnalysisSupervisor for StopSupervisor {
-    fn should_stop(&self) -> bool {
-        is_requested()
-    }
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@
 //! of different levels, and about as many bits a state as there is noise cannot be compressed.
 //! The bytes of the key are spread evenly over its width.
 
-use super::{
-    PostponingStateSpace, PropertyInfo, Simulation, StateSpace, StateValue, StepDescription,
+use crate::model::{
+    Capabilities, ProgramDescription, PropertyInfo, StateSpace, StateValue, StepDescription,
     StepOutcome, SuccessorSink, SystemDescription, Violation, any_bits,
 };
 use crate::random::scramble as mix;
@@ -240,12 +240,8 @@ impl StateSpace for SyntheticStateSpace {
         self
     }
 
-    fn simulation(&self) -> Option<&dyn Simulation> {
-        None
-    }
-
-    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
-        None
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities::NONE
     }
 }
 
@@ -280,6 +276,10 @@ impl SystemDescription for SyntheticStateSpace {
         let (level, index) = self.read(state);
         vec![("level".into(), (level as i64).into()), ("index".into(), (index as i64).into())]
     }
+
+    fn program(&self) -> Option<&dyn ProgramDescription> {
+        None
+    }
 }
 
 impl SyntheticStateSpace {
@@ -303,7 +303,8 @@ impl SyntheticStateSpace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::{SearchLimits, memory};
+    use crate::model::memory;
+    use crate::search::SearchLimits;
 
     #[test]
     fn a_space_has_the_shape_asked_for() {

@@ -21,8 +21,7 @@ macro_rules! counters {
         /// sessions.
         ///
         /// This is the one table of statistics. Sinks, outcomes, checkpoints, receipts of tasks and reports hold it whole,
-        /// so a new counter is a new row. It changes the format of checkpoints
-        /// ([`FORMAT`](crate::search::checkpoint::FORMAT)).
+        /// so a new counter is a new row. It changes the format of checkpoints and receipts.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
         pub struct Counters {
             $($(#[$doc])+ pub $field: u64,)+

@@ -1,0 +1,160 @@
+//! The waist: what an engine needs to know of a system, and what a system may ask of an engine.
+//!
+//! Everything that is searched presents itself by the traits of this folder: programs in Promela, Murphi, DVE or PNML,
+//! Rust types, and every reduction that wraps another system. Every engine (the search on disk, liveness checking,
+//! simulation, the search for a trace) uses systems by these traits alone. The folder knows neither languages nor
+//! storage. To attach a language or an engine, read this page; the other files hold the details.
+//!
+//! # Three ways to attach a system
+//!
+//! | what you have | what you implement | what you get |
+//! | --- | --- | --- |
+//! | a Rust type with states and actions | [`TransitionSystem`] | everything; states are serialized and packed for you |
+//! | states as bytes of one fixed width | [`StateSpace`] and [`SystemDescription`] | everything, without serialization |
+//! | a system that wraps another (a reduction) | [`StateSpace`], and [`Simulation`] if its steps differ | traces in steps of the wrapped system |
+//!
+//! # The contract of a state space
+//!
+//! 1. *A state is a byte string.* Every state has exactly [`width`](StateSpace::width) bytes, and equal states are equal
+//!    bytes. The order of bytes is the order of states wherever an engine sorts them.
+//! 2. *A state space is a function.* [`initial`](StateSpace::initial) and [`expand`](StateSpace::expand) give the same
+//!    candidates in the same order each time, from every thread.
+//! 3. *Results go into a sink.* A system hands candidates, [`Counters`] and [`Findings`] to a [`SuccessorSink`]. It never
+//!    learns why an engine wants them, and an engine never learns which language the system came from.
+//! 4. *Errors of the model are findings, failures are errors.* A deadlock, a violated property or a division by zero is a
+//!    [`Violation`] with a trace. A system that cannot compute successors [fails](SuccessorSink::fail), and the search ends
+//!    with a [`ModelError`]. Foreign bytes (a damaged file) may be answered by failing or by nonsense, never by a crash.
+//! 5. *Stopping is cooperative.* Once [`stop_request::is_requested`], a system may return early. The engine then drops what
+//!    it gave.
+//!
+//! # Optional capabilities
+//!
+//! A [`StateSpace`] lists what else it can do in [`Capabilities`]. The method is required: a wrapper says for each capability
+//! whether it forwards it, replaces it or drops it, and one that forgets a capability does not compile. A plain system
+//! returns [`Capabilities::NONE`].
+//!
+//! | capability | what it means | used by |
+//! | --- | --- | --- |
+//! | [`Simulation`] | its states or steps stand for others, and it can name these | counterexamples, coverage |
+//! | [`PostponingStateSpace`] | it can postpone transitions of a state, and the engine re-expands the state if need be | partial-order reduction |
+//! | [`SleepSetStateSpace`] | transitions of a state can be asleep; which ones depends on the path to the state | sleep sets |
+//! | [`Dominance`] | some states make others redundant | dominance reduction |
+//!
+//! # What happens to a transition
+//!
+//! | it is | meaning | counter |
+//! | --- | --- | --- |
+//! | taken | its target is a candidate | [`transitions`](Counters::transitions) |
+//! | excluded | an assumption of the model excludes its target | [`excluded`](Counters::excluded), and `transitions` |
+//! | pruned | no violation is reachable behind it | [`pruned`](Counters::pruned), and `transitions` |
+//! | postponed | another transition of the state may do instead; the state is [partially expanded](Counters::partially_expanded) | none, until the state is [re-expanded](Counters::re_expanded) |
+//!
+//! A state that a wrapper passes through without handing it on is [`skipped`](Counters::skipped).
+//!
+//! # The oracle
+//!
+//! [`memory::search`] explores a state space breadth-first in memory, in code that is kept obviously right. Every other
+//! search must give the same [`SearchOutcome`].
+
+mod action_counts;
+mod check_selection;
+mod counters;
+mod description;
+mod dominance;
+mod error;
+mod fairness;
+mod findings;
+mod forwarding;
+pub mod memory;
+mod postponing;
+mod property;
+mod search_outcome;
+mod simulation;
+mod sleep_sets;
+mod state_value;
+pub mod stop_request;
+mod successor_sink;
+mod transition_system;
+mod value_serializer;
+
+pub use action_counts::{ActionCounts, ActionId};
+pub use check_selection::{COVER, CheckSelection, EVENTUALLY, SOMETIMES, is_reachability_kind};
+pub use counters::{CounterLabel, Counters};
+pub use description::{
+    ActionInfo, CallSite, DisabledRuleInstance, MovingProcess, OutgoingAction, ProcessLocation,
+    ProgramDescription, PropertyInfo, RuntimeFault, StepActor, StepDescription, StepOutcome,
+    SystemDescription, TakenAction, UnmetCondition, find_start, without_process,
+};
+pub use dominance::Dominance;
+pub use error::{BreakOff, ModelError, Result};
+pub use fairness::{FairSteps, PROCESSES_MAX, ProcessSet, collect_fair, fair_records};
+pub use findings::{FaultKind, Finding, Findings, OutOfSlots, TRACE, Violation};
+pub use postponing::{ObligationSink, PostponingStateSpace};
+pub use property::{Property, PropertyExpectation};
+pub use search_outcome::{SearchLimits, SearchOutcome, SearchVerdict};
+pub use simulation::{
+    Simulation, concrete_violating_state, concretise_single_step, is_action_hidden,
+    original_action_counts, preserves_depth,
+};
+pub use sleep_sets::SleepSetStateSpace;
+pub use state_value::StateValue;
+pub use successor_sink::{ExpansionOutcome, SuccessorSink};
+pub use transition_system::TransitionSystem;
+
+/// A transition system over packed states: what an engine needs. [The page above](self) has the contract.
+pub trait StateSpace: Send + Sync {
+    /// Bytes of a state, at least 1.
+    fn width(&self) -> usize;
+
+    /// Bits of a state that carry information, at most `8 * width`.
+    fn bits(&self) -> u32;
+
+    /// Adds every initial state to `out` as a candidate. A run-time error of start-up code is a finding.
+    fn initial(&self, out: &mut SuccessorSink);
+
+    /// Expands `states`, whole states one after another: adds every successor of each as a candidate, counts
+    /// transitions, and records deadlocks, violated properties and run-time errors.
+    ///
+    /// A state is one that the system gave before, byte for byte.
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink);
+
+    /// Masks of `width` bytes such that every transition changes only bits of at least one mask. A search for
+    /// predecessors then looks only at states that differ within a mask. [`any_bits`] is always right.
+    fn write_masks(&self) -> Vec<Vec<u8>>;
+
+    /// A digest of everything that determines the state space. A search directory belongs to one digest.
+    fn digest(&self) -> [u8; 32];
+
+    /// What shows states, steps and properties to people: the system itself, or the description of the system that it
+    /// wraps.
+    fn description(&self) -> &dyn SystemDescription;
+
+    /// What else the system can do.
+    fn capabilities(&self) -> Capabilities<'_>;
+}
+
+/// What a [`StateSpace`] can do beside giving states. Build it field by field, so that a new capability has to be decided
+/// on wherever one system wraps another.
+#[derive(Clone, Default)]
+pub struct Capabilities<'s> {
+    /// How states and steps of the system stand for those of the system that it wraps. Absent if the system describes
+    /// itself, or if both have the same states and steps.
+    pub simulation: Option<&'s dyn Simulation>,
+    /// The system as one that can postpone transitions.
+    pub postponing: Option<&'s dyn PostponingStateSpace>,
+    /// The system as one whose transitions can be asleep.
+    pub sleep_sets: Option<&'s dyn SleepSetStateSpace>,
+    /// Which states are redundant beside others.
+    pub dominance: Option<Dominance>,
+}
+
+impl Capabilities<'_> {
+    /// Those of a plain system.
+    pub const NONE: Capabilities<'static> =
+        Capabilities { simulation: None, postponing: None, sleep_sets: None, dominance: None };
+}
+
+/// The write masks of a system about whose transitions nothing is known.
+pub fn any_bits(width: usize) -> Vec<Vec<u8>> {
+    vec![vec![0xff; width]]
+}

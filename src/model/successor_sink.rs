@@ -1,0 +1,305 @@
+//! Where expanded states put their results: candidates, counters and findings.
+
+use super::{
+    ActionCounts, ActionId, Counters, FaultKind, Findings, ModelError, OutOfSlots, Result,
+    Violation,
+};
+use std::error::Error;
+use std::mem::MaybeUninit;
+use std::ops::{AddAssign, ControlFlow};
+
+/// [`SuccessorSink::room`] gives at most this many bytes at a time.
+const ROOM_BYTES_MAX: usize = 64 << 10;
+
+/// Where [`StateSpace::expand`](super::StateSpace::expand) puts its results.
+///
+/// Candidates go into a flat buffer. When it is full, the engine is called to empty it: it sorts the buffer, drops
+/// duplicates, or writes it to disk. Counters only grow.
+///
+/// A sink exists only inside a call. An engine passes a closure to [`collect`](SuccessorSink::collect) or
+/// [`collect_in_batches`](SuccessorSink::collect_in_batches); a wrapper passes one to [`wrap`](SuccessorSink::wrap) or
+/// [`wrap_in_batches`](SuccessorSink::wrap_in_batches). So a failure inside cannot be lost.
+pub struct SuccessorSink<'a> {
+    width: usize,
+    buffer: &'a mut Vec<u8>,
+    limit: usize,
+    on_full: &'a mut (dyn FnMut(&mut Vec<u8>) -> ControlFlow<()> + 'a),
+    failed: Option<ModelError>,
+    counters: Counters,
+    action_counts: ActionCounts,
+    findings: Findings,
+}
+
+/// What came of expanding states, beside the candidates.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use]
+pub struct ExpansionOutcome {
+    /// The statistics.
+    pub counters: Counters,
+    /// How often each action was taken, where the model counts that.
+    pub action_counts: ActionCounts,
+    /// What was found wrong.
+    pub findings: Findings,
+}
+
+impl AddAssign for ExpansionOutcome {
+    fn add_assign(&mut self, other: ExpansionOutcome) {
+        self.counters += other.counters;
+        self.action_counts.merge(other.action_counts);
+        self.findings.merge(other.findings);
+    }
+}
+
+impl SuccessorSink<'_> {
+    /// Collects the candidates of `width` bytes that `run` adds in `buffer`, which grows as needed.
+    ///
+    /// # Errors
+    ///
+    /// The first failure; what is in the buffer is meaningless then.
+    pub fn collect(
+        width: usize,
+        buffer: &mut Vec<u8>,
+        run: impl FnOnce(&mut SuccessorSink),
+    ) -> Result<ExpansionOutcome> {
+        let go_on = |_: &mut Vec<u8>| ControlFlow::Continue(());
+        SuccessorSink::collect_in_batches(width, buffer, usize::MAX, go_on, run)
+    }
+
+    /// As [`collect`](SuccessorSink::collect), but calls `on_full` whenever the next candidate would make the buffer
+    /// longer than `limit` bytes; `on_full` empties the buffer. What is in the buffer at the end stays there.
+    ///
+    /// # Errors
+    ///
+    /// The first failure, and [`ModelError::BrokenOff`] after `on_full` broke off. An engine whose `on_full` has errors of
+    /// its own keeps them in a [`BreakOff`](super::BreakOff).
+    pub fn collect_in_batches(
+        width: usize,
+        buffer: &mut Vec<u8>,
+        limit: usize,
+        on_full: impl FnMut(&mut Vec<u8>) -> ControlFlow<()>,
+        run: impl FnOnce(&mut SuccessorSink),
+    ) -> Result<ExpansionOutcome> {
+        SuccessorSink::counting_on(ActionCounts::default(), width, buffer, limit, on_full, run)
+    }
+
+    /// As [`collect_in_batches`](SuccessorSink::collect_in_batches), adding to these counts of actions.
+    fn counting_on(
+        taken: ActionCounts,
+        width: usize,
+        buffer: &mut Vec<u8>,
+        limit: usize,
+        mut on_full: impl FnMut(&mut Vec<u8>) -> ControlFlow<()>,
+        run: impl FnOnce(&mut SuccessorSink),
+    ) -> Result<ExpansionOutcome> {
+        let (on_full, findings) = (&mut on_full, Findings::default());
+        let mut out = SuccessorSink {
+            width,
+            buffer,
+            limit,
+            on_full,
+            failed: None,
+            counters: Counters::default(),
+            action_counts: taken,
+            findings,
+        };
+        run(&mut out);
+        let SuccessorSink { failed, counters, action_counts, findings, .. } = out;
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(ExpansionOutcome { counters, action_counts, findings }),
+        }
+    }
+
+    /// Collects in `buffer` what a wrapped system adds. `None` if that failed: then this expansion has failed, too.
+    /// Action counts are added here. Counters and findings are for the caller to add, by
+    /// [`add_counters`](SuccessorSink::add_counters) and [`add_findings`](SuccessorSink::add_findings).
+    #[must_use]
+    pub fn wrap(
+        &mut self,
+        width: usize,
+        buffer: &mut Vec<u8>,
+        run: impl FnOnce(&mut SuccessorSink),
+    ) -> Option<ExpansionOutcome> {
+        self.wrap_in_batches(width, buffer, usize::MAX, |_, _| {}, run)
+    }
+
+    /// As [`wrap`](SuccessorSink::wrap), but calls `pass_on` with the buffer, which it empties, and with this sink
+    /// whenever the next candidate would make the buffer longer than `limit` bytes.
+    #[must_use]
+    pub fn wrap_in_batches(
+        &mut self,
+        width: usize,
+        buffer: &mut Vec<u8>,
+        limit: usize,
+        mut pass_on: impl FnMut(&mut Vec<u8>, &mut Self),
+        run: impl FnOnce(&mut SuccessorSink),
+    ) -> Option<ExpansionOutcome> {
+        // The counts move there and back, so that nothing is allocated for each state.
+        let taken = std::mem::take(&mut self.action_counts);
+        let on_full = |buffer: &mut Vec<u8>| {
+            pass_on(buffer, self);
+            ControlFlow::Continue(())
+        };
+        let collected = SuccessorSink::counting_on(taken, width, buffer, limit, on_full, run);
+        let mut collected = self.or_give_up(collected)?;
+        self.action_counts.merge(std::mem::take(&mut collected.action_counts));
+        Some(collected)
+    }
+
+    /// As [`wrap`](SuccessorSink::wrap), for transitions that are only examined: their actions are not counted.
+    #[must_use]
+    pub fn wrap_uncounted(
+        &mut self,
+        width: usize,
+        buffer: &mut Vec<u8>,
+        run: impl FnOnce(&mut SuccessorSink),
+    ) -> Option<ExpansionOutcome> {
+        let collected = SuccessorSink::collect(width, buffer, run);
+        self.or_give_up(collected)
+    }
+
+    /// The value; or nothing if there is none, and then this expansion has failed, too.
+    fn or_give_up<T>(&mut self, result: Result<T>) -> Option<T> {
+        result.map_err(|error| self.give_up(error)).ok()
+    }
+
+    /// Adds one candidate.
+    #[inline]
+    pub fn candidate(&mut self, key: &[u8]) {
+        debug_assert_eq!(key.len(), self.width);
+        self.counters.transitions += 1;
+        if self.buffer.len() + self.width > self.limit {
+            self.make_room();
+        }
+        if self.failed.is_none() {
+            self.buffer.extend_from_slice(key);
+        }
+    }
+
+    /// Adds one candidate that is a state and a value behind it.
+    pub fn record(&mut self, key: &[u8], value: &[u8]) {
+        debug_assert_eq!(key.len() + value.len(), self.width);
+        self.counters.transitions += 1;
+        if self.buffer.len() + self.width > self.limit {
+            self.make_room();
+        }
+        if self.failed.is_none() {
+            self.buffer.extend_from_slice(key);
+            self.buffer.extend_from_slice(value);
+        }
+    }
+
+    /// Room in which candidates are written in place: as many bytes as fit now, at least those of one candidate, and
+    /// `slack` more.
+    pub fn room(&mut self, slack: usize) -> &mut [MaybeUninit<u8>] {
+        if self.buffer.len() + self.width > self.limit {
+            self.make_room();
+        }
+        if self.failed.is_some() {
+            self.buffer.clear();
+        }
+        let left = self.limit.saturating_sub(self.buffer.len());
+        let bytes = left.min(ROOM_BYTES_MAX).max(self.width);
+        self.buffer.reserve(bytes + slack);
+        &mut self.buffer.spare_capacity_mut()[..bytes + slack]
+    }
+
+    /// Adds the candidates that were written at the start of the room.
+    ///
+    /// # Safety
+    ///
+    /// So many bytes at the start of the room have been written, and they are whole candidates.
+    pub unsafe fn advance(&mut self, bytes: usize) {
+        debug_assert!(bytes.is_multiple_of(self.width));
+        debug_assert!(bytes <= self.buffer.capacity() - self.buffer.len());
+        self.counters.transitions += (bytes / self.width) as u64;
+        // SAFETY: the caller has written them, and they are within the capacity.
+        unsafe { self.buffer.set_len(self.buffer.len() + bytes) };
+    }
+
+    #[cold]
+    fn make_room(&mut self) {
+        if self.failed.is_none() && (self.on_full)(self.buffer).is_break() {
+            self.failed = Some(ModelError::BrokenOff);
+        }
+    }
+
+    /// Fails: the system cannot compute successors of a state, for this reason. The search ends with an error, and its
+    /// last checkpoint stands. Only the first reason is kept.
+    pub fn fail(&mut self, reason: impl Into<Box<dyn Error + Send + Sync>>) {
+        self.give_up(ModelError::failed(reason));
+    }
+
+    /// Ends the expansion with an error. Only the first error is kept.
+    pub fn give_up(&mut self, error: ModelError) {
+        self.failed.get_or_insert(error);
+    }
+
+    /// Records that `check` fails in `state`, or in a step from it. If only a slot for a process is missing, the
+    /// expansion fails instead.
+    pub fn record_finding(&mut self, check: Violation, state: &[u8]) {
+        match check {
+            Violation::Fault(FaultKind::NoSlot(process), _) => self.fail(OutOfSlots(process)),
+            check => self.findings.record(check, state),
+        }
+    }
+
+    /// Counts transitions that an assumption of the model excludes.
+    pub fn count_excluded(&mut self, transitions: u64) {
+        self.counters.transitions += transitions;
+        self.counters.excluded += transitions;
+    }
+
+    /// Counts states that were expanded by fewer than all of their transitions.
+    pub fn count_partially_expanded(&mut self, states: u64) {
+        self.counters.partially_expanded += states;
+    }
+
+    /// Counts states that were passed through and are no candidates.
+    pub fn count_skipped(&mut self, states: u64) {
+        self.counters.skipped += states;
+    }
+
+    /// Counts transitions that are not followed, as no violation is reachable behind them.
+    pub fn count_pruned(&mut self, transitions: u64) {
+        self.counters.transitions += transitions;
+        self.counters.pruned += transitions;
+    }
+
+    /// Adds what a wrapped model counted, except for the transitions that gave its candidates: the wrapper adds
+    /// candidates of its own for these.
+    pub fn add_counters(&mut self, wrapped: Counters) {
+        self.counters += wrapped;
+        self.counters.transitions -= wrapped.candidates();
+    }
+
+    /// Counts taken actions.
+    pub fn count_actions(&mut self, actions: impl Iterator<Item = ActionId>) {
+        actions.for_each(|it| self.action_counts.add(it, 1));
+    }
+
+    /// Adds counts of actions that were taken outside this expansion.
+    pub fn add_action_counts(&mut self, taken: ActionCounts) {
+        self.action_counts.merge(taken);
+    }
+
+    /// The counts of at least so many actions, to be increased in place.
+    pub fn counts(&mut self, actions: usize) -> &mut [u64] {
+        self.action_counts.at_least(actions)
+    }
+
+    /// Adds findings of a wrapped system.
+    pub fn add_findings(&mut self, findings: Findings) {
+        self.findings.merge(findings);
+    }
+
+    /// Transitions counted so far.
+    pub fn transitions(&self) -> u64 {
+        self.counters.transitions
+    }
+
+    /// Whether the expansion has failed: candidates are no longer collected, and the system may return.
+    pub fn has_failed(&self) -> bool {
+        self.failed.is_some()
+    }
+}
