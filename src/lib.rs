@@ -6,7 +6,7 @@
 //! stopped, or killed, goes on where it was if it has a directory.
 //!
 //! ```
-//! use spillway::{TransitionSystem, Verdict};
+//! use spillway::{SearchVerdict, TransitionSystem};
 //!
 //! /// Two processes that take two locks, each in its own order.
 //! struct Locks;
@@ -34,7 +34,7 @@
 //! }
 //!
 //! let found = spillway::check(&Locks)?;
-//! assert_eq!(found.verdict(), Verdict::Violated);
+//! assert_eq!(found.verdict(), SearchVerdict::Violated);
 //! assert!(found.to_string().contains("deadlock"));
 //! # Ok::<(), spillway::Error>(())
 //! ```

@@ -239,6 +239,14 @@ fn a_planted_unsafe_is_found() {
 
 #[test]
 fn files_that_documents_name_are_there() {
+    let code = ["src", "spill", "tests", "examples", "benches", "stateright", "fuzz"];
+    let code: Vec<String> = code.into_iter().flat_map(sources).map(|it| it.0).collect();
+    // A file of Rust is also named by the end of its path.
+    let is_tail = |word: &str| {
+        let is_part = |it: char| it.is_alphanumeric() || "_/.-".contains(it);
+        let is_file = word.ends_with(".rs") && word.chars().all(is_part);
+        !is_file || code.iter().any(|it| it == word || it.ends_with(&format!("/{word}")))
+    };
     let documents = ["README.md", "CONTRIBUTING.md"].map(|it| (it.to_string(), read(it)));
     for (document, text) in documents.into_iter().chain(files_below("docs", "md")) {
         for word in text.split('`').skip(1).step_by(2) {
@@ -250,6 +258,9 @@ fn files_that_documents_name_are_there() {
                 let there = root().join(word).exists();
                 assert!(there, "{document} names `{word}`, which is not there");
             }
+            // Tutorials name the files of the reader's own project.
+            let is_ours = !document.starts_with("docs/tutorials/");
+            assert!(!is_ours || is_tail(word), "{document} names `{word}`, which is not there");
         }
         // Pages name others by where these lie from theirs.
         let folder = root().join(&document).parent().unwrap().to_path_buf();
@@ -262,6 +273,9 @@ fn files_that_documents_name_are_there() {
     for (file, text) in sources("src").into_iter().chain(sources("spill")) {
         for page in text.split('`').filter(|it| it.starts_with("docs/")) {
             assert!(root().join(page).exists(), "{file} names `{page}`, which is not there");
+        }
+        for word in text.split('`') {
+            assert!(is_tail(word), "{file} names `{word}`, which is not there");
         }
     }
 }

@@ -5,11 +5,11 @@ use super::collector::CheckCollector;
 use super::failure::CommandFailure;
 use super::{output, say};
 use crate::escape;
-use crate::front::{CycleLabel, LANGUAGES, Language};
+use crate::front::{LANGUAGES, Language};
 use crate::report::TraceDisplayOptions;
-use crate::session::config::{ConfigError, PropertyConfig};
+use crate::session::config::ConfigError;
 use crate::session::{
-    CheckConfig, PropertyRequest, RunLimits, SavedCheck, SavedLimits, SearchBudget, SearchOutputs,
+    CheckConfig, RunLimits, RunProperty, SavedCheck, SavedLimits, SearchBudget, SearchOutputs,
     SlotCounts,
 };
 use std::path::{Path, PathBuf};
@@ -42,14 +42,18 @@ impl ModelInput {
                 CommandFailure::wrong(format!("there is no language {name}\n  help: use {known}"))
             })
         });
-        Ok(ModelInput {
+        Ok(ModelInput::in_language(path, language.transpose()?, config.clone()))
+    }
+
+    fn in_language(path: &Path, language: Option<&'static Language>, config: CheckConfig) -> Self {
+        ModelInput {
             path: path.to_path_buf(),
-            language: language.transpose()?,
+            language,
             texts: Vec::new(),
-            config: config.clone(),
+            config,
             slots: SlotCounts::new(),
             deadline: None,
-        })
+        }
     }
 }
 
@@ -57,14 +61,7 @@ impl From<&ModelArgs> for ModelInput {
     fn from(args: &ModelArgs) -> ModelInput {
         let mut config = CheckConfig::default();
         args.apply(&mut config);
-        ModelInput {
-            path: args.model.clone(),
-            language: args.language,
-            texts: Vec::new(),
-            config,
-            slots: SlotCounts::new(),
-            deadline: None,
-        }
+        ModelInput::in_language(&args.model, args.language, config)
     }
 }
 
@@ -272,14 +269,8 @@ impl CheckCommand {
     }
 
     /// The property of runs that is checked, if one is.
-    pub(super) fn property(&self) -> Option<PropertyRequest<'_>> {
-        let PropertyConfig { ltl, automata, acceptance, non_progress, .. } =
-            &self.config.properties;
-        let formula = ltl.first().map(|it| PropertyRequest::Formula(it));
-        let automaton = automata.first().map(|it| PropertyRequest::Automaton(it));
-        let accept = acceptance.then_some(PropertyRequest::Labels(CycleLabel::Accept));
-        let progress = non_progress.then_some(PropertyRequest::Labels(CycleLabel::Progress));
-        formula.or(automaton).or(accept).or(progress)
+    pub(super) fn property(&self) -> Option<RunProperty> {
+        self.config.properties.run_properties().next()
     }
 
     /// Whether its time is up.

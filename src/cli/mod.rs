@@ -197,7 +197,7 @@ fn check_once(command: &CheckCommand) -> CommandResult {
     let properties = &command.config.properties;
     // A check of one property reads the model together with it.
     if let (Some(wanted), false) = (command.property(), properties.are_several()) {
-        return liveness::check(command, wanted, preparation);
+        return liveness::check(command, wanted.request(), preparation);
     }
     let (model, warned) = model::open_quietly(&command.model)?;
     let plan = CheckPlan::of(&command.config, &model)?;

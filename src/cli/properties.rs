@@ -98,7 +98,7 @@ fn begin_or_resume(command: CheckCommand) -> CommandResult {
 fn begin(command: &CheckCommand) -> CommandResult {
     let preparation = SearchPreparation::begin(&command.run);
     if let Some(property) = command.property() {
-        return liveness::check(command, property, preparation);
+        return liveness::check(command, property.request(), preparation);
     }
     preparation.enter(SearchPhase::Reading);
     let (model, warned) = model::open_quietly(&command.model)?;

@@ -195,6 +195,31 @@ pub enum BinaryOp {
     Implies,
 }
 
+impl BinaryOp {
+    /// All of them.
+    pub const ALL: [BinaryOp; 19] = [
+        BinaryOp::Add,
+        BinaryOp::Subtract,
+        BinaryOp::Multiply,
+        BinaryOp::Divide,
+        BinaryOp::Remainder,
+        BinaryOp::BitAnd,
+        BinaryOp::BitOr,
+        BinaryOp::BitXor,
+        BinaryOp::ShiftLeft,
+        BinaryOp::ShiftRight,
+        BinaryOp::Equal,
+        BinaryOp::NotEqual,
+        BinaryOp::Less,
+        BinaryOp::LessEqual,
+        BinaryOp::Greater,
+        BinaryOp::GreaterEqual,
+        BinaryOp::And,
+        BinaryOp::Or,
+        BinaryOp::Implies,
+    ];
+}
+
 /// Which quantifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantifier {

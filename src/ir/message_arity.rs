@@ -4,13 +4,13 @@
 //! channel it is can be known only at run time, and SPIN accepts the same of a channel that is named. The rules are those
 //! of SPIN's verifier:
 //!
-//! - a send stores 0 to the fields that it gives no value, drops the values for which there is no field, reports an error,
-//!   and goes on;
-//! - a receive of fewer fields drops the others, reports an error, and goes on; if it compares every field that it names,
-//!   and looks at the first message only, it fails;
-//! - a receive of more fields fails once a message is there and the fields that exist match. The only field of a message is
-//!   an exception: further fields are read as 0, an error is reported, and the step goes on;
-//! - a receive that leaves the message in the channel, and a poll, may name fewer fields.
+//! - A send stores 0 to the fields that it gives no value. It drops the values for which there is no field, reports an
+//!   error, and goes on.
+//! - A receive of fewer fields drops the others, reports an error, and goes on. It fails if it compares every field that it
+//!   names and looks at the first message only.
+//! - A receive of more fields fails once a message is there and the fields that exist match. The only field of a message is
+//!   an exception: further fields are read as 0, an error is reported, and the step goes on.
+//! - A receive that leaves the message in the channel may name fewer fields. So may a poll.
 
 use super::{Communication, ReceivePattern};
 use crate::model::FaultKind;

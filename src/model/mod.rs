@@ -11,7 +11,7 @@
 //! | --- | --- | --- |
 //! | a Rust type with states and actions | [`TransitionSystem`] | everything; states are serialized and packed for you |
 //! | states as bytes of one fixed width | [`StateSpace`] and [`SystemDescription`] | everything, without serialization |
-//! | a system that wraps another (a reduction) | [`StateSpace`], and [`Simulation`] if its steps differ | traces in steps of the wrapped system |
+//! | a system that wraps another (a reduction) | [`StateSpace`], and [`StepwiseSimulation`] if its states differ, or [`Simulation`] if its steps do, too | traces in steps of the wrapped system |
 //!
 //! # The contract of a state space
 //!
@@ -93,8 +93,8 @@ pub use postponing::{ObligationSink, PostponingStateSpace};
 pub use property::{Property, PropertyExpectation};
 pub use search_outcome::{SearchLimits, SearchOutcome, SearchVerdict};
 pub use simulation::{
-    Simulation, concrete_violating_state, concretise_single_step, is_action_hidden,
-    original_action_counts, preserves_depth,
+    Simulation, StepwiseSimulation, concrete_violating_state, concretise_single_step,
+    is_action_hidden, original_action_counts, preserves_depth,
 };
 pub use sleep_sets::SleepSetStateSpace;
 pub use state_value::StateValue;

@@ -43,6 +43,54 @@ pub trait Simulation {
     fn preserves_depth(&self) -> bool;
 }
 
+/// A state space each of whose transitions stands for one transition of another. Only its states differ, so that is all
+/// there is to say, and the rest of its [`Simulation`] follows.
+pub trait StepwiseSimulation: Sized {
+    /// As [`Simulation::concrete_space`].
+    fn concrete_space(&self) -> &dyn StateSpace;
+
+    /// As [`Simulation::represents`].
+    fn represents(&self, own: &[u8], concrete: &[u8]) -> bool;
+}
+
+impl<S: StepwiseSimulation> Simulation for S {
+    fn concrete_space(&self) -> &dyn StateSpace {
+        StepwiseSimulation::concrete_space(self)
+    }
+
+    fn represents(&self, own: &[u8], concrete: &[u8]) -> bool {
+        StepwiseSimulation::represents(self, own, concrete)
+    }
+
+    fn concretise_step(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        concretise_single_step(self, from, to)
+    }
+
+    fn intermediate_states(&self, _: &[u8], _: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        Ok(None)
+    }
+
+    fn concrete_violation_path(&self, _: &[u8], _: Violation) -> Result<Vec<Vec<u8>>> {
+        Ok(Vec::new())
+    }
+
+    fn equivalent_violations(&self, _: Violation) -> Vec<Violation> {
+        Vec::new()
+    }
+
+    fn hides_action(&self, _: ActionId) -> bool {
+        false
+    }
+
+    fn concrete_action_counts(&self, taken: ActionCounts) -> ActionCounts {
+        taken
+    }
+
+    fn preserves_depth(&self) -> bool {
+        true
+    }
+}
+
 /// The simulations between a system and the one that describes it, the outermost first.
 fn simulations(model: &dyn StateSpace) -> impl Iterator<Item = &dyn Simulation> {
     std::iter::successors(model.capabilities().simulation, |simulation| {

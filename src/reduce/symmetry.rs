@@ -31,9 +31,9 @@ mod search;
 mod tests;
 
 use crate::model::{
-    ActionCounts, ActionId, Capabilities, Counters, ModelError, ObligationSink,
-    PostponingStateSpace, Result, Simulation, StateSpace, SuccessorSink, SystemDescription,
-    Violation, any_bits, concretise_single_step,
+    ActionCounts, ActionId, Capabilities, Counters, ObligationSink, PostponingStateSpace, Result,
+    Simulation, StateSpace, SuccessorSink, SystemDescription, Violation, any_bits,
+    concretise_single_step,
 };
 pub use exchange::ElementExchange;
 
@@ -602,11 +602,11 @@ impl Simulation for SymmetryModel<'_> {
         }
     }
 
-    fn intermediate_states(&self, _: &[u8], _: &[u8]) -> Result<Option<Vec<Vec<u8>>>, ModelError> {
+    fn intermediate_states(&self, _: &[u8], _: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         Ok(None)
     }
 
-    fn concrete_violation_path(&self, _: &[u8], _: Violation) -> Result<Vec<Vec<u8>>, ModelError> {
+    fn concrete_violation_path(&self, _: &[u8], _: Violation) -> Result<Vec<Vec<u8>>> {
         Ok(Vec::new())
     }
 

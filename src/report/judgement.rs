@@ -28,6 +28,17 @@ pub enum PropertyVerdict {
     Unchecked,
 }
 
+impl From<SearchVerdict> for PropertyVerdict {
+    /// The verdict on the property that a search is about.
+    fn from(verdict: SearchVerdict) -> PropertyVerdict {
+        match verdict {
+            SearchVerdict::Verified => PropertyVerdict::Held,
+            SearchVerdict::Violated => PropertyVerdict::Violated,
+            SearchVerdict::Incomplete => PropertyVerdict::Open,
+        }
+    }
+}
+
 impl PropertyVerdict {
     /// As reports call it.
     pub fn name(self) -> &'static str {
@@ -223,6 +234,32 @@ impl JudgementReport {
     }
 }
 
+/// Adds the judgements of another search of the same model. Of each property the verdict of the search that checked it counts.
+pub fn merge_judgements(all: &mut Vec<PropertyJudgement>, more: Vec<PropertyJudgement>) {
+    for judgement in more {
+        match all.iter_mut().find(|it| it.id == judgement.id) {
+            None => all.push(judgement),
+            Some(known) if known.verdict == PropertyVerdict::Unchecked => *known = judgement,
+            Some(_) => {}
+        }
+    }
+}
+
+/// Moves violated properties to the front.
+pub fn sort_violated_first(all: &mut [PropertyJudgement]) {
+    all.sort_by_key(|it| it.verdict != PropertyVerdict::Violated);
+}
+
+/// The verdict on all properties that were checked.
+pub fn overall_verdict(all: &[PropertyJudgement]) -> SearchVerdict {
+    let is_any = |verdict| all.iter().any(|it| it.verdict == verdict);
+    match (is_any(PropertyVerdict::Violated), is_any(PropertyVerdict::Open)) {
+        (true, _) => SearchVerdict::Violated,
+        (false, true) => SearchVerdict::Incomplete,
+        (false, false) => SearchVerdict::Verified,
+    }
+}
+
 #[cfg(feature = "cli")]
 impl JudgementReport {
     /// The judgements of several searches of a model. Of each property the verdict of the search that checked it counts.
@@ -239,18 +276,9 @@ impl JudgementReport {
             merged.seconds += seconds;
             merged.told += &told;
             merged.way = merged.way.or(way);
-            for judgement in all {
-                match merged.all.iter_mut().find(|it| it.id == judgement.id) {
-                    None => merged.all.push(judgement),
-                    Some(known) if known.verdict == PropertyVerdict::Unchecked => {
-                        *known = judgement
-                    }
-                    Some(_) => {}
-                }
-            }
+            merge_judgements(&mut merged.all, all);
         }
-        // Those that are violated come first.
-        merged.all.sort_by_key(|it| it.verdict != PropertyVerdict::Violated);
+        sort_violated_first(&mut merged.all);
         merged
     }
 
@@ -261,12 +289,7 @@ impl JudgementReport {
 
     /// The verdict on all properties that were checked.
     pub fn verdict(&self) -> SearchVerdict {
-        let is_any = |verdict| self.all.iter().any(|it| it.verdict == verdict);
-        match (is_any(PropertyVerdict::Violated), is_any(PropertyVerdict::Open)) {
-            (true, _) => SearchVerdict::Violated,
-            (false, true) => SearchVerdict::Incomplete,
-            (false, false) => SearchVerdict::Verified,
-        }
+        overall_verdict(&self.all)
     }
 }
 

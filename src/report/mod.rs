@@ -43,7 +43,10 @@ pub use json::{
 };
 #[cfg(feature = "cli")]
 pub use judgement::{JudgementReport, judgement_as_json, of_runs as judgements_of_runs};
-pub use judgement::{PropertyJudgement, PropertyVerdict, judgements};
+pub use judgement::{
+    PropertyJudgement, PropertyVerdict, judgements, merge_judgements, overall_verdict,
+    sort_violated_first,
+};
 pub use lasso::{ViolatingRun, ViolatingRunEnd};
 #[cfg(feature = "cli")]
 pub use page::{

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Where a model puts steps off, a round also expands states of the round before, by the rest of their
-//! steps: those none of whose successors was new (`external/again.rs`).
+//! steps: those none of whose successors was new (`external/reexpansion.rs`).
 //!
 //! Delayed duplicate detection for breadth-first search is Munagala and Ranade's (1999), brought
 //! to model checking by Stern and Dill (1998) and to large disks by Korf (2003); here both the

@@ -25,18 +25,15 @@ impl RunProperty {
     /// Those that a configuration asks for, of a model.
     fn requested(properties: &PropertyConfig, model: &TextModel) -> Vec<RunProperty> {
         let own = model.run_properties();
-        let formulas = properties.ltl.iter().flat_map(|text| match text.as_str() {
-            ALL_FORMULAS if !own.contains(&ALL_FORMULAS) => {
-                own.iter().map(|&it| it.to_owned()).collect()
+        let formula = |name: &&str| RunProperty::Formula((*name).to_owned());
+        let expanded = properties.run_properties().flat_map(|property| match &property {
+            RunProperty::Formula(text) if text == ALL_FORMULAS && !own.contains(&ALL_FORMULAS) => {
+                own.iter().map(formula).collect()
             }
-            _ => vec![text.clone()],
+            _ => vec![property],
         });
-        let formulas = formulas.map(RunProperty::Formula);
-        let automata = properties.automata.iter().cloned().map(RunProperty::Automaton);
-        let accept = properties.acceptance.then_some(RunProperty::Acceptance);
-        let progress = properties.non_progress.then_some(RunProperty::NonProgress);
         let mut all: Vec<RunProperty> = Vec::new();
-        for property in formulas.chain(automata).chain(accept).chain(progress) {
+        for property in expanded {
             if !all.contains(&property) {
                 all.push(property);
             }
@@ -170,6 +167,17 @@ fn run_config(config: &CheckConfig, property: &RunProperty, decided: &[String]) 
     let SearchConfig { shortest, no_coverage, .. } = config.search;
     runs.search = SearchConfig { shortest, no_coverage, ..SearchConfig::default() };
     runs
+}
+
+impl PropertyConfig {
+    /// The properties of runs that are asked for, as they are written.
+    pub fn run_properties(&self) -> impl Iterator<Item = RunProperty> {
+        let formulas = self.ltl.iter().cloned().map(RunProperty::Formula);
+        let automata = self.automata.iter().cloned().map(RunProperty::Automaton);
+        let accept = self.acceptance.then_some(RunProperty::Acceptance);
+        let progress = self.non_progress.then_some(RunProperty::NonProgress);
+        formulas.chain(automata).chain(accept).chain(progress)
+    }
 }
 
 impl CheckConfig {

@@ -293,8 +293,7 @@ impl PropertyConfig {
 
     /// Whether properties of runs are asked for.
     pub fn asks_runs(&self) -> bool {
-        let PropertyConfig { ltl, automata, acceptance, non_progress, .. } = self;
-        !ltl.is_empty() || !automata.is_empty() || *acceptance || *non_progress
+        self.run_properties().next().is_some()
     }
 
     /// Whether properties of states and steps are asked for in particular.
@@ -304,10 +303,8 @@ impl PropertyConfig {
 
     /// Whether more is asked for than one property of runs.
     pub fn are_several(&self) -> bool {
-        let PropertyConfig { ltl, automata, acceptance, non_progress, .. } = self;
-        let labels = usize::from(*acceptance) + usize::from(*non_progress);
-        let is_all = ltl.iter().any(|it| it == ALL_FORMULAS);
-        is_all || ltl.len() + automata.len() + labels + usize::from(self.asks_states()) > 1
+        let is_all = self.ltl.iter().any(|it| it == ALL_FORMULAS);
+        is_all || self.run_properties().count() + usize::from(self.asks_states()) > 1
     }
 
     /// Has exactly these checks of states and steps count as violations.

@@ -11,6 +11,7 @@ use crate::budget::AnalysisBudget;
 use crate::front::{Language, Options};
 use crate::report::{
     PropertyJudgement, PropertyVerdict, TraceDisplayOptions, ViolatingRun, judgements,
+    merge_judgements, overall_verdict, sort_violated_first,
 };
 use crate::search::{SearchControl, SearchVerdict};
 use crate::source::SourceMap;
@@ -112,23 +113,7 @@ pub struct CheckReport {
 impl CheckReport {
     /// The verdict on all properties.
     pub fn verdict(&self) -> SearchVerdict {
-        let has = |verdict| self.properties.iter().any(|it| it.verdict == verdict);
-        match (has(PropertyVerdict::Violated), has(PropertyVerdict::Open)) {
-            (true, _) => SearchVerdict::Violated,
-            (false, true) => SearchVerdict::Incomplete,
-            (false, false) => SearchVerdict::Verified,
-        }
-    }
-
-    fn add(&mut self, judgements: Vec<PropertyJudgement>, text: String) {
-        for judgement in judgements {
-            match self.properties.iter_mut().find(|it| it.id == judgement.id) {
-                None => self.properties.push(judgement),
-                Some(known) if known.verdict == PropertyVerdict::Unchecked => *known = judgement,
-                Some(_) => {}
-            }
-        }
-        self.texts.push(text);
+        overall_verdict(&self.properties)
     }
 }
 
@@ -180,10 +165,11 @@ impl TextCheck<'_> {
             let dir = dir.map(|it| if is_several { it.join(&search.folder) } else { it.clone() });
             let (judgements, text) =
                 retry_with_slots(|slots| self.search(search, slots, dir.as_deref(), &control))?;
-            report.add(judgements, text);
+            merge_judgements(&mut report.properties, judgements);
+            report.texts.push(text);
         }
         report.properties.retain(|it| it.verdict != PropertyVerdict::Unchecked);
-        report.properties.sort_by_key(|it| it.verdict != PropertyVerdict::Violated);
+        sort_violated_first(&mut report.properties);
         Ok(report)
     }
 
@@ -296,11 +282,7 @@ fn search_runs(
                 (result.summary, run)
             }
         };
-        let verdict = match summary.verdict() {
-            SearchVerdict::Verified => PropertyVerdict::Held,
-            SearchVerdict::Violated => PropertyVerdict::Violated,
-            SearchVerdict::Incomplete => PropertyVerdict::Open,
-        };
+        let verdict = PropertyVerdict::from(summary.verdict());
         let (kind, name) = check.property();
         let judgement = PropertyJudgement::of_runs(kind, name, verdict);
         let text =

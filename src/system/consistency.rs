@@ -40,7 +40,7 @@ const WALK: u64 = 200;
 ///
 /// ```
 /// # struct Counter;
-/// # use spillway::{TransitionSystem, Packed, agree};
+/// # use spillway::{PackedSystem, TransitionSystem, check_consistency};
 /// # impl TransitionSystem for Counter {
 /// #     type State = u8;
 /// #     type Action = ();
@@ -48,7 +48,7 @@ const WALK: u64 = 200;
 /// #     fn actions(&self, _: &u8, actions: &mut Vec<()>) { actions.push(()) }
 /// #     fn next(&self, state: &u8, _: &()) -> Option<u8> { Some((state + 1) % 9) }
 /// # }
-/// agree(&Packed::new(&Counter), 1000, 1)?;
+/// check_consistency(&PackedSystem::new(&Counter), 1000, 1)?;
 /// # Ok::<(), spillway::ModelInconsistency>(())
 /// ```
 ///

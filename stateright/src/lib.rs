@@ -88,7 +88,7 @@
 //! let counter = Counter(100);
 //! let model = Stateright::new(&counter);
 //! let found = model.check().memory(64 << 20).run()?;
-//! assert_eq!((found.verdict(), found.states()), (spillway::Verdict::Verified, 101));
+//! assert_eq!((found.verdict(), found.states()), (spillway::SearchVerdict::Verified, 101));
 //! assert_eq!(found.example("full")?.unwrap().depth(), 50);
 //! # Ok::<(), spillway::Error>(())
 //! ```

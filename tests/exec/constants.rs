@@ -1,7 +1,7 @@
 //! What front ends compute of known operands is what the operators mean; where there is no result,
 //! the operation is left to the step that meets its fault.
 
-use crate::definition::{BINARY, Expected, UNARY, binary, integers, unary};
+use crate::definition::{Expected, UNARY, binary, integers, unary};
 use spillway::front::{Language, Options, dve, murphi, promela};
 use spillway::ir::{Arithmetic, BinaryOp, Expr, ExprKind, Stmt, StmtKind, UnaryOp};
 use spillway::source::SourceMap;
@@ -127,7 +127,7 @@ impl Dialect {
             .iter()
             .flat_map(|&it| UNARY.into_iter().filter_map(move |to| self.unary(to, it)));
         self.check(on_one.collect());
-        for operator in BINARY {
+        for operator in BinaryOp::ALL {
             let on_two = integers.iter().flat_map(|&left| {
                 integers.iter().filter_map(move |&right| self.binary(operator, left, right))
             });

@@ -3,7 +3,7 @@
 
 use crate::compare::all_agree;
 use crate::definition::{
-    BINARY, Expected, UNARY, binary, fewer_integers, integers, is_integer, mathematical, unary,
+    Expected, UNARY, binary, fewer_integers, integers, is_integer, mathematical, unary,
 };
 use proptest::prelude::*;
 use spillway::exec::Interp;
@@ -37,7 +37,7 @@ fn the_shared_arithmetic_is_as_defined() {
                 }
             }
             for (operator, &right) in
-                BINARY.iter().flat_map(|&it| integers.iter().map(move |right| (it, right)))
+                BinaryOp::ALL.iter().flat_map(|&it| integers.iter().map(move |right| (it, right)))
             {
                 let got = arithmetic.binary(operator, left, right).map_err(FaultKind::from);
                 let expected = binary(arithmetic, operator, left, right);
@@ -105,7 +105,7 @@ fn ranges_of_small_integers_hold_all_results() {
     for (arithmetic, left) in
         ARITHMETICS.into_iter().flat_map(|it| pairs(-3..=3).map(move |to| (it, to)))
     {
-        for (right, operator) in pairs(-2..=4).flat_map(|it| BINARY.map(|to| (it, to))) {
+        for (right, operator) in pairs(-2..=4).flat_map(|it| BinaryOp::ALL.map(|to| (it, to))) {
             for one in left.0..=left.1 {
                 for other in right.0..=right.1 {
                     ranges_hold(arithmetic, operator, (left, right), (one, other)).unwrap_or_else(
@@ -125,7 +125,9 @@ fn ranges_of_small_integers_hold_all_results() {
 /// Where there is no operand there is no result, unless it is not asked for.
 #[test]
 fn nothing_comes_of_nothing() {
-    for (arithmetic, operator) in ARITHMETICS.into_iter().flat_map(|it| BINARY.map(|to| (it, to))) {
+    for (arithmetic, operator) in
+        ARITHMETICS.into_iter().flat_map(|it| BinaryOp::ALL.map(|to| (it, to)))
+    {
         let range = |left, right| interval::binary(arithmetic, operator, left, right).range;
         assert!(is_none(range(interval::NONE, (0, 1))), "{operator:?}");
         for left in [0, 1] {
@@ -168,7 +170,7 @@ proptest! {
         ),
     ) {
         for arithmetic in ARITHMETICS {
-            for operator in BINARY {
+            for operator in BinaryOp::ALL {
                 ranges_hold(arithmetic, operator, (left, right), (one, other))
                     .map_err(|it| TestCaseError::fail(format!("{arithmetic:?} {operator:?}: {it}")))?;
             }
@@ -227,7 +229,7 @@ impl Operations {
             let expected = unary(arithmetic, operator, left);
             self.add(format!("{operator:?} {left}"), operation, expected);
         }
-        for (operator, left, right) in BINARY.iter().flat_map(|&operator| {
+        for (operator, left, right) in BinaryOp::ALL.iter().flat_map(|&operator| {
             let pairs =
                 integers.iter().flat_map(|&one| integers.iter().map(move |&two| (one, two)));
             pairs.map(move |(left, right)| (operator, left, right))

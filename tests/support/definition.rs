@@ -9,28 +9,6 @@ pub type Expected = Result<i64, FaultKind>;
 
 pub const UNARY: [UnaryOp; 3] = [UnaryOp::Negate, UnaryOp::Not, UnaryOp::Complement];
 
-pub const BINARY: [BinaryOp; 19] = [
-    BinaryOp::Add,
-    BinaryOp::Subtract,
-    BinaryOp::Multiply,
-    BinaryOp::Divide,
-    BinaryOp::Remainder,
-    BinaryOp::BitAnd,
-    BinaryOp::BitOr,
-    BinaryOp::BitXor,
-    BinaryOp::ShiftLeft,
-    BinaryOp::ShiftRight,
-    BinaryOp::Equal,
-    BinaryOp::NotEqual,
-    BinaryOp::Less,
-    BinaryOp::LessEqual,
-    BinaryOp::Greater,
-    BinaryOp::GreaterEqual,
-    BinaryOp::And,
-    BinaryOp::Or,
-    BinaryOp::Implies,
-];
-
 /// The bits of a word.
 fn word(arithmetic: Arithmetic) -> i128 {
     if arithmetic == Arithmetic::Wrapping32 { 32 } else { 64 }

@@ -13,28 +13,6 @@ use crate::source::Span;
 /// The locals that expressions are made of.
 const LOCALS: usize = 3;
 
-const OPERATORS: [BinaryOp; 19] = [
-    BinaryOp::Add,
-    BinaryOp::Subtract,
-    BinaryOp::Multiply,
-    BinaryOp::Divide,
-    BinaryOp::Remainder,
-    BinaryOp::BitAnd,
-    BinaryOp::BitOr,
-    BinaryOp::BitXor,
-    BinaryOp::ShiftLeft,
-    BinaryOp::ShiftRight,
-    BinaryOp::Equal,
-    BinaryOp::NotEqual,
-    BinaryOp::Less,
-    BinaryOp::LessEqual,
-    BinaryOp::Greater,
-    BinaryOp::GreaterEqual,
-    BinaryOp::And,
-    BinaryOp::Or,
-    BinaryOp::Implies,
-];
-
 struct LocalRanges(Arithmetic, [Interval; LOCALS]);
 
 struct LocalValues(Arithmetic, [i64; LOCALS]);
@@ -101,7 +79,7 @@ fn random_expr(random: &mut SplitMix64, depth: usize) -> Expr {
             let operand = *part(random);
             ExprKind::Convert(Box::new(NumberConversion { operand, pieces }))
         }
-        _ => ExprKind::Binary(pick(random, &OPERATORS), part(random), part(random)),
+        _ => ExprKind::Binary(pick(random, &BinaryOp::ALL), part(random), part(random)),
     };
     Expr::new(kind, Span::default())
 }

@@ -251,11 +251,7 @@ fn write_page(
 ) -> Result<(), CommandFailure> {
     let (events, name) = (dir.map(events::read), dir.map(|it| it.display().to_string()));
     let mut page: ReportPage<'_> = page;
-    let came = match page.verdict {
-        SearchVerdict::Verified => PropertyVerdict::Held,
-        SearchVerdict::Violated => PropertyVerdict::Violated,
-        SearchVerdict::Incomplete => PropertyVerdict::Open,
-    };
+    let came = PropertyVerdict::from(page.verdict);
     if let Some(path) = &args.outputs.report {
         let (events, dir) = (events.as_deref().unwrap_or_default(), name.as_deref());
         page = ReportPage { events, dir, ..page };

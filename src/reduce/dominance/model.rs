@@ -5,9 +5,8 @@ use crate::analysis::monotonicity::DominanceSense;
 use crate::ir::Layout;
 use crate::ir::layout::{CellId, StateValidator};
 use crate::model::{
-    ActionCounts, ActionId, Capabilities, Dominance, ExpansionOutcome, ModelError, Result,
-    Simulation, StateSpace, SuccessorSink, SystemDescription, Violation, any_bits,
-    concretise_single_step, stop_request,
+    Capabilities, Dominance, ExpansionOutcome, StateSpace, StepwiseSimulation, SuccessorSink,
+    SystemDescription, any_bits, stop_request,
 };
 use std::sync::Arc;
 
@@ -183,7 +182,7 @@ impl StateSpace for DominanceModel<'_> {
     }
 }
 
-impl Simulation for DominanceModel<'_> {
+impl StepwiseSimulation for DominanceModel<'_> {
     fn concrete_space(&self) -> &dyn StateSpace {
         &*self.model
     }
@@ -196,33 +195,5 @@ impl Simulation for DominanceModel<'_> {
             self.pack(below, &mut packed);
             packed == own
         }
-    }
-
-    fn concretise_step(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
-        concretise_single_step(self, from, to)
-    }
-
-    fn intermediate_states(&self, _: &[u8], _: &[u8]) -> Result<Option<Vec<Vec<u8>>>, ModelError> {
-        Ok(None)
-    }
-
-    fn concrete_violation_path(&self, _: &[u8], _: Violation) -> Result<Vec<Vec<u8>>, ModelError> {
-        Ok(Vec::new())
-    }
-
-    fn equivalent_violations(&self, _: Violation) -> Vec<Violation> {
-        Vec::new()
-    }
-
-    fn hides_action(&self, _: ActionId) -> bool {
-        false
-    }
-
-    fn concrete_action_counts(&self, taken: ActionCounts) -> ActionCounts {
-        taken
-    }
-
-    fn preserves_depth(&self) -> bool {
-        true
     }
 }

@@ -4,8 +4,8 @@ use super::{DoomAnalysis, NAME};
 use crate::exec::Interp;
 use crate::ir::ActionId;
 use crate::model::{
-    ActionCounts, Capabilities, ModelError, Result, Simulation, StateSpace, SuccessorSink,
-    SystemDescription, Violation, any_bits, concretise_single_step, stop_request,
+    ActionCounts, Capabilities, Result, Simulation, StateSpace, SuccessorSink, SystemDescription,
+    Violation, any_bits, concretise_single_step, stop_request,
 };
 use std::sync::Arc;
 
@@ -142,7 +142,7 @@ impl Simulation for ShortcutModel<'_> {
         false
     }
 
-    fn intermediate_states(&self, _: &[u8], _: &[u8]) -> Result<Option<Vec<Vec<u8>>>, ModelError> {
+    fn intermediate_states(&self, _: &[u8], _: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         Ok(None)
     }
 }

@@ -23,8 +23,8 @@ use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::ir::layout::{CellId, StateValidator};
 use crate::ir::{Layout, Program, Variable};
 use crate::model::{
-    ActionCounts, ActionId, Capabilities, Counters, ModelError, Result, Simulation, StateSpace,
-    SuccessorSink, SystemDescription, Violation, any_bits, concretise_single_step,
+    Capabilities, Counters, StateSpace, StepwiseSimulation, SuccessorSink, SystemDescription,
+    any_bits,
 };
 use crate::numbers::grouped;
 use std::collections::BTreeSet;
@@ -254,7 +254,7 @@ impl StateSpace for LinearSetModel<'_> {
     }
 }
 
-impl Simulation for LinearSetModel<'_> {
+impl StepwiseSimulation for LinearSetModel<'_> {
     fn concrete_space(&self) -> &dyn StateSpace {
         &*self.model
     }
@@ -265,33 +265,5 @@ impl Simulation for LinearSetModel<'_> {
             .into_iter()
             .all(|it| it.len() >= bytes && self.codes.is_state(&it[..bytes]));
         are_states && self.represented(own) == self.represented(below)
-    }
-
-    fn concretise_step(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
-        concretise_single_step(self, from, to)
-    }
-
-    fn intermediate_states(&self, _: &[u8], _: &[u8]) -> Result<Option<Vec<Vec<u8>>>, ModelError> {
-        Ok(None)
-    }
-
-    fn concrete_violation_path(&self, _: &[u8], _: Violation) -> Result<Vec<Vec<u8>>, ModelError> {
-        Ok(Vec::new())
-    }
-
-    fn equivalent_violations(&self, _: Violation) -> Vec<Violation> {
-        Vec::new()
-    }
-
-    fn hides_action(&self, _: ActionId) -> bool {
-        false
-    }
-
-    fn concrete_action_counts(&self, taken: ActionCounts) -> ActionCounts {
-        taken
-    }
-
-    fn preserves_depth(&self) -> bool {
-        true
     }
 }

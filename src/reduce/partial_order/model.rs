@@ -9,8 +9,8 @@ use crate::analysis::bit_sets;
 use crate::analysis::instances::InstanceSets;
 use crate::exec::{SelectiveStateSpace, split_by_ends};
 use crate::model::{
-    ActionCounts, ActionId, Capabilities, ModelError, ObligationSink, PostponingStateSpace, Result,
-    Simulation, StateSpace, SuccessorSink, SystemDescription, Violation, any_bits, stop_request,
+    ActionCounts, ActionId, Capabilities, ObligationSink, PostponingStateSpace, Result, Simulation,
+    StateSpace, SuccessorSink, SystemDescription, Violation, any_bits, stop_request,
 };
 use crate::reduce::buffer_pool::BufferPool;
 use crate::reduce::simultaneous::{SimultaneousSets, SimultaneousSteps};
@@ -423,7 +423,7 @@ impl Simulation for PartialOrderModel<'_> {
         false
     }
 
-    fn concrete_violation_path(&self, _: &[u8], _: Violation) -> Result<Vec<Vec<u8>>, ModelError> {
+    fn concrete_violation_path(&self, _: &[u8], _: Violation) -> Result<Vec<Vec<u8>>> {
         Ok(Vec::new())
     }
 

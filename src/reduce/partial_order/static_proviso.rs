@@ -1,10 +1,10 @@
 //! An order of states that most steps climb, and that none climbs for ever: a cycle has a step that does
 //! not climb.
 //!
-//! Whoever puts steps off in a state and goes on to one above it comes to an end, so what is put off is
-//! taken up in time if it is taken up wherever nothing above is reached. This does what covering sets of
-//! actions do that every cycle has one of (Kurshan, Levin, Minea, Peled and Yenigün, "Static partial order
-//! reduction", 1998), but by values: a step is looked at with the states it leads from and to.
+//! A run that only climbs comes to an end. So it is enough to take up postponed steps in each state from which no step that
+//! is taken climbs. Covering sets of actions, of which every cycle has one, do the same (Kurshan, Levin, Minea, Peled and
+//! Yenigün, "Static partial order reduction", 1998). Here values decide: a step is examined with the states it leads from
+//! and to.
 //!
 //! The order compares the processes one after another, each by where it is. Locations that lie on no common
 //! cycle are in the order in which control comes to them. Of those on a cycle a counter decides first that

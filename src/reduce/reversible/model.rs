@@ -358,7 +358,7 @@ impl Simulation for ProgenitorModel<'_> {
         false
     }
 
-    fn intermediate_states(&self, _: &[u8], _: &[u8]) -> Result<Option<Vec<Vec<u8>>>, ModelError> {
+    fn intermediate_states(&self, _: &[u8], _: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         Ok(None)
     }
 

@@ -18,7 +18,7 @@
 //! make the run shorter, by one for each set that has a step of it; if none has, it is what a stubborn set puts off. The
 //! proof, and what keeps that from being put off for ever, is in `docs/reductions/simultaneous.md`.
 //!
-//! Which sets these are partial order says (`partial_order/further.rs`), of which this is one more method; here is how
+//! Which sets these are partial order says (`partial_order/multi_stubborn.rs`), of which this is one more method; here is how
 //! their steps are taken.
 
 use crate::analysis::bit_sets;

@@ -10,8 +10,8 @@
 //! nobody has to hold them all to find one.
 
 use crate::model::{
-    ActionCounts, ActionId, Capabilities, Findings, ModelError, Simulation, StateSpace,
-    SuccessorSink, SystemDescription, Violation, any_bits, concretise_single_step,
+    Capabilities, Findings, StateSpace, StepwiseSimulation, SuccessorSink, SystemDescription,
+    any_bits,
 };
 use crate::search::model_failure;
 use spill::values::MinOperator;
@@ -276,54 +276,13 @@ impl StateSpace for TaggedModel<'_> {
     }
 }
 
-impl Simulation for TaggedModel<'_> {
+impl StepwiseSimulation for TaggedModel<'_> {
     fn concrete_space(&self) -> &dyn StateSpace {
         self.model
     }
 
     fn represents(&self, tagged: &[u8], state: &[u8]) -> bool {
         tagged.get(TAG..) == Some(state)
-    }
-
-    fn concretise_step(
-        &self,
-        _: &[u8],
-        from: &[u8],
-        to: &[u8],
-    ) -> std::result::Result<Option<Vec<Vec<u8>>>, ModelError> {
-        concretise_single_step(self, from, to)
-    }
-
-    fn intermediate_states(
-        &self,
-        _: &[u8],
-        _: &[u8],
-    ) -> std::result::Result<Option<Vec<Vec<u8>>>, ModelError> {
-        Ok(None)
-    }
-
-    fn concrete_violation_path(
-        &self,
-        _: &[u8],
-        _: Violation,
-    ) -> std::result::Result<Vec<Vec<u8>>, ModelError> {
-        Ok(Vec::new())
-    }
-
-    fn equivalent_violations(&self, _: Violation) -> Vec<Violation> {
-        Vec::new()
-    }
-
-    fn hides_action(&self, _: ActionId) -> bool {
-        false
-    }
-
-    fn concrete_action_counts(&self, taken: ActionCounts) -> ActionCounts {
-        taken
-    }
-
-    fn preserves_depth(&self) -> bool {
-        true
     }
 }
 
