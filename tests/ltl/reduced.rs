@@ -10,7 +10,7 @@ use serde_json::Value;
 use spillway::budget::AnalysisBudget;
 use spillway::exec::{ExecutionMode, Executor};
 use spillway::front::{Language, Options};
-use spillway::model::StepOutcome;
+use spillway::model::{StepOutcome, SystemDescription};
 use spillway::reduce::ReductionKind;
 use spillway::reduce::claim::{ClaimProduct, FiniteRunPolicy};
 use spillway::reduce::partial_order::PartialOrderMethod;

@@ -10,7 +10,7 @@ use crate::support::{Random, is_large};
 use spillway::Check;
 use spillway::budget::AnalysisBudget;
 use spillway::ir::validate;
-use spillway::model::{CheckSelection, Violation, memory};
+use spillway::model::{CheckSelection, SystemDescription, Violation, memory};
 use spillway::reduce::slice::ProgramSlice;
 use spillway::reduce::{PreservedProperties, PropertyClass};
 use spillway::reduce::{ReductionConfig, ReductionPlan};

@@ -8,7 +8,9 @@ use spillway::Check;
 use spillway::exec::Interp;
 use spillway::front::{Language, Options};
 use spillway::ir::{Program, Stmt, StmtKind, validate};
-use spillway::model::{Simulation, StateSpace, StepDescription, StepOutcome, memory};
+use spillway::model::{
+    Simulation, StateSpace, StepDescription, StepOutcome, SystemDescription, memory,
+};
 use spillway::reduce::rewriting::{ProgramForm, RewrittenProgram};
 use spillway::reduce::{ReductionConfig, ReductionPlan};
 use spillway::search::{CheckSelection, SearchLimits, SearchOutcome, SearchVerdict};
