@@ -197,7 +197,7 @@ fn what_is_looked_for_matters() {
     assert_eq!(found_in("dve", &text("x < 3"), NO_DEADLOCK), NONE);
     let others = CheckSelection { assertions: false, ..NO_DEADLOCK };
     assert_eq!(found_in("dve", &text("x < 3"), others), "P.x down");
-    let why = "a deadlock may be missed where values of `P.x` are left out: look for none (--no-deadlock)";
+    let why = "a deadlock may be missed where values of `P.x` are left out";
     assert_eq!(found_in("dve", &text("x > 3"), CheckSelection::ALL), why);
     let read = text("x > 3").replace("guard x < 9; effect x = x + 1", "effect x = x + (x < 9)");
     assert_eq!(found_in("dve", &read, CheckSelection::ALL), "P.x down");
