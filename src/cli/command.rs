@@ -152,8 +152,7 @@ impl SessionOptions {
 
     /// The memory of a search that begins, or goes on.
     pub(super) fn budget(&self, goes_on: bool) -> SearchBudget {
-        let RunLimits { memory, threads, exec, .. } = self.limits;
-        SearchBudget { memory, threads, exec, goes_on, counts: false }
+        SearchBudget::of(&self.limits, goes_on)
     }
 
     /// How a counterexample is shown.

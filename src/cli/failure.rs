@@ -203,6 +203,7 @@ impl From<Error> for CommandFailure {
             Error::Unreadable(_)
             | Error::IllFormed(_)
             | Error::Sample(_)
+            | Error::FrequencyTable(_)
             | Error::Create(..)
             | Error::Taken(_, DirectoryConflict::Running(_))
             | Error::NoSearch(_)

@@ -37,7 +37,6 @@ pub(super) struct SearchPreparation {
     /// Who stops the command, and what it is at.
     pub(super) control: Arc<SearchControl>,
     signals: RefCell<Option<SignalHandlers>>,
-    memory: u64,
     /// Dropped first, which wakes the thread.
     done: RefCell<Option<Sender<()>>>,
     thread: RefCell<Option<JoinHandle<()>>>,
@@ -60,11 +59,9 @@ impl SearchPreparation {
         let run = move || watch.run(&ended);
         // Where there is no thread to be had, nothing is shown, and only a second signal ends the process.
         let thread = std::thread::Builder::new().spawn(run).ok();
-        let memory = args.limits.memory;
         SearchPreparation {
             control,
             signals,
-            memory,
             done: RefCell::new(Some(done)),
             thread: RefCell::new(thread),
         }
@@ -75,12 +72,7 @@ impl SearchPreparation {
         self.control.progress.enter(phase);
     }
 
-    /// What each analysis may take.
-    pub(super) fn analysis_budget(&self) -> AnalysisBudget<'_> {
-        AnalysisBudget::new(self.memory, &*self.control)
-    }
-
-    /// The same for analyses that were made before, when the search began.
+    /// The budget of each analysis that was made before, when the search began.
     pub(super) fn largest_budget(&self) -> AnalysisBudget<'_> {
         AnalysisBudget::largest_watched(&*self.control)
     }

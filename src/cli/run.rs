@@ -17,7 +17,7 @@ use super::{
 };
 use crate::escape;
 use crate::exec::{Executor, Interp};
-use crate::reduce::{ReductionPlan, ReductionRefusal};
+use crate::reduce::ReductionRefusal;
 use crate::report::{self, Report, ViolationReport};
 use crate::search::checkpoint::SavedSearch;
 use crate::search::control::SearchPhase;
@@ -25,8 +25,8 @@ use crate::search::trace::Counterexample;
 use crate::search::{SearchControl, SearchVerdict};
 use crate::session::config::{CheckKind, PropertyConfig};
 use crate::session::{
-    DirectoryContents, Fairness, PreparedSearch, ReductionSettings, SearchBudget, SearchDirectory,
-    SearchJob, Session, TextModel, UnreducedSearch, check_room, reject_empty_scope,
+    CheckConfig, DirectoryContents, Fairness, ReadySession, ReductionChoice, SearchBudget,
+    SearchDirectory, SearchedModel, Session, TextModel, TextSearch, UnreducedSearch,
 };
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub(super) fn check(
         let help = "--ltl, --automaton, --acceptance and --non-progress ask about them";
         return Err(CommandFailure::wrong(format!("{why}\n  help: {help}")));
     }
-    check_but((args, None), model, preparation)
+    begin(args, None, model, &preparation)
 }
 
 /// The same of errors in steps alone, where every run that meets none is known to have the property of this name.
@@ -67,55 +67,41 @@ pub(super) fn check_errors(
     // What there is to warn of in it was told before.
     preparation.enter(SearchPhase::Reading);
     let (model, _) = super::model::open_quietly(&args.model)?;
-    check_but((&args, Some(known)), model, preparation)
+    begin(&args, Some(known), model, &preparation)
 }
 
-/// How a search is begun, and a property of the model that is known to hold.
-type SearchSetup<'a> = (&'a CheckCommand, Option<&'a str>);
-
-fn check_but(
-    (args, known): SearchSetup<'_>,
+/// Begins a search, where the property of this name is known to hold.
+fn begin(
+    args: &CheckCommand,
+    known: Option<&str>,
     model: TextModel,
-    preparation: SearchPreparation,
+    preparation: &SearchPreparation,
 ) -> CommandResult {
     let config = &args.config;
-    let wanted = config.search.reduction_request();
-    let (model, _) = model.in_key_order(config.search.key_order, &preparation.control)?;
-    let limits = config.search_limits();
-    let mut about = model.about(&limits);
-    known.into_iter().for_each(|name| about.scope.set_known(name));
-    reject_empty_scope(&about)?;
-    trail::refuse(args.run.spin_trail.as_deref(), &model)?;
-    let budget = SearchBudget { counts: limits.coverage, ..args.run.budget(false) };
-    let plan = ReductionPlan::new(wanted.selection.clone(), limits.checks);
-    let analysis = preparation.analysis_budget();
-    let runs = model.runnable(&plan, &analysis, |it| preparation.executor(it, budget));
-    let again = config.search.shortest.then(|| runs.clone());
-    let storage = storage::untrained(&config.search);
+    storage::reject_flags_of_other_stores(&config.search)?;
     let control = &preparation.control;
-    let settings =
-        ReductionSettings { limits: &limits, storage: &storage, control, budget: &analysis };
-    let searched = model.reduced(runs, wanted, settings);
-    reduce::refuse_store(args, &searched)?;
+    let (model, _) = model.in_key_order(config.search.key_order, control)?;
+    trail::refuse(args.run.spin_trail.as_deref(), &model)?;
+    let search = TextSearch::new(&model, config, false, control).with_known_property(known);
+    let request = config.search.reduction_request();
+    let reduced = search.reduce(ReductionChoice::Requested(request))?;
+    warn_of_reductions(args, reduced.searched())?;
+    let storage = reduced.storage()?;
+    let stored = reduced.store(storage)?;
+    let (control, signals) = preparation.end();
+    let ready = stored.begin(args.dir.as_deref(), &args.run.saved_limits())?;
+    notify::set_directory(&ready.session.directory.path);
+    SessionRun::new(&model, ready, &args.run, control).run(true, signals)
+}
+
+/// Rejects reductions that do not go with how states are stored. Warns of those that are asked for and not used.
+fn warn_of_reductions(args: &CheckCommand, searched: &SearchedModel) -> Result<(), CommandFailure> {
+    reduce::refuse_store(args, searched)?;
     for ReductionRefusal { name, reason: why, .. } in searched.stack().refusals() {
         warn(format!("warning: {name} is left out: {}", report::print_refusal(why)));
     }
-    reduce::unused_reductions(args, &searched).iter().for_each(|it| warn(format!("warning: {it}")));
-    let storage = storage::wanted(&config.search, searched.model(), &preparation)?;
-    let width = searched.model().width();
-    let plan = budget.plan(&model, storage.stored_width(searched.model()))?;
-    check_room(&storage, &plan, width)?;
-    let job = SearchJob::new(config, &model, &searched, &storage);
-    let wished = searched.wished();
-    let unreduced = again.map(|runs| model.unreduced(runs, wished, config, &storage, &analysis));
-    let (control, signals) = preparation.end();
-    let directory = SearchDirectory::create(args.dir.as_deref(), &job, args.run.limits.disk_limit)?;
-    notify::set_directory(&directory.path);
-    directory.save_limits(&args.run.saved_limits())?;
-    let session =
-        Session::new(PreparedSearch { searched, about, limits, storage, plan }, directory);
-    let sitting = SessionRun::new(&model, session, &args.run, control, unreduced);
-    sitting.run(None, true, signals)
+    reduce::unused_reductions(args, searched).iter().for_each(|it| warn(format!("warning: {it}")));
+    Ok(())
 }
 
 /// `spillway resume`, in a directory with its job and its last checkpoint.
@@ -125,48 +111,22 @@ pub(super) fn resume(
     contents: DirectoryContents,
     preparation: SearchPreparation,
 ) -> CommandResult {
-    let DirectoryContents { ref job, saved, .. } = contents;
+    let job = &contents.job;
     let model = job.model(&args.dir)?;
     trail::refuse(args.run.spin_trail.as_deref(), &model)?;
-    let (config, limits) = (job.config(), job.limits(args.run.limits.max_states));
-    let budget = SearchBudget { counts: limits.coverage, ..args.run.budget(true) };
-    let about = model.about(&limits);
-    // What was applied when the search began is applied again, whatever the memory budget is now.
-    let largest = preparation.largest_budget();
-    let executor = |it| preparation.executor(it, budget);
-    let runs = model.runnable(&job.wished(), &largest, executor);
+    let config = CheckConfig { limits: args.run.limits.clone(), ..job.config() };
     let storage = job.storage(&args.dir, model.searched().model().width())?;
-    preparation.check_not_stopped()?;
-    let again = job.wants_shortest().then(|| runs.clone());
-    let searched = match job.undecided() {
-        None => model.searched_by(runs, &largest),
-        Some(reduce) => {
-            let (control, analysis) = (&preparation.control, preparation.analysis_budget());
-            let settings = ReductionSettings {
-                limits: &limits,
-                storage: &storage,
-                control,
-                budget: &analysis,
-            };
-            let searched = model.reduced(runs, reduce, settings);
-            directory.decide(&SearchJob::new(&config, &model, &searched, &storage))?;
-            searched
-        }
-    };
-    // Before it was decided nothing was searched.
-    let saved = saved.filter(|_| job.undecided().is_none());
-    if saved.as_ref().is_some_and(|it| it.verdict != 0) && !job.wants_shortest() {
+    let search = TextSearch::new(&model, &config, true, &preparation.control);
+    let reduced =
+        search.with_storage(Some(storage.clone())).reduce(ReductionChoice::of_job(job))?;
+    let is_over = contents.saved.as_ref().is_some_and(|it| it.verdict != 0);
+    if is_over && job.undecided().is_none() && !job.wants_shortest() {
         say_ended();
     }
-    let plan = budget.plan(&model, storage.stored_width(searched.model()))?;
-    directory.save_changed_limits(&args.run.saved_limits())?;
-    let wished = searched.wished();
-    let unreduced = again.map(|runs| model.unreduced(runs, wished, &config, &storage, &largest));
+    let stored = reduced.store(storage)?;
     let (control, signals) = preparation.end();
-    let session =
-        Session::new(PreparedSearch { searched, about, limits, storage, plan }, directory);
-    let sitting = SessionRun::new(&model, session, &args.run, control, unreduced);
-    sitting.run(saved, false, signals)
+    let ready = stored.resume_in(directory, contents, &args.run.saved_limits())?;
+    SessionRun::new(&model, ready, &args.run, control).run(false, signals)
 }
 
 /// Says that there is nothing left to search.
@@ -185,6 +145,8 @@ pub(super) fn executor(model: &Interp, budget: SearchBudget) -> Executor<'_> {
 struct SessionRun<'a> {
     model: &'a TextModel,
     session: Session<'a>,
+    /// The last checkpoint; nothing if there is none.
+    saved: Option<SavedSearch>,
     args: &'a SessionOptions,
     control: Arc<SearchControl>,
     /// For a search for a shorter counterexample, if that is wanted.
@@ -196,14 +158,15 @@ struct SessionRun<'a> {
 impl<'a> SessionRun<'a> {
     fn new(
         model: &'a TextModel,
-        session: Session<'a>,
+        ready: ReadySession<'a>,
         args: &'a SessionOptions,
         control: Arc<SearchControl>,
-        unreduced: Option<UnreducedSearch<'a>>,
     ) -> Self {
+        let ReadySession { session, saved, unreduced } = ready;
         SessionRun {
             model,
             session,
+            saved,
             args,
             control,
             unreduced,
@@ -212,13 +175,9 @@ impl<'a> SessionRun<'a> {
     }
 
     /// Searches and tells the result. Where there were too few slots, nothing is left of a search that is new.
-    fn run(
-        mut self,
-        saved: Option<SavedSearch>,
-        is_new: bool,
-        mut signals: SignalHandlers,
-    ) -> CommandResult {
+    fn run(mut self, is_new: bool, mut signals: SignalHandlers) -> CommandResult {
         let control = self.control.clone();
+        let saved = self.saved.take();
         let directory = &self.session.directory;
         let note = progress::note(directory);
         let display = ProgressDisplay::of_search(&control, directory, self.args, note);

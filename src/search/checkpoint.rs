@@ -21,7 +21,7 @@ use spill::{
 use std::sync::Arc;
 
 /// The manifest's format. The version covers every file of a search directory.
-pub const FORMAT: PayloadFormat = PayloadFormat { magic: *b"SPILLWAY", version: 24 };
+pub const FORMAT: PayloadFormat = PayloadFormat { magic: *b"SPILLWAY", version: 25 };
 
 /// A search at rest.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]

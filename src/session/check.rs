@@ -2,17 +2,16 @@
 
 use super::config::ModelConfig;
 use super::memory_budget::SearchBudget;
-use super::reduction_request::ReductionSettings;
-use super::searched_model::{DecidedReductions, ModelSummary, SearchedModel};
+use super::searched_model::{ModelSummary, SearchedModel};
+use super::text_search::{ReadySession, ReductionChoice, StoredSearch, TextSearch};
 use super::{
-    CheckConfig, CheckResult, Error, EventuallyCheck, ExecutableProgram, PreparedSearch, RunLimits,
-    SavedLimits, SearchDirectory, SearchJob, SearchOutputs, Session, TextModel, check_room,
+    CheckConfig, CheckResult, DirectoryContents, Error, EventuallyCheck, PreparedSearch, RunLimits,
+    SavedLimits, SearchDirectory, SearchJob, SearchOutputs, TextModel, check_room,
     reject_empty_scope,
 };
-use crate::budget::AnalysisBudget;
 use crate::exec::ExecutionMode;
 use crate::model::{StateSpace, TransitionSystem};
-use crate::reduce::{ReductionConfig, ReductionPlan, ReductionRequest, ReductionStack};
+use crate::reduce::{ReductionConfig, ReductionPlan, ReductionStack};
 use crate::report::{CheckScope, RUST};
 use crate::search::{CheckSelection, SearchControl, SearchLimits, StateStorage};
 use crate::source::SourceMap;
@@ -38,7 +37,8 @@ pub struct Check<'m> {
     /// Bytes of a state of a Rust type, if that is said.
     state_bytes: Option<usize>,
     config: CheckConfig,
-    storage: StateStorage,
+    /// How states are stored, if not as the configuration says.
+    storage: Option<StateStorage>,
     /// Whether a model from a text is reduced as it wishes itself, and not as the configuration says.
     is_reduced_as_wished: bool,
     dir: Option<PathBuf>,
@@ -123,7 +123,7 @@ impl<'m> Check<'m> {
             subject,
             state_bytes: None,
             config,
-            storage: StateStorage::default(),
+            storage: None,
             is_reduced_as_wished: true,
             dir: None,
             control: None,
@@ -222,9 +222,9 @@ impl<'m> Check<'m> {
         self
     }
 
-    /// How states are stored; by default as compressed sorted runs.
+    /// How states are stored, whatever the configuration says; by default as compressed sorted runs.
     pub fn storage(mut self, storage: StateStorage) -> Self {
-        self.storage = storage;
+        self.storage = Some(storage);
         self
     }
 
@@ -282,174 +282,99 @@ impl<'m> Check<'m> {
         }
     }
 
-    /// What the search checks and when it stops.
-    fn search_limits(&self) -> SearchLimits {
-        let stop_within_level = match &self.subject {
-            CheckSubject::Rust(it) => it.stops_within_level,
-            CheckSubject::Text(_) => false,
-        };
-        SearchLimits { stop_within_level, ..self.config.search_limits() }
-    }
-
     /// Searches with states of a Rust type that have so many bytes, if that is said.
     fn attempt(
         &self,
         state_bytes: Option<usize>,
         control: &Arc<SearchControl>,
     ) -> Result<CheckResult<'m>, Error> {
-        let Check { subject, config, storage, dir, .. } = self;
-        let RunLimits { memory, threads, disk_limit, exec, .. } = config.limits;
-        let limits = &self.search_limits();
-        let goes_on = dir.as_deref().is_some_and(SearchDirectory::has_search);
-        let budget = SearchBudget { memory, threads, exec, goes_on, counts: true };
-        let settings = SearchSettings { config, limits, storage, budget };
-        let mut unreduced = None;
-        let (prepared, job) = match subject {
-            CheckSubject::Text(model) => {
-                let decided = dir.as_deref().filter(|_| goes_on).map(SearchDirectory::decided);
-                let decided = decided.transpose()?;
-                let resolved = || config.search.reduction_request();
-                let request = (!self.is_reduced_as_wished).then(resolved);
-                let how = ReductionChoice::of(request, decided);
-                let plan = how.plan(model, limits.checks);
-                let analysis = AnalysisBudget::new(budget.memory, &**control);
-                let runs = model.runnable(&plan, &analysis, |it| {
-                    let _heeding = control.heed();
-                    budget.executor(it)
-                });
-                let again = config.search.shortest.then(|| runs.clone());
-                let ready = prepare_text(model, runs, &settings, how, control)?;
-                let wished = ready.0.searched.wished();
-                let shorter = |it| model.unreduced(it, wished, config, storage, &analysis);
-                unreduced = again.map(shorter);
-                ready
-            }
-            CheckSubject::Rust(it) => {
-                prepare_rust((it.model)(state_bytes), it.name.clone(), &settings)?
-            }
+        let Check { subject, config, dir, .. } = self;
+        let dir = dir.as_deref();
+        let goes_on = dir.is_some_and(SearchDirectory::has_search);
+        let stored = match subject {
+            CheckSubject::Text(model) => self.store_text(model, goes_on, control)?,
+            CheckSubject::Rust(it) => self.store_rust(it, state_bytes, goes_on, control)?,
         };
-        check_room(storage, &prepared.plan, prepared.searched.model().width())?;
-        let (directory, saved) = match dir {
-            Some(path) if goes_on => SearchDirectory::resume(path, &job, disk_limit)?,
-            path => (SearchDirectory::create(path.as_deref(), &job, disk_limit)?, None),
+        let limits = SavedLimits::new(config.limits.clone(), SearchOutputs::default());
+        let ready = match dir.filter(|_| goes_on) {
+            Some(dir) => stored.resume(dir, &limits)?,
+            None => stored.begin(dir, &limits)?,
         };
-        let disk_limit = directory.disk.limit();
-        let limits_to_save = RunLimits { disk_limit, ..config.limits.clone() };
-        directory.save_limits(&SavedLimits::new(limits_to_save, SearchOutputs::default()))?;
-        let session = Session::new(prepared, directory);
+        let ReadySession { session, saved, unreduced } = ready;
         let mut session = session.with_stop_conditions(self.levels_max, self.is_enough.clone());
         if let CheckSubject::Rust(it) = subject {
             let promised = (it.promised)(session.searched().model().width());
-            session.set_eventually_checks(promised, memory / 4)?;
+            session.set_eventually_checks(promised, config.limits.memory / 4)?;
         }
         let outcome = session.run(saved, control)?;
         let shortened = unreduced.map(|it| session.shorten(it, control));
         let failed = shortened.and_then(Result::err);
         Ok(CheckResult::new(session, control.clone(), outcome, failed))
     }
-}
 
-/// How a model from a text is to be reduced.
-enum ReductionChoice {
-    /// As it wishes itself.
-    AsWished,
-    /// As it was decided when the search began.
-    AsDecided(DecidedReductions),
-    /// As it is asked for.
-    Asked(ReductionRequest),
-}
-
-impl ReductionChoice {
-    /// What was asked for, if anything was, in a search of which something was decided, if it goes on.
-    fn of(
-        request: Option<ReductionRequest>,
-        decided: Option<DecidedReductions>,
-    ) -> ReductionChoice {
-        match (request, decided) {
-            (None, _) => ReductionChoice::AsWished,
-            (Some(request), Some(decided)) if request.is_tried && !decided.is_open => {
-                ReductionChoice::AsDecided(decided)
-            }
-            (Some(request), _) => ReductionChoice::Asked(request),
-        }
-    }
-
-    /// The reductions by which the model's program is rewritten, in a search for some checks.
-    fn plan(&self, model: &TextModel, checks: CheckSelection) -> ReductionPlan {
-        let selection = match self {
-            ReductionChoice::AsWished => &model.wished.selection,
-            ReductionChoice::AsDecided(decided) => &decided.wished.selection,
-            ReductionChoice::Asked(request) => &request.selection,
+    /// The search of a model that is a text, but for its directory.
+    fn store_text(
+        &self,
+        model: &'m TextModel,
+        goes_on: bool,
+        control: &SearchControl,
+    ) -> Result<StoredSearch<'m>, Error> {
+        let choice = match self.is_reduced_as_wished {
+            true => ReductionChoice::OfModel,
+            false => self.reduction_choice(goes_on)?,
         };
-        ReductionPlan::new(selection.clone(), checks)
+        let search = TextSearch::new(model, &self.config, goes_on, control);
+        let reduced = search.with_storage(self.storage.clone()).reduce(choice)?;
+        let storage = reduced.storage()?;
+        reduced.store(storage)
     }
-}
 
-/// What a search is prepared with.
-struct SearchSettings<'s> {
-    config: &'s CheckConfig,
-    limits: &'s SearchLimits,
-    storage: &'s StateStorage,
-    budget: SearchBudget,
-}
-
-/// Prepares a search of a model from a text, and what its directory keeps.
-fn prepare_text<'m>(
-    model: &'m TextModel,
-    runs: ExecutableProgram<'m>,
-    settings: &SearchSettings<'_>,
-    how: ReductionChoice,
-    control: &SearchControl,
-) -> Result<(PreparedSearch<'m>, SearchJob), Error> {
-    let SearchSettings { config, limits, storage, budget } = *settings;
-    let about = model.about(limits);
-    reject_empty_scope(&about)?;
-    let analysis = AnalysisBudget::new(budget.memory, control);
-    let searched = match how {
-        ReductionChoice::AsWished => model.searched_by(runs, &analysis),
-        // What was applied when the search began is applied again, whatever the memory budget is now.
-        ReductionChoice::AsDecided(decided) => {
-            model.reduced_as(runs, decided, &AnalysisBudget::largest_watched(control))
-        }
-        ReductionChoice::Asked(reduce) => {
-            let settings = ReductionSettings { limits, storage, control, budget: &analysis };
-            model.reduced(runs, reduce, settings)
-        }
-    };
-    if control.is_stopped() && !searched.is_undecided() {
-        return Err(Error::Stopped(control.progress.describe_phase()));
+    /// The reductions that the configuration asks for. What the first states decide was decided when the search began.
+    fn reduction_choice(&self, goes_on: bool) -> Result<ReductionChoice, Error> {
+        let request = self.config.search.reduction_request();
+        let dir = self.dir.as_deref().filter(|_| goes_on && request.is_tried);
+        let job = dir.map(|dir| DirectoryContents::read(dir).map(|it| it.job)).transpose()?;
+        Ok(match job.filter(|it| it.undecided().is_none()) {
+            Some(job) => ReductionChoice::of_job(&job),
+            None => ReductionChoice::Requested(request),
+        })
     }
-    let plan = budget.plan(model, storage.stored_width(searched.model()))?;
-    let job = SearchJob::new(config, model, &searched, storage);
-    let (limits, storage) = (limits.clone(), storage.clone());
-    Ok((PreparedSearch { searched, about, limits, storage, plan }, job))
-}
 
-/// Prepares a search of a Rust type, and what its directory keeps.
-fn prepare_rust<'m>(
-    model: Box<dyn StateSpace + 'm>,
-    name: String,
-    settings: &SearchSettings<'_>,
-) -> Result<(PreparedSearch<'m>, SearchJob), Error> {
-    let SearchSettings { config, limits, storage, budget } = *settings;
-    let scope = CheckScope::of_model(model.description(), &limits.checks);
-    let job = SearchJob::of_rust(config, &name, &*model, storage);
-    let sources = Cow::Owned(SourceMap::default());
-    let about = ModelSummary {
-        name: name.into(),
-        language: RUST,
-        key_order: "declared",
-        sources,
-        conditions: &[],
-        claim: None,
-        scope,
-    };
-    reject_empty_scope(&about)?;
-    let searched =
-        SearchedModel::new(model, ReductionStack::default(), None, ReductionPlan::default());
-    let plan = budget.plan_for_rust(storage.stored_width(searched.model()))?;
-    let (limits, storage) = (limits.clone(), storage.clone());
-    Ok((PreparedSearch { searched, about, limits, storage, plan }, job))
+    /// The search of a Rust type, but for its directory.
+    fn store_rust(
+        &self,
+        rust: &RustType<'m>,
+        state_bytes: Option<usize>,
+        goes_on: bool,
+        control: &SearchControl,
+    ) -> Result<StoredSearch<'m>, Error> {
+        let model = (rust.model)(state_bytes);
+        let config = &self.config;
+        let stop_within_level = rust.stops_within_level;
+        let limits = SearchLimits { stop_within_level, ..config.search_limits() };
+        let about = ModelSummary {
+            name: rust.name.clone().into(),
+            language: RUST,
+            key_order: "declared",
+            sources: Cow::Owned(SourceMap::default()),
+            conditions: &[],
+            claim: None,
+            scope: CheckScope::of_model(model.description(), &limits.checks),
+        };
+        reject_empty_scope(&about)?;
+        let storage = match &self.storage {
+            Some(storage) => storage.clone(),
+            None => config.search.storage(&*model, control)?,
+        };
+        let job = SearchJob::of_rust(config, &rust.name, &*model, &storage);
+        let (stack, plan) = (ReductionStack::default(), ReductionPlan::default());
+        let searched = SearchedModel::new(model, stack, None, plan);
+        let budget = SearchBudget::of(&config.limits, goes_on);
+        let plan = budget.plan_for_rust(storage.stored_width(searched.model()))?;
+        check_room(&storage, &plan, searched.model().width())?;
+        let prepared = PreparedSearch { searched, about, limits, storage, plan };
+        Ok(StoredSearch { prepared, job, unreduced: None })
+    }
 }
 
 /// A type's name, and those of its parameters, without the ways there.

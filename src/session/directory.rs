@@ -11,7 +11,6 @@ use super::job::SearchJob;
 use super::removal::{RemoveOnDrop, abandon, remove_files};
 use super::run_limits::SavedLimits;
 use super::saved_check::SavedCheck;
-use super::searched_model::DecidedReductions;
 use super::session_log::SessionStart;
 use crate::report::EventuallyResult;
 use crate::search::SearchVerdict;
@@ -108,13 +107,6 @@ impl SearchDirectory {
     /// Whether there is a file of this name in it.
     pub(super) fn has_file(&self, name: &str) -> bool {
         self.disk.list().is_ok_and(|files| files.iter().any(|(it, _)| it == name))
-    }
-
-    /// How the search in a directory is reduced.
-    pub(super) fn decided(path: &Path) -> Result<DecidedReductions, Error> {
-        let job = DirectoryContents::read(path)?.job;
-        let is_open = job.undecided().is_some();
-        Ok(DecidedReductions { wished: job.wished(), left_off: job.left_off(), is_open })
     }
 
     /// A directory in which a search has begun that is to be gone on with: the same job's. With its last

@@ -1,5 +1,6 @@
 //! Why a search did not begin, or did not end.
 
+use super::storage_choice::FrequencyTableError;
 use crate::diag::{Diagnostic, LocatedDiagnostic, Severity};
 use crate::search::memory_plan::BudgetTooSmall;
 use crate::source::SourceMap;
@@ -52,6 +53,9 @@ pub enum Error {
         /// Those that there is room for.
         room: u64,
     },
+    /// The table of byte frequencies cannot be used.
+    #[error("{0}")]
+    FrequencyTable(#[from] FrequencyTableError),
     /// A temporary directory could not be made.
     #[error("cannot make a temporary directory in {}: {}", .0.display(), .1)]
     Temporary(PathBuf, io::Error),

@@ -288,7 +288,7 @@ impl LivenessCheck {
         budget: &AnalysisBudget,
     ) -> SearchedModel<'m> {
         let wished = self.model.wished.without_kind(ReductionKind::Choice);
-        let decided = DecidedReductions { wished, left_off: None, is_open: false };
+        let decided = DecidedReductions { wished, left_off: None };
         self.model.reduced_as(runs, decided, budget)
     }
 }

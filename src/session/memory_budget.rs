@@ -3,7 +3,7 @@
 //! Compiling takes what the budget leaves when nothing else has begun; what is resident then is not there
 //! to be shared out. So a budget is tried, not computed.
 
-use super::{Error, TextModel};
+use super::{Error, RunLimits, TextModel};
 use crate::exec::{ExecutionMode, Executor, Interp};
 use crate::search::memory_plan::BudgetTooSmall;
 use crate::search::{MemoryPlan, cores, return_free_blocks};
@@ -35,6 +35,12 @@ pub struct SearchBudget {
 }
 
 impl SearchBudget {
+    /// The budget of a session that begins a search, or goes on with one. Executions of actions are not counted.
+    pub fn of(limits: &RunLimits, goes_on: bool) -> SearchBudget {
+        let RunLimits { memory, threads, exec, .. } = *limits;
+        SearchBudget { memory, threads, exec, goes_on, counts: false }
+    }
+
     /// The model ready to run. Nothing else of a search should have begun.
     pub fn executor<'m>(&self, model: &'m Interp) -> Executor<'m> {
         return_free_blocks();

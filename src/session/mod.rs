@@ -1,8 +1,8 @@
 //! A search as a whole: a model, how it is reduced, how its states are stored, what it may take, where
 //! it lies on disk, what came of it.
 //!
-//! [`Check`] is how a program asks for one; the command line puts a [`Session`] together itself, as it
-//! has to say things in between. Neither prints anything.
+//! [`Check`] and [`TextCheck`] are how a program asks for one. They and the command line prepare a [`Session`] by a [`TextSearch`], or
+//! a [`LivenessSession`] by [`with_product`]. None of them prints anything.
 
 mod branching;
 mod check;
@@ -37,10 +37,12 @@ mod session_log;
 mod shortest_counterexample;
 mod slots;
 mod snapshot;
+mod storage_choice;
 mod tasks;
 mod temporary_search;
 mod text_check;
 mod text_model;
+mod text_search;
 mod verdict;
 
 pub use branching::BranchingAnswers;
@@ -72,15 +74,17 @@ pub use reduction_request::ReductionSettings;
 pub use run_limits::{DirectoryIdentity, RunLimits, SavedLimits, SearchOutputs};
 pub use run_status::{CheckpointPosition, RunStatus};
 pub use saved_check::SavedCheck;
-pub use searched_model::{ModelSummary, SearchedModel};
+pub use searched_model::{DecidedReductions, ModelSummary, SearchedModel};
 pub use session_log::SessionStart;
 pub use shortest_counterexample::{UnreducedSearch, shortened_in, trace_directory};
 pub use slots::{SlotCounts, process_without_slot};
 pub use snapshot::{SearchForecast, SearchSnapshot, SearchState};
+pub use storage_choice::FrequencyTableError;
 pub use tasks::{SharedSearch, TaskRunner};
 pub use temporary_search::{DirectoryJob, RemovalOutcome, TemporarySearch, temporary_in};
 pub use text_check::{CheckReport, ModelText, TextCheck};
 pub use text_model::{TextModel, read_text};
+pub use text_search::{ReadySession, ReducedSearch, ReductionChoice, StoredSearch, TextSearch};
 pub use verdict::CheckpointEvidence;
 
 use crate::model::{Violation, preserves_depth};
@@ -476,7 +480,7 @@ impl<'m> Session<'m> {
 }
 
 /// Refuses a cache that was asked for and that the plan has no room for.
-pub fn check_room(storage: &StateStorage, plan: &MemoryPlan, width: usize) -> Result<(), Error> {
+fn check_room(storage: &StateStorage, plan: &MemoryPlan, width: usize) -> Result<(), Error> {
     let StateStorage::Comback(CombackSettings {
         cache: StateCacheConfig { size: CacheSize::States(wanted), .. },
         ..
@@ -492,7 +496,7 @@ pub fn check_room(storage: &StateStorage, plan: &MemoryPlan, width: usize) -> Re
 }
 
 /// Refuses what leaves nothing to look for: a verdict would say nothing.
-pub fn reject_empty_scope(about: &ModelSummary) -> Result<(), Error> {
+fn reject_empty_scope(about: &ModelSummary) -> Result<(), Error> {
     let scope = &about.scope;
     if !scope.checked.is_empty() {
         return Ok(());

@@ -139,6 +139,12 @@ impl SavedLimits {
         SavedLimits { limits, outputs, kept_in: None }
     }
 
+    /// The same with this limit for the directory.
+    pub(super) fn with_disk_limit(&self, disk_limit: Option<u64>) -> SavedLimits {
+        let limits = RunLimits { disk_limit, ..self.limits.clone() };
+        SavedLimits { limits, ..self.clone() }
+    }
+
     /// What the next session may take, where nothing else is said: how far a session goes is its own.
     pub fn next_session(&self) -> RunLimits {
         RunLimits { max_states: None, max_time: None, ..self.limits.clone() }

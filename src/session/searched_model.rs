@@ -63,13 +63,11 @@ impl<'m> SearchedModel<'m> {
 
 /// What was decided when a search began.
 #[derive(Clone, Debug)]
-pub(super) struct DecidedReductions {
+pub struct DecidedReductions {
     /// How it is reduced.
     pub wished: ReductionPlan,
     /// What it is not reduced by, as that would not pay.
     pub left_off: Option<ReductionRefusal>,
-    /// Whether how steps are chosen was still to be decided.
-    pub is_open: bool,
 }
 
 /// What there is to tell of a model beside what a search finds.

@@ -37,7 +37,7 @@ impl TextModel {
     ) -> UnreducedSearch<'m> {
         let wished = wished.without_kind(ReductionKind::Choice);
         let wished = wished.with_selection(wished.selection.clone().without("reversible"));
-        let decided = DecidedReductions { wished, left_off: None, is_open: false };
+        let decided = DecidedReductions { wished, left_off: None };
         let searched = self.reduced_as(runs, decided, budget);
         let mut config = config.clone();
         config.search.shortest = false;

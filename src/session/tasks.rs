@@ -3,16 +3,15 @@
 use super::directory::last;
 use super::in_memory_answer::InMemoryAnswer;
 use super::removal::RemoveOnDrop;
-use super::{Error, SearchBudget, SearchJob, SearchedModel, TextModel};
-use crate::budget::AnalysisBudget;
-use crate::exec::{ExecutionMode, Interp};
-use crate::search::MemoryPlan;
+use super::text_search::{ReductionChoice, TextSearch};
+use super::{CheckConfig, Error, RunLimits, SearchJob, SearchedModel, TextModel};
 use crate::search::checkpoint::SavedSearch;
 use crate::search::files::JOB;
 use crate::search::tasks::{
     ExpansionContext, NextWork, PlanOutcome, SearchTask, SharingOptions, TaskPhase, TaskPlan,
     TaskReceipt, commit, hash, if_exists, is_own, load_hashed, sharing_obstacle,
 };
+use crate::search::{MemoryPlan, SearchControl};
 use spill::{Disk, RealDisk, RemoteDisk, RemoteOrigin};
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -157,15 +156,11 @@ impl<'m> TaskRunner<'m> {
     fn compiled(&self) -> Result<(SearchedModel<'m>, MemoryPlan), Error> {
         let shared = self.shared;
         let model = shared.model()?;
-        let coverage = shared.job.limits(None).coverage;
-        let (memory, threads, exec) = (self.memory, Some(1), ExecutionMode::Jit);
-        let budget = SearchBudget { memory, threads, exec, goes_on: true, counts: coverage };
-        let largest = AnalysisBudget::largest();
-        let executor = |it: &'m Interp| budget.executor(it);
-        let runs = model.runnable(&model.wished, &largest, executor);
-        let searched = model.searched_by(runs, &largest);
-        let plan = budget.plan(model, searched.model().width())?;
-        Ok((searched, plan))
+        let limits = RunLimits { memory: self.memory, threads: Some(1), ..RunLimits::default() };
+        let config = CheckConfig { limits, ..shared.job.config() };
+        let control = SearchControl::default();
+        let search = TextSearch::new(model, &config, true, &control);
+        search.reduce(ReductionChoice::of_job(&shared.job))?.with_plan()
     }
 }
 

@@ -144,7 +144,7 @@ impl TextModel {
         budget: &AnalysisBudget,
     ) -> SearchedModel<'m> {
         let (wished, left_off) = (self.wished.clone(), self.left_off.clone());
-        self.reduced_as(runs, DecidedReductions { wished, left_off, is_open: false }, budget)
+        self.reduced_as(runs, DecidedReductions { wished, left_off }, budget)
     }
 
     /// The same, reduced as it was decided.

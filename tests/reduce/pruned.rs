@@ -189,10 +189,7 @@ fn what_lies_beyond_the_last_hour_is_not_explored() {
     assert_eq!(boring("dve", CLOCK, NO_DEADLOCK, &["now"]), Some((by_hours, until_forty)));
     // Who is always at work is never stuck; who is ready, in the last hour.
     let why = why_none("dve", CLOCK, CheckSelection::ALL, &["now"]);
-    assert_eq!(
-        why,
-        "a deadlock may be reached from everywhere, as far as it can be told"
-    );
+    assert_eq!(why, "a deadlock may be reached from everywhere, as far as it can be told");
 }
 
 #[test]
@@ -223,10 +220,7 @@ fn some_programs_are_not_looked_at() {
     let lockstep = CLOCK.replace("system async;", "system sync;");
     assert_eq!(why_none("dve", &lockstep, NO_DEADLOCK, &[]), "all processes move in one step");
     let assumes = "var n: 0..9; startstate n := 0; end; rule n < 9 ==> n := n + 1; end; assume n < 5; invariant n < 3;";
-    assert_eq!(
-        why_none("murphi", assumes, NO_DEADLOCK, &[]),
-        "some states are left out by an assumption"
-    );
+    assert_eq!(why_none("murphi", assumes, NO_DEADLOCK, &[]), "states are left out by assumption");
 }
 
 /// Where a sum rises though a part of it falls, it is progress.

@@ -77,7 +77,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     incompatible_with: &[],
     nothing_found: "nowhere could a process go on without being seen",
     saving: SavingMeasure::StableStates,
-    detect: detect,
+    detect,
     method: ReductionMethod::Rewrite { rewrite, refuse: refusal },
 };
 

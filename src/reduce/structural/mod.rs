@@ -84,7 +84,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     incompatible_with: &[],
     nothing_found: "no place or transition of a net is found that could go",
     saving: SavingMeasure::StableStates,
-    detect: detect,
+    detect,
     method: ReductionMethod::Rewrite { rewrite, refuse: refusal },
 };
 

@@ -1,0 +1,266 @@
+//! From a model that is a text to a session of its search, in three stages: reduced, stored, in a directory.
+//!
+//! `spillway check` and `spillway resume`, [`Check`](super::Check) and distributed tasks prepare their searches so. Between the
+//! stages the command line prints warnings and rejects combinations of flags.
+
+use super::memory_budget::SearchBudget;
+use super::reduction_request::ReductionSettings;
+use super::searched_model::{DecidedReductions, ModelSummary, SearchedModel};
+use super::{
+    CheckConfig, DirectoryContents, Error, ExecutableProgram, PreparedSearch, SavedLimits,
+    SearchDirectory, SearchJob, Session, TextModel, UnreducedSearch, check_room,
+    reject_empty_scope,
+};
+use crate::budget::AnalysisBudget;
+use crate::reduce::{ReductionPlan, ReductionRequest, ReductionSelection};
+use crate::search::checkpoint::SavedSearch;
+use crate::search::control::SearchPhase;
+use crate::search::{MemoryPlan, SearchControl, SearchLimits, StateStorage};
+use std::path::Path;
+
+/// Which reductions a search uses.
+pub enum ReductionChoice {
+    /// Those that the [model](TextModel::wished) says.
+    OfModel,
+    /// Those that were decided when the search began, whatever the memory budget is now.
+    Decided(Box<DecidedReductions>),
+    /// Those of a request. The first states of the search may decide about further ones.
+    Requested(ReductionRequest),
+}
+
+impl ReductionChoice {
+    /// The reductions of a job: decided, or still requested where the first session stopped before they were decided.
+    pub fn of_job(job: &SearchJob) -> ReductionChoice {
+        match job.undecided() {
+            Some(request) => ReductionChoice::Requested(request),
+            None => ReductionChoice::Decided(Box::new(DecidedReductions {
+                wished: job.wished(),
+                left_off: job.left_off(),
+            })),
+        }
+    }
+
+    fn selection<'c>(&'c self, model: &'c TextModel) -> &'c ReductionSelection {
+        match self {
+            ReductionChoice::OfModel => &model.wished.selection,
+            ReductionChoice::Decided(decided) => &decided.wished.selection,
+            ReductionChoice::Requested(request) => &request.selection,
+        }
+    }
+}
+
+/// A search of a model that is a text: the model and what is asked for.
+pub struct TextSearch<'m, 'c> {
+    model: &'m TextModel,
+    config: &'c CheckConfig,
+    budget: SearchBudget,
+    control: &'c SearchControl,
+    storage: Option<StateStorage>,
+    known_property: Option<&'c str>,
+}
+
+/// A search of which the reductions are settled.
+pub struct ReducedSearch<'m, 'c> {
+    search: TextSearch<'m, 'c>,
+    searched: SearchedModel<'m>,
+    about: ModelSummary<'m>,
+    limits: SearchLimits,
+    /// The program of a search for a shorter counterexample, if one is wanted.
+    shortest: Option<ExecutableProgram<'m>>,
+    analysis: AnalysisBudget<'c>,
+}
+
+/// A search of which all is settled but its directory.
+pub struct StoredSearch<'m> {
+    pub(super) prepared: PreparedSearch<'m>,
+    pub(super) job: SearchJob,
+    pub(super) unreduced: Option<UnreducedSearch<'m>>,
+}
+
+/// A session that can run.
+pub struct ReadySession<'m> {
+    /// The session.
+    pub session: Session<'m>,
+    /// The last checkpoint; nothing if there is none.
+    pub saved: Option<SavedSearch>,
+    /// The search for a shorter counterexample, if one is wanted.
+    pub unreduced: Option<UnreducedSearch<'m>>,
+}
+
+impl<'m, 'c> TextSearch<'m, 'c> {
+    /// A search as a configuration asks for it. `goes_on` says whether its directory has a search.
+    pub fn new(
+        model: &'m TextModel,
+        config: &'c CheckConfig,
+        goes_on: bool,
+        control: &'c SearchControl,
+    ) -> TextSearch<'m, 'c> {
+        let counts = !config.search.no_coverage;
+        let budget = SearchBudget { counts, ..SearchBudget::of(&config.limits, goes_on) };
+        TextSearch { model, config, budget, control, storage: None, known_property: None }
+    }
+
+    /// The same with this storage, if there is one, instead of what the configuration says.
+    pub fn with_storage(self, storage: Option<StateStorage>) -> Self {
+        TextSearch { storage, ..self }
+    }
+
+    /// The same, where a property of the model is known to hold.
+    pub fn with_known_property(self, name: Option<&'c str>) -> Self {
+        TextSearch { known_property: name, ..self }
+    }
+
+    /// Compiles the program and settles the reductions.
+    ///
+    /// # Errors
+    ///
+    /// If nothing is left to check, or `control` stops it while it applies reductions that were decided before.
+    pub fn reduce(self, choice: ReductionChoice) -> Result<ReducedSearch<'m, 'c>, Error> {
+        let TextSearch { model, config, budget, control, known_property, .. } = self;
+        let limits = config.search_limits();
+        let mut about = model.about(&limits);
+        known_property.into_iter().for_each(|name| about.scope.set_known(name));
+        reject_empty_scope(&about)?;
+        // What was applied when the search began is applied again.
+        let analysis = match &choice {
+            ReductionChoice::Decided(_) => AnalysisBudget::largest_watched(control),
+            _ => AnalysisBudget::new(budget.memory, control),
+        };
+        let plan = ReductionPlan::new(choice.selection(model).clone(), limits.checks);
+        let runs = model.runnable(&plan, &analysis, |program| {
+            control.progress.enter(SearchPhase::Compiling);
+            let _heeding = control.heed();
+            budget.executor(program)
+        });
+        let shortest = config.search.shortest.then(|| runs.clone());
+        let searched = match choice {
+            ReductionChoice::Requested(request) => {
+                let storage = self.storage.clone();
+                let storage = &storage.unwrap_or_else(|| config.search.untrained_storage());
+                let settings =
+                    ReductionSettings { limits: &limits, storage, control, budget: &analysis };
+                model.reduced(runs, request, settings)
+            }
+            applied => {
+                let searched = match applied {
+                    ReductionChoice::Decided(decided) => {
+                        model.reduced_as(runs, *decided, &analysis)
+                    }
+                    _ => model.searched_by(runs, &analysis),
+                };
+                if control.should_stop() {
+                    return Err(Error::Stopped(control.progress.describe_phase()));
+                }
+                searched
+            }
+        };
+        Ok(ReducedSearch { search: self, searched, about, limits, shortest, analysis })
+    }
+}
+
+impl<'m> ReducedSearch<'m, '_> {
+    /// The model as it is searched.
+    pub fn searched(&self) -> &SearchedModel<'m> {
+        &self.searched
+    }
+
+    /// How states are stored, as the configuration says. Samples states where that needs it.
+    ///
+    /// # Errors
+    ///
+    /// If the model fails, the table cannot be used, or the check is stopped.
+    pub fn storage(&self) -> Result<StateStorage, Error> {
+        let TextSearch { config, control, storage, .. } = &self.search;
+        match storage {
+            Some(storage) => Ok(storage.clone()),
+            None => config.search.storage(self.searched.model(), control),
+        }
+    }
+
+    /// The memory of the search, and the model.
+    ///
+    /// # Errors
+    ///
+    /// If the budget is too small.
+    pub(super) fn with_plan(self) -> Result<(SearchedModel<'m>, MemoryPlan), Error> {
+        let plan = self.search.budget.plan(self.search.model, self.searched.model().width())?;
+        Ok((self.searched, plan))
+    }
+
+    /// Settles how states are stored, and the memory of the search.
+    ///
+    /// # Errors
+    ///
+    /// If the budget is too small.
+    pub fn store(self, storage: StateStorage) -> Result<StoredSearch<'m>, Error> {
+        let ReducedSearch { search, searched, about, limits, shortest, analysis } = self;
+        let TextSearch { model, config, budget, .. } = search;
+        let plan = budget.plan(model, storage.stored_width(searched.model()))?;
+        check_room(&storage, &plan, searched.model().width())?;
+        let job = SearchJob::new(config, model, &searched, &storage);
+        let unreduced = shortest
+            .map(|runs| model.unreduced(runs, searched.wished(), config, &storage, &analysis));
+        let prepared = PreparedSearch { searched, about, limits, storage, plan };
+        Ok(StoredSearch { prepared, job, unreduced })
+    }
+}
+
+impl<'m> StoredSearch<'m> {
+    /// A session in a new directory, or in a temporary one.
+    ///
+    /// # Errors
+    ///
+    /// If the directory is in use, or the disk fails.
+    pub fn begin(
+        self,
+        path: Option<&Path>,
+        limits: &SavedLimits,
+    ) -> Result<ReadySession<'m>, Error> {
+        let directory = SearchDirectory::create(path, &self.job, limits.limits.disk_limit)?;
+        self.in_directory(directory, None, limits)
+    }
+
+    /// A session in a directory that has this search, from its last checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// If the directory has another search, or the disk fails.
+    pub fn resume(self, path: &Path, limits: &SavedLimits) -> Result<ReadySession<'m>, Error> {
+        let disk_limit = limits.limits.disk_limit;
+        let (directory, saved) = SearchDirectory::resume(path, &self.job, disk_limit)?;
+        self.in_directory(directory, saved, limits)
+    }
+
+    /// A session in an open directory that has this search, from its last checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// If the disk fails.
+    pub fn resume_in(
+        self,
+        directory: SearchDirectory,
+        contents: DirectoryContents,
+        limits: &SavedLimits,
+    ) -> Result<ReadySession<'m>, Error> {
+        // Before the reductions were decided nothing was searched.
+        let saved = match contents.job.undecided() {
+            None => contents.saved,
+            Some(_) => {
+                directory.decide(&self.job)?;
+                None
+            }
+        };
+        self.in_directory(directory, saved, limits)
+    }
+
+    fn in_directory(
+        self,
+        directory: SearchDirectory,
+        saved: Option<SavedSearch>,
+        limits: &SavedLimits,
+    ) -> Result<ReadySession<'m>, Error> {
+        directory.save_changed_limits(&limits.with_disk_limit(directory.disk.limit()))?;
+        let StoredSearch { prepared, unreduced, .. } = self;
+        Ok(ReadySession { session: Session::new(prepared, directory), saved, unreduced })
+    }
+}
