@@ -201,6 +201,7 @@ impl TextCheck<'_> {
         match &search.property {
             None => {
                 let (model, _) = TextModel::load(language, self.model.sources(), options)?;
+                let (model, _) = model.in_key_order(search.config.search.key_order, control)?;
                 let searched = self.search_states(search, &model, dir, control);
                 searched.map_err(|error| SlotFailure::of(error, &model))
             }

@@ -9,7 +9,9 @@ use crate::support::stored::replayed_in;
 use crate::support::{Random, is_large};
 use spillway::Check;
 use spillway::model::{CheckSelection, Violation, memory};
-use spillway::reduce::{PropertyClass, REDUCTIONS, ReductionPlan, ReductionSelection};
+use spillway::reduce::{
+    PropertyClass, REDUCTIONS, ReductionEntry, ReductionPlan, ReductionSelection,
+};
 use spillway::search::{SearchLimits, SearchOutcome, SearchVerdict, StateStorage};
 use spillway::session::{CheckResult, TextModel};
 use std::collections::BTreeMap;
@@ -74,7 +76,10 @@ fn is_found_alike(
     for (entry, _) in model.wished.selection.iter() {
         if let Some(member) = stack.member(entry.name) {
             let kept = member.preserves();
-            assert_eq!(kept.and(entry.preserves), entry.preserves, "{} keeps less", entry.name);
+            // What is not looked for may be lost.
+            if checks == CheckSelection::ALL {
+                assert_eq!(kept.and(entry.preserves), entry.preserves, "{} keeps less", entry.name);
+            }
             *census.used.entry(entry.name).or_default() += 1;
         }
     }
@@ -226,16 +231,22 @@ fn random_models_are_found_alike_by_all_reductions() {
 /// Models of ours whose whole space has no more states than this.
 const OURS_MAX: usize = 300;
 
+/// A reduction is tried on so many of them that have something for it.
+const MODELS_PER_REDUCTION: u64 = 6;
+
 /// Each reduction alone, on models of ours: the verdict is that of the search of all states, there is a counterexample if there is one,
 /// as deep if depths are preserved, and a search that was stopped goes on with that reduction, and with no other.
 #[test]
 fn each_reduction_keeps_the_verdict_and_goes_on_as_it_began() {
     let mut used: BTreeMap<&str, u64> = BTreeMap::new();
-    for (place, mut model) in ours(OURS_MAX).into_iter().step_by(2) {
+    for (place, mut model) in ours(OURS_MAX) {
         let whole = check(&model, ReductionSelection::default()).run().unwrap();
         let (verdict, depth) = (whole.verdict(), depth(&whole));
         drop(whole);
-        for entry in REDUCTIONS {
+        let is_open =
+            |it: &&ReductionEntry| used.get(it.name).is_none_or(|&it| it < MODELS_PER_REDUCTION);
+        let open: Vec<&ReductionEntry> = REDUCTIONS.into_iter().filter(is_open).collect();
+        for entry in open {
             let selection = ReductionSelection::of([entry.name]);
             model.wished = ReductionPlan::new(selection.clone(), CheckSelection::ALL);
             let (is_used, keeps_depth) = {
