@@ -48,7 +48,9 @@ pub use selection::{
     ReductionConfig, ReductionMode, ReductionPlan, ReductionRequest, ReductionSelection,
     SelectionError,
 };
-pub use stack::{Reduction, ReductionKind, ReductionRefusal, ReductionStack, ReductionSummary};
+pub use stack::{
+    Reduction, ReductionKind, ReductionRefusal, ReductionStack, ReductionSummary, ReductionTraits,
+};
 
 use crate::budget::AnalysisBudget;
 use crate::ir::{Layout, Program, PropertyKind};
@@ -150,7 +152,7 @@ impl<'m> ReductionApplication<'m, '_> {
             }
         }
         let of_parts: Vec<ReductionRefusal> =
-            wanted.iter().flat_map(|it| it.unused_entries()).collect();
+            wanted.iter().flat_map(|it| it.traits().unused).collect();
         refused.extend(of_parts);
         (wanted, refused)
     }
@@ -179,7 +181,7 @@ impl<'m> ReductionApplication<'m, '_> {
 
 /// What the table says of a reduction over one that acts before it.
 fn pair_conflict(reduction: &dyn Reduction, before: &dyn Reduction) -> Option<NotApplied> {
-    let entries = |it: &dyn Reduction| it.entries().into_iter().filter_map(find_reduction);
+    let entries = |it: &dyn Reduction| it.traits().entries.into_iter().filter_map(find_reduction);
     let kinds = entries(reduction).flat_map(|one| {
         entries(before).filter_map(move |other| one.incompatibility(other)).collect::<Vec<_>>()
     });

@@ -1,6 +1,6 @@
 //! Reductions that stack: each wraps what those before it have left.
 
-use super::{NotApplied, PreservedProperties};
+use super::{NotApplied, PreservedProperties, ReductionEntry};
 use crate::ir::Layout;
 use crate::ir::layout::CellId;
 use crate::model::{Counters, StateSpace};
@@ -12,14 +12,8 @@ pub trait Reduction<'m> {
     /// As reports call it: `symmetry exact`.
     fn name(&self) -> String;
 
-    /// The names of the reductions of the table that it is; none if it is not in the table.
-    fn entries(&self) -> Vec<&'static str>;
-
-    /// Where it acts.
-    fn kind(&self) -> ReductionKind;
-
-    /// What holds in the space that is left if and only if it holds in the one before.
-    fn preserves(&self) -> PreservedProperties;
+    /// What it does to a search.
+    fn traits(&self) -> ReductionTraits;
 
     /// What it did in a search, in words, if there is more to say than that it was used.
     fn describe_effect(&self, counters: &Counters) -> Option<String>;
@@ -27,30 +21,61 @@ pub trait Reduction<'m> {
     /// The cells of states that hold other values than the program has.
     fn changed_cells(&self, layout: &Layout) -> BTreeSet<CellId>;
 
-    /// What keeps steps from being put off for ever, if steps are put off.
-    fn proviso(&self) -> Option<&'static str>;
-
-    /// Whether every action that can be taken is taken in what is left, as far as it can be told how often.
-    fn keeps_all_actions(&self) -> bool;
-
     /// Whether the elements of a scalarset are all the same to it.
     fn is_symmetric(&self) -> bool;
-
-    /// Whether it compares states, so that none may be replaced behind it by one that stands for it.
-    fn orders_states(&self) -> bool;
-
-    /// Whether it stores states as they are, and expands each of them once: none is run through, or taken up again, or has
-    /// steps asleep.
-    fn stores_all(&self) -> bool;
 
     /// Why it cannot be used over those that act before it, if it cannot, beside what the table says of pairs.
     fn conflict(&self, before: &ReductionStack<'m>) -> Option<NotApplied>;
 
-    /// The reductions of the table that it was made for and does not use, as the program has nothing for them.
-    fn unused_entries(&self) -> Vec<ReductionRefusal>;
-
     /// The model that is left of one.
     fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm>;
+}
+
+/// What a reduction does to a search.
+#[derive(Clone, Debug)]
+pub struct ReductionTraits {
+    /// The names of the reductions of the table that it is; none if it is not in the table.
+    pub entries: Vec<&'static str>,
+    /// Where it acts.
+    pub kind: ReductionKind,
+    /// What holds in the space that is left if and only if it holds in the one before.
+    pub preserves: PreservedProperties,
+    /// What keeps steps from being put off for ever, if steps are put off.
+    pub proviso: Option<&'static str>,
+    /// Whether every action that can be taken is taken in what is left, as far as it can be told how often.
+    pub keeps_all_actions: bool,
+    /// Whether it compares states, so that none may be replaced behind it by one that stands for it.
+    pub orders_states: bool,
+    /// Whether it stores states as they are, and expands each of them once: none is run through, or taken up again, or has
+    /// steps asleep.
+    pub stores_all: bool,
+    /// The reductions of the table that it was made for and does not use, as the program has nothing for them.
+    pub unused: Vec<ReductionRefusal>,
+}
+
+impl ReductionTraits {
+    /// Those of a reduction that puts no steps off, compares no states, and stores all.
+    pub fn new(
+        entries: Vec<&'static str>,
+        kind: ReductionKind,
+        preserves: PreservedProperties,
+    ) -> ReductionTraits {
+        ReductionTraits {
+            entries,
+            kind,
+            preserves,
+            proviso: None,
+            keeps_all_actions: false,
+            orders_states: false,
+            stores_all: true,
+            unused: Vec::new(),
+        }
+    }
+
+    /// The same, of a reduction of the table.
+    pub fn of(entry: &ReductionEntry) -> ReductionTraits {
+        ReductionTraits::new(vec![entry.name], entry.kind, entry.preserves)
+    }
 }
 
 /// Where a reduction acts, from the program to the search: so they are stacked.
@@ -114,14 +139,15 @@ impl<'m> ReductionStack<'m> {
         mut wanted: Vec<Box<dyn Reduction<'m> + 'm>>,
         pair: PairConflict<'_>,
     ) -> ReductionStack<'m> {
-        wanted.sort_by_key(|it| it.kind());
+        wanted.sort_by_key(|it| it.traits().kind);
         let mut stack = ReductionStack::default();
         for reduction in wanted {
             let reason = stack.members.iter().find_map(|it| pair(&*reduction, &**it));
             match reason.or_else(|| reduction.conflict(&stack)) {
                 None => stack.members.push(reduction),
                 Some(reason) => {
-                    let reductions = reduction.entries().into_iter().map(str::to_owned).collect();
+                    let reductions =
+                        reduction.traits().entries.into_iter().map(str::to_owned).collect();
                     stack.refused.push(ReductionRefusal {
                         reductions,
                         name: reduction.name(),
@@ -145,18 +171,18 @@ impl<'m> ReductionStack<'m> {
 
     /// What all of them preserve.
     pub fn preserves(&self) -> PreservedProperties {
-        self.members.iter().fold(PreservedProperties::ALL, |all, it| all.and(it.preserves()))
+        self.members.iter().fold(PreservedProperties::ALL, |all, it| all.and(it.traits().preserves))
     }
 
     /// The name of one that compares states.
     pub fn state_comparing_member(&self) -> Option<String> {
-        self.members.iter().find(|it| it.orders_states()).map(|it| it.name())
+        self.members.iter().find(|it| it.traits().orders_states).map(|it| it.name())
     }
 
     /// Why one cannot be used over those that is about states as the program has them, if it cannot.
     pub(super) fn program_state_conflict(&self) -> Option<NotApplied> {
         let products = self.names(&[ReductionKind::Product]);
-        let other = self.members.iter().find(|it| !it.stores_all()).map(|it| it.name());
+        let other = self.members.iter().find(|it| !it.traits().stores_all).map(|it| it.name());
         products.into_iter().next().or(other).map(NotApplied::Unproven)
     }
 
@@ -167,13 +193,13 @@ impl<'m> ReductionStack<'m> {
 
     /// The names of those that are of one of these kinds.
     pub fn names(&self, kinds: &[ReductionKind]) -> Vec<String> {
-        let members = self.members.iter().filter(|it| kinds.contains(&it.kind()));
+        let members = self.members.iter().filter(|it| kinds.contains(&it.traits().kind));
         members.map(|it| it.name()).collect()
     }
 
     /// The reduction of the table that is used, if it is.
     pub fn member(&self, name: &str) -> Option<&(dyn Reduction<'m> + 'm)> {
-        self.members.iter().find(|it| it.entries().contains(&name)).map(|it| &**it)
+        self.members.iter().find(|it| it.traits().entries.contains(&name)).map(|it| &**it)
     }
 
     /// Why a reduction of the table is not used, if that is known.
@@ -191,14 +217,12 @@ impl<'m> ReductionStack<'m> {
     /// How fewer states are visited, and what came of it.
     pub fn summaries(&self, tally: &Counters) -> Vec<ReductionSummary> {
         let reduces = |kind: ReductionKind| kind != ReductionKind::Product;
-        let members = self.members.iter().filter(|it| reduces(it.kind()));
+        let members = self.members.iter().filter(|it| reduces(it.traits().kind));
         members
-            .map(|it| ReductionSummary {
-                name: it.name(),
-                preserves: it.preserves(),
-                effect: it.describe_effect(tally),
-                proviso: it.proviso(),
-                keeps_all_actions: it.keeps_all_actions(),
+            .map(|it| {
+                let ReductionTraits { preserves, proviso, keeps_all_actions, .. } = it.traits();
+                let (name, effect) = (it.name(), it.describe_effect(tally));
+                ReductionSummary { name, preserves, effect, proviso, keeps_all_actions }
             })
             .collect()
     }

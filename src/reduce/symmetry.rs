@@ -45,7 +45,7 @@ use super::entry::{
 use super::parameters::{ChoiceValue, FlagSpec, ParameterKind, ParameterSpec, ParameterValues};
 use super::state_map::{CANDIDATES, map_candidates};
 use super::{
-    NotApplied, PreservedProperties, Reduction, ReductionKind, ReductionRefusal, ReductionStack,
+    NotApplied, PreservedProperties, Reduction, ReductionKind, ReductionStack, ReductionTraits,
 };
 use crate::analysis::automorphisms::automorphisms;
 use crate::analysis::equivalence_classes::connected_sets;
@@ -126,6 +126,8 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         // Of processes only where the first states show that it pays.
         switches: &[(PROCESSES, false)],
     },
+    // Nothing in a program tells the elements of a scalarset apart, so that a state and its permutations
+    // have the same futures but for names.
     preserves: PreservedProperties::ALL,
     preserves_runs: true,
     allows_joint_resets: false,
@@ -361,18 +363,8 @@ impl<'m> Reduction<'m> for Symmetry<'m> {
         }
     }
 
-    fn entries(&self) -> Vec<&'static str> {
-        vec![ENTRY.name]
-    }
-
-    fn kind(&self) -> ReductionKind {
-        ReductionKind::Representative
-    }
-
-    /// Nothing in a program tells the elements of a scalarset apart, so that a state and its permutations
-    /// have the same futures but for names.
-    fn preserves(&self) -> PreservedProperties {
-        PreservedProperties::ALL
+    fn traits(&self) -> ReductionTraits {
+        ReductionTraits::of(&ENTRY)
     }
 
     /// How many states one stands for at most.
@@ -413,27 +405,7 @@ impl<'m> Reduction<'m> for Symmetry<'m> {
         BTreeSet::new()
     }
 
-    fn proviso(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn unused_entries(&self) -> Vec<ReductionRefusal> {
-        Vec::new()
-    }
-
-    fn keeps_all_actions(&self) -> bool {
-        false
-    }
-
     fn is_symmetric(&self) -> bool {
-        true
-    }
-
-    fn orders_states(&self) -> bool {
-        false
-    }
-
-    fn stores_all(&self) -> bool {
         true
     }
 

@@ -667,7 +667,8 @@ fn a_search_is_over_sooner_by_them() {
         &AnalysisBudget::largest(),
     )
     .unwrap()
-    .preserves();
+    .traits()
+    .preserves;
     assert!(
         [
             PropertyClass::Deadlocks,
@@ -682,7 +683,8 @@ fn a_search_is_over_sooner_by_them() {
     let kept =
         DoomedStates::of(&load("dve", FALLS).interp, NO_DEADLOCK, &AnalysisBudget::largest())
             .unwrap()
-            .preserves();
+            .traits()
+            .preserves;
     assert!(
         [PropertyClass::Deadlocks, PropertyClass::Invariants, PropertyClass::StepErrors]
             .iter()

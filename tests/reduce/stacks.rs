@@ -17,9 +17,9 @@ use spillway::model::{
 };
 use spillway::reduce::rewriting::ProgramForm;
 use spillway::reduce::symmetry::{Symmetry, SymmetryEffort};
-use spillway::reduce::{NotApplied, ReductionPlan, ReductionRefusal};
+use spillway::reduce::{NotApplied, ReductionPlan};
 use spillway::reduce::{
-    PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack,
+    PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack, ReductionTraits,
 };
 use spillway::search::{CheckSelection, SearchLimits, SearchVerdict};
 use spillway::source::SourceMap;
@@ -234,48 +234,22 @@ impl<'m> Reduction<'m> for Planted {
         format!("{:?}", self.kind)
     }
 
-    fn kind(&self) -> ReductionKind {
-        self.kind
-    }
-
-    fn preserves(&self) -> PreservedProperties {
-        self.lost.iter().fold(PreservedProperties::ALL, |kept, &lost| kept.without(lost))
+    fn traits(&self) -> ReductionTraits {
+        let preserves =
+            self.lost.iter().fold(PreservedProperties::ALL, |kept, &lost| kept.without(lost));
+        ReductionTraits::new(Vec::new(), self.kind, preserves)
     }
 
     fn describe_effect(&self, _: &Counters) -> Option<String> {
         None
     }
 
-    fn entries(&self) -> Vec<&'static str> {
-        Vec::new()
-    }
-
     fn changed_cells(&self, _: &Layout) -> BTreeSet<CellId> {
         BTreeSet::new()
     }
 
-    fn proviso(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn keeps_all_actions(&self) -> bool {
-        false
-    }
-
     fn is_symmetric(&self) -> bool {
         true
-    }
-
-    fn orders_states(&self) -> bool {
-        false
-    }
-
-    fn stores_all(&self) -> bool {
-        true
-    }
-
-    fn unused_entries(&self) -> Vec<ReductionRefusal> {
-        Vec::new()
     }
 
     fn conflict(&self, before: &ReductionStack<'m>) -> Option<NotApplied> {

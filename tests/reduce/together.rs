@@ -75,7 +75,7 @@ fn is_found_alike(
     }
     for (entry, _) in model.wished.selection.iter() {
         if let Some(member) = stack.member(entry.name) {
-            let kept = member.preserves();
+            let kept = member.traits().preserves;
             // What is not looked for may be lost.
             if checks == CheckSelection::ALL {
                 assert_eq!(kept.and(entry.preserves), entry.preserves, "{} keeps less", entry.name);

@@ -22,7 +22,7 @@ use super::parameters::{FlagSpec, ParameterKind, ParameterSpec};
 use super::variable_names::{cells_of, variable};
 use super::{
     NotApplied, PreservedProperties, PropertyClass as Holds, Reduction, ReductionKind,
-    ReductionRefusal, ReductionStack,
+    ReductionStack, ReductionTraits,
 };
 use crate::analysis::bit_sets;
 use crate::budget::AnalysisBudget;
@@ -61,6 +61,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         excludes: None,
     }],
     automatic: AutomaticUse::Never,
+    // Whatever leads to what is looked for is explored, so that lies as deep. Runs that go on for ever are cut off.
     preserves: PreservedProperties::ALL
         .without(Holds::Claims)
         .without(Holds::StutteringClaims)
@@ -215,18 +216,8 @@ impl<'m> Reduction<'m> for BoringStates<'m> {
         NAME.into()
     }
 
-    fn entries(&self) -> Vec<&'static str> {
-        vec![ENTRY.name]
-    }
-
-    fn kind(&self) -> ReductionKind {
-        ReductionKind::Pruning
-    }
-
-    /// Whatever leads to what is looked for is explored, so that lies as deep. Runs that go on for ever are cut off.
-    fn preserves(&self) -> PreservedProperties {
-        let lost = [Holds::Claims, Holds::StutteringClaims, Holds::StutterInvariant];
-        lost.into_iter().fold(PreservedProperties::ALL, PreservedProperties::without)
+    fn traits(&self) -> ReductionTraits {
+        ReductionTraits::of(&ENTRY)
     }
 
     fn describe_effect(&self, counters: &Counters) -> Option<String> {
@@ -245,27 +236,7 @@ impl<'m> Reduction<'m> for BoringStates<'m> {
         BTreeSet::new()
     }
 
-    fn proviso(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn unused_entries(&self) -> Vec<ReductionRefusal> {
-        Vec::new()
-    }
-
-    fn keeps_all_actions(&self) -> bool {
-        false
-    }
-
     fn is_symmetric(&self) -> bool {
-        true
-    }
-
-    fn orders_states(&self) -> bool {
-        false
-    }
-
-    fn stores_all(&self) -> bool {
         true
     }
 

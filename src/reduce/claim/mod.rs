@@ -21,8 +21,8 @@ mod letters;
 mod stuttering;
 
 use super::{
-    NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionRefusal,
-    ReductionStack,
+    NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack,
+    ReductionTraits,
 };
 use crate::exec::interp::ClaimMoves;
 use crate::exec::{FairExpander, Interp};
@@ -171,24 +171,15 @@ impl<'m> Reduction<'m> for NeverClaim<'m> {
         format!("never claim {}", self.property.1)
     }
 
-    fn entries(&self) -> Vec<&'static str> {
-        Vec::new()
-    }
-
-    fn kind(&self) -> ReductionKind {
-        ReductionKind::Product
-    }
-
     /// Where the system can do nothing the claim goes on alone, and a run that the claim does not follow is
     /// left.
-    fn preserves(&self) -> PreservedProperties {
-        let lost = [
-            PropertyClass::Deadlocks,
-            PropertyClass::StepErrors,
-            PropertyClass::Invariants,
-            PropertyClass::StutterInvariant,
-        ];
-        lost.into_iter().fold(PreservedProperties::ALL, PreservedProperties::without)
+    fn traits(&self) -> ReductionTraits {
+        let preserves = PreservedProperties::ALL
+            .without(PropertyClass::Deadlocks)
+            .without(PropertyClass::StepErrors)
+            .without(PropertyClass::Invariants)
+            .without(PropertyClass::StutterInvariant);
+        ReductionTraits::new(Vec::new(), ReductionKind::Product, preserves)
     }
 
     fn describe_effect(&self, _: &Counters) -> Option<String> {
@@ -206,27 +197,7 @@ impl<'m> Reduction<'m> for NeverClaim<'m> {
         BTreeSet::new()
     }
 
-    fn proviso(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn unused_entries(&self) -> Vec<ReductionRefusal> {
-        Vec::new()
-    }
-
-    fn keeps_all_actions(&self) -> bool {
-        false
-    }
-
     fn is_symmetric(&self) -> bool {
-        true
-    }
-
-    fn orders_states(&self) -> bool {
-        false
-    }
-
-    fn stores_all(&self) -> bool {
         true
     }
 

@@ -21,8 +21,8 @@ use super::entry::{
 use super::parameters::{FlagSpec, ParameterKind, ParameterSpec};
 use super::variable_names::{cells_of, variable, variable_name};
 use super::{
-    NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionRefusal,
-    ReductionStack,
+    NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack,
+    ReductionTraits,
 };
 pub use crate::analysis::monotonicity::DominanceSense;
 use crate::analysis::monotonicity::{CheckedViolations, MonotoneVariables, monotone};
@@ -64,6 +64,8 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         excludes: None,
     }],
     automatic: AutomaticUse::Never,
+    // Whatever a state that is left out can do, one that is visited can, no deeper. Runs that go on for ever come
+    // round to other states. Where deadlocks are looked for, only variables are taken that no guard reads.
     preserves: PreservedProperties::ALL
         .without(PropertyClass::Claims)
         .without(PropertyClass::StutteringClaims)
@@ -234,23 +236,8 @@ impl<'m> Reduction<'m> for DominatedValues<'m> {
         NAME.into()
     }
 
-    fn entries(&self) -> Vec<&'static str> {
-        vec![ENTRY.name]
-    }
-
-    fn kind(&self) -> ReductionKind {
-        ReductionKind::Dominance
-    }
-
-    /// Whatever a state that is left out can do, one that is visited can, no deeper. Runs that go on for ever come round to other
-    /// states. Where deadlocks are looked for, only variables are taken that no guard reads.
-    fn preserves(&self) -> PreservedProperties {
-        let lost = [
-            PropertyClass::Claims,
-            PropertyClass::StutteringClaims,
-            PropertyClass::StutterInvariant,
-        ];
-        lost.into_iter().fold(PreservedProperties::ALL, PreservedProperties::without)
+    fn traits(&self) -> ReductionTraits {
+        ReductionTraits::of(&ENTRY)
     }
 
     fn describe_effect(&self, _: &Counters) -> Option<String> {
@@ -269,26 +256,6 @@ impl<'m> Reduction<'m> for DominatedValues<'m> {
 
     fn changed_cells(&self, _: &Layout) -> BTreeSet<CellId> {
         BTreeSet::new()
-    }
-
-    fn proviso(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn unused_entries(&self) -> Vec<ReductionRefusal> {
-        Vec::new()
-    }
-
-    fn keeps_all_actions(&self) -> bool {
-        false
-    }
-
-    fn orders_states(&self) -> bool {
-        false
-    }
-
-    fn stores_all(&self) -> bool {
-        true
     }
 
     fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {

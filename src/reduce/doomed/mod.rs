@@ -22,7 +22,7 @@ use super::entry::{
 };
 use super::{
     NotApplied, PreservedProperties, PropertyClass as Holds, Reduction, ReductionKind,
-    ReductionRefusal, ReductionStack,
+    ReductionStack, ReductionTraits,
 };
 use crate::budget::AnalysisBudget;
 use crate::exec::Interp;
@@ -48,6 +48,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     kind: ReductionKind::Pruning,
     parameters: &[],
     automatic: AutomaticUse::Never,
+    // All states are visited, but some of them sooner.
     preserves: PreservedProperties::ALL
         .without(Holds::Claims)
         .without(Holds::StutteringClaims)
@@ -157,26 +158,12 @@ impl<'m> Reduction<'m> for DoomedStates<'m> {
         NAME.into()
     }
 
-    fn entries(&self) -> Vec<&'static str> {
-        vec![ENTRY.name]
-    }
-
-    fn kind(&self) -> ReductionKind {
-        ReductionKind::Pruning
-    }
-
-    /// All states are visited, but some of them sooner.
-    fn preserves(&self) -> PreservedProperties {
-        let lost = [Holds::Claims, Holds::StutteringClaims, Holds::StutterInvariant, Holds::Depth];
-        lost.into_iter().fold(PreservedProperties::ALL, PreservedProperties::without)
+    fn traits(&self) -> ReductionTraits {
+        ReductionTraits { keeps_all_actions: true, ..ReductionTraits::of(&ENTRY) }
     }
 
     fn describe_effect(&self, counters: &Counters) -> Option<String> {
         Some(format!("{} walked through without being stored", count(counters.skipped, "state")))
-    }
-
-    fn keeps_all_actions(&self) -> bool {
-        true
     }
 
     fn conflict(&self, before: &ReductionStack<'m>) -> Option<NotApplied> {
@@ -187,23 +174,7 @@ impl<'m> Reduction<'m> for DoomedStates<'m> {
         BTreeSet::new()
     }
 
-    fn proviso(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn unused_entries(&self) -> Vec<ReductionRefusal> {
-        Vec::new()
-    }
-
     fn is_symmetric(&self) -> bool {
-        true
-    }
-
-    fn orders_states(&self) -> bool {
-        false
-    }
-
-    fn stores_all(&self) -> bool {
         true
     }
 

@@ -15,7 +15,7 @@ use super::entry::{
 };
 use super::state_map::{CANDIDATES, map_candidates};
 use super::{
-    NotApplied, PreservedProperties, Reduction, ReductionKind, ReductionRefusal, ReductionStack,
+    NotApplied, PreservedProperties, Reduction, ReductionKind, ReductionStack, ReductionTraits,
 };
 use crate::analysis::def_use::CellPresence;
 use crate::analysis::linear_sets::{LinearSet, linear_sets};
@@ -113,16 +113,8 @@ impl<'m> Reduction<'m> for LinearSetReduction<'m> {
         NAME.into()
     }
 
-    fn entries(&self) -> Vec<&'static str> {
-        vec![ENTRY.name]
-    }
-
-    fn kind(&self) -> ReductionKind {
-        ReductionKind::Representative
-    }
-
-    fn preserves(&self) -> PreservedProperties {
-        PreservedProperties::ALL
+    fn traits(&self) -> ReductionTraits {
+        ReductionTraits::of(&ENTRY)
     }
 
     fn describe_effect(&self, _: &Counters) -> Option<String> {
@@ -138,27 +130,7 @@ impl<'m> Reduction<'m> for LinearSetReduction<'m> {
         self.sets.iter().flat_map(|set| set.cells.iter().map(|it| it.0)).collect()
     }
 
-    fn proviso(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn unused_entries(&self) -> Vec<ReductionRefusal> {
-        Vec::new()
-    }
-
-    fn keeps_all_actions(&self) -> bool {
-        false
-    }
-
     fn is_symmetric(&self) -> bool {
-        true
-    }
-
-    fn orders_states(&self) -> bool {
-        false
-    }
-
-    fn stores_all(&self) -> bool {
         true
     }
 

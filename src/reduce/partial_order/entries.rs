@@ -13,8 +13,8 @@ use crate::reduce::parameters::{
     ChoiceValue, FlagSpec, ParameterKind, ParameterSpec, ParameterValues,
 };
 use crate::reduce::{
-    NotApplied, PreservedProperties, PropertyClass, Reduction as _, ReductionKind,
-    ReductionRefusal, ReductionSelection, confluence, simultaneous,
+    NotApplied, PreservedProperties, PropertyClass, ReductionKind, ReductionRefusal,
+    ReductionSelection, confluence, simultaneous,
 };
 use std::collections::BTreeMap;
 

@@ -46,7 +46,7 @@ pub use entries::{CONFLUENCE, POR, SIMULTANEOUS};
 
 use super::{
     NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionRefusal,
-    ReductionStack, confluence, simultaneous,
+    ReductionStack, ReductionTraits, confluence, simultaneous,
 };
 use crate::analysis::bit_sets;
 use crate::analysis::instances::InstanceId;
@@ -318,29 +318,15 @@ impl<'m> PartialOrder<'m> {
     }
 }
 
-impl<'m> Reduction<'m> for PartialOrder<'m> {
-    fn name(&self) -> String {
-        self.choosers.method().reduction_name()
-    }
-
-    fn entries(&self) -> Vec<&'static str> {
-        self.choosers.method().entries().to_vec()
-    }
-
-    fn kind(&self) -> ReductionKind {
-        ReductionKind::Choice
-    }
-
+impl PartialOrder<'_> {
     /// Deadlocks are found where they are; what is looked for besides is found, but perhaps deeper.
     fn preserves(&self) -> PreservedProperties {
         if self.choosers.is_for_infinite_runs() {
-            let lost = [
-                PropertyClass::StepErrors,
-                PropertyClass::Invariants,
-                PropertyClass::Claims,
-                PropertyClass::Depth,
-            ];
-            return lost.into_iter().fold(PreservedProperties::ALL, PreservedProperties::without);
+            return PreservedProperties::ALL
+                .without(PropertyClass::StepErrors)
+                .without(PropertyClass::Invariants)
+                .without(PropertyClass::Claims)
+                .without(PropertyClass::Depth);
         }
         let mut kept = PreservedProperties::ALL
             .without(PropertyClass::Claims)
@@ -358,6 +344,36 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
         match self.choosers.has_proviso_obligations() || self.choosers.may_take_several_steps() {
             true => kept.without(PropertyClass::Depth),
             false => kept,
+        }
+    }
+}
+
+impl<'m> Reduction<'m> for PartialOrder<'m> {
+    fn name(&self) -> String {
+        self.choosers.method().reduction_name()
+    }
+
+    fn traits(&self) -> ReductionTraits {
+        let choosers = &self.choosers;
+        let has_obligations = choosers.has_proviso_obligations();
+        let proviso = match choosers.proviso() {
+            _ if !has_obligations => "none needed",
+            CycleProviso::Levels => "obligations",
+            CycleProviso::Static => "an order of the states",
+            CycleProviso::Chains => "chains",
+            CycleProviso::StaticChains => "an order of the states and chains",
+        };
+        let are_asleep = choosers.sleep_sets().is_some();
+        let is_left_out = self.wanted.is_confluent() && !choosers.method().is_confluent();
+        let reason = || NotApplied::NothingFound(CONFLUENCE.nothing_found.into());
+        let unused = is_left_out.then(|| ReductionRefusal::of(&CONFLUENCE, reason()));
+        let entries = choosers.method().entries().to_vec();
+        ReductionTraits {
+            proviso: Some(proviso),
+            orders_states: has_obligations && choosers.proviso() != CycleProviso::Levels,
+            stores_all: !(are_asleep || choosers.may_reexpand() || choosers.runs_chains()),
+            unused: unused.into_iter().collect(),
+            ..ReductionTraits::new(entries, ReductionKind::Choice, self.preserves())
         }
     }
 
@@ -380,25 +396,6 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
         })
     }
 
-    fn proviso(&self) -> Option<&'static str> {
-        Some(match self.choosers.proviso() {
-            _ if !self.choosers.has_proviso_obligations() => "none needed",
-            CycleProviso::Levels => "obligations",
-            CycleProviso::Static => "an order of the states",
-            CycleProviso::Chains => "chains",
-            CycleProviso::StaticChains => "an order of the states and chains",
-        })
-    }
-
-    fn stores_all(&self) -> bool {
-        let are_asleep = self.choosers.sleep_sets().is_some();
-        !(are_asleep || self.choosers.may_reexpand() || self.choosers.runs_chains())
-    }
-
-    fn orders_states(&self) -> bool {
-        self.choosers.has_proviso_obligations() && self.choosers.proviso() != CycleProviso::Levels
-    }
-
     fn conflict(&self, before: &ReductionStack<'m>) -> Option<NotApplied> {
         let already = before.names(&[ReductionKind::Choice]);
         already.into_iter().next().map(NotApplied::AlreadyChosen)
@@ -406,16 +403,6 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
 
     fn changed_cells(&self, _: &Layout) -> BTreeSet<CellId> {
         BTreeSet::new()
-    }
-
-    fn unused_entries(&self) -> Vec<ReductionRefusal> {
-        let is_left_out = self.wanted.is_confluent() && !self.choosers.method().is_confluent();
-        let reason = || NotApplied::NothingFound(CONFLUENCE.nothing_found.into());
-        is_left_out.then(|| ReductionRefusal::of(&CONFLUENCE, reason())).into_iter().collect()
-    }
-
-    fn keeps_all_actions(&self) -> bool {
-        false
     }
 
     fn is_symmetric(&self) -> bool {

@@ -29,8 +29,8 @@ use super::entry::{
 };
 use super::parameters::{FlagSpec, ParameterKind, ParameterSpec};
 use super::{
-    NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionRefusal,
-    ReductionStack,
+    NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack,
+    ReductionTraits,
 };
 use crate::analysis::instances::{ActionInstances, InstanceId};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
@@ -86,6 +86,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         },
     ],
     automatic: AutomaticUse::Never,
+    // Each state that is not stored is searched from one that is, by steps of the program.
     preserves: PreservedProperties::ALL
         .without(PropertyClass::Claims)
         .without(PropertyClass::StutterInvariant)
@@ -278,20 +279,8 @@ impl<'m> Reduction<'m> for ReversibleReduction<'m> {
         NAME.into()
     }
 
-    fn entries(&self) -> Vec<&'static str> {
-        vec![ENTRY.name]
-    }
-
-    fn kind(&self) -> ReductionKind {
-        ReductionKind::Representative
-    }
-
-    /// Each state that is not stored is searched from one that is, by steps of the program.
-    fn preserves(&self) -> PreservedProperties {
-        let kept = PreservedProperties::ALL
-            .without(PropertyClass::Claims)
-            .without(PropertyClass::StutterInvariant);
-        kept.without(PropertyClass::StutteringClaims).without(PropertyClass::Depth)
+    fn traits(&self) -> ReductionTraits {
+        ReductionTraits::of(&ENTRY)
     }
 
     fn describe_effect(&self, _: &Counters) -> Option<String> {
@@ -325,26 +314,6 @@ impl<'m> Reduction<'m> for ReversibleReduction<'m> {
 
     fn changed_cells(&self, _: &Layout) -> BTreeSet<CellId> {
         BTreeSet::new()
-    }
-
-    fn proviso(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn unused_entries(&self) -> Vec<ReductionRefusal> {
-        Vec::new()
-    }
-
-    fn keeps_all_actions(&self) -> bool {
-        false
-    }
-
-    fn orders_states(&self) -> bool {
-        false
-    }
-
-    fn stores_all(&self) -> bool {
-        true
     }
 
     fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {

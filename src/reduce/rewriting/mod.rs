@@ -17,7 +17,7 @@ use super::parameters::ParameterValues;
 use super::rewrite_pass::{MergedSteps, RewritePass};
 use super::selection::ReductionPlan;
 use super::{
-    NotApplied, PreservedProperties, Reduction, ReductionKind, ReductionRefusal, ReductionStack,
+    NotApplied, Reduction, ReductionKind, ReductionRefusal, ReductionStack, ReductionTraits,
     unrewritable_reason,
 };
 use crate::budget::{AnalysisBudget, BudgetExceeded};
@@ -224,20 +224,13 @@ impl<'m> Reduction<'m> for PassReduction<'m> {
         self.applied.entry.title.into()
     }
 
-    fn entries(&self) -> Vec<&'static str> {
-        vec![self.applied.entry.name]
-    }
-
-    fn kind(&self) -> ReductionKind {
-        ReductionKind::Rewriting
-    }
-
-    fn preserves(&self) -> PreservedProperties {
-        self.applied.pass.preserves()
-    }
-
-    fn keeps_all_actions(&self) -> bool {
-        self.applied.pass.keeps_all_actions()
+    fn traits(&self) -> ReductionTraits {
+        let applied = self.applied;
+        ReductionTraits {
+            preserves: applied.pass.preserves(),
+            keeps_all_actions: applied.pass.keeps_all_actions(),
+            ..ReductionTraits::of(applied.entry)
+        }
     }
 
     fn describe_effect(&self, _: &Counters) -> Option<String> {
@@ -248,28 +241,12 @@ impl<'m> Reduction<'m> for PassReduction<'m> {
         self.applied.pass.changed_cells(self.program, layout)
     }
 
-    fn proviso(&self) -> Option<&'static str> {
-        None
-    }
-
     fn is_symmetric(&self) -> bool {
-        true
-    }
-
-    fn orders_states(&self) -> bool {
-        false
-    }
-
-    fn stores_all(&self) -> bool {
         true
     }
 
     fn conflict(&self, _: &ReductionStack<'m>) -> Option<NotApplied> {
         None
-    }
-
-    fn unused_entries(&self) -> Vec<ReductionRefusal> {
-        Vec::new()
     }
 
     /// What is counted with the program's states, a claim, is told with the program as written.
