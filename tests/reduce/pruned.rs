@@ -189,10 +189,7 @@ fn what_lies_beyond_the_last_hour_is_not_explored() {
     assert_eq!(boring("dve", CLOCK, NO_DEADLOCK, &["now"]), Some((by_hours, until_forty)));
     // Who is always at work is never stuck; who is ready, in the last hour.
     let why = why_none("dve", CLOCK, CheckSelection::ALL, &["now"]);
-    assert_eq!(
-        why,
-        "a deadlock may be reached from everywhere, as far as it can be told"
-    );
+    assert_eq!(why, "a deadlock may be reached from everywhere, as far as it can be told");
 }
 
 #[test]
