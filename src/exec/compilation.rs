@@ -1,5 +1,7 @@
-//! What compiling gave: as reports tell it, whoever compiled.
+//! What compiling gave, or why there is no machine code: as reports tell it, whoever compiled.
 
+#[cfg(feature = "jit")]
+use super::jit::NotCompiled;
 use std::time::Duration;
 
 /// What compiling gave.
@@ -11,4 +13,19 @@ pub struct CompilationStats {
     pub bytes: usize,
     /// Actions that are left to the interpreter.
     pub interpreted: usize,
+}
+
+/// Why a program is interpreted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InterpretationReason {
+    /// The caller asked for the interpreter.
+    #[error("as asked for")]
+    Requested,
+    /// The compiler rejected the program.
+    #[cfg(feature = "jit")]
+    #[error(transparent)]
+    NotCompiled(NotCompiled),
+    /// This build has no compiler.
+    #[error("as it was built without a compiler")]
+    NoCompiler,
 }

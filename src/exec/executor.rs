@@ -4,7 +4,7 @@
 use super::Jit;
 #[cfg(feature = "jit")]
 use super::jit::CompileLimits;
-use super::{CompilationStats, Interp, SelectiveStateSpace};
+use super::{CompilationStats, Interp, InterpretationReason, SelectiveStateSpace};
 use crate::analysis::instances::NumberingError;
 use crate::model::StateSpace;
 use rkyv::{Archive, Deserialize, Serialize};
@@ -41,7 +41,7 @@ pub enum Executor<'a> {
     #[cfg(feature = "jit")]
     Compiled(Arc<Jit<'a>>),
     /// By the interpreter, and why.
-    Interpreted(&'a Interp, String),
+    Interpreted(&'a Interp, InterpretationReason),
 }
 
 impl<'a> Executor<'a> {
@@ -63,7 +63,7 @@ impl<'a> Executor<'a> {
 
     fn of(interp: &'a Interp, wanted: ExecutionMode, within: (Option<u64>, bool)) -> Executor<'a> {
         match wanted {
-            ExecutionMode::Interp => Executor::Interpreted(interp, "as asked for".to_owned()),
+            ExecutionMode::Interp => Executor::Interpreted(interp, InterpretationReason::Requested),
             ExecutionMode::Jit => Executor::compile(interp, within),
         }
     }
@@ -74,13 +74,13 @@ impl<'a> Executor<'a> {
         let limits = CompileLimits { memory: memory.unwrap_or(default.memory), counts, ..default };
         match Jit::within(interp, limits) {
             Ok(jit) => Executor::Compiled(Arc::new(jit)),
-            Err(refused) => Executor::Interpreted(interp, refused.reason),
+            Err(why) => Executor::Interpreted(interp, InterpretationReason::NotCompiled(why)),
         }
     }
 
     #[cfg(not(feature = "jit"))]
     fn compile(interp: &'a Interp, _: (Option<u64>, bool)) -> Executor<'a> {
-        Executor::Interpreted(interp, "as it was built without a compiler".to_owned())
+        Executor::Interpreted(interp, InterpretationReason::NoCompiler)
     }
 
     /// Another program, run in the same way.
@@ -123,7 +123,7 @@ impl<'a> Executor<'a> {
     }
 
     /// What compiling gave, or why the program is interpreted.
-    pub fn compiled(&self) -> Result<CompilationStats, &str> {
+    pub fn compiled(&self) -> Result<CompilationStats, &InterpretationReason> {
         match self {
             #[cfg(feature = "jit")]
             Executor::Compiled(jit) => Ok(jit.compiled()),

@@ -43,7 +43,7 @@ mod text_check;
 mod text_model;
 mod verdict;
 
-pub use branching::BranchingAnswers;
+pub use branching::{BranchingAnswers, UnansweredFormula};
 pub use check::{Check, check};
 pub use check_directory::CheckDirectory;
 pub use check_plan::{CheckPlan, PlannedSearch, RunProperty};

@@ -3,7 +3,7 @@
 mod sample;
 
 use super::packing::{self, PackingError};
-use super::panics::catch_panic;
+use super::panics::{SystemPanic, catch_panic};
 use crate::model::{
     Capabilities, EVENTUALLY, FaultKind, ProgramDescription, Property, PropertyExpectation,
     PropertyInfo, RuntimeFault, SOMETIMES, StateSpace, StateValue, StepDescription, StepOutcome,
@@ -35,7 +35,7 @@ enum StateObservation<'a, A, S> {
     /// An action leads somewhere.
     Step(SystemQuery<'a, A>, S),
     /// The system panics when it is asked this.
-    Panic(SystemQuery<'a, A>, String),
+    Panic(SystemQuery<'a, A>, SystemPanic),
     /// Something is to be told of the state.
     Finding(Violation),
 }
@@ -127,7 +127,7 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
         &self,
         state: &T::State,
         actions: &mut Vec<T::Action>,
-        mut show: impl FnMut(SystemQuery<'_, T::Action>, Result<T::State, String>),
+        mut show: impl FnMut(SystemQuery<'_, T::Action>, Result<T::State, SystemPanic>),
     ) -> bool {
         actions.clear();
         if let Err(why) = catch_panic(|| self.system.actions(state, actions)) {
@@ -219,10 +219,11 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
 }
 
 /// A step, as reports tell it.
-pub(super) fn step(name: String, to: Result<Vec<u8>, String>) -> StepDescription {
+pub(super) fn step(name: String, to: Result<Vec<u8>, SystemError>) -> StepDescription {
     let outcome = match to {
         Ok(state) => StepOutcome::Successor(state),
-        Err(message) => {
+        Err(why) => {
+            let message = why.to_string();
             StepOutcome::Fault(RuntimeFault::new(FaultKind::Error, message, Span::default()))
         }
     };
@@ -281,11 +282,11 @@ impl<T: TransitionSystem> SystemDescription for PackedSystem<'_, T> {
         if let Ok(state) = packing::unpack(state) {
             self.observe(&state, &mut Vec::new(), |seen| match seen {
                 StateObservation::Step(asked, next) => {
-                    let to = self.pack(&next).map_err(|why| why.to_string());
+                    let to = self.pack(&next).map_err(SystemError::from);
                     steps.push(step(self.query_title(&asked), to));
                 }
                 StateObservation::Panic(asked, why) => {
-                    steps.push(step(self.query_title(&asked), Err(why)))
+                    steps.push(step(self.query_title(&asked), Err(why.into())))
                 }
                 StateObservation::Finding(_) => {}
             });
