@@ -50,12 +50,11 @@ pub trait MergedSteps {
     fn preserves_depth(&self) -> bool;
 
     /// Tests whether no step passes through a state: a whole search stores just such states.
-    fn stable_state_test<'p>(
-        &'p self,
-        program: &'p Program,
-        layout: &'p Layout,
-    ) -> Box<dyn Fn(&[u8]) -> bool + 'p>;
+    fn stable_state_test<'p>(&'p self, program: &'p Program, layout: &'p Layout) -> StateTest<'p>;
 }
+
+/// A test of states.
+pub type StateTest<'p> = Box<dyn Fn(&[u8]) -> bool + 'p>;
 
 /// A step of a program whose steps are merged.
 pub struct MergedStep<'s> {

@@ -132,7 +132,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     incompatible_with: &[],
     nothing_found: "nothing in the model is symmetric",
     saving: SavingMeasure::States,
-    detect: detect,
+    detect,
     method: ReductionMethod::Wrap(apply),
 };
 

@@ -70,7 +70,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     incompatible_with: &[],
     nothing_found: "no state is found from which nothing that is looked for can be reached",
     saving: SavingMeasure::States,
-    detect: detect,
+    detect,
     method: ReductionMethod::Wrap(apply),
 };
 

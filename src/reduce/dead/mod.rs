@@ -64,7 +64,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     incompatible_with: &[],
     nothing_found: "no variable of the model is found to be dead anywhere",
     saving: SavingMeasure::States,
-    detect: detect,
+    detect,
     method: ReductionMethod::Rewrite { rewrite, refuse: |_, _| None },
 };
 

@@ -82,7 +82,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     ],
     nothing_found: "no variable is found of which some values can do whatever others can",
     saving: SavingMeasure::States,
-    detect: detect,
+    detect,
     method: ReductionMethod::Wrap(apply),
 };
 

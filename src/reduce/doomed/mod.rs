@@ -58,7 +58,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     incompatible_with: &[],
     nothing_found: "no state is found from which something that is looked for surely follows",
     saving: SavingMeasure::Levels,
-    detect: detect,
+    detect,
     method: ReductionMethod::Wrap(apply),
 };
 

@@ -50,7 +50,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     incompatible_with: &[],
     nothing_found: "no locations of a process are found that nothing tells apart",
     saving: SavingMeasure::States,
-    detect: detect,
+    detect,
     method: ReductionMethod::Rewrite { rewrite, refuse: |_, _| None },
 };
 

@@ -52,7 +52,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     incompatible_with: &[],
     nothing_found: "no values of a variable are found that nothing tells apart",
     saving: SavingMeasure::States,
-    detect: detect,
+    detect,
     method: ReductionMethod::Rewrite { rewrite, refuse: |_, _| None },
 };
 

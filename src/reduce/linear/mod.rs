@@ -55,7 +55,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     ],
     nothing_found: "no variables are found that only count on from each other",
     saving: SavingMeasure::States,
-    detect: detect,
+    detect,
     method: ReductionMethod::Wrap(apply),
 };
 

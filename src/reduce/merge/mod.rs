@@ -34,7 +34,7 @@ use super::entry::{
     AutomaticUse, DetectionContext, ReductionEntry, ReductionMethod, ReductionSubject,
     RewriteContext, SavingMeasure,
 };
-use super::rewrite_pass::{MergedStep, MergedSteps, RewritePass};
+use super::rewrite_pass::{MergedStep, MergedSteps, RewritePass, StateTest};
 use super::{NotApplied, PreservedProperties, PropertyClass, ReductionKind};
 use crate::analysis::access::AccessTable;
 use crate::analysis::local_actions::LocalActions;
@@ -77,7 +77,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     incompatible_with: &[],
     nothing_found: "nowhere could a process go on without being seen",
     saving: SavingMeasure::StableStates,
-    detect: detect,
+    detect,
     method: ReductionMethod::Rewrite { rewrite, refuse: refusal },
 };
 
@@ -182,11 +182,7 @@ impl MergedSteps for TransitionMerging {
     }
 
     /// Whether no process is at such a location in a state of the program, so that the state is not passed through.
-    fn stable_state_test<'p>(
-        &'p self,
-        program: &'p Program,
-        layout: &'p Layout,
-    ) -> Box<dyn Fn(&[u8]) -> bool + 'p> {
+    fn stable_state_test<'p>(&'p self, program: &'p Program, layout: &'p Layout) -> StateTest<'p> {
         let cells = self.passed.iter().flat_map(|&(process, location)| {
             let code = location.0 + program.processes[process].first_location();
             let slots = 0..program.slots(process);

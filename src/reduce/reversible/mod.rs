@@ -102,7 +102,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     ],
     nothing_found: "no rule can be undone",
     saving: SavingMeasure::States,
-    detect: detect,
+    detect,
     method: ReductionMethod::Wrap(apply),
 };
 

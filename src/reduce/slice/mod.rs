@@ -94,7 +94,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     incompatible_with: &[],
     nothing_found: "all of the model can influence what is looked for",
     saving: SavingMeasure::States,
-    detect: detect,
+    detect,
     method: ReductionMethod::Rewrite { rewrite, refuse: refusal },
 };
 

@@ -50,7 +50,7 @@ use super::entry::{
     AutomaticUse, DetectionContext, ReductionEntry, ReductionMethod, ReductionSubject,
     RewriteContext, SavingMeasure,
 };
-use super::rewrite_pass::{MergedStep, MergedSteps, RewritePass};
+use super::rewrite_pass::{MergedStep, MergedSteps, RewritePass, StateTest};
 use super::{NotApplied, PreservedProperties, PropertyClass, ReductionKind};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::Interp;
@@ -84,7 +84,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     incompatible_with: &[],
     nothing_found: "no place or transition of a net is found that could go",
     saving: SavingMeasure::StableStates,
-    detect: detect,
+    detect,
     method: ReductionMethod::Rewrite { rewrite, refuse: refusal },
 };
 
@@ -219,11 +219,7 @@ impl MergedSteps for StructuralReduction {
     }
 
     /// Whether nobody has left tokens in a state where nobody leaves any.
-    fn stable_state_test<'p>(
-        &'p self,
-        _: &'p Program,
-        layout: &'p Layout,
-    ) -> Box<dyn Fn(&[u8]) -> bool + 'p> {
+    fn stable_state_test<'p>(&'p self, _: &'p Program, layout: &'p Layout) -> StateTest<'p> {
         let cells = self.agglomerated.iter().map(|(id, _)| layout.variables[*id].in_slot(0));
         let cells: Vec<CellId> = cells.collect();
         Box::new(move |state| cells.iter().all(|&cell| layout.get(state, cell) == Some(0)))
