@@ -47,7 +47,7 @@ pub enum Executor<'a> {
 impl<'a> Executor<'a> {
     /// Prepares a program to be run as asked for, or by the interpreter.
     pub fn new(interp: &'a Interp, wanted: ExecutionMode) -> Executor<'a> {
-        Executor::of(interp, wanted, (None, true))
+        Executor::of(interp, wanted, None, true)
     }
 
     /// The same; compiling takes about so many bytes of memory at most, and it is said whether compiled code counts how
@@ -58,18 +58,23 @@ impl<'a> Executor<'a> {
         memory: u64,
         counts: bool,
     ) -> Executor<'a> {
-        Executor::of(interp, wanted, (Some(memory), counts))
+        Executor::of(interp, wanted, Some(memory), counts)
     }
 
-    fn of(interp: &'a Interp, wanted: ExecutionMode, within: (Option<u64>, bool)) -> Executor<'a> {
+    fn of(
+        interp: &'a Interp,
+        wanted: ExecutionMode,
+        memory: Option<u64>,
+        counts: bool,
+    ) -> Executor<'a> {
         match wanted {
             ExecutionMode::Interp => Executor::Interpreted(interp, InterpretationReason::Requested),
-            ExecutionMode::Jit => Executor::compile(interp, within),
+            ExecutionMode::Jit => Executor::compile(interp, memory, counts),
         }
     }
 
     #[cfg(feature = "jit")]
-    fn compile(interp: &'a Interp, (memory, counts): (Option<u64>, bool)) -> Executor<'a> {
+    fn compile(interp: &'a Interp, memory: Option<u64>, counts: bool) -> Executor<'a> {
         let default = CompileLimits::default();
         let limits = CompileLimits { memory: memory.unwrap_or(default.memory), counts, ..default };
         match Jit::within(interp, limits) {
@@ -79,7 +84,7 @@ impl<'a> Executor<'a> {
     }
 
     #[cfg(not(feature = "jit"))]
-    fn compile(interp: &'a Interp, _: (Option<u64>, bool)) -> Executor<'a> {
+    fn compile(interp: &'a Interp, _: Option<u64>, _: bool) -> Executor<'a> {
         Executor::Interpreted(interp, InterpretationReason::NoCompiler)
     }
 
@@ -89,7 +94,7 @@ impl<'a> Executor<'a> {
             #[cfg(feature = "jit")]
             Executor::Compiled(jit) => {
                 let CompileLimits { memory, counts, .. } = jit.limits();
-                Executor::compile(interp, (Some(memory), counts))
+                Executor::compile(interp, Some(memory), counts)
             }
             Executor::Interpreted(_, why) => Executor::Interpreted(interp, why.clone()),
         }

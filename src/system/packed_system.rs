@@ -107,7 +107,8 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
         out: &mut SuccessorSink,
         expand_one: impl Fn(
             &[u8],
-            (&mut [u8], &mut Vec<T::Action>),
+            &mut [u8],
+            &mut Vec<T::Action>,
             &mut SuccessorSink,
         ) -> Result<(), SystemError>,
     ) {
@@ -116,7 +117,7 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
             if stop_request::is_requested() || out.has_failed() {
                 return;
             }
-            if let Err(why) = expand_one(state, (&mut key, &mut actions), out) {
+            if let Err(why) = expand_one(state, &mut key, &mut actions, out) {
                 return out.fail(why);
             }
         }
@@ -195,7 +196,8 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
     fn expand_one(
         &self,
         bytes: &[u8],
-        (key, actions): (&mut [u8], &mut Vec<T::Action>),
+        key: &mut [u8],
+        actions: &mut Vec<T::Action>,
         out: &mut SuccessorSink,
     ) -> Result<(), PackingError> {
         let state: T::State = packing::unpack(bytes)?;
@@ -256,7 +258,9 @@ impl<T: TransitionSystem> StateSpace for PackedSystem<'_, T> {
     }
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
-        self.each_state(states, out, |state, room, out| Ok(self.expand_one(state, room, out)?));
+        self.each_state(states, out, |state, key, actions, out| {
+            Ok(self.expand_one(state, key, actions, out)?)
+        });
     }
 
     fn write_masks(&self) -> Vec<Vec<u8>> {

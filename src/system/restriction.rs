@@ -65,7 +65,8 @@ impl<'s, T: TransitionSystem> RestrictedSystem<'s, T> {
     fn expand_one(
         &self,
         bytes: &[u8],
-        (key, actions): (&mut [u8], &mut Vec<T::Action>),
+        key: &mut [u8],
+        actions: &mut Vec<T::Action>,
         out: &mut SuccessorSink,
     ) -> Result<(), SystemError> {
         let state: T::State = packing::unpack(bytes)?;
@@ -113,7 +114,9 @@ impl<T: TransitionSystem> StateSpace for RestrictedSystem<'_, T> {
     }
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
-        self.packed.each_state(states, out, |state, room, out| self.expand_one(state, room, out));
+        self.packed.each_state(states, out, |state, key, actions, out| {
+            self.expand_one(state, key, actions, out)
+        });
     }
 
     fn write_masks(&self) -> Vec<Vec<u8>> {
