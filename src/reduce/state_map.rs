@@ -9,7 +9,8 @@ pub(super) const CANDIDATES: usize = 256;
 /// gathered in `candidates`. If told to stop, the rest is dropped.
 pub(super) fn map_candidates(
     out: &mut SuccessorSink,
-    gathered: (usize, &mut Vec<u8>),
+    width: usize,
+    candidates: &mut Vec<u8>,
     mut replace: impl FnMut(&mut [u8]),
     run: impl FnOnce(&mut SuccessorSink),
 ) {
@@ -19,13 +20,14 @@ pub(super) fn map_candidates(
             out.candidate(state);
         }
     };
-    filter_candidates(out, gathered, replace, run);
+    filter_candidates(out, width, candidates, replace, run);
 }
 
 /// The same, where `pass_on` decides what becomes of each.
 pub(super) fn filter_candidates(
     out: &mut SuccessorSink,
-    (width, candidates): (usize, &mut Vec<u8>),
+    width: usize,
+    candidates: &mut Vec<u8>,
     mut pass_on: impl FnMut(&mut [u8], &mut SuccessorSink),
     run: impl FnOnce(&mut SuccessorSink),
 ) {

@@ -74,11 +74,12 @@ impl<'m> ProgenitorModel<'m> {
 
     /// Expands all states that one stands for.
     fn search_from(&self, state: &[u8], room: &mut ProgenitorBuffers, out: &mut SuccessorSink) {
-        let ProgenitorBuffers { work, met, from, expanded, candidates } = room;
+        let ProgenitorBuffers { work, met, from, .. } = room;
         if self.backwards.closure_from(state, work, met, from).is_err() {
             return out.fail(too_many());
         }
-        self.choose_expanded(met, from, (work, expanded), out);
+        self.choose_expanded(room, out);
+        let ProgenitorBuffers { work, met, expanded, candidates, .. } = room;
         let width = self.model.width();
         let (own, own_bytes) = (met.len(), met.bytes());
         candidates.clear();
@@ -123,13 +124,8 @@ impl<'m> ProgenitorModel<'m> {
     }
 
     /// Makes `expanded` those of the states met that are expanded, and judges the others.
-    fn choose_expanded(
-        &self,
-        met: &OrderedStateSet,
-        from: &[usize],
-        (work, expanded): (&mut [u8], &mut Vec<u8>),
-        out: &mut SuccessorSink,
-    ) {
+    fn choose_expanded(&self, room: &mut ProgenitorBuffers, out: &mut SuccessorSink) {
+        let ProgenitorBuffers { work, met, from, expanded, .. } = room;
         expanded.clear();
         let ProgenitorExpansion::Immediate { deadlocks, properties } = self.searched else {
             return expanded.extend_from_slice(met.states());
@@ -138,7 +134,7 @@ impl<'m> ProgenitorModel<'m> {
         let judge =
             |state: &[u8], inner: &mut SuccessorSink| self.interp.check_properties(state, inner);
         let run = |inner: &mut SuccessorSink| {
-            for (state, &from) in met.iter().zip(from) {
+            for (state, &from) in met.iter().zip(&*from) {
                 let mut leads_on = false;
                 if from != 0 && deadlocks {
                     self.backwards.each_after(state, work, |_| {

@@ -278,7 +278,7 @@ impl NetReducer<'_> {
             // Each of those that put tokens there may meet each that takes some.
             let touching = self.net.touching[place].len() as u64;
             self.budget.work(1 + touching * touching)?;
-            let Some(found) = agglomerate(self.net, place, (self.checks.deadlock, more)) else {
+            let Some(found) = agglomerate(self.net, place, self.checks.deadlock, more) else {
                 continue;
             };
             if found.side == AgglomerationKind::Pre {
