@@ -49,6 +49,7 @@ use crate::model::{ActionCounts, CheckSelection};
 use crate::numbers::count;
 use loops::LoopAnalysis;
 use std::collections::{BTreeMap, BTreeSet};
+use transient_locations::LocationAnalyses;
 
 /// What the reduction is called.
 pub const NAME: &str = "merged transitions";
@@ -135,8 +136,9 @@ impl TransitionMerging {
         let local = LocalActions::new(&table);
         let leaving = ActionsByLocation::leaving(&before);
         let loops = LoopAnalysis::new(&table, &leaving, written);
-        let (passed, rings) =
-            transient_locations::find((&table, &local), (&leaving, &loops), written, budget)?;
+        let analyses =
+            LocationAnalyses { table: &table, local: &local, leaving: &leaving, loops: &loops };
+        let (passed, rings) = transient_locations::find(&analyses, written, budget)?;
         let (actions, composed) = match before.has_dynamic_processes() {
             true => (mark(program, &passed), Vec::new()),
             false => {
