@@ -17,7 +17,7 @@ pub mod interp;
 pub mod jit;
 
 pub use action_selection::{
-    LABEL_BYTES, LabelledSink, SelectiveStateSpace, labelled, split_by_ends,
+    GroupedSuccessors, LABEL_BYTES, LabelledSink, SelectiveStateSpace, labelled, split_by_ends,
 };
 pub use compilation::{CompilationStats, InterpretationReason};
 pub use executor::{ExecutionMode, Executor};
