@@ -26,7 +26,8 @@ use crate::search::{SearchControl, SearchVerdict};
 use crate::session::config::{CheckKind, PropertyConfig};
 use crate::session::{
     DirectoryContents, Fairness, PreparedSearch, ReductionSettings, SearchBudget, SearchDirectory,
-    SearchJob, Session, TextModel, UnreducedSearch, check_room, reject_empty_scope,
+    SearchJob, Session, ShortenedSearch, TextModel, UnreducedSearch, check_room,
+    reject_empty_scope,
 };
 use std::sync::Arc;
 
@@ -106,8 +107,8 @@ fn check_but(
     let plan = budget.plan(&model, storage.stored_width(searched.model()))?;
     check_room(&storage, &plan, width)?;
     let job = SearchJob::new(config, &model, &searched, &storage);
-    let wished = searched.wished();
-    let unreduced = again.map(|runs| model.unreduced(runs, wished, config, &storage, &analysis));
+    let shortened = ShortenedSearch { wished: searched.wished(), config, storage: &storage };
+    let unreduced = again.map(|runs| model.unreduced(runs, shortened, &analysis));
     let (control, signals) = preparation.end();
     let directory = SearchDirectory::create(args.dir.as_deref(), &job, args.run.limits.disk_limit)?;
     notify::set_directory(&directory.path);
@@ -160,8 +161,9 @@ pub(super) fn resume(
     }
     let plan = budget.plan(&model, storage.stored_width(searched.model()))?;
     directory.save_changed_limits(&args.run.saved_limits())?;
-    let wished = searched.wished();
-    let unreduced = again.map(|runs| model.unreduced(runs, wished, &config, &storage, &largest));
+    let shortened =
+        ShortenedSearch { wished: searched.wished(), config: &config, storage: &storage };
+    let unreduced = again.map(|runs| model.unreduced(runs, shortened, &largest));
     let (control, signals) = preparation.end();
     let session =
         Session::new(PreparedSearch { searched, about, limits, storage, plan }, directory);

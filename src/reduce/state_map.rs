@@ -1,6 +1,6 @@
 //! Successors that are not passed on as they are: something stands for them, or they are left out.
 
-use crate::model::{ExpansionOutcome, SuccessorSink, stop_request};
+use crate::model::{CandidateBatch, ExpansionOutcome, SuccessorSink, stop_request};
 
 /// How many candidates are gathered before they are replaced.
 pub(super) const CANDIDATES: usize = 256;
@@ -41,8 +41,8 @@ pub(super) fn filter_candidates(
         }
         candidates.clear();
     };
-    let limit = CANDIDATES * width;
-    let collected = out.wrap_in_batches(width, candidates, limit, &mut pass_all_on, run);
+    let batch = CandidateBatch { width, buffer: candidates, limit: CANDIDATES * width };
+    let collected = out.wrap_in_batches(batch, &mut pass_all_on, run);
     let Some(ExpansionOutcome { counters, findings, .. }) = collected else { return };
     pass_all_on(candidates, out);
     out.add_findings(findings);

@@ -6,8 +6,8 @@ use super::reduction_request::ReductionSettings;
 use super::searched_model::{DecidedReductions, ModelSummary, SearchedModel};
 use super::{
     CheckConfig, CheckResult, Error, EventuallyCheck, ExecutableProgram, PreparedSearch, RunLimits,
-    SavedLimits, SearchDirectory, SearchJob, SearchOutputs, Session, TextModel, check_room,
-    reject_empty_scope,
+    SavedLimits, SearchDirectory, SearchJob, SearchOutputs, Session, ShortenedSearch, TextModel,
+    check_room, reject_empty_scope,
 };
 use crate::budget::AnalysisBudget;
 use crate::exec::ExecutionMode;
@@ -320,7 +320,8 @@ impl<'m> Check<'m> {
                 let again = config.search.shortest.then(|| runs.clone());
                 let ready = prepare_text(model, runs, &settings, how, control)?;
                 let wished = ready.0.searched.wished();
-                let shorter = |it| model.unreduced(it, wished, config, storage, &analysis);
+                let shortened = ShortenedSearch { wished, config, storage };
+                let shorter = |it| model.unreduced(it, shortened, &analysis);
                 unreduced = again.map(shorter);
                 ready
             }

@@ -74,7 +74,9 @@ pub use run_status::{CheckpointPosition, RunStatus};
 pub use saved_check::SavedCheck;
 pub use searched_model::{ModelSummary, SearchedModel};
 pub use session_log::SessionStart;
-pub use shortest_counterexample::{UnreducedSearch, shortened_in, trace_directory};
+pub use shortest_counterexample::{
+    ShortenedSearch, UnreducedSearch, shortened_in, trace_directory,
+};
 pub use slots::{SlotCounts, process_without_slot};
 pub use snapshot::{SearchForecast, SearchSnapshot, SearchState};
 pub use tasks::{SharedSearch, TaskRunner};
@@ -97,6 +99,7 @@ use crate::search::{
     SearchVerdict, StateStorage,
 };
 use check::PropertyStopPredicate;
+use directory::SessionSetup;
 use eventually_verdicts::EventuallyVerdicts;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -212,7 +215,8 @@ impl<'m> Session<'m> {
         saved: Option<SavedSearch>,
         control: &SearchControl,
     ) -> Result<SearchOutcome, Error> {
-        let begun = SessionStart::after(saved.as_ref());
+        let start = SessionStart::after(saved.as_ref());
+        let setup = SessionSetup { start, plan: self.plan, control };
         let mut promised = std::mem::take(&mut self.promised);
         let verdict = |it: &SessionResult<'m>| {
             let told: Vec<EventuallyResult> =
@@ -224,7 +228,7 @@ impl<'m> Session<'m> {
             came_to.judged = self.judge(&mut promised, &came_to.outcome, control);
             Ok(SessionResult { promised, ..came_to })
         };
-        let came_to = self.directory.run_session(begun, self.plan, control, verdict, search);
+        let came_to = self.directory.run_session(setup, verdict, search);
         let mut came_to = came_to.map_err(|error| {
             let failed = Error::run(&self.directory.path, error);
             // It cannot be gone on with when states have become others, or are to.

@@ -29,8 +29,8 @@ use crate::exec::{FairExpander, Interp};
 use crate::ir::layout::CellId;
 use crate::ir::{Claim, ClaimMove, Entity as _, Layout, LocationId, PropertyKind, TurnRule};
 use crate::model::{
-    Capabilities, Counters, ExpansionOutcome, ProcessSet, StateSpace, SuccessorSink,
-    SystemDescription, Violation, stop_request,
+    CandidateBatch, Capabilities, Counters, ExpansionOutcome, ProcessSet, StateSpace,
+    SuccessorSink, SystemDescription, Violation, stop_request,
 };
 pub use fair_product::FairProduct;
 use first_moves::FirstClaimMoves;
@@ -461,8 +461,8 @@ impl StateSpace for ClaimProduct<'_> {
         };
         let (limit, run) =
             (STARTS_AT_ONCE * width, |inner: &mut SuccessorSink| self.model.initial(inner));
-        let Some(collected) = out.wrap_in_batches(width, &mut states, limit, &mut pass_on, run)
-        else {
+        let batch = CandidateBatch { width, buffer: &mut states, limit };
+        let Some(collected) = out.wrap_in_batches(batch, &mut pass_on, run) else {
             return;
         };
         pass_on(&mut states, out);

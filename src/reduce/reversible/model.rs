@@ -4,8 +4,9 @@ use super::local_search::{CaseExecutor, LOCAL_BYTES_MAX, TooManyStates};
 use super::state_set::OrderedStateSet;
 use crate::exec::Interp;
 use crate::model::{
-    ActionCounts, ActionId, Capabilities, ExpansionOutcome, Finding, Findings, ModelError, Result,
-    Simulation, StateSpace, SuccessorSink, SystemDescription, Violation, any_bits, stop_request,
+    ActionCounts, ActionId, CandidateBatch, Capabilities, ExpansionOutcome, Finding, Findings,
+    ModelError, Result, Simulation, StateSpace, SuccessorSink, SystemDescription, Violation,
+    any_bits, stop_request,
 };
 use crate::reduce::buffer_pool::BufferPool;
 use std::sync::Arc;
@@ -97,8 +98,8 @@ impl<'m> ProgenitorModel<'m> {
             }
         };
         let run = |inner: &mut SuccessorSink| self.model.expand(expanded, inner);
-        let collected =
-            out.wrap_in_batches(width, candidates, CANDIDATES * width, &mut gather, run);
+        let batch = CandidateBatch { width, buffer: candidates, limit: CANDIDATES * width };
+        let collected = out.wrap_in_batches(batch, &mut gather, run);
         let Some(ExpansionOutcome { counters, findings, .. }) = collected else { return };
         gather(candidates, out);
         if stop_request::is_requested() || out.has_failed() {
