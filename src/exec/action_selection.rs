@@ -64,6 +64,15 @@ pub trait SelectiveStateSpace: Send + Sync {
     fn check_states(&self, states: &[u8], enabled: &InstanceSets, out: &mut SuccessorSink);
 }
 
+/// States, and the action instances that are chosen of each.
+#[derive(Clone, Copy)]
+pub(super) struct ChosenInstances<'c> {
+    /// The states, one behind the other.
+    pub states: &'c [u8],
+    /// The instances.
+    pub sets: &'c InstanceSets,
+}
+
 /// Room for what [`SelectiveStateSpace::expand_chosen_with_ends`] gives.
 #[derive(Debug, Default)]
 pub struct GroupedSuccessors {

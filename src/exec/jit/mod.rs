@@ -120,6 +120,15 @@ pub struct CompiledStep {
     pub outcome: Result<Vec<u8>, (FaultKind, Span)>,
 }
 
+/// What compiled code is run on.
+#[derive(Clone, Copy)]
+struct CompiledInput<'s> {
+    /// The states, one behind the other.
+    states: &'s [u8],
+    /// The instances that are chosen of each, if not all are taken.
+    choice: Option<InstanceChoice<'s>>,
+}
+
 impl<'a> Jit<'a> {
     /// Compiles the program of an interpreter, or says why it stays with that.
     pub fn new(interp: &'a Interp) -> Result<Jit<'a>, NotCompiled> {
@@ -162,7 +171,8 @@ impl<'a> Jit<'a> {
             ControlFlow::Continue(())
         };
         let (mut buffer, mut noted) = (Vec::new(), Vec::new());
-        let run = |out: &mut SuccessorSink| self.run(code, state, None, out, Some(&mut noted));
+        let input = CompiledInput { states: state, choice: None };
+        let run = |out: &mut SuccessorSink| self.run(code, input, out, Some(&mut noted));
         // Little room, so that it is often made anew.
         let bytes = self.width() + LABEL_BYTES;
         let collected = SuccessorSink::collect_in_batches(bytes, &mut buffer, 3 * bytes, keep, run);
@@ -185,11 +195,11 @@ impl<'a> Jit<'a> {
     fn run(
         &self,
         code: &MachineCode,
-        states: &[u8],
-        choice: Option<InstanceChoice>,
+        input: CompiledInput<'_>,
         out: &mut SuccessorSink,
         mut noted: Option<&mut Vec<LoggedStep>>,
     ) {
+        let CompiledInput { states, choice } = input;
         let width = self.width();
         let direct = states.len().saturating_sub(SLACK) / width;
         let (front, back) = states.split_at(direct * width);
@@ -229,7 +239,7 @@ impl StateSpace for Jit<'_> {
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         if !self.interp.reject_non_states(states, out) {
-            self.run(&self.code, states, None, out, None);
+            self.run(&self.code, CompiledInput { states, choice: None }, out, None);
         }
     }
 
