@@ -1,7 +1,5 @@
 //! What compiling gave, or why there is no machine code: as reports tell it, whoever compiled.
 
-#[cfg(feature = "jit")]
-use super::jit::NotCompiled;
 use std::time::Duration;
 
 /// What compiling gave.
@@ -13,6 +11,15 @@ pub struct CompilationStats {
     pub bytes: usize,
     /// Actions that are left to the interpreter.
     pub interpreted: usize,
+}
+
+/// Why the compiler rejected a program.
+#[cfg(feature = "jit")]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct NotCompiled {
+    /// What stands in the way.
+    pub reason: String,
 }
 
 /// Why a program is interpreted.

@@ -3,7 +3,7 @@
 use super::channels::{ChannelInstance, ChannelReceive};
 use super::covers;
 use super::failure::{check_stop, fault};
-use super::frames::{BodyFlow, EvalContext, FunctionCall, LocalEnv, LocalValue};
+use super::frames::{BodyFlow, EvalContext, FunctionCall, LocalEnv, LocalValue, StoreRule};
 use super::multisets::MultisetAddition;
 use super::{EvalFailure, Interp};
 use crate::ir::layout::{CellId, ScalarCell};
@@ -21,15 +21,6 @@ struct ForBody<'a> {
     body: &'a [Stmt],
     /// Where the loop stands.
     span: Span,
-}
-
-/// What becomes of a value that its cell cannot hold.
-#[derive(Clone, Copy)]
-pub(in crate::exec) struct StoreRule {
-    /// Whether the value wraps around or is a fault.
-    pub overflow: OverflowRule,
-    /// Where a fault is reported.
-    pub span: Span,
 }
 
 /// A message that is about to be put into a channel.

@@ -4,7 +4,6 @@
 //! [`layout`](crate::ir::layout)), in a buffer that is a state and then room for every frame. A
 //! variable is blanked where it is declared, so what an earlier body left there is never seen.
 
-use super::apply::StoreRule;
 use super::failure::fault;
 use super::{EvalFailure, Interp};
 use crate::ir::layout::{CellId, LocalFrame};
@@ -98,6 +97,15 @@ pub(super) enum BodyFlow {
     Return(Option<i64>),
     /// Nothing: an assumption does not hold, and there is no such step.
     Dropped,
+}
+
+/// What becomes of a value that its cell cannot hold.
+#[derive(Clone, Copy)]
+pub(in crate::exec) struct StoreRule {
+    /// Whether the value wraps around or is a fault.
+    pub overflow: OverflowRule,
+    /// Where a fault is reported.
+    pub span: Span,
 }
 
 /// The cells of a value.

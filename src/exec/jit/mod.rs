@@ -60,6 +60,7 @@ mod undefined;
 mod unobserved_send;
 mod words;
 
+pub use super::compilation::NotCompiled;
 pub use compile_limits::CompileLimits;
 
 use super::{CompilationStats, Interp, LABEL_BYTES};
@@ -72,7 +73,6 @@ use code_purpose::CodePurpose;
 use compile::compile;
 use function_compiler::CompileError;
 use runtime::{InstanceChoice, LoggedStep, SLACK, StateBatch};
-use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
@@ -84,21 +84,6 @@ pub struct Jit<'a> {
     /// The same with the action of each candidate, made when it is first asked for.
     numbered: OnceLock<Option<MachineCode>>,
 }
-
-/// Why a model runs in the interpreter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotCompiled {
-    /// What stands in the way.
-    pub reason: String,
-}
-
-impl fmt::Display for NotCompiled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)
-    }
-}
-
-impl std::error::Error for NotCompiled {}
 
 impl From<CompileError> for NotCompiled {
     fn from(refusal: CompileError) -> NotCompiled {

@@ -5,7 +5,7 @@ use super::code_value::CodeValue;
 use super::emitter::{Emitter, FaultHandling, WordFrame};
 use super::instances::EmittedSide;
 use super::names::LocalNames;
-use super::steps::ActionChain;
+use super::step::ActionChain;
 use crate::exec::interp::{ChannelInstance, ChannelReceive};
 use crate::ir::{
     Action, ActionId, ChannelRef, Communication, LocationId, ProcessInstance, Program,

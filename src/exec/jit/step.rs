@@ -19,6 +19,17 @@ use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use std::mem::offset_of;
 use std::ops::Range;
 
+/// Actions that a mover takes in one step.
+#[derive(Clone, Copy)]
+pub(super) struct ActionChain<'c> {
+    /// The number of the mover among all.
+    pub number: u32,
+    /// The actions, in order.
+    pub actions: &'c [ActionId],
+    /// The action that the step is called by; of a rendezvous the sender's, which is not in the chain.
+    pub first: ActionId,
+}
+
 /// A fault of an action.
 struct ActionFault {
     action: ActionId,

@@ -17,6 +17,7 @@ use super::native_support::{is_native, is_native_turn};
 use super::rendezvous::OfferedMessage;
 use super::runtime::{CHAIN_MAX, JitRuntime};
 use super::shape::location_in;
+use super::step::ActionChain;
 use crate::analysis::bindings::conjuncts;
 use crate::exec::interp::{ChannelInstance, MoverMode};
 use crate::ir::{
@@ -89,17 +90,6 @@ struct SkipTargets {
     next: Block,
     /// Behind all actions of the location.
     end: Block,
-}
-
-/// Actions that a mover takes in one step.
-#[derive(Clone, Copy)]
-pub(super) struct ActionChain<'c> {
-    /// The number of the mover among all.
-    pub number: u32,
-    /// The actions, in order.
-    pub actions: &'c [ActionId],
-    /// The action that the step is called by; of a rendezvous the sender's, which is not in the chain.
-    pub first: ActionId,
 }
 
 impl Emitter<'_, '_> {

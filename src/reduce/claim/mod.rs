@@ -87,6 +87,14 @@ struct ClaimPosition {
     stutters: bool,
 }
 
+/// A state of the system as candidates have it.
+#[derive(Clone, Copy)]
+struct SystemRecord<'r> {
+    state: &'r [u8],
+    /// The processes that the step to it is fair to, if candidates are records with these.
+    movers: &'r [u8],
+}
+
 /// Room for the successors of one state.
 #[derive(Default)]
 struct ProductBuffers {
@@ -319,6 +327,7 @@ impl<'m> ClaimProduct<'m> {
         if self.never.claim.is_end(at.location) {
             out.record_finding(self.check(), state);
         }
+        let stays = SystemRecord { state: system, movers: to_all };
         let mut opening = None;
         if !self.successor_positions(system, at, &mut room.to) {
             let opening = opening.insert(self.opening(system, at));
@@ -336,13 +345,13 @@ impl<'m> ClaimProduct<'m> {
             } else {
                 let opening = opening.get_or_insert_with(|| self.opening(system, at));
                 for (_, to) in self.stutter(system, at, opening) {
-                    self.add_joined(system, to, to_all, &mut room.key, out);
+                    self.add_joined(stays, to, &mut room.key, out);
                 }
             }
         }
         if let Some(opening) = opening {
             for (_, to) in self.ended(&opening) {
-                self.add_joined(system, to, to_all, &mut room.key, out);
+                self.add_joined(stays, to, &mut room.key, out);
             }
             self.record_opening(state, &opening, out);
         }
@@ -359,17 +368,16 @@ impl<'m> ClaimProduct<'m> {
         }
     }
 
-    /// Adds a state of the system and a place of the claim as a candidate, with the bytes of a record behind it.
+    /// Adds a state of the system and a place of the claim as a candidate, in a record.
     fn add_joined(
         &self,
-        system: &[u8],
+        record: SystemRecord<'_>,
         at: ClaimPosition,
-        behind: &[u8],
         key: &mut Vec<u8>,
         out: &mut SuccessorSink,
     ) {
-        self.join(system, at, key);
-        key.extend_from_slice(behind);
+        self.join(record.state, at, key);
+        key.extend_from_slice(record.movers);
         out.candidate(key);
     }
 
@@ -379,8 +387,8 @@ impl<'m> ClaimProduct<'m> {
         let width = self.model.width();
         for &at in &*to {
             for successor in successors.chunks_exact(width + behind) {
-                let (successor, set) = successor.split_at(width);
-                self.add_joined(successor, at, set, key, out);
+                let (state, movers) = successor.split_at(width);
+                self.add_joined(SystemRecord { state, movers }, at, key, out);
             }
         }
     }
