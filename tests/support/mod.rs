@@ -3,6 +3,7 @@
 
 pub mod agree;
 pub mod collection;
+pub mod error_message;
 pub mod follow;
 pub mod lazy;
 pub mod promises;
