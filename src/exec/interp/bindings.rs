@@ -62,7 +62,7 @@ pub(in crate::exec) struct IndexScan<'s> {
 
 /// A value that a parameter is bound to.
 #[derive(Clone, Copy)]
-struct ParameterValue {
+struct ParameterBinding {
     /// The number of the parameter.
     parameter: usize,
     value: i64,
@@ -158,7 +158,7 @@ impl Interp {
                 let (low, high) = bounds(&self.program, &listed.parameters[*parameter]);
                 let values = low..=high;
                 values.into_iter().try_for_each(|value| {
-                    let bound = ParameterValue { parameter: *parameter, value, least: low };
+                    let bound = ParameterBinding { parameter: *parameter, value, least: low };
                     listed.bind(bound, locals, &mut go_on)
                 })
             }
@@ -191,7 +191,7 @@ impl Interp {
         let indices = bind.low..bind.low + i64::from(bind.length);
         let values = indices.filter_map(|index| bind.value(index));
         for value in values {
-            let bound = ParameterValue { parameter: bind.parameter, value, least };
+            let bound = ParameterBinding { parameter: bind.parameter, value, least };
             listed.bind(bound, locals, &mut |locals| {
                 self.scan(listed, IndexScan { place, binds: rest }, locals, go_on)
             })?;
@@ -204,11 +204,11 @@ impl BindingSearch<'_> {
     /// Does something with a parameter bound to a value.
     fn bind<'f>(
         &self,
-        bound: ParameterValue,
+        bound: ParameterBinding,
         locals: &LocalEnv<'f>,
         go_on: &mut dyn FnMut(&LocalEnv<'f>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let ParameterValue { parameter, value, least } = bound;
+        let ParameterBinding { parameter, value, least } = bound;
         let outer = locals.combination.get();
         let offset = value.wrapping_sub(least) as u32;
         locals.set(self.parameters[parameter].local, LocalValue::Value(value));

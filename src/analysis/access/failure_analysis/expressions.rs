@@ -1,6 +1,6 @@
 //! What fails when an expression is judged or a place is found.
 
-use super::statements::TypedPlace;
+use super::statements::StoreTarget;
 use super::{AbstractState, FailureAnalysis, FunctionResult};
 use crate::analysis::absint::{AbstractValue, CheckedRange, Environment};
 use crate::ir::interval::{Interval, NONE, is_none};
@@ -309,7 +309,7 @@ impl FailureAnalysis<'_> {
         match argument {
             CallArgument::Value(value) => {
                 let undefined = self.possibly_undefined(value);
-                let target = TypedPlace { place: to, ty };
+                let target = StoreTarget { place: to, ty };
                 self.store_in(target, value, undefined, crate::ir::OverflowRule::Fails);
                 undefined
             }

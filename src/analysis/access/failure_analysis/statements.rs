@@ -11,7 +11,7 @@ use crate::ir::{
 
 /// A place that has been resolved, with its type.
 #[derive(Clone, Copy)]
-pub(super) struct TypedPlace<'p> {
+pub(super) struct StoreTarget<'p> {
     pub place: &'p ResolvedPlace,
     pub ty: TypeId,
 }
@@ -280,13 +280,13 @@ impl FailureAnalysis<'_> {
     fn store(&mut self, target: &Place, value: &Expr, undefined: bool, overflow: OverflowRule) {
         let place = &self.of.resolve_place(target);
         let ty = self.of.place_type(target);
-        self.store_in(TypedPlace { place, ty }, value, undefined, overflow);
+        self.store_in(StoreTarget { place, ty }, value, undefined, overflow);
     }
 
     /// The same, where the place has been found.
     pub(super) fn store_in(
         &mut self,
-        target: TypedPlace<'_>,
+        target: StoreTarget<'_>,
         value: &Expr,
         undefined: bool,
         overflow: OverflowRule,
@@ -308,17 +308,17 @@ impl FailureAnalysis<'_> {
     ) {
         let place = &self.of.resolve_place(target);
         let ty = self.of.place_type(target);
-        self.put(TypedPlace { place, ty }, values, undefined, overflow);
+        self.put(StoreTarget { place, ty }, values, undefined, overflow);
     }
 
     fn put(
         &mut self,
-        target: TypedPlace<'_>,
+        target: StoreTarget<'_>,
         values: Interval,
         undefined: bool,
         overflow: OverflowRule,
     ) {
-        let TypedPlace { place: spot, ty } = target;
+        let StoreTarget { place: spot, ty } = target;
         let (low, high) = self.of.bounds(ty);
         let fits = is_none(values) || (low <= values.0 && values.1 <= high);
         self.add_failure_if(!fits && overflow == OverflowRule::Fails);
