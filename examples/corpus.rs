@@ -39,6 +39,7 @@ use spillway::search::{
 };
 use spillway::source::SourceMap;
 use std::collections::HashMap;
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -107,7 +108,7 @@ fn main() -> ExitCode {
                 let (line, agrees) = compare(&reference, &outcome);
                 (line + &store, agrees)
             }
-            Err(message) => (message, false),
+            Err(error) => (error.to_string(), false),
         };
         compared += 1;
         equal += usize::from(agrees);
@@ -124,7 +125,7 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(equal < compared))
 }
 
-fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> {
+fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, Box<dyn Error>> {
     let mut settings = Settings {
         folder: PathBuf::new(),
         max_states: 3_000_000,
@@ -143,9 +144,9 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
         slots: None,
     };
     while let Some(arg) = args.next() {
-        let mut number = || -> Result<u64, String> {
+        let mut number = || -> Result<u64, Box<dyn Error>> {
             let value = args.next().ok_or(format!("{arg} needs a number"))?;
-            value.parse().map_err(|_| format!("{arg}: `{value}` is not a number"))
+            value.parse().map_err(|_| format!("{arg}: `{value}` is not a number").into())
         };
         match arg.as_str() {
             "--max-states" => settings.max_states = number()?,
@@ -257,7 +258,7 @@ fn murphi_reference(
     })
 }
 
-fn explore(settings: &Settings, reference: &Reference) -> Result<Explored, String> {
+fn explore(settings: &Settings, reference: &Reference) -> Result<Explored, Box<dyn Error>> {
     let beside = settings.folder.join(&reference.file);
     let above = settings.folder.join("..").join(&reference.file);
     let path = if beside.is_file() { beside } else { above };
@@ -306,11 +307,11 @@ fn explore(settings: &Settings, reference: &Reference) -> Result<Explored, Strin
         };
         Ok(Explored { outcome, store })
     };
-    search().map_err(|error| error.to_string())
+    search().map_err(|error| error.to_string().into())
 }
 
 /// The model with the key order of this name.
-fn ordered(model: Interp, order: Option<&str>) -> Result<Interp, String> {
+fn ordered(model: Interp, order: Option<&str>) -> Result<Interp, Box<dyn Error>> {
     let fixed = static_order(model.program(), model.layout());
     let order = match order {
         None | Some("declared") => return Ok(model),
@@ -323,9 +324,9 @@ fn ordered(model: Interp, order: Option<&str>) -> Result<Interp, String> {
                 None => return Ok(model),
             }
         }
-        Some(other) => return Err(format!("there is no key order `{other}`")),
+        Some(other) => return Err(format!("there is no key order `{other}`").into()),
     };
-    model.with_order(&order).map_err(|error| error.to_string())
+    model.with_order(&order).map_err(|error| error.to_string().into())
 }
 
 /// What all states take as one sorted run.
@@ -359,7 +360,7 @@ fn store(
     Ok(format!(", {bytes:.3} B/state, {share:.2}% of {} bits", model.bits()))
 }
 
-fn load(path: &Path, settings: &Settings) -> Result<Interp, String> {
+fn load(path: &Path, settings: &Settings) -> Result<Interp, Box<dyn Error>> {
     let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
     let mut sources = SourceMap::default();
     sources.add(path.display().to_string(), String::from_utf8_lossy(&bytes));
@@ -372,7 +373,7 @@ fn load(path: &Path, settings: &Settings) -> Result<Interp, String> {
     let loaded = language.load(&mut sources, &options).map_err(|diagnostics| {
         diagnostics.iter().map(|it| it.render(&sources).to_string()).collect::<Vec<_>>().join("\n")
     })?;
-    Interp::new(loaded.program).map_err(|diagnostic| diagnostic.render(&sources).to_string())
+    Interp::new(loaded.program).map_err(|diagnostic| diagnostic.render(&sources).to_string().into())
 }
 
 /// What was found, with the reference's number behind each that differs.

@@ -29,6 +29,7 @@ use spillway::session::TextModel;
 use spillway::source::SourceMap;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -103,14 +104,16 @@ fn main() -> ExitCode {
                 different += u32::from(!agrees);
                 println!("{file:<40} {line}");
             }
-            Err(message) => println!("{file:<40} {}", message.lines().next().unwrap_or_default()),
+            Err(error) => {
+                println!("{file:<40} {}", error.to_string().lines().next().unwrap_or_default())
+            }
         }
     }
     println!("{models} models, {different} with other verdicts");
     ExitCode::from(u8::from(different > 0))
 }
 
-fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> {
+fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, Box<dyn Error>> {
     let (mut folder, mut least, mut most, mut memory) = (PathBuf::new(), 0, 300_000, 1024);
     let (mut language, mut only, mut methods, mut deadlocks) = (None, None, Vec::new(), false);
     let (mut provisos, mut lists) = (CycleProviso::ALL.to_vec(), Vec::new());
@@ -183,21 +186,21 @@ const REDUCTIONS: [&str; 15] = [
 ];
 
 /// What is looked for, by names.
-fn looking_for(list: &str) -> Result<CheckSelection, String> {
+fn looking_for(list: &str) -> Result<CheckSelection, Box<dyn Error>> {
     let names: Vec<&str> = list.split(',').collect();
     let known = ["deadlock", "assertions", "invariants", "faults"];
     if let Some(other) = names.iter().find(|it| !known.contains(it)) {
-        return Err(format!("there is no check `{other}`"));
+        return Err(format!("there is no check `{other}`").into());
     }
     let [deadlock, assertions, invariants, faults] = known.map(|it| names.contains(&it));
     Ok(CheckSelection { deadlock, assertions, invariants, faults, claims: false })
 }
 
 /// The reductions of a list.
-fn named(list: &str) -> Result<Vec<String>, String> {
+fn named(list: &str) -> Result<Vec<String>, Box<dyn Error>> {
     let names: Vec<String> = list.split(',').map(str::to_owned).collect();
     match names.iter().find(|it| !REDUCTIONS.contains(&it.as_str())) {
-        Some(other) => Err(format!("there is no reduction `{other}`")),
+        Some(other) => Err(format!("there is no reduction `{other}`").into()),
         None => Ok(names),
     }
 }
@@ -246,7 +249,7 @@ fn files(settings: &Settings) -> Vec<String> {
     files.filter(is_named).collect()
 }
 
-fn load(settings: &Settings, file: &str) -> Result<TextModel, String> {
+fn load(settings: &Settings, file: &str) -> Result<TextModel, Box<dyn Error>> {
     let beside = settings.folder.join(file);
     let path: &Path =
         &if beside.is_file() { beside } else { settings.folder.join("..").join(file) };
@@ -263,7 +266,7 @@ fn load(settings: &Settings, file: &str) -> Result<TextModel, String> {
 
 /// A line about a model, and whether all searches of it by lists of reductions agree. Lists of which nothing
 /// is used are left out, and lists of which the same is used share a search.
-fn compared_by_lists(settings: &Settings, file: &str) -> Result<(String, bool), String> {
+fn compared_by_lists(settings: &Settings, file: &str) -> Result<(String, bool), Box<dyn Error>> {
     let mut model = load(settings, file)?;
     let checks = settings.checks;
     let whole = searched(settings, &model, &checks)?;
@@ -305,7 +308,7 @@ fn compared_by_lists(settings: &Settings, file: &str) -> Result<(String, bool), 
 }
 
 /// A line about a model, and whether all searches of it agree.
-fn compared(settings: &Settings, file: &str) -> Result<(String, bool), String> {
+fn compared(settings: &Settings, file: &str) -> Result<(String, bool), Box<dyn Error>> {
     let mut model = load(settings, file)?;
     let none = CheckSelection { deadlock: true, ..CheckSelection::NONE };
     let rounds: &[(&str, CheckSelection)] = match settings.deadlocks {
@@ -337,7 +340,7 @@ fn searched(
     settings: &Settings,
     model: &TextModel,
     checks: &CheckSelection,
-) -> Result<Came, String> {
+) -> Result<Came, Box<dyn Error>> {
     let check = Check::of_text(model).checks(*checks).memory(settings.memory << 20).keep_going();
     let found = check.run().map_err(|error| error.to_string())?;
     let outcome = found.outcome();

@@ -21,6 +21,7 @@ use spillway::search::{
     return_large_blocks,
 };
 use spillway::source::SourceMap;
+use std::error::Error;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -43,7 +44,7 @@ struct Settings {
     chosen: bool,
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     let settings = settings(std::env::args().skip(1))?;
     for path in &settings.models {
         measure(&settings, path)?;
@@ -51,7 +52,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> {
+fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, Box<dyn Error>> {
     let mut settings = Settings {
         models: Vec::new(),
         budgets: vec![64, 4096],
@@ -72,12 +73,12 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
     Ok(settings)
 }
 
-fn numbers<T: std::str::FromStr>(list: &str) -> Result<Vec<T>, String> {
-    let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is not a number"));
+fn numbers<T: std::str::FromStr>(list: &str) -> Result<Vec<T>, Box<dyn Error>> {
+    let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is not a number").into());
     list.split(',').map(number).collect()
 }
 
-fn measure(settings: &Settings, path: &str) -> Result<(), Box<dyn std::error::Error>> {
+fn measure(settings: &Settings, path: &str) -> Result<(), Box<dyn Error>> {
     let yardstick = yardstick();
     let interp = load(Path::new(path))?;
     let jit = Executor::new(&interp, ExecutionMode::Jit);
@@ -301,7 +302,7 @@ fn cpu_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-fn load(path: &Path) -> Result<Interp, String> {
+fn load(path: &Path) -> Result<Interp, Box<dyn Error>> {
     let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut sources = SourceMap::default();
     sources.add(path.display().to_string(), String::from_utf8_lossy(&bytes));
@@ -312,5 +313,5 @@ fn load(path: &Path) -> Result<Interp, String> {
     let loaded = language
         .load(&mut sources.clone(), &Options::default())
         .map_err(|all| all.iter().map(rendered).collect::<Vec<_>>().join("\n"))?;
-    Interp::new(loaded.program).map_err(|diagnostic| rendered(&diagnostic))
+    Interp::new(loaded.program).map_err(|diagnostic| rendered(&diagnostic).into())
 }

@@ -22,6 +22,7 @@ mod masked;
 
 use masked::masked;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -48,6 +49,21 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
     all
 }
 
+/// What is other than a page says.
+#[derive(Debug, PartialEq, Eq)]
+struct PageMismatch {
+    /// The page, by its path below `docs/`, without its ending.
+    name: &'static str,
+    line: usize,
+    what: String,
+}
+
+impl fmt::Display for PageMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "docs/{}.md:{}: {}", self.name, self.line, self.what)
+    }
+}
+
 /// A page that is being walked through.
 struct Walk {
     /// The page, by its path below `docs/`, without its ending.
@@ -72,7 +88,7 @@ impl Walk {
     }
 
     /// Does what a block says; what differs from the page, if anything does.
-    fn block(&mut self, block: &Block) -> Result<(), String> {
+    fn block(&mut self, block: &Block) -> Result<(), PageMismatch> {
         let words: Vec<&str> = block.info.split(' ').collect();
         match words[..] {
             ["console"] => return self.console(block, false),
@@ -91,8 +107,8 @@ impl Walk {
         Ok(())
     }
 
-    fn at(&self, line: usize, what: &str) -> String {
-        format!("docs/{}.md:{line}: {what}", self.name)
+    fn at(&self, line: usize, what: &str) -> PageMismatch {
+        PageMismatch { name: self.name, line, what: what.to_owned() }
     }
 
     fn write(&self, file: &str, text: &str) {
@@ -108,7 +124,7 @@ impl Walk {
         std::fs::write(to, text).unwrap();
     }
 
-    fn edit(&self, block: &Block, file: &str) -> Result<(), String> {
+    fn edit(&self, block: &Block, file: &str) -> Result<(), PageMismatch> {
         let side = |other: char| -> String {
             let lines = block.text.lines().filter(|line| !line.starts_with(other));
             lines.flat_map(|line| [line.get(1..).unwrap_or_default(), "\n"]).collect()
@@ -124,7 +140,7 @@ impl Walk {
         Ok(())
     }
 
-    fn console(&mut self, block: &Block, of_other: bool) -> Result<(), String> {
+    fn console(&mut self, block: &Block, of_other: bool) -> Result<(), PageMismatch> {
         let mut lines = block.text.lines().enumerate().peekable();
         while let Some((at, line)) = lines.next() {
             let at = block.line + at + 1;
@@ -152,7 +168,7 @@ impl Walk {
         command: &str,
         told: &str,
         same: fn(&str, &str) -> bool,
-    ) -> Result<(), String> {
+    ) -> Result<(), PageMismatch> {
         self.commands += 1;
         if command == "echo $?" {
             self.untold = None;
@@ -217,7 +233,7 @@ fn fits(printed: &str, told: &str) -> bool {
 }
 
 /// Walks through a page in a folder; how many commands it has, or what differs.
-fn walk(name: &'static str, page: &str, home: &Path, others: bool) -> Result<usize, String> {
+fn walk(name: &'static str, page: &str, home: &Path, others: bool) -> Result<usize, PageMismatch> {
     let mut walk = Walk::new(name, home, others);
     for block in blocks(page) {
         walk.block(&block)?;
@@ -238,9 +254,9 @@ fn read(name: &str) -> String {
 fn follow(names: &[&'static str], others: bool) {
     let home = tempfile::tempdir().unwrap();
     let walked = names.iter().map(|name| walk(name, &read(name), home.path(), others));
-    match walked.sum::<Result<usize, String>>() {
+    match walked.sum::<Result<usize, PageMismatch>>() {
         Ok(commands) => assert!(commands > 4, "{names:?}: only {commands} commands"),
-        Err(message) => panic!("{message}"),
+        Err(mismatch) => panic!("{mismatch}"),
     }
 }
 

@@ -28,6 +28,7 @@ use ours::Answer;
 use spillway::front::{Language, murphi, promela};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -90,7 +91,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> {
+fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, Box<dyn Error>> {
     let mut settings = Settings {
         language: &promela::LANGUAGE,
         seed: 1,
@@ -115,7 +116,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
                 let language = Language::from_name(&name);
                 settings.language = language.ok_or(format!("there is no language `{name}`"))?;
             }
-            _ => return Err(format!("there is no flag `{arg}`")),
+            _ => return Err(format!("there is no flag `{arg}`").into()),
         }
     }
     Ok(settings)

@@ -20,6 +20,7 @@ use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
 use spillway::search::{SearchLimits, SearchOutcome, SearchVerdict, StateStorage};
 use spillway::source::SourceMap;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::error::Error;
 
 /// Models with more states are given up.
 pub const STATES_MAX: usize = 20_000;
@@ -142,7 +143,7 @@ pub struct RumurCounts {
     pub deadlocks: u64,
 }
 
-fn read(language: &Language, text: &str, slots: Option<u32>) -> Result<Interp, String> {
+fn read(language: &Language, text: &str, slots: Option<u32>) -> Result<Interp, Box<dyn Error>> {
     let mut sources = SourceMap::default();
     sources.add("model", text);
     let options = Options { slots, ..Options::default() };
@@ -150,7 +151,7 @@ fn read(language: &Language, text: &str, slots: Option<u32>) -> Result<Interp, S
         let all = diagnostics.iter().map(|it| it.render(&sources).to_string());
         all.collect::<Vec<_>>().join("\n")
     })?;
-    Interp::new(loaded.program).map_err(|it| it.render(&sources).to_string())
+    Interp::new(loaded.program).map_err(|it| it.render(&sources).to_string().into())
 }
 
 /// Shows the model as it is searched: with its claim, if it has one.
@@ -185,7 +186,7 @@ pub fn explore_more(language: &'static Language, text: &str, times: usize) -> An
     loop {
         let interp = match read(language, text, slots) {
             Ok(read) => read,
-            Err(message) => return Answer::Refused(message),
+            Err(error) => return Answer::Refused(error.to_string()),
         };
         let compiled = Executor::new(&interp, ExecutionMode::Jit);
         if !with_claim(compiled.model(), &interp, |model| is_small(model, times)) {

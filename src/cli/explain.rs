@@ -158,7 +158,7 @@ fn assembly(
     wanted: &str,
 ) -> Result<String, CommandFailure> {
     let Executor::Compiled(jit) = executor else {
-        let why = executor.compiled().err().unwrap_or_default();
+        let why = executor.compiled().err().map_or(String::new(), |why| why.to_string());
         return Err(CommandFailure::wrong(format!(
             "there is no machine code of this model: {why}"
         )));

@@ -169,11 +169,11 @@ fn begin(
     preparation: &SearchPreparation,
 ) -> Result<LivenessOutcome, CommandFailure> {
     let (budget, saved) = (args.run.budget(false), args.run.saved_limits());
-    let session = LivenessSession::new(judged, budget, args.run.limits.max_states);
-    let job = session.job(&args.config);
     let mut observer = LivenessObserver::begin(&args.run, preparation);
     let control = Arc::clone(&observer.control);
-    let result = session.begin(&job, args.dir.as_deref(), &saved, &control, &mut observer)?;
+    let session = LivenessSession::new(judged, budget, args.run.limits.max_states, &control);
+    let job = session.job(&args.config);
+    let result = session.begin(&job, args.dir.as_deref(), &saved, &mut observer)?;
     let how = LivenessPrintOptions::of(&args.run, errors, args.dir.as_deref());
     let errors_next = how.checks_errors_next(&result.summary);
     if result.directory.is_none() {
@@ -289,9 +289,9 @@ pub(super) fn resume(
         }
         let mut observer = LivenessObserver::begin(&args.run, &preparation);
         let control = Arc::clone(&observer.control);
-        let session = LivenessSession::new(judged, budget, args.run.limits.max_states);
+        let session = LivenessSession::new(judged, budget, args.run.limits.max_states, &control);
         let saved = args.run.saved_limits();
-        let result = session.resume(directory, contents, &saved, &control, &mut observer)?;
+        let result = session.resume(directory, contents, &saved, &mut observer)?;
         let how = LivenessPrintOptions::of(&args.run, ErrorPolicy::Report, Some(&args.dir));
         report_result(judged, how, result, Some(&args.dir), &control)
     })

@@ -9,7 +9,7 @@ use crate::ir::CtlFormula;
 use crate::model::Violation;
 use crate::report::{StateSpaceAnswer, StateSpaceResult};
 use crate::search::{SearchControl, SearchOutcome, SearchVerdict};
-use crate::session::{DirectoryContents, ObservedValues, Session, TextModel};
+use crate::session::{DirectoryContents, ObservedValues, Session, TextModel, UnansweredFormula};
 
 /// What was asked, answered.
 #[derive(Default)]
@@ -82,10 +82,10 @@ pub(super) fn evaluate_queries(
 }
 
 /// What the evaluation of a formula came to, if there was one.
-fn branching_result(evaluated: Option<Result<bool, String>>) -> StateSpaceResult {
+fn branching_result(evaluated: Option<Result<bool, UnansweredFormula>>) -> StateSpaceResult {
     match evaluated {
         Some(Ok(holds)) => StateSpaceResult::Holds(holds),
-        Some(Err(why)) => StateSpaceResult::Open(why),
+        Some(Err(why)) => StateSpaceResult::Open(why.to_string()),
         None => StateSpaceResult::Open("not known yet".to_owned()),
     }
 }

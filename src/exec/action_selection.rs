@@ -64,6 +64,31 @@ pub trait SelectiveStateSpace: Send + Sync {
     fn check_states(&self, states: &[u8], enabled: &InstanceSets, out: &mut SuccessorSink);
 }
 
+/// States, and the action instances that are chosen of each.
+#[derive(Clone, Copy)]
+pub(super) struct ChosenInstances<'c> {
+    /// The states, one behind the other.
+    pub states: &'c [u8],
+    /// The instances.
+    pub sets: &'c InstanceSets,
+}
+
+/// Room for what [`SelectiveStateSpace::expand_chosen_with_ends`] gives.
+#[derive(Debug, Default)]
+pub struct GroupedSuccessors {
+    /// The successors of all states, one behind the other.
+    pub states: Vec<u8>,
+    /// Where the successors of each state end.
+    pub ends: Vec<u64>,
+}
+
+impl GroupedSuccessors {
+    /// The successors of each state.
+    pub fn groups(&self) -> impl Iterator<Item = &[u8]> {
+        split_by_ends(&self.states, &self.ends)
+    }
+}
+
 /// What [`SelectiveStateSpace::expand_chosen_with_ends`] added for each state.
 pub fn split_by_ends<'c>(candidates: &'c [u8], ends: &'c [u64]) -> impl Iterator<Item = &'c [u8]> {
     let begins = std::iter::once(&0).chain(ends);

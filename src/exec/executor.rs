@@ -4,7 +4,7 @@
 use super::Jit;
 #[cfg(feature = "jit")]
 use super::jit::CompileLimits;
-use super::{CompilationStats, Interp, SelectiveStateSpace};
+use super::{CompilationStats, Interp, InterpretationReason, SelectiveStateSpace};
 use crate::analysis::instances::NumberingError;
 use crate::model::StateSpace;
 use rkyv::{Archive, Deserialize, Serialize};
@@ -41,13 +41,13 @@ pub enum Executor<'a> {
     #[cfg(feature = "jit")]
     Compiled(Arc<Jit<'a>>),
     /// By the interpreter, and why.
-    Interpreted(&'a Interp, String),
+    Interpreted(&'a Interp, InterpretationReason),
 }
 
 impl<'a> Executor<'a> {
     /// Prepares a program to be run as asked for, or by the interpreter.
     pub fn new(interp: &'a Interp, wanted: ExecutionMode) -> Executor<'a> {
-        Executor::of(interp, wanted, (None, true))
+        Executor::of(interp, wanted, None, true)
     }
 
     /// The same; compiling takes about so many bytes of memory at most, and it is said whether compiled code counts how
@@ -58,29 +58,34 @@ impl<'a> Executor<'a> {
         memory: u64,
         counts: bool,
     ) -> Executor<'a> {
-        Executor::of(interp, wanted, (Some(memory), counts))
+        Executor::of(interp, wanted, Some(memory), counts)
     }
 
-    fn of(interp: &'a Interp, wanted: ExecutionMode, within: (Option<u64>, bool)) -> Executor<'a> {
+    fn of(
+        interp: &'a Interp,
+        wanted: ExecutionMode,
+        memory: Option<u64>,
+        counts: bool,
+    ) -> Executor<'a> {
         match wanted {
-            ExecutionMode::Interp => Executor::Interpreted(interp, "as asked for".to_owned()),
-            ExecutionMode::Jit => Executor::compile(interp, within),
+            ExecutionMode::Interp => Executor::Interpreted(interp, InterpretationReason::Requested),
+            ExecutionMode::Jit => Executor::compile(interp, memory, counts),
         }
     }
 
     #[cfg(feature = "jit")]
-    fn compile(interp: &'a Interp, (memory, counts): (Option<u64>, bool)) -> Executor<'a> {
+    fn compile(interp: &'a Interp, memory: Option<u64>, counts: bool) -> Executor<'a> {
         let default = CompileLimits::default();
         let limits = CompileLimits { memory: memory.unwrap_or(default.memory), counts, ..default };
         match Jit::within(interp, limits) {
             Ok(jit) => Executor::Compiled(Arc::new(jit)),
-            Err(refused) => Executor::Interpreted(interp, refused.reason),
+            Err(why) => Executor::Interpreted(interp, InterpretationReason::NotCompiled(why)),
         }
     }
 
     #[cfg(not(feature = "jit"))]
-    fn compile(interp: &'a Interp, _: (Option<u64>, bool)) -> Executor<'a> {
-        Executor::Interpreted(interp, "as it was built without a compiler".to_owned())
+    fn compile(interp: &'a Interp, _: Option<u64>, _: bool) -> Executor<'a> {
+        Executor::Interpreted(interp, InterpretationReason::NoCompiler)
     }
 
     /// Another program, run in the same way.
@@ -89,7 +94,7 @@ impl<'a> Executor<'a> {
             #[cfg(feature = "jit")]
             Executor::Compiled(jit) => {
                 let CompileLimits { memory, counts, .. } = jit.limits();
-                Executor::compile(interp, (Some(memory), counts))
+                Executor::compile(interp, Some(memory), counts)
             }
             Executor::Interpreted(_, why) => Executor::Interpreted(interp, why.clone()),
         }
@@ -123,7 +128,7 @@ impl<'a> Executor<'a> {
     }
 
     /// What compiling gave, or why the program is interpreted.
-    pub fn compiled(&self) -> Result<CompilationStats, &str> {
+    pub fn compiled(&self) -> Result<CompilationStats, &InterpretationReason> {
         match self {
             #[cfg(feature = "jit")]
             Executor::Compiled(jit) => Ok(jit.compiled()),

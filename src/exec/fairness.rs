@@ -9,11 +9,36 @@
 
 use super::interp::Interp;
 use super::{Executor, LabelledSink, SelectiveStateSpace, labelled};
-use crate::analysis::instances::{ActionInstance, InstanceId};
+use crate::analysis::instances::{ActionInstance, InstanceId, NumberingError};
 use crate::ir::{
     Arena, Communication, Entity, ProcessId, ProcessInstance, Program, Schedule, TurnRule,
 };
 use crate::model::{PROCESSES_MAX, ProcessSet, SuccessorSink, Violation};
+
+/// Why the processes of a program are not numbered, so that no run of it is fair or unfair to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProcessNumberingError {
+    /// All processes move in each step.
+    #[error("its processes move in lockstep")]
+    Lockstep,
+    /// Some actions belong to no process.
+    #[error("it has rules, which are no process's")]
+    Rules,
+    /// A [`ProcessSet`] has no room for so many processes.
+    #[error("there may be more than {PROCESSES_MAX} processes at one time")]
+    TooManyProcesses,
+}
+
+/// Why the steps of a program are not had with the processes that they are fair to.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FairExpanderError {
+    /// The processes are not numbered.
+    #[error(transparent)]
+    Processes(#[from] ProcessNumberingError),
+    /// The action instances are not numbered.
+    #[error(transparent)]
+    Instances(#[from] NumberingError),
+}
 
 /// The processes of a program, numbered. Those that have no actions are none.
 #[derive(Clone, Debug)]
@@ -25,12 +50,12 @@ pub struct ProcessNumbering {
 
 impl ProcessNumbering {
     /// Those of a program, or why runs of it cannot be asked whether they are fair to processes.
-    pub fn of(program: &Program) -> Result<ProcessNumbering, String> {
+    pub fn of(program: &Program) -> Result<ProcessNumbering, ProcessNumberingError> {
         if program.schedule == Schedule::Lockstep {
-            return Err("its processes move in lockstep".to_owned());
+            return Err(ProcessNumberingError::Lockstep);
         }
         if program.actions.values().any(|it| it.edge.is_none()) {
-            return Err("it has rules, which are no process's".to_owned());
+            return Err(ProcessNumberingError::Rules);
         }
         let moves = |process| {
             let mut edges = program.actions.values().filter_map(|it| it.edge);
@@ -44,7 +69,7 @@ impl ProcessNumbering {
         }
         match processes.count <= PROCESSES_MAX {
             true => Ok(processes),
-            false => Err(format!("there may be more than {PROCESSES_MAX} processes at one time")),
+            false => Err(ProcessNumberingError::TooManyProcesses),
         }
     }
 
@@ -109,10 +134,13 @@ pub struct FairExpander<'a> {
 
 impl<'a> FairExpander<'a> {
     /// Of the program of `interp`, run by `executor`; or why that is not to be had.
-    pub fn new(interp: &'a Interp, executor: &Executor<'a>) -> Result<FairExpander<'a>, String> {
+    pub fn new(
+        interp: &'a Interp,
+        executor: &Executor<'a>,
+    ) -> Result<FairExpander<'a>, FairExpanderError> {
         let program = interp.program();
         let processes = ProcessNumbering::of(program)?;
-        let selective = executor.selective().map_err(|it| it.reason)?;
+        let selective = executor.selective()?;
         let instances = selective.instances();
         let begun = (0..instances.count()).map(|number| instances.get(InstanceId(number)));
         let sides =

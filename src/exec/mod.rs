@@ -17,11 +17,11 @@ pub mod interp;
 pub mod jit;
 
 pub use action_selection::{
-    LABEL_BYTES, LabelledSink, SelectiveStateSpace, labelled, split_by_ends,
+    GroupedSuccessors, LABEL_BYTES, LabelledSink, SelectiveStateSpace, labelled, split_by_ends,
 };
-pub use compilation::CompilationStats;
+pub use compilation::{CompilationStats, InterpretationReason};
 pub use executor::{ExecutionMode, Executor};
-pub use fairness::{FairExpander, ProcessNumbering};
+pub use fairness::{FairExpander, FairExpanderError, ProcessNumbering, ProcessNumberingError};
 pub use interp::Interp;
 #[cfg(feature = "jit")]
 pub use jit::Jit;

@@ -98,7 +98,7 @@ pub use simulation::{
 };
 pub use sleep_sets::SleepSetStateSpace;
 pub use state_value::StateValue;
-pub use successor_sink::{ExpansionOutcome, SuccessorSink};
+pub use successor_sink::{CandidateBatch, ExpansionOutcome, SuccessorSink};
 pub use transition_system::TransitionSystem;
 
 /// A transition system over packed states: what an engine needs. [The page above](self) has the contract.

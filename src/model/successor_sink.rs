@@ -30,6 +30,16 @@ pub struct SuccessorSink<'a> {
     findings: Findings,
 }
 
+/// The buffer that gathers candidates before they are passed on.
+pub struct CandidateBatch<'b> {
+    /// Bytes of a candidate.
+    pub width: usize,
+    /// The candidates.
+    pub buffer: &'b mut Vec<u8>,
+    /// The most bytes in the buffer.
+    pub limit: usize,
+}
+
 /// What came of expanding states, beside the candidates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
@@ -79,18 +89,18 @@ impl SuccessorSink<'_> {
         on_full: impl FnMut(&mut Vec<u8>) -> ControlFlow<()>,
         run: impl FnOnce(&mut SuccessorSink),
     ) -> Result<ExpansionOutcome> {
-        SuccessorSink::counting_on(ActionCounts::default(), width, buffer, limit, on_full, run)
+        let batch = CandidateBatch { width, buffer, limit };
+        SuccessorSink::counting_on(ActionCounts::default(), batch, on_full, run)
     }
 
     /// As [`collect_in_batches`](SuccessorSink::collect_in_batches), adding to these counts of actions.
     fn counting_on(
         taken: ActionCounts,
-        width: usize,
-        buffer: &mut Vec<u8>,
-        limit: usize,
+        batch: CandidateBatch<'_>,
         mut on_full: impl FnMut(&mut Vec<u8>) -> ControlFlow<()>,
         run: impl FnOnce(&mut SuccessorSink),
     ) -> Result<ExpansionOutcome> {
+        let CandidateBatch { width, buffer, limit } = batch;
         let (on_full, findings) = (&mut on_full, Findings::default());
         let mut out = SuccessorSink {
             width,
@@ -120,17 +130,16 @@ impl SuccessorSink<'_> {
         buffer: &mut Vec<u8>,
         run: impl FnOnce(&mut SuccessorSink),
     ) -> Option<ExpansionOutcome> {
-        self.wrap_in_batches(width, buffer, usize::MAX, |_, _| {}, run)
+        let batch = CandidateBatch { width, buffer, limit: usize::MAX };
+        self.wrap_in_batches(batch, |_, _| {}, run)
     }
 
     /// As [`wrap`](SuccessorSink::wrap), but calls `pass_on` with the buffer, which it empties, and with this sink
-    /// whenever the next candidate would make the buffer longer than `limit` bytes.
+    /// whenever the next candidate would make the buffer longer than its limit.
     #[must_use]
     pub fn wrap_in_batches(
         &mut self,
-        width: usize,
-        buffer: &mut Vec<u8>,
-        limit: usize,
+        batch: CandidateBatch<'_>,
         mut pass_on: impl FnMut(&mut Vec<u8>, &mut Self),
         run: impl FnOnce(&mut SuccessorSink),
     ) -> Option<ExpansionOutcome> {
@@ -140,7 +149,7 @@ impl SuccessorSink<'_> {
             pass_on(buffer, self);
             ControlFlow::Continue(())
         };
-        let collected = SuccessorSink::counting_on(taken, width, buffer, limit, on_full, run);
+        let collected = SuccessorSink::counting_on(taken, batch, on_full, run);
         let mut collected = self.or_give_up(collected)?;
         self.action_counts.merge(std::mem::take(&mut collected.action_counts));
         Some(collected)

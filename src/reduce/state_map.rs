@@ -1,6 +1,6 @@
 //! Successors that are not passed on as they are: something stands for them, or they are left out.
 
-use crate::model::{ExpansionOutcome, SuccessorSink, stop_request};
+use crate::model::{CandidateBatch, ExpansionOutcome, SuccessorSink, stop_request};
 
 /// How many candidates are gathered before they are replaced.
 pub(super) const CANDIDATES: usize = 256;
@@ -9,7 +9,8 @@ pub(super) const CANDIDATES: usize = 256;
 /// gathered in `candidates`. If told to stop, the rest is dropped.
 pub(super) fn map_candidates(
     out: &mut SuccessorSink,
-    gathered: (usize, &mut Vec<u8>),
+    width: usize,
+    candidates: &mut Vec<u8>,
     mut replace: impl FnMut(&mut [u8]),
     run: impl FnOnce(&mut SuccessorSink),
 ) {
@@ -19,13 +20,14 @@ pub(super) fn map_candidates(
             out.candidate(state);
         }
     };
-    filter_candidates(out, gathered, replace, run);
+    filter_candidates(out, width, candidates, replace, run);
 }
 
 /// The same, where `pass_on` decides what becomes of each.
 pub(super) fn filter_candidates(
     out: &mut SuccessorSink,
-    (width, candidates): (usize, &mut Vec<u8>),
+    width: usize,
+    candidates: &mut Vec<u8>,
     mut pass_on: impl FnMut(&mut [u8], &mut SuccessorSink),
     run: impl FnOnce(&mut SuccessorSink),
 ) {
@@ -39,8 +41,8 @@ pub(super) fn filter_candidates(
         }
         candidates.clear();
     };
-    let limit = CANDIDATES * width;
-    let collected = out.wrap_in_batches(width, candidates, limit, &mut pass_all_on, run);
+    let batch = CandidateBatch { width, buffer: candidates, limit: CANDIDATES * width };
+    let collected = out.wrap_in_batches(batch, &mut pass_all_on, run);
     let Some(ExpansionOutcome { counters, findings, .. }) = collected else { return };
     pass_all_on(candidates, out);
     out.add_findings(findings);

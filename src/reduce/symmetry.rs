@@ -472,7 +472,7 @@ impl<'m> SymmetryModel<'m> {
                     self.orbits.represent(self.layout, scratch, self.effort, state);
                 });
             };
-            map_candidates(out, (width, candidates), represent, run);
+            map_candidates(out, width, candidates, represent, run);
         });
     }
 }

@@ -63,7 +63,7 @@ pub use text::{
 };
 pub use values::print_values;
 
-use crate::exec::CompilationStats;
+use crate::exec::{CompilationStats, InterpretationReason};
 use crate::ir::StateCondition;
 use crate::model::{
     FaultKind, PropertyInfo, RuntimeFault, StateSpace, StateValue, StepDescription, StepOutcome,
@@ -111,7 +111,7 @@ pub struct Report<'a> {
     /// What was done to rebuild states, if they are.
     pub rebuilt: Option<RebuildStats>,
     /// What compiling it gave, or why it was interpreted; nothing if it was not run.
-    pub compiled: Option<Result<CompilationStats, &'a str>>,
+    pub compiled: Option<Result<CompilationStats, &'a InterpretationReason>>,
     /// The model, as it was searched.
     pub model: &'a dyn StateSpace,
     /// How fewer states were visited: `symmetry exact`.

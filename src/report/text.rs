@@ -10,7 +10,7 @@ use super::{
     CheckScope, CounterexampleEnd, CoverWitness, RUST, Report, ShorteningResult, UncheckedSpec,
     ViolationReport,
 };
-use crate::exec::CompilationStats;
+use crate::exec::{CompilationStats, InterpretationReason};
 use crate::model::{COVER, EVENTUALLY, Violation};
 use crate::numbers::{count, grouped};
 use crate::reduce::{ReductionRefusal, ReductionSummary};
@@ -248,7 +248,7 @@ fn unchecked_names(all: &[UncheckedSpec]) -> String {
 }
 
 /// How a model is run.
-pub fn print_compiled(compiled: Result<CompilationStats, &str>) -> String {
+pub fn print_compiled(compiled: Result<CompilationStats, &InterpretationReason>) -> String {
     match compiled {
         Ok(CompilationStats { time, bytes, interpreted }) => {
             let left = match interpreted {

@@ -5,7 +5,8 @@
 //! function of the level before.
 
 use crate::model::{
-    Capabilities, SleepSetStateSpace, StateSpace, SuccessorSink, SystemDescription, any_bits,
+    CandidateBatch, Capabilities, SleepSetStateSpace, StateSpace, SuccessorSink, SystemDescription,
+    any_bits,
 };
 use spill::values::AndOperator;
 use spill::{Codec, ValueSpec, WIDTH_MAX};
@@ -59,8 +60,8 @@ impl StateSpace for SleepSetModel<'_> {
         };
         let (limit, run) =
             (STARTS_BYTES.max(width), |out: &mut SuccessorSink| self.model.initial(out));
-        let Some(collected) = out.wrap_in_batches(width, &mut states, limit, &mut pass_on, run)
-        else {
+        let batch = CandidateBatch { width, buffer: &mut states, limit };
+        let Some(collected) = out.wrap_in_batches(batch, &mut pass_on, run) else {
             return;
         };
         pass_on(&mut states, out);

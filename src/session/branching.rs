@@ -16,8 +16,39 @@ use std::sync::Arc;
 /// Conditions that are asked about at once at most: each is a source.
 const CONDITIONS_MAX: usize = 50_000;
 
-/// The answers to formulas, or why there is none.
-pub type BranchingAnswers = Vec<Result<bool, String>>;
+/// Why a formula of branching time has no answer.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum UnansweredFormula {
+    /// States behind a run-time error were not visited.
+    #[error("a run-time error leaves states out")]
+    RuntimeError,
+    /// The formulas have more conditions than can be evaluated at once.
+    #[error("not supported: so many conditions")]
+    TooManyConditions,
+    /// The states were stored as hashes and back-edges.
+    #[error("not supported: states stored as hashes and back-edges")]
+    HashedStates,
+    /// The evaluation was stopped.
+    #[error("not known yet")]
+    Stopped,
+    /// The sets of states do not fit into memory.
+    #[error(
+        "sets of states take {} MiB, and there are {}: --memory gives more",
+        needed.div_ceil(1 << 20), there.div_ceil(1 << 20)
+    )]
+    TooLarge {
+        /// Bytes that the sets take.
+        needed: u64,
+        /// Bytes that there are for them.
+        there: u64,
+    },
+    /// The disk has no room for the sets of states.
+    #[error(transparent)]
+    DiskFull(Arc<spill::Error>),
+}
+
+/// Whether each formula holds, or why it has no answer.
+pub type BranchingAnswers = Vec<Result<bool, UnansweredFormula>>;
 
 /// Conditions on the states of a model.
 struct BranchingConditions<'m> {
@@ -64,14 +95,14 @@ impl Session<'_> {
             })
         });
         let numbered: Vec<CtlFormula<usize>> = numbered.collect();
-        let refused = |why: &str| Ok(vec![Err(why.to_owned()); formulas.len()]);
+        let refused = |why| Ok(vec![Err(why); formulas.len()]);
         let faults = |it: &Violation| matches!(it, Violation::Fault(..));
         let findings = self.outcome().map(|it| &it.findings);
         if findings.is_some_and(|it| it.iter().any(|(check, _)| faults(&check))) {
-            return refused("a run-time error leaves states out");
+            return refused(UnansweredFormula::RuntimeError);
         }
         if texts.len() + model.sources.iter().count() > CONDITIONS_MAX {
-            return refused("not supported: so many conditions");
+            return refused(UnansweredFormula::TooManyConditions);
         }
         let conditions = BranchingConditions::of(model, &texts)?;
         let answered = self.sweep(&numbered, &conditions, control);
@@ -79,7 +110,7 @@ impl Session<'_> {
         let removed = self.remove_swept();
         match answered.and_then(|answers| removed.map(|()| answers)) {
             Err(error @ (spill::Error::Full { .. } | spill::Error::Limit { .. })) => {
-                refused(&error.to_string())
+                refused(UnansweredFormula::DiskFull(Arc::new(error)))
             }
             answered => answered.map_err(|error| Error::Run(self.directory.path.clone(), error)),
         }
@@ -103,16 +134,16 @@ impl Session<'_> {
     ) -> spill::Result<BranchingAnswers> {
         let disk = self.directory.disk.clone();
         let model = self.searched.model();
-        let all = |why: &str| vec![Err(why.to_owned()); formulas.len()];
+        let all = |why| vec![Err(why); formulas.len()];
         let (limits, saved) = (self.limits.clone(), SavedSearch::load(&*disk)?);
         let resources = SearchResources { disk: disk.clone(), plan: self.plan, control };
         let search = ExternalSearch::resume(model, resources, limits, saved)?;
         let VisitedStore::Sorted(store) = search.store() else {
-            return Ok(all("not supported: states stored as hashes and back-edges"));
+            return Ok(all(UnansweredFormula::HashedStates));
         };
         let gathered = GatheredStates::of(store, model, &*disk, control, None)?;
         drop(search);
-        let stopped = || Ok(all(NOT_KNOWN));
+        let stopped = || Ok(all(UnansweredFormula::Stopped));
         let Some(gathered) = gathered else { return stopped() };
         let shared: Arc<dyn spill::Disk> = disk;
         let check = BranchingCheck::new(model, gathered, shared, &self.plan, control)?;
@@ -125,20 +156,12 @@ impl Session<'_> {
     }
 }
 
-/// What is told of a question that a stop leaves open.
-const NOT_KNOWN: &str = "not known yet";
-
-fn answer_or_reason(answer: BranchingAnswer) -> Result<bool, String> {
+fn answer_or_reason(answer: BranchingAnswer) -> Result<bool, UnansweredFormula> {
     match answer {
         BranchingAnswer::Holds(holds) => Ok(holds),
-        BranchingAnswer::Stopped => Err(NOT_KNOWN.to_owned()),
+        BranchingAnswer::Stopped => Err(UnansweredFormula::Stopped),
         BranchingAnswer::TooLarge { needed, there } => {
-            let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
-            Err(format!(
-                "sets of states take {} MiB, and there are {}: --memory gives more",
-                mebibytes(needed),
-                mebibytes(there)
-            ))
+            Err(UnansweredFormula::TooLarge { needed, there })
         }
     }
 }

@@ -65,7 +65,7 @@ impl TextModel {
         for entry in REDUCTIONS {
             let request = alone(entry);
             let plan = ReductionPlan::new(request.selection.clone(), limits.checks);
-            let saves = self.saving(entry, request, ready(&plan), &first, settings)?;
+            let saves = self.saving(entry, &ready, &first, settings)?;
             let rewritten = self.rewritten(&plan, &budget);
             let subjects = (entry.detect)(&DetectionContext {
                 interp: &self.interp,
@@ -82,13 +82,13 @@ impl TextModel {
     fn saving<'m>(
         &'m self,
         entry: &ReductionEntry,
-        request: ReductionRequest,
-        runs: ExecutableProgram<'m>,
+        ready: &impl Fn(&ReductionPlan) -> ExecutableProgram<'m>,
         first: &FirstLevels,
         settings: ReductionSettings<'_>,
     ) -> spill::Result<Result<ReductionSaving, NotApplied>> {
+        let request = alone(entry);
         let plan = ReductionPlan::new(request.selection.clone(), settings.limits.checks);
-        let searched = self.reduced(runs, request, settings);
+        let searched = self.reduced(ready(&plan), request, settings);
         if searched.stack().member(entry.name).is_none() {
             let why = searched.stack().refusal(entry.name).map(|it| it.reason.clone());
             let nothing = "there is nothing in the model for it";

@@ -26,6 +26,16 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// What a session of a search begins with.
+pub(super) struct SessionSetup<'c> {
+    /// How the session begins.
+    pub start: SessionStart,
+    /// The memory of the search.
+    pub plan: MemoryPlan,
+    /// Stops the search.
+    pub control: &'c SearchControl,
+}
+
 /// Names of temporary search directories begin with this.
 pub(super) const PREFIX: &str = "spillway-";
 
@@ -176,14 +186,13 @@ impl SearchDirectory {
     /// `verdict` says.
     pub(super) fn run_session<T>(
         &self,
-        sitting: SessionStart,
-        plan: MemoryPlan,
-        control: &SearchControl,
+        setup: SessionSetup<'_>,
         verdict: impl Fn(&T) -> &'static str,
         run: impl FnOnce() -> spill::Result<T>,
     ) -> spill::Result<T> {
-        sitting.save(&*self.disk);
-        let SessionStart { begun: at, expanded, seconds: before } = sitting;
+        let SessionSetup { start, plan, control } = setup;
+        start.save(&*self.disk);
+        let SessionStart { begun: at, expanded, seconds: before } = start;
         let start = RecordedStart { at, expanded, before, plan };
         let session = RecordedSession { dir: &self.path, disk: &self.disk, start, control };
         event_log::run_recorded(session, verdict, run)

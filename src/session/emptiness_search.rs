@@ -1,7 +1,7 @@
 //! The search on disk for a run that violates a property: all states of the product are reached, then those are taken out
 //! that lie on no accepting cycle.
 
-use super::directory::SearchDirectory;
+use super::directory::{SearchDirectory, SessionSetup};
 use super::liveness::AcceptingComponents;
 use super::session_log::SessionStart;
 use super::{Error, LivenessCheck, ProductCheck};
@@ -187,10 +187,11 @@ impl<'m> EmptinessSearch<'m> {
         saved: Option<SavedSearch>,
         control: &SearchControl,
     ) -> Result<EmptinessOutcome, Error> {
-        let begun = SessionStart::after(saved.as_ref());
+        let start = SessionStart::after(saved.as_ref());
+        let setup = SessionSetup { start, plan: self.plan, control };
         let verdict = |it: &EmptinessOutcome| super::verdict(&it.found);
         let pursue = || self.search(saved, control);
-        self.directory.run_session(begun, self.plan, control, verdict, pursue).map_err(|error| {
+        self.directory.run_session(setup, verdict, pursue).map_err(|error| {
             let failed = Error::Run(self.directory.path.clone(), error);
             // It cannot be gone on with when states are to become others.
             if failed.lacks_slots().is_none() {

@@ -83,6 +83,8 @@ pub struct LivenessSession<'s, 'm> {
     product: &'s ProductCheck<'s, 'm>,
     budget: SearchBudget,
     max_states: Option<u64>,
+    /// Stops it.
+    control: &'s SearchControl,
 }
 
 /// What a session came to.
@@ -100,13 +102,14 @@ pub struct LivenessResult {
 }
 
 impl<'s, 'm> LivenessSession<'s, 'm> {
-    /// A search with these limits.
+    /// A search with these limits, which `control` stops.
     pub fn new(
         product: &'s ProductCheck<'s, 'm>,
         budget: SearchBudget,
         max_states: Option<u64>,
+        control: &'s SearchControl,
     ) -> LivenessSession<'s, 'm> {
-        LivenessSession { product, budget, max_states }
+        LivenessSession { product, budget, max_states, control }
     }
 
     /// The memory of a search on disk.
@@ -136,7 +139,6 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
         job: &SearchJob,
         dir: Option<&Path>,
         saved: &SavedLimits,
-        control: &SearchControl,
         observer: &mut dyn CheckObserver,
     ) -> Result<LivenessResult, Error> {
         // Also where no directory comes to be needed, nor as much memory.
@@ -145,25 +147,25 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
         let states = self.max_states.map_or(STATES_MAX, |most| most.min(STATES_MAX));
         let limits = ProbeLimits { states, bytes: self.budget.memory / 4 };
         let shown = observer.begin_step("looking for a run that violates it");
-        let probe = self.product.probe(limits, control).map_err(Error::Sample)?;
+        let probe = self.product.probe(limits, self.control).map_err(Error::Sample)?;
         drop(shown);
         if probe.found != ProbeVerdict::Open {
             let answer = InMemoryAnswer::of(job.digest(), &probe);
             let summary = LivenessSummary::of_probe(probe);
             observer.decide(summary.verdict());
             return Ok(LivenessResult {
-                summary: self.shorten(summary, control, observer),
+                summary: self.shorten(summary, observer),
                 directory: None,
                 has_levels: false,
-                seconds: control.elapsed().as_secs_f64(),
+                seconds: self.control.elapsed().as_secs_f64(),
                 answer,
             });
         }
         let directory = SearchDirectory::create(dir, job, saved.limits.disk_limit)?;
         directory.save_limits(saved)?;
-        let mut result = self.run_on_disk(directory, None, control, observer, true)?;
+        let mut result = self.run_on_disk(directory, None, observer, true)?;
         // Nothing is left in memory of a search that had as many states as it may.
-        if control.should_stop() {
+        if self.control.should_stop() {
             result.summary = result.summary.at_least(&probe);
         }
         Ok(result)
@@ -179,13 +181,12 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
         directory: SearchDirectory,
         contents: DirectoryContents,
         saved: &SavedLimits,
-        control: &SearchControl,
         observer: &mut dyn CheckObserver,
     ) -> Result<LivenessResult, Error> {
         if let Some(answer) = contents.answer {
             let summary = LivenessSummary::of_probe(answer.probe());
             return Ok(LivenessResult {
-                summary: self.shorten(summary, control, observer),
+                summary: self.shorten(summary, observer),
                 directory: Some(directory),
                 has_levels: false,
                 seconds: 0.0,
@@ -195,21 +196,20 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
         // A budget that is refused is not kept.
         self.plan()?;
         directory.save_changed_limits(saved)?;
-        self.run_on_disk(directory, contents.saved, control, observer, false)
+        self.run_on_disk(directory, contents.saved, observer, false)
     }
 
     fn run_on_disk(
         &self,
         directory: SearchDirectory,
         saved: Option<SavedSearch>,
-        control: &SearchControl,
         observer: &mut dyn CheckObserver,
         is_new: bool,
     ) -> Result<LivenessResult, Error> {
         let plan = self.plan()?;
         let mut search = EmptinessSearch::new(self.product, plan, self.max_states, directory);
         let shown = observer.begin_search(&search.directory);
-        let ended = search.run(saved, control);
+        let ended = search.run(saved, self.control);
         drop(shown);
         let EmptinessOutcome { found, outcome, swept, seconds } = match ended {
             // Nothing is left of a new search that needs more slots for processes.
@@ -225,7 +225,7 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
             search.directory.remove_if_temporary();
         }
         Ok(LivenessResult {
-            summary: self.shorten(summary, control, observer),
+            summary: self.shorten(summary, observer),
             directory: Some(search.directory),
             has_levels: !outcome.levels.is_empty(),
             seconds,
@@ -234,16 +234,11 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
     }
 
     /// Searches for a shorter run, if a shortest one is wanted and one was found.
-    fn shorten(
-        &self,
-        summary: LivenessSummary,
-        control: &SearchControl,
-        observer: &dyn CheckObserver,
-    ) -> LivenessSummary {
+    fn shorten(&self, summary: LivenessSummary, observer: &dyn CheckObserver) -> LivenessSummary {
         let _shown = observer.begin_step("looking for a shorter run");
         let states = self.max_states.unwrap_or(u64::MAX);
         let limits = ProbeLimits { states, bytes: self.budget.memory / 4 };
-        summary.with_shortest_run(self.product, limits, control)
+        summary.with_shortest_run(self.product, limits, self.control)
     }
 }
 

@@ -45,7 +45,7 @@ mod text_model;
 mod text_search;
 mod verdict;
 
-pub use branching::BranchingAnswers;
+pub use branching::{BranchingAnswers, UnansweredFormula};
 pub use check::{Check, check};
 pub use check_directory::CheckDirectory;
 pub use check_plan::{CheckPlan, PlannedSearch, RunProperty};
@@ -76,7 +76,9 @@ pub use run_status::{CheckpointPosition, RunStatus};
 pub use saved_check::SavedCheck;
 pub use searched_model::{DecidedReductions, ModelSummary, SearchedModel};
 pub use session_log::SessionStart;
-pub use shortest_counterexample::{UnreducedSearch, shortened_in, trace_directory};
+pub use shortest_counterexample::{
+    ShortenedSearch, UnreducedSearch, shortened_in, trace_directory,
+};
 pub use slots::{SlotCounts, process_without_slot};
 pub use snapshot::{SearchForecast, SearchSnapshot, SearchState};
 pub use storage_choice::FrequencyTableError;
@@ -101,6 +103,7 @@ use crate::search::{
     SearchVerdict, StateStorage,
 };
 use check::PropertyStopPredicate;
+use directory::SessionSetup;
 use eventually_verdicts::EventuallyVerdicts;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -216,7 +219,8 @@ impl<'m> Session<'m> {
         saved: Option<SavedSearch>,
         control: &SearchControl,
     ) -> Result<SearchOutcome, Error> {
-        let begun = SessionStart::after(saved.as_ref());
+        let start = SessionStart::after(saved.as_ref());
+        let setup = SessionSetup { start, plan: self.plan, control };
         let mut promised = std::mem::take(&mut self.promised);
         let verdict = |it: &SessionResult<'m>| {
             let told: Vec<EventuallyResult> =
@@ -228,7 +232,7 @@ impl<'m> Session<'m> {
             came_to.judged = self.judge(&mut promised, &came_to.outcome, control);
             Ok(SessionResult { promised, ..came_to })
         };
-        let came_to = self.directory.run_session(begun, self.plan, control, verdict, search);
+        let came_to = self.directory.run_session(setup, verdict, search);
         let mut came_to = came_to.map_err(|error| {
             let failed = Error::run(&self.directory.path, error);
             // It cannot be gone on with when states have become others, or are to.

@@ -141,13 +141,7 @@ pub fn observe_values(
     if finder.model.width() != layout.bytes {
         return Err(Error::NoStates("it stores states of a product with a claim"));
     }
-    let new = || ValueCollector {
-        met: vec![LeafValues::NOTHING; leaves.len()],
-        each: vec![0; leaves.len()],
-        sums: NumberRange::NOTHING,
-        asked: vec![NumberRange::NOTHING; groups.len()],
-        states: 0,
-    };
+    let new = || ValueCollector::new(leaves.len(), groups.len());
     let levels = StoredLevels { disk: finder.disk, levels: &saved.store.levels, codec: &codec };
     let found = scan_states(finder, levels, new, |room, state| {
         for ((leaf, met), sum) in leaves.iter().zip(&mut room.met).zip(&mut room.each) {
@@ -185,6 +179,19 @@ struct ValueCollector {
     sums: NumberRange,
     asked: Vec<NumberRange>,
     states: u64,
+}
+
+impl ValueCollector {
+    /// Nothing yet of so many leaves and groups of these.
+    fn new(leaves: usize, groups: usize) -> ValueCollector {
+        ValueCollector {
+            met: vec![LeafValues::NOTHING; leaves],
+            each: vec![0; leaves],
+            sums: NumberRange::NOTHING,
+            asked: vec![NumberRange::NOTHING; groups],
+            states: 0,
+        }
+    }
 }
 
 /// The leaves of variables of these names.

@@ -1,6 +1,6 @@
 //! A model as it is searched, and what there is to tell of it.
 
-use crate::exec::CompilationStats;
+use crate::exec::{CompilationStats, InterpretationReason};
 use crate::ir::StateCondition;
 use crate::model::StateSpace;
 use crate::reduce::{ReductionPlan, ReductionRefusal, ReductionStack};
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 pub struct SearchedModel<'m> {
     model: Box<dyn StateSpace + 'm>,
     stack: ReductionStack<'m>,
-    compiled: Option<Result<CompilationStats, String>>,
+    compiled: Option<Result<CompilationStats, InterpretationReason>>,
     wished: ReductionPlan,
     is_undecided: bool,
 }
@@ -23,7 +23,7 @@ impl<'m> SearchedModel<'m> {
     pub fn new(
         runs: Box<dyn StateSpace + 'm>,
         stack: ReductionStack<'m>,
-        compiled: Option<Result<CompilationStats, String>>,
+        compiled: Option<Result<CompilationStats, InterpretationReason>>,
         wished: ReductionPlan,
     ) -> SearchedModel<'m> {
         SearchedModel { model: stack.wrap(runs), stack, compiled, wished, is_undecided: false }
@@ -55,9 +55,8 @@ impl<'m> SearchedModel<'m> {
     }
 
     /// What compiling it gave, or why it is interpreted; nothing if neither.
-    pub fn compiled(&self) -> Option<Result<CompilationStats, &str>> {
-        let compiled = self.compiled.as_ref()?;
-        Some(compiled.as_ref().copied().map_err(String::as_str))
+    pub fn compiled(&self) -> Option<Result<CompilationStats, &InterpretationReason>> {
+        Some(self.compiled.as_ref()?.as_ref().copied())
     }
 }
 

@@ -25,16 +25,25 @@ pub struct UnreducedSearch<'m> {
     pub(super) job: SearchJob,
 }
 
+/// The search whose counterexample is to be shortened.
+pub struct ShortenedSearch<'c> {
+    /// How the model was wished to be reduced.
+    pub wished: ReductionPlan,
+    /// What is checked.
+    pub config: &'c CheckConfig,
+    /// How states are stored.
+    pub storage: &'c StateStorage,
+}
+
 impl TextModel {
-    /// The model as it is searched for a shorter counterexample than what a search wished for so found.
+    /// The model as it is searched for a shorter counterexample than a search found.
     pub fn unreduced<'m>(
         &'m self,
         runs: ExecutableProgram<'m>,
-        wished: ReductionPlan,
-        config: &CheckConfig,
-        storage: &StateStorage,
+        shortened: ShortenedSearch<'_>,
         budget: &AnalysisBudget,
     ) -> UnreducedSearch<'m> {
+        let ShortenedSearch { wished, config, storage } = shortened;
         let wished = wished.without_kind(ReductionKind::Choice);
         let wished = wished.with_selection(wished.selection.clone().without("reversible"));
         let decided = DecidedReductions { wished, left_off: None };

@@ -263,7 +263,7 @@ fn search_runs(
         let (summary, text) = match product {
             None => (LivenessSummary::UNSEARCHED, String::new()),
             Some(product) => {
-                let session = LivenessSession::new(product, budget, limits.max_states);
+                let session = LivenessSession::new(product, budget, limits.max_states, control);
                 let saved = SavedLimits::new(limits.clone(), SearchOutputs::default());
                 let job = session.job(&search.config);
                 let observer: &mut dyn CheckObserver = &mut SilentObserver;
@@ -274,9 +274,9 @@ fn search_runs(
                             let taken = DirectoryConflict::Otherwise;
                             return Err(Error::Taken(dir.to_path_buf(), taken));
                         }
-                        session.resume(directory, contents, &saved, control, observer)?
+                        session.resume(directory, contents, &saved, observer)?
                     }
-                    _ => session.begin(&job, dir, &saved, control, observer)?,
+                    _ => session.begin(&job, dir, &saved, observer)?,
                 };
                 dir.map_or(Ok(()), |dir| result.keep_answer(&job, dir, &saved))?;
                 let run = counterexample(check, product, &result.summary)?;

@@ -166,7 +166,7 @@ impl TextModel {
         wished: ReductionPlan,
     ) -> SearchedModel<'m> {
         let wished = form.applied(&stack.within_budget(&wished));
-        let compiled = executor.compiled().map_err(str::to_owned);
+        let compiled = executor.compiled().map_err(Clone::clone);
         SearchedModel::new(executor.into_model(), stack, Some(compiled), wished)
     }
 

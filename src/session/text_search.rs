@@ -8,7 +8,7 @@ use super::reduction_request::ReductionSettings;
 use super::searched_model::{DecidedReductions, ModelSummary, SearchedModel};
 use super::{
     CheckConfig, DirectoryContents, Error, ExecutableProgram, PreparedSearch, SavedLimits,
-    SearchDirectory, SearchJob, Session, TextModel, UnreducedSearch, check_room,
+    SearchDirectory, SearchJob, Session, ShortenedSearch, TextModel, UnreducedSearch, check_room,
     reject_empty_scope,
 };
 use crate::budget::AnalysisBudget;
@@ -198,8 +198,8 @@ impl<'m> ReducedSearch<'m, '_> {
         let plan = budget.plan(model, storage.stored_width(searched.model()))?;
         check_room(&storage, &plan, searched.model().width())?;
         let job = SearchJob::new(config, model, &searched, &storage);
-        let unreduced = shortest
-            .map(|runs| model.unreduced(runs, searched.wished(), config, &storage, &analysis));
+        let shortened = ShortenedSearch { wished: searched.wished(), config, storage: &storage };
+        let unreduced = shortest.map(|runs| model.unreduced(runs, shortened, &analysis));
         let prepared = PreparedSearch { searched, about, limits, storage, plan };
         Ok(StoredSearch { prepared, job, unreduced })
     }

@@ -5,7 +5,8 @@
 //! differences in the states of random walks, for the tests of whoever writes a model.
 
 use crate::model::{
-    ExpansionOutcome, StepDescription, StepOutcome, SuccessorSink, SystemDescription, Violation,
+    ExpansionOutcome, ModelError, StepDescription, StepOutcome, SuccessorSink, SystemDescription,
+    Violation,
 };
 use crate::random::SplitMix64;
 use std::collections::BTreeMap;
@@ -81,7 +82,8 @@ pub fn check_consistency(
 fn compare_initial(model: &dyn SystemDescription) -> Result<Vec<Vec<u8>>, ModelInconsistency> {
     let differ = |what| Err(ModelInconsistency { state: None, what });
     let expanded = RecordedExpansion::record(model, |out| model.initial(out));
-    let expanded = expanded.map_err(|what| ModelInconsistency { state: None, what })?;
+    let expanded =
+        expanded.map_err(|error| ModelInconsistency { state: None, what: error.to_string() })?;
     let told = successors(model.starts());
     if expanded.successors != told {
         let (initial, told) = (expanded.successors.len(), told.len());
@@ -99,9 +101,12 @@ fn compare_state(
     masks: &[Vec<u8>],
 ) -> Result<Vec<Vec<u8>>, ModelInconsistency> {
     let here = |what: String| ModelInconsistency { state: Some(state.to_vec()), what };
-    let expanded =
-        RecordedExpansion::record(model, |out| model.expand(state, out)).map_err(here)?;
-    let again = RecordedExpansion::record(model, |out| model.expand(state, out)).map_err(here)?;
+    let expand = || {
+        let expanded = RecordedExpansion::record(model, |out| model.expand(state, out));
+        expanded.map_err(|error| here(error.to_string()))
+    };
+    let expanded = expand()?;
+    let again = expand()?;
     if expanded != again {
         return Err(here("`expand` gives something else when it is asked again".into()));
     }
@@ -146,10 +151,10 @@ impl RecordedExpansion {
     fn record(
         model: &dyn SystemDescription,
         run: impl FnOnce(&mut SuccessorSink),
-    ) -> Result<RecordedExpansion, String> {
+    ) -> Result<RecordedExpansion, ModelError> {
         let mut buffer = Vec::new();
         let collected = SuccessorSink::collect(model.width(), &mut buffer, run);
-        let ExpansionOutcome { findings, .. } = collected.map_err(|error| error.to_string())?;
+        let ExpansionOutcome { findings, .. } = collected?;
         Ok(RecordedExpansion {
             successors: buffer.chunks_exact(model.width()).map(<[u8]>::to_vec).collect(),
             findings: findings.iter().map(|(check, found)| (check, found.count)).collect(),

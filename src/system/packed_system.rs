@@ -3,7 +3,7 @@
 mod sample;
 
 use super::packing::{self, PackingError};
-use super::panics::catch_panic;
+use super::panics::{SystemPanic, catch_panic};
 use crate::model::{
     Capabilities, EVENTUALLY, FaultKind, ProgramDescription, Property, PropertyExpectation,
     PropertyInfo, RuntimeFault, SOMETIMES, StateSpace, StateValue, StepDescription, StepOutcome,
@@ -35,7 +35,7 @@ enum StateObservation<'a, A, S> {
     /// An action leads somewhere.
     Step(SystemQuery<'a, A>, S),
     /// The system panics when it is asked this.
-    Panic(SystemQuery<'a, A>, String),
+    Panic(SystemQuery<'a, A>, SystemPanic),
     /// Something is to be told of the state.
     Finding(Violation),
 }
@@ -107,7 +107,8 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
         out: &mut SuccessorSink,
         expand_one: impl Fn(
             &[u8],
-            (&mut [u8], &mut Vec<T::Action>),
+            &mut [u8],
+            &mut Vec<T::Action>,
             &mut SuccessorSink,
         ) -> Result<(), SystemError>,
     ) {
@@ -116,7 +117,7 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
             if stop_request::is_requested() || out.has_failed() {
                 return;
             }
-            if let Err(why) = expand_one(state, (&mut key, &mut actions), out) {
+            if let Err(why) = expand_one(state, &mut key, &mut actions, out) {
                 return out.fail(why);
             }
         }
@@ -127,7 +128,7 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
         &self,
         state: &T::State,
         actions: &mut Vec<T::Action>,
-        mut show: impl FnMut(SystemQuery<'_, T::Action>, Result<T::State, String>),
+        mut show: impl FnMut(SystemQuery<'_, T::Action>, Result<T::State, SystemPanic>),
     ) -> bool {
         actions.clear();
         if let Err(why) = catch_panic(|| self.system.actions(state, actions)) {
@@ -195,7 +196,8 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
     fn expand_one(
         &self,
         bytes: &[u8],
-        (key, actions): (&mut [u8], &mut Vec<T::Action>),
+        key: &mut [u8],
+        actions: &mut Vec<T::Action>,
         out: &mut SuccessorSink,
     ) -> Result<(), PackingError> {
         let state: T::State = packing::unpack(bytes)?;
@@ -219,10 +221,11 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
 }
 
 /// A step, as reports tell it.
-pub(super) fn step(name: String, to: Result<Vec<u8>, String>) -> StepDescription {
+pub(super) fn step(name: String, to: Result<Vec<u8>, SystemError>) -> StepDescription {
     let outcome = match to {
         Ok(state) => StepOutcome::Successor(state),
-        Err(message) => {
+        Err(why) => {
+            let message = why.to_string();
             StepOutcome::Fault(RuntimeFault::new(FaultKind::Error, message, Span::default()))
         }
     };
@@ -255,7 +258,9 @@ impl<T: TransitionSystem> StateSpace for PackedSystem<'_, T> {
     }
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
-        self.each_state(states, out, |state, room, out| Ok(self.expand_one(state, room, out)?));
+        self.each_state(states, out, |state, key, actions, out| {
+            Ok(self.expand_one(state, key, actions, out)?)
+        });
     }
 
     fn write_masks(&self) -> Vec<Vec<u8>> {
@@ -281,11 +286,11 @@ impl<T: TransitionSystem> SystemDescription for PackedSystem<'_, T> {
         if let Ok(state) = packing::unpack(state) {
             self.observe(&state, &mut Vec::new(), |seen| match seen {
                 StateObservation::Step(asked, next) => {
-                    let to = self.pack(&next).map_err(|why| why.to_string());
+                    let to = self.pack(&next).map_err(SystemError::from);
                     steps.push(step(self.query_title(&asked), to));
                 }
                 StateObservation::Panic(asked, why) => {
-                    steps.push(step(self.query_title(&asked), Err(why)))
+                    steps.push(step(self.query_title(&asked), Err(why.into())))
                 }
                 StateObservation::Finding(_) => {}
             });

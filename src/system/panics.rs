@@ -11,8 +11,15 @@ thread_local! {
     static SAID: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// What some code of a model gives; if it panics, what it says and where. Nothing is printed then.
-pub(super) fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+/// A panic of a model: what it says and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub(super) struct SystemPanic {
+    message: String,
+}
+
+/// What some code of a model gives, or its panic. Nothing is printed then.
+pub(super) fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, SystemPanic> {
     static HOOKED: Once = Once::new();
     HOOKED.call_once(|| {
         let others = take_hook();
@@ -25,7 +32,7 @@ pub(super) fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     // A model is asked by reference and has nothing to break that is not its own.
     let result = catch_unwind(AssertUnwindSafe(run));
     INSIDE.set(before);
-    result.map_err(|_| SAID.take())
+    result.map_err(|_| SystemPanic { message: SAID.take() })
 }
 
 fn record_panic(info: &PanicHookInfo<'_>) {
@@ -43,15 +50,15 @@ mod tests {
 
     #[test]
     fn a_panic_is_told_with_its_place_and_does_not_outlive_its_call() {
-        let told = catch_panic(|| -> u8 { panic!("no {}", "way") }).unwrap_err();
+        let told = catch_panic(|| -> u8 { panic!("no {}", "way") }).unwrap_err().message;
         assert!(told.starts_with("it panics: no way (src/system/panics.rs:"), "{told}");
         assert_eq!(catch_panic(|| 1), Ok(1));
         let nested = catch_panic(|| catch_panic(|| [1][std::hint::black_box(1)]).unwrap_err());
-        assert!(nested.unwrap().contains("out of bounds"));
+        assert!(nested.unwrap().message.contains("out of bounds"));
         let compared =
-            catch_panic(|| assert_eq!(1, std::hint::black_box(2), "as many")).unwrap_err();
+            catch_panic(|| assert_eq!(1, std::hint::black_box(2), "as many")).unwrap_err().message;
         assert!(compared.contains(": as many; left: 1; right: 2 (src/"), "{compared}");
-        let text = catch_panic(|| std::panic::panic_any(5_u8)).unwrap_err();
+        let text = catch_panic(|| std::panic::panic_any(5_u8)).unwrap_err().message;
         assert!(text.contains("something that is no text"), "{text}");
     }
 }

@@ -2,13 +2,24 @@
 
 use super::packed_system::{PackedSystem, SystemError, step};
 use super::packing;
-use super::panics::catch_panic;
+use super::panics::{SystemPanic, catch_panic};
 use crate::model::{
     Capabilities, ProgramDescription, Property, PropertyExpectation, PropertyInfo, StateSpace,
     StateValue, StepDescription, StepOutcome, SuccessorSink, SystemDescription, TransitionSystem,
     Violation,
 };
 use std::ops::ControlFlow;
+
+/// A panic of a property in a state.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("asked for `{property}` in {state} {panic}")]
+struct PropertyPanic {
+    /// The name of the property.
+    property: String,
+    /// The state, as `Debug` has it.
+    state: String,
+    panic: SystemPanic,
+}
 
 /// The states of a system in which something is not so, and the steps between these. A run that ends in one stays in
 /// it, by a step to itself: then each infinite run of this model is a run of the system in which it is never so, and each
@@ -43,15 +54,19 @@ impl<'s, T: TransitionSystem> RestrictedSystem<'s, T> {
     }
 
     /// Whether a state is none of these.
-    fn avoids(&self, state: &T::State) -> Result<bool, String> {
-        let told = catch_panic(|| self.avoided.holds(state));
-        told.map_err(|why| format!("asked for `{}` in {state:?} {why}", self.avoided.name()))
+    fn avoids(&self, state: &T::State) -> Result<bool, PropertyPanic> {
+        catch_panic(|| self.avoided.holds(state)).map_err(|panic| PropertyPanic {
+            property: self.avoided.name().to_owned(),
+            state: format!("{state:?}"),
+            panic,
+        })
     }
 
     fn expand_one(
         &self,
         bytes: &[u8],
-        (key, actions): (&mut [u8], &mut Vec<T::Action>),
+        key: &mut [u8],
+        actions: &mut Vec<T::Action>,
         out: &mut SuccessorSink,
     ) -> Result<(), SystemError> {
         let state: T::State = packing::unpack(bytes)?;
@@ -99,7 +114,9 @@ impl<T: TransitionSystem> StateSpace for RestrictedSystem<'_, T> {
     }
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
-        self.packed.each_state(states, out, |state, room, out| self.expand_one(state, room, out));
+        self.packed.each_state(states, out, |state, key, actions, out| {
+            self.expand_one(state, key, actions, out)
+        });
     }
 
     fn write_masks(&self) -> Vec<Vec<u8>> {

@@ -126,6 +126,33 @@ fn try_program(name: &str, program: Program, random: &mut Random, tried: &mut Tr
     }
 }
 
+/// Two states that are mixed, and what an instance does in the first.
+#[derive(Clone, Copy)]
+struct MixedStates<'s> {
+    instance: InstanceId,
+    state: &'s [u8],
+    other: &'s [u8],
+    reads: &'s CellSet,
+    writes: &'s CellSet,
+    came: &'s BTreeSet<Came>,
+}
+
+/// Two instances that are possible in one state.
+#[derive(Clone, Copy)]
+struct InstancePair {
+    one: InstanceId,
+    other: InstanceId,
+}
+
+/// A step after which another instance may be possible.
+#[derive(Clone, Copy)]
+struct EnablingStep<'s> {
+    state: &'s [u8],
+    next: &'s [u8],
+    by: InstanceId,
+    instance: InstanceId,
+}
+
 impl Trial<'_> {
     fn cells(&self) -> impl Iterator<Item = CellId> + use<> {
         (0..self.model.layout().state_cells).map(CellId)
@@ -241,8 +268,10 @@ and {}",
                 }
                 let other = &self.states[random.below(self.states.len())];
                 if self.same_instances(state, other) {
-                    self.ignores(instance, state, other, (&reads, &writes), &came, tried);
-                    self.overwrites(instance, state, other, &reads, &came, tried);
+                    let (reads, writes, came) = (&reads, &writes, &came);
+                    let mixture = MixedStates { instance, state, other, reads, writes, came };
+                    self.ignores(mixture, tried);
+                    self.overwrites(mixture, tried);
                 }
             }
         }
@@ -338,15 +367,8 @@ and {}",
     }
 
     /// That what is neither read nor written does not matter, and stays.
-    fn ignores(
-        &self,
-        instance: InstanceId,
-        state: &[u8],
-        other: &[u8],
-        (reads, writes): (&CellSet, &CellSet),
-        came: &BTreeSet<Came>,
-        tried: &mut Tried,
-    ) {
+    fn ignores(&self, mixture: MixedStates<'_>, tried: &mut Tried) {
+        let MixedStates { instance, state, other, reads, writes, came } = mixture;
         let mixed = self
             .with_cells_of(state, other, |cell| !reads.contains(cell) && !writes.contains(cell));
         if mixed == state {
@@ -367,15 +389,8 @@ and {}",
     }
 
     /// That what is surely written does not matter, either, if it is not read.
-    fn overwrites(
-        &self,
-        instance: InstanceId,
-        state: &[u8],
-        other: &[u8],
-        reads: &CellSet,
-        came: &BTreeSet<Came>,
-        tried: &mut Tried,
-    ) {
+    fn overwrites(&self, mixture: MixedStates<'_>, tried: &mut Tried) {
+        let MixedStates { instance, state, other, reads, came, .. } = mixture;
         let surely = &self.dependence.access(instance).effect.definite_writes;
         let mixed =
             self.with_cells_of(state, other, |cell| surely.contains(cell) && !reads.contains(cell));
@@ -402,14 +417,15 @@ and {}",
             let possible: Vec<InstanceId> = all.iter().filter(is_possible).copied().collect();
             for &one in &possible {
                 for &other in &possible {
-                    self.commutes(state, one, other, &came, tried);
+                    self.commutes(state, InstancePair { one, other }, &came, tried);
                 }
                 for next in came[one].iter().flatten() {
                     self.is_seen(one, state, next, tried);
                     // There are many that are not possible.
                     for &other in all.iter().filter(|it| !is_possible(it)) {
                         if all.len() < 30 || random.below(all.len()) < 30 {
-                            self.enables(state, next, one, other, &mut judges, tried);
+                            let enabling = EnablingStep { state, next, by: one, instance: other };
+                            self.enables(enabling, &mut judges, tried);
                         }
                     }
                 }
@@ -420,11 +436,11 @@ and {}",
     fn commutes(
         &self,
         state: &[u8],
-        one: InstanceId,
-        other: InstanceId,
+        pair: InstancePair,
         came: &Arena<InstanceId, BTreeSet<Came>>,
         tried: &mut Tried,
     ) {
+        let InstancePair { one, other } = pair;
         if one == other {
             return;
         }
@@ -460,13 +476,11 @@ and {}",
     /// That what was not possible, and is after a step, has that step in its enabling sets.
     fn enables(
         &self,
-        state: &[u8],
-        next: &[u8],
-        by: InstanceId,
-        instance: InstanceId,
+        enabling: EnablingStep<'_>,
         judges: &mut BTreeMap<(InstanceId, usize), Interp>,
         tried: &mut Tried,
     ) {
+        let EnablingStep { state, next, by, instance } = enabling;
         let all = self.dependence.access(instance).guard.len();
         let may = |conjunct| self.dependence.may_enable(by, instance, conjunct);
         // Most cannot be enabled, which is soon said; the rest has to be tried.

@@ -1,5 +1,6 @@
 //! Files of properties for nets: what each kind of formula asks, in our own words; what is not read.
 
+use crate::support::error_message::ErrorMessage;
 use spillway::front::{ExternalProperty, ExternalPropertyKind, pnml};
 use spillway::ir::ConditionModality;
 use spillway::source::SourceMap;
@@ -10,18 +11,18 @@ const NET: &str = "<pnml><net id='n' type='ptnet'><page id='g'>
     <transition id='t'><name><text>go on</text></name></transition><transition id='u'/>
     <arc source='p' target='t'/></page></net></pnml>";
 
-fn questions(properties: &str) -> Result<Vec<ExternalProperty>, String> {
+fn questions(properties: &str) -> Result<Vec<ExternalProperty>, ErrorMessage> {
     let mut sources = SourceMap::default();
     sources.add("net.pnml", NET);
     let file = sources.add("file.xml", properties);
     let read = pnml::LANGUAGE.read_properties.unwrap();
-    read(&sources, file).map_err(|error| error.render(&sources).to_string())
+    read(&sources, file).map_err(|error| error.render(&sources).to_string().into())
 }
 
 /// What is wrong with a file, or with its only question.
 fn wrong(properties: &str) -> String {
     match questions(properties) {
-        Err(error) => error,
+        Err(error) => error.to_string(),
         Ok(mut all) => {
             let error = all.remove(0).kind.unwrap_err();
             let mut sources = SourceMap::default();

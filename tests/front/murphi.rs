@@ -1,6 +1,7 @@
 //! What each construct of Murphi means, by the states and verdicts of small models, and what is
 //! said of models that are wrong.
 
+use crate::support::error_message::ErrorMessage;
 use spillway::exec::Interp;
 use spillway::front::{Options, murphi};
 use spillway::ir::EndRule;
@@ -10,7 +11,7 @@ use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
 use spillway::search::{self, SearchLimits};
 use spillway::source::SourceMap;
 
-fn load_with(text: &str, options: &Options) -> Result<Interp, String> {
+fn load_with(text: &str, options: &Options) -> Result<Interp, ErrorMessage> {
     let mut sources = SourceMap::default();
     sources.add("model.m", text);
     let loaded = murphi::LANGUAGE.load(&mut sources, options).map_err(|errors| {

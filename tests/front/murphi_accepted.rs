@@ -2,6 +2,7 @@
 //! has with it, interpreted and compiled, and with symmetry where it applies.
 
 use crate::support::agree::assert_agree;
+use crate::support::error_message::ErrorMessage;
 use spillway::exec::{Interp, Jit};
 use spillway::front::{LoadedModel, Options, murphi};
 use spillway::ir::validate::validate;
@@ -10,13 +11,13 @@ use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
 use spillway::search::{SearchLimits, SearchOutcome};
 use spillway::source::SourceMap;
 
-fn loaded(text: &str) -> Result<LoadedModel, String> {
+fn loaded(text: &str) -> Result<LoadedModel, ErrorMessage> {
     let mut sources = SourceMap::default();
     sources.add("model.m", text);
     let loaded = murphi::LANGUAGE.load(&mut sources, &Options::default());
     loaded.map_err(|errors| {
         let all = errors.iter().map(|it| it.render(&sources).to_string());
-        all.collect::<Vec<_>>().join("\n")
+        all.collect::<Vec<_>>().join("\n").into()
     })
 }
 

@@ -5,6 +5,7 @@ mod game;
 #[path = "pnml/unfold.rs"]
 mod unfold;
 
+use crate::support::error_message::ErrorMessage;
 use game::{Net, coloured, of_many_colours, plain, text};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -20,7 +21,7 @@ use spillway::source::SourceMap;
 use std::cell::Cell;
 use std::path::PathBuf;
 
-fn load(text: &str) -> Result<Program, String> {
+fn load(text: &str) -> Result<Program, ErrorMessage> {
     let mut sources = SourceMap::default();
     sources.add("net.pnml", text);
     let loaded = pnml::LANGUAGE.load(&mut sources, &Options::default());
@@ -83,7 +84,7 @@ fn compare(net: &Net) -> Result<(bool, bool), TestCaseError> {
         "two colours that are subtracted may be the same",
         "a place has from 0 to 1073741824 tokens of a colour",
     ];
-    let is_refused = |it: &String| refused.iter().any(|refused| it.contains(refused));
+    let is_refused = |it: &ErrorMessage| refused.iter().any(|refused| it.contains(refused));
     if program.as_ref().is_err_and(|it| !net.classes.is_empty() && is_refused(it)) {
         return Ok((false, false));
     }
@@ -480,7 +481,7 @@ fn values_that_are_declared_where_they_stand_are_of_a_class_of_their_own() {
 }
 
 /// What is asked of the net `name` of ours, in every state, beside its text.
-fn asked(name: &str, invariant: &str) -> Result<Interp, String> {
+fn asked(name: &str, invariant: &str) -> Result<Interp, ErrorMessage> {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("models/pnml/{name}.pnml"));
     let mut sources = SourceMap::default();
     sources.add("net.pnml", std::fs::read_to_string(file).unwrap());

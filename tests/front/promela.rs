@@ -4,6 +4,7 @@
 //! Counts are those of SPIN 6.5.2: `spin -o1 -o2 -o3 -a`, `cc -DSAFETY -DNOREDUCE`, `pan -c0`:
 //! states stored, transitions (one more than ours: the arrival at the initial state), errors.
 
+use crate::support::error_message::ErrorMessage;
 use spillway::exec::{Interp, Jit};
 use spillway::front::promela::trail;
 use spillway::front::{Options, promela};
@@ -12,11 +13,11 @@ use spillway::model::{SystemDescription, Violation, memory};
 use spillway::search::SearchLimits;
 use spillway::source::SourceMap;
 
-pub(crate) fn load(text: &str) -> Result<(Interp, SourceMap), String> {
+pub(crate) fn load(text: &str) -> Result<(Interp, SourceMap), ErrorMessage> {
     load_as(text, &Options::default())
 }
 
-pub(crate) fn load_as(text: &str, options: &Options) -> Result<(Interp, SourceMap), String> {
+pub(crate) fn load_as(text: &str, options: &Options) -> Result<(Interp, SourceMap), ErrorMessage> {
     let mut sources = SourceMap::default();
     sources.add("model.pml", text);
     match promela::LANGUAGE.load(&mut sources, options) {
@@ -26,7 +27,7 @@ pub(crate) fn load_as(text: &str, options: &Options) -> Result<(Interp, SourceMa
         }
         Err(found) => {
             let found: Vec<_> = found.iter().map(|it| it.render(&sources).to_string()).collect();
-            Err(found.join("\n"))
+            Err(found.join("\n").into())
         }
     }
 }

@@ -6,6 +6,7 @@
 //! expanded: whatever a model says, that ends. `SPILLWAY_MUTANTS=10000` makes as many of the models in
 //! `SPILLWAY_CORPUS`, each written to a file before it is tried, and names one that takes a minute.
 
+use crate::support::error_message::ErrorMessage;
 use spillway::exec::jit::CompileLimits;
 use spillway::exec::{Interp, Jit};
 use spillway::front::{Language, Options, murphi, promela};
@@ -149,13 +150,13 @@ fn deep_nests_are_refused() {
 }
 
 /// Reads a model that is large in one respect, and gives what is said of it.
-fn large(language: &Language, text: &str) -> Result<(), String> {
+fn large(language: &Language, text: &str) -> Result<(), ErrorMessage> {
     let mut sources = SourceMap::default();
     sources.add("model", text.to_owned());
     let loaded = language
         .load(&mut sources, &Options::default())
         .map_err(|errors| errors[0].render(&sources).to_string())?;
-    Interp::new(loaded.program).map_err(|error| error.render(&sources).to_string()).map(drop)
+    Interp::new(loaded.program).map_err(|error| error.render(&sources).to_string().into()).map(drop)
 }
 
 /// Numbered pieces, one after another.

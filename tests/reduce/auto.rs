@@ -5,8 +5,8 @@ use spillway::budget::AnalysisBudget;
 use spillway::exec::{ExecutionMode, Executor};
 use spillway::front::{Language, Options};
 use spillway::model::StateSpace;
-use spillway::reduce::ReductionRequest;
 use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
+use spillway::reduce::{NotApplied, ReductionRequest};
 use spillway::reduce::{ReductionConfig, ReductionPlan};
 use spillway::search::pilot::FirstLevels;
 use spillway::search::{CheckSelection, SearchControl, SearchLimits, StateStorage};
@@ -71,7 +71,7 @@ fn decided(
     model: &TextModel,
     exec: ExecutionMode,
     storage: &StateStorage,
-) -> Result<String, String> {
+) -> Result<String, NotApplied> {
     decided_within(model, exec, (&SearchLimits::default(), storage))
 }
 
@@ -80,12 +80,12 @@ fn decided_within(
     model: &TextModel,
     exec: ExecutionMode,
     search: (&SearchLimits, &StateStorage),
-) -> Result<String, String> {
+) -> Result<String, NotApplied> {
     let (request, (limits, storage)) = (auto_steps().resolve(false), search);
     let searched = reduced(model, request, exec, limits, storage);
     assert!(!searched.is_undecided());
     match searched.stack().unprofitable() {
-        Some(left_off) => Err(left_off.reason.to_string()),
+        Some(left_off) => Err(left_off.reason.clone()),
         None => Ok(searched.stack().names(&[ReductionKind::Choice]).remove(0)),
     }
 }
@@ -133,7 +133,7 @@ fn it_is_on_where_the_first_states_show_that_it_saves_and_off_elsewhere() {
             process Q { state a; init a; trans a -> a { effect y = (y + 1) % 20000; }; } system sync;"), "its processes move in lockstep"),
     ];
     for (model, why) in cases {
-        let found = decided(&model, ExecutionMode::Jit, &sorted).unwrap_err();
+        let found = decided(&model, ExecutionMode::Jit, &sorted).unwrap_err().to_string();
         assert!(found.contains(why), "{why}: {found}");
     }
 }
@@ -147,7 +147,7 @@ fn what_is_violated_at_once_matters_only_where_the_search_ends_there() {
         process R { state a, b; init a; assert b: z > 1; trans a -> b { guard z == 0; effect z = 1; }; }
         system async;";
     let (model, sorted) = (model("dve", text), StateStorage::default());
-    let why = decided(&model, ExecutionMode::Jit, &sorted).unwrap_err();
+    let why = decided(&model, ExecutionMode::Jit, &sorted).unwrap_err().to_string();
     assert!(why.contains("something is violated in the first states"), "{why}");
     let goes_on = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     let found = decided_within(&model, ExecutionMode::Jit, (&goes_on, &sorted));
@@ -175,7 +175,8 @@ fn where_states_are_rebuilt_it_is_off_beside_symmetry() {
         startstate for p: P do at[p] := 0; end; end;
         ruleset p: P do rule \"go\" at[p] < 25 ==> at[p] := at[p] + 1; end; end;
         invariant \"in\" forall p: P do at[p] <= 25 end;";
-    let why = decided(&model("murphi", text), ExecutionMode::Jit, &comback).unwrap_err();
+    let why =
+        decided(&model("murphi", text), ExecutionMode::Jit, &comback).unwrap_err().to_string();
     assert!(why.contains("where states are stored so"), "{why}");
 }
 

@@ -23,6 +23,7 @@ use spillway::ir::{
 use spillway::model::{
     FaultKind, StateSpace, StepOutcome, SuccessorSink, SystemDescription, Violation,
 };
+use spillway::reduce::NotApplied;
 use spillway::reduce::Reduction;
 use spillway::reduce::ReductionConfig;
 use spillway::reduce::claim::{ClaimProduct, NeverClaim};
@@ -72,10 +73,9 @@ fn reduced_as<'m>(
     model: &'m Interp,
     method: PartialOrderMethod,
     checks: &CheckSelection,
-) -> Result<ClaimProduct<'m>, String> {
-    let selector = Box::new(model.selector().map_err(|error| error.reason)?);
-    let reduction = PartialOrder::of(seen, selector, method, checks, &AnalysisBudget::largest())
-        .map_err(|why| print_refusal(&why))?;
+) -> Result<ClaimProduct<'m>, NotApplied> {
+    let selector = Box::new(model.selector()?);
+    let reduction = PartialOrder::of(seen, selector, method, checks, &AnalysisBudget::largest())?;
     Ok(NeverClaim::of(model).unwrap().with(reduction.wrap(Box::new(model))))
 }
 
@@ -131,7 +131,8 @@ const TWO: &str = "
 
 fn why_not(claim: &str, checks: &CheckSelection) -> Option<String> {
     let model = interp(&format!("{TWO}{claim}"));
-    reduced_as(&model, &model, PartialOrderMethod::Conditional, checks).err()
+    let reduced = reduced_as(&model, &model, PartialOrderMethod::Conditional, checks);
+    reduced.err().map(|why| print_refusal(&why))
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //!
 //! `SPILLWAY_LARGE` tries as many random models as take minutes.
 
+use crate::support::error_message::ErrorMessage;
 use crate::support::follow::{goes_on_as_it_began, load, one};
 use crate::support::reductions::both;
 use crate::support::reductions::{for_checks, scalarsets};
@@ -295,7 +296,11 @@ fn violated(
 
 /// That a search finds the same as one of all states, as deep, however it is stored, in memory and on disk, stopped or not; and
 /// that what it finds can be told. Gives the states of both.
-fn compared(language: &str, text: &str, checks: CheckSelection) -> Result<(u64, u64), String> {
+fn compared(
+    language: &str,
+    text: &str,
+    checks: CheckSelection,
+) -> Result<(u64, u64), ErrorMessage> {
     let model = load(language, text);
     let limits = SearchLimits { checks, stop_on_violation: false, ..SearchLimits::default() };
     let whole = memory::search(model.searched().model(), &limits).unwrap();
@@ -305,10 +310,8 @@ fn compared(language: &str, text: &str, checks: CheckSelection) -> Result<(u64, 
     let found = memory::search(searched.model(), &limits).unwrap();
     if violated(&model, &checks, &found) != expected || found.states() > whole.states() {
         let found = (violated(&model, &checks, &found), found.states());
-        return Err(format!(
-            "{checks:?}: {expected:?} in {} and {found:?}\n{text}",
-            whole.states()
-        ));
+        let whole = whole.states();
+        return Err(format!("{checks:?}: {expected:?} in {whole} and {found:?}\n{text}").into());
     }
     if searched.model().capabilities().dominance.is_some() {
         stored_alike(searched.model(), &limits, &found);

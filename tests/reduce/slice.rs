@@ -3,6 +3,7 @@
 //!
 //! `SPILLWAY_LARGE` tries as many random models as take minutes.
 
+use crate::support::error_message::ErrorMessage;
 use crate::support::follow::{load, one};
 use crate::support::reductions::both as both_of;
 use crate::support::reductions::{bisimilar, for_checks};
@@ -42,7 +43,7 @@ fn compared(
     text: &str,
     by: &ReductionPlan,
     checks: CheckSelection,
-) -> Result<(u64, u64), String> {
+) -> Result<(u64, u64), ErrorMessage> {
     let model = load(language, text);
     let limits = SearchLimits { checks, stop_on_violation: false, ..SearchLimits::default() };
     let search = |model: &TextModel| memory::search(model.searched().model(), &limits).unwrap();
@@ -58,7 +59,7 @@ fn compared(
     let is_less = found.states() <= whole.states();
     if !is_same || !is_less {
         let found = (violated(&model, &checks, &found), found.states());
-        return Err(format!("{checks:?}: {expected:?} and {found:?}\n{text}"));
+        return Err(format!("{checks:?}: {expected:?} and {found:?}\n{text}").into());
     }
     let check = |plan: &ReductionPlan| {
         let reduce = plan.clone();

@@ -8,6 +8,7 @@
 mod game;
 
 use crate::merge::told;
+use crate::support::error_message::ErrorMessage;
 use crate::support::reductions::both as both_of;
 use crate::support::reductions::{bisimilar, by_way, for_checks};
 use game::{Does, Net, Transition, text};
@@ -62,7 +63,7 @@ fn compared(
     model: TextModel,
     (by, steps, is_run): (&ReductionPlan, &ReductionPlan, bool),
     checks: CheckSelection,
-) -> Result<(u64, u64), String> {
+) -> Result<(u64, u64), ErrorMessage> {
     let limits = SearchLimits { checks, stop_on_violation: false, ..SearchLimits::default() };
     let whole = memory::search(&model.interp, &limits).unwrap();
     let model = model.with_plan(by.clone());
@@ -74,7 +75,9 @@ fn compared(
     let found = memory::search(searched.model(), &limits).unwrap();
     let (expected, came) = (violated(&model, &checks, &whole), violated(&model, &checks, &found));
     if came != expected || found.states() > whole.states() {
-        return Err(format!("{checks:?}: {expected:?} and {came:?}, {} states", found.states()));
+        return Err(
+            format!("{checks:?}: {expected:?} and {came:?}, {} states", found.states()).into()
+        );
     }
     let never = |searched: &dyn StateSpace, found: &SearchOutcome| {
         let taken = original_action_counts(searched, found.action_counts.clone());
@@ -102,7 +105,7 @@ fn compared(
         let check = Check::of_text(&model).reduce(reduce.clone()).checks(checks).exec(exec);
         let run = check.memory(512 << 20).keep_going().run().unwrap();
         if violated(&model, &checks, run.outcome()) != expected {
-            return Err(format!("{exec:?}, {checks:?}: {expected:?}"));
+            return Err(format!("{exec:?}, {checks:?}: {expected:?}").into());
         }
         if let Some(told) = run.counterexample().unwrap() {
             let trace = told.trace();

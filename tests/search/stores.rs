@@ -4,7 +4,9 @@
 use crate::causes::Comparison;
 use crate::graphs::graphs_of;
 use crate::support::stored::{assert_same, assert_traces_replay, search, storages};
-use crate::support::{Graph, Random, Started, begin_or_resume, begin_stored_or_resume, tiny_plan};
+use crate::support::{
+    Graph, Random, Started, StoredSearch, begin_or_resume, begin_stored_or_resume, tiny_plan,
+};
 use proptest::prelude::*;
 use spill::{Codec, Disk, FaultDisk, HuffmanTables};
 use spillway::exec::{ExecutionMode, Executor, Interp, Jit};
@@ -77,8 +79,9 @@ proptest! {
             control.stop();
             // Nothing is kept of those that were made before a stop: they are made again.
             for _ in 0..2 {
-                let mut search =
-                    begin_stored_or_resume(&model, &disk, plan, &limits, &control, &storage).unwrap();
+                let (limits, control, storage) = (&limits, &control, &storage);
+                let search = StoredSearch { plan, limits, control, storage };
+                let mut search = begin_stored_or_resume(&model, &disk, search).unwrap();
                 prop_assert_eq!(search.run().unwrap(), SearchOutcome::default());
             }
             let control = SearchControl::default();
@@ -191,7 +194,9 @@ fn every_store_survives_failures() {
         let run = |disk: &FaultDisk| {
             let disk: Arc<dyn Disk> = Arc::new(disk.clone());
             let control = SearchControl::new(Duration::ZERO, None);
-            begin_stored_or_resume(&graph, &disk, plan, &limits, &control, &storage)?.run()
+            let (limits, control, storage) = (&limits, &control, &storage);
+            let search = StoredSearch { plan, limits, control, storage };
+            begin_stored_or_resume(&graph, &disk, search)?.run()
         };
         let undisturbed = FaultDisk::new();
         assert_same(&run(&undisturbed).unwrap(), &expected, &storage, "undisturbed");
@@ -312,7 +317,9 @@ fn a_failure_is_told(what: &str, failing: &Failing, searched: &dyn StateSpace) {
         let control = SearchControl::new(Duration::ZERO, None);
         let go_on = || {
             let disk = disk.borrow();
-            begin_stored_or_resume(searched, &disk, plan, &limits, &control, &storage)?.run()
+            let (limits, control, storage) = (&limits, &control, &storage);
+            let search = StoredSearch { plan, limits, control, storage };
+            begin_stored_or_resume(searched, &disk, search)?.run()
         };
         let anew = || {
             *disk.borrow_mut() = Arc::new(FaultDisk::new());

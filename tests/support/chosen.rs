@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 use crate::support::Random;
+use crate::support::error_message::ErrorMessage;
 use spillway::analysis::instances::{ActionInstance, InstanceId, InstanceSets, InstanceSide};
 use spillway::exec::{Interp, LabelledSink, SelectiveStateSpace, labelled};
 use spillway::ir::layout::CellId;
@@ -15,13 +16,13 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 /// Says where the first difference is.
-pub type Kept = Result<(), String>;
+pub type Kept = Result<(), ErrorMessage>;
 
 /// Fails with a message.
 macro_rules! keep {
     ($holds:expr, $($what:tt)*) => {
         if !$holds {
-            return Err(format!($($what)*));
+            return Err(format!($($what)*).into());
         }
     };
 }

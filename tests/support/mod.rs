@@ -3,6 +3,7 @@
 
 pub mod agree;
 pub mod collection;
+pub mod error_message;
 pub mod follow;
 pub mod lazy;
 pub mod promises;
@@ -333,18 +334,26 @@ pub fn begin_or_resume<'a>(
     limits: &SearchLimits,
     control: &'a SearchControl,
 ) -> Result<ExternalSearch<'a>> {
-    begin_stored_or_resume(model, disk, plan, limits, control, &StateStorage::default())
+    let storage = &StateStorage::default();
+    begin_stored_or_resume(model, disk, StoredSearch { plan, limits, control, storage })
+}
+
+/// A search, and how its states are stored.
+#[derive(Clone, Copy)]
+pub struct StoredSearch<'a, 's> {
+    pub plan: MemoryPlan,
+    pub limits: &'s SearchLimits,
+    pub control: &'a SearchControl,
+    pub storage: &'s StateStorage,
 }
 
 /// The same, with states stored in another way if it begins.
 pub fn begin_stored_or_resume<'a>(
     model: &'a dyn StateSpace,
     disk: &Arc<dyn Disk>,
-    plan: MemoryPlan,
-    limits: &SearchLimits,
-    control: &'a SearchControl,
-    storage: &StateStorage,
+    search: StoredSearch<'a, '_>,
 ) -> Result<ExternalSearch<'a>> {
+    let StoredSearch { plan, limits, control, storage } = search;
     let metered = Arc::new(MeteredDisk::new(disk.clone(), None)?);
     let begun = disk.list()?.iter().any(|(name, _)| name == MANIFEST);
     let (resources, limits) = (SearchResources { disk: metered, plan, control }, limits.clone());

@@ -1,7 +1,7 @@
 //! Searches in every store, across stops, held against the oracle.
 #![allow(dead_code)]
 
-use super::{begin_or_resume, begin_stored_or_resume, tiny_plan};
+use super::{StoredSearch, begin_or_resume, begin_stored_or_resume, tiny_plan};
 use spill::{ByteFrequencies, Codec, Disk, FaultDisk, HuffmanCode, HuffmanTables};
 use spillway::model::{CheckSelection, Finding, Findings, StateSpace, StepOutcome, Violation};
 use spillway::search::checkpoint::SavedSearch;
@@ -64,7 +64,11 @@ pub fn search(
         let limits = SearchLimits { max_states: Some(*pause), ..limits.clone() };
         let (model, plan) = (models[sitting % models.len()], plans[sitting % plans.len()]);
         let mut search = match sitting {
-            0 => begin_stored_or_resume(model, &disk, plan, &limits, &control, storage),
+            0 => {
+                let (limits, control) = (&limits, &control);
+                let search = StoredSearch { plan, limits, control, storage };
+                begin_stored_or_resume(model, &disk, search)
+            }
             // The manifest knows.
             _ => begin_or_resume(model, &disk, plan, &limits, &control),
         };

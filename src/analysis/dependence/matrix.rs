@@ -20,6 +20,15 @@ use crate::ir::layout::CellId;
 use crate::ir::{Arena, BinaryOp, Entity, LocationId};
 use std::collections::{BTreeMap, HashMap};
 
+/// The dependence of a program's action instances: the relation, and what it says of all pairs.
+#[derive(Clone, Copy, Debug)]
+pub struct ProgramDependence<'d> {
+    /// The relation.
+    pub relation: &'d DependenceRelation<'d>,
+    /// What the relation says of all pairs.
+    pub matrix: &'d DependenceMatrix,
+}
+
 /// What is said of all pairs.
 #[derive(Clone, Debug)]
 pub struct DependenceMatrix {

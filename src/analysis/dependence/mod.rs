@@ -23,7 +23,7 @@ use channels::PredicateAnswer;
 use conditional_dependence::SmallDomainCells;
 
 pub use conditional_dependence::ConditionalInteraction;
-pub use matrix::DependenceMatrix;
+pub use matrix::{DependenceMatrix, ProgramDependence};
 
 /// Units of work to find out what an action instance reads and writes.
 const EACH_INSTANCE: u64 = 256;

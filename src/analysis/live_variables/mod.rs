@@ -337,7 +337,9 @@ struct LivenessFixpoint {
 }
 
 /// What the processes read, wherever they are.
-struct ProcessReads {
+struct ProcessReads<'p> {
+    /// What is read in any case.
+    pinned: &'p [u64],
     /// What each reads.
     ever: Vec<Vec<u64>>,
     /// What all others than each read.
@@ -356,8 +358,8 @@ impl LivenessFixpoint {
         let words = pinned.len() as u64;
         budget.work(words * program.processes.len() as u64)?;
         let ever: Vec<Vec<u64>> = self.live.iter().map(|it| union(it, pinned.len())).collect();
-        let reads = ProcessReads { others: without_each(&ever, pinned.len()), ever };
-        let elsewhere = |mover| self.elsewhere(program, scalars, pinned, &reads, mover);
+        let reads = ProcessReads { pinned, others: without_each(&ever, pinned.len()), ever };
+        let elsewhere = |mover| self.elsewhere(program, scalars, &reads, mover);
         let of_free = elsewhere(None);
         let of_process: Vec<_> = program.processes.keys().map(|it| elsewhere(Some(it))).collect();
         // What is live at a location is mostly found from actions behind those that lead there.
@@ -396,17 +398,16 @@ impl LivenessFixpoint {
         &self,
         program: &Program,
         scalars: &ScalarNumbering,
-        pinned: &[u64],
-        reads: &ProcessReads,
+        reads: &ProcessReads<'_>,
         mover: Option<ProcessId>,
     ) -> Vec<u64> {
-        let mut all = vec![0; pinned.len()];
+        let mut all = vec![0; reads.pinned.len()];
         // Of several instances each is somebody else to the others, but for what is its own.
         if let Some(id) = mover.filter(|it| program.slots(*it) > 1) {
             all.clone_from(&reads.ever[id.index()]);
             scalars.of_process(program, id).for_each(|it| bit_sets::remove_member(&mut all, it));
         }
-        bit_sets::extend(&mut all, pinned);
+        bit_sets::extend(&mut all, reads.pinned);
         match mover {
             Some(id) => {
                 bit_sets::extend(&mut all, &reads.others[id.index()]);

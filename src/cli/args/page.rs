@@ -7,6 +7,7 @@ use crate::session::config::parse_size;
 use clap::Args;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use thiserror::Error;
 
 /// `spillway report`.
 #[derive(Args, Clone, Debug)]
@@ -26,11 +27,16 @@ pub struct ReportArgs {
 #[derive(Clone, Debug)]
 pub struct VariableNames(pub(in crate::cli) Vec<String>);
 
+/// A text that is no list of names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("it is names with commas between them, as in x,y")]
+struct VariableNamesError;
+
 /// Names with commas between them.
-fn names(text: &str) -> Result<VariableNames, String> {
+fn names(text: &str) -> Result<VariableNames, VariableNamesError> {
     let names: Vec<String> = text.split(',').map(|it| it.trim().to_owned()).collect();
     match names.iter().any(String::is_empty) {
-        true => Err("it is names with commas between them, as in x,y".to_owned()),
+        true => Err(VariableNamesError),
         false => Ok(VariableNames(names)),
     }
 }
@@ -62,16 +68,19 @@ pub struct WatchArgs {
     pub listen: Option<SocketAddr>,
 }
 
+/// A text that is no address to listen to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("it is a port, as 8080, or an address and a port, as 127.0.0.1:8080")]
+struct ListenAddressError;
+
 /// An address to listen to.
-fn address(text: &str) -> Result<SocketAddr, String> {
+fn address(text: &str) -> Result<SocketAddr, ListenAddressError> {
     let port = text.parse().map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
     let named = || {
         let named = text.strip_prefix("localhost:")?;
         named.parse().ok().map(|port| SocketAddr::from(([127, 0, 0, 1], port)))
     };
-    port.ok().or_else(named).or_else(|| text.parse().ok()).ok_or_else(|| {
-        "it is a port, as 8080, or an address and a port, as 127.0.0.1:8080".to_owned()
-    })
+    port.ok().or_else(named).or_else(|| text.parse().ok()).ok_or(ListenAddressError)
 }
 
 /// `spillway graph`.

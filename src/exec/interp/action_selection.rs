@@ -9,6 +9,7 @@ use super::step_sink::StepTarget;
 use crate::analysis::instances::{
     ActionInstance, ActionInstances, InstanceId, InstanceSets, NumberingError, is_in,
 };
+use crate::exec::action_selection::ChosenInstances;
 use crate::exec::{LABEL_BYTES, LabelledSink, SelectiveStateSpace, split_by_ends};
 use crate::ir::{EndRule, Schedule};
 use crate::model::{StateSpace, SuccessorSink, Violation, stop_request};
@@ -118,12 +119,12 @@ impl InterpSelector<'_> {
     /// Adds the steps of what is chosen, each by `add`, and says where those of each state end.
     fn expand_chosen_by(
         &self,
-        states: &[u8],
-        chosen: &InstanceSets,
+        chosen: ChosenInstances<'_>,
         ends: &mut Vec<u64>,
         out: &mut SuccessorSink,
         add: &mut AddLabelledStep,
     ) {
+        let ChosenInstances { states, sets: chosen } = chosen;
         let (interp, width) = (self.interp, self.interp.width());
         ends.clear();
         ends.resize(states.len() / width, 0);
@@ -185,7 +186,8 @@ impl SelectiveStateSpace for InterpSelector<'_> {
         ends: &mut Vec<u64>,
         out: &mut SuccessorSink,
     ) {
-        self.expand_chosen_by(states, chosen, ends, out, &mut |out, successor, _| {
+        let chosen = ChosenInstances { states, sets: chosen };
+        self.expand_chosen_by(chosen, ends, out, &mut |out, successor, _| {
             out.candidate(successor);
             successor.len() as u64
         });
@@ -198,7 +200,8 @@ impl SelectiveStateSpace for InterpSelector<'_> {
         ends: &mut Vec<u64>,
         out: &mut LabelledSink,
     ) {
-        self.expand_chosen_by(states, chosen, ends, out.records(), &mut |out, successor, it| {
+        let chosen = ChosenInstances { states, sets: chosen };
+        self.expand_chosen_by(chosen, ends, out.records(), &mut |out, successor, it| {
             out.record(successor, &it.0.to_le_bytes());
             (successor.len() + LABEL_BYTES) as u64
         });

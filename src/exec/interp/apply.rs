@@ -3,7 +3,8 @@
 use super::channels::{ChannelInstance, ChannelReceive};
 use super::covers;
 use super::failure::{check_stop, fault};
-use super::frames::{BodyFlow, LocalEnv, LocalValue};
+use super::frames::{BodyFlow, EvalContext, FunctionCall, LocalEnv, LocalValue, StoreRule};
+use super::multisets::MultisetAddition;
 use super::{EvalFailure, Interp};
 use crate::ir::layout::{CellId, ScalarCell};
 use crate::ir::{
@@ -19,6 +20,14 @@ struct ForBody<'a> {
     local: LocalId,
     body: &'a [Stmt],
     /// Where the loop stands.
+    span: Span,
+}
+
+/// A message that is about to be put into a channel.
+struct QueuedMessage<'m> {
+    values: &'m [i64],
+    /// Whether it goes before the first greater one.
+    sorted: bool,
     span: Span,
 }
 
@@ -108,10 +117,12 @@ impl Interp {
                 Ok(BodyFlow::Next)
             }
             StmtKind::Call { function, arguments, into } => {
-                let flow = self.call(*function, arguments, stmt.span, state, locals)?;
+                let call = FunctionCall { function: *function, arguments, span: stmt.span };
+                let flow = self.call(call, state, locals)?;
                 if let (BodyFlow::Return(result), Some(place)) = (&flow, into) {
                     let (cell, _) = self.cell(place, state, locals)?;
-                    self.store_or_undefine(cell, *result, OverflowRule::Fails, place.span, state)?;
+                    let rule = StoreRule { overflow: OverflowRule::Fails, span: place.span };
+                    self.store_or_undefine(cell, *result, rule, state)?;
                 }
                 Ok(if matches!(flow, BodyFlow::Dropped) { flow } else { BodyFlow::Next })
             }
@@ -149,7 +160,10 @@ impl Interp {
     fn effect(&self, stmt: &Stmt, state: &mut [u8], locals: &LocalEnv) -> Result<(), EvalFailure> {
         match &stmt.kind {
             StmtKind::Assign { target, value, overflow } => {
-                self.assign(target, value, *overflow, state, locals)
+                let (cell, _) = self.cell(target, state, locals)?;
+                let value = self.possibly_undefined(value, state, locals)?;
+                let rule = StoreRule { overflow: *overflow, span: target.span };
+                self.store_or_undefine(cell, value, rule, state)
             }
             StmtKind::Copy { target, source } => self.copy(target, source, state, locals),
             StmtKind::Undefine(place) => self.fill(place, true, state, locals),
@@ -172,13 +186,15 @@ impl Interp {
             StmtKind::Error(message) => Err(fault(FaultKind::Error, stmt.span, message.clone())),
             StmtKind::Communicate(communication) => {
                 let before = state.to_vec();
-                match self.exchange(communication, &before, state, locals, &mut |_| {})? {
+                let context = EvalContext { state: &before, locals };
+                match self.exchange(communication, context, state, &mut |_| {})? {
                     true => Ok(()),
                     false => Err(fault(FaultKind::Limit, stmt.span, "the channel blocks")),
                 }
             }
             StmtKind::MultisetAdd { multiset, element } => {
-                self.multiset_add(multiset, element, stmt.span, state, locals)
+                let added = MultisetAddition { multiset, element, span: stmt.span };
+                self.multiset_add(added, state, locals)
             }
             StmtKind::MultisetRemove { multiset, position } => {
                 self.multiset_remove(multiset, position, state, locals)
@@ -189,7 +205,8 @@ impl Interp {
                 let pid = self.start_instance(*process, &values, stmt.span, state)?;
                 let Some(place) = into else { return Ok(()) };
                 let (cell, _) = self.cell(place, state, locals)?;
-                self.store(cell, pid, OverflowRule::Wraps, place.span, state)
+                let rule = StoreRule { overflow: OverflowRule::Wraps, span: place.span };
+                self.store(cell, pid, rule, state)
             }
             StmtKind::Exit => {
                 locals.mover.iter().for_each(|&mover| self.end_instance(mover, state));
@@ -199,35 +216,21 @@ impl Interp {
         }
     }
 
-    fn assign(
-        &self,
-        target: &Place,
-        value: &Expr,
-        overflow: OverflowRule,
-        state: &mut [u8],
-        locals: &LocalEnv,
-    ) -> Result<(), EvalFailure> {
-        let (cell, _) = self.cell(target, state, locals)?;
-        let value = self.possibly_undefined(value, state, locals)?;
-        self.store_or_undefine(cell, value, overflow, target.span, state)
-    }
-
     /// Stores a value or none, which must be one that the cell may have.
     pub(super) fn store_or_undefine(
         &self,
         cell: CellId,
         value: Option<i64>,
-        overflow: OverflowRule,
-        span: Span,
+        rule: StoreRule,
         state: &mut [u8],
     ) -> Result<(), EvalFailure> {
         match value {
-            Some(value) => self.store(cell, value, overflow, span, state),
+            Some(value) => self.store(cell, value, rule, state),
             None if self.layout.cells[cell].undefined => {
                 self.layout.set(state, cell, None);
                 Ok(())
             }
-            None => Err(fault(FaultKind::Undefined, span, "an undefined value is stored")),
+            None => Err(fault(FaultKind::Undefined, rule.span, "an undefined value is stored")),
         }
     }
 
@@ -236,18 +239,17 @@ impl Interp {
         &self,
         cell: CellId,
         value: i64,
-        overflow: OverflowRule,
-        span: Span,
+        rule: StoreRule,
         state: &mut [u8],
     ) -> Result<(), EvalFailure> {
         let about = &self.layout.cells[cell];
-        let value = match overflow {
+        let value = match rule.overflow {
             _ if about.holds(value) => value,
             OverflowRule::Wraps => about.wrap(value),
             OverflowRule::Fails => {
                 let message =
                     format!("{value} is stored, but the range is {} to {}", about.low, about.high);
-                return Err(fault(FaultKind::Range, span, message));
+                return Err(fault(FaultKind::Range, rule.span, message));
             }
         };
         self.layout.set(state, cell, Some(value));
@@ -308,17 +310,17 @@ impl Interp {
         }
     }
 
-    /// Sends or receives on a buffered channel: values and patterns are judged in `before`, the
+    /// Sends or receives on a buffered channel: values and patterns are judged in `context`, the
     /// messages and the room are those of `state`, where the effect goes. False if the channel
     /// blocks. `tell` hears of an error behind which the step goes on.
     pub(super) fn exchange(
         &self,
         communication: &Communication,
-        before: &[u8],
+        context: EvalContext<'_>,
         state: &mut [u8],
-        locals: &LocalEnv,
         tell: &mut dyn FnMut(EvalFailure),
     ) -> Result<bool, EvalFailure> {
+        let EvalContext { state: before, locals } = context;
         let channel = self.channel(communication.channel(), before, locals)?;
         match communication {
             Communication::Send { values, sorted, span, .. } => {
@@ -330,11 +332,12 @@ impl Interp {
                 let mut message = self.message(values, before, locals)?;
                 self.check_arity(communication, channel, tell)?;
                 message.resize(self.program.channels[channel.id].fields.len(), 0);
-                self.enqueue(channel, &message, *sorted, *span, state)?;
+                let message = QueuedMessage { values: &message, sorted: *sorted, span: *span };
+                self.enqueue(channel, message, state)?;
             }
             Communication::Receive { patterns, anywhere, peek, span, .. } => {
                 let receive = ChannelReceive { channel, patterns, span: *span };
-                let found = self.find_message(receive, *anywhere, before, state, locals)?;
+                let found = self.find_message(receive, *anywhere, context, state)?;
                 let Some(position) = found else { return Ok(false) };
                 self.check_arity(communication, channel, tell)?;
                 let message = self.message_at(channel, position, patterns.len(), state);
@@ -362,7 +365,8 @@ impl Interp {
             }
             Communication::Receive { patterns, anywhere, span, .. } => {
                 let receive = ChannelReceive { channel, patterns, span: *span };
-                let found = self.find_message(receive, *anywhere, state, state, locals)?;
+                let context = EvalContext { state, locals };
+                let found = self.find_message(receive, *anywhere, context, state)?;
                 Ok(found.is_some())
             }
         }
@@ -420,11 +424,10 @@ impl Interp {
     fn enqueue(
         &self,
         channel: ChannelInstance,
-        message: &[i64],
-        sorted: bool,
-        span: Span,
+        queued: QueuedMessage<'_>,
         state: &mut [u8],
     ) -> Result<(), EvalFailure> {
+        let QueuedMessage { values: message, sorted, span } = queued;
         let overflow = self.program.channels[channel.id].overflow;
         let waiting = self.length(channel, state);
         let mut position = waiting;
@@ -440,7 +443,7 @@ impl Interp {
         }
         for (field, &value) in message.iter().enumerate() {
             let cell = self.message_cell(channel, position, field);
-            self.store(cell, value, overflow, span, state)?;
+            self.store(cell, value, StoreRule { overflow, span }, state)?;
         }
         self.layout.set(state, self.length_cell(channel), Some(waiting + 1));
         Ok(())
@@ -469,7 +472,7 @@ impl Interp {
         for (pattern, &value) in patterns.iter().zip(message) {
             if let ReceivePattern::Into(place) = pattern {
                 let (cell, _) = self.cell(place, state, locals)?;
-                self.store(cell, value, overflow, span, state)?;
+                self.store(cell, value, StoreRule { overflow, span }, state)?;
             }
         }
         Ok(())

@@ -53,6 +53,23 @@ struct BindingSearch<'a> {
     state: &'a [u8],
 }
 
+/// A place that is not 0, and the parameters that its indices bind.
+#[derive(Clone, Copy)]
+pub(in crate::exec) struct IndexScan<'s> {
+    pub place: &'s Place,
+    pub binds: &'s [IndexBinding],
+}
+
+/// A value that a parameter is bound to.
+#[derive(Clone, Copy)]
+struct ParameterBinding {
+    /// The number of the parameter.
+    parameter: usize,
+    value: i64,
+    /// The least value of the parameter.
+    least: i64,
+}
+
 impl Interp {
     /// Calls `visit` with every combination of the parameters' values, the last varying fastest. Where an action has a
     /// [plan](Interp::plan) its combinations are listed by that instead.
@@ -140,14 +157,15 @@ impl Interp {
             BindingStep::Each(parameter) => {
                 let (low, high) = bounds(&self.program, &listed.parameters[*parameter]);
                 let values = low..=high;
-                values
-                    .into_iter()
-                    .try_for_each(|it| listed.bind(*parameter, it, low, locals, &mut go_on))
+                values.into_iter().try_for_each(|value| {
+                    let bound = ParameterBinding { parameter: *parameter, value, least: low };
+                    listed.bind(bound, locals, &mut go_on)
+                })
             }
             BindingStep::Scan(NonzeroScan { conjunct, binds }) => {
                 let place = nonzero_place(listed.conjuncts[*conjunct]).map(|it| it.0);
                 let place = place.unwrap_or_else(|| unreachable!("a source reads a place"));
-                self.scan(listed, place, binds, locals, &mut go_on)
+                self.scan(listed, IndexScan { place, binds }, locals, &mut go_on)
             }
         }
     }
@@ -156,11 +174,11 @@ impl Interp {
     fn scan<'f>(
         &self,
         listed: &BindingSearch<'_>,
-        place: &Place,
-        binds: &[IndexBinding],
+        scanned: IndexScan<'_>,
         locals: &LocalEnv<'f>,
         go_on: &mut dyn FnMut(&LocalEnv<'f>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
+        let IndexScan { place, binds } = scanned;
         let Some((bind, rest)) = binds.split_first() else {
             return match self.cell(place, listed.state, locals) {
                 Ok((cell, _)) if self.layout.get(listed.state, cell) == Some(0) => {
@@ -173,8 +191,9 @@ impl Interp {
         let indices = bind.low..bind.low + i64::from(bind.length);
         let values = indices.filter_map(|index| bind.value(index));
         for value in values {
-            listed.bind(bind.parameter, value, least, locals, &mut |locals| {
-                self.scan(listed, place, rest, locals, go_on)
+            let bound = ParameterBinding { parameter: bind.parameter, value, least };
+            listed.bind(bound, locals, &mut |locals| {
+                self.scan(listed, IndexScan { place, binds: rest }, locals, go_on)
             })?;
         }
         ControlFlow::Continue(())
@@ -185,12 +204,11 @@ impl BindingSearch<'_> {
     /// Does something with a parameter bound to a value.
     fn bind<'f>(
         &self,
-        parameter: usize,
-        value: i64,
-        least: i64,
+        bound: ParameterBinding,
         locals: &LocalEnv<'f>,
         go_on: &mut dyn FnMut(&LocalEnv<'f>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
+        let ParameterBinding { parameter, value, least } = bound;
         let outer = locals.combination.get();
         let offset = value.wrapping_sub(least) as u32;
         locals.set(self.parameters[parameter].local, LocalValue::Value(value));

@@ -13,8 +13,7 @@ use crate::model::{OutgoingAction, ProcessLocation, StateValue, StepActor, witho
 impl Interp {
     /// Every variable, location and buffered channel with its printed value, in declaration order.
     pub(super) fn describe_state(&self, state: &[u8]) -> Vec<(String, StateValue)> {
-        let mut lines = Vec::new();
-        self.describe_owned(Owner::Program, 0, "", state, &mut lines);
+        let mut lines = self.describe_owned(Owner::Program, 0, "", state);
         for (id, process) in self.program.processes.iter() {
             if process.has_slots() {
                 continue;
@@ -22,7 +21,7 @@ impl Interp {
             let at = self.location(state, id);
             lines.push((process.name.clone(), process.locations[at].name.as_str().into()));
             let prefix = format!("{}.", process.name);
-            self.describe_owned(Owner::Process(id), 0, &prefix, state, &mut lines);
+            lines.extend(self.describe_owned(Owner::Process(id), 0, &prefix, state));
         }
         if self.has_slots {
             self.describe_instances(state, &mut lines);
@@ -39,13 +38,8 @@ impl Interp {
                 let location = &process.locations[location];
                 lines.push((name.clone(), location.name.as_str().into()));
             }
-            self.describe_owned(
-                Owner::Process(at.process),
-                at.slot,
-                &format!("{name}."),
-                state,
-                lines,
-            );
+            let (owner, prefix) = (Owner::Process(at.process), format!("{name}."));
+            lines.extend(self.describe_owned(owner, at.slot, &prefix, state));
         }
     }
 
@@ -55,8 +49,8 @@ impl Interp {
         slot: u32,
         prefix: &str,
         state: &[u8],
-        lines: &mut Vec<(String, StateValue)>,
-    ) {
+    ) -> Vec<(String, StateValue)> {
+        let mut lines = Vec::new();
         for (id, variable) in self.program.variables.iter() {
             if variable.owner == owner {
                 let mut cell = self.own_cell(id, slot);
@@ -70,6 +64,7 @@ impl Interp {
                 lines.push((format!("{prefix}{}", channel.name), held));
             }
         }
+        lines
     }
 
     fn messages_in(&self, channel: ChannelInstance, state: &[u8]) -> StateValue {

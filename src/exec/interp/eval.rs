@@ -2,7 +2,8 @@
 
 use super::channels::{ChannelInstance, ChannelReceive};
 use super::failure::{check_stop, fault};
-use super::frames::{LocalEnv, LocalValue};
+use super::frames::{EvalContext, FunctionCall, LocalEnv, LocalValue, TypedCells};
+use super::multisets::ElementCondition;
 use super::{EvalFailure, Interp};
 use crate::ir::interval::Interval;
 use crate::ir::layout::CellId;
@@ -74,7 +75,8 @@ impl Interp {
             ExprKind::CanReceive(channel, patterns, anywhere) => {
                 let channel = self.channel(channel, state, locals)?;
                 let receive = ChannelReceive { channel, patterns, span: expr.span };
-                let found = self.find_message(receive, *anywhere, state, state, locals)?;
+                let context = EvalContext { state, locals };
+                let found = self.find_message(receive, *anywhere, context, state)?;
                 Ok(found.is_some().into())
             }
             ExprKind::ChannelNumber(channel) => {
@@ -119,7 +121,8 @@ impl Interp {
                 Ok((!stops_at).into())
             }
             ExprKind::Count { multiset, local, body } => {
-                self.count(multiset, *local, body, state, locals)
+                let condition = ElementCondition { local: *local, body };
+                self.count(multiset, condition, state, locals)
             }
             ExprKind::Same(left, right) => {
                 let left = self.possibly_undefined(left, state, locals)?;
@@ -135,7 +138,8 @@ impl Interp {
                 convert_value(convert, value, expr.span)
             }
             ExprKind::Call(function, arguments) => {
-                let result = self.result_of(*function, arguments, expr.span, state, locals)?;
+                let call = FunctionCall { function: *function, arguments, span: expr.span };
+                let result = self.result_of(call, state, locals)?;
                 result.ok_or_else(|| {
                     fault(FaultKind::Undefined, expr.span, "the result is undefined")
                 })
@@ -164,7 +168,8 @@ impl Interp {
                 value.map(|value| convert_value(convert, value, expr.span)).transpose()
             }
             ExprKind::Call(function, arguments) => {
-                self.result_of(*function, arguments, expr.span, state, locals)
+                let call = FunctionCall { function: *function, arguments, span: expr.span };
+                self.result_of(call, state, locals)
             }
             _ => self.eval(expr, state, locals).map(Some),
         }
@@ -232,7 +237,8 @@ impl Interp {
             },
         };
         for selector in &place.path {
-            let (offset, part) = self.select(selector, ty, cell, state, locals)?;
+            let whole = TypedCells { first: CellId(cell), ty };
+            let (offset, part) = self.select(selector, whole, state, locals)?;
             cell += offset;
             ty = part;
         }
@@ -265,12 +271,11 @@ impl Interp {
     fn select(
         &self,
         selector: &PlaceSelector,
-        ty: TypeId,
-        first: u32,
+        whole: TypedCells,
         state: &[u8],
         locals: &LocalEnv,
     ) -> Result<(u32, TypeId), EvalFailure> {
-        match (selector, &self.program.types[ty]) {
+        match (selector, &self.program.types[whole.ty]) {
             (PlaceSelector::Index(index), Type::Array { low, length, element, .. }) => {
                 let value = self.eval(index, state, locals)?;
                 let high = low + i64::from(*length) - 1;
@@ -282,8 +287,8 @@ impl Interp {
                 Ok(((value - low) as u32 * self.layout.sizes[*element], *element))
             }
             (PlaceSelector::Index(index), Type::Multiset { element, .. }) => {
-                let position = self.position(index, CellId(first), ty, state, locals)?;
-                Ok((position * self.bag(ty).stride + 1, *element))
+                let position = self.position(index, whole, state, locals)?;
+                Ok((position * self.bag(whole.ty).stride + 1, *element))
             }
             (PlaceSelector::Field(number), Type::Record { fields, .. }) => {
                 let before = &fields[..*number as usize];
@@ -328,20 +333,19 @@ impl Interp {
     }
 
     /// The position of the message of `state` that a receive would take, with its patterns judged
-    /// in `before`.
+    /// in `context`.
     pub(super) fn find_message(
         &self,
         receive: ChannelReceive,
         anywhere: bool,
-        before: &[u8],
+        context: EvalContext<'_>,
         state: &[u8],
-        locals: &LocalEnv,
     ) -> Result<Option<i64>, EvalFailure> {
         let waiting = self.length(receive.channel, state);
         let reachable = if anywhere { waiting } else { waiting.min(1) };
         for position in 0..reachable {
             let message = self.message_at(receive.channel, position, receive.patterns.len(), state);
-            if self.matches(receive, &message, before, locals)? {
+            if self.matches(receive, &message, context.state, context.locals)? {
                 return Ok(Some(position));
             }
         }

@@ -99,12 +99,46 @@ pub(super) enum BodyFlow {
     Dropped,
 }
 
-/// Cells that an argument is stored in.
-pub(super) struct ArgumentCells {
+/// What becomes of a value that its cell cannot hold.
+#[derive(Clone, Copy)]
+pub(in crate::exec) struct StoreRule {
+    /// Whether the value wraps around or is a fault.
+    pub overflow: OverflowRule,
+    /// Where a fault is reported.
+    pub span: Span,
+}
+
+/// The cells of a value.
+#[derive(Clone, Copy)]
+pub(super) struct TypedCells {
     /// The first of them.
     pub first: CellId,
     /// The type of what they hold.
     pub ty: TypeId,
+}
+
+/// Where an argument is stored.
+#[derive(Clone, Copy)]
+pub(super) struct ArgumentTarget {
+    /// The cells.
+    pub cells: TypedCells,
+    /// The call or statement that stores it.
+    pub span: Span,
+}
+
+/// A call of a function.
+#[derive(Clone, Copy)]
+pub(super) struct FunctionCall<'c> {
+    pub function: FunctionId,
+    pub arguments: &'c [CallArgument],
+    pub span: Span,
+}
+
+/// A state and locals in which expressions are evaluated.
+#[derive(Clone, Copy)]
+pub(super) struct EvalContext<'e> {
+    pub state: &'e [u8],
+    pub locals: &'e LocalEnv<'e>,
 }
 
 /// A failure in the body of a function that is called here.
@@ -134,12 +168,11 @@ impl Interp {
     /// without result.
     pub(super) fn call(
         &self,
-        id: FunctionId,
-        arguments: &[CallArgument],
-        span: Span,
+        call: FunctionCall<'_>,
         state: &mut [u8],
         locals: &LocalEnv,
     ) -> Result<BodyFlow, EvalFailure> {
+        let FunctionCall { function: id, arguments, span } = call;
         let function = &self.program.functions[id];
         let own = LocalEnv::new(&self.layout.frames.functions[id]);
         for (argument, parameter) in arguments.iter().zip(&function.parameters) {
@@ -147,8 +180,9 @@ impl Interp {
                 CallArgument::Reference(place) => self.cell(place, state, locals)?.0,
                 _ => {
                     let cell = own.cell(parameter.local);
-                    let to = ArgumentCells { first: cell, ty: parameter.ty };
-                    self.store_argument(argument, to, span, state, locals)?;
+                    let cells = TypedCells { first: cell, ty: parameter.ty };
+                    let to = ArgumentTarget { cells, span };
+                    self.store_argument(argument, to, state, locals)?;
                     cell
                 }
             };
@@ -169,15 +203,13 @@ impl Interp {
     /// a copy.
     pub(super) fn result_of(
         &self,
-        id: FunctionId,
-        arguments: &[CallArgument],
-        span: Span,
+        call: FunctionCall<'_>,
         state: &[u8],
         locals: &LocalEnv,
     ) -> Result<Option<i64>, EvalFailure> {
         let mut work = Vec::with_capacity(self.layout.frames.bytes);
         self.load(state, &mut work);
-        match self.call(id, arguments, span, &mut work, locals)? {
+        match self.call(call, &mut work, locals)? {
             BodyFlow::Return(result) => Ok(result),
             _ => Ok(None),
         }
@@ -205,19 +237,20 @@ impl Interp {
     pub(super) fn store_argument(
         &self,
         argument: &CallArgument,
-        to: ArgumentCells,
-        span: Span,
+        to: ArgumentTarget,
         state: &mut [u8],
         locals: &LocalEnv,
     ) -> Result<(), EvalFailure> {
+        let ArgumentTarget { cells: TypedCells { first, ty }, span } = to;
         match argument {
             CallArgument::Value(value) => {
                 let value = self.possibly_undefined(value, state, locals)?;
-                self.store_or_undefine(to.first, value, OverflowRule::Fails, span, state)
+                let rule = StoreRule { overflow: OverflowRule::Fails, span };
+                self.store_or_undefine(first, value, rule, state)
             }
             CallArgument::Copy(place) | CallArgument::Reference(place) => {
                 let (from, _) = self.cell(place, state, locals)?;
-                self.copy_cells(from.0, to.first.0, self.layout.sizes[to.ty], state);
+                self.copy_cells(from.0, first.0, self.layout.sizes[ty], state);
                 Ok(())
             }
         }

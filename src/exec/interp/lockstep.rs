@@ -2,7 +2,7 @@
 //! varying fastest.
 
 use super::failure::fault;
-use super::frames::LocalEnv;
+use super::frames::{EvalContext, LocalEnv};
 use super::step_sink::{StepAction, StepTarget, StepTargetVisitor};
 use super::{EvalFailure, Interp};
 use crate::ir::{ActionId, ProcessId, PropertyKind};
@@ -79,7 +79,12 @@ impl Interp {
         for (id, locals) in actions {
             let action = &self.program.actions[*id];
             if let Some(communication) = &action.communication
-                && !self.exchange(communication, state, work, locals, &mut |_| {})?
+                && !self.exchange(
+                    communication,
+                    EvalContext { state, locals },
+                    work,
+                    &mut |_| {},
+                )?
             {
                 let message = "two processes use the last room or message of the channel";
                 return Err(fault(FaultKind::Limit, communication.span(), message));

@@ -65,10 +65,12 @@ use crate::model::{
     SuccessorSink, SystemDescription, TakenAction, Violation, stop_request,
 };
 use crate::source::Span;
+pub(in crate::exec) use bindings::IndexScan;
 pub(in crate::exec) use channels::{ChannelInstance, ChannelReceive};
 pub(crate) use claims::{ClaimConditions, ClaimMoves, ClaimPath, ClaimPaths, claim_paths_under};
 pub(crate) use failure::EvalFailure;
 use frames::LocalEnv;
+pub(in crate::exec) use frames::StoreRule;
 pub(in crate::exec) use scheduling::{MoverContext, MoverMode};
 pub(in crate::exec) use step_sink::{StepAction, StepTarget};
 pub(in crate::exec) use steps::WITHIN_MAX;

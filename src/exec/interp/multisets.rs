@@ -5,7 +5,7 @@
 //! canonical form (elements first, sorted by their codes), so that equal bags are equal bytes.
 
 use super::failure::fault;
-use super::frames::{ArgumentCells, LocalEnv, LocalValue};
+use super::frames::{ArgumentTarget, LocalEnv, LocalValue, TypedCells};
 use super::{EvalFailure, Interp};
 use crate::ir::layout::{CellId, Layout};
 use crate::ir::{CallArgument, Expr, LocalId, Place, Program, Type, TypeId};
@@ -81,6 +81,22 @@ fn collect(
     }
 }
 
+/// A condition over the elements of a multiset.
+#[derive(Clone, Copy)]
+pub(super) struct ElementCondition<'c> {
+    /// Stands for the position of an element.
+    pub local: LocalId,
+    pub body: &'c Expr,
+}
+
+/// A statement that adds an element to a multiset.
+#[derive(Clone, Copy)]
+pub(super) struct MultisetAddition<'s> {
+    pub multiset: &'s Place,
+    pub element: &'s CallArgument,
+    pub span: Span,
+}
+
 impl Interp {
     /// What a multiset type says.
     pub(super) fn bag(&self, ty: TypeId) -> MultisetShape {
@@ -103,13 +119,12 @@ impl Interp {
     pub(super) fn position(
         &self,
         index: &Expr,
-        first: CellId,
-        ty: TypeId,
+        multiset: TypedCells,
         state: &[u8],
         locals: &LocalEnv,
     ) -> Result<u32, EvalFailure> {
         let value = self.eval(index, state, locals)?;
-        match self.contains(first, ty, value, state) {
+        match self.contains(multiset.first, multiset.ty, value, state) {
             true => Ok(value as u32),
             false => {
                 let message = format!("the multiset has no element at position {value}");
@@ -118,12 +133,11 @@ impl Interp {
         }
     }
 
-    /// The number of elements for which `body` holds, with `local` their position.
+    /// The number of elements for which a condition holds.
     pub(super) fn count(
         &self,
         multiset: &Place,
-        local: LocalId,
-        body: &Expr,
+        condition: ElementCondition<'_>,
         state: &[u8],
         locals: &LocalEnv,
     ) -> Result<i64, EvalFailure> {
@@ -131,8 +145,8 @@ impl Interp {
         let mut count = 0;
         for position in 0..i64::from(self.bag(ty).capacity) {
             if self.contains(first, ty, position, state) {
-                locals.set(local, LocalValue::Value(position));
-                count += i64::from(self.eval(body, state, locals)? != 0);
+                locals.set(condition.local, LocalValue::Value(position));
+                count += i64::from(self.eval(condition.body, state, locals)? != 0);
             }
         }
         Ok(count)
@@ -141,12 +155,11 @@ impl Interp {
     /// Adds an element at the first free position.
     pub(super) fn multiset_add(
         &self,
-        multiset: &Place,
-        element: &CallArgument,
-        span: Span,
+        added: MultisetAddition<'_>,
         state: &mut [u8],
         locals: &LocalEnv,
     ) -> Result<(), EvalFailure> {
+        let MultisetAddition { multiset, element, span } = added;
         let (first, ty) = self.cell(multiset, state, locals)?;
         let bag = self.bag(ty);
         let free = (0..bag.capacity).find(|&at| !self.contains(first, ty, at.into(), state));
@@ -155,8 +168,8 @@ impl Interp {
             return Err(fault(FaultKind::Limit, span, message));
         };
         let there = first.0 + position * bag.stride;
-        let to = ArgumentCells { first: CellId(there + 1), ty: bag.element };
-        self.store_argument(element, to, span, state, locals)?;
+        let cells = TypedCells { first: CellId(there + 1), ty: bag.element };
+        self.store_argument(element, ArgumentTarget { cells, span }, state, locals)?;
         self.layout.set(state, CellId(there), Some(1));
         Ok(())
     }
@@ -170,7 +183,7 @@ impl Interp {
         locals: &LocalEnv,
     ) -> Result<(), EvalFailure> {
         let (first, ty) = self.cell(multiset, state, locals)?;
-        let position = self.position(position, first, ty, state, locals)?;
+        let position = self.position(position, TypedCells { first, ty }, state, locals)?;
         let stride = self.bag(ty).stride;
         self.clear_cells(first.0 + position * stride, stride, state);
         Ok(())

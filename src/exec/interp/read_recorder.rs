@@ -3,7 +3,7 @@
 //! What comes of an instance is a function of the cells that it looked at: two states that agree on them have the
 //! same outcome. So whoever wants to know an instance in all states need not try all of them.
 
-use super::frames::{LocalEnv, LocalValue};
+use super::frames::{EvalContext, LocalEnv, LocalValue};
 use super::{EvalFailure, Interp, MultisetCells};
 use crate::analysis::instances::InstanceSide;
 use crate::ir::layout::CellId;
@@ -142,7 +142,8 @@ impl ReadRecorder {
             return Ok(None);
         }
         let mut work = Vec::new();
-        match interp.take(action, state, &locals, &mut work, &mut |_| {})? {
+        let context = EvalContext { state, locals: &locals };
+        match interp.take(action, context, &mut work, &mut |_| {})? {
             true => Ok(interp.arrive(&mut work)?.successor().map(<[u8]>::to_vec)),
             false => Ok(None),
         }

@@ -26,6 +26,13 @@ struct SentMessage<'a> {
     values: Vec<i64>,
 }
 
+/// Two actions that meet.
+#[derive(Clone, Copy)]
+struct RendezvousPair<'a> {
+    receiver: BoundAction<'a, 'a>,
+    sender: BoundAction<'a, 'a>,
+}
+
 impl Interp {
     /// Whether a communication is by rendezvous, where channels are named outright.
     pub(in crate::exec) fn is_rendezvous(&self, communication: &Communication) -> bool {
@@ -138,7 +145,8 @@ impl Interp {
                 let taken = [receiver.taken(), sender.taken()];
                 let StepSink { work, visit, .. } = &mut *out;
                 let tell = &mut |failure| visit(&taken, Err(failure));
-                let met = self.meet(look.state, receiver, sender, work, tell);
+                let pair = RendezvousPair { receiver, sender };
+                let met = self.meet(look.state, pair, work, tell);
                 if !matches!(met, Ok(false)) {
                     outcome = OfferOutcome::Taken;
                 }
@@ -174,11 +182,11 @@ impl Interp {
     fn meet(
         &self,
         state: &[u8],
-        receiver: BoundAction,
-        sender: BoundAction,
+        pair: RendezvousPair<'_>,
         work: &mut Vec<u8>,
         tell: &mut dyn FnMut(EvalFailure),
     ) -> Result<bool, EvalFailure> {
+        let RendezvousPair { receiver, sender } = pair;
         let Some(communication) = &sender.action.communication else { return Ok(false) };
         if !self.holds(sender.action.guard.as_ref(), state, sender.locals)? {
             return Ok(false);

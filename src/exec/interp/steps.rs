@@ -10,7 +10,7 @@
 //! lockstep are in `lockstep`.
 
 use super::failure::fault;
-use super::frames::{BodyFlow, LocalEnv};
+use super::frames::{BodyFlow, EvalContext, LocalEnv};
 use super::scheduling::{MoverContext, MoverMode};
 use super::step_sink::{
     BoundAction, OfferOutcome, OpenStep, StepAction, StepSink, StepTarget, StepTargetVisitor, with,
@@ -292,7 +292,8 @@ impl Interp {
         }
         let (taken, StepSink { work, open, visit }) = (bound.taken(), out);
         let tell = &mut |failure| visit(&with(look.before, &[taken]), Err(failure));
-        let is_taken = self.take(action, look.state, locals, work, tell)?;
+        let context = EvalContext { state: look.state, locals };
+        let is_taken = self.take(action, context, work, tell)?;
         if !self.has_slots {
             self.end_step(&[taken], Ok(is_taken), work, visit);
         } else {
@@ -345,14 +346,14 @@ impl Interp {
     pub(super) fn take(
         &self,
         action: &Action,
-        state: &[u8],
-        locals: &LocalEnv,
+        context: EvalContext<'_>,
         work: &mut Vec<u8>,
         tell: &mut dyn FnMut(EvalFailure),
     ) -> Result<bool, EvalFailure> {
+        let EvalContext { state, locals } = context;
         self.load(state, work);
         if let Some(communication) = &action.communication {
-            self.exchange(communication, state, work, locals, tell)?;
+            self.exchange(communication, context, work, tell)?;
         }
         self.complete(action, work, locals, tell).map_err(|mut failure| {
             if !self.has_slots {

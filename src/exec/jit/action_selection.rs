@@ -3,12 +3,13 @@
 //! For each thing that can be asked there is code of its own (see `code_purpose`), made when it is asked
 //! first. What cannot be made is the interpreter's.
 
-use super::Jit;
 use super::code::MachineCode;
 use super::code_purpose::CodePurpose;
 use super::compile::compile;
 use super::runtime::InstanceChoice;
+use super::{CompiledInput, Jit};
 use crate::analysis::instances::{ActionInstances, InstanceSets, NumberingError};
+use crate::exec::action_selection::ChosenInstances;
 use crate::exec::{LabelledSink, SelectiveStateSpace, interp};
 use crate::model::{StateSpace, SuccessorSink};
 use std::sync::{Arc, OnceLock};
@@ -51,11 +52,11 @@ impl JitSelector<'_> {
     fn choose(
         &self,
         code: &MachineCode,
-        states: &[u8],
-        chosen: &InstanceSets,
+        chosen: ChosenInstances<'_>,
         ends: &mut Vec<u64>,
         out: &mut SuccessorSink,
     ) {
+        let ChosenInstances { states, sets: chosen } = chosen;
         let count = states.len() / self.jit.width();
         ends.clear();
         ends.resize(count, 0);
@@ -66,7 +67,7 @@ impl JitSelector<'_> {
         let sets = chosen.all_words().as_ptr().cast_mut();
         let choice =
             InstanceChoice { instances: self.instances(), sets, ends: ends.as_mut_ptr(), added: 0 };
-        self.jit.run(code, states, Some(choice), out, None);
+        self.jit.run(code, CompiledInput { states, choice: Some(choice) }, out, None);
     }
 }
 
@@ -89,7 +90,8 @@ impl SelectiveStateSpace for JitSelector<'_> {
             ends: std::ptr::null_mut(),
             added: 0,
         };
-        let run = |out: &mut SuccessorSink| self.jit.run(code, states, Some(choice), out, None);
+        let input = CompiledInput { states, choice: Some(choice) };
+        let run = |out: &mut SuccessorSink| self.jit.run(code, input, out, None);
         let collected = SuccessorSink::collect(self.jit.width(), &mut Vec::new(), run)?;
         debug_assert_eq!(collected.counters.transitions, 0, "no step is taken");
         Ok(())
@@ -104,7 +106,7 @@ impl SelectiveStateSpace for JitSelector<'_> {
     ) {
         match self.code(&self.choosing, CodePurpose::Choose(self.instances())) {
             None => self.reference.expand_chosen_with_ends(states, chosen, ends, out),
-            Some(code) => self.choose(code, states, chosen, ends, out),
+            Some(code) => self.choose(code, ChosenInstances { states, sets: chosen }, ends, out),
         }
     }
 
@@ -117,7 +119,9 @@ impl SelectiveStateSpace for JitSelector<'_> {
     ) {
         match self.code(&self.labelling, CodePurpose::Label(self.instances())) {
             None => self.reference.expand_labelled_with_ends(states, chosen, ends, out),
-            Some(code) => self.choose(code, states, chosen, ends, out.records()),
+            Some(code) => {
+                self.choose(code, ChosenInstances { states, sets: chosen }, ends, out.records())
+            }
         }
     }
 
@@ -129,6 +133,6 @@ impl SelectiveStateSpace for JitSelector<'_> {
             return;
         }
         self.jit.interp.check_deadlocks(self, states, enabled, out);
-        self.jit.run(code, states, None, out, None);
+        self.jit.run(code, CompiledInput { states, choice: None }, out, None);
     }
 }

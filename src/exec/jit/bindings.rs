@@ -5,10 +5,11 @@
 
 use super::code_value::CodeValue;
 use super::emitter::{Emitter, FaultHandling, WordFrame};
-use super::expr::{COPIES_MAX, LoopExit};
+use super::expr::{COPIES_MAX, CountedLoop, LoopExit};
 use super::names::NameBinding;
 use super::words::{BitOffset, CHUNK_BITS, ScalarPlace, WORD_BITS};
 use crate::analysis::bindings::{BindingStep, IndexBinding, NonzeroScan, nonzero_place};
+use crate::exec::interp::IndexScan;
 use crate::ir::layout::ScalarCell;
 use crate::ir::{Expr, NumberConversion, Parameter, Place};
 use crate::source::Span;
@@ -63,7 +64,8 @@ impl<'a, 'f> Emitter<'a, 'f> {
             BindingStep::Each(parameter) => {
                 let parameter = &listed.parameters[*parameter];
                 let (bounds, local) = (self.scalar_bounds(parameter.over), parameter.local);
-                self.count_up(bounds, listed.size, local, LoopExit::ToEnd, &mut |this, _, next| {
+                let counted = CountedLoop { values: bounds, local, leave: LoopExit::ToEnd };
+                self.count_up(counted, listed.size, &mut |this, _, next| {
                     this.follow(listed, rest, next, body);
                 });
                 self.jump(next);
@@ -77,7 +79,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
                     Some(elements) => self.scan(listed, &elements, binds, &mut follow),
                     None => {
                         let end = self.block();
-                        self.each_index(listed, place, binds, end, &mut follow);
+                        self.each_index(listed, IndexScan { place, binds }, end, &mut follow);
                         self.continue_at(end);
                     }
                 }
@@ -119,11 +121,11 @@ impl<'a, 'f> Emitter<'a, 'f> {
     fn each_index(
         &mut self,
         listed: &BindingEmission<'_>,
-        place: &Place,
-        binds: &[IndexBinding],
+        scanned: IndexScan<'_>,
         end: Block,
         body: &mut BindingBody<'_, 'a, 'f>,
     ) {
+        let IndexScan { place, binds } = scanned;
         let Some((bind, rest)) = binds.split_first() else {
             let is_there = self.block();
             let parent = self.parent();
@@ -136,10 +138,11 @@ impl<'a, 'f> Emitter<'a, 'f> {
         let last = bind.low + i64::from(bind.length) - 1;
         let local = listed.parameters[bind.parameter].local;
         let size = listed.size;
-        self.count_up((bind.low, last), size, local, LoopExit::ToEnd, &mut |this, index, next| {
+        let counted = CountedLoop { values: (bind.low, last), local, leave: LoopExit::ToEnd };
+        self.count_up(counted, size, &mut |this, index, next| {
             let value = this.value_of_index(listed, bind, index, place.span);
             this.names.bind(local, NameBinding::Value(value));
-            this.each_index(listed, place, rest, next, body);
+            this.each_index(listed, IndexScan { place, binds: rest }, next, body);
         });
         self.jump(end);
     }

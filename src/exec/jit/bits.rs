@@ -20,6 +20,17 @@ fn memory_flags() -> MemFlagsData {
     MemFlagsData::new().with_notrap()
 }
 
+/// Bits side by side in one word.
+#[derive(Clone, Copy)]
+struct BitsOfWord {
+    /// The number of the word.
+    word: usize,
+    /// The first bit.
+    bit: u32,
+    /// How many there are.
+    bits: u32,
+}
+
 impl Emitter<'_, '_> {
     /// Eight bytes of the parent as they are in memory.
     pub fn raw_parent_word(&mut self, word: usize) -> Value {
@@ -160,15 +171,19 @@ impl Emitter<'_, '_> {
         let words = in_words(&reach);
         match at.dynamic {
             None if words.len() == 1 => {
-                self.write_in_word(frame, words.start, at.bit % WORD_BITS, bits, value);
+                let at = BitsOfWord { word: words.start, bit: at.bit % WORD_BITS, bits };
+                self.write_in_word(frame, at, value);
             }
             None => {
                 let low_bits = reach.end % WORD_BITS;
                 let high_bits = bits - low_bits;
                 let high = self.b.ins().ushr_imm_s(value, i64::from(low_bits));
-                self.write_in_word(frame, words.start, at.bit % WORD_BITS, high_bits, high);
+                let first =
+                    BitsOfWord { word: words.start, bit: at.bit % WORD_BITS, bits: high_bits };
+                self.write_in_word(frame, first, high);
                 let low = self.b.ins().band_imm_s(value, mask(low_bits));
-                self.write_in_word(frame, words.start + 1, 0, low_bits, low);
+                let second = BitsOfWord { word: words.start + 1, bit: 0, bits: low_bits };
+                self.write_in_word(frame, second, low);
             }
             Some(dynamic) if words.len() == 1 => {
                 let word = self.word(frame, words.start);
@@ -197,8 +212,9 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Replaces bits that are all in one word, from its bit `bit` on.
-    fn write_in_word(&mut self, frame: &WordFrame, word: usize, bit: u32, bits: u32, value: Value) {
+    /// Replaces bits that are all in one word.
+    fn write_in_word(&mut self, frame: &WordFrame, at: BitsOfWord, value: Value) {
+        let BitsOfWord { word, bit, bits } = at;
         let below = WORD_BITS - bit - bits;
         let value = match below {
             0 => value,

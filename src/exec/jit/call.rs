@@ -10,6 +10,7 @@ use super::names::{LocalNames, NameBinding};
 use super::shape::StoredType;
 use super::undefined::MaybeUndefined;
 use super::words::BitOffset;
+use crate::exec::interp::StoreRule;
 use crate::ir::{CallArgument, Expr, FunctionId, LocalId, OverflowRule, Place, Stmt, TypeId};
 use crate::model::FaultKind;
 use crate::source::Span;
@@ -42,20 +43,11 @@ impl Emitter<'_, '_> {
         (BodyExit { block, result: result.map(|returned| (id, returned)), span }, result)
     }
 
-    /// Calls a function for what it does, and stores its result if it has one.
-    pub fn call(
-        &mut self,
-        id: FunctionId,
-        arguments: &[CallArgument],
-        into: Option<&Place>,
-        span: Span,
-        frame: &WordFrame,
-    ) {
-        let result = self.result_of(id, arguments, span, frame);
-        if let Some(place) = into {
-            let to = self.scalar_place(place, frame);
-            self.store_maybe(frame, to, result, OverflowRule::Fails, place.span);
-        }
+    /// Stores the result of a function.
+    pub fn store_result(&mut self, place: &Place, result: MaybeUndefined, frame: &WordFrame) {
+        let to = self.scalar_place(place, frame);
+        let rule = StoreRule { overflow: OverflowRule::Fails, span: place.span };
+        self.store_maybe(frame, to, result, rule);
     }
 
     /// Calls a function. What one without result gives is none.
@@ -111,7 +103,8 @@ impl Emitter<'_, '_> {
                 CallArgument::Value(value) => {
                     let value = self.possibly_undefined(value, frame);
                     let cell = self.shapes.cell(StoredType { ty: parameter.ty, cell: None });
-                    EmittedArgument::Code(self.encode_maybe(cell, value, OverflowRule::Fails, span))
+                    let rule = StoreRule { overflow: OverflowRule::Fails, span };
+                    EmittedArgument::Code(self.encode_maybe(cell, value, rule))
                 }
                 CallArgument::Copy(place) => {
                     EmittedArgument::Copy(self.place_offset(place, frame).0)

@@ -14,6 +14,16 @@ use crate::model::FaultKind;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, types};
 
+/// A choice of one channel of several.
+struct ChannelChoice<'c> {
+    /// The channels, each with its number.
+    choices: &'c [(i64, ChannelInstance)],
+    /// The number of the channel that is meant.
+    by: &'c Expr,
+    /// The fault if there is none of this number.
+    otherwise: FaultKind,
+}
+
 impl Emitter<'_, '_> {
     /// The number of a channel, if it is known.
     pub fn channel_number(&self, channel: ChannelInstance) -> Option<i64> {
@@ -37,23 +47,24 @@ impl Emitter<'_, '_> {
                     (i64::from(at), channel)
                 });
                 let row: Vec<_> = row.collect();
-                self.choose_channel(&row, index, FaultKind::Index, frame, body);
+                let (choices, otherwise) = (&row, FaultKind::Index);
+                self.choose_channel(ChannelChoice { choices, by: index, otherwise }, frame, body);
             }
             ChannelRef::Computed(number) => {
                 let all = numbered(program).unwrap_or_default();
-                self.choose_channel(&all, number, FaultKind::Undefined, frame, body);
+                let (choices, otherwise) = (&all, FaultKind::Undefined);
+                self.choose_channel(ChannelChoice { choices, by: number, otherwise }, frame, body);
             }
         }
     }
 
     fn choose_channel(
         &mut self,
-        choices: &[(i64, ChannelInstance)],
-        chosen: &Expr,
-        otherwise: FaultKind,
+        choice: ChannelChoice<'_>,
         frame: &WordFrame,
         body: &mut dyn FnMut(&mut Self, ChannelInstance),
     ) {
+        let ChannelChoice { choices, by: chosen, otherwise } = choice;
         let value = self.value(chosen, frame);
         for &(number, channel) in choices {
             if !value.may_be(number) {

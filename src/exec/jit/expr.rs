@@ -33,6 +33,26 @@ pub(super) enum LoopExit {
     ByFault(Span),
 }
 
+/// A loop over the values of a local.
+#[derive(Clone, Copy)]
+pub(super) struct CountedLoop {
+    /// The least and the greatest value.
+    pub values: Interval,
+    /// Stands for a value.
+    pub local: LocalId,
+    /// How the loop is left when it is time to stop.
+    pub leave: LoopExit,
+}
+
+/// A binary operation on integers.
+#[derive(Clone, Copy)]
+struct ArithmeticOperation {
+    operator: BinaryOp,
+    /// The results that are possible.
+    results: ResultRange,
+    span: Span,
+}
+
 impl Emitter<'_, '_> {
     /// The value of an expression in the state of a frame.
     pub fn value(&mut self, expr: &Expr, frame: &WordFrame) -> CodeValue {
@@ -157,7 +177,8 @@ impl Emitter<'_, '_> {
                 let bounds = self.scalar_bounds(*over);
                 let size = self.sizes.expr(self.interp.program(), body);
                 let leave = LoopExit::ByFault(body.span);
-                self.count_up(bounds, size, *local, leave, &mut |this, _, next| match stops_at {
+                let counted = CountedLoop { values: bounds, local: *local, leave };
+                self.count_up(counted, size, &mut |this, _, next| match stops_at {
                     true => this.branch(body, frame, stopped, next),
                     false => this.branch(body, frame, next, stopped),
                 });
@@ -256,24 +277,23 @@ impl Emitter<'_, '_> {
             return CodeValue::constant(known);
         }
         let results = interval::binary(arithmetic, operator, left.range(), right.range());
+        let operation = ArithmeticOperation { operator, results, span };
         let value = match operator {
             BinaryOp::Divide | BinaryOp::Remainder => self.divide(operator, left, right, span),
-            BinaryOp::ShiftLeft | BinaryOp::ShiftRight => {
-                self.shift(operator, left, right, results, span)
-            }
+            BinaryOp::ShiftLeft | BinaryOp::ShiftRight => self.shift(operation, left, right),
             BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply => {
-                self.add_or_multiply(operator, left, right, results, span)
+                self.add_or_multiply(operation, left, right)
             }
             BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => {
                 self.bits(operator, left, right)
             }
             _ => return self.compare(operator, left, right),
         };
-        self.badd_or_multiply(value, results)
+        self.program_integer(value, results)
     }
 
     /// Brings a result into the program's integers.
-    fn badd_or_multiply(&mut self, value: Value, results: ResultRange) -> CodeValue {
+    fn program_integer(&mut self, value: Value, results: ResultRange) -> CodeValue {
         let (low, high) = results.range;
         match self.arithmetic() {
             // A fault has been emitted, and nothing comes here.
@@ -289,12 +309,11 @@ impl Emitter<'_, '_> {
     /// Sums, differences and products.
     fn add_or_multiply(
         &mut self,
-        operator: BinaryOp,
+        operation: ArithmeticOperation,
         left: CodeValue,
         right: CodeValue,
-        results: ResultRange,
-        span: Span,
     ) -> Value {
+        let ArithmeticOperation { operator, results, span } = operation;
         let (one, other) = (self.as_int(left), self.as_int(right));
         if self.arithmetic() == Arithmetic::Checked64 && results.may_overflow {
             let (value, overflow) = match operator {
@@ -377,14 +396,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn shift(
-        &mut self,
-        operator: BinaryOp,
-        left: CodeValue,
-        by: CodeValue,
-        results: ResultRange,
-        span: Span,
-    ) -> Value {
+    fn shift(&mut self, operation: ArithmeticOperation, left: CodeValue, by: CodeValue) -> Value {
+        let ArithmeticOperation { operator, results, span } = operation;
         let word = self.arithmetic().word();
         let count = self.as_int(by);
         if !by.is_within(0, word - 1) {
@@ -404,16 +417,15 @@ impl Emitter<'_, '_> {
         shifted
     }
 
-    /// Emits `body`, which is of the size given, to run for each value from `low` to `high`, once
-    /// for all or once for each. The body ends by going to the block it is given.
+    /// Emits `body`, which is of the size given, to run for each value of a loop, once for all or
+    /// once for each. The body ends by going to the block it is given.
     pub fn count_up(
         &mut self,
-        (low, high): Interval,
+        counted: CountedLoop,
         size: u64,
-        local: LocalId,
-        leave: LoopExit,
         body: &mut dyn FnMut(&mut Self, CodeValue, Block),
     ) {
+        let CountedLoop { values: (low, high), local, .. } = counted;
         let values = (i128::from(high) - i128::from(low) + 1).clamp(0, u64::MAX.into()) as u64;
         let copies = values.saturating_mul(self.copies);
         let is_unrolled =
@@ -429,19 +441,13 @@ impl Emitter<'_, '_> {
                 }
                 self.copies = outer;
             }
-            false => self.loop_up(low, high, local, leave, body),
+            false => self.loop_up(counted, body),
         }
         self.names.unbind(local);
     }
 
-    fn loop_up(
-        &mut self,
-        low: i64,
-        high: i64,
-        local: LocalId,
-        leave: LoopExit,
-        body: &mut dyn FnMut(&mut Self, CodeValue, Block),
-    ) {
+    fn loop_up(&mut self, counted: CountedLoop, body: &mut dyn FnMut(&mut Self, CodeValue, Block)) {
+        let CountedLoop { values: (low, high), local, leave } = counted;
         let (head, inside, next, end) = (self.block(), self.block(), self.block(), self.block());
         let variable = self.b.declare_var(types::I64);
         let start = self.iconst(low);

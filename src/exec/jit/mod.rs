@@ -60,6 +60,7 @@ mod undefined;
 mod unobserved_send;
 mod words;
 
+pub use super::compilation::NotCompiled;
 pub use compile_limits::CompileLimits;
 
 use super::{CompilationStats, Interp, LABEL_BYTES};
@@ -72,7 +73,6 @@ use code_purpose::CodePurpose;
 use compile::compile;
 use function_compiler::CompileError;
 use runtime::{InstanceChoice, LoggedStep, SLACK, StateBatch};
-use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
@@ -84,21 +84,6 @@ pub struct Jit<'a> {
     /// The same with the action of each candidate, made when it is first asked for.
     numbered: OnceLock<Option<MachineCode>>,
 }
-
-/// Why a model runs in the interpreter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotCompiled {
-    /// What stands in the way.
-    pub reason: String,
-}
-
-impl fmt::Display for NotCompiled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)
-    }
-}
-
-impl std::error::Error for NotCompiled {}
 
 impl From<CompileError> for NotCompiled {
     fn from(refusal: CompileError) -> NotCompiled {
@@ -118,6 +103,15 @@ pub struct CompiledStep {
     pub action: u32,
     /// The successor, or the error and where it stands in the source.
     pub outcome: Result<Vec<u8>, (FaultKind, Span)>,
+}
+
+/// What compiled code is run on.
+#[derive(Clone, Copy)]
+struct CompiledInput<'s> {
+    /// The states, one behind the other.
+    states: &'s [u8],
+    /// The instances that are chosen of each, if not all are taken.
+    choice: Option<InstanceChoice<'s>>,
 }
 
 impl<'a> Jit<'a> {
@@ -162,7 +156,8 @@ impl<'a> Jit<'a> {
             ControlFlow::Continue(())
         };
         let (mut buffer, mut noted) = (Vec::new(), Vec::new());
-        let run = |out: &mut SuccessorSink| self.run(code, state, None, out, Some(&mut noted));
+        let input = CompiledInput { states: state, choice: None };
+        let run = |out: &mut SuccessorSink| self.run(code, input, out, Some(&mut noted));
         // Little room, so that it is often made anew.
         let bytes = self.width() + LABEL_BYTES;
         let collected = SuccessorSink::collect_in_batches(bytes, &mut buffer, 3 * bytes, keep, run);
@@ -185,11 +180,11 @@ impl<'a> Jit<'a> {
     fn run(
         &self,
         code: &MachineCode,
-        states: &[u8],
-        choice: Option<InstanceChoice>,
+        input: CompiledInput<'_>,
         out: &mut SuccessorSink,
         mut noted: Option<&mut Vec<LoggedStep>>,
     ) {
+        let CompiledInput { states, choice } = input;
         let width = self.width();
         let direct = states.len().saturating_sub(SLACK) / width;
         let (front, back) = states.split_at(direct * width);
@@ -229,7 +224,7 @@ impl StateSpace for Jit<'_> {
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         if !self.interp.reject_non_states(states, out) {
-            self.run(&self.code, states, None, out, None);
+            self.run(&self.code, CompiledInput { states, choice: None }, out, None);
         }
     }
 

@@ -3,9 +3,10 @@
 
 use super::code_value::CodeValue;
 use super::emitter::{Emitter, WordFrame};
-use super::expr::LoopExit;
+use super::expr::{CountedLoop, LoopExit};
 use super::shape::{MultisetPositions, StoredType};
 use super::words::{BitOffset, ScalarPlace};
+use crate::exec::interp::StoreRule;
 use crate::ir::{CallArgument, Expr, LocalId, MultisetContains, OverflowRule, Place};
 use crate::model::FaultKind;
 use crate::source::Span;
@@ -58,7 +59,8 @@ impl Emitter<'_, '_> {
         self.b.def_var(found, zero);
         let size = self.sizes.expr(self.interp.program(), body);
         let (all, leave) = ((0, i64::from(capacity) - 1), LoopExit::ByFault(body.span));
-        self.count_up(all, size, local, leave, &mut |this, position, next| {
+        let counted = CountedLoop { values: all, local, leave };
+        self.count_up(counted, size, &mut |this, position, next| {
             let (there, one_more) = (this.block(), this.block());
             let present = this.present(frame, at, shape, position);
             this.b.ins().brif(present, there, &[], next, &[]);
@@ -96,7 +98,8 @@ impl Emitter<'_, '_> {
             CallArgument::Value(value) => {
                 let value = self.possibly_undefined(value, frame);
                 let to = ScalarPlace { at: flag.plus(1), cell: self.shapes.cell(inner) };
-                self.store_maybe(frame, to, value, OverflowRule::Fails, span);
+                let rule = StoreRule { overflow: OverflowRule::Fails, span };
+                self.store_maybe(frame, to, value, rule);
             }
             CallArgument::Copy(place) | CallArgument::Reference(place) => {
                 let (from, _) = self.place_offset(place, frame);

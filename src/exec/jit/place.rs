@@ -5,6 +5,7 @@ use super::emitter::{Emitter, WordFrame};
 use super::route::DynamicIndex;
 use super::shape::StoredType;
 use super::words::{BitOffset, ScalarPlace, mask};
+use crate::exec::interp::StoreRule;
 use crate::ir::layout::ScalarCell;
 use crate::ir::{Arithmetic, BinaryOp, Expr, OverflowRule, Place, interval};
 use crate::model::FaultKind;
@@ -122,22 +123,15 @@ impl Emitter<'_, '_> {
         frame: &WordFrame,
         to: ScalarPlace,
         value: CodeValue,
-        overflow: OverflowRule,
-        span: Span,
+        rule: StoreRule,
     ) {
-        let code = self.encode(to.cell, value, overflow, span);
+        let code = self.encode(to.cell, value, rule);
         self.write(frame, to.at, to.cell.bits, code);
     }
 
     /// A value as a domain has it, which is all values of a cell, by the rule for one outside.
-    pub fn fit(
-        &mut self,
-        cell: ScalarCell,
-        value: CodeValue,
-        overflow: OverflowRule,
-        span: Span,
-    ) -> CodeValue {
-        match overflow {
+    pub fn fit(&mut self, cell: ScalarCell, value: CodeValue, rule: StoreRule) -> CodeValue {
+        match rule.overflow {
             _ if value.is_within(cell.low, cell.high) => value,
             OverflowRule::Wraps => match value.as_constant() {
                 Some(known) => CodeValue::constant(cell.wrap(known)),
@@ -145,7 +139,7 @@ impl Emitter<'_, '_> {
             },
             OverflowRule::Fails => {
                 let beyond = self.is_out_of_range(value, cell.low, cell.high);
-                self.fail_if(beyond, FaultKind::Range, span);
+                self.fail_if(beyond, FaultKind::Range, rule.span);
                 let int = self.as_int(value);
                 CodeValue::int(int, value.low.max(cell.low), value.high.min(cell.high))
             }
@@ -153,14 +147,8 @@ impl Emitter<'_, '_> {
     }
 
     /// The code of a value in a cell, by the rule for one outside the domain.
-    pub fn encode(
-        &mut self,
-        cell: ScalarCell,
-        value: CodeValue,
-        overflow: OverflowRule,
-        span: Span,
-    ) -> Value {
-        let value = self.fit(cell, value, overflow, span);
+    pub fn encode(&mut self, cell: ScalarCell, value: CodeValue, rule: StoreRule) -> Value {
+        let value = self.fit(cell, value, rule);
         let int = self.as_int(value);
         let code = match cell.base() {
             0 => int,

@@ -17,6 +17,12 @@ use std::collections::BTreeMap;
 /// The sending actions that one receiving action can meet, by the process and its location.
 type SendersByLocation = BTreeMap<ProcessId, BTreeMap<LocationId, Vec<ActionId>>>;
 
+/// A receiving action, and the sending actions that it can meet.
+struct PossiblePartners<'s> {
+    receiver: EmittedSide,
+    senders: &'s SendersByLocation,
+}
+
 impl Emitter<'_, '_> {
     /// Every rendezvous of one receiving action: one for each sender.
     pub fn meet_senders(&mut self, id: ActionId, mode: MoverMode) {
@@ -45,7 +51,8 @@ impl Emitter<'_, '_> {
                 this.on_fault = FaultHandling::Branch(id, failed);
                 this.branch(guard, &parent, holds, next);
                 this.continue_at(failed);
-                this.fault_if_partner(site, ours, &senders, &parent, next);
+                let partners = PossiblePartners { receiver: ours, senders: &senders };
+                this.fault_if_partner(site, partners, &parent, next);
                 this.continue_at(holds);
             }
             for (&process, locations) in &senders {
@@ -59,11 +66,11 @@ impl Emitter<'_, '_> {
     fn fault_if_partner(
         &mut self,
         site: Value,
-        receiver: EmittedSide,
-        senders: &SendersByLocation,
+        partners: PossiblePartners<'_>,
         parent: &WordFrame,
         next: Block,
     ) {
+        let PossiblePartners { receiver, senders } = partners;
         let report = self.block();
         for (&process, locations) in senders {
             let at = self.location(ProcessInstance { process, slot: 0 }, parent);

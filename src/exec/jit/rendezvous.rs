@@ -5,6 +5,7 @@ use super::code_value::CodeValue;
 use super::emitter::{Emitter, FaultHandling, WordFrame};
 use super::instances::EmittedSide;
 use super::names::LocalNames;
+use super::step::ActionChain;
 use crate::exec::interp::{ChannelInstance, ChannelReceive};
 use crate::ir::{
     Action, ActionId, ChannelRef, Communication, LocationId, ProcessInstance, Program,
@@ -27,6 +28,21 @@ pub(super) struct OfferedMessage<'m> {
     pub channel: ChannelInstance,
     /// The values, as the channel's fields have them.
     pub message: &'m [CodeValue],
+}
+
+/// The receiving actions of a location that may take a message.
+#[derive(Clone, Copy)]
+struct LocationReceives<'r> {
+    location: LocationId,
+    actions: &'r [ActionId],
+}
+
+/// A receiving action whose patterns fit a message.
+#[derive(Clone, Copy)]
+struct MatchedReceive<'r> {
+    id: ActionId,
+    patterns: &'r [ReceivePattern],
+    span: Span,
 }
 
 impl Emitter<'_, '_> {
@@ -65,7 +81,8 @@ impl Emitter<'_, '_> {
                     |it: &&ActionId| may_receive(program, &program.actions[**it], sent.channel);
                 let receives: Vec<ActionId> = actions.iter().filter(may).copied().collect();
                 if !receives.is_empty() {
-                    self.meet_at(sent, other, location, &receives, met);
+                    let receives = LocationReceives { location, actions: &receives };
+                    self.meet_at(sent, other, receives, met);
                 }
             }
         }
@@ -79,10 +96,10 @@ impl Emitter<'_, '_> {
         &mut self,
         sent: OfferedMessage,
         other: ProcessInstance,
-        location: LocationId,
-        receives: &[ActionId],
+        receives: LocationReceives<'_>,
         met: Variable,
     ) {
+        let LocationReceives { location, actions: receives } = receives;
         let program = self.interp.program();
         let (here, end) = (self.block(), self.block());
         let free = program.processes[other.process].has_slots();
@@ -142,7 +159,8 @@ impl Emitter<'_, '_> {
         self.names.channel = Some(sent.channel);
         if !self.purpose.marks_enabled() {
             self.check_arity(communication, sent.channel);
-            self.deliver_rendezvous(sent, other, receive, patterns, *span);
+            let receive = MatchedReceive { id: receive, patterns, span: *span };
+            self.deliver_rendezvous(sent, other, receive);
         }
         self.jump(failed);
         self.continue_at(failed);
@@ -181,10 +199,9 @@ impl Emitter<'_, '_> {
         &mut self,
         sent: OfferedMessage,
         receiver: ProcessInstance,
-        receive: ActionId,
-        patterns: &[ReceivePattern],
-        span: Span,
+        receive: MatchedReceive<'_>,
     ) {
+        let MatchedReceive { id: receive, patterns, span } = receive;
         let OfferedMessage { sender, send, channel, message } = sent;
         let chain = self.chain(Some(receiver), receive);
         let senders = LocalNames::of(sender, self.names.timeout);
@@ -199,7 +216,7 @@ impl Emitter<'_, '_> {
         self.names = theirs;
         self.deliver(ChannelReceive { channel, patterns, span }, message, &work);
         let number = self.number_of(receiver);
-        self.go_through(number, &chain, send, &work, 0..0);
+        self.go_through(ActionChain { number, actions: &chain, first: send }, &work, 0..0);
     }
 
     /// Goes on if a reference means this channel, else to `otherwise`.

@@ -6,7 +6,7 @@ use super::runtime::JitRuntime;
 use super::shape::location_in;
 use super::words::{BitOffset, ScalarPlace};
 use crate::exec::LABEL_BYTES;
-use crate::exec::interp::{ChannelInstance, ChannelReceive};
+use crate::exec::interp::{ChannelInstance, ChannelReceive, StoreRule};
 use crate::ir::layout::ScalarCell;
 use crate::ir::{
     Action, ActionId, AssertionRule, ChannelId, Communication, CommunicationFit, Expr,
@@ -18,6 +18,24 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use std::mem::offset_of;
 use std::ops::Range;
+
+/// Actions that a mover takes in one step.
+#[derive(Clone, Copy)]
+pub(super) struct ActionChain<'c> {
+    /// The number of the mover among all.
+    pub number: u32,
+    /// The actions, in order.
+    pub actions: &'c [ActionId],
+    /// The action that the step is called by; of a rendezvous the sender's, which is not in the chain.
+    pub first: ActionId,
+}
+
+/// A fault of an action.
+struct ActionFault {
+    action: ActionId,
+    kind: FaultKind,
+    span: Span,
+}
 
 impl Emitter<'_, '_> {
     /// Goes on if the guard holds, else to `otherwise`.
@@ -53,7 +71,8 @@ impl Emitter<'_, '_> {
             let pid = self.pid(work);
             let place = Place::variable(last, action.span);
             let to = self.scalar_place(&place, work);
-            self.store_value(work, to, pid, OverflowRule::Wraps, action.span);
+            let rule = StoreRule { overflow: OverflowRule::Wraps, span: action.span };
+            self.store_value(work, to, pid, rule);
         }
         if let Some(ProcessEdge { process, from, to }) = action.edge
             && from != to
@@ -68,7 +87,8 @@ impl Emitter<'_, '_> {
         for stmt in &action.body {
             match (&stmt.kind, action.edge) {
                 (StmtKind::Assert { condition, asserted, .. }, _) if goes_on => {
-                    self.report_unless(condition, id, (*asserted).into(), stmt.span, work);
+                    let (kind, span) = ((*asserted).into(), stmt.span);
+                    self.report_unless(condition, ActionFault { action: id, kind, span }, work);
                 }
                 (StmtKind::Exit, Some(ProcessEdge { process, .. })) => {
                     self.end_instance(ProcessInstance { process, slot }, work);
@@ -81,19 +101,12 @@ impl Emitter<'_, '_> {
     }
 
     /// Tells of an assertion that fails, and goes on.
-    fn report_unless(
-        &mut self,
-        condition: &Expr,
-        id: ActionId,
-        kind: FaultKind,
-        span: Span,
-        work: &WordFrame,
-    ) {
+    fn report_unless(&mut self, condition: &Expr, fault: ActionFault, work: &WordFrame) {
         let (fine, broken) = (self.block(), self.block());
         self.b.set_cold_block(broken);
         self.branch(condition, work, fine, broken);
         self.continue_at(broken);
-        self.report_action_fault(id, kind, span);
+        self.report_action_fault(fault.action, fault.kind, fault.span);
         self.jump(fine);
         self.continue_at(fine);
     }
@@ -164,7 +177,8 @@ impl Emitter<'_, '_> {
         let fields = message.into_iter().zip(&about.fields).zip(values);
         let fitting = fields.map(|((value, &field), expr)| {
             let (low, high) = self.scalar_bounds(field);
-            self.fit(ScalarCell::new(0, low, high, false), value, about.overflow, expr.span)
+            let rule = StoreRule { overflow: about.overflow, span: expr.span };
+            self.fit(ScalarCell::new(0, low, high, false), value, rule)
         });
         fitting.collect()
     }
@@ -222,7 +236,7 @@ impl Emitter<'_, '_> {
                 for (&field, value) in buffer.fields.iter().zip(message) {
                     let at = BitOffset { bit: buffer.start + field.bit, slack, dynamic };
                     let to = ScalarPlace { at, cell: field };
-                    self.store_value(work, to, value, overflow, *span);
+                    self.store_value(work, to, value, StoreRule { overflow, span: *span });
                 }
                 self.b.ins().iadd_imm_s(length, 1)
             }
@@ -285,7 +299,7 @@ impl Emitter<'_, '_> {
         for (pattern, value) in patterns.iter().zip(message) {
             if let ReceivePattern::Into(place) = pattern {
                 let to = self.scalar_place(place, work);
-                self.store_value(work, to, value, overflow, span);
+                self.store_value(work, to, value, StoreRule { overflow, span });
             }
         }
     }

@@ -9,7 +9,7 @@ use super::bindings::BindingEmission;
 use super::branchless::CellTest;
 use super::code_purpose::{may_be_discarded, may_rendezvous};
 use super::emitter::{Emitter, FaultHandling, WordFrame};
-use super::expr::LoopExit;
+use super::expr::{CountedLoop, LoopExit};
 use super::footprint::{StepFootprint, own_bits};
 use super::guards::first_conjunct;
 use super::names::LocalNames;
@@ -17,6 +17,7 @@ use super::native_support::{is_native, is_native_turn};
 use super::rendezvous::OfferedMessage;
 use super::runtime::{CHAIN_MAX, JitRuntime};
 use super::shape::location_in;
+use super::step::ActionChain;
 use crate::analysis::bindings::conjuncts;
 use crate::exec::interp::{ChannelInstance, MoverMode};
 use crate::ir::{
@@ -70,6 +71,25 @@ struct OfferedAction {
     taken: Block,
     /// Where it fails, or where it is possible and no steps are taken.
     failed: Block,
+}
+
+/// An action whose parameters are bound.
+#[derive(Clone, Copy)]
+struct GuardedAction<'g> {
+    id: ActionId,
+    /// What is known of those before, if that is asked.
+    before: Option<EarlierActions>,
+    /// What is left of the guard.
+    guard: Option<&'g Expr>,
+}
+
+/// Where code goes on if an action is not offered.
+#[derive(Clone, Copy)]
+struct SkipTargets {
+    /// At the next action.
+    next: Block,
+    /// Behind all actions of the location.
+    end: Block,
 }
 
 impl Emitter<'_, '_> {
@@ -241,24 +261,18 @@ impl Emitter<'_, '_> {
         }
         let next = self.block();
         if let Some(before) = before {
-            self.skip(action, by.mode, before, next, end);
+            self.skip(action, by.mode, before, SkipTargets { next, end });
         }
         self.each_combination(id, &mut |this, guard, next| {
-            this.offer_bound(by, id, before, guard, next);
+            this.offer_bound(by, GuardedAction { id, before, guard }, next);
         });
         self.jump(next);
         self.continue_at(next);
     }
 
     /// The steps of an action whose parameters are bound, if the guard holds; then code goes on at `next`.
-    fn offer_bound(
-        &mut self,
-        by: MoverInMode,
-        id: ActionId,
-        before: Option<EarlierActions>,
-        guard: Option<&Expr>,
-        next: Block,
-    ) {
+    fn offer_bound(&mut self, by: MoverInMode, guarded: GuardedAction<'_>, next: Block) {
+        let GuardedAction { id, before, guard } = guarded;
         let (program, slot) = (self.interp.program(), by.mover.map_or(0, |it| it.slot));
         let action = &program.actions[id];
         let taken = before.map_or(next, |_| self.block());
@@ -348,9 +362,10 @@ impl Emitter<'_, '_> {
                 self.continue_at(next);
             }
             Some((parameter, rest)) => {
-                let (low, high) = self.scalar_bounds(parameter.over);
-                let (local, leave) = (parameter.local, LoopExit::ToEnd);
-                self.count_up((low, high), size, local, leave, &mut |this, _, next| {
+                let values = self.scalar_bounds(parameter.over);
+                let counted =
+                    CountedLoop { values, local: parameter.local, leave: LoopExit::ToEnd };
+                self.count_up(counted, size, &mut |this, _, next| {
                     this.each_binding(rest, size, body);
                     this.jump(next);
                 });
@@ -446,9 +461,9 @@ impl Emitter<'_, '_> {
         action: &Action,
         mode: MoverMode,
         before: EarlierActions,
-        next: Block,
-        end: Block,
+        targets: SkipTargets,
     ) {
+        let SkipTargets { next, end } = targets;
         let any = self.b.use_var(before.any);
         if mode == MoverMode::First {
             let go_on = self.block();
@@ -483,7 +498,8 @@ impl Emitter<'_, '_> {
             let parent = self.evaluation_frame(&[&self.interp.program().actions[id]]);
             self.exchange(communication, channel, &parent, &work);
         }
-        self.go_through(by.number, &chain, id, &work, footprint.multisets_written());
+        let chain = ActionChain { number: by.number, actions: &chain, first: id };
+        self.go_through(chain, &work, footprint.multisets_written());
     }
 
     pub fn step_footprint(&mut self, footprint: &mut StepFootprint, chain: &[ActionId]) {
@@ -529,14 +545,8 @@ impl Emitter<'_, '_> {
 
     /// Moves and runs the bodies of a chain, and ends the step, with some multisets to sort, or hands it on. Faults of the chain are those of its
     /// actions; code that is emitted behind it, such as that for another channel, reports to the action at hand again.
-    pub fn go_through(
-        &mut self,
-        number: u32,
-        chain: &[ActionId],
-        first: ActionId,
-        work: &WordFrame,
-        sorted: Range<usize>,
-    ) {
+    pub fn go_through(&mut self, chain: ActionChain<'_>, work: &WordFrame, sorted: Range<usize>) {
+        let ActionChain { number, actions: chain, first } = chain;
         let program = self.interp.program();
         let at_hand = self.on_fault;
         let FaultHandling::Report(_, failed) = at_hand else { unreachable!("steps report") };

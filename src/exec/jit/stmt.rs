@@ -2,10 +2,11 @@
 
 use super::code_value::CodeValue;
 use super::emitter::{Emitter, WordFrame};
-use super::expr::LoopExit;
+use super::expr::{CountedLoop, LoopExit};
 use super::names::NameBinding;
 use super::shape::StoredType;
 use super::words::{BitOffset, CHUNK_BITS};
+use crate::exec::interp::StoreRule;
 use crate::ir::layout::ScalarCell;
 use crate::ir::{
     Arithmetic, BinaryOp, Expr, LocalId, OverflowRule, Place, Stmt, StmtKind, Type, TypeId,
@@ -16,6 +17,25 @@ use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use std::ops::Range;
+
+/// A loop from one value to another.
+struct ForLoop<'s> {
+    /// Stands for a value.
+    local: LocalId,
+    /// The first value, the last one, and the step.
+    bounds: [&'s Expr; 3],
+    body: &'s [Stmt],
+    span: Span,
+}
+
+/// A loop that runs as long as a condition holds.
+struct WhileLoop<'s> {
+    condition: &'s Expr,
+    body: &'s [Stmt],
+    /// The most rounds.
+    limit: u64,
+    span: Span,
+}
 
 impl Emitter<'_, '_> {
     /// Statements in order.
@@ -32,19 +52,22 @@ impl Emitter<'_, '_> {
             StmtKind::If(branches) => self.choose(branches, frame),
             StmtKind::Switch(subject, branches) => self.switch(subject, branches, frame),
             StmtKind::For { local, first, last, step, body } => {
-                self.for_loop(*local, [first, last, step], body, stmt.span, frame);
+                let bounds = [first, last, step];
+                self.for_loop(ForLoop { local: *local, bounds, body, span: stmt.span }, frame);
             }
             StmtKind::ForEach { local, over, body } => {
-                let (low, high) = self.scalar_bounds(*over);
+                let values = self.scalar_bounds(*over);
                 let size = self.sizes.body(self.interp.program(), body);
                 let leave = LoopExit::ByFault(stmt.span);
-                self.count_up((low, high), size, *local, leave, &mut |this, _, next| {
+                let counted = CountedLoop { values, local: *local, leave };
+                self.count_up(counted, size, &mut |this, _, next| {
                     this.run(body, frame);
                     this.jump(next);
                 });
             }
             StmtKind::While { condition, body, limit } => {
-                self.while_loop(condition, body, *limit, stmt.span, frame);
+                let limit = *limit;
+                self.while_loop(WhileLoop { condition, body, limit, span: stmt.span }, frame);
             }
             StmtKind::Undefine(place) => self.fill(place, frame, |_| 0),
             StmtKind::Clear(place) => self.fill(place, frame, |cell| cell.code(cell.low)),
@@ -64,7 +87,8 @@ impl Emitter<'_, '_> {
             StmtKind::Declare { local, ty, body, .. } => self.declare(*local, *ty, body, frame),
             StmtKind::Alias { local, place, body, .. } => self.alias(*local, place, body, frame),
             StmtKind::Call { function, arguments, into } => {
-                self.call(*function, arguments, into.as_ref(), stmt.span, frame);
+                let result = self.result_of(*function, arguments, stmt.span, frame);
+                into.iter().for_each(|place| self.store_result(place, result, frame));
             }
             StmtKind::Return(value) => self.leave(value.as_ref(), frame),
             StmtKind::MultisetAdd { multiset, element } => {
@@ -82,7 +106,7 @@ impl Emitter<'_, '_> {
     fn assign(&mut self, target: &Place, value: &Expr, overflow: OverflowRule, frame: &WordFrame) {
         let to = self.scalar_place(target, frame);
         let value = self.possibly_undefined(value, frame);
-        self.store_maybe(frame, to, value, overflow, target.span);
+        self.store_maybe(frame, to, value, StoreRule { overflow, span: target.span });
     }
 
     fn copy_place(&mut self, target: &Place, source: &Place, frame: &WordFrame) {
@@ -149,14 +173,8 @@ impl Emitter<'_, '_> {
         self.continue_at(end);
     }
 
-    fn for_loop(
-        &mut self,
-        local: LocalId,
-        [first, last, step]: [&Expr; 3],
-        body: &[Stmt],
-        span: Span,
-        frame: &WordFrame,
-    ) {
+    fn for_loop(&mut self, each: ForLoop<'_>, frame: &WordFrame) {
+        let ForLoop { local, bounds: [first, last, step], body, span } = each;
         let first = self.value(first, frame);
         let last = self.value(last, frame);
         let step = self.value(step, frame);
@@ -203,14 +221,8 @@ impl Emitter<'_, '_> {
         self.continue_at(end);
     }
 
-    fn while_loop(
-        &mut self,
-        condition: &Expr,
-        body: &[Stmt],
-        limit: u64,
-        span: Span,
-        frame: &WordFrame,
-    ) {
+    fn while_loop(&mut self, each: WhileLoop<'_>, frame: &WordFrame) {
+        let WhileLoop { condition, body, limit, span } = each;
         let (head, inside, end) = (self.block(), self.block(), self.block());
         let rounds = self.b.declare_var(types::I64);
         let zero = self.iconst(0);

@@ -4,8 +4,9 @@ use super::code_value::CodeValue;
 use super::emitter::{Emitter, WordFrame};
 use super::names::NameBinding;
 use super::words::ScalarPlace;
+use crate::exec::interp::StoreRule;
 use crate::ir::layout::ScalarCell;
-use crate::ir::{BinaryOp, Expr, ExprKind, NumberConversion, OverflowRule};
+use crate::ir::{BinaryOp, Expr, ExprKind, NumberConversion};
 use crate::model::FaultKind;
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -84,18 +85,17 @@ impl Emitter<'_, '_> {
         &mut self,
         cell: ScalarCell,
         maybe: MaybeUndefined,
-        overflow: OverflowRule,
-        span: Span,
+        rule: StoreRule,
     ) -> Value {
         match maybe {
-            MaybeUndefined::Value(value) => self.encode(cell, value, overflow, span),
+            MaybeUndefined::Value(value) => self.encode(cell, value, rule),
             MaybeUndefined::Undefined if cell.undefined => self.iconst(0),
             MaybeUndefined::Unless(undefined, value) if cell.undefined => {
-                self.encode_unless(undefined, cell, value, overflow, span)
+                self.encode_unless(undefined, cell, value, rule)
             }
             _ => {
-                let value = self.defined(maybe, span);
-                self.encode(cell, value, overflow, span)
+                let value = self.defined(maybe, rule.span);
+                self.encode(cell, value, rule)
             }
         }
     }
@@ -105,8 +105,7 @@ impl Emitter<'_, '_> {
         undefined: Value,
         cell: ScalarCell,
         value: CodeValue,
-        overflow: OverflowRule,
-        span: Span,
+        rule: StoreRule,
     ) -> Value {
         // Where there is no value, one that the cell can hold stands in for it.
         let value =
@@ -118,7 +117,7 @@ impl Emitter<'_, '_> {
                     CodeValue::int(some, value.low.min(cell.least), value.high.max(cell.least))
                 }
             };
-        let code = self.encode(cell, value, overflow, span);
+        let code = self.encode(cell, value, rule);
         let none = self.iconst(0);
         self.b.ins().select(undefined, none, code)
     }
@@ -129,10 +128,9 @@ impl Emitter<'_, '_> {
         frame: &WordFrame,
         to: ScalarPlace,
         maybe: MaybeUndefined,
-        overflow: OverflowRule,
-        span: Span,
+        rule: StoreRule,
     ) {
-        let code = self.encode_maybe(to.cell, maybe, overflow, span);
+        let code = self.encode_maybe(to.cell, maybe, rule);
         self.write(frame, to.at, to.cell.bits, code);
     }
 

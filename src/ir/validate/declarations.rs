@@ -7,6 +7,32 @@ use crate::ir::{
 };
 use crate::source::Span;
 
+/// What is wrong with the initial value of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+enum InitialValueError {
+    /// A scalar that must have a value is undefined.
+    #[error("an undefined value where one of {low}..{high} is needed")]
+    Undefined {
+        /// The least value of the scalar's type.
+        low: i64,
+        /// The greatest value of the scalar's type.
+        high: i64,
+    },
+    /// A value is outside of its type.
+    #[error("{value}, which is not in {low}..{high}")]
+    OutOfRange {
+        /// The value.
+        value: i64,
+        /// The least value of the scalar's type.
+        low: i64,
+        /// The greatest value of the scalar's type.
+        high: i64,
+    },
+    /// A place behind the elements of a multiset holds a value.
+    #[error("something in a place of a multiset that has no element")]
+    UnusedPlace,
+}
+
 impl ProgramValidator<'_> {
     pub(super) fn declarations(&mut self) {
         let program = self.program;
@@ -41,7 +67,12 @@ impl ProgramValidator<'_> {
     }
 
     /// Rule 8 for the values from `at` on, of which there are enough.
-    fn initial(&self, ty: TypeId, values: &[Option<i64>], at: &mut usize) -> Result<(), String> {
+    fn initial(
+        &self,
+        ty: TypeId,
+        values: &[Option<i64>],
+        at: &mut usize,
+    ) -> Result<(), InitialValueError> {
         match &self.program.types[ty] {
             Type::Array { length, element, .. } => {
                 (0..*length).try_for_each(|_| self.initial(*element, values, at))
@@ -75,12 +106,12 @@ impl ProgramValidator<'_> {
         ty: TypeId,
         values: &[Option<i64>],
         at: &mut usize,
-    ) -> Result<(), String> {
+    ) -> Result<(), InitialValueError> {
         let first = *at;
         self.initial(ty, values, at)?;
         match values[first..*at].iter().eq(&self.unused_values(ty)) {
             true => Ok(()),
-            false => Err("something in a place of a multiset that has no element".into()),
+            false => Err(InitialValueError::UnusedPlace),
         }
     }
 
@@ -221,11 +252,16 @@ impl ProgramValidator<'_> {
     }
 }
 
-fn one_of(value: Option<i64>, low: i64, high: i64, undefined: bool) -> Result<(), String> {
+fn one_of(
+    value: Option<i64>,
+    low: i64,
+    high: i64,
+    undefined: bool,
+) -> Result<(), InitialValueError> {
     match value {
         None if undefined => Ok(()),
-        None => Err(format!("an undefined value where one of {low}..{high} is needed")),
+        None => Err(InitialValueError::Undefined { low, high }),
         Some(value) if (low..=high).contains(&value) => Ok(()),
-        Some(value) => Err(format!("{value}, which is not in {low}..{high}")),
+        Some(value) => Err(InitialValueError::OutOfRange { value, low, high }),
     }
 }

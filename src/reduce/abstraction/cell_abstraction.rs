@@ -168,7 +168,7 @@ impl CellAbstraction {
                 CellTransition { cell, codes, next: cell.following(written) }
             })
             .collect();
-        each_pair(&ways, (0, 0), visit)
+        each_pair(&ways, 0, 0, visit)
     }
 }
 
@@ -217,14 +217,15 @@ impl CellTransition<'_> {
 
 fn each_pair(
     ways: &[CellTransition<'_>],
-    (from, to): (u32, u32),
+    from: u32,
+    to: u32,
     visit: &mut impl FnMut(u32, u32) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let Some((first, others)) = ways.split_first() else { return visit(from, to) };
     let stride = first.cell.stride;
     first.codes.iter().try_for_each(|&code| {
         first.each_next(code, &mut |next| {
-            each_pair(others, (from + code * stride, to + next * stride), &mut *visit)
+            each_pair(others, from + code * stride, to + next * stride, &mut *visit)
         })
     })
 }

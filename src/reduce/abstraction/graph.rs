@@ -40,7 +40,8 @@ pub(super) struct AbstractGraph<'g> {
 impl<'g> AbstractGraph<'g> {
     pub(super) fn of(
         known: &'g AbstractionAnalysis<'g>,
-        (target, kept): (ViolationTarget, &'g CellAbstraction),
+        target: ViolationTarget,
+        kept: &'g CellAbstraction,
         cases: Vec<InstanceCases>,
     ) -> Result<AbstractGraph<'g>, BudgetExceeded> {
         let none = vec![0; bit_sets::words_of(kept.combinations())];
@@ -215,7 +216,8 @@ impl<'g> AbstractGraph<'g> {
     fn closure(
         &self,
         set: Vec<u64>,
-        (direction, steps): (TraversalDirection, usize),
+        direction: TraversalDirection,
+        steps: usize,
     ) -> Result<Vec<u64>, BudgetExceeded> {
         let ways = self.ways(direction, steps)?;
         let found = ways.closure(set);
@@ -227,16 +229,14 @@ impl<'g> AbstractGraph<'g> {
     pub(super) fn may_reach(&self) -> Result<Vec<u64>, BudgetExceeded> {
         match self.steps {
             None => Ok(self.all()),
-            Some(steps) => self.closure(self.bad.clone(), (TraversalDirection::Back, steps)),
+            Some(steps) => self.closure(self.bad.clone(), TraversalDirection::Back, steps),
         }
     }
 
     /// What can be reached from the beginning.
     pub(super) fn reached(&self) -> Result<Vec<u64>, BudgetExceeded> {
         match (self.steps, self.initial()) {
-            (Some(steps), Some(initial)) => {
-                self.closure(initial, (TraversalDirection::Ahead, steps))
-            }
+            (Some(steps), Some(initial)) => self.closure(initial, TraversalDirection::Ahead, steps),
             _ => Ok(self.all()),
         }
     }

@@ -191,7 +191,7 @@ impl AbstractionAnalysis<'_> {
             self.budget.hold(of_kept.bytes())?;
             cases.push(of_kept);
         }
-        let graph = AbstractGraph::of(self, (target, &kept), cases)?;
+        let graph = AbstractGraph::of(self, target, &kept, cases)?;
         let may_reach = graph.may_reach()?;
         let reached = graph.reached()?;
         let surely = graph.surely()?;

@@ -48,7 +48,7 @@ impl StateSpace for PrunedModel<'_> {
                 true => out.count_pruned(1),
                 false => out.candidate(successor),
             };
-        filter_candidates(out, (width, &mut successors), pass_on, |inner| {
+        filter_candidates(out, width, &mut successors, pass_on, |inner| {
             self.model.expand(states, inner)
         });
     }

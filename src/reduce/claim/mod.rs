@@ -29,8 +29,8 @@ use crate::exec::{FairExpander, Interp};
 use crate::ir::layout::CellId;
 use crate::ir::{Claim, ClaimMove, Entity as _, Layout, LocationId, PropertyKind, TurnRule};
 use crate::model::{
-    Capabilities, Counters, ExpansionOutcome, ProcessSet, StateSpace, SuccessorSink,
-    SystemDescription, Violation, stop_request,
+    CandidateBatch, Capabilities, Counters, ExpansionOutcome, ProcessSet, StateSpace,
+    SuccessorSink, SystemDescription, Violation, stop_request,
 };
 pub use fair_product::FairProduct;
 use first_moves::FirstClaimMoves;
@@ -85,6 +85,14 @@ struct ClaimPosition {
     location: LocationId,
     /// Whether the system stands still, and the next move is the claim's alone.
     stutters: bool,
+}
+
+/// A state of the system as candidates have it.
+#[derive(Clone, Copy)]
+struct SystemRecord<'r> {
+    state: &'r [u8],
+    /// The processes that the step to it is fair to, if candidates are records with these.
+    movers: &'r [u8],
 }
 
 /// Room for the successors of one state.
@@ -290,50 +298,38 @@ impl<'m> ClaimProduct<'m> {
         if self.never.claim.is_end(at.location) {
             out.record_finding(self.check(), state);
         }
-        let ProductBuffers { successors, key, to } = room;
+        let stays = SystemRecord { state: system, movers: to_all };
         let mut opening = None;
-        if !self.successor_positions(system, at, to) {
+        if !self.successor_positions(system, at, &mut room.to) {
             let opening = opening.insert(self.opening(system, at));
             let ways =
                 opening.ways.iter().map(|way| ClaimPosition { location: way.to, stutters: false });
-            to.clear();
-            to.extend(ways);
+            room.to.clear();
+            room.to.extend(ways);
         }
-        if !to.is_empty() {
-            let Some(moved) =
-                self.expand_system((system, state), to.len(), movers, successors, out)
-            else {
-                return;
-            };
+        if !room.to.is_empty() {
+            let expanded = self.expand_system(system, movers, &mut room.successors, out);
+            let Some(expanded) = expanded else { return };
+            let Some(moved) = self.add_outcome(state, room.to.len(), expanded, out) else { return };
             if moved {
-                self.join_all(successors, to_all.len(), to, key, out);
+                self.join_all(to_all.len(), room, out);
             } else {
                 let opening = opening.get_or_insert_with(|| self.opening(system, at));
                 for (_, to) in self.stutter(system, at, opening) {
-                    self.join(system, to, key);
-                    key.extend_from_slice(to_all);
-                    out.candidate(key);
+                    self.add_joined(stays, to, &mut room.key, out);
                 }
             }
         }
         if let Some(opening) = opening {
-            self.tell_opening((state, &opening), to_all, key, out);
+            for (_, to) in self.ended(&opening) {
+                self.add_joined(stays, to, &mut room.key, out);
+            }
+            self.record_opening(state, &opening, out);
         }
     }
 
-    /// What is to be told of the claim's first move from a state, beside where the system's steps lead.
-    fn tell_opening(
-        &self,
-        (state, opening): (&[u8], &FirstClaimMoves),
-        to_all: &[u8],
-        key: &mut Vec<u8>,
-        out: &mut SuccessorSink,
-    ) {
-        for (_, to) in self.ended(opening) {
-            self.join(self.split(state).0, to, key);
-            key.extend_from_slice(to_all);
-            out.candidate(key);
-        }
+    /// Records what the claim's first move from a state violates.
+    fn record_opening(&self, state: &[u8], opening: &FirstClaimMoves, out: &mut SuccessorSink) {
         if self.never.ended.is_none() {
             opening.ends.iter().for_each(|_| out.record_finding(self.check(), state));
         }
@@ -343,43 +339,58 @@ impl<'m> ClaimProduct<'m> {
         }
     }
 
-    /// The candidates of each successor of the system, in records with so many bytes behind it, and each place the claim comes to.
-    fn join_all(
+    /// Adds a state of the system and a place of the claim as a candidate, in a record.
+    fn add_joined(
         &self,
-        successors: &[u8],
-        behind: usize,
-        to: &[ClaimPosition],
+        record: SystemRecord<'_>,
+        at: ClaimPosition,
         key: &mut Vec<u8>,
         out: &mut SuccessorSink,
     ) {
+        self.join(record.state, at, key);
+        key.extend_from_slice(record.movers);
+        out.candidate(key);
+    }
+
+    /// The candidates of each successor of the system, in records with so many bytes behind it, and each place the claim comes to.
+    fn join_all(&self, behind: usize, room: &mut ProductBuffers, out: &mut SuccessorSink) {
+        let ProductBuffers { successors, key, to } = room;
         let width = self.model.width();
-        for &at in to {
+        for &at in &*to {
             for successor in successors.chunks_exact(width + behind) {
-                let (successor, set) = successor.split_at(width);
-                self.join(successor, at, key);
-                key.extend_from_slice(set);
-                out.candidate(key);
+                let (state, movers) = successor.split_at(width);
+                self.add_joined(SystemRecord { state, movers }, at, key, out);
             }
         }
     }
 
-    /// The system's successors, and whether it moved; none if it failed. What is wrong with its steps
-    /// is found as often as the claim has ways.
+    /// Collects the system's successors; none if it failed.
     fn expand_system(
         &self,
-        (system, state): (&[u8], &[u8]),
-        ways: usize,
+        system: &[u8],
         movers: Option<&FairExpander<'m>>,
         successors: &mut Vec<u8>,
         out: &mut SuccessorSink,
-    ) -> Option<bool> {
+    ) -> Option<ExpansionOutcome> {
         successors.clear();
         let record = self.model.width() + movers.map_or(0, |_| ProcessSet::BYTES);
         let run = |inner: &mut SuccessorSink| match movers {
             None => self.model.expand(system, inner),
             Some(movers) => movers.expand(system, inner),
         };
-        let ExpansionOutcome { counters, findings, .. } = out.wrap(record, successors, run)?;
+        out.wrap(record, successors, run)
+    }
+
+    /// Adds what came of the system's expansion; tells whether it moved, or nothing if that is not known. What is wrong with
+    /// its steps is found as often as the claim has ways.
+    fn add_outcome(
+        &self,
+        state: &[u8],
+        ways: usize,
+        expanded: ExpansionOutcome,
+        out: &mut SuccessorSink,
+    ) -> Option<bool> {
+        let ExpansionOutcome { counters, findings, .. } = expanded;
         // Each excluded transition of the system is one of the product for each move of the claim.
         out.count_excluded(counters.excluded * ways as u64);
         let transitions = counters.transitions - counters.excluded;
@@ -429,8 +440,8 @@ impl StateSpace for ClaimProduct<'_> {
         };
         let (limit, run) =
             (STARTS_AT_ONCE * width, |inner: &mut SuccessorSink| self.model.initial(inner));
-        let Some(collected) = out.wrap_in_batches(width, &mut states, limit, &mut pass_on, run)
-        else {
+        let batch = CandidateBatch { width, buffer: &mut states, limit };
+        let Some(collected) = out.wrap_in_batches(batch, &mut pass_on, run) else {
             return;
         };
         pass_on(&mut states, out);

@@ -45,11 +45,12 @@ impl<'c> DiamondCheck<'c> {
         Some(DiamondCheck { dependence, trying, tries: 0 })
     }
 
-    /// Which of some instances have to be confluent, so that wherever one of them, `taken`, and another are possible their
+    /// Which of the `candidates` have to be confluent, so that wherever one of them, `taken`, and another are possible their
     /// diamond closes; nothing if it may not.
     pub(super) fn needed(
         &mut self,
-        (taken, some): (InstanceId, &[u64]),
+        taken: InstanceId,
+        candidates: &[u64],
         other: InstanceId,
         budget: &AnalysisBudget,
     ) -> Result<Option<BTreeSet<InstanceId>>, BudgetExceeded> {
@@ -58,7 +59,8 @@ impl<'c> DiamondCheck<'c> {
             return Ok(None);
         }
         budget.work(self.dependence.instances().count() as u64)?;
-        let next = self.next_of(other).filter(|it| bit_sets::has(some, it.index()) && *it != taken);
+        let next =
+            self.next_of(other).filter(|it| bit_sets::has(candidates, it.index()) && *it != taken);
         let next: Vec<InstanceId> = next.filter(|&it| self.is_plain(it)).collect();
         let (mut open, mut needed, mut tries) = (vec![AssumedCodes::new()], BTreeSet::new(), 0);
         while let Some(assumed) = open.pop() {
@@ -68,7 +70,7 @@ impl<'c> DiamondCheck<'c> {
                 return Ok(None);
             }
             budget.work(self.trying.units() * (3 + next.len()) as u64)?;
-            match self.close(&assumed, (taken, other), &next) {
+            match self.close(&assumed, taken, other, &next) {
                 Ok(closer) => needed.extend(closer),
                 Err(None) => return Ok(None),
                 Err(Some(cell)) => self.trying.split(&assumed, cell, TRIES_MAX, &mut open),
@@ -99,7 +101,8 @@ impl<'c> DiamondCheck<'c> {
     fn close(
         &self,
         assumed: &AssumedCodes,
-        (taken, other): (InstanceId, InstanceId),
+        taken: InstanceId,
+        other: InstanceId,
         next: &[InstanceId],
     ) -> Result<Option<InstanceId>, Option<CellId>> {
         let start = self.trying.states(assumed);

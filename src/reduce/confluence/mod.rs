@@ -23,7 +23,7 @@ mod diamonds;
 
 use crate::analysis::access::InstanceAccess;
 use crate::analysis::bit_sets;
-use crate::analysis::dependence::{DependenceMatrix, DependenceRelation};
+use crate::analysis::dependence::{DependenceMatrix, DependenceRelation, ProgramDependence};
 use crate::analysis::instances::{ActionInstance, InstanceId, InstanceSide};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::Interp;
@@ -36,10 +36,11 @@ pub const NAME: &str = "confluence";
 /// The confluent action instances of a program, as a set. `visible` are those whose steps somebody looks for.
 pub(super) fn confluent(
     interp: &Interp,
-    (dependence, matrix): (&DependenceRelation, &DependenceMatrix),
+    dependence: ProgramDependence<'_>,
     visible: &[u64],
     budget: &AnalysisBudget,
 ) -> Result<Vec<u64>, BudgetExceeded> {
+    let ProgramDependence { relation: dependence, matrix } = dependence;
     let finding = ConfluenceAnalysis { interp, dependence, visible };
     let mut found = vec![0; bit_sets::words_of(dependence.instances().count())];
     let silent = dependence.instances().filter(|&it| finding.is_silent(it));
@@ -104,7 +105,7 @@ impl ConfluenceAnalysis<'_> {
             let mut others = others.filter(|&it| !self.waits_for_all(it));
             let closes = others.try_for_each(|other| {
                 let Some(closing) = closing.as_mut() else { return Err(None) };
-                let needed = closing.needed((taken, found), other, budget).map_err(Some)?;
+                let needed = closing.needed(taken, found, other, budget).map_err(Some)?;
                 let needed = needed.ok_or(None)?;
                 needs.extend(needed.into_iter().map(|it| (taken, it)));
                 Ok(())

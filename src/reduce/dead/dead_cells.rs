@@ -2,7 +2,7 @@
 
 use crate::analysis::live_variables::{DeadScalars, LivenessScope};
 use crate::ir::layout::CellId;
-use crate::ir::{Layout, LocationId, Owner, ProcessId, Program};
+use crate::ir::{Layout, LocationId, Owner, ProcessInstance, Program};
 
 /// What of a state is dead, where everybody is.
 #[derive(Debug)]
@@ -24,16 +24,16 @@ type CellReset = (CellId, u32);
 impl DeadCells {
     /// Of a program whose states are laid out so.
     pub fn new(program: &Program, layout: &Layout, dead: &DeadScalars) -> DeadCells {
-        let of = |process: ProcessId, slot: u32| {
+        let of = |instance: ProcessInstance| {
+            let ProcessInstance { process, slot } = instance;
             let cell = layout.locations[process].in_slot(slot);
             let locations = program.processes[process].locations.keys();
-            let at = |location: Option<LocationId>| {
-                firsts(program, layout, dead, (process, slot), location)
-            };
+            let at =
+                |location: Option<LocationId>| firsts(program, layout, dead, instance, location);
             let gone = program.processes[process].has_slots().then(|| at(None));
             (cell, gone.into_iter().chain(locations.map(|it| at(Some(it)))).collect())
         };
-        let mut instances: Vec<_> = program.instances().map(|it| of(it.process, it.slot)).collect();
+        let mut instances: Vec<_> = program.instances().map(of).collect();
         instances
             .retain(|(_, at): &(CellId, Vec<Vec<CellReset>>)| at.iter().any(|it| !it.is_empty()));
         let of_all = |it: &usize| {
@@ -74,9 +74,10 @@ fn firsts(
     program: &Program,
     layout: &Layout,
     dead: &DeadScalars,
-    (process, slot): (ProcessId, u32),
+    instance: ProcessInstance,
     location: Option<LocationId>,
 ) -> Vec<CellReset> {
+    let ProcessInstance { process, slot } = instance;
     let is_own = |scalar: usize| {
         let (variable, _) = dead.scalars().variable(scalar);
         program.variables[variable].owner == Owner::Process(process)

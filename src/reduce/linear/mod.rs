@@ -186,7 +186,7 @@ impl LinearSetModel<'_> {
         let width = self.model.width();
         let mut candidates = Vec::with_capacity(CANDIDATES * width);
         let represent = |state: &mut [u8]| self.represent(&mut state[..self.layout.bytes]);
-        map_candidates(out, (width, &mut candidates), represent, run);
+        map_candidates(out, width, &mut candidates, represent, run);
     }
 }
 

@@ -15,7 +15,8 @@ const TRIED_MAX: u64 = 1 << 12;
 pub(in crate::reduce) fn is_always_enabled(
     table: &AccessTable<'_>,
     written: &Interp,
-    (process, at): (ProcessId, LocationId),
+    process: ProcessId,
+    at: LocationId,
     actions: &[ActionId],
 ) -> bool {
     let program = table.program();
@@ -27,10 +28,10 @@ pub(in crate::reduce) fn is_always_enabled(
     if actions.iter().any(is_unguarded) {
         return true;
     }
-    let slots = 0..program.slots(process);
-    slots
-        .into_iter()
-        .all(|slot| InstanceGuards::of(table, (process, slot), actions).hold(table, written, at))
+    (0..program.slots(process)).all(|slot| {
+        let mover = ProcessInstance { process, slot };
+        InstanceGuards::of(table, mover, actions).hold(table, written, at)
+    })
 }
 
 /// Guards of one instance, and what they read.
@@ -44,19 +45,19 @@ struct InstanceGuards<'t> {
 impl<'t> InstanceGuards<'t> {
     fn of(
         table: &'t AccessTable<'_>,
-        (process, slot): (ProcessId, u32),
+        mover: ProcessInstance,
         actions: &[ActionId],
     ) -> InstanceGuards<'t> {
         let mut read = crate::analysis::access::CellSet::default();
         for &id in actions {
-            let Some(number) = table.instances().first_alone(id, slot) else { continue };
+            let Some(number) = table.instances().first_alone(id, mover.slot) else { continue };
             let access = table.access(InstanceId(number));
             access.guard.iter().for_each(|it| read.extend(&it.reads().reads));
         }
         let held = read.iter().map(|cell| Some((cell, table.cell_values(cell)?)));
         let cells = held.collect();
         let guards = actions.iter().filter_map(|&id| table.program().actions[id].guard.as_ref());
-        InstanceGuards { mover: ProcessInstance { process, slot }, guards: guards.collect(), cells }
+        InstanceGuards { mover, guards: guards.collect(), cells }
     }
 
     /// Whether one of them holds, whatever is in the cells.

@@ -1,7 +1,7 @@
 //! Actions that are put together, where processes are always there.
 
 use super::TransientLocations;
-use super::loops::{LoopAnalysis, TerminatingLoop};
+use super::loops::{LoopAnalysis, LoopPathLimits, TerminatingLoop};
 use crate::analysis::local_actions::LocalActions;
 use crate::analysis::variable_mentions::VariableMentions;
 use crate::ir::walk::{self, CodeVisitor, any_stmt};
@@ -102,7 +102,8 @@ impl Continuations<'_> {
             }
             Some(ring) => {
                 let before: Vec<ActionId> = done.iter().map(|it| it.0).collect();
-                let through = self.loops.through(ring, edge.to, &before, (most, DONE_MAX))?;
+                let limits = LoopPathLimits { count: most, length: DONE_MAX };
+                let through = self.loops.through(ring, edge.to, &before, limits)?;
                 let is_sure = through.len() == 1;
                 through.iter().map(|it| it.iter().map(|&it| (it, is_sure)).collect()).collect()
             }

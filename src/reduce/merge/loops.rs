@@ -62,6 +62,15 @@ impl TerminatingLoop {
     }
 }
 
+/// How many paths through a loop there may be, and how long each may be.
+#[derive(Clone, Copy)]
+pub struct LoopPathLimits {
+    /// The most paths.
+    pub count: usize,
+    /// The most actions of a path.
+    pub length: usize,
+}
+
 /// The places in a loop of one instance, each with values of what decides, and the steps between them.
 #[derive(Debug)]
 struct LoopGraph {
@@ -94,13 +103,13 @@ impl<'t> LoopAnalysis<'t> {
     }
 
     /// The ways through a loop from one of its locations, come to by the last of some actions: what is done in turn, to where
-    /// it is left. Nothing if there are more than so many, or longer ones than so many, or that is not found out.
+    /// it is left. Nothing if the limits are exceeded, or that is not found out.
     pub fn through(
         &self,
         ring: &TerminatingLoop,
         from: LocationId,
         before: &[ActionId],
-        (most, longest): (usize, usize),
+        limits: LoopPathLimits,
     ) -> Option<BTreeSet<Vec<ActionId>>> {
         let mut found = BTreeSet::new();
         for (places, slot) in ring.places.iter().zip(0..) {
@@ -113,12 +122,12 @@ impl<'t> LoopAnalysis<'t> {
                     let mut way = way.clone();
                     way.push(action);
                     match to {
-                        _ if way.len() > longest => return None,
+                        _ if way.len() > limits.length => return None,
                         Some(to) => open.push((to, way)),
                         None => drop(found.insert(way)),
                     }
                 }
-                if found.len() > most {
+                if found.len() > limits.count {
                     return None;
                 }
             }

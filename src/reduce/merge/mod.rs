@@ -34,7 +34,7 @@ use super::entry::{
     AutomaticUse, DetectionContext, ReductionEntry, ReductionMethod, ReductionSubject,
     RewriteContext, SavingMeasure,
 };
-use super::rewrite_pass::{MergedStep, MergedSteps, RewritePass};
+use super::rewrite_pass::{MergedStep, MergedSteps, RewritePass, StateTest};
 use super::{NotApplied, PreservedProperties, PropertyClass, ReductionKind};
 use crate::analysis::access::AccessTable;
 use crate::analysis::local_actions::LocalActions;
@@ -49,6 +49,7 @@ use crate::model::{ActionCounts, CheckSelection};
 use crate::numbers::count;
 use loops::LoopAnalysis;
 use std::collections::{BTreeMap, BTreeSet};
+use transient_locations::LocationAnalyses;
 
 /// What the reduction is called.
 pub const NAME: &str = "merged transitions";
@@ -135,8 +136,9 @@ impl TransitionMerging {
         let local = LocalActions::new(&table);
         let leaving = ActionsByLocation::leaving(&before);
         let loops = LoopAnalysis::new(&table, &leaving, written);
-        let (passed, rings) =
-            transient_locations::find((&table, &local), (&leaving, &loops), written, budget)?;
+        let analyses =
+            LocationAnalyses { table: &table, local: &local, leaving: &leaving, loops: &loops };
+        let (passed, rings) = transient_locations::find(&analyses, written, budget)?;
         let (actions, composed) = match before.has_dynamic_processes() {
             true => (mark(program, &passed), Vec::new()),
             false => {
@@ -182,11 +184,7 @@ impl MergedSteps for TransitionMerging {
     }
 
     /// Whether no process is at such a location in a state of the program, so that the state is not passed through.
-    fn stable_state_test<'p>(
-        &'p self,
-        program: &'p Program,
-        layout: &'p Layout,
-    ) -> Box<dyn Fn(&[u8]) -> bool + 'p> {
+    fn stable_state_test<'p>(&'p self, program: &'p Program, layout: &'p Layout) -> StateTest<'p> {
         let cells = self.passed.iter().flat_map(|&(process, location)| {
             let code = location.0 + program.processes[process].first_location();
             let slots = 0..program.slots(process);

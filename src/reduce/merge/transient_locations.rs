@@ -24,27 +24,39 @@ const WAYS_MAX: u64 = 64;
 /// The most steps of all loops of a process that it goes through in one, so that a step stays one that can be waited for.
 const ROUNDS_MAX: u64 = 1 << 11;
 
+/// What is known of the locations of a program and of the actions that leave them.
+pub(super) struct LocationAnalyses<'a> {
+    /// What each action reads and writes.
+    pub table: &'a AccessTable<'a>,
+    /// The actions that are local to their processes.
+    pub local: &'a LocalActions<'a>,
+    /// The actions that leave each location.
+    pub leaving: &'a ActionsByLocation,
+    /// The loops that surely end.
+    pub loops: &'a LoopAnalysis<'a>,
+}
+
 /// The locations that are passed through, so many of each loop that it is not passed through whole, unless it surely ends;
 /// and the loops that are.
 pub(super) fn find(
-    (table, local): (&AccessTable<'_>, &LocalActions<'_>),
-    (leaving, loops): (&ActionsByLocation, &LoopAnalysis<'_>),
+    analyses: &LocationAnalyses<'_>,
     written: &Interp,
     budget: &AnalysisBudget,
 ) -> Result<(TransientLocations, Vec<TerminatingLoop>), BudgetExceeded> {
+    let &LocationAnalyses { table, local, leaving, loops } = analyses;
     let program = table.program();
     let (mut all, mut rings) = (TransientLocations::new(), Vec::new());
     for (id, process) in program.processes.iter() {
         if process.life.provided.is_some() || process.life.priority.is_some() {
             continue;
         }
-        let mut ways = TransientLocationSearch::new((program, id), leaving, loops);
+        let mut ways = TransientLocationSearch::new(program, id, leaving, loops);
         // The first of a loop is most often where it is come to from elsewhere: it is tried last.
         for at in process.locations.keys().rev() {
             budget.work(EACH_LOCATION)?;
             let is_free = is_unmarked(&process.locations[at])
                 && is_local_location(program, local, ways.from(at))
-                && is_always_enabled(table, written, (id, at), ways.from(at));
+                && is_always_enabled(table, written, id, at, ways.from(at));
             if is_free {
                 // Where all goes on from there, and how many ways there are then, is found again.
                 budget.work(EACH_WALKED * process.locations.len() as u64)?;
@@ -87,7 +99,8 @@ struct TransientLocationSearch<'p> {
 
 impl<'p> TransientLocationSearch<'p> {
     fn new(
-        (program, process): (&'p Program, ProcessId),
+        program: &'p Program,
+        process: ProcessId,
         leaving: &'p ActionsByLocation,
         loops: &'p LoopAnalysis<'p>,
     ) -> TransientLocationSearch<'p> {

@@ -124,7 +124,7 @@ impl ChainRunner<'_, '_> {
             let ActiveChains { now, after, leads, .. } = running;
             after.clear();
             leads.clear();
-            self.step(now, (after, leads), room)?;
+            self.step(now, after, leads, room)?;
             if !stop_request::is_requested() {
                 passed += self.advance(states, running, room)?;
             }
@@ -181,7 +181,7 @@ impl ChainRunner<'_, '_> {
         let mut way = vec![start.to_vec()];
         while let Some(at) = way.last().filter(|it| **it != end) {
             let (mut after, mut leads) = (Vec::new(), Vec::new());
-            self.step(at, (&mut after, &mut leads), room)?;
+            self.step(at, &mut after, &mut leads, room)?;
             if stop_request::is_requested() {
                 break;
             }
@@ -197,7 +197,7 @@ impl ChainRunner<'_, '_> {
         let mut next = |at: &mut Vec<u8>, room: &mut ChainBuffers| {
             after.clear();
             leads.clear();
-            self.step(at, (&mut after, &mut leads), room)?;
+            self.step(at, &mut after, &mut leads, room)?;
             at.copy_from_slice(&after);
             Result::Ok(())
         };
@@ -222,7 +222,8 @@ impl ChainRunner<'_, '_> {
     fn step(
         self,
         states: &[u8],
-        (after, leads): (&mut Vec<u8>, &mut Vec<bool>),
+        after: &mut Vec<u8>,
+        leads: &mut Vec<bool>,
         room: &mut ChainBuffers,
     ) -> Result<()> {
         let (width, first) = (self.width, leads.len());
@@ -262,8 +263,8 @@ impl ChainRunner<'_, '_> {
                 leads.push(false);
                 return Ok(());
             }
-            self.step(one, (after, leads), room)?;
-            return self.step(other, (after, leads), room);
+            self.step(one, after, leads, room)?;
+            return self.step(other, after, leads, room);
         }
         taken.merge(more);
         for (&at, successor) in at.iter().zip(split_by_ends(successors, ends)) {

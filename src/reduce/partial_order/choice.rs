@@ -9,7 +9,7 @@ use super::multi_stubborn::{MultiStubbornSearch, SEVERAL_MAX};
 use super::processes::ProcessSetChoice;
 use super::relation::MemberRelation;
 use super::state_facts::EnabledSetFacts;
-use super::stubborn::StubbornClosure;
+use super::stubborn::{ClosureRules, StubbornClosure};
 use crate::analysis::bit_sets::{self, BitMatrix};
 
 /// In the number of a key: it is about what has to be taken besides.
@@ -68,6 +68,25 @@ struct ClosedSetSearch {
     best: Vec<u64>,
 }
 
+/// What a closed set costs. Fewer enabled members come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct SetCost {
+    /// The enabled members that are expanded.
+    enabled: u32,
+    /// What may have to be re-expanded.
+    reexpanded: u32,
+}
+
+impl SetCost {
+    /// The cost of a set with so many enabled members of `all`, which are all expanded where re-expansion is due at once.
+    fn with_climb(climbs: bool, enabled: u32, all: u32) -> SetCost {
+        match climbs {
+            true => SetCost { enabled, reexpanded: 0 },
+            false => SetCost { enabled: all, reexpanded: enabled },
+        }
+    }
+}
+
 /// What is taken of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TransitionChoice<'r> {
@@ -94,7 +113,8 @@ impl TransitionChooser {
         number: u64,
         relation: MemberRelation,
         method: PartialOrderMethod,
-        (climbing, confluent): (Option<Vec<u64>>, Vec<u64>),
+        climbing: Option<Vec<u64>>,
+        confluent: Vec<u64>,
     ) -> TransitionChooser {
         let (processes, having) = match method {
             PartialOrderMethod::Stubborn
@@ -297,6 +317,11 @@ impl TransitionChooser {
         &room.rest
     }
 
+    /// The rules by which a set is closed, with the sets that members need now.
+    fn rules<'r>(&'r self, needs: &'r EnablingSets) -> ClosureRules<'r> {
+        ClosureRules { relation: &self.relation, asking: &self.asking, needs }
+    }
+
     fn compute_proviso_transitions(&self, room: &mut ChooserBuffers) {
         let ChooserBuffers { key, value, rest, sets, .. } = room;
         let chosen = &value[..self.words];
@@ -306,7 +331,7 @@ impl TransitionChooser {
         let seen = self.seen(key, enabled);
         needs.update(self.number, &self.relation, &self.asking, seen);
         closure.begin(&self.relation, seen, with);
-        closure.close((&self.relation, &self.asking), seen, needs, u32::MAX);
+        closure.close(self.rules(needs), seen, u32::MAX);
         for (at, word) in rest.iter_mut().enumerate() {
             *word = closure.set[at] & seen.enabled[at] & !chosen[at];
         }
@@ -366,11 +391,10 @@ impl TransitionChooser {
     ) {
         let ClosedSetSearch { needs, closure, best, .. } = sets;
         let climbing = self.climbing.as_deref();
-        let further =
-            MultiStubbornSearch { relation: &self.relation, asking: &self.asking, climbing };
         several.fill(0);
         needs.update(self.number, &self.relation, &self.asking, seen);
-        further.find(seen, (needs, closure), (best, several));
+        let further = MultiStubbornSearch { rules: self.rules(needs), seen, climbing };
+        further.find(closure, best, several);
     }
 
     /// The set with the fewest enabled members, of the closures from each enabled member and one found by
@@ -380,39 +404,40 @@ impl TransitionChooser {
         let (relation, all) = (&self.relation, bit_sets::count(seen.enabled));
         let Some(having) = self.having.as_ref().filter(|_| all > 1) else { return };
         needs.update(self.number, relation, &self.asking, seen);
+        let rules = self.rules(needs);
         closure.forget(relation);
         // All that is enabled is the last choice.
-        let mut least = (all, u32::MAX);
+        let mut least = SetCost { enabled: all, reexpanded: u32::MAX };
         for seed in bit_sets::members(seen.enabled) {
             let most = self.most(least, all);
             if most == 0 {
                 return;
             }
             // As long as nothing less than all is found, nothing is there either.
-            if least.0 == all && bit_sets::has(drawing, seed) {
+            if least.enabled == all && bit_sets::has(drawing, seed) {
                 continue;
             }
             closure.begin_with(relation, seed);
-            if !closure.close((relation, &self.asking), seen, needs, most) {
+            if !closure.close(rules, seen, most) {
                 // What is made possible is chosen by what is there: from elsewhere it may be less, unless it
                 // was too much before.
-                if closure.enabled > least.0 || closure.has_avoided {
+                if closure.enabled > least.enabled || closure.has_avoided {
                     closure.avoid(seed);
                 }
                 continue;
             }
-            let cost = self.cost(seen, &closure.set, (closure.enabled, all));
+            let cost = self.cost(seen, &closure.set, closure.enabled, all);
             if cost < least {
                 least = cost;
                 best.clone_from(&closure.set);
             }
         }
-        if least.0 == 1 {
+        if least.enabled == 1 {
             return;
         }
         // Of sets that are as good otherwise, closures have fewer disabled members.
-        deletion.run(relation, having, seen, needs);
-        let cost = self.cost(seen, &deletion.set, (deletion.enabled, all));
+        deletion.run(rules, having, seen);
+        let cost = self.cost(seen, &deletion.set, deletion.enabled, all);
         if deletion.enabled < all && cost < least {
             best.clone_from(&deletion.set);
         }
@@ -420,27 +445,29 @@ impl TransitionChooser {
 
     /// What a set costs: enabled members above all; if they are as many, what may have to be taken up again.
     /// Where that is taken up at once it may be all of them.
-    fn cost(&self, seen: ObservedState, set: &[u64], (enabled, all): (u32, u32)) -> (u32, u32) {
+    fn cost(&self, seen: ObservedState, set: &[u64], enabled: u32, all: u32) -> SetCost {
         let is_good = bit_sets::is_subset(&self.relation.monitors, set);
-        let Some(climbing) = &self.climbing else { return (enabled, (!is_good).into()) };
+        let Some(climbing) = &self.climbing else {
+            return SetCost { enabled, reexpanded: (!is_good).into() };
+        };
         let words = climbing.iter().zip(set).zip(seen.enabled);
         if self.relation.shown.is_some() {
             let all_climb =
                 words.clone().all(|((climbing, set), enabled)| set & enabled & !climbing == 0);
             let fits = all_climb && !self.relation.intersects_visible(set, seen.enabled);
-            return if fits { (enabled, 0) } else { (all, enabled) };
+            return SetCost::with_climb(fits, enabled, all);
         }
         let climbs =
             words.fold(0, |any, ((climbing, set), enabled)| any | climbing & set & enabled);
-        if is_good || climbs != 0 { (enabled, 0) } else { (all, enabled) }
+        SetCost::with_climb(is_good || climbs != 0, enabled, all)
     }
 
     /// The most enabled members that a closure may have to cost less than the least so far.
-    fn most(&self, (least, besides): (u32, u32), all: u32) -> u32 {
+    fn most(&self, least: SetCost, all: u32) -> u32 {
         match self.climbing {
-            _ if least == all => all - 1,
-            None if besides > 0 => least,
-            _ => least - 1,
+            _ if least.enabled == all => all - 1,
+            None if least.reexpanded > 0 => least.enabled,
+            _ => least.enabled - 1,
         }
     }
 }
@@ -449,6 +476,7 @@ impl TransitionChooser {
 mod tests {
     use super::*;
     use crate::analysis::access::AccessTable;
+    use crate::analysis::dependence::ProgramDependence;
     use crate::budget::AnalysisBudget;
     use crate::exec::{Interp, SelectiveStateSpace};
     use crate::front::{Language, Options};
@@ -520,7 +548,8 @@ mod tests {
     fn chooser(interp: &Interp, method: PartialOrderMethod, number: u64) -> TransitionChooser {
         let table = AccessTable::new(interp.program(), interp.layout()).unwrap();
         let dependence = dependence(&table, &AnalysisBudget::largest()).unwrap();
-        let related = (&dependence, &dependence.matrix(&AnalysisBudget::largest()).unwrap());
+        let matrix = dependence.matrix(&AnalysisBudget::largest()).unwrap();
+        let related = ProgramDependence { relation: &dependence, matrix: &matrix };
         let aims = VerificationGoal::default();
         let relation = MemberRelation::new(
             interp,
@@ -530,7 +559,7 @@ mod tests {
             &AnalysisBudget::largest(),
         )
         .unwrap();
-        TransitionChooser::new(number, relation, method, (None, Vec::new()))
+        TransitionChooser::new(number, relation, method, None, Vec::new())
     }
 
     /// What is taken of a state, and what besides, told without what was found out for any other state, and by

@@ -8,6 +8,7 @@
 
 use super::enabling_sets::{EnablingSets, ObservedState};
 use super::relation::MemberRelation;
+use super::stubborn::ClosureRules;
 use crate::analysis::bit_sets::{self, BitMatrix};
 
 /// Of each member the numbers of the sets that are pointed to and have it.
@@ -49,13 +50,8 @@ impl ContainingSets {
 impl DeletionSearch {
     /// Makes the set one that is closed, has enabled members, and loses them all if any of them goes. `enabling_sets`
     /// have looked at the state.
-    pub fn run(
-        &mut self,
-        relation: &MemberRelation,
-        having: &ContainingSets,
-        seen: ObservedState,
-        needs: &EnablingSets,
-    ) {
+    pub fn run(&mut self, rules: ClosureRules<'_>, having: &ContainingSets, seen: ObservedState) {
+        let ClosureRules { relation, needs, .. } = rules;
         self.set.clear();
         self.set.resize(seen.enabled.len(), 0);
         (0..relation.waits.len()).for_each(|it| bit_sets::insert(&mut self.set, it));
@@ -72,7 +68,7 @@ impl DeletionSearch {
             self.before.1.clone_from(&self.broken);
             self.before.2.clone_from(&self.left);
             let enabled = self.enabled;
-            self.take_out(relation, (having, needs), seen, member);
+            self.take_out(rules, having, seen, member);
             if self.enabled == 0 {
                 self.enabled = enabled;
                 self.set.clone_from(&self.before.0);
@@ -94,11 +90,12 @@ impl DeletionSearch {
 
     fn take_out(
         &mut self,
-        relation: &MemberRelation,
-        (having, needs): (&ContainingSets, &EnablingSets),
+        rules: ClosureRules<'_>,
+        having: &ContainingSets,
         seen: ObservedState,
         member: usize,
     ) {
+        let ClosureRules { relation, needs, .. } = rules;
         self.open.clear();
         self.remove(member, seen);
         // Without any it is of no use.

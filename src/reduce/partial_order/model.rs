@@ -7,7 +7,7 @@ use super::choice::TransitionChoice;
 use super::program_chooser::ProgramChooser;
 use crate::analysis::bit_sets;
 use crate::analysis::instances::InstanceSets;
-use crate::exec::{SelectiveStateSpace, split_by_ends};
+use crate::exec::{GroupedSuccessors, SelectiveStateSpace, split_by_ends};
 use crate::model::{
     ActionCounts, ActionId, Capabilities, ObligationSink, PostponingStateSpace, Result, Simulation,
     StateSpace, SuccessorSink, SystemDescription, Violation, any_bits, stop_request,
@@ -32,8 +32,7 @@ struct ExpansionBuffers {
     together: SimultaneousSets,
     /// The states of a block whose successors are looked at.
     partial: Vec<PartialExpansion>,
-    successors: Vec<u8>,
-    ends: Vec<u64>,
+    successors: GroupedSuccessors,
     /// How many states of the block put steps off.
     put_off: u64,
     chains: ChainBuffers,
@@ -71,8 +70,7 @@ impl<'m> PartialOrderModel<'m> {
             chosen: self.selective.instances().sets(),
             together: SimultaneousSets::default(),
             partial: Vec::new(),
-            successors: Vec::new(),
-            ends: Vec::new(),
+            successors: GroupedSuccessors::default(),
             put_off: 0,
             chains: ChainBuffers::new(self.chains()),
             reached: Vec::new(),
@@ -159,25 +157,26 @@ impl<'m> PartialOrderModel<'m> {
         work: &mut ExpansionBuffers,
     ) {
         let width = self.model.width();
-        let ExpansionBuffers { enabled, chosen, together, partial, successors, ends, .. } = work;
+        let ExpansionBuffers { enabled, chosen, together, partial, successors, .. } = work;
         let are_taken = match self.takes_several() {
-            true => self.steps().expand(states, together, (successors, ends), out),
-            false => self.take(states, chosen, successors, ends, out),
+            true => self.steps().expand(states, together, successors, out),
+            false => self.take(states, chosen, successors, out),
         };
         if !are_taken {
             return;
         }
         let ExpansionBuffers { put_off, reached, chains, .. } = work;
-        if !self.follow_chains(successors, reached, chains, out) {
+        if !self.follow_chains(&successors.states, reached, chains, out) {
             return;
         }
         let runs_on = self.choosers.runs_chains();
         let mut besides = self.selective.instances().sets();
         besides.clear(enabled.len());
         let mut is_any = false;
-        let all_after: Vec<&[u8]> = split_by_ends(successors, ends).collect();
+        let all_after: Vec<&[u8]> = successors.groups().collect();
+        let GroupedSuccessors { states: direct, ends } = &*successors;
         let all_reached: Vec<&[u8]> =
-            split_by_ends(if runs_on { reached } else { successors }, ends).collect();
+            split_by_ends(if runs_on { reached } else { direct }, ends).collect();
         for &PartialExpansion { at, is_good } in partial.iter() {
             let state = &states[at * width..][..width];
             let (mut after, ends) =
@@ -203,8 +202,8 @@ impl<'m> PartialOrderModel<'m> {
         }
         if is_any && !runs_on {
             self.selective.expand_chosen(states, &besides, out);
-        } else if is_any && self.take(states, &besides, successors, ends, out) {
-            self.follow_chains(successors, reached, chains, out);
+        } else if is_any && self.take(states, &besides, successors, out) {
+            self.follow_chains(&successors.states, reached, chains, out);
         }
     }
 
@@ -213,10 +212,10 @@ impl<'m> PartialOrderModel<'m> {
         &self,
         states: &[u8],
         chosen: &InstanceSets,
-        successors: &mut Vec<u8>,
-        ends: &mut Vec<u64>,
+        successors: &mut GroupedSuccessors,
         out: &mut SuccessorSink,
     ) -> bool {
+        let GroupedSuccessors { states: successors, ends } = successors;
         successors.clear();
         let run = |out: &mut SuccessorSink| {
             self.selective.expand_chosen_with_ends(states, chosen, ends, out)

@@ -1,10 +1,8 @@
 //! More than one stubborn set of a state, so that one step of each is taken together
 //! ([`simultaneous`](crate::reduce::simultaneous)).
 
-use super::enabling_sets::{EnablingSets, ObservedState};
-use super::fact_dependence::FactDependence;
-use super::relation::MemberRelation;
-use super::stubborn::StubbornClosure;
+use super::enabling_sets::ObservedState;
+use super::stubborn::{ClosureRules, StubbornClosure};
 use crate::analysis::bit_sets;
 
 /// So many ways together are taken at most of a state; if the first set alone has more, it stays alone.
@@ -15,8 +13,9 @@ pub(super) const SEVERAL_MAX: usize = WAYS_MAX.ilog2() as usize;
 
 /// Finds the sets that are taken of a state beside a first one.
 pub(super) struct MultiStubbornSearch<'f> {
-    pub relation: &'f MemberRelation,
-    pub asking: &'f FactDependence,
+    pub rules: ClosureRules<'f>,
+    /// The state.
+    pub seen: ObservedState<'f>,
     /// The instances whose steps climb, if something put off is taken up where none does.
     pub climbing: Option<&'f [u64]>,
 }
@@ -34,23 +33,19 @@ struct StubbornSetList<'f> {
 impl MultiStubbornSearch<'_> {
     /// Adds to `all`, the members of a closed set, those of others, whose enabled members are none of those of the sets
     /// before. Gives in `several`, which begins empty, the enabled members of each set that has more than one.
-    pub fn find(
-        &self,
-        seen: ObservedState,
-        (needs, closure): (&EnablingSets, &mut StubbornClosure),
-        (all, several): (&mut [u64], &mut [u64]),
-    ) {
+    pub fn find(&self, closure: &mut StubbornClosure, all: &mut [u64], several: &mut [u64]) {
+        let MultiStubbornSearch { rules: ClosureRules { relation, .. }, seen, .. } = *self;
         let first: Vec<u64> = all.iter().zip(seen.enabled).map(|(set, it)| set & it).collect();
         let mut found = StubbornSetList { all, several, count: 0, ways: 1 };
         found.note(&first);
-        closure.forget(self.relation);
+        closure.forget(relation);
         bit_sets::members(&first).for_each(|it| closure.avoid(it));
         // Sets of one cost nothing, and so come before others.
         for most in [1, WAYS_MAX] {
             for seed in bit_sets::members(seen.enabled) {
                 let most = most.min(WAYS_MAX / found.ways.max(1));
                 if most > 0 && !bit_sets::has(found.all, seed) {
-                    self.try_from(seed, (seen, most), (needs, closure), &mut found);
+                    self.try_from(seed, most, closure, &mut found);
                 }
             }
         }
@@ -60,12 +55,13 @@ impl MultiStubbornSearch<'_> {
     fn try_from(
         &self,
         seed: usize,
-        (seen, most): (ObservedState, u32),
-        (needs, closure): (&EnablingSets, &mut StubbornClosure),
+        most: u32,
+        closure: &mut StubbornClosure,
         found: &mut StubbornSetList<'_>,
     ) {
-        closure.begin_with(self.relation, seed);
-        if !closure.close((self.relation, self.asking), seen, needs, most) {
+        let MultiStubbornSearch { rules: rules @ ClosureRules { relation, .. }, seen, .. } = *self;
+        closure.begin_with(relation, seed);
+        if !closure.close(rules, seen, most) {
             return;
         }
         let enabled: Vec<u64> =
@@ -74,7 +70,7 @@ impl MultiStubbornSearch<'_> {
         let climbs = self.climbing.is_none_or(|climbing| bit_sets::is_subset(&enabled, climbing));
         let has_all = || {
             let both = closure.set.iter().zip(&*found.all).map(|(one, other)| one | other);
-            self.relation.monitors.iter().zip(both).all(|(monitors, both)| monitors & !both == 0)
+            relation.monitors.iter().zip(both).all(|(monitors, both)| monitors & !both == 0)
         };
         if climbs || has_all() {
             bit_sets::extend(found.all, &closure.set);

@@ -8,7 +8,7 @@ use super::static_proviso::StaticOrder;
 use super::{CONFLUENCE, CycleProviso, PartialOrderMethod, PartialOrderStrategy};
 use crate::analysis::access::AccessTable;
 use crate::analysis::bit_sets::{self, BitMatrix};
-use crate::analysis::dependence::DependenceRelation;
+use crate::analysis::dependence::{DependenceRelation, ProgramDependence};
 use crate::analysis::ranges::ranges;
 use crate::budget::AnalysisSupervisor;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
@@ -97,7 +97,7 @@ impl<'m> ProgramChooser<'m> {
     ) -> Result<ProgramChooser<'m>, NotApplied> {
         let (program, layout) = (interp.program(), interp.layout());
         let (ranges, none) = (ranges(program), FrozenConfiguration::new());
-        let table = table(interp, (ranges.clone(), none))?;
+        let table = table(interp, ranges.clone(), none)?;
         let dependence = dependence(&table, budget)?;
         let aims = goal(interp, &dependence, way, sought)?;
         refuse_chains_of_several(way)?;
@@ -108,7 +108,7 @@ impl<'m> ProgramChooser<'m> {
         };
         let way = PartialOrderStrategy { proviso, ..way };
         let matrix = dependence.matrix(budget)?;
-        let related = (&dependence, &matrix);
+        let related = ProgramDependence { relation: &dependence, matrix: &matrix };
         let conditional = way.method.is_conditional();
         let relation = MemberRelation::new(interp, related, &aims, conditional, budget)?;
         if aims.claim == Some(StutterDependence::ByCount) && relation.has_several_monitors() {
@@ -132,7 +132,7 @@ impl<'m> ProgramChooser<'m> {
         let ascent = (puts_off && way.proviso.orders_states())
             .then(|| StaticOrder::new(&dependence, &relation));
         let climbing = ascent.as_ref().map(|it| it.climbing.clone());
-        let base = Arc::new(TransitionChooser::new(0, relation, way.method, (climbing, confluent)));
+        let base = Arc::new(TransitionChooser::new(0, relation, way.method, climbing, confluent));
         let (fixed, made) = (FrozenParameters::new(program, layout), Mutex::default());
         let sleep_sets = sleep_sets.map(Arc::new);
         let looked = AtomicU64::default();
@@ -326,8 +326,8 @@ impl<'m> ProgramChooser<'m> {
             made.bytes = 0;
         }
         made.count += 1;
-        let known = (self.ranges.clone(), configuration.clone());
-        let chooser = match self.chooser(made.count, known) {
+        let made_now = self.chooser(made.count, self.ranges.clone(), configuration.clone());
+        let chooser = match made_now {
             // What comes of this state is dropped.
             Err(NotApplied::Exceeded(BudgetExceeded::Stopped)) => return self.base.clone(),
             Err(_) => self.base.clone(),
@@ -345,13 +345,15 @@ impl<'m> ProgramChooser<'m> {
     fn chooser(
         &self,
         number: u64,
-        known: (Option<ValueRanges>, FrozenConfiguration),
+        ranges: Option<ValueRanges>,
+        fixed: FrozenConfiguration,
     ) -> Result<TransitionChooser, NotApplied> {
         // That of all states was no smaller, and had a budget.
         let budget = AnalysisBudget::largest_watched(&StopSupervisor);
-        let table = table(self.interp, known)?;
+        let table = table(self.interp, ranges, fixed)?;
         let (method, dependence) = (self.way.method, dependence(&table, &budget)?);
-        let related = (&dependence, &dependence.matrix(&budget)?);
+        let matrix = dependence.matrix(&budget)?;
+        let related = ProgramDependence { relation: &dependence, matrix: &matrix };
         let conditional = method.is_conditional();
         let relation = MemberRelation::new(self.interp, related, &self.aims, conditional, &budget)?;
         let climbing = self.ascent.as_ref().map(|it| it.climbing.clone());
@@ -359,7 +361,7 @@ impl<'m> ProgramChooser<'m> {
             true => confluent(self.interp, related, &relation.visible(), &budget)?,
             false => Vec::new(),
         };
-        Ok(TransitionChooser::new(number, relation, method, (climbing, confluent)))
+        Ok(TransitionChooser::new(number, relation, method, climbing, confluent))
     }
 }
 
@@ -424,7 +426,8 @@ fn of_runs(
 /// What is known of the steps from states on in which what is fixed never changes.
 fn table(
     interp: &Interp,
-    (ranges, fixed): (Option<ValueRanges>, FrozenConfiguration),
+    ranges: Option<ValueRanges>,
+    fixed: FrozenConfiguration,
 ) -> Result<AccessTable<'_>, NotApplied> {
     let (program, layout) = (interp.program(), interp.layout());
     AccessTable::with_fixed_cells(program, layout, ranges, fixed).map_err(NotApplied::from)

@@ -9,7 +9,7 @@ use super::facts::{self, FactCollector};
 use super::tables::FactReader;
 use crate::analysis::access::{AccessTable, ConjunctCondition, GuardConjunct, LocationChange};
 use crate::analysis::bit_sets::{self, BitMatrix, BitSetInterner};
-use crate::analysis::dependence::{DependenceMatrix, DependenceRelation};
+use crate::analysis::dependence::{DependenceMatrix, DependenceRelation, ProgramDependence};
 use crate::analysis::instances::{ActionInstance, InstanceId};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::Interp;
@@ -131,11 +131,12 @@ impl MemberRelation {
     /// constant one or the conditional one.
     pub fn new(
         interp: &Interp,
-        (dependence, matrix): (&DependenceRelation, &DependenceMatrix),
+        related: ProgramDependence<'_>,
         aims: &VerificationGoal,
         conditional: bool,
         budget: &AnalysisBudget,
     ) -> Result<MemberRelation, BudgetExceeded> {
+        let dependence = related.relation;
         let (table, program) = (dependence.table(), interp.program());
         let watched = watched(program, aims);
         let instances = table.instances().count() as usize;
@@ -144,8 +145,7 @@ impl MemberRelation {
         // A set for each member, one of the conditions that it waits for, and those that are kept once.
         let words = bit_sets::words_of(members);
         budget.hold(2 * members * words * size_of::<u64>())?;
-        let mut building =
-            RelationBuilder::new((interp, of_configuration), (dependence, matrix), members);
+        let mut building = RelationBuilder::new(interp, of_configuration, related, members);
         let mut waits = Vec::new();
         let (dependent, sometimes) =
             (building.dependent(conditional), building.sometimes(conditional));
@@ -324,10 +324,12 @@ struct RelationBuilder<'b> {
 
 impl<'b> RelationBuilder<'b> {
     fn new(
-        (interp, of_configuration): (&'b Interp, bool),
-        (dependence, matrix): (&'b DependenceRelation<'b>, &'b DependenceMatrix),
+        interp: &'b Interp,
+        of_configuration: bool,
+        related: ProgramDependence<'b>,
         members: usize,
     ) -> RelationBuilder<'b> {
+        let ProgramDependence { relation: dependence, matrix } = related;
         RelationBuilder {
             program: interp.program(),
             dependence,

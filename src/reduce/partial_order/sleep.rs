@@ -7,7 +7,7 @@
 
 use super::blocks::in_blocks;
 use super::program_chooser::{ConfigurationBuffers, ProgramChooser};
-use super::sleep_sets::SleepSets;
+use super::sleep_sets::{EarlierInstances, SleepSets};
 use super::{PartialOrderMethod, PartialOrderModel};
 use crate::analysis::bit_sets;
 use crate::analysis::instances::InstanceSets;
@@ -140,7 +140,8 @@ impl<'m> SleepSetReducedModel<'m> {
                 pair.resize(width + self.sets.value_bytes, 0);
                 let (instance, value) = (instance.index(), &mut pair[width..]);
                 let row = dependent.row(instance);
-                self.sets.write_value(instance, row, asleep.words(at), taken.words(at), value);
+                let earlier = EarlierInstances { asleep: asleep.words(at), taken: taken.words(at) };
+                self.sets.write_value(instance, row, earlier, value);
                 out.candidate(pair);
             }
         }

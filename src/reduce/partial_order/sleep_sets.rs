@@ -19,6 +19,15 @@ pub(super) struct SleepSets {
     pub value_bytes: usize,
 }
 
+/// The instances before one, in a state.
+#[derive(Clone, Copy)]
+pub(super) struct EarlierInstances<'s> {
+    /// Those that are asleep.
+    pub asleep: &'s [u64],
+    /// Those that are taken.
+    pub taken: &'s [u64],
+}
+
 impl SleepSets {
     /// Those of a program with so many instances, or why there are none.
     pub fn of(matrix: &DependenceMatrix, count: usize) -> Result<SleepSets, NotApplied> {
@@ -50,10 +59,10 @@ impl SleepSets {
         &self,
         instance: usize,
         dependent: &[u64],
-        asleep: &[u64],
-        taken: &[u64],
+        earlier: EarlierInstances<'_>,
         value: &mut [u8],
     ) {
+        let EarlierInstances { asleep, taken } = earlier;
         value.fill(0);
         let own = instance / bit_sets::WORD_BITS;
         for (at, (asleep, taken)) in asleep.iter().zip(taken).enumerate() {

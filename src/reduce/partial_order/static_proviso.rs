@@ -273,6 +273,7 @@ fn on_cycles(edges: &[ControlEdge]) -> Vec<BTreeSet<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::dependence::ProgramDependence;
     use crate::budget::AnalysisBudget;
     use crate::exec::Interp;
     use crate::front::{Language, Options};
@@ -294,7 +295,8 @@ mod tests {
         let (program, layout) = (interp.program(), interp.layout());
         let table = AccessTable::new(program, layout).unwrap();
         let dependence = dependence(&table, &AnalysisBudget::largest()).unwrap();
-        let related = (&dependence, &dependence.matrix(&AnalysisBudget::largest()).unwrap());
+        let matrix = dependence.matrix(&AnalysisBudget::largest()).unwrap();
+        let related = ProgramDependence { relation: &dependence, matrix: &matrix };
         let relation = MemberRelation::new(
             interp,
             related,

@@ -14,6 +14,17 @@ use super::fact_dependence::FactDependence;
 use super::relation::MemberRelation;
 use crate::analysis::bit_sets;
 
+/// The rules by which a set is closed in a state.
+#[derive(Clone, Copy)]
+pub(super) struct ClosureRules<'r> {
+    /// What depends on what.
+    pub relation: &'r MemberRelation,
+    /// Which facts about the state each member asks for.
+    pub asking: &'r FactDependence,
+    /// The sets that each member needs in the state.
+    pub needs: &'r EnablingSets,
+}
+
 /// Room for closures.
 #[derive(Debug, Default)]
 pub(super) struct StubbornClosure {
@@ -83,42 +94,25 @@ impl StubbornClosure {
 
     /// Closes the set; gives up, with `false`, as soon as it has more than `most` enabled members or one
     /// that is avoided. `enabling_sets` have looked at the state.
-    pub fn close(
-        &mut self,
-        of: (&MemberRelation, &FactDependence),
-        seen: ObservedState,
-        needs: &EnablingSets,
-        most: u32,
-    ) -> bool {
+    pub fn close(&mut self, rules: ClosureRules<'_>, seen: ObservedState, most: u32) -> bool {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("popcnt") {
             // SAFETY: the processor has the instruction, which is all that is asked of it.
-            return unsafe { self.close_counting(of, seen, needs, most) };
+            return unsafe { self.close_counting(rules, seen, most) };
         }
-        self.close_anyhow(of, seen, needs, most)
+        self.close_anyhow(rules, seen, most)
     }
 
     /// The same where a processor counts members by an instruction.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "popcnt")]
-    fn close_counting(
-        &mut self,
-        of: (&MemberRelation, &FactDependence),
-        seen: ObservedState,
-        needs: &EnablingSets,
-        most: u32,
-    ) -> bool {
-        self.close_anyhow(of, seen, needs, most)
+    fn close_counting(&mut self, rules: ClosureRules<'_>, seen: ObservedState, most: u32) -> bool {
+        self.close_anyhow(rules, seen, most)
     }
 
     #[inline(always)]
-    fn close_anyhow(
-        &mut self,
-        (relation, asking): (&MemberRelation, &FactDependence),
-        seen: ObservedState,
-        needs: &EnablingSets,
-        most: u32,
-    ) -> bool {
+    fn close_anyhow(&mut self, rules: ClosureRules<'_>, seen: ObservedState, most: u32) -> bool {
+        let ClosureRules { relation, asking, needs } = rules;
         while let Some(member) = self.open.pop() {
             self.looked += 1;
             if bit_sets::has(seen.enabled, member) {

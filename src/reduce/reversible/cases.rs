@@ -172,7 +172,7 @@ impl CaseMatcher {
             self.words.iter().for_each(|it| put(state, it.at, it.mask, it.after));
             for (bag, it) in &self.counted {
                 let Some(added) = &it.added else { continue };
-                bag.fill(bag.size(state, layout), 1, added, state, layout);
+                bag.insert(bag.size(state, layout), added, state, layout);
                 sort(bag.at, state);
             }
         }
@@ -197,7 +197,7 @@ impl CaseMatcher {
             for (bag, it) in &self.counted {
                 let Some(added) = &it.added else { continue };
                 if let Some(position) = bag.find(added, state, layout) {
-                    bag.fill(position, 0, &vec![0; added.len()], state, layout);
+                    bag.remove(position, added.len(), state, layout);
                     sort(bag.at, state);
                 }
             }
@@ -226,10 +226,17 @@ impl MatchedMultiset {
         (0..self.size(state, layout)).find(is_it)
     }
 
-    fn fill(&self, at: u32, there: u32, element: &[u32], state: &mut [u8], layout: &Layout) {
-        layout.set_code(state, CellId(self.first(at)), there);
-        let cells = (self.first(at) + 1..).map(CellId);
+    /// Writes an element, by the codes of its cells, at a position.
+    fn insert(&self, position: u32, element: &[u32], state: &mut [u8], layout: &Layout) {
+        layout.set_code(state, CellId(self.first(position)), 1);
+        let cells = (self.first(position) + 1..).map(CellId);
         element.iter().zip(cells).for_each(|(&code, cell)| layout.set_code(state, cell, code));
+    }
+
+    /// Removes the element of so many cells at a position.
+    fn remove(&self, position: u32, cells: usize, state: &mut [u8], layout: &Layout) {
+        let all = (self.first(position)..).map(CellId).take(1 + cells);
+        all.for_each(|cell| layout.set_code(state, cell, 0));
     }
 }
 

@@ -67,7 +67,7 @@ fn commuting_cases(
         met.round += 1;
         // Those kept come first, so each pair is looked at once.
         for other in all.meeting(at).filter(|&it| it < at && met.is_new(it)) {
-            pairs.compare(&all, (at, other), new.start, budget)?;
+            pairs.compare(&all, CasePair { case: at, other }, new.start, budget)?;
         }
     }
     // Whether two cases commute may depend on two others: without these they are looked at again.
@@ -75,9 +75,9 @@ fn commuting_cases(
         let lost = std::mem::take(&mut pairs.lost);
         lost.iter().for_each(|&it| all.is_left[it] = false);
         for gone in lost {
-            for (at, other) in std::mem::take(&mut pairs.depending[gone]) {
-                let pair = (at as usize, other as usize);
-                if all.is_left[pair.0] && all.is_left[pair.1] {
+            for (case, other) in std::mem::take(&mut pairs.depending[gone]) {
+                let pair = CasePair { case: case as usize, other: other as usize };
+                if all.is_left[pair.case] && all.is_left[pair.other] {
                     pairs.compare(&all, pair, new.start, budget)?;
                 }
             }
@@ -136,6 +136,13 @@ enum InverseCommutation {
     With(usize, usize),
 }
 
+/// Two cases, by their numbers.
+#[derive(Clone, Copy)]
+struct CasePair {
+    case: usize,
+    other: usize,
+}
+
 /// What pairs of cases have come to.
 struct CasePairs {
     /// For each case the pairs that go together as long as it is left.
@@ -151,22 +158,23 @@ impl CasePairs {
     fn compare(
         &mut self,
         all: &InverseCases<'_>,
-        (at, other): (usize, usize),
+        pair: CasePair,
         new: usize,
         budget: &AnalysisBudget,
     ) -> Result<(), BudgetExceeded> {
+        let CasePair { case, other } = pair;
         budget.work(EACH_PAIR)?;
         let is_known = |it: usize| it < new || self.lost.contains(&it);
-        if is_known(at) && is_known(other) {
+        if is_known(case) && is_known(other) {
             return Ok(());
         }
-        match all.commute(at, other, budget)? {
+        match all.commute(case, other, budget)? {
             InverseCommutation::Always => {}
             InverseCommutation::Never => {
-                self.lost.extend([at, other].into_iter().filter(|&it| it >= new))
+                self.lost.extend([case, other].into_iter().filter(|&it| it >= new))
             }
             InverseCommutation::With(one, two) => {
-                let pair = (at as u32, other as u32);
+                let pair = (case as u32, other as u32);
                 let bytes = 2 * size_of_val(&pair);
                 budget.hold(bytes)?;
                 self.held += bytes;

@@ -42,6 +42,14 @@ struct PartialState {
     sizes: BTreeMap<usize, u32>,
 }
 
+/// An instance of one action, with the values of its parameters.
+#[derive(Clone, Copy)]
+struct SingleInstance<'v> {
+    number: InstanceId,
+    side: InstanceSide,
+    values: &'v [i64],
+}
+
 /// Where a cell of a state is.
 #[derive(Clone, Copy)]
 enum CellRole {
@@ -110,7 +118,8 @@ impl<'a> CaseFinder<'a> {
         if self.is_rendezvous(side) {
             return Ok(Vec::new());
         }
-        let values = instances.values(side);
+        let values = &instances.values(side)[..];
+        let instance = SingleInstance { number, side, values };
         let (mut open, mut found, mut tries) = (vec![PartialState::default()], Vec::new(), 0);
         while let Some(assumed) = open.pop() {
             tries += 1;
@@ -121,11 +130,11 @@ impl<'a> CaseFinder<'a> {
             // Where a case is found all cells are looked at.
             budget.work(EACH_TRY + u64::from(self.recorder.layout().state_cells))?;
             let state = self.state(&assumed, 0);
-            let (came, reads) = self.recorder.take(side, &values, &state);
+            let (came, reads) = self.recorder.take(side, values, &state);
             let unknown = reads.iter().find(|&&cell| !self.is_known(&assumed, cell));
             match unknown {
                 Some(&cell) => self.split(&assumed, cell, &mut open),
-                None => found.extend(self.case(number, side, &assumed, (&values, came))),
+                None => found.extend(self.case(instance, &assumed, came)),
             }
         }
         Ok(joined(found))
@@ -218,11 +227,11 @@ impl<'a> CaseFinder<'a> {
     /// The case of an instance where all that it looks at is known, if it leads on to states that are searched.
     fn case(
         &self,
-        number: InstanceId,
-        side: InstanceSide,
+        instance: SingleInstance<'_>,
         assumed: &PartialState,
-        (values, came): (&[i64], InstanceOutcome),
+        came: InstanceOutcome,
     ) -> Option<ReversibleCase> {
+        let SingleInstance { number, side, values } = instance;
         let InstanceOutcome::State(one) = came else { return None };
         let filled = self.state(assumed, 1);
         let (InstanceOutcome::State(other), _) = self.recorder.take(side, values, &filled) else {

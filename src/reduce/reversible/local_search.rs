@@ -17,6 +17,12 @@ pub(super) struct CaseExecutor<'m> {
     digest: [u8; 32],
 }
 
+/// How a case is applied to a state: whether it may be, by its head, and what it makes of the state.
+struct CaseApplication<M, A> {
+    may_apply: M,
+    apply: A,
+}
+
 /// The states met from one progenitor are too many.
 pub(super) struct TooManyStates;
 
@@ -47,7 +53,8 @@ impl<'m> CaseExecutor<'m> {
         work: &mut [u8],
         visit: impl FnMut(&[u8]) -> bool,
     ) {
-        self.each(state, work, (CaseWord::is_before, CaseMatcher::take), visit);
+        let way = CaseApplication { may_apply: CaseWord::is_before, apply: CaseMatcher::take };
+        self.each(state, work, way, visit);
     }
 
     /// Tells `visit` the state before each case that may have led to a state, until it has enough.
@@ -57,17 +64,18 @@ impl<'m> CaseExecutor<'m> {
         work: &mut [u8],
         visit: impl FnMut(&[u8]) -> bool,
     ) {
-        self.each(state, work, (CaseWord::is_after, CaseMatcher::undo), visit);
+        let way = CaseApplication { may_apply: CaseWord::is_after, apply: CaseMatcher::undo };
+        self.each(state, work, way, visit);
     }
 
     fn each(
         &self,
         state: &[u8],
         work: &mut [u8],
-        (may, run): (
+        way: CaseApplication<
             impl Fn(&CaseWord, &[u8]) -> bool,
             impl Fn(&CaseMatcher, &mut [u8], &crate::ir::Layout, &dyn Fn(usize, &mut [u8])) -> bool,
-        ),
+        >,
         mut visit: impl FnMut(&[u8]) -> bool,
     ) {
         let layout = self.interp.layout();
@@ -76,7 +84,7 @@ impl<'m> CaseExecutor<'m> {
         };
         work[..state.len()].copy_from_slice(state);
         for (head, case) in self.heads.iter().zip(&self.cases) {
-            if may(head, work) && run(case, work, layout, &sort) {
+            if (way.may_apply)(head, work) && (way.apply)(case, work, layout, &sort) {
                 if visit(&work[..state.len()]) {
                     return;
                 }

@@ -4,8 +4,9 @@ use super::local_search::{CaseExecutor, LOCAL_BYTES_MAX, TooManyStates};
 use super::state_set::OrderedStateSet;
 use crate::exec::Interp;
 use crate::model::{
-    ActionCounts, ActionId, Capabilities, ExpansionOutcome, Finding, Findings, ModelError, Result,
-    Simulation, StateSpace, SuccessorSink, SystemDescription, Violation, any_bits, stop_request,
+    ActionCounts, ActionId, CandidateBatch, Capabilities, ExpansionOutcome, Finding, Findings,
+    ModelError, Result, Simulation, StateSpace, SuccessorSink, SystemDescription, Violation,
+    any_bits, stop_request,
 };
 use crate::reduce::buffer_pool::BufferPool;
 use std::sync::Arc;
@@ -74,11 +75,12 @@ impl<'m> ProgenitorModel<'m> {
 
     /// Expands all states that one stands for.
     fn search_from(&self, state: &[u8], room: &mut ProgenitorBuffers, out: &mut SuccessorSink) {
-        let ProgenitorBuffers { work, met, from, expanded, candidates } = room;
+        let ProgenitorBuffers { work, met, from, .. } = room;
         if self.backwards.closure_from(state, work, met, from).is_err() {
             return out.fail(too_many());
         }
-        self.choose_expanded(met, from, (work, expanded), out);
+        self.choose_expanded(room, out);
+        let ProgenitorBuffers { work, met, expanded, candidates, .. } = room;
         let width = self.model.width();
         let (own, own_bytes) = (met.len(), met.bytes());
         candidates.clear();
@@ -96,8 +98,8 @@ impl<'m> ProgenitorModel<'m> {
             }
         };
         let run = |inner: &mut SuccessorSink| self.model.expand(expanded, inner);
-        let collected =
-            out.wrap_in_batches(width, candidates, CANDIDATES * width, &mut gather, run);
+        let batch = CandidateBatch { width, buffer: candidates, limit: CANDIDATES * width };
+        let collected = out.wrap_in_batches(batch, &mut gather, run);
         let Some(ExpansionOutcome { counters, findings, .. }) = collected else { return };
         gather(candidates, out);
         if stop_request::is_requested() || out.has_failed() {
@@ -123,13 +125,8 @@ impl<'m> ProgenitorModel<'m> {
     }
 
     /// Makes `expanded` those of the states met that are expanded, and judges the others.
-    fn choose_expanded(
-        &self,
-        met: &OrderedStateSet,
-        from: &[usize],
-        (work, expanded): (&mut [u8], &mut Vec<u8>),
-        out: &mut SuccessorSink,
-    ) {
+    fn choose_expanded(&self, room: &mut ProgenitorBuffers, out: &mut SuccessorSink) {
+        let ProgenitorBuffers { work, met, from, expanded, .. } = room;
         expanded.clear();
         let ProgenitorExpansion::Immediate { deadlocks, properties } = self.searched else {
             return expanded.extend_from_slice(met.states());
@@ -138,7 +135,7 @@ impl<'m> ProgenitorModel<'m> {
         let judge =
             |state: &[u8], inner: &mut SuccessorSink| self.interp.check_properties(state, inner);
         let run = |inner: &mut SuccessorSink| {
-            for (state, &from) in met.iter().zip(from) {
+            for (state, &from) in met.iter().zip(&*from) {
                 let mut leads_on = false;
                 if from != 0 && deadlocks {
                     self.backwards.each_after(state, work, |_| {

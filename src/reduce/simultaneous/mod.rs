@@ -23,7 +23,7 @@
 
 use crate::analysis::bit_sets;
 use crate::analysis::instances::InstanceSets;
-use crate::exec::{SelectiveStateSpace, split_by_ends};
+use crate::exec::{GroupedSuccessors, SelectiveStateSpace};
 use crate::model::{Result, SuccessorSink, stop_request};
 
 /// What the reduction is called.
@@ -74,16 +74,25 @@ pub(super) struct SimultaneousSteps<'s, 'm> {
     pub width: usize,
 }
 
+/// How a state was come to by steps that are taken together.
+#[derive(Clone, Copy)]
+struct StepOrigin {
+    /// The number of the state of which they are steps.
+    from: usize,
+    /// How many steps led to it.
+    steps: u32,
+}
+
 /// Where states have come to, one step behind the other.
 #[derive(Default)]
 struct StepFront {
     states: Vec<u8>,
-    /// Of which of the states each began, and how many steps led to it.
-    began: Vec<(usize, u32)>,
+    /// How each was come to.
+    began: Vec<StepOrigin>,
 }
 
 impl StepFront {
-    fn push(&mut self, state: &[u8], began: (usize, u32)) {
+    fn push(&mut self, state: &[u8], began: StepOrigin) {
         self.states.extend_from_slice(state);
         self.began.push(began);
     }
@@ -95,26 +104,27 @@ impl SimultaneousSteps<'_, '_> {
         self,
         states: &[u8],
         together: &SimultaneousSets,
-        (successors, ends): (&mut Vec<u8>, &mut Vec<u64>),
+        successors: &mut GroupedSuccessors,
         out: &mut SuccessorSink,
     ) -> bool {
         let all = states.chunks_exact(self.width).enumerate();
         let (mut front, mut round, mut any_fails) = (StepFront::default(), 0, false);
-        all.for_each(|(at, state)| front.push(state, (at, 0)));
-        while front.began.iter().any(|&(at, _)| together.of(at).len() > round) {
-            let took = self.round(&front, (together, round), out);
+        all.for_each(|(at, state)| front.push(state, StepOrigin { from: at, steps: 0 }));
+        while front.began.iter().any(|it| together.of(it.from).len() > round) {
+            let took = self.round(&front, together, round, out);
             let Some((next, fails)) = took else { return false };
             (front, round, any_fails) = (next, round + 1, any_fails || fails);
         }
         if any_fails && !self.report_failures(states, together, out) {
             return false;
         }
+        let GroupedSuccessors { states: successors, ends } = successors;
         successors.clear();
         ends.clear();
         let mut came = front.states.chunks_exact(self.width).zip(&front.began).peekable();
         for at in 0..states.len() / self.width {
-            while let Some((state, (_, steps))) = came.next_if(|(_, (of, _))| *of == at) {
-                successors.extend_from_slice(if *steps > 0 { state } else { &[] });
+            while let Some((state, began)) = came.next_if(|(_, began)| began.from == at) {
+                successors.extend_from_slice(if began.steps > 0 { state } else { &[] });
             }
             ends.push(successors.len() as u64);
         }
@@ -147,11 +157,12 @@ impl SimultaneousSteps<'_, '_> {
     fn round(
         self,
         front: &StepFront,
-        (together, round): (&SimultaneousSets, usize),
+        together: &SimultaneousSets,
+        round: usize,
         out: &mut SuccessorSink,
     ) -> Option<(StepFront, bool)> {
         let all = || front.states.chunks_exact(self.width).zip(&front.began);
-        let set = |&(at, _): &(usize, u32)| together.of(at).get(round);
+        let set = |began: &StepOrigin| together.of(began.from).get(round);
         let (mut moving, mut chosen) = (Vec::new(), self.selective.instances().sets());
         let count = front.began.iter().filter(|&it| set(it).is_some()).count();
         chosen.clear(count);
@@ -161,18 +172,19 @@ impl SimultaneousSteps<'_, '_> {
             moving.extend_from_slice(state);
             chosen.words_mut(number).copy_from_slice(set);
         }
-        let (mut successors, mut ends) = (Vec::new(), Vec::new());
-        let fails = self.take(&moving, &chosen, (&mut successors, &mut ends), out)?;
+        let mut successors = GroupedSuccessors::default();
+        let fails = self.take(&moving, &chosen, &mut successors, out)?;
         let (mut next, mut passed) = (StepFront::default(), 0);
-        let mut after = split_by_ends(&successors, &ends);
+        let mut after = successors.groups();
         for (state, began) in all() {
             let led = set(began).and_then(|_| after.next()).filter(|it| !it.is_empty());
             let Some(led) = led else {
                 next.push(state, *began);
                 continue;
             };
-            passed += u64::from(began.1 > 0);
-            led.chunks_exact(self.width).for_each(|it| next.push(it, (began.0, began.1 + 1)));
+            passed += u64::from(began.steps > 0);
+            let began = StepOrigin { steps: began.steps + 1, ..*began };
+            led.chunks_exact(self.width).for_each(|it| next.push(it, began));
         }
         out.count_skipped(passed);
         Some((next, fails))
@@ -183,9 +195,10 @@ impl SimultaneousSteps<'_, '_> {
         self,
         states: &[u8],
         chosen: &InstanceSets,
-        (successors, ends): (&mut Vec<u8>, &mut Vec<u64>),
+        successors: &mut GroupedSuccessors,
         out: &mut SuccessorSink,
     ) -> Option<bool> {
+        let GroupedSuccessors { states: successors, ends } = successors;
         let run = |out: &mut SuccessorSink| {
             self.selective.expand_chosen_with_ends(states, chosen, ends, out)
         };

@@ -233,18 +233,18 @@ fn reset(program: &mut Program, before: &Program, cone: &ConeOfInfluence) -> usi
         if !items::ends(&action.body) {
             let written = items::written(before, &cone.items, action);
             let mover = action.edge.map(|it| it.process);
-            let resets = resets(before, cone, (written, mover), action.span);
+            let resets = resets(before, cone, written, mover, action.span);
             add(&mut program.actions[id].body, resets);
         }
     }
     for (number, start) in before.starts.iter().enumerate() {
         let written = items::written_by(before, &cone.items, &start.body);
-        let resets = resets(before, cone, (written, None), start.span);
+        let resets = resets(before, cone, written, None, start.span);
         add(&mut program.starts[number].body, resets);
     }
     for (id, process) in before.processes.iter() {
         let written = items::written_by(before, &cone.items, &process.life.prologue);
-        let resets = resets(before, cone, (written, Some(id)), process.span);
+        let resets = resets(before, cone, written, Some(id), process.span);
         add(&mut program.processes[id].life.prologue, resets);
     }
     count
@@ -254,7 +254,8 @@ fn reset(program: &mut Program, before: &Program, cone: &ConeOfInfluence) -> usi
 fn resets(
     program: &Program,
     cone: &ConeOfInfluence,
-    (mut written, mover): (Vec<u64>, Option<ProcessId>),
+    mut written: Vec<u64>,
+    mover: Option<ProcessId>,
     span: Span,
 ) -> Vec<Stmt> {
     let scalars = &cone.items.scalars;

@@ -32,7 +32,7 @@ pub(super) fn find(
     }
     let leaving = ActionsByLocation::leaving(program);
     for id in program.processes.keys() {
-        if is_perpetual((table, written), &leaving, id, budget)? {
+        if is_perpetual(table, written, &leaving, id, budget)? {
             return Ok(Some(id));
         }
     }
@@ -40,7 +40,8 @@ pub(super) fn find(
 }
 
 fn is_perpetual(
-    (table, written): (&AccessTable<'_>, &Interp),
+    table: &AccessTable<'_>,
+    written: &Interp,
     leaving: &ActionsByLocation,
     id: ProcessId,
     budget: &AnalysisBudget,
@@ -59,7 +60,7 @@ fn is_perpetual(
     }
     for at in reached(program, leaving, id) {
         budget.work(EACH_LOCATION)?;
-        if !is_step_always_enabled(table, written, (id, at), leaving.at(id, at)) {
+        if !is_step_always_enabled(table, written, id, at, leaving.at(id, at)) {
             return Ok(false);
         }
     }
@@ -76,7 +77,8 @@ fn begins(program: &Program, id: ProcessId) -> bool {
 fn is_step_always_enabled(
     table: &AccessTable<'_>,
     written: &Interp,
-    at: (ProcessId, LocationId),
+    process: ProcessId,
+    at: LocationId,
     actions: &[ActionId],
 ) -> bool {
     let all = &table.program().actions;
@@ -90,7 +92,7 @@ fn is_step_always_enabled(
         // What waits for all others not to be possible may wait for a message.
         found.retain(|&it| !all[it].control.otherwise);
     }
-    !found.is_empty() && is_always_enabled(table, written, at, &found)
+    !found.is_empty() && is_always_enabled(table, written, process, at, &found)
 }
 
 /// Whether an action may end its process, or not be taken though its guard holds.

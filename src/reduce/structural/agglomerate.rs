@@ -43,7 +43,8 @@ pub(super) struct Agglomeration {
 pub(super) fn agglomerate(
     net: &mut CounterNet,
     place: usize,
-    (deadlock, more): (bool, usize),
+    deadlock: bool,
+    more: usize,
 ) -> Option<Agglomeration> {
     if !net.is_place[place] || net.is_observed[place] || net.initial[place] != 0 {
         return None;
@@ -61,31 +62,36 @@ pub(super) fn agglomerate(
     if puts.is_empty() || takes.is_empty() {
         return None;
     }
-    let around = (&puts[..], &takes[..]);
+    let around = AdjacentArcs { puts: &puts, takes: &takes };
     let post = may_follow(net, place, around);
-    let (side, made) = match post
-        .and_then(|it| composed(net, AgglomerationKind::Post, around, (it, more)))
-    {
-        Some(made) => (AgglomerationKind::Post, made),
-        None => {
-            let pre = may_precede(net, place, around, deadlock)?;
-            (AgglomerationKind::Pre, composed(net, AgglomerationKind::Pre, around, (pre, more))?)
-        }
-    };
+    let (side, made) =
+        match post.and_then(|it| composed(net, AgglomerationKind::Post, around, it, more)) {
+            Some(made) => (AgglomerationKind::Post, made),
+            None => {
+                let pre = may_precede(net, place, around, deadlock)?;
+                (AgglomerationKind::Pre, composed(net, AgglomerationKind::Pre, around, pre, more)?)
+            }
+        };
     let before = puts.iter().filter_map(|it| net.remove(it.0)).collect();
     takes.iter().for_each(|it| drop(net.remove(it.0)));
     made.into_iter().for_each(|it| net.add(it));
     Some(Agglomeration { place, side, before })
 }
 
-/// Transitions, with what each has to do with the place.
-type AdjacentArcs<'a> = &'a [(usize, PlaceArc)];
+/// The transitions around a place, with what each has to do with the place.
+#[derive(Clone, Copy)]
+struct AdjacentArcs<'a> {
+    /// The transitions that put tokens there.
+    puts: &'a [(usize, PlaceArc)],
+    /// The transitions that take tokens from there.
+    takes: &'a [(usize, PlaceArc)],
+}
 
 /// The tokens that each of those takes that may follow at once, if they may.
 fn may_follow(
     net: &CounterNet,
     place: usize,
-    (puts, takes): (AdjacentArcs<'_>, AdjacentArcs<'_>),
+    AdjacentArcs { puts, takes }: AdjacentArcs<'_>,
 ) -> Option<i64> {
     let tokens = takes[0].1.needs;
     let is_free = |transition: &ReducibleTransition| {
@@ -102,7 +108,7 @@ fn may_follow(
 fn may_precede(
     net: &CounterNet,
     place: usize,
-    (puts, takes): (AdjacentArcs<'_>, AdjacentArcs<'_>),
+    AdjacentArcs { puts, takes }: AdjacentArcs<'_>,
     deadlock: bool,
 ) -> Option<i64> {
     let tokens = puts[0].1.adds;
@@ -125,8 +131,9 @@ fn may_precede(
 fn composed(
     net: &CounterNet,
     side: AgglomerationKind,
-    (puts, takes): (AdjacentArcs<'_>, AdjacentArcs<'_>),
-    (tokens, more): (i64, usize),
+    AdjacentArcs { puts, takes }: AdjacentArcs<'_>,
+    tokens: i64,
+    more: usize,
 ) -> Option<Vec<ReducibleTransition>> {
     let (one, many) = match side {
         AgglomerationKind::Post => (puts, takes),

@@ -50,7 +50,7 @@ use super::entry::{
     AutomaticUse, DetectionContext, ReductionEntry, ReductionMethod, ReductionSubject,
     RewriteContext, SavingMeasure,
 };
-use super::rewrite_pass::{MergedStep, MergedSteps, RewritePass};
+use super::rewrite_pass::{MergedStep, MergedSteps, RewritePass, StateTest};
 use super::{NotApplied, PreservedProperties, PropertyClass, ReductionKind};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::Interp;
@@ -219,11 +219,7 @@ impl MergedSteps for StructuralReduction {
     }
 
     /// Whether nobody has left tokens in a state where nobody leaves any.
-    fn stable_state_test<'p>(
-        &'p self,
-        _: &'p Program,
-        layout: &'p Layout,
-    ) -> Box<dyn Fn(&[u8]) -> bool + 'p> {
+    fn stable_state_test<'p>(&'p self, _: &'p Program, layout: &'p Layout) -> StateTest<'p> {
         let cells = self.agglomerated.iter().map(|(id, _)| layout.variables[*id].in_slot(0));
         let cells: Vec<CellId> = cells.collect();
         Box::new(move |state| cells.iter().all(|&cell| layout.get(state, cell) == Some(0)))
@@ -282,7 +278,7 @@ impl NetReducer<'_> {
             // Each of those that put tokens there may meet each that takes some.
             let touching = self.net.touching[place].len() as u64;
             self.budget.work(1 + touching * touching)?;
-            let Some(found) = agglomerate(self.net, place, (self.checks.deadlock, more)) else {
+            let Some(found) = agglomerate(self.net, place, self.checks.deadlock, more) else {
                 continue;
             };
             if found.side == AgglomerationKind::Pre {

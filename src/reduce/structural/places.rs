@@ -52,7 +52,7 @@ impl NetPlaces {
         let mut is_seen = observed_variables(program, checks);
         for action in program.actions.values() {
             budget.work(is_place.len() as u64)?;
-            mark_action_uses(program, action, (&mut is_place, &mut is_seen));
+            mark_action_uses(program, action, &mut is_place, &mut is_seen);
         }
         // Whatever starts and functions mention may be written there.
         let (mut seen, mut written) = (vec![false; is_seen.len()], vec![false; is_seen.len()]);
@@ -104,7 +104,8 @@ fn observed_variables(program: &Program, checks: CheckSelection) -> Vec<bool> {
 fn mark_action_uses(
     program: &Program,
     action: &Action,
-    (is_place, is_seen): (&mut [bool], &mut [bool]),
+    is_place: &mut [bool],
+    is_seen: &mut [bool],
 ) {
     let parts = ActionParts::of(program, action, is_place);
     let mut written = vec![false; is_place.len()];

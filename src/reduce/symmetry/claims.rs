@@ -103,7 +103,7 @@ impl<'a> ClaimSymmetryCheck<'a> {
             }
             ExprKind::Unary(_, operand) => self.plain(operand)?,
             ExprKind::Binary(BinaryOp::Equal | BinaryOp::NotEqual, left, right)
-            | ExprKind::Same(left, right) => self.compared((left, right))?,
+            | ExprKind::Same(left, right) => self.compared(left, right)?,
             ExprKind::Binary(_, left, right) => {
                 self.plain(left)?;
                 self.plain(right)?;
@@ -125,7 +125,7 @@ impl<'a> ClaimSymmetryCheck<'a> {
         Some(PermutedValue::Plain)
     }
 
-    fn compared(&mut self, (left, right): (&'a Expr, &'a Expr)) -> Option<()> {
+    fn compared(&mut self, left: &'a Expr, right: &'a Expr) -> Option<()> {
         let (left, right) = (self.value(left)?, self.value(right)?);
         self.are_comparable(left, right).then_some(())
     }

@@ -207,7 +207,8 @@ impl TypeSurvey<'_> {
                 }
             }
             Type::Array { length, by, element, .. } => {
-                self.array(*length, by.as_ref(), *element, first, slot);
+                let stretches = self.stretches(*length, by.as_ref());
+                self.array(stretches, *element, first, slot);
             }
             Type::Multiset { capacity, element } => {
                 self.multiset(*capacity, *element, first, slot);
@@ -232,17 +233,10 @@ impl TypeSurvey<'_> {
         self.plan.multisets.push(bag);
     }
 
-    fn array(
-        &mut self,
-        length: u32,
-        by: Option<&Domain>,
-        element: TypeId,
-        first: u32,
-        mut slot: u64,
-    ) {
+    fn array(&mut self, stretches: Vec<IndexStretch>, element: TypeId, first: u32, mut slot: u64) {
         let stride = self.layout.sizes[element];
         let mut cell = first;
-        for IndexStretch { count, set } in self.stretches(length, by) {
+        for IndexStretch { count, set } in stretches {
             for at in 0..count {
                 if let Some(set) = set {
                     let vertex = set.first + at;

@@ -10,8 +10,8 @@
 //! nobody has to hold them all to find one.
 
 use crate::model::{
-    Capabilities, Findings, StateSpace, StepwiseSimulation, SuccessorSink, SystemDescription,
-    any_bits,
+    CandidateBatch, Capabilities, Findings, StateSpace, StepwiseSimulation, SuccessorSink,
+    SystemDescription, any_bits,
 };
 use crate::search::model_failure;
 use spill::values::MinOperator;
@@ -235,8 +235,8 @@ impl StateSpace for TaggedModel<'_> {
         };
         let (limit, run) =
             (STARTS_BYTES.max(width), |out: &mut SuccessorSink| self.model.initial(out));
-        let Some(collected) = out.wrap_in_batches(width, &mut states, limit, &mut pass_on, run)
-        else {
+        let batch = CandidateBatch { width, buffer: &mut states, limit };
+        let Some(collected) = out.wrap_in_batches(batch, &mut pass_on, run) else {
             return;
         };
         pass_on(&mut states, out);

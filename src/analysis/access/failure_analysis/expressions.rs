@@ -1,5 +1,6 @@
 //! What fails when an expression is judged or a place is found.
 
+use super::statements::StoreTarget;
 use super::{AbstractState, FailureAnalysis, FunctionResult};
 use crate::analysis::absint::{AbstractValue, CheckedRange, Environment};
 use crate::ir::interval::{Interval, NONE, is_none};
@@ -308,7 +309,8 @@ impl FailureAnalysis<'_> {
         match argument {
             CallArgument::Value(value) => {
                 let undefined = self.possibly_undefined(value);
-                self.store_in(to, ty, value, undefined, crate::ir::OverflowRule::Fails);
+                let target = StoreTarget { place: to, ty };
+                self.store_in(target, value, undefined, crate::ir::OverflowRule::Fails);
                 undefined
             }
             CallArgument::Copy(place) | CallArgument::Reference(place) => {

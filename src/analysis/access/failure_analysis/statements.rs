@@ -9,6 +9,13 @@ use crate::ir::{
     AssertionRule, CallArgument, Expr, ExprKind, OverflowRule, Place, Stmt, StmtKind, Type, TypeId,
 };
 
+/// A place that has been resolved, with its type.
+#[derive(Clone, Copy)]
+pub(super) struct StoreTarget<'p> {
+    pub place: &'p ResolvedPlace,
+    pub ty: TypeId,
+}
+
 impl FailureAnalysis<'_> {
     /// Runs statements, as far as they are reached.
     pub fn body(&mut self, body: &[Stmt]) {
@@ -271,16 +278,15 @@ impl FailureAnalysis<'_> {
 
     /// Stores a value in a place, or none.
     fn store(&mut self, target: &Place, value: &Expr, undefined: bool, overflow: OverflowRule) {
-        let spot = self.of.resolve_place(target);
+        let place = &self.of.resolve_place(target);
         let ty = self.of.place_type(target);
-        self.store_in(&spot, ty, value, undefined, overflow);
+        self.store_in(StoreTarget { place, ty }, value, undefined, overflow);
     }
 
     /// The same, where the place has been found.
     pub(super) fn store_in(
         &mut self,
-        spot: &ResolvedPlace,
-        ty: TypeId,
+        target: StoreTarget<'_>,
         value: &Expr,
         undefined: bool,
         overflow: OverflowRule,
@@ -289,7 +295,7 @@ impl FailureAnalysis<'_> {
             ExprKind::Undefined => crate::ir::interval::NONE,
             _ => self.of.values(value),
         };
-        self.put(spot, ty, values, undefined, overflow);
+        self.put(target, values, undefined, overflow);
     }
 
     /// Stores one of some values in a place, or none.
@@ -300,19 +306,19 @@ impl FailureAnalysis<'_> {
         undefined: bool,
         overflow: OverflowRule,
     ) {
-        let spot = self.of.resolve_place(target);
+        let place = &self.of.resolve_place(target);
         let ty = self.of.place_type(target);
-        self.put(&spot, ty, values, undefined, overflow);
+        self.put(StoreTarget { place, ty }, values, undefined, overflow);
     }
 
     fn put(
         &mut self,
-        spot: &ResolvedPlace,
-        ty: TypeId,
+        target: StoreTarget<'_>,
         values: Interval,
         undefined: bool,
         overflow: OverflowRule,
     ) {
+        let StoreTarget { place: spot, ty } = target;
         let (low, high) = self.of.bounds(ty);
         let fits = is_none(values) || (low <= values.0 && values.1 <= high);
         self.add_failure_if(!fits && overflow == OverflowRule::Fails);
