@@ -4,7 +4,7 @@ use super::claim::FiniteRunPolicy;
 use super::parameters::{NO_PARAMETERS, ParameterSpec, ParameterValues};
 use super::rewrite_pass::RewritePass;
 use super::{
-    NotApplied, PreservedProperties, Reduction, ReductionKind, ReductionRefusal,
+    NotApplied, PreservedProperties, Reduction, ReductionKind, ReductionRefusal, ReductionTraits,
     unrewritable_reason,
 };
 use crate::analysis::instances::NumberingError;
@@ -282,6 +282,11 @@ impl DetectionContext<'_> {
 }
 
 impl ReductionEntry {
+    /// What it does to a search if it puts no steps off, compares no states, and stores all.
+    pub fn traits(&self) -> ReductionTraits {
+        ReductionTraits::new(vec![self.name], self.kind, self.preserves)
+    }
+
     /// The parameters that `auto` uses it with before any trial, in a search that counts all violations or not; none if it
     /// does not use it so.
     pub fn automatic_use(&self, counts: bool) -> Option<ParameterValues> {

@@ -1,6 +1,6 @@
 //! Reductions that stack: each wraps what those before it have left.
 
-use super::{NotApplied, PreservedProperties, ReductionEntry};
+use super::{NotApplied, PreservedProperties};
 use crate::ir::Layout;
 use crate::ir::layout::CellId;
 use crate::model::{Counters, StateSpace};
@@ -70,11 +70,6 @@ impl ReductionTraits {
             stores_all: true,
             unused: Vec::new(),
         }
-    }
-
-    /// The same, of a reduction of the table.
-    pub fn of(entry: &ReductionEntry) -> ReductionTraits {
-        ReductionTraits::new(vec![entry.name], entry.kind, entry.preserves)
     }
 }
 

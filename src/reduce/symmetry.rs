@@ -364,7 +364,7 @@ impl<'m> Reduction<'m> for Symmetry<'m> {
     }
 
     fn traits(&self) -> ReductionTraits {
-        ReductionTraits::of(&ENTRY)
+        ENTRY.traits()
     }
 
     /// How many states one stands for at most.

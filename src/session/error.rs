@@ -1,6 +1,6 @@
 //! Why a search did not begin, or did not end.
 
-use super::storage_choice::FrequencyTableError;
+use super::frequency_table::FrequencyTableError;
 use crate::diag::{Diagnostic, LocatedDiagnostic, Severity};
 use crate::search::memory_plan::BudgetTooSmall;
 use crate::source::SourceMap;

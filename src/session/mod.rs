@@ -17,6 +17,7 @@ mod error;
 mod eventually_check;
 mod eventually_verdicts;
 mod executable;
+mod frequency_table;
 mod in_memory_answer;
 mod job;
 mod liveness;
@@ -57,6 +58,7 @@ pub use emptiness_search::{EmptinessOutcome, EmptinessSearch, EmptinessTarget, S
 pub use error::{DirectoryConflict, Error};
 pub use eventually_check::{EventuallyCheck, EventuallyVerdict};
 pub use executable::ExecutableProgram;
+pub use frequency_table::FrequencyTableError;
 pub use in_memory_answer::InMemoryAnswer;
 pub use job::SearchJob;
 pub use liveness::{
@@ -81,7 +83,6 @@ pub use shortest_counterexample::{
 };
 pub use slots::{SlotCounts, process_without_slot};
 pub use snapshot::{SearchForecast, SearchSnapshot, SearchState};
-pub use storage_choice::FrequencyTableError;
 pub use tasks::{SharedSearch, TaskRunner};
 pub use temporary_search::{DirectoryJob, RemovalOutcome, TemporarySearch, temporary_in};
 pub use text_check::{CheckReport, ModelText, TextCheck};

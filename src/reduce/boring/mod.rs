@@ -217,7 +217,7 @@ impl<'m> Reduction<'m> for BoringStates<'m> {
     }
 
     fn traits(&self) -> ReductionTraits {
-        ReductionTraits::of(&ENTRY)
+        ENTRY.traits()
     }
 
     fn describe_effect(&self, counters: &Counters) -> Option<String> {

@@ -237,7 +237,7 @@ impl<'m> Reduction<'m> for DominatedValues<'m> {
     }
 
     fn traits(&self) -> ReductionTraits {
-        ReductionTraits::of(&ENTRY)
+        ENTRY.traits()
     }
 
     fn describe_effect(&self, _: &Counters) -> Option<String> {

@@ -159,7 +159,7 @@ impl<'m> Reduction<'m> for DoomedStates<'m> {
     }
 
     fn traits(&self) -> ReductionTraits {
-        ReductionTraits { keeps_all_actions: true, ..ReductionTraits::of(&ENTRY) }
+        ReductionTraits { keeps_all_actions: true, ..ENTRY.traits() }
     }
 
     fn describe_effect(&self, counters: &Counters) -> Option<String> {

@@ -114,7 +114,7 @@ impl<'m> Reduction<'m> for LinearSetReduction<'m> {
     }
 
     fn traits(&self) -> ReductionTraits {
-        ReductionTraits::of(&ENTRY)
+        ENTRY.traits()
     }
 
     fn describe_effect(&self, _: &Counters) -> Option<String> {

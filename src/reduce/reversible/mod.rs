@@ -280,7 +280,7 @@ impl<'m> Reduction<'m> for ReversibleReduction<'m> {
     }
 
     fn traits(&self) -> ReductionTraits {
-        ReductionTraits::of(&ENTRY)
+        ENTRY.traits()
     }
 
     fn describe_effect(&self, _: &Counters) -> Option<String> {

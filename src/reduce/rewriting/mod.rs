@@ -229,7 +229,7 @@ impl<'m> Reduction<'m> for PassReduction<'m> {
         ReductionTraits {
             preserves: applied.pass.preserves(),
             keeps_all_actions: applied.pass.keeps_all_actions(),
-            ..ReductionTraits::of(applied.entry)
+            ..applied.entry.traits()
         }
     }
 
