@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How far off the estimates of `spillway status` are (docs/estimate.md).
+"""How far off the estimates of `spillway status` are (docs/internals/estimate.md).
 
     benches/estimate.py SPILLWAY RECORDS MODEL...
 

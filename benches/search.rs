@@ -2,7 +2,7 @@
 //! --bench search`.
 //!
 //! One iteration explores the whole state space into a temporary directory. The budgets show what
-//! little memory costs; `docs/performance.md` has the figures.
+//! little memory costs; `docs/measurements/performance.md` has the figures.
 
 mod support;
 

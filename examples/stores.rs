@@ -1,4 +1,4 @@
-//! The tables of `docs/storage.md`: ways of storing states, measured against each other.
+//! The tables of `docs/internals/storage.md`: ways of storing states, measured against each other.
 //!
 //! ```text
 //! cargo run --release --example stores -- [--memory MIB] [--comback | --wide | --grouping] MODEL[,NAME=VALUE...] ...

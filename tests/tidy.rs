@@ -145,13 +145,13 @@ fn in_cycles(mut arrows: Arrows) -> Arrows {
     }
 }
 
-/// Arrows are as `docs/architecture.md` tells after `fence`, and none points back.
+/// Arrows are as `docs/internals/architecture.md` tells after `fence`, and none points back.
 fn compare_arrows(found: &Arrows, fence: &str) {
-    let told = arrows_told(&read("docs/architecture.md"), fence);
+    let told = arrows_told(&read("docs/internals/architecture.md"), fence);
     let secret: Vec<_> = found.difference(&told).collect();
     let idle: Vec<_> = told.difference(found).collect();
-    assert!(secret.is_empty(), "arrows that docs/architecture.md does not tell: {secret:?}");
-    assert!(idle.is_empty(), "arrows of docs/architecture.md that are not there: {idle:?}");
+    assert!(secret.is_empty(), "arrows that docs/internals/architecture.md does not tell: {secret:?}");
+    assert!(idle.is_empty(), "arrows of docs/internals/architecture.md that are not there: {idle:?}");
     let cyclic = in_cycles(found.clone());
     assert!(cyclic.is_empty(), "among these arrows is a cycle: {cyclic:?}");
 }

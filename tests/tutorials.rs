@@ -1,6 +1,6 @@
 //! The tutorials, and the pages of five bugs, do what they say: every command is run, and all that it prints compared.
 //!
-//! A page of `docs/tutorials/` is walked from top to bottom, in a folder of its own that begins empty; `docs/five-bugs.md` and
+//! A page of `docs/tutorials/` is walked from top to bottom, in a folder of its own that begins empty; `docs/tutorials/five-bugs.md` and
 //! those in the folder of that name one after the other, in one:
 //!
 //! - A block `LANGUAGE file=NAME` is written to that file; `LANGUAGE append=NAME` goes to its end. A block
@@ -277,12 +277,12 @@ fn the_tutorial_for_rust_programmers_does_what_it_says() {
 
 /// A page that says what the others are for, and one for each bug.
 const FIVE_BUGS: [&str; 6] = [
-    "five-bugs",
-    "five-bugs/lost_message",
-    "five-bugs/missing_invalidation",
-    "five-bugs/undefined_read",
-    "five-bugs/deadlock",
-    "five-bugs/failed_assertion",
+    "tutorials/five-bugs",
+    "tutorials/five-bugs/lost_message",
+    "tutorials/five-bugs/missing_invalidation",
+    "tutorials/five-bugs/undefined_read",
+    "tutorials/five-bugs/deadlock",
+    "tutorials/five-bugs/failed_assertion",
 ];
 
 #[test]

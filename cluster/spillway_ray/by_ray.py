@@ -102,7 +102,7 @@ def what_of_the_token() -> str:
     return (
         f"it asks for a token, and {found}\n  help: `export RAY_AUTH_MODE=token` on each machine, "
         "with the token of the cluster's head in ~/.ray/auth_token (`ray get-auth-token` on the "
-        "head prints it); docs/cluster.md says more"
+        "head prints it); docs/how-to/cluster.md says more"
     )
 
 

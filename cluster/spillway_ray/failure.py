@@ -1,4 +1,4 @@
-"""How a run ends other than by a verdict: one message, and an exit code of `docs/usage.md`."""
+"""How a run ends other than by a verdict: one message, and an exit code of `docs/reference/command-line.md`."""
 
 from __future__ import annotations
 

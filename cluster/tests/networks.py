@@ -40,7 +40,7 @@ class Networks:
     """A head of Ray's cluster here, and machines of one processor in namespaces."""
 
     def __init__(self, number: int) -> None:
-        # As `docs/cluster.md` has it: each machine has the token, here by the environment.
+        # As `docs/how-to/cluster.md` has it: each machine has the token, here by the environment.
         os.environ["RAY_AUTH_MODE"] = "token"
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
         self.number = number

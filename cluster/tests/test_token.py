@@ -1,4 +1,4 @@
-"""A cluster that asks for a token: the commands of `docs/cluster.md`, and what is said without."""
+"""A cluster that asks for a token: the commands of `docs/how-to/cluster.md`, and what is said without."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@
 //! interpreter and an oracle in memory, is compared with that of the language's reference tool,
 //! where it is installed, and then with all other ways in which Spillway can come to it (`ours.rs`).
 //! A model on which two answers differ is made small and shown with both; `--keep` has it written
-//! to a folder. Differences that `docs/languages.md` explains are recognised (`causes.rs`, `claims.rs`) and
+//! to a folder. Differences that `docs/reference/languages.md` explains are recognised (`causes.rs`, `claims.rs`) and
 //! counted by their cause. The exit code is 1 if any other was found.
 //!
 //! `--show` prints the models of the seeds and does nothing else.

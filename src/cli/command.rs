@@ -296,7 +296,7 @@ impl CheckCommand {
 
 impl From<ConfigError> for CommandFailure {
     fn from(error: ConfigError) -> CommandFailure {
-        let help = "keys are the long names of the flags, in the sections that docs/usage.md lists";
+        let help = "keys are the long names of the flags, in the sections that docs/reference/command-line.md lists";
         CommandFailure::wrong(format!("{error}\n  help: {help}"))
     }
 }

@@ -24,7 +24,7 @@
 //! This is C's table, and `->` is implication. `-1` is a constant, `-(1)` a negation. A constant
 //! that is compared with, stored to or sent as a value of an enumeration or a truth value goes by
 //! its name. A parameter goes by its name too; what a quantifier or a loop binds has none, and
-//! number 3 of those is `$3`. `docs/ir.md` shows the rest of the grammar by example.
+//! number 3 of those is `$3`. `docs/internals/ir.md` shows the rest of the grammar by example.
 //!
 //! Printing takes time in proportion to the program, and no more stack than its nesting asks for.
 

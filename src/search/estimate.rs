@@ -3,7 +3,7 @@
 //! The sizes of levels of breadth-first searches mostly rise and fall like a bell (Pelánek, *Typical Structural Properties of
 //! State Spaces*, 2004), which is a parabola where they are drawn by their logarithms. Several parabolas are laid through the
 //! last levels, fewer or more of them; each says how it goes on. Their median is the estimate, and where they do not agree
-//! nothing is said. How wide the band is was measured on the corpus (`docs/estimate.md`, `benches/estimate.py`): in four cases
+//! nothing is said. How wide the band is was measured on the corpus (`docs/internals/estimate.md`, `benches/estimate.py`): in four cases
 //! of five the truth was within.
 
 /// Of so many levels there is nothing to be said.

@@ -1,5 +1,5 @@
 //! What happens in a search, written down for whoever draws a picture of it: a line of JSON for each event, appended to a
-//! file in the search directory (`docs/format.md`, `docs/schema/events.json`).
+//! file in the search directory (`docs/reference/format.md`, `docs/schema/events.json`).
 //!
 //! A thread beside the search (`event_log.rs`) looks at its counters now and then, ever more seldom, so that it costs nothing and
 //! the file stays small. Nothing rests on the file: it is not made durable, what cannot be written is left out, and a line that a

@@ -1,5 +1,5 @@
 //! How far a search is at this moment, in a small file of its directory that is replaced every second
-//! (`docs/format.md`, `docs/schema/status.json`).
+//! (`docs/reference/format.md`, `docs/schema/status.json`).
 //!
 //! It is for whoever looks on from another process. Nothing rests on it: it is not made durable, and where it cannot be
 //! written it says what it said before, and when that was.

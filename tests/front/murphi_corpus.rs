@@ -112,7 +112,7 @@ fn random_models_have_the_counts_of_cmurphi() {
         models += 1;
     }
     println!("{models} models, {} differences", differ.len());
-    // CMurphi refuses to copy an undefined truth value; no other value (docs/languages.md).
+    // CMurphi refuses to copy an undefined truth value; no other value (docs/reference/languages.md).
     differ.retain(|line| !COPIES_OF_TRUTH.iter().any(|file| line.starts_with(file)));
     assert!(differ.is_empty(), "{}", differ.join("\n"));
 }

@@ -80,7 +80,7 @@ fn processes_ask_where_others_are() {
     )]);
 }
 
-/// As if `_pid` were a variable of the process. SPIN leaves it out when it compares states (`docs/languages.md`).
+/// As if `_pid` were a variable of the process. SPIN leaves it out when it compares states (`docs/reference/languages.md`).
 #[test]
 fn a_process_may_receive_into_its_pid() {
     let model = |name: &str, declared: &str| {

@@ -1,6 +1,6 @@
 //! Making the checksums of damaged bytes agree with them, as far as they are where they belong.
 //!
-//! Of the formats in `docs/format.md` this knows only where checksums are and what they cover.
+//! Of the formats in `docs/reference/format.md` this knows only where checksums are and what they cover.
 
 use spill::{SEGMENT_VERSION, checksum};
 

@@ -334,7 +334,7 @@ fn what_is_printed_with_json_is_what_the_schema_says_and_no_more() {
 #[test]
 fn each_member_is_described_and_named_in_the_manual() {
     let printed = Printed::new();
-    let manual: String = ["usage", "liveness"]
+    let manual: String = ["reference/command-line", "internals/liveness"]
         .map(|page| std::fs::read_to_string(format!("{ROOT}/docs/{page}.md")).unwrap())
         .concat();
     let mut said = Vec::new();

@@ -10,7 +10,7 @@
 //! - `access_table`: every action instance with what it reads and writes (`instance_access`); `atomic_sequences`: what follows in its step;
 //!   `observers`: what properties ask.
 //!
-//! `docs/ir.md` says what each object is and each operation counts as.
+//! `docs/internals/ir.md` says what each object is and each operation counts as.
 
 mod abstract_state;
 mod access_set;

@@ -1,7 +1,7 @@
 //! Operations on one buffered channel: which of them commute, and which change the answer to a question.
 //!
 //! All of this is about states in which both are possible: a send knows that there is room, a receive
-//! that there is a message it takes. Why each entry is sure is in `docs/ir.md`; where nothing is said
+//! that there is a message it takes. Why each entry is sure is in `docs/internals/ir.md`; where nothing is said
 //! here, two operations do not commute and an answer may change.
 
 use crate::analysis::access::{ChannelEffect, ChannelOperation, ChannelPredicate};

@@ -2,7 +2,7 @@
 //!
 //! What is made is meant to be accepted by SPIN and to end: numbers stay small, indices within
 //! their arrays, divisors are constants, loops inside `atomic` and `d_step` are counted. What only
-//! ever meets a difference that `docs/languages.md` explains is left out: messages into narrower
+//! ever meets a difference that `docs/reference/languages.md` explains is left out: messages into narrower
 //! variables, questions about the length of a rendezvous channel, channel variables without a
 //! channel.
 
