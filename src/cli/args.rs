@@ -1,5 +1,6 @@
 //! Commands and flags.
 
+mod headings;
 mod page;
 mod property;
 mod questions;
@@ -44,39 +45,65 @@ pub struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 verified, 1 violated, 2 the model or the command line is wrong,
-3 stopped before the end and resumable, 4 the search directory is damaged.";
+Exit codes: 0 verified, 1 violated, 2 error in the model or the command line,
+3 stopped and resumable, 4 search directory damaged.";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  spillway check model.pml --memory 4GiB --dir DIR
+      Check all properties of the model in 4 GiB of memory; keep the search in DIR.
+  spillway check model.dve --invariant 'x < 4' --ltl 'G F (x == 0)'
+      Check an invariant and a formula.
+  spillway check model.m --only deadlock --max-time 8h --junit result.xml
+      Check for deadlocks for at most eight hours; write a file for continuous integration.";
+
+const RESUME_EXAMPLES: &str = "\
+Examples:
+  spillway resume DIR
+      Resume the search with the limits of the session before.
+  spillway resume DIR --memory 8GiB --max-time 12h
+      Resume it with more memory, for at most twelve hours.";
+
+const TRACE_EXAMPLES: &str = "\
+Examples:
+  spillway trace DIR --last 5 --only x,P.y
+      Print the last five steps, and only two variables.
+  spillway trace DIR --as plantuml > trace.puml
+      Draw the counterexample as a sequence diagram.";
 
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum CliCommand {
-    /// Visit every reachable state of a model and report what is violated
+    /// Check the properties of a model in all reachable states
+    #[command(after_long_help = CHECK_EXAMPLES)]
     Check(Box<CheckArgs>),
-    /// Go on with a search that was stopped, killed or ran out of disk
+    /// Resume a search that was stopped or killed, or ran out of disk space
+    #[command(after_long_help = RESUME_EXAMPLES)]
     Resume(ResumeArgs),
-    /// Show how far a search has come, running or not
+    /// Show the progress of a search, running or stopped
     Status(StatusArgs),
-    /// Look at searches while they run, on the terminal and in a browser
+    /// Watch running searches, on the terminal or in a browser
     Watch(WatchArgs),
-    /// Show the counterexamples that a search found
+    /// Print the counterexamples that a search found
+    #[command(after_long_help = TRACE_EXAMPLES)]
     Trace(TraceArgs),
-    /// Show which values variables have in the states that a search has come to
+    /// Print the values that variables have in the visited states
     Values(ValuesArgs),
-    /// Write what a search found, or what checking a model finds, as a page for a browser
+    /// Write the result of a search as an HTML page
     Report(ReportArgs),
-    /// Draw the states of a small model and the steps between them, as DOT for Graphviz
+    /// Write the state space of a small model in DOT, for Graphviz
     Graph(GraphArgs),
-    /// Show a model as Spillway understands it: program, state layout, memory plan
+    /// Print the program, state layout, reductions and memory plan of a model
     Explain(ExplainArgs),
-    /// Walk through a model, at random or by hand
+    /// Execute a model step by step, at random or by choice
     Simulate(SimulateArgs),
-    /// Do a search in parts, by several processes on several machines
+    /// Run a search as tasks of several processes or machines
     Task(TaskArgs),
     /// Write a small model with comments, to start from
     New(NewArgs),
-    /// Say what this machine can do for a search, and which flags that suggests
+    /// Examine this machine and suggest flags
     Doctor(DoctorArgs),
-    /// Print what a shell needs to complete commands and flags
+    /// Print the completion script of a shell
     Completions(CompletionsArgs),
     /// Print the manual page
     Man(ManArgs),
@@ -84,61 +111,62 @@ pub enum CliCommand {
 
 /// Which model, and what its constants are.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = headings::MODEL)]
 pub struct ModelArgs {
     /// The model's file.
     #[arg(help = format!(
-        "The model's file; its ending names the language ({})",
+        "The model file; its extension selects the language ({})",
         languages::usual_endings()
     ))]
     pub model: PathBuf,
-    /// The model's language, whatever the file is called
+    /// The language of the model, whatever the extension
     #[arg(long, value_parser = languages::parser())]
     pub language: Option<&'static Language>,
     /// Replace the value of a constant of the model.
     #[arg(long = "define", short = 'D', value_name = "NAME[=VALUE]", help = format!(
-        "Replace a constant's value; in {} define a macro, of any text (a NAME alone is 1)",
+        "Set a constant of the model; in {} define a macro (a NAME alone is 1)",
         languages::titles(|it| it.options.macros)
     ))]
     pub defines: Vec<Definition>,
-    /// What should hold in every state, beside what the model says: an expression of its language
-    #[arg(long = "invariant", value_name = "EXPR")]
+    /// Check that this expression of the model's language holds in every state
+    #[arg(help_heading = headings::PROPERTIES, long = "invariant", value_name = "EXPR")]
     pub invariants: Vec<String>,
-    /// What should hold in some state: an expression of the model's language
-    #[arg(long = "cover", value_name = "EXPR")]
+    /// Check that this expression of the model's language holds in some reachable state
+    #[arg(help_heading = headings::PROPERTIES, long = "cover", value_name = "EXPR")]
     pub covers: Vec<String>,
     /// What becomes of a value outside its variable's range.
     #[arg(long, value_enum, help = format!(
-        "What becomes of a value outside its variable's range in {} [default: error]",
+        "The effect of a value outside the range of its variable, in {} [default: error]",
         languages::titles(|it| it.options.overflow)
     ))]
     pub overflow: Option<OverflowArg>,
     /// What counts as a deadlock.
     #[arg(long, value_enum, help = format!(
-        "What counts as a deadlock in {} [default: stuttering]",
+        "The states that are deadlocks, in {} [default: stuttering]",
         languages::titles(|it| it.options.deadlock)
     ))]
     pub deadlock: Option<DeadlockArg>,
     /// How many instances of a process a `run` in a loop may make.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255), help = format!(
-        "How many instances of a process a `run` in a loop may make ({})",
+        "The number of instances that a `run` in a loop may create ({})",
         languages::titles(|it| it.options.slots.is_some())
     ))]
     pub slots: Option<u32>,
     /// Lose what is sent to a full channel.
     #[arg(long, help = format!(
-        "Lose what is sent to a full channel, rather than wait for room ({})",
+        "Lose messages that are sent to a full channel instead of blocking ({})",
         languages::titles(|it| it.options.lossy)
     ))]
     pub lossy: bool,
     /// Search with this never claim of the model.
-    #[arg(long, value_name = "NAME", conflicts_with = "no_claim", help = format!(
-        "Search with this never claim of the model ({}) [default: the first, if there is one]",
+    #[arg(help_heading = headings::PROPERTIES, long, value_name = "NAME", conflicts_with = "no_claim", help = format!(
+        "Use this never claim of the model ({}) [default: the first]",
         languages::titles(|it| it.options.claim)
     ))]
     pub claim: Option<String>,
     /// Leave out the property of runs that the model brings with it.
-    #[arg(long, help = format!(
-        "Leave out the property that the model brings with it: never claims, an ltl formula, a property process ({})",
+    #[arg(help_heading = headings::PROPERTIES, long, help = format!(
+        "Do not check the never claim, ltl formula or property process of the model ({})",
         languages::titles(|it| it.options.model_property)
     ))]
     pub no_claim: bool,
@@ -179,9 +207,9 @@ fn replace_with<T: Clone>(list: &mut Vec<T>, given: &[T]) {
 /// When a state is a deadlock, where the language leaves that to the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DeadlockArg {
-    /// When no rule can be taken
+    /// States in which no rule is enabled
     Stuck,
-    /// When no rule can be taken that leads to another state, as CMurphi has it
+    /// States in which no enabled rule changes the state, as in CMurphi
     Stuttering,
 }
 
@@ -197,9 +225,9 @@ impl From<DeadlockArg> for EndRule {
 /// The rule for values outside a variable's range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OverflowArg {
-    /// A run-time error, as DiVinE has it
+    /// A run-time error, as in DiVinE
     Error,
-    /// Reduced modulo the size of the range, as in C and as LTSmin has it
+    /// The value modulo the size of the range, as in LTSmin
     Wrap,
 }
 
@@ -215,12 +243,12 @@ impl From<OverflowArg> for OverflowRule {
 /// What comes first in the key by which states are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum KeyOrderArg {
-    /// The model's variables as it declares them
+    /// The order of declaration
     #[default]
     Declared,
-    /// An order from what the variables belong to
+    /// An order computed from the processes and channels that own the variables
     Static,
-    /// The order that stores a sample of the states smallest, if it is much smaller than declared
+    /// The order that compresses a sample of the states best
     Sampled,
 }
 
@@ -237,16 +265,16 @@ impl From<KeyOrderArg> for KeyOrder {
 /// How states are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum StoreArg {
-    /// As gaps between sorted states, compressed
+    /// Front-coded sorted runs
     #[default]
     Sorted,
-    /// As their bytes, to measure against
+    /// Uncompressed states, for comparison
     Raw,
-    /// As run-length codes
+    /// Run-length codes
     Rle,
-    /// As static Huffman codes
+    /// Static Huffman codes
     Huffman,
-    /// As hashes and back-edges, for states of hundreds of bytes
+    /// Hashes and back-edges (ComBack), for states of hundreds of bytes
     Comback,
 }
 
@@ -265,17 +293,17 @@ impl From<StoreArg> for StoreKind {
 /// Bits of a hash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum HashBits {
-    /// For tests: almost every state is a suspect
+    /// For tests: nearly every hash collides
     #[value(name = "8")]
     Bits8,
-    /// For tests: suspects abound
+    /// For tests: many hashes collide
     #[value(name = "16")]
     Bits16,
-    /// Up to some thousand million states
+    /// For up to about 10^9 states
     #[default]
     #[value(name = "32")]
     Bits32,
-    /// For more
+    /// For more states
     #[value(name = "64")]
     Bits64,
 }
@@ -296,58 +324,58 @@ impl From<HashBits> for HashWidth {
 pub struct CheckArgs {
     #[command(flatten)]
     pub(super) model: ModelArgs,
+    /// Read the configuration of the check from this TOML file; flags override it
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Check only these properties of states and transitions
+    #[arg(help_heading = headings::PROPERTIES, long, value_name = "CHECKS", value_delimiter = ',', value_enum)]
+    pub only: Vec<CheckKind>,
+    /// Do not check for deadlocks
+    #[arg(help_heading = headings::PROPERTIES, long)]
+    pub no_deadlock: bool,
+    /// Visit all states and count the violations, instead of stopping at the first level with one
+    #[arg(help_heading = headings::PROPERTIES, long)]
+    pub keep_going: bool,
+    /// After a violation, search for a shortest counterexample; with --ltl, --automaton, --acceptance or --non-progress, for a shortest run
+    #[arg(help_heading = headings::PROPERTIES, long, conflicts_with = "keep_going")]
+    pub shortest: bool,
+    #[command(flatten)]
+    pub(super) runs: LivenessArgs,
+    /// Keep the search in this new or empty directory [default: a temporary one, deleted after a verdict]
+    #[arg(help_heading = headings::LIMITS, long)]
+    pub dir: Option<PathBuf>,
     #[command(flatten)]
     pub(super) run: SessionArgs,
     #[command(flatten)]
-    pub(super) runs: LivenessArgs,
-    /// Read what no flag says from this file, in TOML: its keys are the long names of the flags
-    #[arg(long, value_name = "FILE")]
-    pub config: Option<PathBuf>,
-    /// Keep the search in this directory, which must be new or empty [default: a temporary one, removed after a verdict]
-    #[arg(long)]
-    pub dir: Option<PathBuf>,
-    #[command(flatten)]
     pub(super) questions: QuestionArgs,
-    /// Check only these
-    #[arg(long, value_name = "CHECKS", value_delimiter = ',', value_enum)]
-    pub only: Vec<CheckKind>,
-    /// Do not count states without successors as violations
-    #[arg(long)]
-    pub no_deadlock: bool,
-    /// Explore the whole state space and count violations
-    #[arg(long)]
-    pub keep_going: bool,
-    /// Search on for a shorter counterexample: without partial order, where one was found with it; or, beside --ltl and the like, for a shortest run
-    #[arg(long, conflicts_with = "keep_going")]
-    pub shortest: bool,
-    /// Do not count how often each action is taken, nor tell which never was
-    #[arg(long)]
+    /// Do not count the executions of each action
+    #[arg(help_heading = headings::OUTPUT, long)]
     pub no_coverage: bool,
-    /// How the variables are ordered in the stored states; the counts do not depend on it [default: declared]
-    #[arg(long, value_enum)]
-    pub key_order: Option<KeyOrderArg>,
     #[command(flatten)]
     pub(super) reductions: ReduceArgs,
-    /// How states are stored; the counts do not depend on it [default: sorted]
-    #[arg(long, value_enum)]
+    /// The order of the variables in stored states [default: declared]
+    #[arg(help_heading = headings::STORAGE, long, value_enum)]
+    pub key_order: Option<KeyOrderArg>,
+    /// The storage of visited states [default: sorted]
+    #[arg(help_heading = headings::STORAGE, long, value_enum)]
     pub store: Option<StoreArg>,
-    /// How often each byte is in a state, for `--store huffman` [default: from a sample]
-    #[arg(long, value_name = "FILE")]
+    /// A file with byte frequencies, for `--store huffman` [default: from a sample of the states]
+    #[arg(help_heading = headings::STORAGE, long, value_name = "FILE")]
     pub huffman_table: Option<PathBuf>,
-    /// Bits of a hash, for `--store comback` [default: 32]
-    #[arg(long, value_name = "BITS", value_enum)]
+    /// The number of bits of a hash, for `--store comback` [default: 32]
+    #[arg(help_heading = headings::STORAGE, long, value_name = "BITS", value_enum)]
     pub comback_hash: Option<HashBits>,
-    /// Which states are kept to begin rebuilding at, and how many, for `--store comback`: none,
-    /// random, fifo, heuristic, stratified or stratified-K, every K-th level; such as fifo:10000 or
-    /// fifo:max, as many as there is memory for [default: fifo, 4 bytes for each state found]
-    #[arg(long, value_name = "KIND[:SIZE]", value_parser = str::parse::<StateCacheConfig>)]
+    /// The cache of reconstructed states, for `--store comback`: none, random, fifo, heuristic,
+    /// stratified or stratified-K (every K-th level), with a number of states or `max`, as in
+    /// fifo:10000 [default: fifo, 4 bytes for each visited state]
+    #[arg(help_heading = headings::STORAGE, long, value_name = "KIND[:SIZE]", value_parser = str::parse::<StateCacheConfig>)]
     pub comback_cache: Option<StateCacheConfig>,
 }
 
 /// What can be checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CheckKind {
-    /// States without a successor
+    /// Deadlocks
     Deadlock,
     /// Assertions
     Assert,
@@ -412,19 +440,19 @@ pub struct StatusArgs {
     /// The search directory
     #[arg(required_unless_present = "all")]
     pub dir: Option<PathBuf>,
-    /// List the searches that were begun without --dir, in temporary directories
+    /// List the searches in temporary directories, started without --dir
     #[arg(long, conflicts_with = "dir")]
     pub all: bool,
-    /// Remove those of them that are not running
+    /// Delete those that are not running
     #[arg(long, requires = "all", conflicts_with = "dir")]
     pub remove_stale: bool,
-    /// Remove those of them in which nobody has searched for so long [default: 7d]
+    /// Delete those without activity for this time [default: 7d]
     #[arg(long, value_name = "TIME", requires = "all", conflicts_with_all = ["dir", "remove_stale"], num_args = 0..=1, default_missing_value = "7d", value_parser = parse_duration)]
     pub clean: Option<Duration>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
-    /// Tell what memory the search takes for what, too
+    /// Print the memory use by purpose
     #[arg(long, short, conflicts_with = "json")]
     pub verbose: bool,
 }
@@ -434,21 +462,21 @@ pub struct StatusArgs {
 pub struct ExplainArgs {
     #[command(flatten)]
     pub(super) model: ModelArgs,
-    /// How the variables are ordered in the stored states
+    /// The order of the variables in stored states
     #[arg(long, value_enum, default_value_t)]
     pub key_order: KeyOrderArg,
     #[command(flatten)]
     pub(super) reductions: ReduceArgs,
-    /// Show only which reductions there are for the model: of what, where, what each saves
+    /// Print only the reductions that apply to the model, with their savings
     #[arg(long = "reductions")]
     pub reductions_only: bool,
-    /// The memory budget to plan for
+    /// The memory budget of the memory plan
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_size)]
     pub memory: u64,
-    /// The threads to plan for [default: all cores]
+    /// The number of threads of the memory plan [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub threads: Option<u16>,
-    /// Show only the machine code of this action, given by its number or its name
+    /// Print only the machine code of this action, a number or a name
     #[arg(long, value_name = "ACTION")]
     pub asm: Option<String>,
     #[command(flatten)]
@@ -460,16 +488,16 @@ pub struct ExplainArgs {
 pub struct SimulateArgs {
     #[command(flatten)]
     pub(super) model: ModelArgs,
-    /// Choose each step by hand
+    /// Choose each transition at a prompt
     #[arg(long, short)]
     pub interactive: bool,
-    /// The most steps to take [default: 20; by hand, any number]
+    /// The maximum number of transitions [default: 20; unlimited with --interactive]
     #[arg(long, value_name = "N")]
     pub steps: Option<u64>,
-    /// The seed of the random choices; the same seed walks the same way
+    /// The seed of the random choices
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Begin behind a step of the first counterexample of the search in a directory [default: the last step]
+    /// Start after a step of the first counterexample in this search directory [default: after the last step]
     #[arg(long, value_name = "DIR[:STEP]", conflicts_with_all = ["overflow", "deadlock", "slots", "lossy", "claim", "no_claim"])]
     pub from: Option<String>,
 }

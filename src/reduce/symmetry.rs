@@ -69,7 +69,7 @@ pub const NAME: &str = "symmetry";
 pub enum SymmetryEffort {
     /// One state of each orbit.
     Exact,
-    /// At least one, in less time for each.
+    /// At least one state per orbit, with less time per state.
     Fast,
 }
 
@@ -87,16 +87,16 @@ impl SymmetryEffort {
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "symmetry",
     title: NAME,
-    summary: "Symmetry of scalarsets",
+    summary: "Symmetry of scalarsets and of identical processes",
     paper: "Ip and Dill 1996; Emerson and Sistla 1996",
     page: "symmetry",
     kind: ReductionKind::Representative,
     parameters: &[
         ParameterSpec {
             name: EFFORT,
-            summary: "how many states of an orbit are visited; by default exact",
+            summary: "the number of visited states per orbit; by default exact",
             kind: ParameterKind::Choice(&[
-                ChoiceValue { name: "exact", summary: "One", preserves_runs: true },
+                ChoiceValue { name: "exact", summary: "One state per orbit", preserves_runs: true },
                 ChoiceValue {
                     name: "fast",
                     summary: "At least one, in less time for each",
@@ -106,16 +106,16 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
             flag: Some(FlagSpec {
                 name: "symmetry",
                 value_name: "EFFORT",
-                help: "Which of the states that differ only in the names of a scalarset's elements are visited [default: exact]",
+                help: "The representatives of an orbit [default: exact]",
                 chooses: true,
                 bare: false,
-                off: Some("All"),
+                off: Some("No symmetry: all states"),
             }),
             excludes: None,
         },
         ParameterSpec {
             name: PROCESSES,
-            summary: "whether processes that are alike are exchanged where the model has no scalarset; by default they are",
+            summary: "whether identical processes are permuted in models without scalarsets; by default they are",
             kind: ParameterKind::Switch,
             flag: None,
             excludes: None,

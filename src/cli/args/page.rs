@@ -46,13 +46,13 @@ fn names(text: &str) -> Result<VariableNames, VariableNamesError> {
 pub struct ValuesArgs {
     /// The search directory
     pub dir: PathBuf,
-    /// Tell what these variables come to, all their numbers added up
+    /// Print the least and the greatest sum of these variables
     #[arg(long = "sum", value_name = "NAME,...", value_parser = names)]
     pub sums: Vec<VariableNames>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
-    /// The most memory the process may hold resident [default: what the search had]
+    /// The maximum resident memory of the process [default: that of the search]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,
 }
@@ -60,10 +60,10 @@ pub struct ValuesArgs {
 /// `spillway watch`.
 #[derive(Args, Clone, Debug)]
 pub struct WatchArgs {
-    /// The search directories [default: those of all searches that run in temporary ones]
+    /// The search directories [default: all running searches in temporary directories]
     #[arg(value_name = "DIR")]
     pub dirs: Vec<PathBuf>,
-    /// Show them to browsers, too, at this address, or at this port of 127.0.0.1; 0 takes any that is free
+    /// Also serve a page at this address, or at this port of 127.0.0.1; port 0 selects a free port
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = address)]
     pub listen: Option<SocketAddr>,
 }
@@ -88,19 +88,19 @@ fn address(text: &str) -> Result<SocketAddr, ListenAddressError> {
 pub struct GraphArgs {
     #[command(flatten)]
     pub(in crate::cli) model: ModelArgs,
-    /// Write the graph to this file, not to standard output
+    /// Write the graph to this file instead of standard output
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Refuse a model of more states
+    /// Reject models with more states
     #[arg(long = "max-states", value_name = "N", default_value_t = 500)]
     pub states_max: u64,
-    /// Draw the model itself, with the state that it begins in
+    /// Draw the net itself, with its initial marking
     #[arg(long, conflicts_with_all = ["changes", "states_max"])]
     pub structure: bool,
-    /// Draw it as it is at the end of the counterexample that a search directory keeps, or behind a step of it
+    /// Draw the state at the end of the counterexample in this search directory, or after a step of it
     #[arg(long, value_name = "DIR[:STEP]", requires = "structure")]
     pub from: Option<String>,
-    /// Tell at each step what it changes, and of states but the initial ones their numbers
+    /// Label each transition with its changes, and all states but the initial ones with their numbers
     #[arg(long)]
     pub changes: bool,
 }
@@ -111,14 +111,14 @@ pub struct NewArgs {
     /// The language
     #[arg(value_parser = languages::parser())]
     pub language: &'static Language,
-    /// The file, which must not be there yet [default: model, with the usual ending]
+    /// The new file [default: model, with the extension of the language]
     pub file: Option<PathBuf>,
 }
 
 /// `spillway doctor`.
 #[derive(Args, Clone, Debug)]
 pub struct DoctorArgs {
-    /// Where search directories would be [default: where temporary files are]
+    /// The place of search directories [default: the folder of temporary files]
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
 }
@@ -133,7 +133,7 @@ pub struct CompletionsArgs {
 /// `spillway man`.
 #[derive(Args, Clone, Debug)]
 pub struct ManArgs {
-    /// Write a page for each command to this folder [default: the first page, to standard output]
+    /// Write a page for each command to this folder [default: print the first page]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }

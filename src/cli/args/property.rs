@@ -1,6 +1,6 @@
 //! Flags that ask whether runs have a property.
 
-use super::override_with;
+use super::{headings, override_with};
 use crate::cli::failure::CommandFailure;
 use crate::front::CycleLabel;
 use crate::reduce::claim::FiniteRunPolicy;
@@ -12,19 +12,18 @@ use std::path::PathBuf;
 #[derive(Args, Clone, Debug, Default)]
 #[group(id = "property", multiple = true, conflicts_with_all = ["claim", "no_claim"])]
 pub struct PropertyArgs {
-    /// A formula of linear temporal logic over the model's variables and locations, or the name of one of the model's,
-    /// or of a never claim or property process of it; `all` for each of these
-    #[arg(long, value_name = "FORMULA|NAME|all")]
+    /// Check a formula of linear temporal logic, or the formula, never claim or property process of this name in the model,
+    /// or `all` of those
+    #[arg(help_heading = headings::LIVENESS, long, value_name = "FORMULA|NAME|all")]
     pub ltl: Vec<String>,
-    /// A file with a Büchi automaton (HOA) that accepts the runs that there must not be
-    #[arg(long, value_name = "FILE")]
+    /// Check that no run is accepted by the Büchi automaton in this file (HOA)
+    #[arg(help_heading = headings::LIVENESS, long, value_name = "FILE")]
     pub automaton: Vec<PathBuf>,
-    /// Look for a run that passes `accept` labels of the model's processes again and again (an acceptance cycle)
-    #[arg(long)]
+    /// Check that there is no acceptance cycle: no run visits `accept` labels infinitely often
+    #[arg(help_heading = headings::LIVENESS, long)]
     pub acceptance: bool,
-    /// Look for a run that goes on for ever and at last passes no `progress` label of the model's processes
-    /// (a non-progress cycle)
-    #[arg(long)]
+    /// Check that there is no non-progress cycle: every infinite run visits `progress` labels infinitely often
+    #[arg(help_heading = headings::LIVENESS, long)]
     pub non_progress: bool,
 }
 
@@ -50,11 +49,11 @@ impl PropertyArgs {
 pub struct LivenessArgs {
     #[command(flatten)]
     pub(in crate::cli) property: PropertyArgs,
-    /// What is said of runs that end, where runs are asked about [default: stutter; with --non-progress: ignore]
-    #[arg(long, value_enum)]
+    /// The treatment of finite runs [default: stutter; with --non-progress: ignore]
+    #[arg(help_heading = headings::LIVENESS, long, value_enum)]
     pub deadlock_runs: Option<DeadlockRunsArg>,
-    /// Which runs are judged, where runs are asked about [default: all of them]
-    #[arg(long, value_enum)]
+    /// Check only runs that are fair [default: all runs]
+    #[arg(help_heading = headings::LIVENESS, long, value_enum)]
     pub fair: Option<FairArg>,
 }
 
@@ -90,7 +89,7 @@ impl LivenessArgs {
 /// Which runs are judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FairArg {
-    /// Those in which each process that is able to move from some point on, always, moves again and again
+    /// Weak fairness: a process that is enabled continuously from some point on moves infinitely often
     Weak,
     /// Not to be had
     #[value(hide = true)]
@@ -100,9 +99,9 @@ pub enum FairArg {
 /// What becomes of runs that end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DeadlockRunsArg {
-    /// Their last state is repeated for ever
+    /// The last state is repeated infinitely often
     Stutter,
-    /// Nothing is said of them
+    /// Finite runs are not checked
     Ignore,
 }
 
@@ -120,7 +119,7 @@ impl From<DeadlockRunsArg> for FiniteRunPolicy {
 pub struct ShownPropertyArgs {
     #[command(flatten)]
     pub(in crate::cli) property: PropertyArgs,
-    /// How the automaton of --ltl or --automaton is shown [default: text]
+    /// The format of the automaton of --ltl or --automaton [default: text]
     #[arg(long, value_enum, requires = "property")]
     pub format: Option<AutomatonFormatArg>,
 }
@@ -128,11 +127,11 @@ pub struct ShownPropertyArgs {
 /// How an automaton is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum AutomatonFormatArg {
-    /// For people
+    /// Plain text
     #[default]
     Text,
-    /// For Graphviz
+    /// DOT, for Graphviz
     Dot,
-    /// In the Hanoi omega-automata format
+    /// The Hanoi omega-automata format
     Hoa,
 }

@@ -1,5 +1,6 @@
 //! What a file asks of a model, and in which form that is answered.
 
+use super::headings;
 use crate::cli::languages;
 use crate::ir::CtlFormula;
 use clap::Args;
@@ -9,17 +10,17 @@ use std::path::PathBuf;
 #[derive(Args, Clone, Debug, Default)]
 pub struct QuestionArgs {
     /// Answer what this file asks.
-    #[arg(long = "property", value_name = "FILE", conflicts_with_all = ["ltl", "automaton", "acceptance", "non_progress", "shortest"], help = format!(
-        "Answer what this file asks, as the Model Checking Contest has them ({})",
+    #[arg(help_heading = headings::PROPERTIES, long = "property", value_name = "FILE", conflicts_with_all = ["ltl", "automaton", "acceptance", "non_progress", "shortest"], help = format!(
+        "Answer the properties in this file, in the format of the Model Checking Contest ({})",
         languages::titles(|it| it.read_properties.is_some())
     ))]
     pub property_file: Option<PathBuf>,
-    /// Answer only these of what --property asks
-    #[arg(long = "question", value_name = "NAME", requires = "property_file")]
+    /// Answer only these properties of --property
+    #[arg(help_heading = headings::PROPERTIES, long = "question", value_name = "NAME", requires = "property_file")]
     pub questions: Vec<String>,
     /// Print only the lines of the Model Checking Contest.
-    #[arg(long, conflicts_with_all = ["json", "spin_trail", "ltl", "automaton", "acceptance", "non_progress"], help = format!(
-        "Print only the contest's lines: the answers to --property, or the size of the state space ({})",
+    #[arg(help_heading = headings::OUTPUT, long, conflicts_with_all = ["json", "spin_trail", "ltl", "automaton", "acceptance", "non_progress"], help = format!(
+        "Print only the lines of the contest: the answers to --property, or the size of the state space ({})",
         languages::titles(|it| it.read_properties.is_some())
     ))]
     pub mcc: bool,

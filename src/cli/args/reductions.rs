@@ -1,5 +1,6 @@
 //! Flags of reductions, made from the table of reductions.
 
+use super::headings;
 use crate::reduce::parameters::{FlagSpec, ParameterKind, ParameterSpec, ParameterValue};
 use crate::reduce::{REDUCTIONS, ReductionEntry};
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -90,7 +91,8 @@ fn flags() -> Vec<(FlagSpec, Vec<FlagTarget>)> {
 
 /// The argument of a flag.
 fn argument(flag: FlagSpec, spec: &ParameterSpec) -> Arg {
-    let arg = Arg::new(flag.name).long(flag.name).help(flag.help);
+    let arg =
+        Arg::new(flag.name).long(flag.name).help_heading(headings::REDUCTIONS).help(flag.help);
     match spec.kind {
         ParameterKind::Switch => arg.action(ArgAction::SetTrue),
         ParameterKind::Choice(values) => {
@@ -117,8 +119,8 @@ fn argument(flag: FlagSpec, spec: &ParameterSpec) -> Arg {
 impl Args for ReduceArgs {
     fn augment_args(command: Command) -> Command {
         let alone = [
-            PossibleValue::new("none").help("None: every state is visited"),
-            PossibleValue::new("auto").help("Those that the first states show to pay"),
+            PossibleValue::new("none").help("No reduction: every state is visited"),
+            PossibleValue::new("auto").help("Those that save states in the first levels"),
         ];
         let named = REDUCTIONS.iter().map(|it| PossibleValue::new(it.name).help(it.summary));
         let reduce = Arg::new(REDUCE)
@@ -127,7 +129,8 @@ impl Args for ReduceArgs {
             .value_delimiter(',')
             .action(ArgAction::Append)
             .value_parser(PossibleValuesParser::new(alone.into_iter().chain(named)))
-            .help("Which reductions are used: none, auto, or the names of some [default: auto; with --keep-going symmetry]");
+            .help_heading(headings::REDUCTIONS)
+            .help("The reductions: none, auto, or a list of names [default: auto; with --keep-going symmetry]");
         let others = flags().into_iter().map(|(flag, targets)| argument(flag, targets[0].1));
         command.arg(reduce).args(others)
     }

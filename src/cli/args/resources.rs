@@ -1,6 +1,6 @@
 //! What a session of a search may take, prints and writes.
 
-use super::override_with;
+use super::{headings, override_with};
 use crate::exec::ExecutionMode;
 use crate::session::CheckConfig;
 use crate::session::config::{parse_duration, parse_size};
@@ -11,9 +11,9 @@ use std::time::Duration;
 /// How the model is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExecArg {
-    /// As machine code, where there is a back end for this machine
+    /// Machine code, where this machine is supported
     Jit,
-    /// By the interpreter, many times slower: the reference
+    /// The interpreter: the reference, many times slower
     Interp,
 }
 
@@ -29,59 +29,59 @@ impl From<ExecArg> for ExecutionMode {
 /// What a session of a search may take, prints and writes. What is not given is as it was in the session before.
 #[derive(Args, Clone, Debug)]
 pub struct SessionArgs {
-    /// The most memory the process may hold resident, such as 64MiB or 4GiB [default: 1GiB, or what the search had]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    /// The maximum resident memory of the process, as in 64MiB or 4GiB [default: 1GiB, or that of the session before]
+    #[arg(help_heading = headings::LIMITS, long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,
-    /// Threads to search with [default: all cores, or as many as the memory is enough for]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    /// The number of threads [default: all cores that the memory suffices for]
+    #[arg(help_heading = headings::LIMITS, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub threads: Option<u16>,
-    /// The most bytes the search directory may take
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    /// The maximum size of the search directory
+    #[arg(help_heading = headings::LIMITS, long, value_name = "SIZE", value_parser = parse_size)]
     pub disk_limit: Option<u64>,
-    /// The longest time between two checkpoints, such as 30s or 10min [default: 10min, or what the search had]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    /// The maximum time between two checkpoints, as in 30s or 10min [default: 10min, or that of the session before]
+    #[arg(help_heading = headings::LIMITS, long, value_name = "TIME", value_parser = parse_duration)]
     pub checkpoint_every: Option<Duration>,
-    /// Stop, resumably, at the end of the level that reaches this many states
-    #[arg(long, value_name = "N")]
+    /// Stop after the level that reaches this number of states; the search can be resumed
+    #[arg(help_heading = headings::LIMITS, long, value_name = "N")]
     pub max_states: Option<u64>,
-    /// Stop, resumably, after this time
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    /// Stop after this time; the search can be resumed
+    #[arg(help_heading = headings::LIMITS, long, value_name = "TIME", value_parser = parse_duration)]
     pub max_time: Option<Duration>,
-    /// How the model is run; the counts do not depend on it [default: jit, or as the search was]
-    #[arg(long, value_enum)]
+    /// The executor of the model [default: jit, or that of the session before]
+    #[arg(help_heading = headings::MODEL, long, value_enum)]
     pub exec: Option<ExecArg>,
-    /// Print the result as one JSON object, the counterexample in it
-    #[arg(long)]
+    /// Print the result and the counterexample as one JSON object
+    #[arg(help_heading = headings::OUTPUT, long)]
     pub json: bool,
-    /// Leave the counterexample out
-    #[arg(long)]
+    /// Do not print the counterexample
+    #[arg(help_heading = headings::OUTPUT, long)]
     pub no_trace: bool,
-    /// Show each step of the counterexample, also where some come again and again
-    #[arg(long, conflicts_with = "json")]
+    /// Print each step of the counterexample, without folding repetitions
+    #[arg(help_heading = headings::OUTPUT, long, conflicts_with = "json")]
     pub unfolded: bool,
-    /// Show the counterexample as a message sequence chart
-    #[arg(long, conflicts_with_all = ["json", "no_trace", "unfolded"])]
+    /// Print the counterexample as a message sequence chart
+    #[arg(help_heading = headings::OUTPUT, long, conflicts_with_all = ["json", "no_trace", "unfolded"])]
     pub msc: bool,
-    /// Tell what the search took, too: of time, memory, disk and store, and which reductions did not pay
-    #[arg(long, short)]
+    /// Also print the use of time, memory, disk and storage, and reductions without a benefit
+    #[arg(help_heading = headings::OUTPUT, long, short)]
     pub verbose: bool,
-    /// Write the counterexample to this file as a trail, which SPIN replays: `spin -t -p -k FILE MODEL`
-    #[arg(long, value_name = "FILE")]
+    /// Write the counterexample to this file as a trail of SPIN (`spin -t -p -k FILE MODEL` replays it)
+    #[arg(help_heading = headings::OUTPUT, long, value_name = "FILE")]
     pub spin_trail: Option<PathBuf>,
-    /// Write what was found to this file, as a page for a browser
-    #[arg(long, value_name = "FILE")]
+    /// Write the result to this file as an HTML page
+    #[arg(help_heading = headings::OUTPUT, long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Write what came of each thing that was looked for to this file, as JUnit's XML
-    #[arg(long, value_name = "FILE")]
+    /// Write the verdict on each property to this file as JUnit XML
+    #[arg(help_heading = headings::OUTPUT, long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Write what is violated to this file, as SARIF, the counterexample as its code flow
-    #[arg(long, value_name = "FILE")]
+    /// Write the violations to this file as SARIF, with the counterexample as code flow
+    #[arg(help_heading = headings::OUTPUT, long, value_name = "FILE")]
     pub sarif: Option<PathBuf>,
-    /// Run this command at the end, by `sh`, with SPILLWAY_VERDICT and more in its environment
-    #[arg(long, value_name = "CMD")]
+    /// Run this shell command at the end; SPILLWAY_VERDICT and others are in its environment
+    #[arg(help_heading = headings::OUTPUT, long, value_name = "CMD")]
     pub notify: Option<String>,
-    /// End with exit code 1 where the model asks for something that was not checked, too
-    #[arg(long)]
+    /// Count properties of the model that were not checked as violated (exit code 1)
+    #[arg(help_heading = headings::PROPERTIES, long)]
     pub strict: bool,
 }
 

@@ -14,13 +14,13 @@ pub struct TraceArgs {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
-    /// Print the first counterexample as other tools read it
+    /// Print the first counterexample in a format of other tools
     #[arg(long = "as", value_enum, value_name = "FORMAT", conflicts_with_all = ["json", "last", "only", "msc", "unfolded"])]
     pub format: Option<TraceFormatArg>,
-    /// The most memory the process may hold resident [default: what the search had]
+    /// The maximum resident memory of the process [default: that of the search]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,
-    /// Write the first counterexample as a trail that SPIN replays: `spin -t -p -k FILE MODEL`
+    /// Write the first counterexample to this file as a trail of SPIN (`spin -t -p -k FILE MODEL` replays it)
     #[arg(long, value_name = "FILE")]
     pub spin_trail: Option<PathBuf>,
     #[command(flatten)]
@@ -30,16 +30,16 @@ pub struct TraceArgs {
 /// What is shown of counterexamples.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TraceViewArgs {
-    /// Show the last N steps, behind the whole state that they begin in
+    /// Print only the last N steps, after the state in which they begin
     #[arg(long, value_name = "N", conflicts_with = "json")]
     last: Option<u64>,
-    /// Show only these variables, or parts of some, and the steps that change them
+    /// Print only these variables, and the steps that change them
     #[arg(long, value_name = "VARIABLE,...", value_delimiter = ',', conflicts_with = "json")]
     only: Vec<String>,
-    /// Show a message sequence chart: a column for each process, and an arrow for each message
+    /// Print a message sequence chart: a column for each process, an arrow for each message
     #[arg(long, conflicts_with_all = ["json", "only"])]
     msc: bool,
-    /// Show each step, also where some come again and again
+    /// Print each step, without folding repetitions
     #[arg(long, conflicts_with_all = ["json", "msc"])]
     unfolded: bool,
 }
@@ -55,9 +55,9 @@ impl TraceViewArgs {
 /// A format that other tools read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TraceFormatArg {
-    /// The informal trace format of Apalache and others: states, as JSON
+    /// The informal trace format of Apalache: states, as JSON
     Itf,
-    /// A table: steps, and the variables behind each
+    /// A table of the steps, and the variables after each
     Csv,
     /// A sequence diagram of PlantUML
     Plantuml,

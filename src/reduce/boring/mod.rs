@@ -42,18 +42,18 @@ pub const NAME: &str = "boring states";
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "boring",
     title: NAME,
-    summary: "Boring states: what nothing that is looked for can be reached from is left out",
+    summary: "Boring states: states from which no violation is reachable are pruned",
     paper: "Pelánek 2005, section 3.3.2; Christensen, Kristensen and Mailund 2001",
     page: "boring",
     kind: ReductionKind::Pruning,
     parameters: &[ParameterSpec {
         name: PROGRESS,
-        summary: "variables that only rise together; by default what tells most is found",
+        summary: "variables whose sum never decreases; by default those that prune most",
         kind: ParameterKind::Names { form: "NAME", is_valid: |it| !it.is_empty() },
         flag: Some(FlagSpec {
             name: "progress",
             value_name: "NAME,...",
-            help: "Leave out states beyond which these variables, which only rise together (as is checked), let nothing happen that is looked for",
+            help: "Prune states by these variables, whose sum must never decrease (which is checked)",
             chooses: true,
             bare: false,
             off: None,

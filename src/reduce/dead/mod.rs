@@ -46,13 +46,13 @@ pub const NAME: &str = "dead variables";
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "dead",
     title: NAME,
-    summary: "Dead variables",
+    summary: "Dead-variable elimination: variables that are not read again are reset",
     paper: "Bozga, Fernandez and Ghirvu 1999; Pelánek 2005, section 4.1",
     page: "dead",
     kind: ReductionKind::Rewriting,
     parameters: &[ParameterSpec {
         name: JOINT,
-        summary: "whether variables are reset, too, that are dead where several processes are; by default if no reduction beside it depends on who reads what",
+        summary: "whether variables are also reset that are dead only at locations of several processes; by default if no other reduction depends on reads",
         kind: ParameterKind::Switch,
         flag: None,
         excludes: None,

@@ -42,13 +42,13 @@ pub const NAME: &str = "dominated values";
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "dominate",
     title: NAME,
-    summary: "Dominating values: what others can do all of is left out",
+    summary: "Dominance: states that another state dominates are pruned",
     paper: "Pelánek 2005, section 3.3.3",
     page: "dominate",
     kind: ReductionKind::Dominance,
     parameters: &[ParameterSpec {
         name: VARIABLES,
-        summary: "the variables, each with which of its values can do all that others can; by default all that are found",
+        summary: "the variables, each with the direction of its dominating values; by default all that are found",
         kind: ParameterKind::Names {
             form: "NAME:down|up",
             is_valid: |it| dominating(it).is_some(),
@@ -56,7 +56,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         flag: Some(FlagSpec {
             name: "dominate",
             value_name: "NAME:down|up,...",
-            help: "Leave out states that others dominate, by these variables, of which smaller values (down) or larger ones (up) can do all that others can, which is checked",
+            help: "Prune dominated states, by these variables: smaller (down) or larger (up) values dominate (which is checked)",
             chooses: true,
             bare: false,
             off: None,

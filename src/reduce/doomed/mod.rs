@@ -42,7 +42,7 @@ pub const NAME: &str = "doomed states";
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "doomed",
     title: NAME,
-    summary: "Doomed states: one walks on to what surely follows",
+    summary: "Doomed states: states from which a violation is inevitable are not stored",
     paper: "Pelánek 2005, section 3.3.1; de Alfaro, Henzinger and Mang 2000",
     page: "doomed",
     kind: ReductionKind::Pruning,

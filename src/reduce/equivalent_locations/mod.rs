@@ -38,7 +38,7 @@ pub const NAME: &str = "states of processes not told apart";
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "states",
     title: NAME,
-    summary: "States of processes that nothing tells apart",
+    summary: "Bisimulation of locations: bisimilar locations of a process are merged",
     paper: "Moore 1956; Pelánek 2005, section 3.1.3",
     page: "states",
     kind: ReductionKind::Rewriting,

@@ -40,7 +40,7 @@ pub const NAME: &str = "values not told apart";
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "values",
     title: NAME,
-    summary: "Values that nothing tells apart",
+    summary: "Data abstraction: values that no expression distinguishes are merged",
     paper: "Pelánek 2005, section 3.1.2",
     page: "values",
     kind: ReductionKind::Rewriting,

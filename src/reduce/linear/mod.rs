@@ -37,7 +37,7 @@ pub const NAME: &str = "linear sets";
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "linear",
     title: NAME,
-    summary: "Sets of variables that only count on from each other",
+    summary: "Linear sets: counters that are only compared with each other are shifted to 0",
     paper: "none: it was found in this project",
     page: "linear",
     kind: ReductionKind::Representative,

@@ -64,7 +64,7 @@ type TransientLocations = BTreeSet<(ProcessId, LocationId)>;
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "merge",
     title: NAME,
-    summary: "Transition merging: nobody stops where that could not be told",
+    summary: "Transition merging: consecutive transitions with invisible intermediate states are fused",
     paper: "Holzmann 1999; Kurshan, Levin and Yenigün 2002; Yorav 2002; Pelánek 2005, section 4.2",
     page: "merge",
     kind: ReductionKind::Rewriting,

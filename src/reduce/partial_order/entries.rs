@@ -30,33 +30,33 @@ pub(super) const PROVISO: &str = "proviso";
 /// The proviso, which other reductions have as well that choose steps.
 const PROVISO_PARAMETER: ParameterSpec = ParameterSpec {
     name: PROVISO,
-    summary: "what keeps steps from being put off for ever; by default static, levels beside symmetry",
+    summary: "the cycle proviso, which solves the ignoring problem; by default static, levels with symmetry",
     kind: ParameterKind::Choice(&[
         ChoiceValue {
             name: "static",
-            summary: "An order of the states that steps climb, but for one on each cycle",
+            summary: "A static order of the states; each cycle has a fully expanded state",
             preserves_runs: true,
         },
         ChoiceValue {
             name: "levels",
-            summary: "States are taken up again unless a step leads to the next level",
+            summary: "A state is re-expanded unless one of its transitions leads to the next level",
             preserves_runs: false,
         },
         ChoiceValue {
             name: "chains",
-            summary: "States of which a single step is taken are run through; what is looked for is taken up where that ends",
+            summary: "States with a single explored transition are not stored; visible transitions are explored at the end of the chain",
             preserves_runs: false,
         },
         ChoiceValue {
             name: "static+chains",
-            summary: "They are run through, and it is taken up unless that ends above where it began, in the order of `static`",
+            summary: "As chains, but only if the chain does not end above its start in the order of `static`",
             preserves_runs: false,
         },
     ]),
     flag: Some(FlagSpec {
         name: "por-proviso",
         value_name: "PROVISO",
-        help: "What keeps steps from being put off for ever [default: static; levels beside symmetry; --reduce auto tries levels where static does not save enough]",
+        help: "The cycle proviso [default: static; levels with symmetry; --reduce auto tries levels if static saves too little]",
         chooses: false,
         bare: false,
         off: None,
@@ -68,50 +68,46 @@ const PROVISO_PARAMETER: ParameterSpec = ParameterSpec {
 pub static POR: ReductionEntry = ReductionEntry {
     name: "por",
     title: NAME,
-    summary: "Partial order",
+    summary: "Partial-order reduction",
     paper: "Holzmann, Godefroid and Pirottin 1992; Godefroid and Pirottin 1993; Valmari 1989; Overman 1981",
     page: "partial-order",
     kind: ReductionKind::Choice,
     parameters: &[
         ParameterSpec {
             name: METHOD,
-            summary: "which steps are taken of a state; by default conditional",
+            summary: "the method that selects the explored transitions; by default conditional",
             kind: ParameterKind::Choice(&[
                 ChoiceValue {
                     name: "local",
-                    summary: "Those of a process, where they are all its own matter",
+                    summary: "The transitions of a process whose enabled transitions are all local",
                     preserves_runs: true,
                 },
                 ChoiceValue {
                     name: "overman",
-                    summary: "Those of a set of processes that nobody else disturbs",
+                    summary: "The transitions of a set of processes that no other process can affect (Overman)",
                     preserves_runs: true,
                 },
-                ChoiceValue {
-                    name: "stubborn",
-                    summary: "Those of a stubborn set",
-                    preserves_runs: true,
-                },
+                ChoiceValue { name: "stubborn", summary: "A stubborn set", preserves_runs: true },
                 ChoiceValue {
                     name: "conditional",
-                    summary: "The same, where what disturbs each other depends on how full channels are and what counters hold",
+                    summary: "A stubborn set, with dependence that is conditional on channel lengths and counters",
                     preserves_runs: true,
                 },
                 ChoiceValue {
                     name: "sleep",
-                    summary: "All, in one of the orders that lead to the same",
+                    summary: "Sleep sets: all states, fewer transitions",
                     preserves_runs: false,
                 },
                 ChoiceValue {
                     name: "local+sleep",
-                    summary: "Those of `local`, in one of the orders that lead to the same; for deadlocks alone",
+                    summary: "`local` with sleep sets; preserves deadlocks only",
                     preserves_runs: false,
                 },
             ]),
             flag: Some(FlagSpec {
                 name: "por",
                 value_name: "METHOD",
-                help: "Which steps are taken of a state where their order does not matter [default: conditional, if --reduce names por, or finds it good]",
+                help: "The partial-order method [default: conditional]",
                 chooses: true,
                 bare: false,
                 off: None,
@@ -141,30 +137,30 @@ pub static POR: ReductionEntry = ReductionEntry {
 pub static CONFLUENCE: ReductionEntry = ReductionEntry {
     name: "confluence",
     title: confluence::NAME,
-    summary: "Confluence: steps that come to the same whatever else happens first are taken at once",
+    summary: "Confluence: confluent invisible transitions have priority",
     paper: "Blom and van de Pol 2002; Pace, Lang and Mateescu 2003; Pelánek 2005, section 3.2.4",
     page: "confluence",
     kind: ReductionKind::Choice,
     parameters: &[
         ParameterSpec {
             name: USE,
-            summary: "how confluent steps are used; by default map, prioritised beside por",
+            summary: "the use of confluent transitions; by default map, prioritised with por",
             kind: ParameterKind::Choice(&[
                 ChoiceValue {
                     name: "prioritised",
-                    summary: "Where there is one no other step is taken; every state is stored",
+                    summary: "A confluent transition is the only one explored; every state is stored",
                     preserves_runs: false,
                 },
                 ChoiceValue {
                     name: "map",
-                    summary: "A state stands for the one where none is left",
+                    summary: "A state is replaced by the end of its confluent transitions",
                     preserves_runs: false,
                 },
             ]),
             flag: Some(FlagSpec {
                 name: "confluence",
                 value_name: "USE",
-                help: "How steps that come to the same whatever else happens first are used [default: map]",
+                help: "The use of confluent transitions [default: map]",
                 chooses: false,
                 bare: false,
                 off: None,
@@ -199,7 +195,7 @@ pub static CONFLUENCE: ReductionEntry = ReductionEntry {
 pub static SIMULTANEOUS: ReductionEntry = ReductionEntry {
     name: "simultaneous",
     title: simultaneous::NAME,
-    summary: "Simultaneous reachability: steps of several that do not disturb each other are taken together",
+    summary: "Simultaneous reachability: independent transitions of several processes are executed in one step",
     paper: "Özdemir and Ural 1997; Vernadat, Azéma and Michel 1996; Pelánek 2005, section 3.2.5",
     page: "simultaneous",
     kind: ReductionKind::Choice,

@@ -51,19 +51,19 @@ pub const NAME: &str = "reversible rules";
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "reversible",
     title: NAME,
-    summary: "Reversible rules",
+    summary: "Reversible rules: only progenitor states are stored",
     paper: "Ip and Dill 1996",
     page: "reversible",
     kind: ReductionKind::Representative,
     parameters: &[
         ParameterSpec {
             name: RULES,
-            summary: "the rules that are undone; by default all that can be",
+            summary: "the reversible rules; by default all that are found",
             kind: ParameterKind::Names { form: "RULE", is_valid: |_| true },
             flag: Some(FlagSpec {
                 name: "reversible",
                 value_name: "RULE,...",
-                help: "Undo rules that can be undone, and store what is left: all such rules, or some of these",
+                help: "Store only progenitors, by these reversible rules [default: all that are found]",
                 chooses: true,
                 bare: true,
                 off: None,
@@ -72,12 +72,12 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         },
         ParameterSpec {
             name: CHECK,
-            summary: "whether it is checked in every state that they are reversible; by default not",
+            summary: "whether reversibility is checked in every state; by default not",
             kind: ParameterKind::Switch,
             flag: Some(FlagSpec {
                 name: "check-reversible",
                 value_name: "",
-                help: "Check in every state that rules found reversible are",
+                help: "Check in every state that the rules are reversible",
                 chooses: false,
                 bare: false,
                 off: None,

@@ -82,7 +82,7 @@ impl SliceCriterion {
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "slice",
     title: NAME,
-    summary: "Slicing: what can influence nothing that is looked for is removed",
+    summary: "Slicing: parts that cannot influence a property are removed",
     paper: "Weiser 1984; Hatcliff, Dwyer and Zheng 2000; Pelánek 2005, section 3.2.1",
     page: "slice",
     kind: ReductionKind::Rewriting,

@@ -72,7 +72,7 @@ pub const NAME: &str = "structural reduction";
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "structural",
     title: NAME,
-    summary: "Structural reductions of nets: places and transitions are made fewer before the search",
+    summary: "Structural reductions of Petri nets: agglomeration, redundant places and transitions",
     paper: "Berthelot 1985 and 1987; Haddad and Pradat-Peyre 2006; Thierry-Mieg 2020",
     page: "structural",
     kind: ReductionKind::Rewriting,
