@@ -34,7 +34,7 @@ from .runner import LOCAL, Processes, Runner
 from .stop import Stop
 from .storage import Storage
 
-# The exit codes that a run may have, as `docs/reference/command-line.md` has them.
+# The exit codes that a run may have, as `docs/reference/exit-codes.md` has them.
 CODES = (VERIFIED, VIOLATED, WRONG, STOPPED, DAMAGED)
 
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}

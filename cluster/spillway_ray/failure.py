@@ -1,4 +1,4 @@
-"""How a run ends other than by a verdict: one message, and an exit code of `docs/reference/command-line.md`."""
+"""How a run ends other than by a verdict: one message, and an exit code of `docs/reference/exit-codes.md`."""
 
 from __future__ import annotations
 

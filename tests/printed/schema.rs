@@ -334,9 +334,7 @@ fn what_is_printed_with_json_is_what_the_schema_says_and_no_more() {
 #[test]
 fn each_member_is_described_and_named_in_the_manual() {
     let printed = Printed::new();
-    let manual: String = ["reference/command-line", "internals/liveness"]
-        .map(|page| std::fs::read_to_string(format!("{ROOT}/docs/{page}.md")).unwrap())
-        .concat();
+    let manual = std::fs::read_to_string(format!("{ROOT}/docs/reference/json.md")).unwrap();
     let mut said = Vec::new();
     members(&printed.schema["$defs"], &mut said);
     assert!(said.len() > 100);

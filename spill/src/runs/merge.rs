@@ -8,7 +8,7 @@
 //! What remains is to merge slices. Two are merged by comparisons whose outcome moves the cursors without a branch, in two
 //! halves at a time (`lockstep.rs`), or, if one is much the smaller, by galloping through the other. More are merged two by two, the
 //! long ones last. A loser tree (Knuth, volume 3, 5.4.1) has as many comparisons a key, log2 k, but each waits for the
-//! one before (measured, `docs/measurements/performance.md`).
+//! one before (measured, `docs/measurements/history.md`).
 //!
 //! Pairs are merged as wider keys. Those with equal keys then follow each other, and are joined before
 //! they are given out. Since the next ones may be in the next round, the last pair is held back until

@@ -27,7 +27,7 @@ const STRIDES_RATIO: usize = 3;
 const STRIDE: usize = 4;
 
 /// After so many times these, gallop. They are read one behind the other, which doubling steps are not, and most keys are not
-/// farther (measured, `docs/measurements/performance.md`).
+/// farther (measured, `docs/measurements/history.md`).
 const STRIDES_MAX: usize = 32;
 
 /// If a block has so many times the keys of the candidates, each of those is looked up in it. Unlike
