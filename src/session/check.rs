@@ -52,8 +52,7 @@ pub struct Check<'m> {
 pub(super) type PropertyStopPredicate<'m> = dyn Fn(&BTreeSet<&str>) -> bool + Send + Sync + 'm;
 
 /// Searches a transition system until there is a verdict, with 1 GiB of memory, in a temporary directory. [`Check`]
-/// has
-/// more options.
+/// has more options.
 ///
 /// # Errors
 ///
@@ -141,10 +140,8 @@ impl<'m> Check<'m> {
     }
 
     /// Sets the maximum resident memory of the process in bytes. The default is 1 GiB. The limit includes the memory
-    /// that the
-    /// program holds when the search begins. It also includes freed blocks: glibc keeps large ones, unless the program
-    /// begins
-    /// with [`return_large_blocks`](crate::search::return_large_blocks).
+    /// that the program holds when the search begins. It also includes freed blocks: glibc keeps large ones, unless
+    /// the program begins with [`return_large_blocks`](crate::search::return_large_blocks).
     pub fn memory(mut self, bytes: u64) -> Self {
         self.config.limits.memory = bytes;
         self
@@ -157,16 +154,14 @@ impl<'m> Check<'m> {
     }
 
     /// Sets the search directory. It is new, empty, or has this search stopped in it, which then resumes. The default
-    /// is a
-    /// temporary directory, which is removed when the [`CheckResult`] is dropped.
+    /// is a temporary directory, which is removed when the [`CheckResult`] is dropped.
     pub fn dir(mut self, path: impl Into<PathBuf>) -> Self {
         self.dir = Some(path.into());
         self
     }
 
     /// Sets the maximum bytes of a state of a [`TransitionSystem`]. The default is estimated from the first states. If
-    /// a state
-    /// needs more, a search in a temporary directory restarts with more.
+    /// a state needs more, a search in a temporary directory restarts with more.
     pub fn state_bytes(mut self, bytes: usize) -> Self {
         self.state_bytes = Some(bytes);
         self
@@ -185,8 +180,7 @@ impl<'m> Check<'m> {
     }
 
     /// Visits all states in spite of violations. By default the search ends with the level of the first violation. A
-    /// search
-    /// of a [`TransitionSystem`] ends at the first violating state of that level, in byte order.
+    /// search of a [`TransitionSystem`] ends at the first violating state of that level, in byte order.
     pub fn keep_going(mut self) -> Self {
         self.config.search.keep_going = true;
         self
@@ -206,10 +200,8 @@ impl<'m> Check<'m> {
 
     /// Stops, resumably, at the end of the level for which `is_enough` returns true. Its argument is the names of the
     /// properties for which a state was found: a violation of an [always](crate::Property::always) property, or a
-    /// witness of a
-    /// [sometimes](crate::Property::sometimes) property. A violation does not end such a search. The other properties
-    /// stay
-    /// undecided.
+    /// witness of a [sometimes](crate::Property::sometimes) property. A violation does not end such a search. The
+    /// other properties stay undecided.
     pub fn stop_once(
         mut self,
         is_enough: impl Fn(&BTreeSet<&str>) -> bool + Send + Sync + 'm,
@@ -237,10 +229,8 @@ impl<'m> Check<'m> {
     }
 
     /// Sets the reductions for a model from a text. The default is the model's own [plan](TextModel::wished), which
-    /// has no
-    /// reductions unless they were set. A resumed search keeps its reductions. Rust types are not reduced, since they
-    /// have no
-    /// program text to analyse.
+    /// has no reductions unless they were set. A resumed search keeps its reductions. Rust types are not reduced,
+    /// since they have no program text to analyse.
     pub fn reduce(mut self, reduce: impl Into<ReductionConfig>) -> Self {
         self.config.search.reductions = reduce.into();
         self.is_reduced_as_wished = false;
@@ -261,8 +251,7 @@ impl<'m> Check<'m> {
     }
 
     /// Sets the control, by which another thread stops the search and observes its progress. The control has its own
-    /// deadline
-    /// and time between checkpoints.
+    /// deadline and time between checkpoints.
     pub fn control(mut self, control: Arc<SearchControl>) -> Self {
         self.control = Some(control);
         self
@@ -273,8 +262,7 @@ impl<'m> Check<'m> {
     /// # Errors
     ///
     /// If the budget is too small, the directory belongs to another search, the disk fails or is full, or the model
-    /// fails. The
-    /// last checkpoint is kept.
+    /// fails. The last checkpoint is kept.
     pub fn run(self) -> Result<CheckResult<'m>, Error> {
         let RunLimits { checkpoint_every, max_time, .. } = self.config.limits;
         let deadline = max_time.and_then(|time| Instant::now().checked_add(time));

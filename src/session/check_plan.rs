@@ -93,8 +93,7 @@ pub struct CheckPlan {
 
 impl CheckPlan {
     /// Plans the searches for a configuration and a model. If the configuration selects no property, and the model has
-    /// several
-    /// temporal properties, the searches check all properties of the model.
+    /// several temporal properties, the searches check all properties of the model.
     ///
     /// # Errors
     ///
@@ -183,8 +182,7 @@ impl PropertyConfig {
 
 impl CheckConfig {
     /// Returns whether the model's own temporal properties are checked by default: no option restricts the check to
-    /// safety
-    /// properties.
+    /// safety properties.
     pub fn checks_model_properties(&self) -> bool {
         let CheckConfig { model, properties, search, .. } = self;
         let is_said = properties.asks_states() || properties.no_deadlock || search.keep_going;

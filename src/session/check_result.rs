@@ -12,8 +12,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The result of a search. `Display` prints the counterexample and the report of the command line. `{:#}` adds the
-/// output
-/// of `--verbose`.
+/// output of `--verbose`.
 pub struct CheckResult<'m> {
     session: Session<'m>,
     control: Arc<SearchControl>,
@@ -94,16 +93,14 @@ impl<'m> CheckResult<'m> {
     }
 
     /// Returns the number of executions of each action, in the order of the model's text. `None` if executions were
-    /// not
-    /// counted, as for a Rust type. In a reduced search these are the executions in the reduced model.
+    /// not counted, as for a Rust type. In a reduced search these are the executions in the reduced model.
     pub fn coverage(&self) -> Option<Vec<ActionCoverage>> {
         self.session.report().and_then(|report| report::coverage(&report))
     }
 
     /// Returns a path to the shallowest violation. `None` if there is no violation, or if the control stops the
-    /// replay. The
-    /// path is shortest unless transitions were postponed and no [shorter](super::Check::shortest) counterexample was
-    /// searched.
+    /// replay. The path is shortest unless transitions were postponed and no [shorter](super::Check::shortest)
+    /// counterexample was searched.
     ///
     /// # Errors
     ///
@@ -114,8 +111,7 @@ impl<'m> CheckResult<'m> {
     }
 
     /// Returns a shortest witness of a [sometimes](crate::Property::sometimes) property. `None` if no witness was
-    /// found, there
-    /// is no such property, or the control stops the replay.
+    /// found, there is no such property, or the control stops the replay.
     ///
     /// # Errors
     ///
@@ -125,10 +121,8 @@ impl<'m> CheckResult<'m> {
     }
 
     /// Returns a shortest path to a violation of an [always](crate::Property::always) property. `None` if no violation
-    /// was
-    /// found, there is no such property, or the control stops the replay. If several properties are violated, the end
-    /// of the
-    /// search decides which of them have a path ([`Check::keep_going`](super::Check::keep_going)).
+    /// was found, there is no such property, or the control stops the replay. If several properties are violated, the
+    /// end of the search decides which of them have a path ([`Check::keep_going`](super::Check::keep_going)).
     ///
     /// # Errors
     ///
@@ -151,8 +145,8 @@ impl<'m> CheckResult<'m> {
     }
 
     /// Returns the verdict on an [eventually](crate::Property::eventually) property, with a violating run if there is
-    /// one. The
-    /// property is not checked if the search stopped before it visited all states, or if there is no such property.
+    /// one. The property is not checked if the search stopped before it visited all states, or if there is no such
+    /// property.
     ///
     /// # Errors
     ///

@@ -42,8 +42,7 @@ pub enum ReductionSaving {
 
 impl TextModel {
     /// Returns the reductions of the table, each without others, for a search that checks everything. `run` makes a
-    /// program
-    /// executable. The budget of each analysis is that of a search with this memory.
+    /// program executable. The budget of each analysis is that of a search with this memory.
     pub fn applicable<'m>(
         &'m self,
         memory: u64,
@@ -111,8 +110,7 @@ impl TextModel {
     }
 
     /// Returns the share of the first states that remain when steps are merged. Merged steps are longer, so their
-    /// levels are not
-    /// comparable.
+    /// levels are not comparable.
     fn left_where_all_stop(
         &self,
         entry: &ReductionEntry,

@@ -1,10 +1,8 @@
 //! The configuration of a check in one value.
 //!
 //! A [`CheckConfig`] has four uses. The flags of the command line parse into it. A program that uses the library
-//! builds it.
-//! `spillway check --config FILE.toml` reads it. A search directory stores it. Its keys are the long names of the
-//! flags.
-//! Each default is in the `Default` of its section.
+//! builds it. `spillway check --config FILE.toml` reads it. A search directory stores it. Its keys are the long names
+//! of the flags. Each default is in the `Default` of its section.
 
 pub use super::quantity::{
     DurationError, SizeError, format_duration, format_size, parse_duration, parse_size,
@@ -29,7 +27,7 @@ use thiserror::Error;
 pub struct CheckConfig {
     /// How the model is read.
     pub model: ModelConfig,
-    /// What is checked.
+    /// The properties that are checked.
     pub properties: PropertyConfig,
     /// How the state space is searched.
     pub search: SearchConfig,
@@ -149,9 +147,8 @@ impl ModelConfig {
     }
 
     /// Returns the options of reading a model in a language, to check these properties. Definitions are macros in a
-    /// language
-    /// with macros. In other languages they are constants, and definitions with a value that is no integer are
-    /// ignored.
+    /// language with macros. In other languages they are constants, and definitions with a value that is no integer
+    /// are ignored.
     fn options(&self, language: &Language, properties: &PropertyConfig) -> Options {
         let (mut defines, mut macros) = (Vec::new(), Vec::new());
         for definition in &self.definitions {
@@ -237,7 +234,7 @@ impl From<Definition> for String {
 /// Selects all temporal properties of the model, in place of a formula or name.
 pub const ALL_FORMULAS: &str = "all";
 
-/// What is checked.
+/// The properties that are checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct PropertyConfig {

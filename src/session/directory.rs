@@ -1,8 +1,7 @@
 //! Search directories: creation, recognition, locking, description.
 //!
 //! In addition to the files of the search, a directory stores the *job*: the model's text and the flags that decide
-//! what is
-//! checked. So a search can be resumed anywhere without other files.
+//! what is checked. So a search can be resumed anywhere without other files.
 
 use super::config::CheckConfig;
 use super::error::{DirectoryConflict, Error};
@@ -214,8 +213,7 @@ impl SearchDirectory {
     }
 
     /// Restarts the search with another job. The directory has a job at every moment. If an interruption leaves the
-    /// old job, its
-    /// search ends at the same point and restarts again.
+    /// old job, its search ends at the same point and restarts again.
     pub fn restart(&self, job: &SearchJob) -> Result<(), Error> {
         let begin = || -> spill::Result<()> {
             // Without a manifest all other files are meaningless.
@@ -371,8 +369,7 @@ fn is_file(path: &Path) -> bool {
 }
 
 /// Returns whether these are the files of a directory without a search, or with an abandoned one. An abandoned search
-/// has
-/// no job, only the unfinished file that would replace it.
+/// has no job, only the unfinished file that would replace it.
 fn are_of_none(files: &[(String, u64)]) -> bool {
     let has = |wanted: &str| files.iter().any(|(name, _)| name == wanted);
     let is_abandoned = has(&unfinished(JOB));

@@ -1,6 +1,5 @@
 //! The emptiness check on disk: it reaches all states of the product, then eliminates the states that are on no
-//! accepting
-//! cycle.
+//! accepting cycle.
 
 use super::directory::{SearchDirectory, SessionSetup};
 use super::liveness::AcceptingComponents;
@@ -73,8 +72,7 @@ impl<'m> EmptinessTarget<'m> {
 }
 
 /// A search on disk for an accepting cycle of a model. It reaches all states, then eliminates the states on no
-/// accepting
-/// cycle.
+/// accepting cycle.
 pub struct EmptinessSearch<'m> {
     target: EmptinessTarget<'m>,
     plan: MemoryPlan,
@@ -97,8 +95,7 @@ pub struct EmptinessOutcome {
 
 impl EmptinessOutcome {
     /// Returns the result of the search in a directory at its last checkpoint. It changes no files. The result is open
-    /// while the
-    /// search is open, and if the control stops the trace finder.
+    /// while the search is open, and if the control stops the trace finder.
     pub fn in_directory(
         judged: &ProductCheck<'_, '_>,
         finder: TraceFinder<'_>,
@@ -164,8 +161,7 @@ impl SweepStatus {
 
 impl<'m> EmptinessSearch<'m> {
     /// Creates a search of a product, or of the reduced product, in a directory with this memory. It stops, resumably,
-    /// at the
-    /// maximum number of states.
+    /// at the maximum number of states.
     pub fn new(
         judged: &'m ProductCheck<'m, '_>,
         plan: MemoryPlan,

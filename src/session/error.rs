@@ -10,10 +10,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The error of a search that did not begin or did not complete. The message describes what happened. Advice is left
-/// to the
-/// caller, who knows how the search was requested. `{:?}` prints the same as `{}`, because a `main` that returns the
-/// error
-/// prints `{:?}`.
+/// to the caller, who knows how the search was requested. `{:?}` prints the same as `{}`, because a `main` that
+/// returns the error prints `{:?}`.
 #[derive(thiserror::Error)]
 pub enum Error {
     /// No text of a model could be read, with the reason.

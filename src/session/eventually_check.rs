@@ -1,8 +1,7 @@
 //! The check of `eventually` properties of Rust types.
 //!
 //! When all states are visited, the check searches for runs that never satisfy the property: first in memory, then on
-//! disk
-//! in a subdirectory of the search directory.
+//! disk in a subdirectory of the search directory.
 
 use super::directory::reject_link;
 use super::emptiness_search::{EmptinessSearch, EmptinessTarget};

@@ -1,8 +1,7 @@
 //! A table of byte frequencies for static Huffman codes.
 //!
 //! The table is a text. A line has either a byte value and its frequency, for all columns, or a column, a byte value
-//! and its
-//! frequency. Columns are counted from 0. `#` begins a comment.
+//! and its frequency. Columns are counted from 0. `#` begins a comment.
 
 use crate::source;
 use spill::{ByteFrequencies, Codec, HuffmanCode, HuffmanTables};
