@@ -42,7 +42,7 @@ fn write_to(path: Option<&Path>, text: &str) -> CommandResult {
     Ok(failure::VERIFIED)
 }
 
-/// Draws the model itself, as written or reduced.
+/// Draws the model itself, in its initial state or in the one that `--from` selects.
 fn structure(args: &GraphArgs, model: &TextModel) -> CommandResult {
     let draw =
         languages::require_feature("--structure is", model.name(), model.language, |it| it.draw)?;

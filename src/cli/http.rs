@@ -8,10 +8,10 @@
 //!
 //! Requests change nothing. The server rejects two kinds of foreign pages:
 //!
-//! - A page with a rebound name (DNS rebinding) cannot read a response: a server that listens only to this machine
-//!   accepts only names of this machine.
-//! - A page elsewhere cannot make a browser send requests in the background, which might keep this machine busy. Links
-//!   to this server work.
+//! - A page with a rebound name (DNS rebinding) cannot read a response.
+//!   A server that listens only to this machine accepts only names of this machine.
+//! - A page elsewhere cannot make a browser send requests in the background. They might keep this machine busy.
+//!   Links to this server work.
 
 use super::failure::CommandFailure;
 use http_body_util::Full;

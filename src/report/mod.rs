@@ -358,8 +358,8 @@ impl ViolationLabel {
     }
 }
 
-/// Returns where an error is: the evaluated property, or the action. If the action consists of several statements in
-/// braces, the failing statement is included.
+/// Returns where an error is: the evaluated property, or the action. For an action of several statements in braces, it
+/// is the failing statement.
 fn at_fault(model: &dyn SystemDescription, action: u32, failed: &str) -> String {
     let judged = model.property_judged_by(action).and_then(|number| model.property(number));
     if let Some(PropertyInfo { kind, name, .. }) = judged {

@@ -186,22 +186,22 @@ impl<'m> Check<'m> {
         self
     }
 
-    /// Stops, resumably, at the end of the level that reaches this number of states.
+    /// Stops at the end of the level that reaches this number of states. The search can be resumed.
     pub fn max_states(mut self, states: u64) -> Self {
         self.config.limits.max_states = Some(states);
         self
     }
 
-    /// Visits and checks the states at a depth of at most `steps`, and stops there, resumably.
+    /// Visits and checks the states at a depth of at most `steps`, and stops there. The search can be resumed.
     pub fn max_depth(mut self, steps: u64) -> Self {
         self.levels_max = Some(steps.saturating_add(1));
         self
     }
 
-    /// Stops, resumably, at the end of the level for which `is_enough` returns true. Its argument is the names of the
-    /// properties for which a state was found: a violation of an [always](crate::Property::always) property, or a
-    /// witness of a [sometimes](crate::Property::sometimes) property. A violation does not end such a search. The
-    /// other properties stay undecided.
+    /// Stops at the end of the level for which `is_enough` returns true. The search can be resumed. The argument is
+    /// the names of the properties for which a state was found. Such a state is a violation of an
+    /// [always](crate::Property::always) property, or a witness of a [sometimes](crate::Property::sometimes) property.
+    /// A violation does not end such a search. The other properties stay undecided.
     pub fn stop_once(
         mut self,
         is_enough: impl Fn(&BTreeSet<&str>) -> bool + Send + Sync + 'm,
@@ -210,7 +210,7 @@ impl<'m> Check<'m> {
         self.keep_going()
     }
 
-    /// Stops, resumably, after this time.
+    /// Stops after this time. The search can be resumed.
     pub fn max_time(mut self, time: Duration) -> Self {
         self.config.limits.max_time = Some(time);
         self
@@ -312,7 +312,7 @@ impl<'m> Check<'m> {
         Ok(CheckResult::new(session, control.clone(), outcome, failed))
     }
 
-    /// Prepares the search of a model from a text. Only the directory is open.
+    /// Prepares the search of a model from a text, except for its directory.
     fn store_text(
         &self,
         model: &'m TextModel,
@@ -341,7 +341,7 @@ impl<'m> Check<'m> {
         })
     }
 
-    /// Prepares the search of a Rust type. Only the directory is open.
+    /// Prepares the search of a Rust type, except for its directory.
     fn store_rust(
         &self,
         rust: &RustType<'m>,

@@ -160,8 +160,8 @@ impl SweepStatus {
 }
 
 impl<'m> EmptinessSearch<'m> {
-    /// Creates a search of a product, or of the reduced product, in a directory with this memory. It stops, resumably,
-    /// at the maximum number of states.
+    /// Creates a search of a product, or of the reduced product, in a directory with this memory. It stops at the
+    /// maximum number of states, and can be resumed.
     pub fn new(
         judged: &'m ProductCheck<'m, '_>,
         plan: MemoryPlan,

@@ -121,7 +121,7 @@ pub enum KeyOrder {
     Sampled,
 }
 
-/// A search that can begin or resume. Only its directory is open.
+/// A search that is prepared except for its directory. It can begin or resume.
 pub struct PreparedSearch<'m> {
     /// The model that is searched.
     pub searched: SearchedModel<'m>,

@@ -207,8 +207,9 @@ impl<'m> ReductionTrial<'m, '_> {
         ReductionStack::of(runs.form, plan, &selective, self.settings.budget)
     }
 
-    /// Tries dead-variable elimination that resets several processes jointly. It needs a plan without partial order
-    /// and symmetry, whose dependence it would enlarge. The error is `why` if it is not profitable.
+    /// Tries dead-variable elimination that resets several processes jointly. It is tried only without partial order
+    /// and symmetry. No remaining reduction then depends on which action accesses which variable. The error is `why`
+    /// if it is not profitable.
     fn try_joint_resets(
         &self,
         runs: &ExecutableProgram<'m>,

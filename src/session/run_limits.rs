@@ -159,7 +159,8 @@ impl SavedLimits {
         SavedLimits { kept_in: self.kept_in, ..other.clone() } == *self
     }
 
-    /// Returns whether this was saved in exactly this directory, and the directory belongs to the current user.
+    /// Returns whether this was saved in exactly this directory, and the directory and the file belong to the current
+    /// user.
     pub fn is_kept_in(&self, dir: &Path) -> bool {
         let us = rustix::process::geteuid().as_raw();
         let is_ours = |path: &Path| fs::symlink_metadata(path).is_ok_and(|it| it.uid() == us);

@@ -158,8 +158,8 @@ impl SlotProbe<'_> {
         }
     }
 
-    /// Walks from an initial state. In each step the first process, in this order, that leads to a new state moves. Of
-    /// its successors the walk takes the one with the most processes.
+    /// Walks from an initial state. In each step the first process in the given order that leads to a new state moves.
+    /// Of its successors the walk takes the one with the most processes.
     fn walk(&mut self, order: &dyn Fn(&mut Vec<ProcessInstance>)) {
         let (mut seen, mut start) = (HashSet::new(), None);
         self.model.each_start_state(&mut |state| _ = start.get_or_insert_with(|| state.to_vec()));

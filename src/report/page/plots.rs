@@ -72,7 +72,7 @@ fn of_levels(levels: &[u64], events: &[SearchEvent]) -> LinePlot {
         [(it.first as f64, sum as f64 / levels), (it.last as f64, sum as f64 / levels)]
     };
     let candidates = told.iter().flat_map(|it| each(it, it.transitions)).collect();
-    // The number of states of all earlier levels.
+    // For each level: the number of states of all earlier levels.
     let before: Vec<u64> = std::iter::once(0)
         .chain(levels.iter().scan(0, |sum: &mut u64, it| {
             *sum = sum.saturating_add(*it);
