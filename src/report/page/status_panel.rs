@@ -34,7 +34,7 @@ pub struct StatusPanel {
     pub name: String,
     /// The search directory.
     pub dir: String,
-    /// What kind of moment it is.
+    /// The status of the search.
     pub status: PanelStatus,
     /// The status as a sentence.
     pub says: String,
