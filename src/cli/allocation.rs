@@ -1,13 +1,13 @@
-//! What happens where there is no memory.
+//! The handling of memory exhaustion.
 //!
-//! A failed allocation would abort the process without a word. Here the system's allocator says so
-//! first, and ends the process with the code of a search that was stopped: its last checkpoint stands,
-//! as after any kill.
+//! A failed allocation would abort the process without a message. This allocator wraps the system's allocator. It
+//! prints a message and ends the process with the exit code of a stopped search. The last checkpoint is valid, as
+//! after any kill.
 
 use super::failure::STOPPED;
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// The system's allocator; where that has no memory, the process ends with a message.
+/// The system's allocator. If it has no memory, the process ends with a message.
 pub struct ExitingAllocator;
 
 const MESSAGE: &str = "error: the system gives no more memory\n  \
@@ -22,20 +22,20 @@ fn ensure_allocated(block: *mut u8) -> *mut u8 {
     block
 }
 
-/// Needs no memory, and runs nothing else on the way out.
+/// Ends the process. Allocates no memory and runs no other code.
 #[cold]
 fn end() -> ! {
-    // SAFETY: the message is as long as said. Whether it is written makes no difference.
+    // SAFETY: the message has the given length. The result of the write is irrelevant.
     unsafe { libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.len()) };
-    // SAFETY: ends the process; nothing runs after it.
+    // SAFETY: this ends the process; nothing runs after it.
     unsafe { libc::_exit(i32::from(STOPPED)) }
 }
 
-// SAFETY: every call goes to the system's allocator as it came, and what that gives is given on.
+// SAFETY: every call is passed unchanged to the system's allocator, and its result is returned.
 unsafe impl GlobalAlloc for ExitingAllocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller keeps the contract, which is the same.
+        // SAFETY: the caller keeps the same contract.
         ensure_allocated(unsafe { System.alloc(layout) })
     }
 

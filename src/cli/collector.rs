@@ -1,11 +1,11 @@
-//! What the searches of a check found, gathered for one result.
+//! The results of the searches of a check, gathered for one result.
 
 use crate::report::{JudgementReport, RenderedPage};
 use crate::search::SearchVerdict;
 use serde_json::Value;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What the searches of a check found, for one result.
+/// The results of the searches of a check, for one result.
 #[derive(Default)]
 pub(super) struct CheckCollector {
     results: Mutex<CollectedResults>,
@@ -22,22 +22,22 @@ pub(super) struct CollectedResults {
 }
 
 impl CheckCollector {
-    /// All that was kept.
+    /// Returns all results.
     pub(super) fn results(&self) -> MutexGuard<'_, CollectedResults> {
         self.results.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps the JSON object of a search.
+    /// Adds the JSON object of a search.
     pub(super) fn add_document(&self, document: Value) {
         self.results().documents.push(document);
     }
 
-    /// Keeps the verdict of a search on each property.
+    /// Adds the verdicts of a search.
     pub(super) fn add_judgements(&self, judgements: JudgementReport) {
         self.results().judgements.push(judgements);
     }
 
-    /// Keeps the page of a search.
+    /// Adds the page of a search.
     pub(super) fn add_page(&self, verdict: SearchVerdict, page: RenderedPage) {
         self.results().pages.push((verdict, page));
     }

@@ -1,4 +1,4 @@
-//! What a command is to do, from its flags and its configuration file.
+//! Commands, as flags and a configuration file define them.
 
 use super::args::{CheckArgs, LivenessArgs, ModelArgs, QuestionArgs, SessionArgs, StateSpaceQuery};
 use super::collector::CheckCollector;
@@ -19,17 +19,17 @@ use std::time::Instant;
 /// A model that a command reads.
 #[derive(Clone, Debug)]
 pub(super) struct ModelInput {
-    /// Its file.
+    /// The file.
     pub path: PathBuf,
-    /// Its language, if the name of the file does not decide.
+    /// The language, if the file name does not determine it.
     pub language: Option<&'static Language>,
-    /// Its texts, with their names, where they are not those of the files.
+    /// The texts with their names, if they differ from the files.
     pub texts: Vec<(String, String)>,
-    /// How it is read, and what is checked of it.
+    /// The reading options and the properties.
     pub config: CheckConfig,
-    /// The slots for processes, by their names, where a search before this one lacked some.
+    /// The slots for processes by name, if an earlier search lacked some.
     pub slots: SlotCounts,
-    /// When a survey of the model has to end.
+    /// The deadline of the survey of the model.
     pub deadline: Option<Instant>,
 }
 
@@ -65,41 +65,41 @@ impl From<&ModelArgs> for ModelInput {
     }
 }
 
-/// What a session of a search takes, prints and writes.
+/// The limits, the presentation and the outputs of a session.
 #[derive(Clone, Default)]
 pub(super) struct SessionOptions {
-    /// What it may take.
+    /// The limits.
     pub limits: RunLimits,
-    /// What it writes at its end.
+    /// The outputs at its end.
     pub outputs: SearchOutputs,
     /// Whether the result is printed as one JSON object.
     pub json: bool,
-    /// Whether the counterexample is left out.
+    /// Whether the counterexample is omitted.
     pub no_trace: bool,
-    /// Whether each step of the counterexample is shown.
+    /// Whether repeated steps of the counterexample are shown.
     pub unfolded: bool,
     /// Whether the counterexample is shown as a message sequence chart.
     pub msc: bool,
-    /// Whether what the search took is printed.
+    /// Whether the costs of the search are printed.
     pub verbose: bool,
-    /// The file of a trail for SPIN.
+    /// The file of a SPIN trail.
     pub spin_trail: Option<PathBuf>,
-    /// Whether a property of the model that was not checked counts as a violation.
+    /// Whether an unchecked property of the model counts as a violation.
     pub strict: bool,
-    /// Questions about the state space as a whole, each with a name.
+    /// Named questions about the whole state space.
     pub state_space_queries: Vec<(String, StateSpaceQuery)>,
     /// Whether only the lines of the Model Checking Contest are printed.
     pub mcc: bool,
     /// Whether the size of the state space is a question.
     pub asks_space: bool,
-    /// When the time is up, if that was settled before the session began.
+    /// The deadline, if it was fixed before the session began.
     pub deadline: Option<Instant>,
-    /// Gathers the results where a check takes several searches.
+    /// Gathers the results if the check has several searches.
     pub collector: Option<Arc<CheckCollector>>,
 }
 
 impl SessionOptions {
-    /// Those of some flags, in a check with this configuration.
+    /// Creates the options of some flags for a check with this configuration.
     fn new(args: &SessionArgs, config: &CheckConfig) -> SessionOptions {
         let SessionArgs { json, no_trace, unfolded, msc, verbose, .. } = *args;
         SessionOptions {
@@ -116,7 +116,7 @@ impl SessionOptions {
         }
     }
 
-    /// Those of a session in a directory, which takes what the session before took, unless a flag says otherwise.
+    /// Creates the options of a resumed session. Limits and outputs default to those of the previous session.
     pub(super) fn resumed(args: &SessionArgs, saved: Option<&SavedLimits>, dir: &Path) -> Self {
         let mut config = CheckConfig::default();
         if let Some(saved) = saved {
@@ -127,13 +127,13 @@ impl SessionOptions {
         SessionOptions::new(args, &config)
     }
 
-    /// When the time is up, counted from now where nothing else was settled.
+    /// Returns the deadline. Unless it was fixed before, the time counts from now.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let counted = || self.limits.max_time.and_then(|time| Instant::now().checked_add(time));
         self.deadline.or_else(counted)
     }
 
-    /// What the directory keeps for the next session. Files have absolute names there.
+    /// Returns the limits and outputs that the directory saves for the next session. File names are absolute.
     pub(super) fn saved_limits(&self) -> SavedLimits {
         let absolute = |name: &Option<String>| {
             let path =
@@ -150,12 +150,12 @@ impl SessionOptions {
         SavedLimits::new(self.limits.clone(), outputs)
     }
 
-    /// The memory of a search that begins, or goes on.
+    /// Returns the budget of a search that begins or is resumed.
     pub(super) fn budget(&self, goes_on: bool) -> SearchBudget {
         SearchBudget::of(&self.limits, goes_on)
     }
 
-    /// How a counterexample is shown.
+    /// Returns the display options of a counterexample.
     pub(super) fn view(&self) -> TraceDisplayOptions {
         let width = output::columns_of_output();
         TraceDisplayOptions {
@@ -166,15 +166,14 @@ impl SessionOptions {
         }
     }
 
-    /// Whether a file with the result is written.
+    /// Returns whether a file with the result is written.
     pub(super) fn writes_results(&self) -> bool {
         let SearchOutputs { report, junit, sarif, .. } = &self.outputs;
         report.is_some() || junit.is_some() || sarif.is_some() || self.collector.is_some()
     }
 }
 
-/// What is written at the end of a search in a directory, as it was said when the search began; nothing in a directory
-/// that was copied from elsewhere.
+/// Returns the outputs that were saved when the search began. Empty if the directory was copied from elsewhere.
 fn kept_outputs(args: &SessionArgs, saved: &SavedLimits, dir: &Path) -> SearchOutputs {
     if saved.is_kept_in(dir) {
         return saved.outputs.clone();
@@ -203,7 +202,7 @@ fn kept_outputs(args: &SessionArgs, saved: &SavedLimits, dir: &Path) -> SearchOu
 pub(super) struct ResumeCommand {
     /// The search directory.
     pub dir: PathBuf,
-    /// What the session takes, prints and writes.
+    /// The options of the session.
     pub run: SessionOptions,
 }
 
@@ -212,20 +211,20 @@ pub(super) struct ResumeCommand {
 pub(super) struct CheckCommand {
     /// The model.
     pub model: ModelInput,
-    /// What is checked, and how.
+    /// The configuration.
     pub config: CheckConfig,
-    /// What the session takes, prints and writes.
+    /// The options of the session.
     pub run: SessionOptions,
-    /// The search directory; by default a temporary one.
+    /// The search directory. The default is a temporary one.
     pub dir: Option<PathBuf>,
-    /// The flags that concern properties of runs.
+    /// The flags for temporal properties.
     pub runs: LivenessArgs,
-    /// What a file asks.
+    /// The flags for a file of questions.
     pub questions: QuestionArgs,
 }
 
 impl CheckCommand {
-    /// What some flags ask for.
+    /// Creates the command from flags and the configuration file.
     pub(super) fn new(args: &CheckArgs) -> Result<CheckCommand, CommandFailure> {
         let read = |path: &PathBuf| CheckConfig::read(path);
         let mut config = args.config.as_ref().map(read).transpose()?.unwrap_or_default();
@@ -240,7 +239,7 @@ impl CheckCommand {
         })
     }
 
-    /// The command of a check that was saved, with other limits and another presentation.
+    /// Creates the command of a saved check, with other limits and another presentation.
     pub(super) fn resumed(
         saved: &SavedCheck,
         dir: &Path,
@@ -267,23 +266,23 @@ impl CheckCommand {
         })
     }
 
-    /// The property of runs that is checked, if one is.
+    /// Returns the temporal property, if one is checked.
     pub(super) fn property(&self) -> Option<RunProperty> {
         self.config.properties.run_properties().next()
     }
 
-    /// Whether its time is up.
+    /// Returns whether the deadline is over.
     pub(super) fn is_over(&self) -> bool {
         self.run.deadline.is_some_and(|it| it <= Instant::now())
     }
 
-    /// Whether each of its searches may stop before its end by itself.
+    /// Returns whether a limit may stop each of its searches.
     pub(super) fn is_limited(&self) -> bool {
         let RunLimits { max_states, max_time, .. } = self.run.limits;
         max_states.is_some() || max_time.is_some()
     }
 
-    /// The same command with another configuration.
+    /// Returns the same command with a changed configuration.
     pub(super) fn reconfigured(&self, change: impl FnOnce(&mut CheckConfig)) -> CheckCommand {
         let mut command = self.clone();
         change(&mut command.config);

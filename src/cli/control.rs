@@ -1,4 +1,4 @@
-//! Who stops a command, and when.
+//! The control of a command: what stops it, and when.
 
 use super::command::SessionOptions;
 use crate::escape;
@@ -6,7 +6,7 @@ use crate::search::SearchControl;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What a sitting is told, from now on.
+/// Creates the control of a session that begins now.
 pub(super) fn control(args: &SessionOptions) -> Arc<SearchControl> {
     let deadline = args.deadline();
     let mut control = SearchControl::new(args.limits.checkpoint_every, deadline);
@@ -16,18 +16,18 @@ pub(super) fn control(args: &SessionOptions) -> Arc<SearchControl> {
     control
 }
 
-/// The command line, as a shell takes it.
+/// Returns the command line in shell syntax.
 fn command() -> String {
     let words =
         std::env::args_os().skip(1).map(|it| escape::shell(&it.to_string_lossy()).into_owned());
     std::iter::once("spillway".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// Asks for a stop when the time is up, wherever the search then is.
+/// Stops the search at the deadline, in whatever phase it is.
 fn stop_at(deadline: Option<Instant>, control: &Arc<SearchControl>) {
     let Some(deadline) = deadline else { return };
     let control = Arc::downgrade(control);
-    // Without a thread the search looks at the clock itself, if less often.
+    // Without a thread the search checks the clock itself, less often.
     let _ = std::thread::Builder::new().spawn(move || {
         std::thread::sleep(deadline.saturating_duration_since(Instant::now()));
         control.upgrade().inspect(|control| control.stop());

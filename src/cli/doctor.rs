@@ -1,4 +1,4 @@
-//! `doctor`: what this machine can do for a search, and which flags that suggests.
+//! `doctor`: the resources of this machine for a search, and flags that use them.
 
 use super::args::DoctorArgs;
 use super::failure::{self, CommandFailure};
@@ -13,14 +13,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// So many bytes are written to see how fast that is, for no longer than this.
+/// The bytes of the write test, and its maximum time.
 const TRIAL: usize = 256 << 20;
 const TRIAL_TIME: Duration = Duration::from_secs(2);
 
-/// Written at once.
+/// The bytes of one write.
 const BLOCK: usize = 1 << 20;
 
-/// What the kernel calls file systems that lie in memory, and those on other machines (`statfs(2)`).
+/// The magic numbers of file systems in memory and on other machines (`statfs(2)`).
 const TMPFS: u64 = 0x0102_1994;
 const RAMFS: u64 = 0x8584_58f6;
 const NETWORK_FILE_SYSTEMS: [u64; 3] = [0x6969, 0xff53_4d42, 0xfe53_4d42];
@@ -41,7 +41,7 @@ pub(super) fn doctor(args: &DoctorArgs) -> CommandResult {
     Ok(failure::VERIFIED)
 }
 
-/// Bytes of memory that a search can have, and what is known of that.
+/// Returns the bytes of memory for a search, if known, and a description.
 fn memory() -> (Option<u64>, String) {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let of = |name: &str| -> Option<u64> {
@@ -59,7 +59,7 @@ fn memory() -> (Option<u64>, String) {
     (free.into_iter().chain(limit).min(), told + &limited.unwrap_or_default())
 }
 
-/// What the control group of this process may take, if that is limited.
+/// Returns the memory limit of this process's control group, if there is one.
 fn cgroup_memory_limit() -> Option<u64> {
     let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let own = groups.lines().find_map(|it| it.strip_prefix("0::/")).unwrap_or_default();
@@ -71,7 +71,7 @@ fn cgroup_memory_limit() -> Option<u64> {
     all.filter_map(read).min()
 }
 
-/// How models are run.
+/// Describes how models are executed.
 fn code() -> &'static str {
     match cranelift_native::builder() {
         Ok(_) => "models become machine code here",
@@ -79,14 +79,14 @@ fn code() -> &'static str {
     }
 }
 
-/// What is known of where search directories would be.
+/// The properties of the disk for search directories.
 struct DiskProbe {
     dir: PathBuf,
     free: u64,
     kind: Option<&'static str>,
-    /// Bytes a second that were written, flushed to the disk, and how long the flush took.
+    /// The bytes written and flushed per second, and the time of the flush.
     wrote: io::Result<(f64, Duration)>,
-    /// Whether a directory there can be locked.
+    /// Whether a directory can be locked.
     locks: Result<(), spill::Error>,
 }
 
@@ -130,7 +130,7 @@ impl DiskProbe {
     }
 }
 
-/// What is to be known of a kind of file system.
+/// Describes a kind of file system.
 fn kind(of: u64) -> Option<&'static str> {
     match of {
         TMPFS | RAMFS => {
@@ -143,7 +143,7 @@ fn kind(of: u64) -> Option<&'static str> {
     }
 }
 
-/// Writes as a search does, and flushes: bytes a second, and how long the flush takes.
+/// Writes as a search does, and flushes. Returns bytes per second and the time of the flush.
 fn write(path: &Path, free: u64) -> io::Result<(f64, Duration)> {
     let (mut file, block) = (File::create(path)?, vec![0x5a; BLOCK]);
     let (begun, mut written) = (Instant::now(), 0);
@@ -159,7 +159,7 @@ fn write(path: &Path, free: u64) -> io::Result<(f64, Duration)> {
     Ok((rate, begun.elapsed()))
 }
 
-/// What the system allows.
+/// Describes the limits of the system.
 fn limits() -> String {
     let files = getrlimit(Resource::Nofile).current;
     let files = files.map_or("any number of open files".into(), |it| count(it, "open file"));
@@ -168,7 +168,7 @@ fn limits() -> String {
     format!("{files}, {length}")
 }
 
-/// Flags for a search that is to take all that there is and leave the machine usable.
+/// Returns flags for a search that uses all resources and leaves the machine usable.
 fn suggested(memory: Option<u64>, disk: &DiskProbe) -> String {
     let dir = disk.dir.join("NAME");
     let memory = memory.map(|it| (it / 4 * 3) >> 20).filter(|it| *it >= 64);

@@ -1,4 +1,4 @@
-//! `explain`: a model as Spillway understands it.
+//! `explain`: a model as Spillway reads it.
 
 use super::args::{AutomatonFormatArg, ExplainArgs};
 use super::command::ModelInput;
@@ -59,7 +59,7 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
     Ok(VERIFIED)
 }
 
-/// The automaton of what is asked of runs.
+/// Prints the automaton of a temporal property.
 fn property(args: &ExplainArgs, wanted: PropertyRequest<'_>) -> CommandResult {
     if args.shown.property.count() > 1 {
         let help = "give one of --ltl, --automaton, --acceptance and --non-progress";
@@ -93,7 +93,7 @@ fn property(args: &ExplainArgs, wanted: PropertyRequest<'_>) -> CommandResult {
     Ok(VERIFIED)
 }
 
-/// By what a search would be reduced, and by what not.
+/// Formats the reductions of a search, and those that are not used.
 fn reductions(searched: &SearchedModel) -> String {
     let stack = searched.stack();
     let mut out = String::new();
@@ -109,7 +109,7 @@ fn reductions(searched: &SearchedModel) -> String {
     if out.is_empty() { out } else { out + "\n" }
 }
 
-/// Which reductions there are, each by itself.
+/// Formats the applicable reductions, each without others.
 fn list_applicable(found: &[ApplicableReduction]) -> String {
     let mut out = String::new();
     for ApplicableReduction { name, subjects, saves } in found {
@@ -118,7 +118,7 @@ fn list_applicable(found: &[ApplicableReduction]) -> String {
             Ok(ReductionSaving::Levels) => {
                 "visits all states, and comes to what surely follows sooner".into()
             }
-            // Steps that are several have more states in as many levels, however few there are in all.
+            // With merged steps there are more states in the same number of levels, although there are fewer in total.
             Ok(ReductionSaving::States { share, is_all: false, .. }) if *share < 0.0 => {
                 "what it saves the first states do not tell: its steps are longer".into()
             }
@@ -140,7 +140,7 @@ fn list_applicable(found: &[ApplicableReduction]) -> String {
     out
 }
 
-/// How a search would share out its memory.
+/// Formats the memory plan of a search.
 fn memory(args: &ExplainArgs, searched: &SearchedModel) -> String {
     let (memory, threads, exec) = (args.memory, args.threads, ExecutionMode::Jit);
     let budget = SearchBudget { memory, threads, exec, goes_on: false, counts: true };
@@ -151,7 +151,7 @@ fn memory(args: &ExplainArgs, searched: &SearchedModel) -> String {
     plan.map_or_else(|error| error.to_string(), |plan| plan.to_string())
 }
 
-/// The machine code of the actions with this number or name.
+/// Formats the machine code of the actions with this number or name.
 fn assembly(
     executor: &Executor,
     model: &TextModel,
@@ -181,7 +181,7 @@ fn assembly(
     }
 }
 
-/// Which bits of a state hold what, in key order.
+/// Formats the fields of the state vector in key order, with their bits.
 pub(super) fn layout(model: &Interp) -> String {
     let (program, layout) = (model.program(), model.layout());
     let mut out = format!("state of {} bits in {} bytes\n", layout.bits, layout.bytes);
@@ -192,7 +192,7 @@ pub(super) fn layout(model: &Interp) -> String {
     out
 }
 
-/// What a group of cells is called.
+/// Returns the name of a group of cells.
 fn part(program: &Program, part: GroupContent) -> String {
     let owned = |owner, name: &str| program.owned_name(owner, name);
     match part {
@@ -206,7 +206,7 @@ fn part(program: &Program, part: GroupContent) -> String {
     }
 }
 
-/// How the order came about.
+/// Describes how the key order was chosen.
 fn order(model: &TextModel, wanted: KeyOrder, share: Option<f64>) -> String {
     let why = match (wanted, share) {
         (KeyOrder::Sampled, None) => {

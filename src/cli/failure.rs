@@ -1,4 +1,4 @@
-//! Why a command ended without a verdict, and the exit code that says so.
+//! Failures of commands without a verdict, and the exit codes.
 
 use crate::diag::LocatedDiagnostic;
 use crate::escape;
@@ -9,18 +9,18 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// Nothing is violated.
+/// No property is violated.
 pub const VERIFIED: u8 = 0;
-/// Something is violated.
+/// A property is violated.
 pub const VIOLATED: u8 = 1;
-/// The model or the command line is wrong.
+/// The model or the command line is invalid.
 pub const WRONG: u8 = 2;
-/// Stopped before the end, and resumable.
+/// The search was stopped and can be resumed.
 pub const STOPPED: u8 = 3;
 /// The search directory is damaged.
 pub const DAMAGED: u8 = 4;
 
-/// A plan of tasks is not the current one any more.
+/// A plan of tasks is no longer the current one.
 pub const STALE: u8 = 5;
 
 /// A message for the user and an exit code.
@@ -30,29 +30,29 @@ pub struct CommandFailure {
     pub code: u8,
     /// What happened and what to do.
     pub message: String,
-    /// The mistakes in a model that it tells of.
+    /// The errors in a model that the message reports.
     pub mistakes: Vec<LocatedDiagnostic>,
-    /// The process that found no slot, if the search is to be made again with more.
+    /// The process that lacked a slot, if the search must be repeated with more.
     pub lacks_slots: Option<ProcessId>,
 }
 
 impl CommandFailure {
-    /// One with this exit code.
+    /// Creates a failure with this exit code.
     pub fn of_code(code: u8, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), mistakes: Vec::new(), lacks_slots: None }
     }
 
-    /// The command line or its surroundings are wrong.
+    /// Creates a failure of the command line or its environment.
     pub fn wrong(message: impl Into<String>) -> Self {
         Self::of_code(WRONG, format!("error: {}", message.into()))
     }
 
-    /// A file that was asked for cannot be written: `what` is in it.
+    /// Creates the failure of writing an output file. `what` describes the contents.
     pub fn cannot_write(what: &str, path: &Path, error: impl fmt::Display) -> Self {
         Self::wrong(format!("cannot write {what} {}: {error}", path.display()))
     }
 
-    /// The disk failed while `dir` was opened or read.
+    /// Creates the failure of opening or reading `dir`.
     pub fn cannot_open(path: &Path, error: spill::Error) -> Self {
         let dir = path.display();
         match error {
@@ -105,7 +105,7 @@ impl CommandFailure {
         }
     }
 
-    /// The disk failed while a search in `dir` was running; its last checkpoint stands.
+    /// Creates the failure of a running search in `dir`. Its last checkpoint is valid.
     pub fn during_search(dir: &Path, error: spill::Error) -> Self {
         if is_missing_piece(&error) {
             return Self::cannot_open(dir, error);
@@ -114,7 +114,7 @@ impl CommandFailure {
             spill::Error::Corrupt { .. } | spill::Error::Version { .. } => {
                 return Self::cannot_open(dir, error);
             }
-            // It can be gone on with once the other process has ended.
+            // The search can be resumed when the other process has ended.
             spill::Error::Locked { .. } => {
                 return Self { code: STOPPED, ..Self::cannot_open(dir, error) };
             }
@@ -169,7 +169,7 @@ impl From<Error> for CommandFailure {
             };
         }
         let help = match &error {
-            // Each mistake says itself that it is one.
+            // Each diagnostic already says that it is an error.
             Error::Text(shown, mistakes) => {
                 let mistakes = mistakes.clone();
                 return CommandFailure { mistakes, ..CommandFailure::of_code(WRONG, shown) };
@@ -221,7 +221,7 @@ impl From<Error> for CommandFailure {
 }
 
 impl CommandFailure {
-    /// The flags leave nothing to look for.
+    /// Creates the failure of options that leave nothing to check.
     fn nothing_to_check(model: &str, impossible: &str, there: &str) -> CommandFailure {
         let why = match impossible {
             "" => "`--no-deadlock` takes back what `--only` asks for",
@@ -233,7 +233,7 @@ impl CommandFailure {
         ))
     }
 
-    /// The disk failed, or what is on it is damaged or in use.
+    /// Creates the failure of a disk: an error, damage, or a directory in use.
     fn of_disk(error: Error) -> CommandFailure {
         match error {
             Error::Begin(dir, error) => {
@@ -255,12 +255,12 @@ impl CommandFailure {
     }
 }
 
-/// Whether a file is a plan of tasks, or a receipt of one.
+/// Returns whether a file is a plan of tasks or a receipt.
 fn is_of_plan(file: &str) -> bool {
     DirectoryFile::of(file) == Some(DirectoryFile::OfPlan)
 }
 
-/// Whether a file of keys that a manifest names is not there, or another thing is where a file was.
+/// Returns whether a file of keys that the manifest names is missing, or is no file.
 fn is_missing_piece(error: &spill::Error) -> bool {
     matches!(error, spill::Error::Io { file, source, .. }
         if source.kind() == ErrorKind::NotFound && spill::FileName::is_key_file(file)

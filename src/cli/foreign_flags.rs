@@ -1,4 +1,4 @@
-//! What people type who come from other checkers: they are told what is meant here.
+//! Help for users of other checkers: their flags are explained in terms of Spillway's.
 
 use crate::escape;
 use crate::front::{LANGUAGES, Language};
@@ -6,11 +6,11 @@ use crate::session::SearchDirectory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::path::Path;
 
-/// A command line that is not understood, and what helps with it, if it is known from elsewhere.
+/// Adds help to an invalid command line, if its flags are those of another checker.
 pub(super) fn with_foreign_help(mut error: clap::Error) -> (clap::Error, Option<String>) {
     let help = match error.kind() {
         ErrorKind::UnknownArgument => flag().map(|(typed, meant)| {
-            // What was typed is no cluster of flags of one letter each, nor meant as a value.
+            // The text is neither a cluster of short flags nor a value.
             error.remove(ContextKind::Suggested);
             error.remove(ContextKind::SuggestedArg);
             error.insert(ContextKind::InvalidArg, ContextValue::String(typed.clone()));
@@ -25,7 +25,7 @@ pub(super) fn with_foreign_help(mut error: clap::Error) -> (clap::Error, Option<
     (error, help)
 }
 
-/// The command that is meant where a model or a search directory stands in its place.
+/// Returns the intended command if a model or a search directory stands in its place.
 fn forgotten(name: &str) -> Option<String> {
     let command = match () {
         () if SearchDirectory::has_search(Path::new(name)) => "status",
@@ -37,7 +37,7 @@ fn forgotten(name: &str) -> Option<String> {
     Some(format!("help: did you mean `spillway {command} {}`?", words.join(" ")))
 }
 
-/// The first flag of another checker that was typed, and what is meant by it.
+/// Returns the first flag of another checker, and its equivalent.
 fn flag() -> Option<(String, String)> {
     let all: Vec<String> =
         std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned()).collect();
@@ -45,7 +45,7 @@ fn flag() -> Option<(String, String)> {
     all.into_iter().find_map(|typed| Some((typed.clone(), meant(&typed, language)?)))
 }
 
-/// Whose flag that is, and what does here what it does there; of a language only, if its checkers have it.
+/// Returns the checker that has a flag, and the equivalent. The checkers of `own` come first, if a language is given.
 fn meant(typed: &str, own: Option<&Language>) -> Option<String> {
     let told = |language: &&Language| {
         let habit = language.foreign_flags.iter().find(|it| it.matches(typed))?;

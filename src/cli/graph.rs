@@ -1,4 +1,4 @@
-//! `graph`: the states of a small model and the steps between them, as DOT (Graphviz).
+//! `graph`: the state graph of a small model as DOT (Graphviz).
 
 use super::args::GraphArgs;
 use super::command::ModelInput;
@@ -42,7 +42,7 @@ fn write_to(path: Option<&Path>, text: &str) -> CommandResult {
     Ok(failure::VERIFIED)
 }
 
-/// Draws the model itself, as it is at first or has come to.
+/// Draws the model itself, in its initial state or in the one that `--from` selects.
 fn structure(args: &GraphArgs, model: &TextModel) -> CommandResult {
     let draw =
         languages::require_feature("--structure is", model.name(), model.language, |it| it.draw)?;
@@ -124,12 +124,12 @@ impl ReachableGraph<'_> {
     }
 }
 
-/// Lines as a label, each from the left.
+/// Formats lines as a label, left-aligned.
 fn label(lines: &[String]) -> String {
     format!("\"{}\"", lines.iter().map(|it| escape::dot(it) + "\\l").collect::<String>())
 }
 
-/// A text as an identifier of DOT.
+/// Formats a text as an identifier of DOT.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", escape::dot(text))
 }

@@ -1,13 +1,17 @@
-//! A small server of pages for browsers on this machine: what `watch` shows, and whatever else is to be looked at.
+//! A small HTTP server of pages for browsers on this machine, for `watch` and similar commands.
 //!
-//! The protocol is hyper's, which is kept well and has the bounds that are needed; a framework on top of it would only bring a
-//! router, and what there is to route is a `match`. Here are the bounds, as anybody can connect: how long a head may be and take, how long an answer may
-//! take to be read, how many connections there are. Each request has a connection of its own, and what it sends behind its head
-//! is not read. An answer is made on a thread beside, so whoever is slow keeps nobody waiting; one that panics is an answer, too.
+//! `hyper` implements the protocol. It is well maintained and has the necessary limits. A framework would only add a
+//! router, and here routing is a `match`. Since anybody can connect, this module limits the size and the time of a
+//! request head, the time of reading a response, and the number of connections. Each request has its own connection,
+//! and a request body is not read. Responses are produced on separate threads, so a slow client delays nobody. A panic
+//! becomes a response too.
 //!
-//! Nothing is changed by asking. Two kinds of pages of others are kept out. A page elsewhere cannot read an answer under another
-//! name (DNS rebinding): a server that listens to this machine alone answers to names of this machine alone. And a page elsewhere
-//! cannot have a browser ask for it in the background, which might keep this machine busy; a link to here can be followed.
+//! Requests change nothing. The server rejects two kinds of foreign pages:
+//!
+//! - A page with a rebound name (DNS rebinding) cannot read a response.
+//!   A server that listens only to this machine accepts only names of this machine.
+//! - A page elsewhere cannot make a browser send requests in the background. They might keep this machine busy.
+//!   Links to this server work.
 
 use super::failure::CommandFailure;
 use http_body_util::Full;
@@ -30,29 +34,30 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 
-/// A head has so many bytes and lines at most.
+/// The maximum size of a head in bytes, and its maximum number of lines.
 const HEAD_BYTES: usize = 16 << 10;
 const HEAD_LINES: usize = 64;
 
-/// So long the head of a request may take, from when it connects.
+/// The maximum time of the head of a request, from the connection on.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 
-/// So long an answer may take to be read.
+/// The maximum time in which a response is read.
 const READING_TIME: Duration = Duration::from_secs(60);
 
-/// Between two looks at whether a connection has taken too long.
+/// The interval between checks for timeouts.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// There are no more connections: for another one, the oldest is closed.
+/// The maximum number of connections. For a further connection the oldest is closed.
 const CONNECTIONS_MAX: usize = 200;
 
-/// So long nothing is accepted where the system has no more descriptors; the oldest connection is closed then.
+/// The pause in accepting connections when the system has no more descriptors. The oldest connection is then closed.
 const PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 pub(super) const TEXT: &str = "text/plain; charset=utf-8";
 
-/// What every answer says: it is not to be kept, to be taken for anything else, to be told of, or to be shown within another page.
+/// The headers of every response: it must not be cached, framed, embedded elsewhere, sent as a referrer, or
+/// reinterpreted as another type.
 const COMMON_HEADERS: [(&str, &str); 5] = [
     ("cache-control", "no-store"),
     ("content-security-policy", "frame-ancestors 'none'"),
@@ -61,19 +66,19 @@ const COMMON_HEADERS: [(&str, &str); 5] = [
     ("x-content-type-options", "nosniff"),
 ];
 
-/// An answer.
+/// A response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct HttpResponse {
     /// The status.
     pub status: u16,
-    /// What it is.
+    /// The content type.
     pub kind: &'static str,
-    /// What it says.
+    /// The body.
     pub text: Bytes,
 }
 
 impl HttpResponse {
-    /// An answer with a text.
+    /// Creates a response with a text.
     pub(super) fn new(status: u16, kind: &'static str, text: impl Into<Bytes>) -> HttpResponse {
         HttpResponse { status, kind, text: text.into() }
     }
@@ -93,27 +98,28 @@ impl HttpResponse {
     }
 }
 
-/// What is to be looked at.
+/// The handler of requests.
 pub(super) trait RequestHandler: Send + Sync + 'static {
-    /// The answer to whoever asks for a path.
+    /// Returns the response for a path.
     fn answer(&self, path: &str) -> HttpResponse;
 
-    /// Answers are made one at a time in each of so many lanes, so that no path holds up those of another lane.
+    /// Returns the number of lanes. Each lane produces one response at a time, so that a path delays only those of its
+    /// lane.
     fn lanes(&self) -> usize;
 
-    /// The lane of a path.
+    /// Returns the lane of a path.
     fn lane(&self, path: &str) -> usize;
 }
 
-/// What answers.
+/// A running server.
 pub(super) struct HttpServer {
-    /// Where it listens.
+    /// The address on which it listens.
     pub address: SocketAddr,
     thread: JoinHandle<()>,
 }
 
 impl HttpServer {
-    /// Answers at an address, in threads of its own, until the process ends.
+    /// Starts a server at an address. It runs on its own threads until the process ends.
     pub(super) fn start(
         address: SocketAddr,
         site: Arc<dyn RequestHandler>,
@@ -137,7 +143,7 @@ impl HttpServer {
         Ok(HttpServer { address, thread })
     }
 
-    /// Waits until the process ends: where this returns, nobody answers any more.
+    /// Waits for the server. It returns only if the server has failed.
     pub(super) fn wait(self) -> CommandFailure {
         let HttpServer { address, thread } = self;
         let _ = thread.join();
@@ -146,14 +152,14 @@ impl HttpServer {
     }
 }
 
-/// What the connections have in common.
+/// The shared state of the connections.
 struct ServerContext {
     site: Arc<dyn RequestHandler>,
     ip: IpAddr,
     lanes: Vec<tokio::sync::Mutex<()>>,
 }
 
-/// When a connection is closed; never, while its answer is made.
+/// The deadline at which a connection is closed. There is none while its response is produced.
 #[derive(Clone)]
 struct ConnectionDeadline(Arc<Mutex<Option<Instant>>>);
 
@@ -195,7 +201,7 @@ impl ServerContext {
         }
     }
 
-    /// Answers the request of one connection, or closes it when that takes too long.
+    /// Answers the request of one connection, or closes it at its deadline.
     async fn serve_connection(self: Arc<Self>, stream: TcpStream) {
         let deadline = ConnectionDeadline::after(HEAD_TIME);
         let until = deadline.clone();
@@ -218,7 +224,7 @@ impl ServerContext {
             .serve_connection(TokioIo::new(stream), service);
         let (mut connection, mut is_over) = (pin!(connection), pin!(until.wait_until_passed()));
         poll_fn(|context| {
-            // What goes wrong on a connection is no reason to say anything: whoever asked knows.
+            // Errors of a connection are not reported: the client notices them.
             let is_done = connection.as_mut().poll(context).is_ready();
             match is_done || is_over.as_mut().poll(context).is_ready() {
                 true => Poll::Ready(()),
@@ -244,7 +250,7 @@ impl ServerContext {
     }
 }
 
-/// Why whoever asks is not answered, if not.
+/// Returns why a request is rejected, if it is.
 fn refusal(headers: &HeaderMap, uri: &Uri, ip: IpAddr) -> Option<&'static str> {
     let text = |name: &str| headers.get(name).and_then(|it| it.to_str().ok());
     let mut hosts = headers.get_all(header::HOST).iter();
@@ -262,7 +268,7 @@ fn refusal(headers: &HeaderMap, uri: &Uri, ip: IpAddr) -> Option<&'static str> {
     is_elsewhere.then_some("a page of another site asks\n")
 }
 
-/// Whether a host is called as this machine is by itself, whatever the port.
+/// Returns whether a host name denotes this machine, whatever the port.
 fn is_of_this_machine(host: &str) -> bool {
     let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|it| it.is_ascii_digit()));
     let name = name.map_or(host, |it| it.0).trim_start_matches('[').trim_end_matches(']');
@@ -292,7 +298,7 @@ mod tests {
         }
     }
 
-    /// Whether a request with these headers is answered.
+    /// Returns whether a request with these headers is accepted.
     fn is_answered(ip: &str, uri: &str, headers: &[(&str, &str)]) -> bool {
         let mut all = HeaderMap::new();
         for (name, value) in headers {
@@ -332,7 +338,7 @@ mod tests {
         ] {
             assert!(!is_answered("127.0.0.1", "/1", headers), "{headers:?}");
         }
-        // Whoever listens to other machines does not know by which name they call this one.
+        // A server that listens to other machines does not know the name under which they address it.
         let other = [("host", "any.name"), ("origin", "http://any.name")];
         assert!(is_answered("0.0.0.0", "/1", &other));
         assert!(!is_answered("127.0.0.1", "/1", &other));

@@ -1,4 +1,4 @@
-//! What the command line says about languages, made from what they say of themselves.
+//! Texts about languages on the command line, generated from the descriptions of the languages.
 
 use super::failure::CommandFailure;
 use crate::front::{LANGUAGES, Language};
@@ -12,26 +12,26 @@ pub(super) fn parser() -> impl TypedValueParser<Value = &'static Language> {
     })
 }
 
-/// The languages of which something is true, as sentences name them.
+/// Returns the titles of the languages that satisfy a predicate, for use in sentences.
 pub(super) fn titles(is_one: impl Fn(&Language) -> bool) -> String {
     let titles: Vec<_> =
         LANGUAGES.iter().filter(|it| is_one(it)).map(|it| it.title.to_string()).collect();
     listed(&titles, "and")
 }
 
-/// The usual ending of each language's files.
+/// Returns the usual file name extension of each language.
 pub(super) fn usual_endings() -> String {
     let usual = LANGUAGES.iter().filter_map(|language| language.extensions.first());
     usual.map(|ending| format!(".{ending}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The error that flags are for models in other languages.
+/// Creates the error that flags apply only to models in other languages.
 pub(super) fn misfit(flags: &str, titles: &str, file: &str, language: &Language) -> CommandFailure {
     let name = language.name;
     CommandFailure::wrong(format!("{flags} for models in {titles}, and {file} is in {name}"))
 }
 
-/// What a language has that others need not have, or the error that a flag is for models in those that have it.
+/// Returns a feature of a language, or the error that a flag needs a language with this feature.
 pub(super) fn require_feature<T>(
     flag: &str,
     file: &str,
@@ -42,7 +42,7 @@ pub(super) fn require_feature<T>(
     of(language).ok_or_else(misfit)
 }
 
-/// The error that the name of a file does not tell its language.
+/// Returns the error that a file name does not determine the language.
 pub(super) fn unknown_ending(file: &str) -> String {
     let endings = |language: &Language| {
         let endings: Vec<_> =
@@ -60,7 +60,7 @@ pub(super) fn unknown_ending(file: &str) -> String {
     )
 }
 
-/// `a, b or c`, with another word for `or`.
+/// Formats `a, b or c`, with `word` in place of `or`.
 fn listed(items: &[String], word: &str) -> String {
     match items {
         [init @ .., last] if !init.is_empty() => format!("{} {word} {last}", init.join(", ")),

@@ -1,12 +1,12 @@
-//! Text that is written in long lines, in lines that a terminal has room for.
+//! The wrapping of long lines to the width of a terminal.
 
 use crate::escape;
 
-/// Columns of a terminal that nobody has made wider.
+/// The default number of columns of a terminal.
 pub(super) const DEFAULT_COLUMNS: usize = 80;
 
-/// A text whose longer lines are folded between words within so many columns. What goes on stands where the text of its line
-/// begins: behind the last gap of two blanks or more, as descriptions of flags do, or else where the line does.
+/// Wraps lines between words to a number of columns. Continuation lines are indented to the text of their line: after
+/// its last gap of two or more blanks, as in descriptions of flags, or else to its start.
 pub(super) fn wrap_lines(text: &str, columns: usize) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -23,13 +23,14 @@ pub(super) fn wrap_lines(text: &str, columns: usize) -> String {
     out
 }
 
-/// Whether a line is one of a model's text, or below one: it stays as it is, as what is below points at it.
+/// Returns whether a line quotes a model's text or marks a position below it. Such lines stay aligned and are not
+/// wrapped.
 fn is_excerpt(line: &str) -> bool {
     line.trim_start().trim_start_matches(|it: char| it.is_ascii_digit()).starts_with(" |")
         || line.trim_start().starts_with('|')
 }
 
-/// The words of a text. A command in backticks is one, so that it can be copied as it is.
+/// Splits a text into words. A command in backticks is one word, so that it can be copied.
 fn words(text: &str) -> Vec<&str> {
     let mut is_quoted = false;
     let ends = |it: char| {
@@ -62,7 +63,8 @@ fn fold(line: &str, columns: usize, out: &mut String) {
     }
 }
 
-/// As much of a text as fits into so many columns. What is not ASCII may take two; in place of what is no text at all is a `?`.
+/// Truncates a text to a number of columns. Characters outside ASCII may take two columns. Control characters become
+/// `?`.
 pub(super) fn truncate_text(text: &str, columns: usize) -> String {
     let mut room = columns;
     let fits = |it: &char| {

@@ -1,4 +1,4 @@
-//! `check --ltl` and `check --automaton`, and `resume`, `status` and `trace` of such a search: whether all runs have a property.
+//! Temporal properties: `check --ltl` and `check --automaton`, and `resume`, `status` and `trace` of their searches.
 
 mod presentation;
 
@@ -40,7 +40,7 @@ use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Whether all runs of the model have what is asked for.
+/// Checks a temporal property.
 pub(super) fn check(
     args: &CheckCommand,
     wanted: PropertyRequest<'_>,
@@ -52,7 +52,7 @@ pub(super) fn check(
     Ok(search(args, watched, wanted, ErrorPolicy::Report, preparation)?.code)
 }
 
-/// Rejects flags that say nothing of a search about whole runs.
+/// Rejects flags that have no meaning for temporal properties.
 pub(super) fn reject_state_flags(args: &CheckCommand) -> Result<(), CommandFailure> {
     match unsupported_flag(args) {
         None => Ok(()),
@@ -62,12 +62,12 @@ pub(super) fn reject_state_flags(args: &CheckCommand) -> Result<(), CommandFailu
     }
 }
 
-/// The property that the model brings with it, where nothing is said of what to look for.
+/// Returns the model's own temporal property, if it is checked by default.
 pub(super) fn default_property(args: &CheckCommand, model: &TextModel) -> Option<String> {
     args.config.checks_model_properties().then(|| model.own_property()).flatten().map(str::to_owned)
 }
 
-/// Whether all runs of the model have the property of this name that it brings with it.
+/// Checks the temporal property of this name of the model.
 pub(super) fn check_default_property(
     args: &CheckCommand,
     name: &str,
@@ -91,16 +91,16 @@ pub(super) fn check_default_property(
     }
 }
 
-/// What a search ended with.
+/// The end of a search.
 struct LivenessOutcome {
     code: u8,
-    /// Whether there are errors to be looked for.
+    /// Whether a search for errors follows.
     errors_next: bool,
-    /// Whether it keeps the directory that the command line names.
+    /// Whether the search keeps the directory that the command line names.
     keeps_directory: bool,
 }
 
-/// Refuses what does not go together with a look at fair runs alone.
+/// Rejects options that cannot be combined with fairness.
 fn refuse_beside(
     fairness: Fairness,
     reduce: &ReductionSelection,
@@ -161,7 +161,7 @@ fn search(
     )
 }
 
-/// Begins a search, and prints what it came to.
+/// Begins a search and prints its result.
 fn begin(
     judged: &ProductCheck<'_, '_>,
     args: &CheckCommand,
@@ -177,7 +177,7 @@ fn begin(
     let how = LivenessPrintOptions::of(&args.run, errors, args.dir.as_deref());
     let errors_next = how.checks_errors_next(&result.summary);
     if result.directory.is_none() {
-        // The search for errors has the directory for itself.
+        // The search for errors uses the directory.
         let dir = args.dir.as_deref().filter(|_| !errors_next);
         dir.map_or(Ok(()), |dir| result.keep_answer(&job, dir, &saved))?;
     }
@@ -186,7 +186,7 @@ fn begin(
     Ok(LivenessOutcome { code, errors_next, keeps_directory })
 }
 
-/// Shows what a session does, and has signals end the process with the right exit code.
+/// Displays the progress of a session. When the verdict is known, it sets the exit code for signals.
 struct LivenessObserver<'a> {
     args: &'a SessionOptions,
     control: Arc<SearchControl>,
@@ -216,8 +216,8 @@ impl CheckObserver for LivenessObserver<'_> {
     }
 }
 
-/// Prints what a session came to, says what is left on disk, and writes the files that are wanted. `dir` is the directory that
-/// the command line names.
+/// Prints the result of a session, describes the files left on disk, and writes the output files. `dir` is the
+/// directory that the command line names.
 fn report_result(
     judged: &ProductCheck<'_, '_>,
     how: LivenessPrintOptions<'_>,
@@ -245,7 +245,7 @@ fn report_result(
     Ok(code)
 }
 
-/// Says what is left in the search directory, where there is something to do with it.
+/// Describes the contents of the search directory, if they are of use.
 fn say_what_is_kept(
     directory: &mut SearchDirectory,
     told: &LivenessSummary,
@@ -269,7 +269,7 @@ fn say_what_is_kept(
     }
 }
 
-/// Goes on with a search in a directory.
+/// Resumes a search in a directory.
 pub(super) fn resume(
     args: &ResumeCommand,
     directory: SearchDirectory,
@@ -297,8 +297,8 @@ pub(super) fn resume(
     })
 }
 
-/// Does something with what the search in a directory is about, in a command that prepares to go on with it, or looks at
-/// it.
+/// Passes the product of the search in a directory to a function. `preparation` is given by commands that resume the
+/// search, and not by those that only read it.
 fn with_kept_search(
     job: &SearchJob,
     budget: SearchBudget,
@@ -326,7 +326,7 @@ fn with_kept_search(
     })
 }
 
-/// The run that a search in a directory found.
+/// Prints the run that a search in a directory found.
 pub(super) fn trace(args: &TraceArgs, contents: &DirectoryContents) -> CommandResult {
     let model = property_of_job(&contents.job)?.0.model;
     variable_filter::refuse_unknown(&args.view.view().only, model.interp.program())?;
@@ -339,16 +339,16 @@ pub(super) fn trace(args: &TraceArgs, contents: &DirectoryContents) -> CommandRe
     with_found_run(&args.dir, contents, args.memory, |judged, told, control| {
         trail::refuse(trail, &judged.check.model)?;
         match print_outcome(judged, told, how)? {
-            // Whoever asks for a trail asks for a file, which is there.
+            // The exit code refers to the trail, which was written.
             failure::VIOLATED if trail.is_some() => Ok(failure::VERIFIED),
-            // It was looked for, and the search has not found one yet.
+            // The search has not found a run yet.
             failure::STOPPED if !control.should_stop() => Ok(failure::VERIFIED),
             code => Ok(code),
         }
     })
 }
 
-/// Does something with what the search in a directory found.
+/// Passes the result of the search in a directory to a function.
 fn with_found_run(
     dir: &Path,
     contents: &DirectoryContents,
@@ -388,8 +388,8 @@ fn with_found_run(
     })
 }
 
-/// Does something with the run that the search in a directory found, if it found one: the model, who explains its
-/// product, what is asked, and the steps.
+/// Passes the run of the search in a directory to a function, if there is one: the model, the describer of its
+/// product, the property, and the steps.
 pub(super) fn with_run(
     dir: &Path,
     contents: &DirectoryContents,
@@ -412,7 +412,7 @@ pub(super) fn with_run(
     })
 }
 
-/// The page of the search in a directory.
+/// Returns the page of the search in a directory.
 pub(super) fn page(
     dir: &Path,
     contents: &DirectoryContents,
@@ -436,7 +436,7 @@ pub(super) fn page(
     Ok(html)
 }
 
-/// What `trace` prints before there is a checkpoint.
+/// Prints the output of `trace` before there is a checkpoint.
 fn trace_of_nothing(args: &TraceArgs, job: &SearchJob) -> CommandResult {
     match args.json {
         false => print("no checkpoint yet, so no counterexample\n"),
@@ -455,7 +455,7 @@ fn trace_of_nothing(args: &TraceArgs, job: &SearchJob) -> CommandResult {
     Ok(failure::VERIFIED)
 }
 
-/// What the search in a directory is about, and which runs are judged.
+/// Returns the property of the search in a directory, and the fairness assumption.
 fn property_of_job(job: &SearchJob) -> Result<(LivenessCheck, Fairness), CommandFailure> {
     match (job.liveness_check()?, job.runs()) {
         (Some(watched), Some((.., fairness))) => Ok((watched, fairness)),
@@ -463,7 +463,7 @@ fn property_of_job(job: &SearchJob) -> Result<(LivenessCheck, Fairness), Command
     }
 }
 
-/// The verdict of the search in a directory that has ended, in a sentence.
+/// Returns the verdict of a complete search in a directory as a sentence.
 pub(super) fn verdict(
     dir: &Path,
     contents: &DirectoryContents,
@@ -474,7 +474,7 @@ pub(super) fn verdict(
     Ok(presentation::verdict_sentence(&told, fairness, &watched.name))
 }
 
-/// How far a search in a directory is, and whether it is still reaching states.
+/// Returns the progress of a search in a directory, and whether it is still reaching states.
 fn summary_of(
     dir: &Path,
     contents: &DirectoryContents,
@@ -497,7 +497,7 @@ fn summary_of(
     Ok((LivenessSummary { decided, ..told }, swept.is_none() && answer.is_none()))
 }
 
-/// How far a search in a directory is.
+/// Prints the progress of a search in a directory.
 pub(super) fn status(
     dir: &Path,
     contents: &DirectoryContents,
@@ -521,7 +521,7 @@ pub(super) fn status(
     Ok(failure::VERIFIED)
 }
 
-/// A flag that is given and says nothing of such a search.
+/// Returns a flag that has no meaning for temporal properties, if one is given.
 fn unsupported_flag(args: &CheckCommand) -> Option<String> {
     let CheckConfig { properties, search, .. } = &args.config;
     let given = [

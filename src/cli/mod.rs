@@ -1,4 +1,4 @@
-//! The command line: reads flags, prints, sets exit codes. Nothing else does any of these.
+//! The command line: it reads flags, prints, and sets exit codes. No other module does any of these.
 
 mod allocation;
 mod args;
@@ -66,10 +66,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
-/// What a command ends with.
+/// The exit code of a command, or its failure.
 type CommandResult = Result<u8, CommandFailure>;
 
-/// Runs the command that the process was started with.
+/// Runs the command of this process.
 pub fn run() -> ExitCode {
     crate::search::return_large_blocks(0);
     signals::survive_file_limits();
@@ -79,7 +79,7 @@ pub fn run() -> ExitCode {
             if error.use_stderr() {
                 return report_usage_error(error);
             }
-            // Help and version requests are no errors.
+            // Requests for help and the version are not errors.
             print(&line_wrap::wrap_lines(&error.render().to_string(), line_wrap::DEFAULT_COLUMNS));
             return ExitCode::from(report_result(Ok(failure::VERIFIED), false));
         }
@@ -127,17 +127,17 @@ pub fn run() -> ExitCode {
     ExitCode::from(end(ending))
 }
 
-/// The files that some flags have written.
+/// Returns the output files of some flags.
 fn outputs_of(args: &SessionArgs) -> SearchOutputs {
     let mut config = CheckConfig::default();
     args.apply(&mut config);
     config.output
 }
 
-/// How the command ends: whether an object is expected, and the files that tell of it, with the name of what was checked.
+/// How the command reports its end: whether as a JSON object, and the output files with the name of the model.
 static LAST_WORDS: OnceLock<(bool, Option<(SearchOutputs, PathBuf)>)> = OnceLock::new();
 
-/// Says how the command ended, and gives its exit code.
+/// Reports the end of the command, and returns its exit code.
 fn end(ending: CommandResult) -> u8 {
     let failure = ending.as_ref().err().cloned();
     let (as_json, writes) =
@@ -150,12 +150,12 @@ fn end(ending: CommandResult) -> u8 {
     code
 }
 
-/// Ends the process with a failure, from whatever thread.
+/// Ends the process with a failure, from any thread.
 fn end_now(failure: &CommandFailure) -> ! {
     std::process::exit(i32::from(end(Err(failure.clone()))))
 }
 
-/// Says what is wrong with the command line; where an object is expected, that says it, too.
+/// Reports an invalid command line, as a JSON object too if one is expected.
 fn report_usage_error(error: clap::Error) -> ExitCode {
     let (error, help) = foreign_flags::with_foreign_help(error);
     say(error.render().to_string().trim_end());
@@ -168,7 +168,7 @@ fn report_usage_error(error: clap::Error) -> ExitCode {
     ExitCode::from(failure::WRONG)
 }
 
-/// Prints a failure as an object.
+/// Prints a failure as a JSON object.
 fn print_failure(message: &str, code: u8) {
     let told = serde_json::json!({
         "error": message, "exit_code": code, "warnings": warnings(),
@@ -176,8 +176,7 @@ fn print_failure(message: &str, code: u8) {
     print_json(&format!("{told:#}\n"));
 }
 
-/// `spillway check`: of what is asked of runs, or of the property that the model brings with it, or else of what is to be
-/// seen in states and steps.
+/// `spillway check`: checks the selected temporal properties, or else the model's own one, or else safety properties.
 fn check(args: &CheckArgs) -> CommandResult {
     let mut command = CheckCommand::new(args)?;
     notify::set_command(&command.run, Some(&command.model.path), command.dir.as_deref());
@@ -187,7 +186,7 @@ fn check(args: &CheckArgs) -> CommandResult {
     slots::retry_with_more_slots(command, |it| &mut it.model, check_once)
 }
 
-/// The same with the slots for processes that are said.
+/// Checks with the given slots for processes.
 fn check_once(command: &CheckCommand) -> CommandResult {
     if command.questions.mcc || command.questions.property_file.is_some() {
         return questions::check(command);
@@ -195,7 +194,7 @@ fn check_once(command: &CheckCommand) -> CommandResult {
     let preparation = SearchPreparation::begin(&command.run);
     preparation.enter(SearchPhase::Reading);
     let properties = &command.config.properties;
-    // A check of one property reads the model together with it.
+    // If there is one property, the model is read together with it.
     if let (Some(wanted), false) = (command.property(), properties.are_several()) {
         return liveness::check(command, wanted.request(), preparation);
     }
@@ -241,14 +240,14 @@ fn resume(args: &ResumeArgs) -> CommandResult {
     })
 }
 
-/// Goes on with one search of a check.
+/// Resumes one search of a check.
 fn resume_search(dir: &Path, run: SessionOptions) -> CommandResult {
     let disk_limit = run.limits.disk_limit;
     let command = ResumeCommand { dir: dir.to_path_buf(), run };
     retry_resume_with_more_slots(dir, disk_limit, || resume_once(&command))
 }
 
-/// Goes on with a search, and begins it again with more slots whenever a process finds none.
+/// Resumes a search, and restarts it with more slots whenever a process lacks one.
 fn retry_resume_with_more_slots(
     dir: &Path,
     disk_limit: Option<u64>,
@@ -265,7 +264,7 @@ fn retry_resume_with_more_slots(
     }
 }
 
-/// Goes on with a search with the slots for processes that it has.
+/// Resumes a search with its slots for processes.
 fn resume_once(command: &ResumeCommand) -> CommandResult {
     let (directory, contents) = SearchDirectory::open(&command.dir, command.run.limits.disk_limit)?;
     notify::set_kept_command(&command.run);
@@ -293,8 +292,8 @@ fn trace_command(args: &TraceArgs) -> CommandResult {
     }
 }
 
-/// Says what went wrong, a result that could not be written included; where an object is expected and none was printed, that
-/// says it, too.
+/// Reports a failure, including a result that could not be written. If a JSON object is expected and none was printed,
+/// the failure is printed as an object too.
 fn report_result(ending: CommandResult, as_json: bool) -> u8 {
     let ending = match (ending, output::write_error()) {
         (Ok(_), Some(why)) => {

@@ -1,4 +1,4 @@
-//! The model that the command line names.
+//! The model of a command.
 
 use super::command::ModelInput;
 use super::failure::CommandFailure;
@@ -9,19 +9,19 @@ use crate::session::config::ModelConfig;
 use crate::session::{Error, LivenessCheck, PropertyRequest, TextModel, read_text};
 use crate::source::SourceMap;
 
-/// Reads the model that the command line names. Warnings go to standard error.
+/// Reads the model of a command. Warnings go to standard error.
 pub(super) fn open(input: &ModelInput) -> Result<TextModel, CommandFailure> {
     let (model, warnings) = open_quietly(input)?;
     warnings.iter().for_each(warn);
     Ok(model)
 }
 
-/// The same; its warnings are given to whoever knows whether they matter.
+/// Reads the model of a command. Warnings are returned, since only the caller knows whether they matter.
 pub(super) fn open_quietly(input: &ModelInput) -> Result<(TextModel, Vec<String>), CommandFailure> {
     read(input, TextModel::load, |model| model)
 }
 
-/// The same with the most slots for processes, for who takes steps one by one.
+/// Reads the model with the maximum number of slots for processes, for commands that take single steps.
 pub(super) fn open_widest(input: &ModelInput) -> Result<(TextModel, Vec<String>), CommandFailure> {
     let (language, sources, options) = to_read(input)?;
     let shown = ProgressDisplay::of_wait(format!("reading {}", input.path.display()));
@@ -30,7 +30,7 @@ pub(super) fn open_widest(input: &ModelInput) -> Result<(TextModel, Vec<String>)
     Ok(opened)
 }
 
-/// Reads the model that the command line names, and what is asked of its runs.
+/// Reads the model of a command with its temporal property.
 pub(super) fn open_with_property(
     input: &ModelInput,
     wanted: PropertyRequest<'_>,
@@ -41,8 +41,8 @@ pub(super) fn open_with_property(
     Ok(watched)
 }
 
-/// Reads the model that the command line names, by what makes something of the text; with its warnings, if they were not told
-/// before. Where nothing says how many slots there are, a short look at the model does.
+/// Reads the model of a command by `load`. Returns its warnings, unless an earlier search has printed them. If the
+/// numbers of slots are not given, a short probe of the model determines them.
 fn read<T>(
     input: &ModelInput,
     load: impl Fn(&'static Language, SourceMap, Options) -> Result<(T, Vec<String>), Error>,
@@ -63,14 +63,14 @@ fn read<T>(
     Ok(load(language, sources, Options { slots_by_process: room, ..options })?)
 }
 
-/// The text that the command line names, and the options of reading it.
+/// Returns the text of the command's model, and the reading options.
 fn to_read(input: &ModelInput) -> Result<(&'static Language, SourceMap, Options), CommandFailure> {
     let (language, sources) = self::sources(input)?;
     let options = input.config.reading_options(language);
     Ok((language, sources, Options { slots_by_process: input.slots.clone(), ..options }))
 }
 
-/// The text of the model that the command line names, and its language.
+/// Returns the text of the command's model, and its language.
 pub(super) fn sources(
     input: &ModelInput,
 ) -> Result<(&'static Language, SourceMap), CommandFailure> {
@@ -83,8 +83,7 @@ pub(super) fn sources(
     Ok((language, sources))
 }
 
-/// The language of the model that the command line names. Flags that have no meaning in it are
-/// refused.
+/// Returns the language of the command's model. Flags that have no meaning in it are rejected.
 fn language_of(input: &ModelInput) -> Result<&'static Language, CommandFailure> {
     let name = input.path.display().to_string();
     let language = input.language.or_else(|| Language::from_file_name(&name));
@@ -99,13 +98,13 @@ fn language_of(input: &ModelInput) -> Result<&'static Language, CommandFailure> 
     }
 }
 
-/// A flag that only some languages have a meaning for.
+/// A flag that has a meaning in some languages only.
 struct LanguageFlag {
-    /// As the subject of a sentence, with its verb.
+    /// The flag as the subject of a sentence, with its verb.
     subject: &'static str,
-    /// Whether the command line has it.
+    /// Whether the flag is given.
     is_given: bool,
-    /// Whether a language with these options has a meaning for it.
+    /// Returns whether the flag has a meaning in a language with these options.
     has_meaning: fn(LanguageOptions) -> bool,
 }
 

@@ -1,4 +1,4 @@
-//! `new`: a small model with comments, to start from.
+//! `new`: a small commented model as a starting point.
 
 use super::CommandResult;
 use super::args::NewArgs;
@@ -9,7 +9,7 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// What stands for the file's own name in a model.
+/// The placeholder of the file's name in a template.
 const NAME: &str = "NAME";
 
 /// `spillway new`.
@@ -18,13 +18,13 @@ pub(super) fn new(args: &NewArgs) -> CommandResult {
     let path = args.file.clone().unwrap_or_else(|| PathBuf::from("model").with_extension(ending));
     let name = format!("{NAME}.{ending}");
     let shown = path.display().to_string();
-    // It stands in a comment, which a line end would end.
+    // The name is in a comment, which a line break would end.
     write(&path, &args.language.template.replace(&name, &escape::line(&shown)))?;
     print(&format!("wrote {shown}; `spillway check {}` checks it\n", escape::shell(&shown)));
     Ok(failure::VERIFIED)
 }
 
-/// Writes a file that is not there yet.
+/// Writes a file that does not exist yet.
 fn write(path: &Path, text: &str) -> Result<(), CommandFailure> {
     let made = OpenOptions::new().write(true).create_new(true).open(path);
     made.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| match error.kind() {

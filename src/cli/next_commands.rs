@@ -1,4 +1,4 @@
-//! What to do next with a counterexample: commands that work as they are printed.
+//! Commands that show more of a counterexample. They work as printed.
 
 use super::command::SessionOptions;
 use crate::escape;
@@ -7,21 +7,21 @@ use crate::model::Violation;
 use crate::report::{Report, ViolationReport};
 use crate::session::TextModel;
 
-/// A counterexample, as far as that decides what can be done with it.
+/// The properties of a counterexample that determine its commands.
 #[derive(Clone, Copy)]
 pub(super) struct CounterexampleShape {
     /// Whether it has a step.
     pub has_steps: bool,
-    /// Whether it has a state to walk on from.
+    /// Whether it has a state from which a walk can start.
     pub has_states: bool,
 }
 
 impl CounterexampleShape {
-    /// A run.
+    /// The shape of an infinite run.
     pub(super) const RUN: CounterexampleShape =
         CounterexampleShape { has_steps: true, has_states: true };
 
-    /// The first of a report, if there is one.
+    /// Returns the shape of the first counterexample of a report, if there is one.
     pub(super) fn of(report: &Report) -> Option<CounterexampleShape> {
         let all = report.violations();
         let ViolationReport { depth, check, .. } = all.iter().find(|it| it.has_trace())?;
@@ -30,7 +30,7 @@ impl CounterexampleShape {
     }
 }
 
-/// The commands for a counterexample of a model, whose search is kept in a directory, if it is.
+/// Returns the commands for a counterexample of a model. `dir` is the search directory, if it is kept.
 pub(super) fn commands(
     model: &TextModel,
     found: CounterexampleShape,
@@ -55,13 +55,13 @@ pub(super) fn commands(
     chart.into_iter().chain(kept.into_iter().flatten()).collect()
 }
 
-/// The command that checks a model as it was checked, and shows the counterexample; nothing if none would be shown.
+/// Returns the command that repeats the check and shows the counterexample. `None` if none would be shown.
 fn check_command(model: &TextModel, args: &SessionOptions) -> Option<String> {
     let mut words: Vec<String> =
         std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned()).collect();
     let is_wanted = |it: &String| it != "--no-trace";
     match words.first().map(String::as_str) {
-        // Of several questions none is shown.
+        // With several questions no counterexample is shown.
         Some("check") if args.no_trace && words.iter().all(is_wanted) => return None,
         Some("check") => words.retain(is_wanted),
         Some("report") => words = [&["check".to_owned()][..], &named(model)].concat(),
@@ -71,7 +71,7 @@ fn check_command(model: &TextModel, args: &SessionOptions) -> Option<String> {
     Some(std::iter::once("spillway".to_owned()).chain(words).collect::<Vec<_>>().join(" "))
 }
 
-/// A model on a command line: its file, its language where that is not to be seen, and what its constants are.
+/// Returns the arguments of a model: its file, its language if the file does not determine it, and its constants.
 fn named(model: &TextModel) -> Vec<String> {
     let mut words = vec![escape::shell(model.name()).into_owned()];
     if Language::from_file_name(model.name()) != Some(model.language) {

@@ -1,4 +1,4 @@
-//! `--notify`: a command that is run when a search has ended, and what it is told.
+//! `--notify`: a command that runs at the end of a search, and its input.
 
 use super::command::SessionOptions;
 use super::{failure, say};
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-/// The most bytes of a text that it is told: less than a pipe holds, and than a system takes as a variable.
+/// The maximum bytes of a text for the command. It is less than the capacity of a pipe and the limit of a variable.
 const TEXT_MAX: usize = 32 << 10;
 
-/// What is known of the search by now.
+/// The information on the search so far.
 static NOTICE: Mutex<NotifyContext> = Mutex::new(NotifyContext {
     command: None,
     is_kept: false,
@@ -20,10 +20,10 @@ static NOTICE: Mutex<NotifyContext> = Mutex::new(NotifyContext {
     summary: None,
 });
 
-/// What a command is to be told.
+/// The information for the command.
 struct NotifyContext {
     command: Option<String>,
-    /// Whether it was asked for when the search began, and not now.
+    /// Whether the command was requested when the search began, and not in this session.
     is_kept: bool,
     model: Option<PathBuf>,
     dir: Option<PathBuf>,
@@ -35,7 +35,7 @@ fn update(change: impl FnOnce(&mut NotifyContext)) {
     change(&mut NOTICE.lock().unwrap_or_else(PoisonError::into_inner));
 }
 
-/// Has the command of `--notify` run at the end.
+/// Sets the command of `--notify`, which runs at the end.
 pub(super) fn set_command(args: &SessionOptions, model: Option<&Path>, dir: Option<&Path>) {
     update(|it| {
         it.command.clone_from(&args.outputs.notify);
@@ -44,7 +44,7 @@ pub(super) fn set_command(args: &SessionOptions, model: Option<&Path>, dir: Opti
     });
 }
 
-/// The same where it may have been asked for when the search began.
+/// Sets a command that may have been requested when the search began.
 pub(super) fn set_kept_command(args: &SessionOptions) {
     update(|it| {
         it.is_kept = it.command.is_none();
@@ -52,7 +52,7 @@ pub(super) fn set_kept_command(args: &SessionOptions) {
     });
 }
 
-/// Notes that the search has come to its end before: whoever asked for the command then has been told.
+/// Cancels a saved command, because the search was already complete and the command has run before.
 pub(super) fn cancel_kept_command() {
     update(|it| {
         if it.is_kept {
@@ -61,12 +61,12 @@ pub(super) fn cancel_kept_command() {
     });
 }
 
-/// Notes where the search is, if nobody named a directory.
+/// Records the temporary search directory.
 pub(super) fn set_directory(dir: &Path) {
     update(|it| _ = it.dir.get_or_insert_with(|| dir.to_path_buf()));
 }
 
-/// Notes the result, as text.
+/// Records the result as text.
 pub(super) fn summarise(text: impl FnOnce() -> String) {
     update(|it| {
         if it.command.is_some() {
@@ -75,7 +75,7 @@ pub(super) fn summarise(text: impl FnOnce() -> String) {
     });
 }
 
-/// Runs the command, if there is one. What becomes of it changes nothing, but is told where it fails.
+/// Runs the command, if there is one. A failure of the command is reported and changes nothing else.
 pub(super) fn send(code: u8, failed: Option<&str>) {
     let mut notice = NOTICE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(command) = notice.command.take() else { return };
@@ -85,7 +85,7 @@ pub(super) fn send(code: u8, failed: Option<&str>) {
         (None, failure::VIOLATED) => "violated",
         (None, _) => "incomplete",
     };
-    // A temporary directory is gone with the verdict.
+    // A temporary directory was removed with the verdict.
     let dir = notice.dir.take().filter(|it| it.exists());
     let shown = |it: Option<PathBuf>| it.map_or(String::new(), |it| it.display().to_string());
     let summary = match failed {
@@ -103,7 +103,7 @@ pub(super) fn send(code: u8, failed: Option<&str>) {
         ("SPILLWAY_DIR", &dir),
         ("SPILLWAY_ERROR", failed.unwrap_or_default()),
     ] {
-        // No variable holds a zero byte.
+        // Variables cannot contain zero bytes.
         run.env(name, cut(&value.replace('\0', " ")));
     }
     let why = match run_with_input(run, &summary) {
@@ -114,17 +114,17 @@ pub(super) fn send(code: u8, failed: Option<&str>) {
     say(format!("warning: the command of --notify failed: {why}"));
 }
 
-/// Runs a command that reads a text, if it reads.
+/// Runs a command with a text as its input.
 fn run_with_input(mut command: Command, text: &str) -> std::io::Result<std::process::ExitStatus> {
     let mut child = command.spawn()?;
     if let Some(mut input) = child.stdin.take() {
-        // Whoever does not read it has no need of it.
+        // The command need not read its input.
         let _ = input.write_all(cut(&escape::terminal(text)).as_bytes());
     }
     child.wait()
 }
 
-/// As much of a text as is told.
+/// Truncates a text for the command.
 fn cut(text: &str) -> &str {
     let end = (0..=TEXT_MAX.min(text.len())).rev().find(|&it| text.is_char_boundary(it));
     &text[..end.unwrap_or(0)]

@@ -1,8 +1,8 @@
-//! What comes before a search: the model is read, analysed, sampled and compiled.
+//! The phases before a search: reading, analysing, sampling and compiling the model.
 //!
-//! A deadline or a signal counts from the beginning of the command. Analyses and samples end soon after a stop is
-//! asked for, and the command then ends as a search does that is stopped. What does not end by itself in some time, a
-//! model that is read from a pipe for one, is ended with the process: nothing is kept then that could be damaged.
+//! A deadline counts from the beginning of the command, and signals work from then on. Analyses and samples end soon
+//! after a stop request, and the command then ends like a stopped search. A phase that does not end in time, such as
+//! reading a model from a pipe, ends with the process. At that point no files exist that could be damaged.
 
 use super::command::SessionOptions;
 use super::failure::{CommandFailure, STOPPED};
@@ -20,21 +20,21 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Between two looks at whether to stop, and two redrawings on a terminal.
+/// The interval between checks for a stop, and between redraws on a terminal.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// What takes no longer than this is not shown on a terminal.
+/// Shorter phases are not shown on a terminal.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Between two lines where there is no terminal.
+/// The interval between lines without a terminal.
 const PLAIN: Duration = Duration::from_secs(10);
 
-/// So long after a stop was asked for the process is ended.
+/// The time from a stop request to the end of the process.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// A command that prepares a search. While this lives, the process ends some time after it was asked to stop.
+/// The preparation of a search. While this value lives, the process ends some time after a stop request.
 pub(super) struct SearchPreparation {
-    /// Who stops the command, and what it is at.
+    /// The control of the command, with its current phase.
     pub(super) control: Arc<SearchControl>,
     signals: RefCell<Option<SignalHandlers>>,
     /// Dropped first, which wakes the thread.
@@ -43,12 +43,12 @@ pub(super) struct SearchPreparation {
 }
 
 impl SearchPreparation {
-    /// One that begins now, in a command with these arguments.
+    /// Begins the preparation of a command with these arguments.
     pub(super) fn begin(args: &SessionOptions) -> SearchPreparation {
         SearchPreparation::for_next_search(args, super::control::control(args))
     }
 
-    /// One of another search of the same command.
+    /// Begins the preparation of a further search of the same command.
     pub(super) fn for_next_search(
         args: &SessionOptions,
         control: Arc<SearchControl>,
@@ -57,7 +57,7 @@ impl SearchPreparation {
         let (done, ended) = channel();
         let watch = PreparationWatchdog { control: Arc::clone(&control), is_quiet: args.json };
         let run = move || watch.run(&ended);
-        // Where there is no thread to be had, nothing is shown, and only a second signal ends the process.
+        // Without a thread nothing is shown, and only a second signal ends the process.
         let thread = std::thread::Builder::new().spawn(run).ok();
         SearchPreparation {
             control,
@@ -67,24 +67,24 @@ impl SearchPreparation {
         }
     }
 
-    /// From now on the command is at this.
+    /// Enters a phase.
     pub(super) fn enter(&self, phase: SearchPhase) {
         self.control.progress.enter(phase);
     }
 
-    /// The budget of each analysis that was made before, when the search began.
+    /// Returns the budget of analyses that succeeded before, when the search began.
     pub(super) fn largest_budget(&self) -> AnalysisBudget<'_> {
         AnalysisBudget::largest_watched(&*self.control)
     }
 
-    /// The model ready to run, in what of a budget is free before a search begins.
+    /// Makes the model executable, in the memory of a budget that is free before a search begins.
     pub(super) fn executor<'m>(&self, model: &'m Interp, budget: SearchBudget) -> Executor<'m> {
         self.enter(SearchPhase::Compiling);
         let _heeding = self.control.heed();
         budget.executor(model)
     }
 
-    /// A failure if the command was asked to stop: where it would go on with what is not whole.
+    /// Returns an error if a stop was requested. Call it where the command would continue with partial results.
     pub(super) fn check_not_stopped(&self) -> Result<(), CommandFailure> {
         match self.control.should_stop() {
             true => Err(Error::Stopped(self.control.progress.describe_phase()).into()),
@@ -92,7 +92,7 @@ impl SearchPreparation {
         }
     }
 
-    /// The preparation is over. What signals do stays as it is.
+    /// Ends the preparation. Signal handlers stay in place.
     pub(super) fn end(&self) -> (Arc<SearchControl>, SignalHandlers) {
         self.stop_watching();
         let signals = self.signals.take().unwrap_or_else(|| SignalHandlers::stop(&self.control));
@@ -114,10 +114,10 @@ impl Drop for SearchPreparation {
     }
 }
 
-/// Watches a preparation from a thread of its own: shows what it is at, and ends the process where it does not stop.
+/// The watchdog thread of a preparation. It displays the phase, and ends the process if the phase does not stop.
 struct PreparationWatchdog {
     control: Arc<SearchControl>,
-    /// Whether lines are shown on a terminal alone.
+    /// Whether lines are shown on a terminal only.
     is_quiet: bool,
 }
 
@@ -162,20 +162,20 @@ impl PreparationWatchdog {
     }
 }
 
-/// Takes the terminal's line away.
+/// Clears the line of the terminal.
 fn clear(is_drawn: bool) {
     if is_drawn {
         output::draw(super::progress::CLEAR);
     }
 }
 
-/// What is said of a command that was stopped before its search began.
+/// Returns the failure of a command that was stopped before its search began.
 fn stopped(control: &SearchControl) -> CommandFailure {
     CommandFailure::from(Error::Stopped(control.progress.describe_phase()))
 }
 
 impl CommandFailure {
-    /// A command was stopped before its search began.
+    /// Returns the failure of a command that was stopped before its search began, with help.
     pub(super) fn before_search(error: &Error) -> CommandFailure {
         let help = "no search directory was changed; give more time with --max-time";
         CommandFailure::of_code(STOPPED, format!("{error}\n  help: {help}"))

@@ -1,8 +1,8 @@
-//! What is shown while a search runs: a line that is redrawn on a terminal, plain lines elsewhere.
-//! Before it begins, a terminal shows what it waits for where that takes longer than a second.
+//! The progress display of a search: a line that is redrawn on a terminal, plain lines elsewhere. Before the search
+//! begins, a terminal shows phases that take longer than a second.
 //!
-//! On a terminal the cursor rests at the beginning of the line, and the line ends at its last character: where the terminal
-//! is made narrower and wraps it, all of it lies behind the cursor, and is taken away with the next redrawing.
+//! The cursor rests at the beginning of the line, and the line ends with its last character. If the terminal becomes
+//! narrower and wraps the line, all of it is after the cursor, so the next redraw clears it.
 
 use super::command::SessionOptions;
 use super::line_wrap::{DEFAULT_COLUMNS, truncate_text};
@@ -19,40 +19,39 @@ use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Between two redrawings on a terminal.
+/// The interval between redraws on a terminal.
 const REDRAW: Duration = Duration::from_millis(200);
 
-/// Between two plain lines.
+/// The interval between plain lines.
 const PLAIN: Duration = Duration::from_secs(10);
 
-/// What takes no longer than this before a search begins is not shown.
+/// Shorter phases before a search are not shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Takes the terminal's line away, wherever it was wrapped.
+/// Clears the line of the terminal, even if it was wrapped.
 pub(super) const CLEAR: &str = "\r\x1b[J";
 
-/// Shows how something goes on, on standard error, until it is dropped; then the terminal's line is
-/// cleared.
+/// Displays progress on standard error until it is dropped. Then the line of the terminal is cleared.
 pub(super) struct ProgressDisplay {
     /// Dropped first, which wakes the thread.
     done: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What is shown, and where.
+/// The contents and the destination of the display.
 struct ProgressOutput<L> {
-    /// Nothing is shown if it is over before that.
+    /// The delay before anything is shown.
     patience: Duration,
-    /// Whether lines are shown on a terminal alone.
+    /// Whether lines are shown on a terminal only.
     is_quiet: bool,
-    /// Said once, if it goes on for some time.
+    /// A note that is printed once, if the search takes some time.
     note: Option<String>,
-    /// The line for so many columns; none once the search was told to stop.
+    /// Returns the line for a number of columns. `None` once a stop was requested.
     line: L,
 }
 
 impl ProgressDisplay {
-    /// Shows what `control` tells of a search; off a terminal, if the result is JSON, only the note.
+    /// Displays the progress of a search. If the result is JSON and there is no terminal, only the note is printed.
     pub(super) fn of_search(
         control: &Arc<SearchControl>,
         directory: &SearchDirectory,
@@ -69,7 +68,7 @@ impl ProgressDisplay {
             }
             let disk = Weak::upgrade(&disk).map_or(0, |disk| disk.usage().live);
             let (mut figures, stay) = ProgressFigures::of(&control, budget, disk);
-            // What is over within a redrawing would only flicker.
+            // A phase that ends within one redraw interval would only flicker.
             let is_lasting = last.replace(stay) == Some(stay);
             if is_drawn && !is_lasting {
                 figures.phase = figures.usual_phase();
@@ -84,7 +83,7 @@ impl ProgressDisplay {
         })
     }
 
-    /// Shows on a terminal that something is still at work which says nothing itself.
+    /// Displays on a terminal that a phase without progress data is running.
     pub(super) fn of_wait(what: String) -> ProgressDisplay {
         let begun = Instant::now();
         let line = move |columns| {
@@ -108,14 +107,14 @@ impl ProgressDisplay {
             true => shown.draw(&ended),
             false => shown.say(&ended),
         };
-        // Where there is no thread to be had, nothing is shown.
+        // Without a thread nothing is shown.
         let thread = is_seen.then(std::thread::Builder::new).and_then(|it| it.spawn(run).ok());
         ProgressDisplay { done: Some(done), thread }
     }
 }
 
 impl<L: FnMut(usize) -> Option<String>> ProgressOutput<L> {
-    /// Draws the line again and again.
+    /// Redraws the line repeatedly.
     fn draw(mut self, ended: &Receiver<()>) {
         if !wait_unless_ended(ended, self.patience) {
             return;
@@ -129,7 +128,7 @@ impl<L: FnMut(usize) -> Option<String>> ProgressOutput<L> {
                 say(note);
             }
             let Some(line) = (self.line)(output::columns().unwrap_or(DEFAULT_COLUMNS)) else {
-                // A second signal ends the process at once: then no line is to be left.
+                // A second signal ends the process at once. No line may remain then.
                 output::draw(CLEAR);
                 say("stopping at a checkpoint");
                 let _ = ended.recv();
@@ -140,7 +139,7 @@ impl<L: FnMut(usize) -> Option<String>> ProgressOutput<L> {
         output::draw(CLEAR);
     }
 
-    /// Says a line now and then.
+    /// Prints a line periodically.
     fn say(mut self, ended: &Receiver<()>) {
         while wait_unless_ended(ended, PLAIN) {
             self.note.take().into_iter().for_each(say);
@@ -152,7 +151,7 @@ impl<L: FnMut(usize) -> Option<String>> ProgressOutput<L> {
     }
 }
 
-/// Waits; false if that is over before.
+/// Waits. Returns false if the display ends before.
 fn wait_unless_ended(ended: &Receiver<()>, wait: Duration) -> bool {
     ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout)
 }
@@ -166,7 +165,7 @@ impl Drop for ProgressDisplay {
     }
 }
 
-/// Where a temporary directory is, for somebody who finds the search gone.
+/// Returns a note with the temporary directory, for a user whose search disappears.
 pub(super) fn note(directory: &SearchDirectory) -> Option<String> {
     let (dir, word) = (directory.path.display(), escape::shell_path(&directory.path));
     directory.is_temporary().then(|| {
@@ -174,7 +173,7 @@ pub(super) fn note(directory: &SearchDirectory) -> Option<String> {
     })
 }
 
-/// How far a search is.
+/// The progress of a search.
 #[derive(Clone, Debug)]
 struct ProgressFigures {
     elapsed: Duration,
@@ -184,16 +183,16 @@ struct ProgressFigures {
     rate: Option<f64>,
     frontier: u64,
     expanded: u64,
-    /// What is swept for, the number of the sweep, and states left.
+    /// The stage, the number of the sweep, and the remaining states.
     sweep: Option<(&'static str, u64, u64)>,
-    /// Bytes resident, and the most that may be.
+    /// The resident bytes, and the budget.
     memory: (u64, u64),
-    /// Bytes of the directory.
+    /// The bytes of the directory.
     disk: u64,
 }
 
 impl ProgressFigures {
-    /// Those of a search now, and the number of its stay in the phase that it is in.
+    /// Returns the current progress, and a number that identifies the current stay in a phase.
     fn of(control: &SearchControl, budget: u64, disk: u64) -> (ProgressFigures, u64) {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let progress = &control.progress;
@@ -215,7 +214,7 @@ impl ProgressFigures {
         (figures, stay)
     }
 
-    /// What a search is at most of the time.
+    /// Returns the phase in which a search is most of the time.
     fn usual_phase(&self) -> SearchPhase {
         match self.sweep {
             _ if self.states == 0 => self.phase,
@@ -224,8 +223,8 @@ impl ProgressFigures {
         }
     }
 
-    /// All that there is to say, in the order in which it is shown, each with its rank: where there is not room for
-    /// all, the greatest is left out first.
+    /// Returns the pieces of the line in order of display, each with its rank. If the line is too short, the piece
+    /// with the greatest rank is dropped first.
     fn pieces(&self) -> Vec<(u8, String)> {
         let mut pieces = vec![(0, quantities::clock(self.elapsed))];
         let doing = (1, self.phase.name().to_owned());
@@ -234,7 +233,7 @@ impl ProgressFigures {
         match self.sweep {
             _ if states == 0 => pieces.push(doing),
             Some((stage, number, left)) => {
-                // There is no room to say from where.
+                // There is no space for the direction.
                 let stage = stage.strip_suffix(" from accepting states").unwrap_or(stage);
                 let stage = if self.phase == usual { (1, stage.to_owned()) } else { doing };
                 let left = format!("{} left", count(left, "state"));
@@ -260,7 +259,7 @@ impl ProgressFigures {
         pieces
     }
 
-    /// As much of it as there is room for in so many columns.
+    /// Formats as many pieces as fit into a number of columns.
     fn line(&self, columns: usize) -> String {
         let mut pieces = self.pieces();
         loop {

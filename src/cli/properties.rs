@@ -1,4 +1,4 @@
-//! `check` of several properties: one search for those of states and steps, then one for each property of runs, and one
+//! `check` of several properties: one search for safety properties, then one for each temporal property, and one
 //! result for all of them.
 
 use super::args::LivenessArgs;
@@ -34,7 +34,7 @@ pub(super) fn check(command: &CheckCommand, plan: &CheckPlan, model: &TextModel)
     run_plan(command, plan)
 }
 
-/// Goes on with a check in a directory. Searches that have begun go on, and the others begin.
+/// Resumes a check in a directory. Searches that have begun are resumed, and the others begin.
 pub(super) fn resume(saved: &SavedCheck, dir: &Path, run: SessionOptions) -> CommandResult {
     let _locked = CheckDirectory::lock(dir)?;
     let command = CheckCommand::resumed(saved, dir, run)?;
@@ -42,7 +42,7 @@ pub(super) fn resume(saved: &SavedCheck, dir: &Path, run: SessionOptions) -> Com
     run_plan(&command, &plan)
 }
 
-/// Makes the searches of a plan, one after the other.
+/// Runs the searches of a plan, one after the other.
 fn run_plan(command: &CheckCommand, plan: &CheckPlan) -> CommandResult {
     let mut command = command.clone();
     let model_name = command.model.path.display().to_string();
@@ -50,7 +50,7 @@ fn run_plan(command: &CheckCommand, plan: &CheckPlan) -> CommandResult {
     command.run.collector = Some(Arc::clone(&collector));
     let mut codes = Vec::new();
     for search in &plan.searches {
-        // A signal, or the end of the time, stops the whole check.
+        // A signal or the deadline stops the whole check.
         let is_stopped = codes.contains(&failure::STOPPED) && !command.is_limited();
         if let (Some(property), true) = (&search.property, command.is_over() || is_stopped) {
             collector.add_judgements(undecided(property, &model_name));
@@ -70,7 +70,7 @@ fn run_plan(command: &CheckCommand, plan: &CheckPlan) -> CommandResult {
     Ok(worst.into_iter().find(|it| codes.contains(it)).unwrap_or(failure::VERIFIED))
 }
 
-/// The judgement of a property of runs that was not searched for.
+/// Returns the judgement of a temporal property whose search did not run.
 fn undecided(property: &RunProperty, model_name: &str) -> JudgementReport {
     let (kind, name) = match property {
         RunProperty::Formula(text) => ("ltl", text.clone()),
@@ -85,7 +85,7 @@ fn undecided(property: &RunProperty, model_name: &str) -> JudgementReport {
     }
 }
 
-/// Goes on with a search that has begun in its folder, or begins it.
+/// Resumes a search that has begun in its folder, or begins it.
 fn begin_or_resume(command: CheckCommand) -> CommandResult {
     match &command.dir {
         Some(dir) if SearchDirectory::has_search(dir) => {
@@ -106,14 +106,14 @@ fn begin(command: &CheckCommand) -> CommandResult {
     run::check(command, model, preparation)
 }
 
-/// An empty line between the reports of two searches.
+/// Prints an empty line between the reports of two searches.
 fn separate(command: &CheckCommand, is_behind: bool) {
     if is_behind && !command.run.json {
         print("\n");
     }
 }
 
-/// Rejects flags that are about one search.
+/// Rejects flags that apply to one search.
 fn reject_single_search_flags(
     command: &CheckCommand,
     plan: &CheckPlan,
@@ -163,7 +163,7 @@ fn finish(
     result_files::write_merged(&command.run.outputs, &merged)
 }
 
-/// The verdict on each property, as text.
+/// Formats the verdict on each property.
 fn summary(model_name: &str, merged: &JudgementReport) -> String {
     let of = |verdict| -> Vec<&PropertyJudgement> {
         merged.decided().filter(|it| it.verdict == verdict).collect()

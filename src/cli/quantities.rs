@@ -1,4 +1,4 @@
-//! Figures as people read them: how long, how long ago, how fast, how much of how much.
+//! Quantities in the notation of users: durations, ages, rates, and shares.
 
 use crate::search::memory_plan::ByteCount;
 use std::time::Duration;
@@ -7,16 +7,16 @@ const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// From so many bytes on, a budget is shown in GiB.
+/// The size in bytes from which a budget is shown in GiB.
 const GIB_FROM: u64 = 4 << 30;
 
-/// Hours, minutes and seconds: `0:02:14`.
+/// Formats hours, minutes and seconds: `0:02:14`.
 pub(super) fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
     format!("{}:{:02}:{:02}", seconds / HOUR, seconds % HOUR / MINUTE, seconds % MINUTE)
 }
 
-/// About how long, in one unit: `12 s`, `14 min`, `5 h`, `3 days`.
+/// Formats an approximate duration in one unit: `12 s`, `14 min`, `5 h`, `3 days`.
 pub(super) fn rough_duration(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..MINUTE => format!("{seconds} s"),
@@ -26,20 +26,20 @@ pub(super) fn rough_duration(time: Duration) -> String {
     }
 }
 
-/// The same of seconds, with their fractions.
+/// Formats an approximate duration, given in seconds.
 pub(super) fn rough_seconds(seconds: f64) -> String {
     rough_duration(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
 
-/// A number in two or three digits: `950`, `8.1 k`, `1.3 M`.
+/// Formats a number with two or three digits: `950`, `8.1 k`, `1.3 M`.
 pub(super) fn short(number: f64) -> String {
     rate(number).trim_end_matches("/s").to_owned()
 }
 
-/// How many a second: `950/s`, `8.1 k/s`, `1.3 M/s`.
+/// Formats a rate: `950/s`, `8.1 k/s`, `1.3 M/s`.
 pub(super) fn rate(each_second: f64) -> String {
     let thousands = [("", 1.0), (" k", 1e3), (" M", 1e6), (" G", 1e9)];
-    // What would be rounded to a thousand of a unit is one of the next.
+    // A number that would be rounded to 1000 of a unit uses the next unit.
     let fits = |(_, size): &(&str, f64)| each_second >= 0.9995 * size;
     let (unit, size) = thousands.into_iter().rev().find(fits).unwrap_or(("", 1.0));
     let number = each_second / size;
@@ -50,7 +50,7 @@ pub(super) fn rate(each_second: f64) -> String {
     }
 }
 
-/// Bytes of a budget: `82/128 MiB`.
+/// Formats bytes of a budget: `82/128 MiB`.
 pub(super) fn share(bytes: u64, budget: u64) -> String {
     let mib = |bytes: u64| bytes as f64 / (1 << 20) as f64;
     match budget < GIB_FROM {
@@ -59,12 +59,12 @@ pub(super) fn share(bytes: u64, budget: u64) -> String {
     }
 }
 
-/// How many of a hundred: the whole where there is more than that.
+/// Returns a percentage, at most 100.
 pub(super) fn percent(part: u64, whole: u64) -> u64 {
     (u128::from(part.min(whole)) * 100 / u128::from(whole.max(1))) as u64
 }
 
-/// Bytes: `1.2 GiB`.
+/// Formats bytes: `1.2 GiB`.
 pub(super) fn size(bytes: u64) -> String {
     let together = ByteCount(bytes).to_string();
     let digits = together.find(|it: char| it.is_ascii_alphabetic()).unwrap_or(together.len());

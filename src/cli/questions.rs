@@ -1,8 +1,9 @@
-//! `check --property FILE`: what a file asks of a model, each answered; `check --mcc`, in the lines of the contest.
+//! `check --property FILE`: answers the questions of a file. `check --mcc` prints the lines of the Model Checking
+//! Contest.
 //!
-//! All that is asked of states takes one search; what variables come to at most is looked up in its states, and formulas of
-//! branching time are evaluated over them; each property of runs is a search of its own. A question that cannot be answered
-//! loses only its own row.
+//! One search answers all questions about states. Upper bounds of variables are read from its states, and
+//! branching-time formulas are evaluated on them. Each temporal property has a search of its own. A question that
+//! cannot be answered affects no other question.
 
 use super::args::StateSpaceQuery;
 use super::command::{CheckCommand, ModelInput};
@@ -20,7 +21,7 @@ use crate::session::{Error, PropertyRequest, read_text};
 use crate::source::SourceMap;
 use std::path::Path;
 
-/// What is asked, by how it is answered.
+/// Questions, grouped by how they are answered.
 #[derive(Default)]
 struct QuestionGroups {
     of_states: Vec<StateCondition>,
@@ -28,7 +29,7 @@ struct QuestionGroups {
     further: Vec<(String, StateSpaceQuery)>,
 }
 
-/// `spillway check` of what a file asks; in the lines of the contest, also of how large the state space is.
+/// `spillway check` with the questions of a file. With `--mcc` the size of the state space may be a question too.
 pub(super) fn check(args: &CheckCommand) -> CommandResult {
     let mut args = args.clone();
     args.run.mcc = args.questions.mcc;
@@ -39,7 +40,7 @@ pub(super) fn check(args: &CheckCommand) -> CommandResult {
     }
 }
 
-/// Answers what a file asks.
+/// Answers the questions of a file.
 fn answer(args: &CheckCommand, file: &Path) -> CommandResult {
     let (all, sources) = read(&args.model, file)?;
     let all = chosen(all, &args.questions.questions)?;
@@ -68,7 +69,7 @@ fn answer(args: &CheckCommand, file: &Path) -> CommandResult {
     let is_limited = args.run.limits.max_time.is_some() || args.run.limits.max_states.is_some();
     for (name, text) in of_runs {
         if !is_limited && codes.contains(&failure::STOPPED) {
-            // Somebody has stopped all of it.
+            // A signal has stopped the whole check.
             print_answer(args, &name, None);
             continue;
         }
@@ -78,7 +79,7 @@ fn answer(args: &CheckCommand, file: &Path) -> CommandResult {
     Ok(worst.into_iter().find(|it| codes.contains(it)).unwrap_or(failure::VERIFIED))
 }
 
-/// `spillway check --mcc` of a net, without questions: how large its state space is.
+/// `spillway check --mcc` of a net without questions: the size of its state space.
 fn state_space(args: &CheckCommand) -> CommandResult {
     let (language, _) = model::sources(&args.model)?;
     let name = args.model.path.display().to_string();
@@ -99,7 +100,7 @@ fn load_and_check(args: &CheckCommand) -> CommandResult {
     run::check(args, model, preparation)
 }
 
-/// What the file asks of the model, with the texts that messages are about.
+/// Reads the questions of a file, with the texts for messages.
 fn read(
     args: &ModelInput,
     file: &Path,
@@ -113,7 +114,7 @@ fn read(
     Ok((all, sources))
 }
 
-/// Those of these names; all if none is named.
+/// Returns the questions of these names. No name selects all.
 fn chosen(
     all: Vec<ExternalProperty>,
     names: &[String],
@@ -128,7 +129,7 @@ fn chosen(
     Ok(all.into_iter().filter(is_wanted).collect())
 }
 
-/// Questions by how they are answered.
+/// Groups questions by how they are answered.
 fn sorted(all: Vec<ExternalProperty>, sources: &SourceMap) -> QuestionGroups {
     let mut sorted = QuestionGroups::default();
     for ExternalProperty { name, kind: asks, .. } in all {
@@ -153,7 +154,7 @@ fn sorted(all: Vec<ExternalProperty>, sources: &SourceMap) -> QuestionGroups {
     sorted
 }
 
-/// A flag that is given and means one search.
+/// Returns a flag that applies to one search, if one is given.
 fn single_search_flag(args: &CheckCommand) -> Option<&'static str> {
     let run = &args.run;
     let given = [
@@ -167,13 +168,13 @@ fn single_search_flag(args: &CheckCommand) -> Option<&'static str> {
     given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
 }
 
-/// Lets a search visit all states of the model as it is written.
+/// Disables reductions, so that a search visits all states of the unreduced model.
 fn disable_reductions(args: &mut CheckCommand) {
     args.config.search.reductions = ReductionConfig::none();
     args.config.search.keep_going = true;
 }
 
-/// All that is asked of states, and what is looked up in them.
+/// Answers the questions about states.
 fn states(
     args: &CheckCommand,
     asked: Vec<StateCondition>,
@@ -193,7 +194,7 @@ fn states(
     load_and_check(&args)
 }
 
-/// Whether all runs have a property, which has a name.
+/// Checks a named temporal property.
 fn runs(args: &CheckCommand, name: &str, text: &str, is_one: bool) -> CommandResult {
     let mut args = args.clone();
     args = args.reconfigured(|it| it.properties.ltl = vec![text.to_owned()]);
@@ -218,7 +219,7 @@ fn runs(args: &CheckCommand, name: &str, text: &str, is_one: bool) -> CommandRes
     Ok(code)
 }
 
-/// Prints whether what was asked by a name is so, if that is known.
+/// Prints the answer to a named question, if it is known.
 fn print_answer(args: &CheckCommand, name: &str, holds: Option<bool>) {
     if args.run.mcc {
         print(&contest_line(name, holds.map(truth)));
@@ -228,7 +229,7 @@ fn print_answer(args: &CheckCommand, name: &str, holds: Option<bool>) {
     }
 }
 
-/// Prints the row of a question that has no answer.
+/// Prints the row of a question without an answer.
 fn unanswered(args: &CheckCommand, name: &str, why: &StateSpaceQuery) {
     match why {
         StateSpaceQuery::Refused(why) if !args.run.mcc && !args.run.json => {

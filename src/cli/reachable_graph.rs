@@ -1,4 +1,4 @@
-//! All states of a small model and the steps between them.
+//! The state graph of a small model.
 
 use crate::model::{StepDescription, StepOutcome, SystemDescription};
 use crate::report::{StateDiagram, StateDiagramEdge, print_state};
@@ -6,7 +6,7 @@ use crate::session::TextModel;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-/// All states of a model, to be drawn on a page; nothing if there are more than so many.
+/// Returns the diagram of a model's states for a page. `None` if there are more than `most`.
 pub(super) fn state_diagram(model: &TextModel, most: u64) -> Option<StateDiagram> {
     let searched = model.searched();
     let graph = ReachableGraph::of(searched.model().description(), most)?;
@@ -30,25 +30,25 @@ pub(super) fn state_diagram(model: &TextModel, most: u64) -> Option<StateDiagram
     })
 }
 
-/// The states of a model, without reductions, in the order in which a search in breadth comes to them.
+/// The states of an unreduced model in breadth-first order, with their transitions.
 pub(super) struct ReachableGraph<'m> {
     pub walked: &'m dyn SystemDescription,
     pub states: Vec<Vec<u8>>,
-    /// How many of them are initial.
+    /// The number of initial states.
     pub starts: usize,
     pub steps: Vec<ReachableEdge>,
 }
 
-/// A step from a state, by its number.
+/// A transition between states, given by number.
 pub(super) struct ReachableEdge {
     pub from: usize,
     pub step: StepDescription,
-    /// The state that it leads to; nothing if it fails.
+    /// The successor. `None` if the step fails.
     pub to: Option<usize>,
 }
 
 impl<'m> ReachableGraph<'m> {
-    /// All of them; nothing if there are more than so many.
+    /// Explores a model. `None` if it has more than `most` states.
     pub(super) fn of(walked: &'m dyn SystemDescription, most: u64) -> Option<ReachableGraph<'m>> {
         let (mut states, mut numbers) = (Vec::new(), HashMap::new());
         let mut number = |state: Vec<u8>, states: &mut Vec<Vec<u8>>| {
@@ -57,7 +57,7 @@ impl<'m> ReachableGraph<'m> {
                 states.len() - 1
             })
         };
-        // There may be very many.
+        // There may be very many initial states.
         walked.visit_starts(&mut |step| {
             if let StepOutcome::Successor(state) = step.outcome {
                 number(state, &mut states);
@@ -84,11 +84,11 @@ impl<'m> ReachableGraph<'m> {
         Some(ReachableGraph { walked, states, starts, steps })
     }
 
-    /// How many steps lead to each state, at least.
+    /// Returns the depth of each state.
     fn levels(&self) -> Vec<usize> {
         let mut levels = vec![usize::MAX; self.states.len()];
         levels[..self.starts].fill(0);
-        // Steps are in the order of the states that they lead from, and these in that of their levels.
+        // Transitions are in the order of their source states, and these in the order of their levels.
         for (from, to) in self.steps.iter().filter_map(|it| Some((it.from, it.to?))) {
             levels[to] = levels[to].min(levels[from] + 1);
         }

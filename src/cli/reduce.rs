@@ -1,4 +1,4 @@
-//! What is said of the reductions that a search uses or does not use.
+//! Messages on the reductions that a search uses or does not use.
 
 use super::args::SetParameter;
 use super::command::CheckCommand;
@@ -9,7 +9,7 @@ use crate::reduce::{REDUCTIONS, ReductionConfig, ReductionKind};
 use crate::session::SearchedModel;
 use crate::session::config::{SearchConfig, StoreKind};
 
-/// The flag that asks for a reduction that does not preserve whole runs.
+/// Returns the flag that requests a reduction that does not preserve temporal properties.
 pub(super) fn liveness_unsafe_flag(config: &ReductionConfig) -> Option<String> {
     let listed = config
         .selection
@@ -22,7 +22,7 @@ pub(super) fn liveness_unsafe_flag(config: &ReductionConfig) -> Option<String> {
     listed.map(|(entry, _)| format!("--reduce {}", entry.name)).or_else(unsafe_parameter)
 }
 
-/// Refuses partial order where it was asked for and how states are stored has no room for it.
+/// Rejects partial order if it was requested and the storage of states has no space for its obligations.
 pub(super) fn refuse_store(
     args: &CheckCommand,
     searched: &SearchedModel,
@@ -67,7 +67,7 @@ pub(super) fn refuse_store(
     )))
 }
 
-/// What was asked for and does nothing for this model.
+/// Returns messages on requested options that have no effect on this model.
 pub(super) fn unused_reductions(args: &CheckCommand, searched: &SearchedModel) -> Vec<String> {
     let SearchConfig { reductions, shortest, .. } = &args.config.search;
     let stack = searched.stack();

@@ -1,4 +1,4 @@
-//! `report`: what a search found, or checking a model finds, as a page for a browser.
+//! `report`: the result of a search or of a new check, as a web page.
 
 use super::args::{Cli, CliCommand, ReportArgs};
 use super::failure::{self, CommandFailure};
@@ -13,10 +13,10 @@ use clap::Parser;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What is written.
+/// The name of the output in messages.
 const WHAT: &str = "the report";
 
-/// `spillway report`: of the search in a directory, or of one that is made now, by `check`.
+/// `spillway report`: of the search in a directory, or of a search that `check` makes now.
 pub(super) fn report(args: &ReportArgs) -> CommandResult {
     match &args.target {
         it if it.is_dir() => report_of(args),
@@ -28,7 +28,7 @@ pub(super) fn report(args: &ReportArgs) -> CommandResult {
     }
 }
 
-/// Where the page goes if nobody says.
+/// Returns the file of the page. `out` defaults to a name derived from `of`.
 fn place(out: Option<&Path>, of: &Path) -> PathBuf {
     let usual = || PathBuf::from(of.file_stem().unwrap_or(of.as_os_str())).with_extension("html");
     out.map_or_else(usual, Path::to_path_buf)
@@ -38,7 +38,7 @@ fn of_model(args: &ReportArgs) -> CommandResult {
     let out = place(args.out.as_deref(), &args.target);
     let mut report = OsString::from("--report=");
     report.push(out);
-    // Whatever the names begin with, they are names.
+    // Names that begin with a dash are names nevertheless.
     let words = ["spillway", "check", "--no-trace"].map(OsString::from).into_iter();
     let words = words.chain([report, "--".into(), args.target.clone().into()]);
     match Cli::try_parse_from(words).map(|it| it.command) {
@@ -70,7 +70,7 @@ fn report_of(args: &ReportArgs) -> CommandResult {
     Ok(failure::VERIFIED)
 }
 
-/// The page of the search in a directory.
+/// Returns the page of the search in a directory.
 pub(super) fn directory_page(
     dir: &Path,
     contents: &DirectoryContents,
@@ -112,7 +112,7 @@ pub(super) fn directory_page(
     Ok(html)
 }
 
-/// The page of a search of a Rust type, of which only the program that knows the type can tell more.
+/// Returns the page of a search of a Rust type. Only the program that defines the type can describe its states.
 fn rust_type_page(
     dir: &Path,
     contents: &DirectoryContents,
@@ -131,7 +131,7 @@ fn rust_type_page(
     Ok(beside.apply_to(page).html())
 }
 
-/// The page of a directory that cannot be read, and why not.
+/// Returns the page of a directory that cannot be read, with the reason.
 pub(super) fn damaged_page(dir: &Path, why: &str, live: Option<&StatusPanel>) -> String {
     let (events, name) = (events::read(dir), dir.display().to_string());
     let says = "the search directory cannot be read, so that nothing is known of the verdict";

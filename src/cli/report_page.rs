@@ -1,4 +1,4 @@
-//! The page of what was found.
+//! The page of a search result.
 
 use super::{explain, reachable_graph};
 use crate::report::{self, Report, ReportPage, StatusPanel, TraceView, ViolationReport};
@@ -7,33 +7,33 @@ use crate::search::{SearchVerdict, events};
 use crate::session::TextModel;
 use std::path::Path;
 
-/// A model of no more states is drawn.
+/// The maximum number of states of a model that is drawn.
 const DRAWN_MAX: u64 = 300;
 
-/// A violation and the way to it.
+/// A violation and a path to it.
 pub(super) type ShownViolation<'s> = (ViolationReport, Counterexample<'s>);
 
-/// What is on the page of a search in a directory beside what was found.
+/// The context of the page of a search in a directory.
 #[derive(Clone, Copy, Default)]
 pub(super) struct PageContext<'b> {
-    /// The memory to look for the counterexample in, if not that which the search had.
+    /// The memory for reconstructing the counterexample. `None`: that of the search.
     pub memory: Option<u64>,
-    /// Why it is not the page of a whole search.
+    /// A note that says why the search is not complete.
     pub note: Option<&'b str>,
-    /// How the search goes, on a page that is shown meanwhile.
+    /// The status of the search, on a page that is shown while it runs.
     pub live: Option<&'b StatusPanel>,
-    /// Without the counterexample, which takes time to find.
+    /// Whether the counterexample is omitted, since its reconstruction takes time.
     pub is_brief: bool,
 }
 
-/// A search in a directory, and the report of it.
+/// A search in a directory, and its report.
 pub(super) struct ReportedSearch<'r> {
     pub report: &'r Report<'r>,
     pub model: &'r TextModel,
     pub dir: &'r Path,
 }
 
-/// Does something with the page of a report, with the counterexample that is shown.
+/// Passes the page of a report to a function, with the counterexample that is shown.
 pub(super) fn with_page<T>(
     search: &ReportedSearch<'_>,
     shown: Option<&ShownViolation<'_>>,
@@ -57,7 +57,7 @@ pub(super) fn with_page<T>(
 }
 
 impl<'b> PageContext<'b> {
-    /// The page with what is beside.
+    /// Adds the context to a page.
     pub(super) fn apply_to<'p>(self, page: ReportPage<'p>) -> ReportPage<'p>
     where
         'b: 'p,

@@ -1,4 +1,4 @@
-//! The files that are asked for of what was found: a page for a browser, JUnit's XML, SARIF.
+//! The output files with results: report page, JUnit, SARIF.
 
 use super::command::SessionOptions;
 use super::failure::CommandFailure;
@@ -13,10 +13,10 @@ use crate::session::SearchOutputs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether results are written, or were to be.
+/// Whether writing results has begun.
 static IS_BEGUN: AtomicBool = AtomicBool::new(false);
 
-/// Writes those of a search for what is to be seen in states and steps, with the counterexample that is shown.
+/// Writes the files of a search for safety properties, with the counterexample that is shown.
 pub(super) fn write(
     args: &SessionOptions,
     search: &ReportedSearch<'_>,
@@ -41,7 +41,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Writes those that tell what came of each property.
+/// Writes the files with the verdict on each property.
 pub(super) fn write_judgements(
     args: &SessionOptions,
     judgements: JudgementReport,
@@ -61,7 +61,7 @@ pub(super) fn write_merged(
     results(outputs, || junit(judgements), || sarif(judgements))
 }
 
-/// Writes the page of a search, or keeps it for that of the whole check.
+/// Writes the page of a search, or adds it to that of the whole check.
 pub(super) fn write_page(
     args: &SessionOptions,
     path: &str,
@@ -75,7 +75,7 @@ pub(super) fn write_page(
     Ok(())
 }
 
-/// Writes to those files why there is no verdict, unless they are what could not be written.
+/// Writes the reason why there is no verdict to the files, unless writing them was what failed.
 pub(super) fn write_failure(outputs: &SearchOutputs, name: &Path, failure: &CommandFailure) {
     if IS_BEGUN.load(Ordering::Relaxed) {
         return;
@@ -88,7 +88,7 @@ pub(super) fn write_failure(outputs: &SearchOutputs, name: &Path, failure: &Comm
     written.unwrap_or_else(say);
 }
 
-/// Writes the files that are asked for.
+/// Writes the requested files.
 fn results(
     outputs: &SearchOutputs,
     junit: impl FnOnce() -> String,
@@ -104,7 +104,7 @@ fn results(
     Ok(())
 }
 
-/// Writes a file, and says so.
+/// Writes a file and reports it.
 pub(super) fn put(what: &str, path: impl AsRef<Path>, text: &str) -> Result<(), CommandFailure> {
     let path = path.as_ref();
     let written = std::fs::write(path, text);

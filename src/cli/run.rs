@@ -1,4 +1,4 @@
-//! `check` and `resume`: one sitting of a search, from the directory to the exit code.
+//! `check` and `resume`: one session of a search, from the directory to the exit code.
 
 use super::command::{CheckCommand, ResumeCommand, SessionOptions};
 use super::failure::{self, CommandFailure};
@@ -30,7 +30,7 @@ use crate::session::{
 };
 use std::sync::Arc;
 
-/// `spillway check` of what is to be seen in states and steps.
+/// `spillway check` of safety properties.
 pub(super) fn check(
     args: &CheckCommand,
     model: TextModel,
@@ -49,7 +49,7 @@ pub(super) fn check(
     begin(args, None, model, &preparation)
 }
 
-/// The same of errors in steps alone, where every run that meets none is known to have the property of this name.
+/// Checks errors in steps alone, given that every run without errors satisfies the property of this name.
 pub(super) fn check_errors(
     args: &CheckCommand,
     known: &str,
@@ -64,13 +64,13 @@ pub(super) fn check_errors(
         config.properties = PropertyConfig { only, strict, ..PropertyConfig::default() };
     });
     args.dir = args.dir.filter(|_| !is_dir_taken);
-    // What there is to warn of in it was told before.
+    // The warnings about the model were printed before.
     preparation.enter(SearchPhase::Reading);
     let (model, _) = super::model::open_quietly(&args.model)?;
     begin(&args, Some(known), model, &preparation)
 }
 
-/// Begins a search, where the property of this name is known to hold.
+/// Begins a search. The property of this name is known to hold.
 fn begin(
     args: &CheckCommand,
     known: Option<&str>,
@@ -94,7 +94,7 @@ fn begin(
     SessionRun::new(&model, ready, &args.run, control).run(true, signals)
 }
 
-/// Rejects reductions that do not go with how states are stored. Warns of those that are asked for and not used.
+/// Rejects reductions that the storage of states does not support. Warns of requested reductions that are not used.
 fn warn_of_reductions(args: &CheckCommand, searched: &SearchedModel) -> Result<(), CommandFailure> {
     reduce::refuse_store(args, searched)?;
     for ReductionRefusal { name, reason: why, .. } in searched.stack().refusals() {
@@ -129,29 +129,29 @@ pub(super) fn resume(
     SessionRun::new(&model, ready, &args.run, control).run(false, signals)
 }
 
-/// Says that there is nothing left to search.
+/// Reports that the search is complete.
 pub(super) fn say_ended() {
     notify::cancel_kept_command();
     say("note: this search has come to its end before; this is what it found");
 }
 
-/// The model ready to run to look at a search, in what of a budget is free.
+/// Makes the model executable for reading a search, in the free memory of a budget.
 pub(super) fn executor(model: &Interp, budget: SearchBudget) -> Executor<'_> {
     let _shown = ProgressDisplay::of_wait("compiling the model".into());
     budget.executor(model)
 }
 
-/// A session, and those it is told to.
+/// A session with its presentation.
 struct SessionRun<'a> {
     model: &'a TextModel,
     session: Session<'a>,
-    /// The last checkpoint; nothing if there is none.
+    /// The last checkpoint. `None` if there is none.
     saved: Option<SavedSearch>,
     args: &'a SessionOptions,
     control: Arc<SearchControl>,
-    /// For a search for a shorter counterexample, if that is wanted.
+    /// The search for a shorter counterexample, if one is requested.
     unreduced: Option<UnreducedSearch<'a>>,
-    /// What is asked beside conditions on states.
+    /// The answers to questions other than conditions on states.
     answered: StateSpaceAnswers,
 }
 
@@ -174,7 +174,7 @@ impl<'a> SessionRun<'a> {
         }
     }
 
-    /// Searches and tells the result. Where there were too few slots, nothing is left of a search that is new.
+    /// Searches and reports the result. A new search that lacks slots leaves no files.
     fn run(mut self, is_new: bool, mut signals: SignalHandlers) -> CommandResult {
         let control = self.control.clone();
         let saved = self.saved.take();
@@ -217,7 +217,7 @@ impl<'a> SessionRun<'a> {
         Ok(strict_code(self.args.strict, code, is_whole))
     }
 
-    /// What is told of the search.
+    /// Returns the report of the search.
     fn full_report(&self) -> Option<Report<'_>> {
         let report = self.session.report()?;
         let found = CounterexampleShape::of(&report)
@@ -229,8 +229,8 @@ impl<'a> SessionRun<'a> {
         Some(Report { further: self.answered.answers.clone(), next, ..report })
     }
 
-    /// Searches for a shorter counterexample, if that is wanted. Where that does not come to its end, what was
-    /// found stands.
+    /// Searches for a shorter counterexample, if one is requested. If that search does not complete, the first
+    /// counterexample remains.
     fn shorten(&mut self, control: &Arc<SearchControl>) {
         let Some(unreduced) = self.unreduced.take() else { return };
         let display = ProgressDisplay::of_search(control, &self.session.directory, self.args, None);
@@ -248,7 +248,7 @@ impl<'a> SessionRun<'a> {
         }
     }
 
-    /// Says what is left in the search directory, where there is something to do with it.
+    /// Describes the contents of the search directory, if they are of use.
     fn say_what_is_kept(&mut self, stopped: bool, at_the_start: bool) {
         let dir = escape::shell_path(&self.session.directory.path);
         if output::write_error().is_some() {
@@ -264,7 +264,7 @@ impl<'a> SessionRun<'a> {
         }
     }
 
-    /// Prints the counterexample, if there is one, and then the result, which is what stays on the screen.
+    /// Prints the counterexample, if there is one, and then the result, which stays on the screen.
     fn print_outcome(
         &mut self,
         verdict: SearchVerdict,
@@ -307,7 +307,7 @@ impl<'a> SessionRun<'a> {
         Ok(())
     }
 
-    /// Writes the files that are wanted.
+    /// Writes the requested files.
     fn write_files(&self, shown: Option<&ShownViolation<'_>>) -> Result<(), CommandFailure> {
         let Some(report) = self.full_report() else { return Ok(()) };
         let is_open = report.outcome.verdict == SearchVerdict::Incomplete;
@@ -327,7 +327,7 @@ impl<'a> SessionRun<'a> {
         ending
     }
 
-    /// Prints the result, behind the counterexample that ends so, if one is shown.
+    /// Prints the result. `ending` is the end of the counterexample, if one is shown.
     fn report(&self, report: &Report, ending: Option<&report::CounterexampleEnd>) {
         print(&match (self.args.mcc, self.args.asks_space) {
             (false, _) => report::print_result(report, ending, self.args.verbose),
@@ -337,7 +337,7 @@ impl<'a> SessionRun<'a> {
     }
 }
 
-/// Says where a search that was stopped is kept, if nobody said where, and how to be rid of it.
+/// Reports the temporary directory of a stopped search, and how to remove it.
 pub(super) fn say_where(directory: &SearchDirectory) {
     if directory.is_unnamed() {
         let (dir, bytes) = (directory.path.display(), directory.disk.usage().live);
@@ -348,7 +348,8 @@ pub(super) fn say_where(directory: &SearchDirectory) {
     }
 }
 
-/// The exit code of a search of a model that ends with `code`; what it did not check is told where it counts.
+/// Returns the exit code of a search that ends with `code`. With `strict`, unchecked properties are reported and
+/// count.
 pub(super) fn strict_code(strict: bool, code: u8, is_whole: bool) -> u8 {
     if !strict || code != failure::VERIFIED || is_whole {
         return code;
@@ -357,7 +358,7 @@ pub(super) fn strict_code(strict: bool, code: u8, is_whole: bool) -> u8 {
     failure::VIOLATED
 }
 
-/// Prints a result as an object, with the counterexample.
+/// Prints a result as a JSON object, with the counterexample.
 fn print_as_json(
     args: &SessionOptions,
     report: &Report,

@@ -1,4 +1,4 @@
-//! How a search goes, as `status` tells it before and beside what it came to.
+//! The running status of a search, as `status` prints it with the result.
 
 use super::quantities;
 use crate::report::{self, grouped};
@@ -6,7 +6,7 @@ use crate::search::estimate::{CountEstimate, EstimateFailure};
 use crate::session::{SearchForecast, SearchSnapshot};
 use serde_json::{Value, json};
 
-/// Whether a search is running, and how it goes; with where it is in its levels, if it `is_in_levels`.
+/// Returns whether and how a search is running, with its position in the levels if `is_in_levels` is set.
 pub(super) fn status_heading(live: &SearchSnapshot, is_in_levels: bool) -> String {
     let going = &live.run_status;
     let mut out = live.state.name().to_owned();
@@ -22,7 +22,7 @@ pub(super) fn status_heading(live: &SearchSnapshot, is_in_levels: bool) -> Strin
         None => "no checkpoint yet\n".to_owned(),
         Some(ago) => format!("last checkpoint {} ago:\n", quantities::rough_duration(ago)),
     };
-    // What it tells every second is newer than its checkpoint.
+    // The status of the session is newer than its checkpoint.
     let now = live.status.as_ref().map(|it| (&it.now, it.rate)).filter(|it| it.0.states > 0);
     let now = now.map(|(it, rate)| (it.level, it.states, it.frontier, it.expanded, rate));
     let at = going.at.map(|it| (it.level, it.states, it.frontier, it.expanded, going.rate));
@@ -44,7 +44,7 @@ pub(super) fn status_heading(live: &SearchSnapshot, is_in_levels: bool) -> Strin
     out
 }
 
-/// What is yet to come of a search, each with its label.
+/// Returns the rows of the forecast of a search, each with its label.
 pub(super) fn estimate_rows(live: &SearchSnapshot) -> Vec<(&'static str, String)> {
     let SearchForecast { states, seconds, disk, full_in } = match live.forecast() {
         None => return Vec::new(),
@@ -77,7 +77,7 @@ pub(super) fn estimate_rows(live: &SearchSnapshot) -> Vec<(&'static str, String)
     rows
 }
 
-/// The same as JSON.
+/// Returns the forecast as JSON.
 fn ahead_as_json(live: &SearchSnapshot) -> Value {
     let told = |it: CountEstimate| json!({ "about": it.about, "low": it.low, "high": it.high });
     match live.forecast() {
@@ -91,7 +91,7 @@ fn ahead_as_json(live: &SearchSnapshot) -> Value {
     }
 }
 
-/// A result as JSON, with how the search goes.
+/// Adds the running status to a result in JSON.
 pub(super) fn with_run_status(mut result: Value, live: &SearchSnapshot) -> Value {
     let going = &live.run_status;
     let at = going.at;

@@ -1,4 +1,4 @@
-//! `completions` and `man`: what shells and readers of manuals want to know of the command line, made from its definition.
+//! `completions` and `man`: shell completions and manual pages, generated from the definition of the command line.
 
 use super::args::{Cli, CompletionsArgs, ManArgs};
 use super::failure::{self, CommandFailure};

@@ -1,4 +1,4 @@
-//! `simulate`: one walk through a model, at random or by hand.
+//! `simulate`: one walk through a model, random or interactive.
 
 use super::args::SimulateArgs;
 use super::command::ModelInput;
@@ -12,17 +12,17 @@ use crate::report;
 use crate::session::TextModel;
 use std::io::BufRead;
 
-/// So many steps are taken at random if nothing is said of it.
+/// The default number of random steps.
 const STEPS: u64 = 20;
 
-/// So many steps in a row that are the only ones are taken by themselves in a walk by hand; then it is asked.
+/// The maximum number of successive steps that an interactive walk takes without a choice.
 const ALONE_MAX: usize = 20;
 
 /// `spillway simulate`.
 pub(super) fn simulate(args: &SimulateArgs) -> CommandResult {
     let (model, warnings) = model::open_widest(&ModelInput::from(&args.model))?;
     if args.from.is_none() {
-        // Otherwise the search told them.
+        // Otherwise the search has printed them.
         warnings.iter().for_each(warn);
     }
     match args.from.as_deref().map(TracePosition::read) {
@@ -50,18 +50,18 @@ pub(super) fn simulate(args: &SimulateArgs) -> CommandResult {
 struct ModelWalk<'w> {
     model: &'w TextModel,
     walked: &'w dyn SystemDescription,
-    /// The states that it came through.
+    /// The states of the walk so far.
     states: Vec<Vec<u8>>,
 }
 
 impl ModelWalk<'_> {
-    /// Takes steps, until there are as many as are wanted, there are no more, or something is wrong.
+    /// Takes steps until the requested number is reached, there are no more, or a property is violated.
     fn go(mut self, args: &SimulateArgs) -> CommandResult {
         let mut chooser = match args.interactive {
             true => StepChooser::Person(InteractiveChooser::default()),
             false => StepChooser::Random(SplitMix64::new(args.seed)),
         };
-        // Whoever walks by hand ends the walk.
+        // The user ends an interactive walk.
         let usual = if args.interactive { u64::MAX } else { STEPS };
         let steps = args.steps.unwrap_or(usual);
         let most = (self.states.len() as u64).saturating_sub(1).saturating_add(steps);
@@ -84,8 +84,8 @@ impl ModelWalk<'_> {
         Ok(VERIFIED)
     }
 
-    /// The steps that are possible. A walk ends at an assertion that fails: what comes behind it, which searches look at, is
-    /// no choice beside it.
+    /// Returns the possible steps. The walk ends at a failed assertion. The continuation after it, which a search
+    /// explores, is not offered.
     fn options(&self) -> Vec<StepDescription> {
         let all =
             self.states.last().map_or_else(|| self.walked.starts(), |it| self.walked.steps(it));
@@ -94,7 +94,7 @@ impl ModelWalk<'_> {
         all.iter().filter(|it| !fails_before(it)).cloned().collect()
     }
 
-    /// Takes a step and prints it; whether something is wrong then.
+    /// Takes a step and prints it. Returns whether a property is then violated.
     fn take_step(&mut self, step: &StepDescription) -> bool {
         print(&report::wrapped(&format!("{:>5}  ", self.states.len()), &step.title()));
         let state = match &step.outcome {
@@ -131,12 +131,12 @@ impl ModelWalk<'_> {
         wrong.is_some()
     }
 
-    /// What is violated where the walk has come to.
+    /// Describes the violation in the current state, if there is one.
     fn current_violation(&self) -> Option<String> {
         self.states.last().and_then(|it| self.wrong_in(it))
     }
 
-    /// What is violated in a state, in words, in lines of their own.
+    /// Describes the violation in a state as lines, if there is one.
     fn wrong_in(&self, state: &[u8]) -> Option<String> {
         let told = match self.walked.violations(state).into_iter().next()? {
             Violation::Property(number) => {
@@ -153,7 +153,7 @@ impl ModelWalk<'_> {
         Some(told)
     }
 
-    /// Goes back to where something was last chosen.
+    /// Goes back to the last choice.
     fn go_back(&mut self) {
         self.states.pop();
         while self.options().len() == 1 && self.states.pop().is_some() {}
@@ -164,7 +164,7 @@ impl ModelWalk<'_> {
         self.show();
     }
 
-    /// Prints the state that the walk has come to.
+    /// Prints the current state.
     fn show(&self) {
         let Some(state) = self.states.last() else { return };
         for (name, value) in self.walked.describe(state) {
@@ -173,10 +173,10 @@ impl ModelWalk<'_> {
     }
 }
 
-/// What the lines below a step begin with.
+/// The indentation of the lines below a step.
 const MARGIN: &str = "       ";
 
-/// What decided that something does not hold, if anything did.
+/// Formats the operands of a violated property, if there are any.
 fn with(operands: &[(String, StateValue)]) -> String {
     match operands {
         [] => String::new(),
@@ -184,24 +184,24 @@ fn with(operands: &[(String, StateValue)]) -> String {
     }
 }
 
-/// Who decides.
+/// The source of decisions.
 enum StepChooser {
-    /// A person, asked on the terminal.
+    /// The user, on the terminal.
     Person(InteractiveChooser),
-    /// A generator.
+    /// A random generator.
     Random(SplitMix64),
 }
 
-/// Somebody who walks by hand.
+/// The state of an interactive walk.
 #[derive(Default)]
 struct InteractiveChooser {
-    /// What was typed last, which an empty line means again.
+    /// The last input. An empty line repeats it.
     last: String,
-    /// How many steps in a row were the only ones.
+    /// The number of successive steps without a choice.
     alone: usize,
 }
 
-/// What is to come next.
+/// A command of the user.
 enum WalkCommand {
     /// The step with this number.
     Take(usize),
@@ -226,12 +226,12 @@ impl StepChooser {
     }
 }
 
-/// What can be answered beside a number.
+/// The help on inputs other than a number.
 const ANSWERS: &str = "       a number takes that step, b goes back to the last choice,
        s shows the state, l lists the steps, q ends;
        an empty line is the last answer again\n";
 
-/// Lists steps with their numbers.
+/// Prints steps with their numbers.
 fn list(walk: &ModelWalk<'_>, options: &[StepDescription]) {
     for (number, step) in options.iter().enumerate() {
         let place = step.spans.first().and_then(|&span| walk.model.sources.locate(span));

@@ -1,4 +1,4 @@
-//! How many slots for processes a short look at a model finds taken.
+//! The survey of a model for the number of slots for processes.
 
 use super::failure::CommandFailure;
 use super::progress::ProgressDisplay;
@@ -8,7 +8,7 @@ use crate::session::{SlotCounts, TextModel};
 use crate::source::SourceMap;
 use std::time::{Duration, Instant};
 
-/// The slots that a short look at a model finds taken.
+/// Returns the numbers of slots in use in a short probe of a model.
 pub(super) fn survey_slots(
     language: &'static Language,
     sources: &SourceMap,

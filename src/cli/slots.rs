@@ -1,4 +1,4 @@
-//! Slots for processes that are started in loops or by recursion: as many as a short look finds taken, and more where a
+//! Slots for processes that are started in loops or by recursion: as many as a short probe finds in use, and more if a
 //! search needs more.
 
 use super::command::ModelInput;
@@ -8,7 +8,7 @@ use crate::ir::ProcessId;
 use crate::report::count;
 use crate::session::{SlotCounts, TextModel};
 
-/// Runs a search, and again with more slots whenever a process finds none.
+/// Runs a search, and repeats it with more slots whenever a process lacks one.
 pub(super) fn retry_with_more_slots<A>(
     mut args: A,
     of_model: fn(&mut A) -> &mut ModelInput,
@@ -24,7 +24,7 @@ pub(super) fn retry_with_more_slots<A>(
     }
 }
 
-/// More slots for a search that ended as a process found none.
+/// Returns more slots for a search that ended because a process lacked one.
 pub(super) fn more(
     model: &TextModel,
     failure: CommandFailure,
@@ -45,7 +45,7 @@ pub(super) fn more(
     Ok(room)
 }
 
-/// The name of a process, and how many slots it has.
+/// Returns the name of a process, and the number of its slots.
 fn named(model: &TextModel, process: ProcessId) -> (String, u32) {
     let program = model.interp.program();
     let name = program.processes.get(process).map(|it| it.name.clone());

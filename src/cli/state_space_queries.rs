@@ -1,4 +1,4 @@
-//! What is asked beside conditions on states, and is answered from all states once they are reached.
+//! Questions other than conditions on states. They are answered from all states once these are reached.
 
 use super::args::StateSpaceQuery;
 use super::command::SessionOptions;
@@ -11,16 +11,16 @@ use crate::report::{StateSpaceAnswer, StateSpaceResult};
 use crate::search::{SearchControl, SearchOutcome, SearchVerdict};
 use crate::session::{DirectoryContents, ObservedValues, Session, TextModel, UnansweredFormula};
 
-/// What was asked, answered.
+/// The answers to questions.
 #[derive(Default)]
 pub(super) struct StateSpaceAnswers {
-    /// By question.
+    /// The answers, in the order of the questions.
     pub(super) answers: Vec<StateSpaceAnswer>,
-    /// The most tokens in a place and in a marking, if that is asked and known.
+    /// The maximum number of tokens in a place and in a marking, if requested and known.
     pub(super) tokens: Option<(i64, i64)>,
 }
 
-/// Answers what is asked of the states of a session that came to this.
+/// Answers the questions about the states of a session with this outcome.
 pub(super) fn evaluate_queries(
     args: &SessionOptions,
     session: &Session<'_>,
@@ -33,7 +33,7 @@ pub(super) fn evaluate_queries(
         return Ok(answered);
     }
     let is_whole = outcome.verdict != SearchVerdict::Incomplete;
-    // A run-time error leaves states out.
+    // The successors of a run-time error were not visited.
     let is_all =
         is_whole && outcome.findings.iter().all(|it| !matches!(it.0, Violation::Fault(..)));
     let dir = session.directory.path.as_path();
@@ -81,7 +81,7 @@ pub(super) fn evaluate_queries(
     Ok(answered)
 }
 
-/// What the evaluation of a formula came to, if there was one.
+/// Returns the result of the evaluation of a formula, if there was one.
 fn branching_result(evaluated: Option<Result<bool, UnansweredFormula>>) -> StateSpaceResult {
     match evaluated {
         Some(Ok(holds)) => StateSpaceResult::Holds(holds),
@@ -90,13 +90,13 @@ fn branching_result(evaluated: Option<Result<bool, UnansweredFormula>>) -> State
     }
 }
 
-/// The most tokens in a place and in a marking.
+/// Returns the maximum number of tokens in a place and in a marking.
 fn most_tokens(met: &ObservedValues) -> (i64, i64) {
     let in_places = met.all.iter().filter_map(|it| it.range).map(|it| it.1);
     (in_places.max().unwrap_or(0), met.sums.map_or(0, |it| it.1))
 }
 
-/// The exit code of a search that ends with `code`, and of what was answered beside.
+/// Combines the exit code `code` of a search with the answers to further questions.
 pub(super) fn worst_code(code: u8, further: &[StateSpaceAnswer]) -> u8 {
     let is_violated = further.iter().any(|it| it.result == StateSpaceResult::Holds(false));
     let is_open = further.iter().any(|it| matches!(it.result, StateSpaceResult::Open(_)));

@@ -1,4 +1,4 @@
-//! `status`: whether a search is running, for how long, and how far it was at its last checkpoint.
+//! `status`: whether a search is running, for how long, and its position at the last checkpoint.
 
 use super::args::StatusArgs;
 use super::failure::{self, CommandFailure};
@@ -34,7 +34,7 @@ pub(super) fn status(args: &StatusArgs) -> CommandResult {
     }
 }
 
-/// How the searches of a check go.
+/// Prints the status of the searches of a check.
 fn status_of_check(dir: &Path, check: &SavedCheck, args: &StatusArgs) -> CommandResult {
     for folder in &check.folders {
         let search = dir.join(folder);
@@ -47,7 +47,7 @@ fn status_of_check(dir: &Path, check: &SavedCheck, args: &StatusArgs) -> Command
     Ok(failure::VERIFIED)
 }
 
-/// How the search in a directory goes.
+/// Prints the status of the search in a directory.
 fn status_of(dir: &Path, args: &StatusArgs) -> CommandResult {
     let contents = DirectoryContents::read(dir)?;
     let live = SearchSnapshot::of(dir, &contents);
@@ -58,7 +58,7 @@ fn status_of(dir: &Path, args: &StatusArgs) -> CommandResult {
     }
 }
 
-/// How a search for what is to be seen in states and steps goes.
+/// Prints the status of a search for safety properties.
 fn status_of_levels(
     dir: &Path,
     contents: DirectoryContents,
@@ -86,7 +86,7 @@ fn status_of_levels(
     Ok(failure::VERIFIED)
 }
 
-/// The verdict of the search in a directory that has ended, in the words of the command that searched.
+/// Returns the verdict of a complete search in a directory, in the words of the command that searched.
 pub(super) fn verdict(
     dir: &Path,
     contents: DirectoryContents,
@@ -107,7 +107,7 @@ pub(super) fn verdict(
     Ok(told)
 }
 
-/// Does something with the report of the search in a directory, as far as its last checkpoint tells.
+/// Passes the report of the search in a directory, at its last checkpoint, to a function.
 pub(super) fn with_report(
     dir: &Path,
     contents: &DirectoryContents,
@@ -162,7 +162,7 @@ pub(super) fn with_report(
     and_then(&mut report)
 }
 
-/// How a search of a Rust type goes. What was found can only be told by the program that knows the type.
+/// Prints the status of a search of a Rust type. Only the program that defines the type can describe its violations.
 fn status_of_rust_type(
     dir: &Path,
     contents: &DirectoryContents,
@@ -195,7 +195,7 @@ fn status_of_rust_type(
     Ok(failure::VERIFIED)
 }
 
-/// What a search of a Rust type came to, up to its last checkpoint.
+/// Returns the outcome of a search of a Rust type at its last checkpoint.
 pub(super) fn outcome_of_rust_type(
     dir: &Path,
     contents: &DirectoryContents,
@@ -206,7 +206,7 @@ pub(super) fn outcome_of_rust_type(
     Ok(SearchOutcome { verdict: contents.verdict_with_runs(outcome.verdict), ..outcome })
 }
 
-/// The same in words.
+/// Formats the outcome of a search of a Rust type.
 pub(super) fn rust_type_as_text(
     dir: &Path,
     contents: &DirectoryContents,
@@ -226,7 +226,7 @@ pub(super) fn rust_type_as_text(
         + &report::row("kept in", &dir.display().to_string())
 }
 
-/// The verdict of a search of a Rust type, as far as it is known here.
+/// Returns the known part of the verdict of a search of a Rust type.
 fn verdict_of_rust_type(contents: &DirectoryContents, outcome: &SearchOutcome) -> String {
     let broken = contents.promises.iter().find(|it| it.broken.is_some());
     let visited_all = contents.saved.as_ref().is_some_and(SavedSearch::is_verified);
@@ -251,19 +251,19 @@ fn verdict_of_rust_type(contents: &DirectoryContents, outcome: &SearchOutcome) -
     }
 }
 
-/// What memory the last sitting takes for what, if that is asked for.
+/// Prints the memory plan of the last session, if requested.
 fn print_plan(saved: Option<&SavedSearch>, args: &StatusArgs) {
     let saved = saved.filter(|_| args.verbose);
     saved.iter().for_each(|saved| print(&format!("{}\n", saved.plan)));
 }
 
-/// A search for a shorter counterexample that is running.
+/// Describes a running search for a shorter counterexample.
 fn looking(so_far: ShorteningResult) -> String {
     let states = report::count(so_far.states, "state");
     format!("  looking for a shorter counterexample: {states} so far\n")
 }
 
-/// What was done to rebuild states up to a checkpoint, if states are rebuilt.
+/// Returns the work of reconstructing states up to a checkpoint, if the storage does that.
 fn rebuilt(saved: Option<&SavedSearch>) -> Option<RebuildStats> {
     let saved = saved.filter(|saved| matches!(saved.storage, SavedStorage::Comback(_)))?;
     Some(saved.frontier.rebuilt)

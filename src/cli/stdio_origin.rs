@@ -1,5 +1,5 @@
-//! Files that lie elsewhere, of which whoever started this process has charge: it is asked for them by lines of JSON on standard
-//! output, and answers each by one on standard input.
+//! Files on another machine. The process that started this one manages them. Each request is a line of JSON on
+//! standard output, and each response is a line on standard input.
 //!
 //! ```text
 //! {"bring": NAME}                          the whole file, as it is now, into the directory
@@ -16,14 +16,14 @@ use std::io::{self, BufRead, ErrorKind, Read};
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// No request is longer, nor is an answer: what comes without end is not kept.
+/// The maximum length of a request and of a response. Longer input is discarded.
 const LINE_MAX: u64 = 1 << 20;
 
-/// Whoever started this process.
+/// The process that started this one.
 #[derive(Debug)]
 pub(super) struct StdioOrigin;
 
-/// A question and its answer follow each other.
+/// Ensures that each request is followed by its response.
 static TURN: Mutex<()> = Mutex::new(());
 
 impl RemoteOrigin for StdioOrigin {
@@ -47,7 +47,7 @@ impl RemoteOrigin for StdioOrigin {
     }
 }
 
-/// The answer to a question about a file.
+/// Returns the response to a request about a file.
 fn request(action: &'static str, name: &str, question: &Value) -> Result<bool> {
     let _turn = TURN.lock();
     super::print_json(&format!("{question}\n"));
@@ -63,10 +63,10 @@ fn request(action: &'static str, name: &str, question: &Value) -> Result<bool> {
     }
 }
 
-/// A line, or why it is none that can be read.
+/// A line, or why it is unreadable.
 pub(super) type InputLine = std::result::Result<String, &'static str>;
 
-/// The next line of standard input, if there is one.
+/// Returns the next line of standard input, if there is one.
 pub(super) fn read_line() -> io::Result<Option<InputLine>> {
     let (mut input, mut line) = (io::stdin().lock(), Vec::new());
     (&mut input).take(LINE_MAX).read_until(b'\n', &mut line)?;

@@ -3,7 +3,7 @@
 use super::failure::CommandFailure;
 use crate::session::config::{SearchConfig, StoreKind};
 
-/// Rejects flags of another way to store states than the one that is chosen.
+/// Rejects flags of another kind of storage than the selected one.
 pub(super) fn reject_flags_of_other_stores(search: &SearchConfig) -> Result<(), CommandFailure> {
     if search.huffman_table.is_some() && search.store != StoreKind::Huffman {
         return Err(CommandFailure::wrong(

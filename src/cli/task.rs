@@ -1,4 +1,4 @@
-//! `task`: a search in parts that several processes do. What each command says is for a program to read.
+//! `task`: a search in parts by several processes. The output of each command is for programs.
 
 use super::args::{TaskArgs, TaskCommand, TaskRequest};
 use super::failure::{self, CommandFailure};
@@ -13,7 +13,7 @@ use spill::RemoteOrigin;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What comes of a request.
+/// The response to a request.
 type TaskReply = Result<Value, CommandFailure>;
 
 /// `spillway task`.
@@ -44,7 +44,7 @@ fn serve(dir: &Path, memory: u64, origin: Option<&Arc<dyn RemoteOrigin>>) -> Com
     while asked.is_some() {
         let shared = SharedSearch::open(dir, origin.cloned())?;
         let tasks = shared.tasks(memory);
-        // The line that shows that another search is there is that one's.
+        // A line after which the directory has another search belongs to that search.
         while let Some(line) = asked.take_if(|_| !shared.has_changed().unwrap_or(true)) {
             print_json(&format!("{}\n", answer_line(&tasks, line)));
             asked = next()?;
@@ -53,7 +53,7 @@ fn serve(dir: &Path, memory: u64, origin: Option<&Arc<dyn RemoteOrigin>>) -> Com
     Ok(failure::VERIFIED)
 }
 
-/// The answer to a line. One that cannot be read is no reason to end.
+/// Returns the response to a line. An unreadable line does not end the process.
 fn answer_line(tasks: &TaskRunner<'_>, line: InputLine) -> Value {
     let read = |line: String| {
         TaskRequest::try_parse_from(line.split_whitespace()).map_err(|error| {
@@ -125,14 +125,14 @@ fn commit(tasks: &TaskRunner<'_>, plan: &str) -> TaskReply {
     Ok(told)
 }
 
-/// That a plan has no such task.
+/// Creates the failure that a plan has no such task.
 fn no_task(plan: &str, task: u32) -> CommandFailure {
     CommandFailure::wrong(format!(
         "there is no task {task} in {plan}\n  help: `spillway task plan` says how many there are"
     ))
 }
 
-/// That a task is not done, or does not count as done.
+/// Creates the failure that a task is not done, or does not count as done.
 fn undone(plan: &str, task: u32, why: &ReceiptFault) -> CommandFailure {
     let message = match why {
         ReceiptFault::Missing => format!(
@@ -147,13 +147,13 @@ fn undone(plan: &str, task: u32, why: &ReceiptFault) -> CommandFailure {
     CommandFailure::of_code(failure::STOPPED, message)
 }
 
-/// That a plan is not the current one.
+/// Creates the failure that a plan is not the current one.
 fn stale(plan: &str) -> CommandFailure {
     let message = format!("note: {plan} is not the current plan any more: plan again");
     CommandFailure::of_code(failure::STALE, message)
 }
 
-/// How far the search is.
+/// Returns the progress of the search.
 fn how_far(saved: Option<&SavedSearch>) -> Value {
     let levels = saved.map(|it| &it.store.levels).filter(|it| !it.is_empty());
     let last = levels.map_or(0, |it| it.len() - 1);

@@ -1,4 +1,4 @@
-//! `status --all`: searches in temporary directories, and the end of those that nobody searches in.
+//! `status --all`: searches in temporary directories, and the removal of those that are not running.
 
 use super::failure::{self, CommandFailure};
 use super::{CommandResult, print, print_json, quantities, say};
@@ -7,7 +7,8 @@ use crate::session::{DirectoryJob, RemovalOutcome, TemporarySearch, temporary_in
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Lists the searches in temporary directories, and removes those in which nobody has searched for so long, if that is wanted.
+/// Lists the searches in temporary directories. Removes those that have been idle for the time `remove`, if it is
+/// given.
 pub(super) fn list(remove: Option<Duration>, as_json: bool) -> CommandResult {
     let folder = std::env::temp_dir();
     let all = temporary_in(&folder)?;
@@ -45,7 +46,7 @@ pub(super) fn list(remove: Option<Duration>, as_json: bool) -> CommandResult {
     }
 }
 
-/// Why a directory that was to go is still there.
+/// Returns why a directory was not removed.
 fn why_left(search: &TemporarySearch, end: &RemovalOutcome) -> Option<String> {
     let why = match end {
         RemovalOutcome::Removed => return None,
@@ -56,7 +57,7 @@ fn why_left(search: &TemporarySearch, end: &RemovalOutcome) -> Option<String> {
     Some(format!("note: {} is left: {why}", search.path.display()))
 }
 
-/// What a search is now.
+/// Returns the state of a search.
 fn state(search: &TemporarySearch, end: Option<&RemovalOutcome>) -> &'static str {
     match (end, &search.found) {
         (Some(RemovalOutcome::Removed), _) => "removed",
@@ -72,7 +73,7 @@ fn model(search: &TemporarySearch) -> Option<&str> {
     }
 }
 
-/// What keeps a search from being gone on with.
+/// Returns why a search cannot be resumed, if so.
 fn problem(search: &TemporarySearch) -> Option<String> {
     match &search.found {
         DirectoryJob::Search { .. } => None,
@@ -80,7 +81,7 @@ fn problem(search: &TemporarySearch) -> Option<String> {
     }
 }
 
-/// A line for each search.
+/// Formats a line for each search.
 fn table<'a>(
     all: impl Iterator<Item = (&'a TemporarySearch, &'a Option<RemovalOutcome>)>,
 ) -> String {
@@ -104,7 +105,7 @@ fn table<'a>(
     rows.iter().map(line).collect()
 }
 
-/// What there is to do now.
+/// Formats the possible actions.
 fn summary<'a>(
     all: impl Iterator<Item = (&'a TemporarySearch, &'a Option<RemovalOutcome>)>,
     is_removing: bool,

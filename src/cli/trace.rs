@@ -1,4 +1,4 @@
-//! `trace`, and the counterexample that `check` shows: ways to violations, found in the memory budget.
+//! `trace`, and the counterexample of `check`: paths to violations, reconstructed within the memory budget.
 
 use super::args::TraceArgs;
 use super::failure::{self, CommandFailure};
@@ -16,7 +16,7 @@ use spill::RealDisk;
 use std::path::Path;
 use std::sync::Arc;
 
-/// `spillway trace`, of the search in a directory with its job and its last checkpoint.
+/// `spillway trace` of the search in a directory, with its job and its last checkpoint.
 pub(super) fn trace(
     args: &TraceArgs,
     dir: &Path,
@@ -54,7 +54,7 @@ pub(super) fn trace(
             } else {
                 let ending = report::CounterexampleEnd::of(violation, &way, sources);
                 report::write_trace(sources, &view, &ending, &way, &mut |it| print(it));
-                // The heading may be far above by now.
+                // The heading may have scrolled away.
                 print(&report::print_violated(&ending.violation));
                 print(&ending.rows());
                 print("\n");
@@ -66,14 +66,14 @@ pub(super) fn trace(
         let is_none = found.violations.is_empty() && (args.json || found.unreached.is_empty());
         shown.end(is_none);
         written.into_iter().for_each(WrittenTrail::say);
-        // Whoever asks for a trail asks for a file, which is there.
+        // The exit code refers to the trail, which was written.
         let is_clean = found.violations.is_empty() && found.unreached.is_empty();
         let is_clean = is_clean || args.spin_trail.is_some();
         Ok(if is_clean { failure::VERIFIED } else { failure::VIOLATED })
     })
 }
 
-/// Prints the first counterexample in a format that others read.
+/// Prints the first counterexample in a format of other tools.
 fn print_in_format(
     found: &TracedViolations<'_>,
     format: TraceFormat,
@@ -90,18 +90,18 @@ pub(super) fn none_to_print() -> CommandFailure {
     CommandFailure::wrong("no counterexample has been found, so there is none to print")
 }
 
-/// What a search in a directory found, and what looks for the ways there.
+/// The violations of a search in a directory, and the finder of their paths.
 pub(super) struct TracedViolations<'f> {
-    /// What is violated in states or steps, shallowest first.
+    /// The violations of safety properties, shallowest first.
     pub violations: Vec<ViolationReport>,
-    /// What should be so in some state and is in none.
+    /// The reachability properties that no state satisfies.
     unreached: Vec<ViolationReport>,
     evidence: &'f CheckpointEvidence<'f>,
     finder: TraceFinder<'f>,
 }
 
 impl<'f> TracedViolations<'f> {
-    /// The counterexample to one of these.
+    /// Returns the counterexample to a violation.
     pub fn counterexample(
         &self,
         violation: &ViolationReport,
@@ -112,7 +112,7 @@ impl<'f> TracedViolations<'f> {
     }
 }
 
-/// The search in a directory, as far as its last checkpoint.
+/// The search in a directory at its last checkpoint.
 pub(super) struct CheckpointedSearch<'s> {
     pub dir: &'s Path,
     pub job: &'s SearchJob,
@@ -120,7 +120,7 @@ pub(super) struct CheckpointedSearch<'s> {
     pub saved: &'s SavedSearch,
 }
 
-/// Does something with what the search in a directory found.
+/// Passes the violations of the search in a directory to a function.
 pub(super) fn with_violations(
     search: &CheckpointedSearch<'_>,
     memory: Option<u64>,
@@ -148,7 +148,7 @@ pub(super) fn with_violations(
     and_then(&TracedViolations { violations, unreached: nowhere, evidence: &evidence, finder })
 }
 
-/// What is printed around the counterexamples.
+/// The text around the counterexamples.
 struct TraceListing<'s> {
     json: bool,
     scope: &'s CheckScope,
@@ -165,7 +165,7 @@ impl TraceListing<'_> {
         }
     }
 
-    /// Instead of them, before there is a checkpoint.
+    /// Prints the text for a search without a checkpoint.
     fn print_no_checkpoint(&self) {
         match self.json {
             true => {
@@ -179,7 +179,7 @@ impl TraceListing<'_> {
         }
     }
 
-    /// After the last of them, or where there is none.
+    /// Prints the text after the last counterexample, or without any.
     fn end(&self, is_none: bool) {
         match (self.json, is_none) {
             (true, none) => {
@@ -201,7 +201,7 @@ impl TraceListing<'_> {
     }
 }
 
-/// A member of the object that is printed, on lines of its own.
+/// Formats a member of the JSON object, on lines of its own.
 fn member(key: &str, value: &serde_json::Value) -> String {
     format!("  \"{key}\": {}", format!("{value:#}").replace('\n', "\n  "))
 }

@@ -1,4 +1,4 @@
-//! What the states of a search that is kept are looked through with.
+//! The executor that reads the states of a saved search.
 
 use crate::exec::ExecutionMode;
 use crate::model::StateSpace;
@@ -8,16 +8,17 @@ use crate::session::{SearchBudget, threads_to_trace};
 use spill::RealDisk;
 use std::path::Path;
 
-/// Searches of fewer states than this are looked through by the interpreter: compiling takes longer.
+/// The number of states from which a model is compiled to trace paths. For fewer states, compilation takes longer than
+/// interpretation.
 const COMPILED_MIN: u64 = 100_000;
 
-/// What there is to trace the ways of a search of so many states in.
+/// Returns the budget of tracing paths in a search of this many states.
 pub(super) fn budget(memory: u64, states: u64) -> SearchBudget {
     let exec = if states < COMPILED_MIN { ExecutionMode::Interp } else { ExecutionMode::Jit };
     SearchBudget { memory, threads: None, exec, goes_on: true, counts: false }
 }
 
-/// What ways are looked for with in the search in a directory.
+/// Returns the trace finder of the search in a directory.
 pub(super) fn finder<'a>(
     model: &'a dyn StateSpace,
     memory: u64,

@@ -1,4 +1,4 @@
-//! Where a walk begins: at the start, or behind a step of a counterexample that a search keeps.
+//! The start of a walk: an initial state, or a step of a saved counterexample.
 
 use super::failure::CommandFailure;
 use super::trace::CheckpointedSearch;
@@ -8,27 +8,27 @@ use crate::report::{ViolationReport, count};
 use crate::session::{DirectoryContents, SearchDirectory, TextModel, trace_directory};
 use std::path::{Path, PathBuf};
 
-/// Behind which step of which counterexample.
+/// A step of a counterexample.
 pub(super) struct TracePosition {
     dir: PathBuf,
-    /// The last one, if nothing is said.
+    /// The number of the step. `None`: the last one.
     step: Option<u64>,
 }
 
-/// Where a walk has come to before it begins.
+/// The part of a walk before its start.
 pub(super) struct WalkStart<'b> {
-    /// The model whose texts are told.
+    /// The model that provides the texts.
     pub model: &'b TextModel,
-    /// Who takes its steps.
+    /// The system that takes the steps.
     pub walked: &'b dyn SystemDescription,
-    /// The states that it came through.
+    /// The states so far.
     pub states: Vec<Vec<u8>>,
-    /// What the counterexample is to.
+    /// The violation that the counterexample leads to.
     pub to: String,
 }
 
 impl TracePosition {
-    /// What a flag says: `DIR` or `DIR:STEP`. A directory that is called so is meant as a whole.
+    /// Parses the value of a flag: `DIR` or `DIR:STEP`. If the whole value is a search directory, it is taken as one.
     pub fn read(text: &str) -> TracePosition {
         let split = text.rsplit_once(':').filter(|_| !SearchDirectory::has_search(Path::new(text)));
         let with_step = split.and_then(|(dir, step)| Some((dir, step.parse().ok()?)));
@@ -38,7 +38,7 @@ impl TracePosition {
         }
     }
 
-    /// Walks on from there, if the search is one of this model.
+    /// Passes the start to a walk, if the search is of this model.
     pub fn walk(
         &self,
         model: &TextModel,
@@ -77,7 +77,7 @@ impl TracePosition {
         })
     }
 
-    /// There is no counterexample.
+    /// Returns the failure that there is no counterexample.
     fn no_counterexample(&self) -> CommandFailure {
         let dir = self.dir.display();
         CommandFailure::wrong(format!(
@@ -85,7 +85,7 @@ impl TracePosition {
         ))
     }
 
-    /// The states up to the one behind the step that is meant.
+    /// Returns the states up to the one after the selected step.
     fn first(
         &self,
         TraceStates { mut all, is_faulty }: TraceStates,
@@ -115,7 +115,7 @@ impl TracePosition {
 #[derive(Default)]
 struct TraceStates {
     all: Vec<Vec<u8>>,
-    /// Whether its last step leads to none.
+    /// Whether its last step fails and so has no state.
     is_faulty: bool,
 }
 

@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
-/// A trail that was written: to be said behind all else that is told, where it is seen.
+/// A trail that was written. Its message is printed last, where it is visible.
 #[must_use]
 pub(super) struct WrittenTrail(String);
 
@@ -21,13 +21,13 @@ impl WrittenTrail {
     }
 }
 
-/// Writes a counterexample as SPIN would have.
+/// Writes a counterexample as a SPIN trail.
 pub(super) fn write_counterexample(
     path: &Path,
     model: &TextModel,
     way: &Counterexample,
 ) -> Result<WrittenTrail, CommandFailure> {
-    // The claim's moves to its end come after the last state.
+    // The claim's moves to its end follow the last state.
     let last = way.last().filter(|_| matches!(way.check(), Violation::Property(_)));
     let product = model.claim().map(|claim| claim.with(&model.interp));
     let last = product.zip(last).and_then(|(product, state)| product.last_moves(state));
@@ -38,7 +38,7 @@ pub(super) fn write_counterexample(
     write(path, model, &mut each_step, TrailEnd::LastMoves(&last))
 }
 
-/// Writes steps of a model as SPIN would have.
+/// Writes steps of a model as a SPIN trail.
 pub(super) fn write(
     path: &Path,
     model: &TextModel,
@@ -58,12 +58,12 @@ pub(super) fn write(
     Ok(WrittenTrail(format!("wrote {shown}; `spin {defines}-t -p -k {path} {name}` replays it")))
 }
 
-/// Refuses a trail of a model whose language SPIN does not read, if one is wanted.
+/// Returns an error if a trail is requested and SPIN does not read the model's language.
 pub(super) fn refuse(wanted: Option<&Path>, model: &TextModel) -> Result<(), CommandFailure> {
     wanted.map_or(Ok(()), |_| trail_of(model).map(drop))
 }
 
-/// What makes trails of a model, if SPIN reads its language.
+/// Returns the trail writer of a model, if SPIN reads its language.
 fn trail_of(model: &TextModel) -> Result<MakeTrailWriter, CommandFailure> {
     model.language.spin_trail.ok_or_else(|| {
         CommandFailure::wrong(format!(

@@ -1,4 +1,4 @@
-//! `values`: which values the variables of a model have in the states that a search has come to.
+//! `values`: the values that the variables of a model have in the visited states.
 
 use super::args::ValuesArgs;
 use super::failure::{self, CommandFailure};
@@ -28,7 +28,7 @@ pub(super) fn values(args: &ValuesArgs) -> CommandResult {
     Ok(failure::VERIFIED)
 }
 
-/// The values in the states of a directory, and what these variables come to; with the model, and by what it was reduced.
+/// Returns the values in the states of a directory and the sums of these variables, with the model and its reductions.
 pub(super) fn collect_values(
     dir: &Path,
     memory: Option<u64>,
@@ -58,7 +58,7 @@ pub(super) fn collect_values(
     };
     let told = searched.stack().summaries(&Counters::default());
     let reduced: Vec<String> = told.into_iter().map(|it| it.name).collect();
-    // Of what was wished for only what was used changes anything.
+    // Only the requested reductions that are in use change values.
     let is_used = |it: &String| reduced.contains(it);
     met.all.iter_mut().for_each(|it| it.changed_by.retain(is_used));
     met.requested.iter_mut().for_each(|it| it.changed_by.retain(is_used));
@@ -112,12 +112,12 @@ fn as_text(
     out
 }
 
-/// That reductions store other values than the model has, if some do.
+/// Formats the reductions that change stored values, if there are any.
 fn changed(by: &[String]) -> String {
     if by.is_empty() { String::new() } else { format!(" (changed by {})", by.join(", ")) }
 }
 
-/// A number that may be below zero, its digits in groups.
+/// Formats a signed number with grouped digits.
 fn grouped_signed(number: i64) -> String {
     let sign = if number < 0 { "-" } else { "" };
     format!("{sign}{}", grouped(number.unsigned_abs()))

@@ -1,17 +1,17 @@
-//! `--only`: the variables that are named, before anything is looked for.
+//! `--only`: validates the names of variables before the search for a counterexample.
 
 use super::failure::CommandFailure;
 use crate::front::name_suggestion;
 use crate::ir::{Owner, Process, Program};
 use std::collections::BTreeSet;
 
-/// Refuses a name that is no variable's, channel's or process's of a model, with the one that may be meant.
+/// Rejects a name that is no variable, channel or process of a model, and suggests a similar one.
 pub(super) fn refuse_unknown(wanted: &[String], program: &Program) -> Result<(), CommandFailure> {
     let names = StateVariableNames { program };
     wanted.iter().try_for_each(|it| names.check(it))
 }
 
-/// What the states of a program are told by.
+/// The names in the states of a program.
 struct StateVariableNames<'p> {
     program: &'p Program,
 }
@@ -25,7 +25,7 @@ impl<'p> StateVariableNames<'p> {
         let Some(process) = self.processes().find(|it| it.name == first) else {
             return Err(self.unknown(wanted, first));
         };
-        // Of processes that come and go there is one of each pid.
+        // Dynamic processes have one instance for each pid.
         let (index, member) = match rest.find('.') {
             Some(dot) => (&rest[..dot], Some(split(&rest[dot + 1..]).0)),
             None => (rest, None),
@@ -49,7 +49,7 @@ impl<'p> StateVariableNames<'p> {
         }
     }
 
-    /// Where a claim is stands in states, too, under its name.
+    /// Returns whether a name is that of a claim, whose location is part of the state.
     fn is_of_claim(&self, wanted: &str) -> bool {
         wanted == "claim" || wanted.starts_with("claim ")
     }
@@ -58,10 +58,10 @@ impl<'p> StateVariableNames<'p> {
         self.program.processes.values()
     }
 
-    /// The variables and channels of one owner.
+    /// Returns the variables and channels of an owner.
     fn of(&self, owner: Owner) -> BTreeSet<&'p str> {
         let variables = self.program.variables.values().filter(|it| it.owner == owner);
-        // What is handed over at once is in no state.
+        // Rendezvous channels are not part of the state.
         let channels =
             self.program.channels.values().filter(|it| it.owner == owner && it.capacity > 0);
         variables.map(|it| it.name.as_str()).chain(channels.map(|it| it.name.as_str())).collect()
@@ -94,7 +94,7 @@ fn refused(why: &str, help: &str) -> CommandFailure {
     CommandFailure::wrong(format!("--only: {why}\n  help: {help}"))
 }
 
-/// A name, and what selects a part of it.
+/// Splits a name from the selector of a part.
 fn split(name: &str) -> (&str, &str) {
     name.split_at(name.find(['[', '.']).unwrap_or(name.len()))
 }

@@ -1,4 +1,4 @@
-//! Whether what was asked of states by name is so.
+//! The answers to named conditions on states.
 
 use super::coverage::is_whole;
 use super::table::row;
@@ -7,19 +7,19 @@ use crate::model::{PropertyInfo, Violation, is_reachability_kind};
 use crate::numbers::count;
 use serde_json::{Value, json};
 
-/// Something that was asked by name, and the answer.
+/// A named condition and its answer.
 pub(super) struct ConditionAnswer {
     check: Violation,
     pub(super) name: String,
-    /// Whether it is so; nothing where that is not known yet.
+    /// Whether the condition holds. `None` if that is not known yet.
     pub(super) holds: Option<bool>,
-    /// In words.
+    /// The answer in words.
     says: String,
-    /// After how many steps there was a state that decides it, if one does.
+    /// The depth of the state that decides the condition, if a state does.
     depth: Option<u64>,
 }
 
-/// All of them, in the order in which they were asked.
+/// Returns the answers to all named conditions, in order.
 pub(super) fn answers(report: &Report) -> Vec<ConditionAnswer> {
     let properties = report.model.description().properties().into_iter().zip(0..);
     let asked = properties.filter(|(it, _)| {
@@ -45,12 +45,12 @@ pub(super) fn answers(report: &Report) -> Vec<ConditionAnswer> {
     asked.map(answer).collect()
 }
 
-/// Whether something that was found is one of them, and told as such.
+/// Returns whether `check` is one of these conditions, and so is reported as an answer.
 pub(super) fn has(all: &[ConditionAnswer], check: Violation) -> bool {
     all.iter().any(|it| it.check == check)
 }
 
-/// How many of them are what, in a sentence, with those that were answered otherwise; nothing if none was asked.
+/// Returns a sentence that counts the true, false and undecided answers. `None` if there are no questions.
 pub(super) fn summary(all: &[ConditionAnswer], further: &[StateSpaceAnswer]) -> Option<String> {
     let numbers = |it: &&StateSpaceAnswer| !matches!(it.result, StateSpaceResult::UpperBound(_));
     let further = further.iter().filter(numbers).map(|it| match it.result {
@@ -68,7 +68,7 @@ pub(super) fn summary(all: &[ConditionAnswer], further: &[StateSpaceAnswer]) -> 
     Some(format!("{questions}: {so} true, {not} false{open}"))
 }
 
-/// A row for each, and for what else was asked.
+/// Formats a row for each condition and for each further question.
 pub(super) fn rows(all: &[ConditionAnswer], further: &[StateSpaceAnswer]) -> String {
     let told = |it: &ConditionAnswer| {
         let label = it.holds.map_or("open", |it| if it { "true" } else { "false" });
@@ -86,7 +86,7 @@ pub(super) fn rows(all: &[ConditionAnswer], further: &[StateSpaceAnswer]) -> Str
     all.iter().map(told).chain(further.iter().map(told_further)).collect()
 }
 
-/// The same as JSON.
+/// Returns the answers as JSON.
 pub(super) fn as_json(report: &Report) -> Value {
     let told = |name: &str, holds: Option<bool>, depth, most: Option<i64>, open: Option<&str>| json!({ "name": name, "holds": holds, "depth": depth, "most": most, "open": open });
     let all = answers(report);

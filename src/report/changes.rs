@@ -1,33 +1,32 @@
-//! What changed from one state to the next.
+//! The changes from one state to the next.
 
 use super::NamedValues;
 use crate::model::StateValue;
 use crate::source::SourceMap;
 use std::collections::HashMap;
 
-/// The values around a step.
+/// The values before and after a step.
 #[derive(Clone, Copy)]
 pub(super) struct StepValues<'v> {
-    /// In the state before it; none at the start.
+    /// The values of the state before the step. Empty at the initial state.
     pub before: &'v NamedValues,
-    /// In the state behind it; none where it fails before it has one.
+    /// The values of the state after the step. Empty if the step fails.
     pub after: &'v NamedValues,
 }
 
-/// A variable or a part of one, called by its way from the variable on (`c[node_2].st`). Where processes come and
-/// go a variable may have no value before, or none after.
+/// A change of a variable or a part of one. Variables of dynamic processes may have no value before or after.
 pub(super) struct ValueChange<'v> {
-    /// How it is called.
+    /// The path of the part (`c[node_2].st`).
     pub name: String,
-    /// Its value before.
+    /// The value before.
     pub old: Option<&'v StateValue>,
-    /// Its value after.
+    /// The value after.
     pub new: Option<&'v StateValue>,
 }
 
-/// What changed, as small parts as are told by themselves.
+/// Returns the changes, in the smallest parts that are reported separately.
 pub(super) fn changes<'v>(before: &'v NamedValues, after: &'v NamedValues) -> Vec<ValueChange<'v>> {
-    // Nearly always all of them stand where they stood.
+    // Usually all names are at the same positions.
     let same = before.iter().zip(after).take_while(|(old, new)| old.0 == new.0).count();
     let ((before, gone), (after, come)) = (before.split_at(same), after.split_at(same));
     let mut found = Vec::new();
@@ -46,7 +45,7 @@ pub(super) fn changes<'v>(before: &'v NamedValues, after: &'v NamedValues) -> Ve
     found
 }
 
-/// Adds what is another in `new` than in `old`.
+/// Appends the parts in which `new` differs from `old`.
 fn compare<'v>(
     name: &str,
     old: &'v StateValue,
@@ -70,8 +69,7 @@ fn compare<'v>(
     }
 }
 
-/// Variables with their values. Of one name there may be several, in blocks of their own: each has
-/// its number.
+/// Numbers variables of the same name, which belong to different blocks.
 fn numbered_names<'v>(values: &'v NamedValues) -> Vec<((&'v str, u32), &'v StateValue)> {
     let mut met: HashMap<&'v str, u32> = HashMap::new();
     let tell = |(name, value): &'v (String, StateValue)| {
@@ -82,12 +80,12 @@ fn numbered_names<'v>(values: &'v NamedValues) -> Vec<((&'v str, u32), &'v State
     values.iter().map(tell).collect()
 }
 
-/// What changed, in lines.
+/// Formats changes as lines.
 pub fn print_changes(before: &NamedValues, after: &NamedValues) -> Vec<String> {
     changes(before, after).iter().flat_map(lines).collect()
 }
 
-/// A state in lines. Where the numbers of a model count things, what is not there is not told.
+/// Formats a state as lines. In a model whose values are counts, zeros are left out.
 pub fn print_state(sources: &SourceMap, values: &NamedValues) -> Vec<String> {
     let told = values.iter().filter_map(|(name, value)| match sources.are_counts() {
         true => value.nonzero_part().map(|value| format!("{name} = {value}")),
@@ -96,7 +94,7 @@ pub fn print_state(sources: &SourceMap, values: &NamedValues) -> Vec<String> {
     told.collect()
 }
 
-/// One in lines.
+/// Formats a change as lines.
 pub(super) fn lines(change: &ValueChange<'_>) -> Vec<String> {
     let ValueChange { name, old, new } = change;
     match (old, new) {
@@ -112,7 +110,7 @@ pub(super) fn lines(change: &ValueChange<'_>) -> Vec<String> {
     }
 }
 
-/// Those of some elements that are not among others, each as often as it is there more often.
+/// Returns the multiset difference of two lists of elements.
 fn without<'v>(some: &'v [StateValue], others: &[StateValue]) -> Vec<&'v StateValue> {
     let mut others: Vec<&StateValue> = others.iter().collect();
     let mut left = Vec::new();

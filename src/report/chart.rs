@@ -1,7 +1,7 @@
 //! A counterexample as a message sequence chart: a column for each process, an arrow for each message.
 //!
-//! Who sends what to whom is seen in the states: what comes into a channel was sent by the process that takes the step, and
-//! what leaves it goes to the one that takes that step. Without buffer both sides take one step.
+//! Senders and receivers are inferred from states. A process whose step adds a message to a channel sent it. A process
+//! whose step removes a message received it. In a rendezvous both processes take one step.
 
 use super::NamedValues;
 use super::changes::StepValues;
@@ -10,40 +10,40 @@ use crate::escape;
 use crate::model::{StateValue, StepDescription, StepOutcome};
 use std::collections::HashMap;
 
-/// Columns are as wide as what stands in them, within these bounds.
+/// The bounds of a column's width. Within these bounds a column is as wide as its text.
 const NARROW: usize = 12;
 const WIDE: usize = 36;
 
-/// Where there is no room for that, the widest columns are made narrower, down to this.
+/// The smallest width to which the widest columns are reduced if the chart is too wide.
 const NARROWEST: usize = 8;
 
-/// Between columns.
+/// The space between columns.
 const GAP: usize = 2;
 
-/// In front of the first column stands the number of the step.
+/// The width of the step number before the first column.
 const NUMBER: usize = 7;
 
-/// A chart, step by step.
+/// A message sequence chart.
 #[derive(Default)]
 pub(super) struct SequenceChart {
-    /// The processes, by their columns.
+    /// The names of the processes, by column.
     pub(super) columns: Vec<String>,
     pub(super) rows: Vec<ChartRow>,
-    /// Who sent the messages that wait in a channel, each with the number of the step.
+    /// For each channel, the senders of its messages: the column and the number of the step.
     waiting: HashMap<String, Vec<(usize, u64)>>,
 }
 
 /// A step.
 pub(super) struct ChartRow {
     pub number: u64,
-    /// The columns of those who take part, each with what it does, one after the other.
+    /// The columns of the processes that take part, each with its actions in order.
     pub actions: Vec<(usize, Vec<String>)>,
-    /// From where the message comes that is received in the first of these, and which step sent it.
+    /// The column that sent the message received by the first of these, and the number of the sending step.
     pub from: Option<(usize, u64)>,
 }
 
 impl SequenceChart {
-    /// The next step, with the values before and after it.
+    /// Adds the next step, with the values before and after it.
     pub fn add(
         &mut self,
         number: u64,
@@ -61,7 +61,7 @@ impl SequenceChart {
         if actions.is_empty() {
             return;
         }
-        // Several actions of one process are a sequence; of two, both sides of a rendezvous.
+        // Several actions of one process are a sequence. Actions of two processes are the sides of a rendezvous.
         let meets = actions.len() == 2 && actions[0].0 != actions[1].0;
         if meets && send[0] {
             actions.swap(0, 1);
@@ -87,7 +87,7 @@ impl SequenceChart {
         })
     }
 
-    /// Notes what a process sends, and finds from whom it is that it receives.
+    /// Records the messages that a process sends, and returns the sender of a message that it receives.
     fn messages(
         &mut self,
         column: usize,
@@ -113,7 +113,7 @@ impl SequenceChart {
         from
     }
 
-    /// The chart, with the last `last` steps of it, in so many characters if that can be.
+    /// Formats the chart, or its last `last` steps, in lines of `width` characters if possible.
     pub fn text(&self, last: Option<u64>, width: usize) -> String {
         if self.columns.is_empty() {
             return "       no process takes part: this model has none\n".to_owned();
@@ -146,7 +146,7 @@ impl SequenceChart {
         out
     }
 
-    /// The columns for these rows.
+    /// Computes the columns for these rows.
     fn grid(&self, rows: &[&ChartRow], width: usize) -> ChartColumns {
         let natural = self.columns.iter().enumerate().map(|(column, name)| {
             let widths = rows.iter().flat_map(|row| {
@@ -180,7 +180,7 @@ impl SequenceChart {
         out
     }
 
-    /// What stands in each column in a line of a row.
+    /// Returns the text of each column in one line of a row.
     fn texts(&self, lines: &[(usize, Vec<String>)], number: usize) -> Vec<String> {
         let mut texts = vec!["|".to_owned(); self.columns.len()];
         for (column, lines) in lines {
@@ -202,7 +202,7 @@ impl SequenceChart {
         let Some((from, sent)) = row.from.filter(|it| it.0 != to) else {
             return line(&number, starts, &texts);
         };
-        // The arrow lies over whoever is between.
+        // The arrow crosses the columns between the processes.
         let label = row.label();
         let between = starts[from.max(to)] - starts[from.min(to)];
         match from < to {
@@ -221,7 +221,7 @@ impl SequenceChart {
     }
 }
 
-/// Where columns are.
+/// The positions of columns.
 struct ChartColumns {
     starts: Vec<usize>,
     widths: Vec<usize>,
@@ -237,14 +237,14 @@ impl ChartColumns {
         ChartColumns { starts: starts.collect(), widths }
     }
 
-    /// Behind the last column.
+    /// Returns the position after the last column.
     fn end(&self) -> usize {
         self.starts.iter().zip(&self.widths).map(|(start, width)| start + width).max().unwrap_or(0)
     }
 }
 
 impl ChartRow {
-    /// What stands in the arrow: the number of the step that sent, if it is another one.
+    /// Returns the label of the arrow: the number of the sending step, unless that is this step.
     fn label(&self) -> String {
         match self.from {
             Some((_, sent)) if sent != self.number => format!("({sent})"),
@@ -252,7 +252,7 @@ impl ChartRow {
         }
     }
 
-    /// What an arrow that begins or ends behind the text in a column takes of it.
+    /// Returns the characters of a column's text that an arrow occupies.
     fn arrow(&self, column: usize) -> usize {
         let to = self.actions[0].0;
         match self.from.map(|it| it.0) {
@@ -262,17 +262,17 @@ impl ChartRow {
         }
     }
 
-    /// How long a line may be in a column.
+    /// Returns the maximum length of a line in a column.
     fn room(&self, column: usize, grid: &ChartColumns) -> usize {
         grid.widths[column].saturating_sub(self.arrow(column)).max(NARROWEST / 2)
     }
 }
 
-/// What a process does in one step, one after the other, in lines of so many characters.
+/// Formats the actions of a process in one step as lines of at most `width` characters.
 fn sequence(actions: &[String], width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (number, action) in actions.iter().enumerate() {
-        // Behind all but the last there is to be room for what keeps them apart.
+        // All actions except the last need space for a separator.
         let around = if number + 1 == actions.len() { 2 } else { 3 };
         match lines.last_mut() {
             Some(line) if line.chars().count() + action.chars().count() + around <= width => {
@@ -287,7 +287,7 @@ fn sequence(actions: &[String], width: usize) -> Vec<String> {
     lines.iter().flat_map(|it| break_lines(it, width)).collect()
 }
 
-/// A text in lines of so many characters, broken between words where that can be, else behind whatever is no letter, else
+/// Breaks a text into lines of at most `width` characters: between words if possible, else after punctuation, else
 /// anywhere.
 pub(super) fn break_lines(text: &str, width: usize) -> Vec<String> {
     let (mut rest, mut lines): (Vec<char>, _) = (escape::line(text).chars().collect(), Vec::new());
@@ -307,7 +307,7 @@ pub(super) fn break_lines(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// What lies between the ends of an arrow, with a label in it.
+/// Returns the line between the ends of an arrow, with a label in it.
 fn shaft(between: usize, used: usize, label: &str) -> String {
     let room = between.saturating_sub(used + 2);
     let label = if label.chars().count() > room { "" } else { label };
@@ -315,7 +315,7 @@ fn shaft(between: usize, used: usize, label: &str) -> String {
     format!("{}{label}{}", "-".repeat(dashes / 2), "-".repeat(dashes - dashes / 2))
 }
 
-/// Texts that begin at some columns, or behind the one before if that is longer.
+/// Places texts at their columns. A text that is too long moves the next one to the right.
 fn line(number: &str, starts: &[usize], texts: &[String]) -> String {
     let mut out = number.to_owned();
     for (start, text) in starts.iter().zip(texts).filter(|(_, text)| !text.is_empty()) {

@@ -1,12 +1,12 @@
-//! What a search of a net found, in the lines of the Model Checking Contest (<https://mcc.lip6.fr>).
+//! The results of a search of a Petri net in the format of the Model Checking Contest (<https://mcc.lip6.fr>).
 
 use super::answers::answers;
 use super::{Report, StateSpaceAnswer, StateSpaceResult};
 
-/// How answers were found, in the contest's words.
+/// The techniques, in the contest's terms.
 const TECHNIQUES: &str = "TECHNIQUES EXPLICIT STATE_COMPRESSION";
 
-/// The lines of the Model Checking Contest: one for each question.
+/// Returns the lines of the contest, one for each question.
 pub fn contest_lines(report: &Report) -> String {
     let all = answers(report);
     let all = all.iter().map(|it| contest_line(&it.name, it.holds.map(truth)));
@@ -21,7 +21,7 @@ pub fn contest_lines(report: &Report) -> String {
     all.chain(further).collect()
 }
 
-/// The contest's line for a question with this answer, if there is one.
+/// Returns the contest's line for a question with this answer, if there is one.
 pub fn contest_line(name: &str, says: Option<String>) -> String {
     match says {
         Some(says) => format!("FORMULA {name} {says} {TECHNIQUES}\n"),
@@ -29,13 +29,13 @@ pub fn contest_line(name: &str, says: Option<String>) -> String {
     }
 }
 
-/// The contest's word for it.
+/// Returns the contest's word for a truth value.
 pub fn truth(holds: bool) -> String {
     if holds { "TRUE".to_owned() } else { "FALSE".to_owned() }
 }
 
-/// What a whole search of a net found, as the contest has it: the most tokens in a place and in a marking beside the counts;
-/// nothing of these where the search did not come to its end.
+/// Returns the contest's lines for a state space: its counts, and the maximum number of tokens in a place and in a
+/// marking. Without a complete search these are unknown.
 pub fn contest_space(report: &Report, most: Option<(i64, i64)>) -> String {
     let Some((in_place, in_marking)) = most else {
         return "STATE_SPACE CANNOT_COMPUTE\n".to_owned();

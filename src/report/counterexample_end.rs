@@ -1,4 +1,4 @@
-//! What is wrong at the end of a counterexample.
+//! The violation at the end of a counterexample.
 
 use super::ViolationReport;
 use super::final_state::FinalStateView;
@@ -11,18 +11,18 @@ use crate::source::{SourceLocation, SourceMap};
 
 /// The end of a counterexample.
 pub struct CounterexampleEnd {
-    /// What is violated there.
+    /// The violation at the end.
     pub violation: ViolationReport,
-    /// What the counterexample was looked for to: the same, or what that comes to in another process of those that are alike.
+    /// The violation for which the counterexample was searched. It is the same, or that of a symmetric process.
     pub stands_for: Violation,
-    /// The steps of the counterexample, a faulty one included.
+    /// The number of steps of the counterexample, a failing one included.
     pub depth: u64,
-    /// What it looks like there.
+    /// The state at the end.
     scene: FinalStateView,
 }
 
 impl CounterexampleEnd {
-    /// That of a way to a violation.
+    /// Returns the end of a counterexample to a violation.
     pub fn of(
         violation: &ViolationReport,
         way: &Counterexample,
@@ -48,7 +48,7 @@ impl CounterexampleEnd {
         CounterexampleEnd { violation, stands_for, depth: way.depth() as u64, scene }
     }
 
-    /// Does something with the course of the steps of the counterexample.
+    /// Passes the steps of the counterexample to a function.
     pub(super) fn with_steps<T>(
         &self,
         way: &Counterexample,
@@ -58,14 +58,14 @@ impl CounterexampleEnd {
         and_then(&StepSequence { last: self.depth, loop_start: None, visit_all: each })
     }
 
-    /// What is violated, and after how many steps, in a line.
+    /// Returns a line with the violation and the number of steps.
     pub fn title(&self) -> String {
         let ViolationReport { kind, name, shortest, .. } = &self.violation;
         let perhaps = if *shortest { "" } else { "; there may be a shorter one" };
         format!("{kind}: {name}, {}{perhaps}", count(self.depth, "step"))
     }
 
-    /// What is wrong at its last step, in lines: what is violated, and with which values.
+    /// Returns lines about the last step: the violation and the values that it depends on.
     #[cfg(feature = "cli")]
     pub(super) fn violation_lines(&self) -> Vec<String> {
         let says = end(&self.violation);
@@ -74,7 +74,7 @@ impl CounterexampleEnd {
         std::iter::once(says).chain(self.scene.with()).collect()
     }
 
-    /// In rows: after how many steps, with which values, and where the processes are.
+    /// Formats rows: the number of steps, the values, and the locations of the processes.
     pub fn rows(&self) -> String {
         let perhaps =
             if self.violation.shortest { " (shortest)" } else { "; there may be a shorter one" };
@@ -82,14 +82,14 @@ impl CounterexampleEnd {
         row("after", &format!("{depth}{perhaps}{all}")) + &self.scene.rows()
     }
 
-    /// As JSON: the members `operands`, `ends_at` and `disabled_rules` of a counterexample.
+    /// Returns the members `operands`, `ends_at` and `disabled` of a counterexample as JSON.
     pub fn members(&self) -> [serde_json::Value; 3] {
         let [operands, ends_at] = self.scene.members();
         [operands, ends_at, self.scene.disabled()]
     }
 }
 
-/// What is wrong at the end of a counterexample; nothing where its last step says it.
+/// Describes the violation at the end of a counterexample. `None` if the last step describes it.
 pub(super) fn end(violation: &ViolationReport) -> Option<String> {
     let ViolationReport { kind, name, check, .. } = violation;
     let place = violation.place.as_ref().map_or("the model".to_owned(), SourceLocation::to_string);

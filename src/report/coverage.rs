@@ -1,4 +1,4 @@
-//! How often the actions of a model were taken, and which never were.
+//! Coverage: the number of executions of each action, and the actions that were never executed.
 
 use super::values::with_place;
 use super::{Report, count};
@@ -7,29 +7,29 @@ use crate::model::{ActionInfo, Violation, is_action_hidden, original_action_coun
 use crate::source::SourceLocation;
 use serde_json::{Value, json};
 
-/// An action and how often it was taken.
+/// An action and the number of its executions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActionCoverage {
-    /// What the user calls it.
+    /// The name in the model.
     pub name: String,
-    /// Where it stands.
+    /// The position in the source.
     pub place: Option<SourceLocation>,
-    /// How often it was taken.
+    /// The number of executions.
     pub taken: u64,
-    /// Whether it ended in an error, which is no step that was taken.
+    /// Whether the action ended in an error. Such an execution is not counted.
     pub failed: bool,
-    /// Whether a reduction has removed it, or made it one with others: then it is not known whether it could be taken.
+    /// Whether a reduction removed the action or merged it with others. Its coverage is then unknown.
     pub left_out: bool,
 }
 
 impl ActionCoverage {
-    /// Whether nothing came of it at all, as far as that is known.
+    /// Returns whether the action was never executed, as far as that is known.
     pub fn is_never_taken(&self) -> bool {
         self.taken == 0 && !self.failed && !self.left_out
     }
 }
 
-/// How often each action of the model as written was taken; nothing if that was not counted.
+/// Returns the coverage of the unreduced model. `None` if executions were not counted.
 pub fn coverage(report: &Report) -> Option<Vec<ActionCoverage>> {
     let actions = report.model.description().actions();
     if actions.is_empty() || !report.limits.coverage {
@@ -51,21 +51,23 @@ pub fn coverage(report: &Report) -> Option<Vec<ActionCoverage>> {
     Some(covered.collect())
 }
 
-/// Whether what was never taken might be in states that were left out.
+/// Returns whether actions without executions may have executions in states that reductions pruned.
 fn leaves_states_out(report: &Report) -> bool {
     report.reductions.iter().any(|it| !it.keeps_all_actions)
 }
 
-/// Whether the search came to its end, so that what was not taken by then never is.
+/// Returns whether the search is complete, so that actions without executions are unreachable.
 pub(super) fn is_whole(report: &Report) -> bool {
     report.limits.visited_all(report.model, report.outcome)
 }
 
-/// No more actions are named in text, nor longer names: a list would scroll the verdict away. JSON has all of them.
+/// The maximum number of actions that are named in text, and the maximum length of a name. A longer list would scroll
+/// the verdict away. JSON has all of them.
 const NAMED: usize = 5;
 const NAME_MAX: usize = 60;
 
-/// Which actions were never taken by a search that came to its end, in a line; nothing if all were, or that is not known.
+/// Returns a line with the actions that were never executed in a complete search. `None` if there are none, or if that
+/// is not known.
 pub(super) fn never_taken(report: &Report) -> Option<String> {
     let covered = coverage(report).filter(|_| is_whole(report))?;
     let never: Vec<&ActionCoverage> = covered.iter().filter(|it| it.is_never_taken()).collect();
@@ -87,7 +89,7 @@ pub(super) fn never_taken(report: &Report) -> Option<String> {
     Some(format!("{} of {all}{reduced}: {told}{rest}", never.len()))
 }
 
-/// As much of a name as is shown.
+/// Truncates a name.
 fn cut(name: &str) -> String {
     match name.char_indices().nth(NAME_MAX) {
         None => name.to_owned(),
@@ -95,7 +97,7 @@ fn cut(name: &str) -> String {
     }
 }
 
-/// The same as JSON.
+/// Returns the coverage as JSON.
 pub(super) fn as_json(report: &Report) -> Value {
     let Some(covered) = coverage(report) else { return Value::Null };
     let action = |it: &ActionCoverage| {

@@ -1,4 +1,4 @@
-//! What the processes do in the loop of a run: who moves, who could and never does, and what the others wait for.
+//! The processes in the cycle of a lasso: those that move, those that could move and never do, and those that wait.
 
 use super::final_state::ProcessStatus;
 use super::table::row;
@@ -7,35 +7,35 @@ use crate::source::SourceMap;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// In so many states of a loop it is looked who could move.
+/// The maximum number of states of a cycle that are examined.
 const STATES_MAX: usize = 1000;
 
-/// So many locations of a process that moves are named.
+/// The maximum number of locations that are named for a moving process.
 const LOCATIONS_MAX: usize = 4;
 
-/// No more processes are shown.
+/// The maximum number of processes that are shown.
 const SHOWN_MAX: usize = 20;
 
-/// The loop of a run.
+/// The cycle of a lasso.
 pub struct RunCycle {
-    /// The number of the step behind which it begins.
+    /// The number of the step after which the cycle begins.
     pub(super) back: usize,
-    /// Where each process is there, and what it does from there on.
+    /// The location of each process at the start of the cycle, and its role in the cycle.
     processes: Vec<(ProcessStatus, CycleRole)>,
 }
 
-/// What a process does in a loop.
+/// The role of a process in a cycle.
 enum CycleRole {
-    /// It moves, and comes to these locations.
+    /// It moves through these locations.
     Moves(Vec<String>),
-    /// It does not move, though in some state of the loop it could.
+    /// It does not move, but could move in some state of the cycle.
     CouldMove,
     /// It cannot move.
     Waits,
 }
 
 impl CycleRole {
-    /// As JSON calls it.
+    /// Returns the name in JSON.
     fn name(&self) -> &'static str {
         match self {
             CycleRole::Moves(_) => "moves",
@@ -46,7 +46,7 @@ impl CycleRole {
 }
 
 impl RunCycle {
-    /// That of a run with these steps, whose last one leads to where it was behind the one of number `back`.
+    /// Examines the cycle of a run. The last of its steps leads back to the state after the step of number `back`.
     pub(super) fn of(
         model: &dyn SystemDescription,
         steps: &[StepDescription],
@@ -67,14 +67,14 @@ impl RunCycle {
                 it if able.contains(it) => CycleRole::CouldMove,
                 _ => CycleRole::Waits,
             };
-            // What is read may have other values in other states of the loop.
+            // The operands may have other values in other states of the cycle.
             let standing = if states.len() > 1 { without_values(standing) } else { standing };
             (ProcessStatus::new(standing, matches!(does, CycleRole::Waits), sources), does)
         });
         RunCycle { back, processes: processes.collect() }
     }
 
-    /// In rows.
+    /// Formats the roles as rows.
     pub(super) fn rows(&self) -> String {
         let mut out = String::new();
         let names = self.processes.iter().map(|(at, _)| at.process.chars().count());
@@ -98,7 +98,7 @@ impl RunCycle {
         out
     }
 
-    /// As JSON: where each process is where the loop begins, and what it does in it.
+    /// Returns the location of each process at the start of the cycle, and its role, as JSON.
     pub(super) fn json(&self) -> Value {
         let told = self.processes.iter().map(|(at, does)| {
             let mut told = at.json();
@@ -109,13 +109,13 @@ impl RunCycle {
     }
 }
 
-/// Who takes some steps.
+/// Returns the processes that take these steps.
 fn takers(steps: &[StepDescription]) -> BTreeSet<String> {
     let all = steps.iter().flat_map(|step| step.actors.iter().flatten());
     all.map(|actor| actor.process.clone()).collect()
 }
 
-/// Where a process is in some states, in the order in which it comes there.
+/// Returns the locations of a process in these states, in order of appearance.
 fn locations(model: &dyn SystemDescription, states: &[&[u8]], process: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for state in states {

@@ -1,19 +1,19 @@
-//! Why no rule can be applied in a deadlock: what each waits for, and what is there instead.
+//! The rules that are disabled in a deadlock: the conditions that each waits for, and the current values.
 
 use super::table::row;
 use super::values::{pairs, print_values, with_place};
 use crate::model::{DisabledRuleInstance, StateValue, UnmetCondition};
 use crate::source::{SourceLocation, SourceMap};
 
-/// No more rules are shown, nor instances of one that lack the same, nor values of these.
+/// The maximum number of rules, of instances of a rule with the same unmet conditions, and of their values.
 const RULES_MAX: usize = 12;
 const INSTANCES_MAX: usize = 4;
 const VALUES_MAX: usize = 6;
 
-/// A longer condition is cut.
+/// The maximum length of a condition in text.
 const CONDITION_MAX: usize = 50;
 
-/// An instance of a rule.
+/// A disabled instance of a rule.
 pub(super) struct DisabledRuleReport {
     name: String,
     parameters: Vec<(String, StateValue)>,
@@ -21,7 +21,7 @@ pub(super) struct DisabledRuleReport {
     lacks: Vec<FalseConjunct>,
 }
 
-/// A part of its guard that does not hold.
+/// A false conjunct of its guard.
 struct FalseConjunct {
     what: String,
     operands: Vec<(String, StateValue)>,
@@ -38,14 +38,14 @@ impl DisabledRuleReport {
         DisabledRuleReport { name, parameters, place: sources.place(span), lacks }
     }
 
-    /// Whether the other is an instance of the same rule that lacks the same.
+    /// Returns whether the other is an instance of the same rule with the same unmet conditions.
     fn is_like(&self, other: &DisabledRuleReport) -> bool {
         let what =
             |it: &DisabledRuleReport| it.lacks.iter().map(|it| it.what.clone()).collect::<Vec<_>>();
         self.name == other.name && self.place == other.place && what(self) == what(other)
     }
 
-    /// As JSON.
+    /// Returns the instance as JSON.
     pub(super) fn json(&self) -> serde_json::Value {
         let lacks = self.lacks.iter().map(|FalseConjunct { what, operands }| {
             serde_json::json!({ "what": what, "operands": pairs(operands) })
@@ -58,7 +58,7 @@ impl DisabledRuleReport {
     }
 }
 
-/// In rows: what each rule waits for, the instances that wait for the same together.
+/// Formats rows with the conditions of each rule. Instances with the same unmet conditions are grouped.
 pub(super) fn rows(rules: &[DisabledRuleReport]) -> String {
     let mut groups: Vec<Vec<&DisabledRuleReport>> = Vec::new();
     for rule in rules {
@@ -77,7 +77,7 @@ pub(super) fn rows(rules: &[DisabledRuleReport]) -> String {
     out
 }
 
-/// Instances of a rule that wait for the same, in words.
+/// Describes instances of a rule with the same unmet conditions.
 fn describe_group(group: &[&DisabledRuleReport]) -> String {
     let name = format!("{}{}", group[0].name, instances(group));
     let waits: Vec<String> = (0..group[0].lacks.len()).map(|at| waiting(group, at)).collect();
@@ -87,7 +87,7 @@ fn describe_group(group: &[&DisabledRuleReport]) -> String {
     }
 }
 
-/// The parameters of instances: `(n: Node_1, Node_2)`, `(n: Node_1, m: Node_2; n: Node_2, m: Node_1)`.
+/// Formats the parameters of instances: `(n: Node_1, Node_2)`, `(n: Node_1, m: Node_2; n: Node_2, m: Node_1)`.
 fn instances(group: &[&DisabledRuleReport]) -> String {
     let one = match &group[0].parameters[..] {
         [] => return String::new(),
@@ -112,7 +112,7 @@ fn instances(group: &[&DisabledRuleReport]) -> String {
     }
 }
 
-/// What the instances wait for in one part of their guards, with what is read there instead.
+/// Formats one unmet condition of the instances, with the current values.
 fn waiting(group: &[&DisabledRuleReport], at: usize) -> String {
     let mut values: Vec<(String, StateValue)> = Vec::new();
     for (name, value) in

@@ -1,4 +1,4 @@
-//! What it looks like in the state where something is violated.
+//! The state in which a property is violated.
 
 use super::disabled::{self, DisabledRuleReport};
 use super::table::row;
@@ -6,37 +6,37 @@ use super::values::{pairs, print_values, with_place};
 use crate::model::{DisabledRuleInstance, OutgoingAction, ProcessLocation, StateValue};
 use crate::source::{SourceLocation, SourceMap};
 
-/// No more processes are shown where they are.
+/// The maximum number of processes whose locations are shown.
 const SHOWN_MAX: usize = 20;
 
-/// A state where something is violated.
+/// A state in which a property is violated.
 pub struct FinalStateView {
-    /// What decided that something does not hold: what it reads, with the names of that.
+    /// The variables that the property reads, with their values.
     operands: Vec<(String, StateValue)>,
-    /// Where the processes are.
+    /// The locations of the processes.
     standing: Vec<ProcessStatus>,
-    /// In a deadlock, the rules that no process takes.
+    /// In a deadlock, the disabled rules that belong to no process.
     disabled: Vec<DisabledRuleReport>,
 }
 
-/// Where a process is.
+/// The location of a process.
 pub(super) struct ProcessStatus {
     pub(super) process: String,
     location: String,
-    /// Where that stands.
+    /// The position of the location in the source.
     place: Option<SourceLocation>,
-    /// What it waits for, where it does.
+    /// The conditions that the process waits for, if it waits.
     waits_for: Option<Vec<WaitCondition>>,
 }
 
-/// What a process waits for.
+/// A condition that a process waits for.
 #[derive(PartialEq)]
 struct WaitCondition {
-    /// What is to hold; the action's name if that says as much.
+    /// The condition, or the action's name if that is equivalent.
     what: String,
-    /// The action's name, where it says more.
+    /// The action's name, if it adds information.
     action: Option<String>,
-    /// What decides it: what it reads, as it is.
+    /// The variables that the condition reads, with their values.
     operands: Vec<(String, StateValue)>,
 }
 
@@ -52,7 +52,7 @@ impl WaitCondition {
         }
     }
 
-    /// In words.
+    /// Formats the condition as text.
     fn text(&self) -> String {
         let values = Some(print_values(&self.operands)).filter(|it| !it.is_empty());
         let more: Vec<String> = self.action.iter().cloned().chain(values).collect();
@@ -62,7 +62,7 @@ impl WaitCondition {
         }
     }
 
-    /// As JSON.
+    /// Returns the condition as JSON.
     fn json(&self) -> serde_json::Value {
         let WaitCondition { what, action, operands } = self;
         serde_json::json!({ "what": what, "action": action, "operands": pairs(operands) })
@@ -83,10 +83,10 @@ impl ProcessStatus {
         ProcessStatus { process, location, place, waits_for: waits.then_some(ways) }
     }
 
-    /// In words, behind the process's name in so many characters.
+    /// Formats the location as text. The process's name is padded to `width` characters.
     pub(super) fn text(&self, width: usize) -> String {
         let mut told = format!("{:<width$}  {}", self.process, self.location);
-        // A location that has no name is called by its line.
+        // An unnamed location is named by its line.
         let is_called_by_it = |place: &SourceLocation| {
             self.location.starts_with("line ") || self.location.starts_with(&place.line())
         };
@@ -104,7 +104,7 @@ impl ProcessStatus {
         told
     }
 
-    /// As JSON.
+    /// Returns the location as JSON.
     pub(super) fn json(&self) -> serde_json::Value {
         let ProcessStatus { process, location, place, waits_for } = self;
         let waits_for = waits_for.as_ref();
@@ -118,7 +118,8 @@ impl ProcessStatus {
 }
 
 impl FinalStateView {
-    /// With what decided, and where the processes are, or what they wait for there.
+    /// Creates the view from the operands of the property and the locations of the processes. `waits` says whether
+    /// these wait.
     pub fn new(
         operands: Vec<(String, StateValue)>,
         standing: Vec<ProcessLocation>,
@@ -129,7 +130,7 @@ impl FinalStateView {
         FinalStateView { operands, standing: standing.collect(), disabled: Vec::new() }
     }
 
-    /// The same, where these rules cannot be applied.
+    /// Adds the disabled rules.
     pub(super) fn with_disabled(
         self,
         all: Vec<DisabledRuleInstance>,
@@ -139,14 +140,14 @@ impl FinalStateView {
         FinalStateView { disabled, ..self }
     }
 
-    /// With which values, if any decided.
+    /// Formats the operands, if there are any.
     #[cfg(feature = "cli")]
     pub(super) fn with(&self) -> Option<String> {
         let values = print_values(&self.operands);
         (!values.is_empty()).then(|| format!("with {values}"))
     }
 
-    /// In rows: with which values, and where the processes are.
+    /// Formats rows: the operands and the locations of the processes.
     pub(super) fn rows(&self) -> String {
         let mut out = String::new();
         if !self.operands.is_empty() {
@@ -163,12 +164,12 @@ impl FinalStateView {
         out + &disabled::rows(&self.disabled)
     }
 
-    /// As JSON: the members `operands` and `ends_at` of a counterexample.
+    /// Returns the members `operands` and `ends_at` of a counterexample as JSON.
     pub(super) fn members(&self) -> [serde_json::Value; 2] {
         [pairs(&self.operands), self.standing.iter().map(ProcessStatus::json).collect()]
     }
 
-    /// As JSON: the rules that cannot be applied, the member `disabled` of a counterexample.
+    /// Returns the member `disabled` of a counterexample as JSON: the disabled rules.
     pub(super) fn disabled(&self) -> serde_json::Value {
         self.disabled.iter().map(DisabledRuleReport::json).collect()
     }

@@ -1,50 +1,50 @@
-//! Where a list repeats itself, so that what is repeated need be shown only once.
+//! Folding of a list: repetitions are found, so that a repeated part is shown only once.
 
-/// The most elements of what is repeated.
+/// The maximum length of a repeated part.
 const PERIOD_MAX: usize = 12;
 
-/// What is there less often is shown each time.
+/// The minimum number of repetitions. Fewer are shown in full.
 const REPETITIONS_MIN: usize = 3;
 
-/// Where fewer would be left out, all are shown: with what they change they take half a screen of 24 lines at most, and
-/// short counterexamples are best read as they are.
+/// The minimum number of elements that a fold leaves out. Fewer elements with their changes take at most half a screen
+/// of 24 lines, and short counterexamples are easier to read in full.
 const LEFT_OUT_MIN: usize = 6;
 
-/// A stretch of a list in which some elements come again and again.
+/// A part of a list that consists of repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ListFold {
-    /// The first of them.
+    /// The index of its first element.
     pub at: usize,
-    /// How many they are.
+    /// The length of the repeated part.
     pub period: usize,
-    /// How often they are there.
+    /// The number of repetitions.
     pub times: usize,
 }
 
 impl ListFold {
-    /// The elements that are shown.
+    /// Returns the elements that are shown.
     pub fn shown(self) -> std::ops::Range<usize> {
         self.at..self.at + self.period
     }
 
-    /// Those that are not: they are as those shown, round after round.
+    /// Returns the elements that are left out. They repeat the shown ones.
     pub fn left_out(self) -> std::ops::Range<usize> {
         self.at + self.period..self.at + self.period * self.times
     }
 }
 
-/// How often so many elements have to be there, to be shown once.
+/// Returns the minimum number of repetitions of a part of this length.
 fn times_min(period: usize) -> usize {
     REPETITIONS_MIN.max(LEFT_OUT_MIN.div_ceil(period) + 1)
 }
 
-/// The stretches by which a list takes the fewest lines, if each element takes one and what is left out of a
-/// stretch another; from the first on, and none in another.
+/// Returns the disjoint folds that minimise the number of lines, in order. An element takes one line, and a fold takes
+/// one more line for the elements that it leaves out.
 pub(super) fn folds<T: PartialEq>(list: &[T]) -> Vec<ListFold> {
-    // From the end on: how many lines the rest takes at least, and the stretch that it then begins with.
+    // From the end: the minimum number of lines of the rest, and the fold that it begins with.
     let mut lines = vec![0; list.len() + 1];
     let mut first: Vec<Option<ListFold>> = vec![None; list.len()];
-    // How many elements from here on are like those so many further on.
+    // For each period: how many elements from here on equal the elements one period later.
     let mut alike = [0; PERIOD_MAX];
     for at in (0..list.len()).rev() {
         lines[at] = lines[at + 1] + 1;
@@ -52,13 +52,13 @@ pub(super) fn folds<T: PartialEq>(list: &[T]) -> Vec<ListFold> {
             let is_alike = list.get(at + period) == Some(&list[at]);
             *alike = if is_alike { *alike + 1 } else { 0 };
             let most = *alike / period + 1;
-            // What comes next may begin in the last rounds; two repetitions have no more than both their periods in
-            // common (Fine and Wilf 1965).
+            // The next fold may begin within the last repetitions. Two repetitions have no more than the sum of their
+            // periods in common (Fine and Wilf 1965).
             let least = most.saturating_sub(PERIOD_MAX / period + 1).max(times_min(period));
             for times in (least..=most).rev() {
                 let fold = ListFold { at, period, times };
                 let folded = period + 1 + lines[fold.left_out().end];
-                // Of equal ones, that which begins first, is shortest and comes most often.
+                // Ties: the earliest start, then the shortest period, then the most repetitions.
                 if folded < lines[at] || folded == lines[at] && first[at].is_none() {
                     (lines[at], first[at]) = (folded, Some(fold));
                 }
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What stands for a list: its elements, and of stretches how many of the last ones come again how often.
+    /// A line of a folded list: an element, or the number of preceding elements that are repeated and how often.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Line {
         Element(u8),
@@ -123,7 +123,7 @@ mod tests {
     fn what_comes_again_and_again_is_folded() {
         for (list, expected) in [
             ("", ""),
-            // Of these too little would be left out.
+            // These would leave out too few elements.
             ("aaaaaa", "aaaaaa"),
             ("ababab", "ababab"),
             ("abcabc", "abcabc"),
@@ -131,9 +131,9 @@ mod tests {
             ("abababab", "ab(2 again 3)"),
             ("xabababababy", "xab(2 again 4)y"),
             ("abcabcabcab", "abc(3 again 2)ab"),
-            // Twice is not again and again.
+            // Two repetitions are not folded.
             ("abcdefghabcdefgh", "abcdefghabcdefgh"),
-            // What is longer is folded rather than what is within it.
+            // A longer period takes precedence over a shorter one within it.
             ("aaabaaabaaab", "aaab(4 again 2)"),
             ("aaaaaaaabcabcabc", "a(1 again 6)abc(3 again 2)"),
             ("aaaaaaaabbbbbbbb", "a(1 again 7)b(1 again 7)"),
@@ -153,7 +153,7 @@ mod tests {
             let lines = folded(&list);
             prop_assert_eq!(&expanded(&lines), &list);
             prop_assert!(lines.len() <= list.len());
-            // Between what is folded nothing is left that could be.
+            // Nothing between the folds can be folded.
             let is_fold = |some: &[u8], period: usize| {
                 some.iter().zip(&some[period..]).all(|(one, other)| one == other)
             };

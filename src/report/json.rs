@@ -18,7 +18,7 @@ use crate::search::trace::Counterexample;
 use crate::source::SourceMap;
 use serde_json::{Map, Value, json};
 
-/// Whether every run comes to something, as JSON.
+/// Returns the verdict on an `eventually` property.
 pub fn promise_as_json(promise: &EventuallyResult) -> Value {
     let verdict = match (promise.broken, promise.is_open) {
         (Some(_), _) => "violated",
@@ -33,7 +33,7 @@ pub fn promise_as_json(promise: &EventuallyResult) -> Value {
     })
 }
 
-/// The result of a search, with what was warned of.
+/// Returns the result of a search, with the warnings.
 pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
     let Report { model, outcome, seconds, .. } = report;
     let found = report.violations();
@@ -85,7 +85,7 @@ pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
     object
 }
 
-/// Writes the result of a search with the counterexample as its member of that name; null if there is none.
+/// Writes the result of a search, with its counterexample as the member of that name, or null.
 pub fn write_result(
     report: &Report,
     warnings: &[String],
@@ -107,7 +107,7 @@ fn reduction_as_json(told: &ReductionSummary) -> Value {
     json!({ "name": name, "preserves": preserves.to_string(), "did": did, "proviso": proviso })
 }
 
-/// What came of searching for a shorter counterexample.
+/// Returns the result of the search for a shorter counterexample.
 pub fn shortening_as_json(it: ShorteningResult) -> Value {
     json!({ "below": it.below, "states": it.states, "depth": it.depth, "done": it.is_done })
 }
@@ -116,7 +116,7 @@ fn refusal_as_json(refused: &ReductionRefusal) -> Value {
     json!({ "name": refused.name, "why": print_refusal(&refused.reason) })
 }
 
-/// What was looked for, and what not: the fields of a result that say so.
+/// Returns the members of a result for the scope: checked and unchecked properties.
 pub fn scope(scope: &CheckScope) -> [(&'static str, Value); 3] {
     [
         ("checked", json!(scope.checked)),
@@ -125,7 +125,7 @@ pub fn scope(scope: &CheckScope) -> [(&'static str, Value); 3] {
     ]
 }
 
-/// What a model asks for and was not looked for.
+/// Returns the properties of the model that were not checked.
 pub fn unchecked_as_json(all: &[UncheckedSpec]) -> Value {
     let one = |it: &UncheckedSpec| {
         let missed = json!({ "what": it.what, "name": it.name, "flag": it.flag });
@@ -134,7 +134,7 @@ pub fn unchecked_as_json(all: &[UncheckedSpec]) -> Value {
     all.iter().map(one).collect()
 }
 
-/// What a part of the store takes, in bytes.
+/// Returns the bytes of a part of the store.
 fn part(part: &StorePart) -> (String, Value) {
     (part.kind.name().replace([' ', '-'], "_"), json!({ "memory": part.memory, "disk": part.disk }))
 }
@@ -148,7 +148,7 @@ fn rebuilt(rebuilt: RebuildStats) -> Value {
     })
 }
 
-/// Something that is so in some state, as it should.
+/// Returns a witness of a reachability property.
 fn example(CoverWitness { kind, name, states, depth, .. }: &CoverWitness) -> Value {
     json!({ "kind": kind, "name": name, "states": states, "depth": depth })
 }
@@ -159,9 +159,8 @@ fn violation(violation: &ViolationReport) -> Value {
     with_place(told, place.as_ref())
 }
 
-/// Writes a counterexample: the initial state, then each step with what it changed; an object, whose
-/// lines but the first begin with `indent`. Each piece of text is handed on as it is made: the whole
-/// may be more than there is memory for.
+/// Writes a counterexample as an object: the initial state, then each step with its changes. All lines except the
+/// first begin with `indent`. The text is written in pieces, since the whole may exceed the memory.
 pub fn write_trace(
     sources: &SourceMap,
     violation: &ViolationReport,
@@ -194,7 +193,7 @@ pub fn write_trace(
     write(&format!("\n{indent}  ]\n{indent}}}"));
 }
 
-/// A step, the start if it is number 0, and what it changed of the state before.
+/// Returns a step with its changes. Step 0 is the initial state.
 pub(super) fn step(
     sources: &SourceMap,
     number: u64,
@@ -228,14 +227,14 @@ pub(super) fn step(
     object
 }
 
-/// What a step changed, or had changed when it failed.
+/// Returns the changes of a step. The changes of a failing step are those before the failure.
 fn changes_as_json(before: &NamedValues, after: &NamedValues) -> Value {
     let told = |ValueChange { name, old, new }| (name, json!([old.map(value), new.map(value)]));
     let changes = changes(before, after).into_iter().map(told);
     changes.collect::<Map<_, _>>().into()
 }
 
-/// A value in lines of which all but the first begin with `indent`.
+/// Formats a value. All lines except the first begin with `indent`.
 fn indent_lines(value: &Value, indent: &str) -> String {
     format!("{value:#}").replace('\n', &format!("\n{indent}"))
 }

@@ -1,6 +1,6 @@
-//! What came of each property, one by one, as tools of continuous integration want it.
+//! The verdict on each property, as continuous integration tools need it.
 //!
-//! A property has one id, whatever comes of it, so that such a tool can follow it from one run to the next.
+//! A property has the same identifier for every verdict, so that such a tool can follow it from one run to the next.
 
 #[cfg(feature = "cli")]
 use super::CheckScope;
@@ -15,21 +15,21 @@ use crate::source::{SourceLocation, SourceMap};
 #[cfg(feature = "cli")]
 use serde_json::{Value, json};
 
-/// What came of a property.
+/// The verdict on a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PropertyVerdict {
     /// It holds.
     Held,
     /// It is violated.
     Violated,
-    /// The search has not come to its end.
+    /// The search is not complete.
     Open,
     /// It was not checked.
     Unchecked,
 }
 
 impl From<SearchVerdict> for PropertyVerdict {
-    /// The verdict on the property that a search is about.
+    /// Converts the verdict of a search of one property.
     fn from(verdict: SearchVerdict) -> PropertyVerdict {
         match verdict {
             SearchVerdict::Verified => PropertyVerdict::Held,
@@ -40,7 +40,7 @@ impl From<SearchVerdict> for PropertyVerdict {
 }
 
 impl PropertyVerdict {
-    /// As reports call it.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             PropertyVerdict::Held => "verified",
@@ -51,40 +51,40 @@ impl PropertyVerdict {
     }
 }
 
-/// A property, and what came of it.
+/// A property and its verdict.
 #[derive(Clone, Debug)]
 pub struct PropertyJudgement {
-    /// The same in every run: `deadlock`, `assert`, `invariant/low`, `ltl/ends`. Each in a list has its own.
+    /// The identifier, stable over runs and unique in a list: `deadlock`, `assert`, `invariant/low`, `ltl/ends`.
     pub id: String,
-    /// `deadlock`, `assert`, `error`, `invariant`, `ltl`, ...
+    /// The kind: `deadlock`, `assert`, `error`, `invariant`, `ltl`, ...
     pub kind: String,
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// Where it stands, if it stands anywhere.
+    /// The position in the source, if there is one.
     pub place: Option<SourceLocation>,
-    /// What came of it.
+    /// The verdict.
     pub verdict: PropertyVerdict,
-    /// Why it is not known whether it holds, if that is so.
+    /// Why it is not known whether the property holds, if so.
     pub says: String,
-    /// How it is violated.
+    /// The violations.
     pub breaches: Vec<PropertyBreach>,
 }
 
 /// A violation of a property.
 #[derive(Clone, Debug)]
 pub struct PropertyBreach {
-    /// What is violated, where the property is that nothing of its kind is: `assertion failed in P: assert(x < 3)`.
+    /// The violation, if the property forbids a whole kind: `assertion failed in P: assert(x < 3)`.
     pub what: Option<String>,
-    /// When it is violated, in words.
+    /// When the property is violated, in words.
     pub says: String,
-    /// Where that stands, if it stands anywhere.
+    /// The position in the source, if there is one.
     pub place: Option<SourceLocation>,
-    /// Whether the counterexample is to it.
+    /// Whether the counterexample belongs to this violation.
     pub has_trace: bool,
 }
 
 impl PropertyJudgement {
-    /// A property of a kind and a name.
+    /// Creates a judgement of a property by kind and name.
     fn of(
         kind: &str,
         name: &str,
@@ -105,7 +105,7 @@ impl PropertyJudgement {
         }
     }
 
-    /// A property of runs, of a kind and a name.
+    /// Creates the judgement of a temporal property.
     pub fn of_runs(kind: &str, name: &str, came: PropertyVerdict) -> PropertyJudgement {
         let says = if came == PropertyVerdict::Open { NOT_ENDED } else { "" };
         let breach = || PropertyBreach {
@@ -118,7 +118,7 @@ impl PropertyJudgement {
         PropertyJudgement { breaches, ..PropertyJudgement::of(kind, name, None, came, says) }
     }
 
-    /// What the model asks for and was not checked.
+    /// Creates the judgement of a property of the model that was not checked.
     fn of_missed(missed: &UncheckedSpec) -> PropertyJudgement {
         let (kind, name) = missed.property();
         PropertyJudgement::of(
@@ -130,7 +130,7 @@ impl PropertyJudgement {
         )
     }
 
-    /// One of those that are asked of all states and steps.
+    /// Creates the judgement of a general property.
     fn of_general(
         general: &GeneralProperty,
         came: PropertyVerdict,
@@ -143,12 +143,12 @@ impl PropertyJudgement {
         }
     }
 
-    /// What it is called, with its kind.
+    /// Returns the kind and the name.
     pub fn title(&self) -> String {
         format!("{}: {}", self.kind, self.name)
     }
 
-    /// What is violated, with its kind.
+    /// Returns the kind and the violation.
     #[cfg(feature = "cli")]
     pub(super) fn title_of(&self, breach: &PropertyBreach) -> String {
         format!("{}: {}", self.kind, breach.what.as_ref().unwrap_or(&self.name))
@@ -158,30 +158,30 @@ impl PropertyJudgement {
 const NOT_ENDED: &str = "the search has not come to its end";
 const NOT_CHECKED: &str = "it was not checked";
 
-/// All properties.
+/// The verdicts on all properties.
 #[cfg(feature = "cli")]
 pub struct JudgementReport {
     /// The model's name.
     pub model: String,
-    /// Seconds of searching.
+    /// The seconds of searching.
     pub seconds: f64,
-    /// One by one, those that are violated first.
+    /// The verdicts, violated ones first.
     pub all: Vec<PropertyJudgement>,
     /// The whole report as text.
     pub told: String,
     /// The counterexample that is shown.
     pub way: Option<TraceView>,
-    /// Whether what was not checked counts as violated.
+    /// Whether unchecked properties count as violated.
     pub strict: bool,
 }
 
-/// What is asked of all states and steps.
+/// A property of all states and steps of any model.
 struct GeneralProperty {
-    /// As scopes call it.
+    /// The name in scopes.
     word: &'static str,
     /// The kind of its violations.
     kind: &'static str,
-    /// What it is called.
+    /// The name.
     name: &'static str,
 }
 
@@ -192,7 +192,8 @@ const GENERAL: [GeneralProperty; 4] = [
     GeneralProperty { word: "run-time errors", kind: "error", name: "no run-time error" },
 ];
 
-/// The verdict of a search on each property, violations first. The counterexample that is shown is that to this violation.
+/// Returns the verdict of a search on each property, violated ones first. `shown` is the violation whose
+/// counterexample is shown.
 pub fn judgements(report: &Report, shown: Option<Violation>) -> Vec<PropertyJudgement> {
     let (came, says) = match (report.verdict(), is_whole(report)) {
         (_, true) => (PropertyVerdict::Held, ""),
@@ -221,7 +222,7 @@ pub fn judgements(report: &Report, shown: Option<Violation>) -> Vec<PropertyJudg
 
 #[cfg(feature = "cli")]
 impl JudgementReport {
-    /// Those of a report, with the counterexample to one of its violations, and the whole as text.
+    /// Creates the judgements of a report, with the counterexample to one of its violations and the whole text.
     pub fn of(
         report: &Report,
         shown: Option<(Violation, TraceView)>,
@@ -234,7 +235,8 @@ impl JudgementReport {
     }
 }
 
-/// Adds the judgements of another search of the same model. Of each property the verdict of the search that checked it counts.
+/// Adds the judgements of another search of the same model. The verdict on a property is that of the first search that
+/// checked it.
 pub fn merge_judgements(all: &mut Vec<PropertyJudgement>, more: Vec<PropertyJudgement>) {
     for judgement in more {
         match all.iter_mut().find(|it| it.id == judgement.id) {
@@ -250,7 +252,7 @@ pub fn sort_violated_first(all: &mut [PropertyJudgement]) {
     all.sort_by_key(|it| it.verdict != PropertyVerdict::Violated);
 }
 
-/// The verdict on all properties that were checked.
+/// Returns the verdict on all checked properties.
 pub fn overall_verdict(all: &[PropertyJudgement]) -> SearchVerdict {
     let is_any = |verdict| all.iter().any(|it| it.verdict == verdict);
     match (is_any(PropertyVerdict::Violated), is_any(PropertyVerdict::Open)) {
@@ -262,7 +264,8 @@ pub fn overall_verdict(all: &[PropertyJudgement]) -> SearchVerdict {
 
 #[cfg(feature = "cli")]
 impl JudgementReport {
-    /// The judgements of several searches of a model. Of each property the verdict of the search that checked it counts.
+    /// Merges the judgements of several searches of a model. The verdict on a property is that of the first search
+    /// that checked it.
     pub fn merge(model: &str, reports: Vec<JudgementReport>, strict: bool) -> JudgementReport {
         let mut merged = JudgementReport {
             model: model.to_owned(),
@@ -282,18 +285,18 @@ impl JudgementReport {
         merged
     }
 
-    /// The properties that were checked.
+    /// Returns the checked properties.
     pub fn decided(&self) -> impl Iterator<Item = &PropertyJudgement> {
         self.all.iter().filter(|it| it.verdict != PropertyVerdict::Unchecked)
     }
 
-    /// The verdict on all properties that were checked.
+    /// Returns the verdict on all checked properties.
     pub fn verdict(&self) -> SearchVerdict {
         overall_verdict(&self.all)
     }
 }
 
-/// A judgement as JSON.
+/// Returns a judgement as JSON.
 #[cfg(feature = "cli")]
 pub fn judgement_as_json(judgement: &PropertyJudgement) -> Value {
     let PropertyJudgement { kind, name, place, verdict, .. } = judgement;
@@ -306,7 +309,7 @@ pub fn judgement_as_json(judgement: &PropertyJudgement) -> Value {
     })
 }
 
-/// Those of a search about whole runs: the property, and what was not checked beside it.
+/// Returns the judgements of a search for a violating run: the temporal property, then the other properties.
 #[cfg(feature = "cli")]
 pub fn of_runs(
     property: PropertyJudgement,
@@ -318,7 +321,7 @@ pub fn of_runs(
     scope.unchecked.iter().for_each(|it| add(&mut all, PropertyJudgement::of_missed(it)));
     let asked = properties(model, sources, PropertyVerdict::Unchecked, NOT_CHECKED).into_iter();
     asked.filter(|it| scope.leaves_out(&it.kind)).for_each(|it| add(&mut all, it));
-    // A search that met no error has checked that, too.
+    // A search without errors has verified that there are none.
     let is_checked = |word: &str| scope.checked.iter().any(|it| it == word);
     for it in general(model) {
         if is_checked(it.word) {
@@ -333,20 +336,21 @@ pub fn of_runs(
     all
 }
 
-/// What is asked of all states and steps of a model. Where its assertions are properties of states, each is one by itself.
+/// Returns the general properties of a model. If its assertions are properties of states, each has a judgement of its
+/// own.
 fn general(model: &dyn SystemDescription) -> impl Iterator<Item = &'static GeneralProperty> {
     let has_own_asserts = model.properties().iter().any(|it| it.kind == "assert");
     GENERAL.iter().filter(move |it| it.kind != "assert" || !has_own_asserts)
 }
 
-/// Adds a property, if it is not there yet.
+/// Adds a property unless it is present.
 fn add(all: &mut Vec<PropertyJudgement>, it: PropertyJudgement) {
     if all.iter().all(|other| other.id != it.id) {
         all.push(it);
     }
 }
 
-/// What the model says of its states, each with an id of its own, as it came where it is not violated.
+/// Returns the model's properties of states, each with its own identifier and with this verdict.
 fn properties(
     model: &dyn SystemDescription,
     sources: &SourceMap,
@@ -356,7 +360,7 @@ fn properties(
     let mut all: Vec<PropertyJudgement> = Vec::new();
     for PropertyInfo { kind, name, span } in model.properties() {
         let mut it = PropertyJudgement::of(kind, &name, sources.place(span), came, says);
-        // Names may be the same.
+        // Names may coincide.
         let before = all.iter().filter(|other| other.kind == kind && other.name == name).count();
         if before > 0 {
             it.id += &format!("#{}", before + 1);
@@ -366,7 +370,7 @@ fn properties(
     all
 }
 
-/// What is violated, of all properties of the model; the counterexample is to that which is shown.
+/// Returns the violated properties of the model. `shown` is the violation whose counterexample is shown.
 fn violated_properties(
     report: &Report,
     properties: &[PropertyJudgement],

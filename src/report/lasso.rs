@@ -1,5 +1,5 @@
-//! Runs that violate a property, as text and as JSON: a way to where it begins to repeat, and what is repeated; or a way to
-//! where it is violated whatever follows.
+//! Runs that violate a temporal property, as text and as JSON. A run is a lasso, or a finite path after which every
+//! continuation violates the property.
 
 use super::changes::StepValues;
 use super::cycle::RunCycle;
@@ -13,33 +13,33 @@ use crate::source::SourceMap;
 use serde_json::{Value, json};
 use std::fmt;
 
-/// A run of a model, step by step, as its reference semantics take it.
+/// A run of a model, with steps of the reference semantics.
 pub struct ViolatingRun<'m> {
-    /// Describes its states.
+    /// The model that describes the states.
     pub model: &'m dyn SystemDescription,
-    /// The start, then each step.
+    /// The initial state, then each step.
     pub steps: Vec<StepDescription>,
-    /// What comes behind them.
+    /// The continuation after the steps.
     pub end: ViolatingRunEnd,
-    /// Whether it is known that there is no shorter one.
+    /// Whether no run is shorter.
     pub is_shortest: bool,
 }
 
-/// How a run that violates a property goes on behind the steps that are shown.
+/// The continuation of a violating run after its steps.
 pub enum ViolatingRunEnd {
-    /// As behind an earlier step: the last one leads back there.
+    /// A cycle: the last step leads back to an earlier state.
     Loop(RunCycle),
-    /// In whatever way: it is violated by then, where it looks so.
+    /// Any continuation: the property is already violated in this state.
     Decided(Box<FinalStateView>),
 }
 
-/// How long a run is, up to where it repeats and from there.
+/// Formats the lengths of the stem and of the cycle.
 pub(super) fn length(before: u64, round: u64) -> String {
     format!("{}, then {} again and again", count(before, "step"), count(round, "step"))
 }
 
-/// Shown, it is how long it is, its steps, each with what it changed, and where it goes on. Of a model from a
-/// text [`ViolatingRun::text`] tells where the steps stand, too.
+/// Prints the length, the steps with their changes, and the start of the cycle. For a model from a text,
+/// [`ViolatingRun::text`] prints the positions of steps as well.
 impl fmt::Display for ViolatingRun<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&wrapped("", &format!("run: {}", self.length())))?;
@@ -48,7 +48,7 @@ impl fmt::Display for ViolatingRun<'_> {
 }
 
 impl<'m> ViolatingRun<'m> {
-    /// One that goes on as behind the step of this number, where its last step leads.
+    /// Creates a lasso. Its last step leads to the state after the step of number `back`.
     pub fn with_cycle(
         model: &'m dyn SystemDescription,
         steps: Vec<StepDescription>,
@@ -59,12 +59,12 @@ impl<'m> ViolatingRun<'m> {
         ViolatingRun { model, steps, end, is_shortest: false }
     }
 
-    /// The same, where it may be known that there is no shorter one.
+    /// Sets whether the run is known to be shortest.
     pub fn shortest_if(self, is_shortest: bool) -> Self {
         ViolatingRun { is_shortest, ..self }
     }
 
-    /// Shows each step.
+    /// Visits each step.
     fn each(&self, visit: &mut StepCallback<'_>) {
         let mut before = Vec::new();
         for step in &self.steps {
@@ -77,7 +77,7 @@ impl<'m> ViolatingRun<'m> {
         }
     }
 
-    /// How long it is.
+    /// Returns the length of the run.
     pub fn length(&self) -> String {
         let perhaps = if self.is_shortest { "" } else { "; there may be a shorter one" };
         let last = self.steps.len() as u64 - 1;
@@ -88,13 +88,13 @@ impl<'m> ViolatingRun<'m> {
         length + perhaps
     }
 
-    /// As text.
+    /// Formats the run as text.
     pub fn text(&self, sources: &SourceMap, view: &TraceDisplayOptions, name: &str) -> String {
         let heading = format!("counterexample: {name}: {}", self.length());
         wrapped("", &heading) + &self.steps_as_text(sources, view)
     }
 
-    /// Does something with the course of its steps.
+    /// Passes the steps to a function.
     pub(super) fn with_steps<T>(&self, and_then: impl FnOnce(&StepSequence<'_>) -> T) -> T {
         and_then(&StepSequence {
             last: self.steps.len() as u64 - 1,
@@ -103,7 +103,7 @@ impl<'m> ViolatingRun<'m> {
         })
     }
 
-    /// The steps, and how it goes on behind them.
+    /// Formats the steps and the continuation.
     fn steps_as_text(&self, sources: &SourceMap, view: &TraceDisplayOptions) -> String {
         let mut out = String::new();
         self.with_steps(|course| write_steps(sources, view, course, &mut |text| out += text));
@@ -113,7 +113,7 @@ impl<'m> ViolatingRun<'m> {
         }
     }
 
-    /// In rows: how long it is, and what it looks like where it is violated whatever follows, or who moves in its loop.
+    /// Formats rows: the length, and the roles of processes in the cycle or the violating state.
     pub fn rows(&self) -> String {
         let scene = match &self.end {
             ViolatingRunEnd::Loop(round) => round.rows(),
@@ -122,7 +122,7 @@ impl<'m> ViolatingRun<'m> {
         row("after", &self.length()) + &scene
     }
 
-    /// As JSON.
+    /// Returns the run as JSON.
     pub fn json(&self, sources: &SourceMap) -> Value {
         let mut steps = Vec::new();
         self.each(&mut |step, values| {
@@ -137,7 +137,7 @@ impl<'m> ViolatingRun<'m> {
         })
     }
 
-    /// The number of the step behind which what is repeated begins, if it is not violated before.
+    /// Returns the number of the step after which the cycle begins. `None` if there is no cycle.
     pub fn loop_start(&self) -> Option<usize> {
         match &self.end {
             ViolatingRunEnd::Loop(round) => Some(round.back),

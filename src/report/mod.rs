@@ -1,4 +1,4 @@
-//! Telling what a search found: as text for people, as JSON for programs.
+//! Reports of search results: text for people, JSON for programs.
 
 mod answers;
 mod changes;
@@ -78,71 +78,71 @@ use crate::search::{SearchLimits, SearchOutcome, SearchVerdict};
 use crate::source::{SourceLocation, SourceMap, Span};
 use rkyv::{Archive, Deserialize, Serialize};
 
-/// What is in the place of a language where the model is a Rust type.
+/// The language name of a model that is a Rust type.
 pub const RUST: &str = "rust";
 
 /// A state as the user's variables, each with its name.
 type NamedValues = [(String, StateValue)];
 
-/// Something that is so in some state, as it should.
+/// A witness of a reachability property.
 struct CoverWitness {
     check: Violation,
     /// `sometimes` or `cover`.
     kind: &'static str,
     name: String,
-    /// In how many of the states that were visited.
+    /// The number of visited states that satisfy the property.
     states: u64,
-    /// Steps to the first of them.
+    /// The depth of the first of them.
     depth: u64,
 }
 
-/// A search and all that is told about it.
+/// A search and its results, as reports need them.
 pub struct Report<'a> {
-    /// The model's file.
+    /// The name of the model's file.
     pub model_name: &'a str,
-    /// Its language.
+    /// The name of its language.
     pub language: &'a str,
-    /// How the order of its variables in a state was chosen: `declared`, `static`, `sampled`.
+    /// The name of its key order: `declared`, `static`, `sampled`.
     pub key_order: &'a str,
-    /// How states are stored: `sorted`, `raw`, `rle`, `huffman`, `comback`.
+    /// The storage of states: `sorted`, `raw`, `rle`, `huffman`, `comback`.
     pub store: &'a str,
-    /// What each part of the store takes; nothing if there is no store yet.
+    /// The sizes of the parts of the store. Empty if there is no store yet.
     pub parts: &'a [StorePart],
-    /// What was done to rebuild states, if they are.
+    /// The work of reconstructing states, if the storage does that.
     pub rebuilt: Option<RebuildStats>,
-    /// What compiling it gave, or why it was interpreted; nothing if it was not run.
+    /// The result of compilation, or why the model was interpreted. `None` if it was not executed.
     pub compiled: Option<Result<CompilationStats, &'a InterpretationReason>>,
-    /// The model, as it was searched.
+    /// The model that was searched.
     pub model: &'a dyn StateSpace,
-    /// How fewer states were visited: `symmetry exact`.
+    /// The reductions in use: `symmetry exact`.
     pub reductions: Vec<ReductionSummary>,
-    /// Those that were asked for, or tried, and are not used.
+    /// The reductions that were requested or tried, and are not used.
     pub unused: Vec<ReductionRefusal>,
-    /// The never claim that it was searched with.
+    /// The never claim of the search.
     pub claim: Option<&'a str>,
-    /// Its texts.
+    /// The source texts of the model.
     pub sources: &'a SourceMap,
-    /// The conditions on states that were checked beside its own properties.
+    /// The conditions on states that were checked in addition to the model's own properties.
     pub conditions: &'a [StateCondition],
-    /// What was looked for.
+    /// The checks and the stop conditions.
     pub limits: &'a SearchLimits,
-    /// The same in words, with what was not.
+    /// The checked and the unchecked properties, in words.
     pub scope: &'a CheckScope,
-    /// What was found.
+    /// The results.
     pub outcome: &'a SearchOutcome,
-    /// Seconds of searching, all sittings together.
+    /// The seconds of searching in all sessions.
     pub seconds: f64,
-    /// The most bytes resident in this process.
+    /// The peak resident memory of this process in bytes.
     pub peak_rss_bytes: u64,
-    /// What came of searching for a shorter counterexample; nothing if that was not done.
+    /// The result of the search for a shorter counterexample. `None` if there was none.
     pub shortened: Option<ShorteningResult>,
-    /// What came of what is said to be so eventually.
+    /// The verdicts on `eventually` properties.
     pub eventually: Vec<EventuallyResult>,
-    /// What was asked beside conditions on states.
+    /// The answers to questions other than conditions on states.
     pub further: Vec<StateSpaceAnswer>,
-    /// What was asked of the disk.
+    /// The input and output on disk.
     pub disk: DiskFigures,
-    /// The bytes on disk now.
+    /// The current bytes on disk.
     pub store_bytes: u64,
     /// The search directory, if it is kept.
     pub dir: Option<String>,
@@ -151,12 +151,12 @@ pub struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// The answer, with what was said of runs.
+    /// Returns the verdict, including that on `eventually` properties.
     pub fn verdict(&self) -> SearchVerdict {
         EventuallyResult::verdict_with(self.outcome.verdict, &self.eventually)
     }
 
-    /// What is so in some state, as it should.
+    /// Returns the witnesses of reachability properties.
     fn examples(&self) -> Vec<CoverWitness> {
         let properties = self.model.description().properties().into_iter().zip(0..);
         let wanted = properties.filter(|(it, _)| is_reachability_kind(it.kind));
@@ -169,7 +169,7 @@ impl Report<'_> {
         found.collect()
     }
 
-    /// What counts as a violation, shallowest first.
+    /// Returns the violations, shallowest first.
     pub fn violations(&self) -> Vec<ViolationReport> {
         let preserved = self.reductions.iter().map(|it| it.preserves);
         let preserved = preserved.fold(PreservedProperties::ALL, PreservedProperties::and);
@@ -177,39 +177,39 @@ impl Report<'_> {
     }
 }
 
-/// Something that was asked beside conditions on states, and the answer.
+/// A question other than a condition on states, and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateSpaceAnswer {
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// The answer.
     pub result: StateSpaceResult,
 }
 
-/// The answer to something that was asked beside conditions on states.
+/// The answer to a question other than a condition on states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StateSpaceResult {
-    /// What variables come to at most in all states, their numbers added up; nothing where there is no number.
+    /// The maximum over all states of the sum of some variables. `None` if there is no number.
     UpperBound(Option<i64>),
     /// Whether a formula holds.
     Holds(bool),
-    /// There is no answer, for this reason.
+    /// Unknown, for this reason.
     Open(String),
 }
 
-/// Something that is said to be so eventually.
+/// The verdict on an `eventually` property.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct EventuallyResult {
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// Whether it is not known yet.
+    /// Whether the property is undecided.
     pub is_open: bool,
-    /// Of a run that never comes to it, if there is one: the steps before it repeats, and those that repeat.
+    /// The lengths of the stem and of the cycle of a violating run, if there is one.
     pub broken: Option<(u64, u64)>,
 }
 
 impl EventuallyResult {
-    /// The answer of a search of all states with this verdict, with what was said of runs.
+    /// Combines the verdict on all states with the verdicts on `eventually` properties.
     pub fn verdict_with(states: SearchVerdict, promises: &[EventuallyResult]) -> SearchVerdict {
         match states {
             SearchVerdict::Verified if promises.iter().any(|it| it.broken.is_some()) => {
@@ -222,7 +222,7 @@ impl EventuallyResult {
         }
     }
 
-    /// What came of it, in a line.
+    /// Returns the verdict as a line.
     pub fn summary(&self) -> String {
         let name = &self.name;
         match self.broken {
@@ -237,49 +237,50 @@ impl EventuallyResult {
     }
 }
 
-/// What came of searching for a shorter counterexample than the one found: with all steps, where it was found with steps put
-/// off, or among the runs nearer than it.
+/// The result of the search for a shorter counterexample: after a search with postponed transitions, one with all
+/// transitions; for a lasso, one among the shorter runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShorteningResult {
-    /// The steps to what was found first, at most.
+    /// The upper bound: the number of steps of the first counterexample.
     pub below: u64,
-    /// The states that were visited for that.
+    /// The number of states that were visited.
     pub states: u64,
-    /// The fewest steps to a violation found then, if one was.
+    /// The number of steps of the shortest violation found, if there is one.
     pub depth: Option<u64>,
-    /// Whether it is known now what the least number of steps is.
+    /// Whether the minimum number of steps is now known.
     pub is_done: bool,
 }
 
-/// Something found wrong, as reports tell it.
+/// A violation, as reports present it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViolationReport {
-    /// What was violated.
+    /// The violated check.
     pub check: Violation,
     /// `deadlock`, `assert`, `invariant`, `claim` or `error`.
     pub kind: &'static str,
-    /// The property's name, or the sort of error.
+    /// The property's name, or the kind of error.
     pub name: String,
-    /// Steps of a shortest way there, a faulty one included; where steps were put off, no less than that.
+    /// The number of steps of a shortest path, a failing one included. With postponed transitions it is an upper
+    /// bound.
     pub depth: u64,
-    /// Whether it is that of a shortest way.
+    /// Whether `depth` is that of a shortest path.
     pub shortest: bool,
-    /// Whether that is a number of levels, and several steps may lead from one to the next: a way has as many steps
-    /// or more.
+    /// Whether `depth` counts levels that may consist of several steps. The path then has at least as many steps.
     pub in_levels: bool,
-    /// How many states, or faulty steps, were found.
+    /// The number of violating states or failing steps.
     pub count: u64,
-    /// Where it stands in the source, if it stands anywhere.
+    /// The position in the source, if there is one.
     pub place: Option<SourceLocation>,
 }
 
 impl ViolationReport {
-    /// Whether there is a way to it: none leads to what should be so in some state, and is in none.
+    /// Returns whether there is a path to the violation. There is none for a reachability property that no state
+    /// satisfies.
     pub fn has_trace(&self) -> bool {
         self.count > 0
     }
 
-    /// How often it was found, if that is more than once, behind what is told of one.
+    /// Formats the number of violations, if it is above one, as a suffix.
     fn all(&self) -> String {
         let what = match self.check {
             Violation::Fault(..) => "faulty steps",
@@ -291,8 +292,7 @@ impl ViolationReport {
         }
     }
 
-    /// The same as it is at the end of a way there: of processes that are exchanged it may be another's than
-    /// was found.
+    /// Returns the violation at the end of a path to it. With symmetry of processes it may be that of another process.
     fn at_end_of(&self, way: &Counterexample, sources: &SourceMap) -> ViolationReport {
         if way.check() == self.check {
             return self.clone();
@@ -304,7 +304,7 @@ impl ViolationReport {
     }
 }
 
-/// What a violation is called, and where it stands.
+/// The name and the position of a violation.
 struct ViolationLabel {
     kind: &'static str,
     name: String,
@@ -312,7 +312,7 @@ struct ViolationLabel {
 }
 
 impl ViolationLabel {
-    /// Of a model that explains itself; `step` is the faulty one, if it is one that is at fault.
+    /// Creates the label from a model that describes itself. `step` is the failing step, if there is one.
     fn new(
         model: &dyn SystemDescription,
         check: Violation,
@@ -345,7 +345,7 @@ impl ViolationLabel {
                     fault => {
                         let span = fault.as_ref().map_or(Span::default(), |it| it.span);
                         let at = at_fault(model, action, sources.text(span));
-                        // What an error statement says is what the model calls the error.
+                        // The text of an error statement is the model's name of the error.
                         let said = fault.filter(|_| kind == FaultKind::Error);
                         let said = said.map(|it| it.message).filter(|it| !it.trim().is_empty());
                         let what = said.unwrap_or_else(|| kind.name().to_owned());
@@ -358,8 +358,8 @@ impl ViolationLabel {
     }
 }
 
-/// What an error is in: the property that is judged, or the action; of one that is several statements in braces, the one
-/// that fails.
+/// Returns where an error is: the evaluated property, or the action. For an action of several statements in braces, it
+/// is the failing statement.
 fn at_fault(model: &dyn SystemDescription, action: u32, failed: &str) -> String {
     let judged = model.property_judged_by(action).and_then(|number| model.property(number));
     if let Some(PropertyInfo { kind, name, .. }) = judged {
@@ -377,7 +377,7 @@ fn at_fault(model: &dyn SystemDescription, action: u32, failed: &str) -> String 
     }
 }
 
-/// What counts as a violation, shallowest first, in a model by reductions that preserve so much.
+/// Returns the violations, shallowest first. `preserved` says which properties the reductions preserve.
 pub fn violations(
     model: &dyn StateSpace,
     preserved: PreservedProperties,
@@ -412,7 +412,7 @@ pub fn violations(
         })
         .collect();
     all.sort_by_key(|violation| (violation.depth, violation.check));
-    // A search that ended before has not seen all states.
+    // An incomplete search has not visited all states.
     if outcome.verdict == SearchVerdict::Violated && (all.is_empty() || !limits.stop_on_violation) {
         let missing = limits.checks.unreached_properties(model, &outcome.findings).into_iter();
         all.extend(missing.map(|check| {

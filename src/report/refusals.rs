@@ -1,8 +1,8 @@
-//! Why reductions are not applied, with the flag that helps.
+//! The reasons why reductions are not applied, with the flag that helps.
 
 use crate::reduce::{NotApplied, Remedy};
 
-/// Why a reduction is not applied, and what can be asked for so that it is.
+/// Formats why a reduction is not applied, and the request that would apply it.
 pub fn print_refusal(reason: &NotApplied) -> String {
     let Some(remedy) = reason.remedy() else { return reason.to_string() };
     let help = match remedy {

@@ -1,7 +1,10 @@
-//! What a verdict speaks of: what was looked for, and what not.
+//! The scope of a verdict: the checked and the unchecked properties.
 //!
-//! There are three ways for something not to be looked for: the model has it and no search looks for
-//! it, a flag leaves it out, or it lies behind a step that ends in an error that a flag leaves out.
+//! A property is unchecked for one of three reasons:
+//!
+//! - The model has it, and no search checks it.
+//! - A flag leaves it out.
+//! - It is reachable only after a step that ends in an error, and a flag leaves that error out.
 
 use crate::ir::walk;
 use crate::ir::{
@@ -14,47 +17,47 @@ use crate::source::{SourceLocation, SourceMap};
 const ASSERTIONS: &str = "assertions";
 const INVARIANTS: &str = "invariants";
 const COVERS: &str = "covers";
-/// What a Promela `trace` or `notrace` says.
+/// The name of Promela's `trace` and `notrace`.
 const EVENTS: &str = "trace";
 const SO_SOMETIMES: &str = "what is so sometimes";
 const SO_EVENTUALLY: &str = "what is so eventually";
 
-/// What was looked for, and what not.
+/// The checked and the unchecked properties.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckScope {
-    /// What was looked for: `deadlocks`, `never claim p`.
+    /// The checked properties: `deadlocks`, `never claim p`.
     pub checked: Vec<String>,
-    /// What the model has, and a flag (or its claim) leaves out.
+    /// The properties of the model that a flag or its claim leaves out.
     pub left_out: Vec<String>,
-    /// Why what flags ask for cannot be looked for.
+    /// Why properties that flags select cannot be checked.
     pub impossible: Vec<String>,
-    /// What the model asks for and no search looks for.
+    /// The properties of the model that no search checks.
     pub unchecked: Vec<UncheckedSpec>,
-    /// The property that every run without errors is known to have.
+    /// The property that every run without errors is known to satisfy.
     pub known: Option<UncheckedSpec>,
     checks: CheckSelection,
     assertions: AssertionRule,
-    /// Errors of actions from this number on are met while properties are judged, not in steps.
+    /// Errors of actions from this number on occur in the evaluation of properties, not in steps.
     judging_from: u32,
 }
 
-/// Something that the model asks for and that was not looked for.
+/// A property of the model that was not checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UncheckedSpec {
-    /// What sort of thing.
+    /// The kind.
     pub kind: UncheckedKind,
-    /// The same in words: `ltl`, `progress label`, `cover`.
+    /// The kind in words: `ltl`, `progress label`, `cover`.
     pub what: &'static str,
-    /// The user's name for it.
+    /// The user's name.
     pub name: String,
-    /// Where it stands in the source, if it stands anywhere.
+    /// The position in the source, if there is one.
     pub place: Option<SourceLocation>,
-    /// The flag by which it is looked for, if there is one.
+    /// The flag that checks it, if there is one.
     pub flag: Option<String>,
 }
 
 impl UncheckedSpec {
-    /// All that a program asks for and no search of it looks for.
+    /// Returns all properties of a program that no search of it checks.
     pub fn all(program: &Program, sources: &SourceMap) -> Vec<UncheckedSpec> {
         let missed = program.unchecked.iter().map(|it| UncheckedSpec {
             kind: it.kind,
@@ -66,21 +69,21 @@ impl UncheckedSpec {
         missed.collect()
     }
 
-    /// The kind and the name of the property that it is, or belongs to.
+    /// Returns the kind and the name of the property that it is or belongs to.
     pub(super) fn property(&self) -> (&'static str, &str) {
         self.kind.property(&self.name)
     }
 }
 
 impl CheckScope {
-    /// What a search of `program` for `checks` looks for.
+    /// Returns the scope of a search of `program` for `checks`.
     pub fn of(program: &Program, checks: &CheckSelection, sources: &SourceMap) -> CheckScope {
         let claim = claim_of(program);
         let steps = (program.actions.len() + program.starts.len()) as u32;
         let mut scope = CheckScope {
             checks: *checks,
             assertions: program.assertions,
-            // The moves of a claim have numbers behind those of steps, too.
+            // The moves of a claim also have numbers after those of steps.
             judging_from: if claim.is_some() { u32::MAX } else { steps },
             ..Self::default()
         };
@@ -121,32 +124,32 @@ impl CheckScope {
         scope
     }
 
-    /// Takes it as known that every run without errors has the property of this name.
+    /// Records that every run without errors satisfies the property of this name.
     pub fn set_known(&mut self, name: &str) {
         let at = self.unchecked.iter().position(|it| it.name == name);
         self.known = at.map(|at| self.unchecked.remove(at));
     }
 
-    /// What a search for runs of `program`, with the automaton that is its claim, looks for beside that; errors in steps are, if all
-    /// steps were looked at.
+    /// Returns the scope of an emptiness check of `program`, whose claim is the automaton, apart from the temporal
+    /// property. The scope includes errors in steps if `errors` is set: the search covered all steps.
     pub fn of_runs(program: &Program, errors: bool, sources: &SourceMap) -> CheckScope {
         let of_states = |kind: &PropertyKind| matches!(kind, PropertyKind::AssertionAt { .. });
         let assertions = errors && !has(program, of_states);
         let checks =
             CheckSelection { claims: true, assertions, faults: errors, ..CheckSelection::NONE };
         let mut scope = CheckScope::of(program, &checks, sources);
-        // The property itself has a name of its own in such a report.
+        // The temporal property has a name of its own in such a report.
         scope.checked.retain(|it| Some(it) != claim_word(program).as_ref());
         scope.impossible.clear();
         scope
     }
 
-    /// Whether what the model asserts, or says of its states, is not looked for.
+    /// Returns whether assertions or properties of states of the model are unchecked.
     pub fn leaves_out_asked(&self) -> bool {
         ["assert", TRACE, "invariant", COVER].into_iter().any(|it| self.leaves_out(it))
     }
 
-    /// Whether what the model says of its states by properties of a kind is not looked for.
+    /// Returns whether the model's properties of a kind are unchecked.
     pub fn leaves_out(&self, kind: &str) -> bool {
         let word = match kind {
             "assert" => ASSERTIONS,
@@ -158,7 +161,7 @@ impl CheckScope {
         self.left_out.iter().any(|it| it == word)
     }
 
-    /// What a search of a model that came from no text looks for.
+    /// Returns the scope of a search of a model without a text.
     pub fn of_model(model: &dyn SystemDescription, checks: &CheckSelection) -> CheckScope {
         let mut scope = CheckScope { checks: *checks, judging_from: u32::MAX, ..Self::default() };
         scope.add(checks.deadlock, Ok("deadlocks"));
@@ -179,14 +182,16 @@ impl CheckScope {
         scope
     }
 
-    /// Notes that what is so eventually was not looked for, since not all states were visited, or something else is violated.
+    /// Records that `eventually` properties were not checked, since not all states were visited or another property is
+    /// violated.
     pub fn leave_out_eventually(&mut self) {
         if let Some(at) = self.checked.iter().position(|it| it == SO_EVENTUALLY) {
             self.left_out.push(self.checked.remove(at));
         }
     }
 
-    /// Adds something that is wanted or not, and that is there or not, and why not.
+    /// Adds a property to the checked, the left out or the impossible ones. `given` says why the model does not have
+    /// it.
     fn add(&mut self, wanted: bool, given: Result<&str, &str>) {
         match given {
             Ok(word) if wanted => self.checked.push(word.into()),
@@ -196,14 +201,13 @@ impl CheckScope {
         }
     }
 
-    /// How many steps ended in errors that were not looked for: what they would have led to was not
-    /// visited.
+    /// Returns the number of steps that ended in unchecked errors. Their successors were not visited.
     pub fn cut_off_steps(&self, outcome: &SearchOutcome) -> u64 {
         self.errors(outcome, |action| action < self.judging_from)
     }
 
-    /// In how many states a property met an error that was not looked for: whether it holds there is not
-    /// known.
+    /// Returns the number of states in which the evaluation of a property ended in an unchecked error. The property is
+    /// undecided there.
     pub fn unjudged_states(&self, outcome: &SearchOutcome) -> u64 {
         self.errors(outcome, |action| action >= self.judging_from)
     }
@@ -220,7 +224,7 @@ impl CheckScope {
         counts.sum()
     }
 
-    /// What was looked for, in words.
+    /// Formats the checked properties.
     pub fn checked(&self) -> String {
         match self.checked.is_empty() {
             true => "nothing".into(),
@@ -233,7 +237,7 @@ fn has(program: &Program, wanted: impl Fn(&PropertyKind) -> bool) -> bool {
     program.properties.values().any(|property| wanted(&property.kind))
 }
 
-/// The name of the claim that a program is searched with.
+/// Returns the name of the claim of a program's search.
 fn claim_of(program: &Program) -> Option<&str> {
     let mut properties = program.properties.values();
     let claim = properties.find(|it| matches!(it.kind, PropertyKind::Claim(_)));
@@ -244,7 +248,7 @@ fn claim_word(program: &Program) -> Option<String> {
     claim_of(program).map(|name| format!("never claim {name}"))
 }
 
-/// Whether code of a program asserts anything of this sort.
+/// Returns whether a program has assertions of this kind.
 fn asserts(program: &Program, wanted: AssertionKind) -> bool {
     let is_wanted =
         |it: &StmtKind| matches!(it, StmtKind::Assert { asserted, .. } if *asserted == wanted);

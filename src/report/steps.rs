@@ -11,43 +11,44 @@ use crate::search::trace::Counterexample;
 use crate::source::SourceMap;
 use std::collections::{HashMap, VecDeque};
 
-/// Which steps of a counterexample are shown, and what of them.
+/// The steps of a counterexample that are shown, and their form.
 #[derive(Clone, Debug, Default)]
 pub struct TraceDisplayOptions {
-    /// So many of its last steps; all if nothing is said.
+    /// The number of last steps that are shown. `None`: all.
     pub last: Option<u64>,
-    /// Variables or parts of some; then only the steps that change one of these, and what they change of them.
+    /// The variables or parts that are shown. If there are any, only steps that change one of them are shown, with
+    /// these changes.
     pub only: Vec<String>,
-    /// As a message sequence chart.
+    /// Whether to show a message sequence chart.
     pub chart: bool,
-    /// Each step, also where some come again and again.
+    /// Whether to show repeated steps in full.
     pub unfolded: bool,
-    /// Characters in a line of a chart; 80 if nothing is said.
+    /// The width of a chart in characters. The default is 80.
     pub width: Option<usize>,
 }
 
 impl TraceDisplayOptions {
-    /// Whether something is shown that is called so and has this value, or a part of it.
+    /// Returns whether a part with this name and value is shown.
     fn shows(&self, name: &str, value: Option<&StateValue>) -> bool {
         self.only.is_empty() || self.only.iter().any(|it| concerns(name, value, it))
     }
 }
 
-/// Whether something is what a name says, or a part of that: `c[1].x` of `c`, `P[0].x` of `P`.
+/// Returns whether a part is the one of this name or belongs to it: `c[1].x` of `c`, `P[0].x` of `P`.
 fn is_of(part: &str, name: &str) -> bool {
     part.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['[', '.']))
 }
 
-/// Whether something is, or has a part that is, what a name says.
+/// Returns whether a part is the one of this name, belongs to it, or contains it.
 fn concerns(part: &str, value: Option<&StateValue>, name: &str) -> bool {
     let has_parts = || value.is_some_and(|it| !it.named_parts().is_empty());
     is_of(part, name) || is_of(name, part) && has_parts()
 }
 
-/// Is shown a step, the start at first, with the values around it.
+/// A visitor of steps and the values around them, beginning with the initial state.
 pub(super) type StepCallback<'v> = dyn FnMut(&StepDescription, StepValues<'_>) + 'v;
 
-/// Shows every step of a counterexample; behind one that fails there are no values.
+/// Visits every step of a counterexample. A failing step has no values after it.
 pub(super) fn each_step(trace: &Counterexample, visit: &mut StepCallback<'_>) {
     let mut before = Vec::new();
     trace.each_step(&mut |step, state| {
@@ -61,10 +62,10 @@ pub(super) fn each_step(trace: &Counterexample, visit: &mut StepCallback<'_>) {
     });
 }
 
-/// Calls that are shown where a step failed: where there are more, the innermost and the outermost.
+/// The maximum number of calls that are shown for a failing step: the innermost and the outermost.
 const CALLS_SHOWN: usize = 8;
 
-/// The functions that a step failed in, the innermost first, each with where it is called.
+/// Formats the functions in which a step failed, innermost first, each with its call site.
 pub fn call_lines(sources: &SourceMap, calls: &[CallSite]) -> Vec<String> {
     let line = |CallSite { function, span }: &CallSite| {
         let place = sources.locate(*span).map_or(String::new(), |it| format!(", called at {it}"));
@@ -78,12 +79,12 @@ pub fn call_lines(sources: &SourceMap, calls: &[CallSite]) -> Vec<String> {
     inner.iter().map(line).chain([left_out]).chain(outer.iter().map(line)).collect()
 }
 
-/// What a step of a counterexample is called, by its number.
+/// Returns the title of a step by its number.
 pub(super) fn title(number: u64, step: &StepDescription) -> String {
     if number == 0 { "initial state".to_owned() } else { step.title() }
 }
 
-/// Where a step stands, in a line.
+/// Formats the positions of a step as a line.
 pub(super) fn places(sources: &SourceMap, step: &StepDescription) -> String {
     let places = step.spans.iter().filter_map(|&span| sources.locate(span));
     places.collect::<Vec<_>>().join(" + ")
@@ -91,15 +92,15 @@ pub(super) fn places(sources: &SourceMap, step: &StepDescription) -> String {
 
 /// The steps of a counterexample.
 pub(super) struct StepSequence<'c> {
-    /// The number of the last one; the start is 0.
+    /// The number of the last step. The initial state is 0.
     pub last: u64,
-    /// The number of the step behind which a loop begins, if it ends in one.
+    /// The number of the step after which a cycle begins, if there is one.
     pub loop_start: Option<u64>,
-    /// Shows all of them, the same each time.
+    /// Visits all steps. It can be called repeatedly.
     pub visit_all: &'c dyn Fn(&mut StepCallback<'_>),
 }
 
-/// Writes the steps of a counterexample, each with what it changed, or what is wanted of that.
+/// Writes the steps of a counterexample with their changes, as `view` selects them.
 pub(super) fn write_steps(
     sources: &SourceMap,
     view: &TraceDisplayOptions,
@@ -112,24 +113,24 @@ pub(super) fn write_steps(
     write(&steps.end());
 }
 
-/// Steps that come again and again.
+/// Repeated steps.
 pub(super) struct FoldedSteps {
-    /// The numbers of the first and the last of those that are shown.
+    /// The numbers of the first and the last step that are shown.
     shown: (u64, u64),
-    /// That of the last that is left out.
+    /// The number of the last step that is left out.
     pub until: u64,
-    /// How often they come again.
+    /// The number of repetitions that are left out.
     again: u64,
 }
 
 impl FoldedSteps {
-    /// The number of the first step that is left out.
+    /// Returns the number of the first step that is left out.
     #[cfg(feature = "cli")]
     pub fn from(&self) -> u64 {
         self.shown.1 + 1
     }
 
-    /// What is said instead of those that are left out.
+    /// Returns the text in place of the steps that are left out.
     pub fn summary(&self) -> String {
         let steps = match self.shown {
             (from, to) if from == to => format!("step {from}"),
@@ -139,8 +140,8 @@ impl FoldedSteps {
     }
 }
 
-/// Which of some steps come again and again, each given as its number and what it is: what is left out is all before a
-/// loop begins, or all in it.
+/// Returns the repeated steps, given the number and the class of each step. The steps left out by a fold are all
+/// before a cycle begins, or all in it.
 pub(super) fn fold_steps(steps: &[(u64, u32)], loop_start: Option<u64>) -> Vec<FoldedSteps> {
     let way = loop_start.map(|start| steps.partition_point(|(number, _)| *number <= start));
     let (way, round) = steps.split_at(way.unwrap_or(steps.len()));
@@ -156,21 +157,21 @@ pub(super) fn fold_steps(steps: &[(u64, u32)], loop_start: Option<u64>) -> Vec<F
     [of_part(way), of_part(round)].into_iter().flatten().collect()
 }
 
-/// Tells steps one after the other.
+/// Prints steps one after the other.
 struct StepPrinter<'v> {
     view: &'v TraceDisplayOptions,
     sources: &'v SourceMap,
     course: &'v StepSequence<'v>,
-    /// The number of the next one, and that of the first that is shown.
+    /// The number of the next step, and of the first that is shown.
     next: u64,
     first: u64,
-    /// What is left out from the next one on.
+    /// The folds from the next step on.
     folded: VecDeque<FoldedSteps>,
-    /// The values before what is left out.
+    /// The values before the current fold.
     kept: Vec<(String, StateValue)>,
-    /// What is to be shown and was in no state.
+    /// The selected parts that no state has had so far.
     missing: Vec<&'v str>,
-    /// Where a chart is wanted.
+    /// The chart, if one is requested.
     chart: SequenceChart,
 }
 
@@ -186,8 +187,7 @@ impl<'v> StepPrinter<'v> {
         StepPrinter { view, sources, course, next: 0, first, folded, kept, missing, chart }
     }
 
-    /// Finds which steps come again and again, as far as they are shown: those with the same title. The last one is
-    /// always shown.
+    /// Finds repetitions of shown steps. Steps with the same title count as equal. The last step is always shown.
     fn fold(&mut self) {
         if self.view.unfolded || self.view.chart {
             return;
@@ -206,7 +206,7 @@ impl<'v> StepPrinter<'v> {
         self.folded.extend(fold_steps(&list, self.course.loop_start));
     }
 
-    /// The next step, the start at first, with what it changed of the state before; nothing if it is not shown.
+    /// Formats the next step with its changes. Empty if it is not shown.
     fn next(&mut self, step: &StepDescription, values: StepValues<'_>) -> String {
         let after = values.after;
         let number = self.next;
@@ -232,7 +232,7 @@ impl<'v> StepPrinter<'v> {
         out
     }
 
-    /// A step, with what it changed; nothing if it is not shown.
+    /// Formats a step with its changes. Empty if it is not shown.
     fn print_step(&self, number: u64, step: &StepDescription, values: StepValues<'_>) -> String {
         let Some(told) = self.step_lines(number, step, values) else { return String::new() };
         let mut out = match number == self.first && number > 0 {
@@ -245,7 +245,7 @@ impl<'v> StepPrinter<'v> {
         out
     }
 
-    /// One of the steps that are left out, the last of which tells what they changed together.
+    /// Formats a step within a fold. The last of these steps shows their combined changes.
     fn left_out(&mut self, number: u64, after: &NamedValues) -> String {
         let Some(folded) = self.folded.pop_front_if(|it| number == it.until) else {
             return String::new();
@@ -257,7 +257,7 @@ impl<'v> StepPrinter<'v> {
         out
     }
 
-    /// What is told of a step; nothing if it is not shown.
+    /// Returns the lines of a step's changes. `None` if the step is not shown.
     fn step_lines(
         &self,
         number: u64,
@@ -288,25 +288,25 @@ impl<'v> StepPrinter<'v> {
             }
             StepOutcome::Successor(_) => self.changed_lines(before, after),
         };
-        // Steps that change nothing that is shown are of no interest, but for the ends.
+        // Steps without shown changes are left out, except the first and the last.
         let is_end = number == self.first || number == self.course.last;
         (self.view.only.is_empty() || !told.is_empty() || is_end).then_some(told)
     }
 
-    /// What changed of what is shown.
+    /// Formats the changes of the shown parts.
     fn changed_lines(&self, before: &NamedValues, after: &NamedValues) -> Vec<String> {
         let changes = changes(before, after).into_iter();
         let shown = changes.filter(|it| self.view.shows(&it.name, it.new.or(it.old)));
         shown.flat_map(|it| lines(&it)).collect()
     }
 
-    /// What a step is called, and where it stands.
+    /// Returns the title of a step and its positions.
     fn title(&self, number: u64, step: &StepDescription) -> (String, String) {
         let places = if number == 0 { String::new() } else { places(self.sources, step) };
         (title(number, step), places)
     }
 
-    /// What comes behind the last one: the chart, or what was to be shown and never there.
+    /// Returns the text after the last step: the chart, or the selected parts that never appeared.
     fn end(&self) -> String {
         match self.missing[..] {
             _ if self.view.chart => {

@@ -1,17 +1,17 @@
-//! Rows of a report: a label and a text, in as many lines as it takes, within the width of a terminal.
+//! Rows of a report: a label and a text, wrapped to the width of a terminal.
 
 use crate::escape;
 
-/// The width of a terminal that nobody has made wider, in characters.
+/// The default width of a terminal in characters.
 pub(super) const WIDTH: usize = 80;
 
-/// Where the text of a row begins.
+/// The column at which the text of a row begins.
 const TEXT: usize = 11;
 
-/// A line that is shorter does not end behind a comma.
+/// The minimum length of a line that is broken after a comma.
 const SHORT: usize = 50;
 
-/// A row. A label that is longer than others has the text behind it.
+/// Formats a row. The text follows a label that is too long.
 pub fn row(label: &str, text: &str) -> String {
     let label = escape::line(label);
     let first = match label.chars().count() + 2 < TEXT {
@@ -21,19 +21,19 @@ pub fn row(label: &str, text: &str) -> String {
     wrapped(&first, text)
 }
 
-/// A row that is not broken, however long it is.
+/// Formats a row without breaking it.
 pub(super) fn row_on_one_line(label: &str, text: &str) -> String {
     format!("  {label:<0$}{1}\n", TEXT - 2, escape::line(text))
 }
 
-/// A text behind a beginning, in as many lines as it takes; the further ones stand where texts of rows do. Where it
-/// can be, a line ends behind a comma or the like.
+/// Formats a text after a first part. Further lines are indented like the text of rows. Lines end after a comma or
+/// similar if possible.
 pub fn wrapped(first: &str, text: &str) -> String {
     let (first, text) = (escape::line(first), escape::line(text));
     let used = first.chars().count();
     let mut lines = LineWrapper { out: first.into_owned(), used, is_begun: false };
     for part in pieces(&text) {
-        // What fits no line is broken between words wherever it stands.
+        // A piece that fits on no line is broken between words.
         let is_long = TEXT + part.chars().count() > WIDTH;
         match lines.holds(part) || is_long || lines.used < SHORT {
             true => part.split(' ').for_each(|word| lines.add(word)),
@@ -47,7 +47,7 @@ pub fn wrapped(first: &str, text: &str) -> String {
     lines.out
 }
 
-/// A title with the places that it is about: behind it, or below it where there is no room for both in a line.
+/// Formats a title with its positions: on the same line, or below if the line is too short.
 pub(super) fn places_behind(title: &str, places: &str) -> String {
     let (title, places) = (&*escape::line(title), &*escape::line(places));
     let (shown, margin) = (title.trim_start(), title.len() - title.trim_start().len());
@@ -59,7 +59,7 @@ pub(super) fn places_behind(title: &str, places: &str) -> String {
     }
 }
 
-/// A text in pieces that end with a comma or the like.
+/// Splits a text after commas and similar characters.
 fn pieces(text: &str) -> Vec<&str> {
     let (mut pieces, mut rest) = (Vec::new(), text);
     let ends = [", ", "; ", " + "];
@@ -72,17 +72,17 @@ fn pieces(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// Lines that are being filled.
+/// A builder of wrapped lines.
 struct LineWrapper {
     out: String,
-    /// Characters of the last one.
+    /// The number of characters in the last line.
     used: usize,
-    /// Whether there is any text in it.
+    /// Whether the last line has text.
     is_begun: bool,
 }
 
 impl LineWrapper {
-    /// Whether there is room for a piece in the last line.
+    /// Returns whether a piece fits on the last line.
     fn holds(&self, piece: &str) -> bool {
         self.used + usize::from(self.is_begun) + piece.chars().count() <= WIDTH
     }
@@ -122,14 +122,14 @@ mod tests {
         let [one, two, three] = expected.map(|it| it);
         let indent = " ".repeat(TEXT);
         assert_eq!(told, format!("  checked  {one}\n{indent}{two}\n{indent}{three}\n"));
-        // Behind a comma, rather than between any words.
+        // Breaks after a comma rather than between words.
         let told = row("found", &format!("{}, {}", "x y ".repeat(15).trim(), "one two three"));
         assert_eq!(
             told,
             format!("  found    {},\n{indent}one two three\n", "x y ".repeat(15).trim())
         );
         assert_eq!(row("found", "3,072 states, 1"), "  found    3,072 states, 1\n");
-        // A word is never cut.
+        // Words are never broken.
         let long = "x".repeat(100);
         assert_eq!(row("at", &long), format!("  at       {long}\n"));
     }

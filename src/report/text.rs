@@ -20,8 +20,8 @@ use crate::search::store_stats::StorePart;
 use crate::search::trace::Counterexample;
 use crate::source::SourceMap;
 
-/// The result of a search, ending in a line break; `counterexample_end` is the end of the counterexample, if one is shown. What
-/// the search took is told in full if that is asked for.
+/// Formats the result of a search, ending in a line break. `ending` is the end of the counterexample, if one is shown.
+/// `verbose` adds the costs in full.
 pub fn print_result(report: &Report, ending: Option<&CounterexampleEnd>, verbose: bool) -> String {
     let Report { outcome, .. } = report;
     let found = report.violations();
@@ -73,16 +73,16 @@ pub fn print_result(report: &Report, ending: Option<&CounterexampleEnd>, verbose
     out + &print_kept(report)
 }
 
-/// The answer in a sentence.
+/// Returns the verdict as a sentence.
 pub fn print_verdict(report: &Report) -> String {
     verdict(report, None)
 }
 
-/// The same, where a counterexample is shown that ends so.
+/// Returns the verdict as a sentence. `ending` is the end of the counterexample, if one is shown.
 pub(super) fn verdict(report: &Report, ending: Option<&CounterexampleEnd>) -> String {
     let (found, answers) = (report.violations(), answers(report));
     let first = first(report, ending, &found);
-    // What else is violated is worse than any answer.
+    // Another violation takes precedence over answers.
     if first.is_none_or(|it| answers::has(&answers, it.check))
         && let Some(summary) = answers::summary(&answers, &report.further)
     {
@@ -101,7 +101,7 @@ pub(super) fn verdict(report: &Report, ending: Option<&CounterexampleEnd>) -> St
     }
 }
 
-/// The violation that is told first: that of the counterexample that is shown, or the shallowest.
+/// Returns the violation that is reported first: that of the counterexample that is shown, or the shallowest.
 fn first<'r>(
     report: &Report,
     ending: Option<&'r CounterexampleEnd>,
@@ -111,12 +111,12 @@ fn first<'r>(
     ending.map(|it| &it.violation).or(found.first().filter(|_| is_violated))
 }
 
-/// The first promise that is broken, with the steps of the run that breaks it.
+/// Returns the first violated `eventually` property, with the lengths of its run.
 fn violated_eventually<'r>(report: &'r Report) -> Option<(&'r String, (u64, u64))> {
     report.eventually.iter().find_map(|it| Some((&it.name, it.broken?)))
 }
 
-/// What the state space was reduced by, and, where more is asked for, what it was not.
+/// Formats the reductions in use, and with `verbose` those that are not used.
 fn print_reductions(report: &Report, verbose: bool) -> String {
     let mut out = String::new();
     for ReductionSummary { name, preserves, effect: did, proviso, .. } in &report.reductions {
@@ -130,7 +130,7 @@ fn print_reductions(report: &Report, verbose: bool) -> String {
     out
 }
 
-/// What the search took: time, memory, disk, and how the model was run.
+/// Formats the costs of the search: time, memory, disk, and the mode of execution.
 fn print_costs(report: &Report) -> String {
     let Report { model, outcome, seconds, .. } = report;
     let rate = outcome.states() as f64 / seconds.max(1e-9);
@@ -167,8 +167,7 @@ fn print_costs(report: &Report) -> String {
     out
 }
 
-/// The answer where nothing is violated: a proof of what was looked for, and no more is said than that
-/// where the model asks for more.
+/// Formats the verdict without violations: a proof of the checked properties. It is qualified if the model has others.
 fn print_verified(report: &Report) -> String {
     let Report { scope, outcome, .. } = report;
     let clean = "no violation of what was checked";
@@ -184,7 +183,7 @@ fn print_verified(report: &Report) -> String {
     }
 }
 
-/// What became of errors that were not looked for.
+/// Formats the consequences of unchecked errors.
 fn print_errors(report: &Report) -> String {
     let Report { scope, outcome, .. } = report;
     let mut out = String::new();
@@ -201,7 +200,7 @@ fn print_errors(report: &Report) -> String {
     out
 }
 
-/// What was not looked for, a line for each reason; nothing if there is no such.
+/// Formats the unchecked properties, a line for each reason. Empty if there are none.
 pub fn print_scope(scope: &CheckScope) -> String {
     let mut out = print_unchecked(&scope.unchecked);
     if !scope.left_out.is_empty() {
@@ -210,7 +209,7 @@ pub fn print_scope(scope: &CheckScope) -> String {
     out
 }
 
-/// What a model asks for and was not looked for, and the flags by which it is; nothing if there is no such.
+/// Formats the unchecked properties of a model, with the flags that check them. Empty if there are none.
 pub fn print_unchecked(unchecked: &[UncheckedSpec]) -> String {
     if unchecked.is_empty() {
         return String::new();
@@ -226,10 +225,10 @@ pub fn print_unchecked(unchecked: &[UncheckedSpec]) -> String {
     out
 }
 
-/// So many of each sort are named in text.
+/// The maximum number of names of each kind in text.
 const NAMED: usize = 5;
 
-/// What the model asks for and was not looked for, each with its file and line.
+/// Formats the unchecked properties of the model, each with its file and line.
 fn unchecked_names(all: &[UncheckedSpec]) -> String {
     let mut words = Vec::new();
     for sort in all.chunk_by(|one, other| one.what == other.what) {
@@ -247,7 +246,7 @@ fn unchecked_names(all: &[UncheckedSpec]) -> String {
     words.join(", ")
 }
 
-/// How a model is run.
+/// Formats the mode of execution of a model.
 pub fn print_compiled(compiled: Result<CompilationStats, &InterpretationReason>) -> String {
     match compiled {
         Ok(CompilationStats { time, bytes, interpreted }) => {
@@ -262,12 +261,12 @@ pub fn print_compiled(compiled: Result<CompilationStats, &InterpretationReason>)
     }
 }
 
-/// What is violated, and where, in a line or more.
+/// Formats a violation and its position, in one or more lines.
 pub fn print_violated(violation: &ViolationReport) -> String {
     wrapped("", &format!("VIOLATED: {}", headline(violation)))
 }
 
-/// What is violated, and where.
+/// Formats a violation and its position.
 fn headline(violation: &ViolationReport) -> String {
     let ViolationReport { kind, name, place, .. } = violation;
     let place = place.as_ref().map_or(String::new(), |place| format!(" at {place}"));
@@ -275,7 +274,7 @@ fn headline(violation: &ViolationReport) -> String {
     format!("{kind}: {name}{place}{nowhere}")
 }
 
-/// How long the way to it is, as far as that is known where it is not looked for, and how often it was found.
+/// Formats the known length of the path to a violation without reconstructing it, and the number of violations.
 fn length(violation: &ViolationReport) -> String {
     let ViolationReport { depth, shortest, in_levels, .. } = violation;
     let depth = count(*depth, "step");
@@ -287,7 +286,7 @@ fn length(violation: &ViolationReport) -> String {
     depth + &violation.all()
 }
 
-/// What came of searching so for a shorter counterexample.
+/// Formats the result of the search for a shorter counterexample. `how` describes that search.
 pub fn print_shortened(how: &str, told: ShorteningResult) -> String {
     let ShorteningResult { below, states, depth, is_done } = told;
     let (states, below) = (count(states, "state"), count(below, "step"));
@@ -304,7 +303,7 @@ pub fn print_shortened(how: &str, told: ShorteningResult) -> String {
     }
 }
 
-/// Where the search is kept, and what is to be done there.
+/// Formats the directory of the search, and the commands for it.
 fn print_kept(report: &Report) -> String {
     match (&report.dir, report.language, report.verdict()) {
         (Some(dir), RUST, SearchVerdict::Incomplete) => {
@@ -322,8 +321,8 @@ fn print_kept(report: &Report) -> String {
     }
 }
 
-/// The directory that keeps a search, if one does, and what to do next with its counterexample. A command is on one line, so that it can
-/// be copied.
+/// Formats the directory of the search, if it is kept, and the commands that show its counterexample. Each command is
+/// on one line, so that it can be copied.
 pub fn print_next(dir: Option<&str>, next: &[String]) -> String {
     let kept = dir.map_or(String::new(), |dir| row("kept in", dir));
     let labels = std::iter::once("next").chain(std::iter::repeat(""));
@@ -331,7 +330,7 @@ pub fn print_next(dir: Option<&str>, next: &[String]) -> String {
     lines.fold(kept, |out, (command, label)| out + &row_on_one_line(label, command))
 }
 
-/// What was found besides the violation, or the broken promise, that is told already.
+/// Formats the results other than the violation that is already reported.
 fn print_others(
     report: &Report,
     found: &[ViolationReport],
@@ -356,7 +355,7 @@ fn print_others(
     }
     let examples = report.examples().into_iter().filter(|it| !is_answered(it.check));
     for CoverWitness { kind, name, states, depth, .. } in examples {
-        // Rumur counts what is covered, too.
+        // Rumur also counts states that satisfy a cover property.
         let times = match kind {
             COVER => format!("in {}, ", count(states, "state")),
             _ => String::new(),
@@ -366,8 +365,8 @@ fn print_others(
     out
 }
 
-/// Writes a counterexample: the initial state, then each step with what it changed. Each piece of text
-/// is handed on as it is made: the whole may be more than there is memory for.
+/// Writes a counterexample: the initial state, then each step with its changes. The text is written in pieces, since
+/// the whole may exceed the memory.
 pub fn write_trace(
     sources: &SourceMap,
     view: &TraceDisplayOptions,
@@ -381,7 +380,7 @@ pub fn write_trace(
     write(&print_end(violation));
 }
 
-/// What is wrong at the end of a counterexample, in a line of its own.
+/// Formats the violation at the end of a counterexample as a line.
 fn print_end(violation: &ViolationReport) -> String {
     super::counterexample_end::end(violation).map_or(String::new(), |it| wrapped("       ", &it))
 }

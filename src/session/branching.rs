@@ -1,4 +1,4 @@
-//! Formulas of branching time, answered from all states once a search has reached them.
+//! Formulas of branching-time logic, evaluated on all states after a search has visited them.
 
 use super::{Error, Session, TextModel};
 use crate::exec::Interp;
@@ -13,13 +13,13 @@ use spill::{Disk, FileName};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Conditions that are asked about at once at most: each is a source.
+/// The maximum number of conditions of one evaluation. Each condition is a source file.
 const CONDITIONS_MAX: usize = 50_000;
 
-/// Why a formula of branching time has no answer.
+/// The reason why a branching-time formula has no answer.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum UnansweredFormula {
-    /// States behind a run-time error were not visited.
+    /// The successors of a run-time error were not visited.
     #[error("a run-time error leaves states out")]
     RuntimeError,
     /// The formulas have more conditions than can be evaluated at once.
@@ -37,17 +37,17 @@ pub enum UnansweredFormula {
         needed.div_ceil(1 << 20), there.div_ceil(1 << 20)
     )]
     TooLarge {
-        /// Bytes that the sets take.
+        /// The bytes that the sets need.
         needed: u64,
-        /// Bytes that there are for them.
+        /// The bytes available for them.
         there: u64,
     },
-    /// The disk has no room for the sets of states.
+    /// The disk has no space for the sets of states.
     #[error(transparent)]
     DiskFull(Arc<spill::Error>),
 }
 
-/// Whether each formula holds, or why it has no answer.
+/// For each formula: whether it holds, or why it has no answer.
 pub type BranchingAnswers = Vec<Result<bool, UnansweredFormula>>;
 
 /// Conditions on the states of a model.
@@ -57,7 +57,7 @@ struct BranchingConditions<'m> {
 }
 
 impl<'m> BranchingConditions<'m> {
-    /// Those of these texts.
+    /// Reads conditions from texts.
     fn of(model: &'m TextModel, texts: &[String]) -> Result<Self, Error> {
         let mut sources = model.sources.clone();
         let files = texts.iter().map(|it| sources.add("a condition of a formula", it.as_str()));
@@ -69,7 +69,7 @@ impl<'m> BranchingConditions<'m> {
         Ok(BranchingConditions { interp: &model.interp, all })
     }
 
-    /// Whether a state satisfies one.
+    /// Returns whether a state satisfies the condition of this number.
     fn judge(&self, state: &[u8], number: usize) -> spill::Result<bool> {
         let judged = self.interp.judge_condition(&self.all[number], None, &[], state);
         let reason = "a condition of a formula has no value in some state";
@@ -78,7 +78,7 @@ impl<'m> BranchingConditions<'m> {
 }
 
 impl Session<'_> {
-    /// Answers formulas of branching time. The search has come to its end, and visited all states of the model as written.
+    /// Answers branching-time formulas. The search must be complete: it has visited all states of the unreduced model.
     pub fn answer_branching(
         &self,
         model: &TextModel,
@@ -106,7 +106,7 @@ impl Session<'_> {
         }
         let conditions = BranchingConditions::of(model, &texts)?;
         let answered = self.sweep(&numbered, &conditions, control);
-        // A sweep that was stopped, or failed, leaves what it wrote.
+        // A sweep that was stopped or failed leaves files.
         let removed = self.remove_swept();
         match answered.and_then(|answers| removed.map(|()| answers)) {
             Err(error @ (spill::Error::Full { .. } | spill::Error::Limit { .. })) => {
@@ -116,7 +116,7 @@ impl Session<'_> {
         }
     }
 
-    /// Removes the files of sweeps, if there are any.
+    /// Removes the files of sweeps, if any.
     fn remove_swept(&self) -> spill::Result<()> {
         let disk = &self.directory.disk;
         let is_swept =

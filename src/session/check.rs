@@ -1,4 +1,4 @@
-//! Asking for a search: a model, what to look for, what it may take.
+//! The builder of a search: a model, the checks and the limits.
 
 use super::config::ModelConfig;
 use super::memory_budget::SearchBudget;
@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A search to be made: exact, on disk, in a fixed memory budget.
+/// The builder of an exact search on disk within a fixed memory budget.
 ///
 /// ```no_run
 /// # use spillway::{Check, TransitionSystem};
@@ -34,25 +34,25 @@ use std::time::{Duration, Instant};
 /// ```
 pub struct Check<'m> {
     subject: CheckSubject<'m>,
-    /// Bytes of a state of a Rust type, if that is said.
+    /// The maximum bytes of a state of a Rust type. `None`: estimated from the first states.
     state_bytes: Option<usize>,
     config: CheckConfig,
-    /// How states are stored, if not as the configuration says.
+    /// The storage of states. `None`: as the configuration says.
     storage: Option<StateStorage>,
-    /// Whether a model from a text is reduced as it wishes itself, and not as the configuration says.
+    /// Whether a model from a text uses its own reductions instead of the configuration's.
     is_reduced_as_wished: bool,
     dir: Option<PathBuf>,
     control: Option<Arc<SearchControl>>,
-    /// How many levels are visited, if that is bounded.
+    /// The maximum number of levels.
     levels_max: Option<u64>,
     is_enough: Option<Arc<PropertyStopPredicate<'m>>>,
 }
 
-/// Whether a search stops with the properties for which there is a state, given by their names.
+/// Decides whether a search stops. The argument is the names of the properties for which a state was found.
 pub(super) type PropertyStopPredicate<'m> = dyn Fn(&BTreeSet<&str>) -> bool + Send + Sync + 'm;
 
-/// Searches a transition system: to a verdict, in a GiB of memory, in a temporary directory. [`Check`] says
-/// more of what is wanted.
+/// Searches a transition system until there is a verdict, with 1 GiB of memory, in a temporary directory. [`Check`]
+/// has more options.
 ///
 /// # Errors
 ///
@@ -61,7 +61,7 @@ pub fn check<T: TransitionSystem>(system: &T) -> Result<CheckResult<'_>, Error> 
     Check::new(system).run()
 }
 
-/// What is to be searched.
+/// The object of a search.
 enum CheckSubject<'m> {
     Rust(RustType<'m>),
     Text(&'m TextModel),
@@ -70,16 +70,16 @@ enum CheckSubject<'m> {
 /// A Rust type.
 struct RustType<'m> {
     name: String,
-    /// Makes a model of it with states of so many bytes, if that is said.
+    /// Returns a model whose states have this many bytes. `None`: estimated from the first states.
     model: Box<dyn Fn(Option<usize>) -> Box<dyn StateSpace + 'm> + 'm>,
-    /// What is said to be so eventually, asked of such a model.
+    /// Returns the `eventually` checks of a model whose states have this many bytes.
     promised: Box<dyn Fn(usize) -> Vec<EventuallyCheck<'m>> + 'm>,
-    /// Whether a search stops with the first state of a level that violates something.
+    /// Whether a search stops at the first violating state of a level.
     stops_within_level: bool,
 }
 
 impl<'m> Check<'m> {
-    /// A search of a transition system.
+    /// Creates a search of a transition system.
     pub fn new<T: TransitionSystem>(system: &'m T) -> Check<'m> {
         let model = |width: Option<usize>| -> Box<dyn StateSpace + 'm> {
             Box::new(match width {
@@ -100,7 +100,7 @@ impl<'m> Check<'m> {
         }))
     }
 
-    /// A search of a model.
+    /// Creates a search of a model.
     pub fn of_model<M: StateSpace>(model: &'m M) -> Check<'m> {
         let name = type_name::<M>();
         let (model, promised) = (Box::new(move |_| Box::new(model) as _), Box::new(|_| Vec::new()));
@@ -108,7 +108,7 @@ impl<'m> Check<'m> {
         Check::of(CheckSubject::Rust(RustType { name, model, promised, stops_within_level }))
     }
 
-    /// A search of a model that came from a text.
+    /// Creates a search of a model that was read from a text.
     pub fn of_text(model: &'m TextModel) -> Check<'m> {
         Check::of(CheckSubject::Text(model))
     }
@@ -132,76 +132,76 @@ impl<'m> Check<'m> {
         }
     }
 
-    /// What is checked, and how. It replaces all that was said before.
+    /// Sets what is checked, and how. Replaces all earlier settings.
     pub fn config(mut self, config: CheckConfig) -> Self {
         self.config = config;
         self.is_reduced_as_wished = false;
         self
     }
 
-    /// The most bytes that the process may hold resident; by default a GiB. What the program holds besides
-    /// counts when the search begins. Blocks that were freed count, too, and glibc keeps large ones, but for
-    /// programs that begin with [`return_large_blocks`](crate::search::return_large_blocks).
+    /// Sets the maximum resident memory of the process in bytes. The default is 1 GiB. The limit includes the memory
+    /// that the program holds when the search begins. It also includes freed blocks: glibc keeps large ones, unless
+    /// the program begins with [`return_large_blocks`](crate::search::return_large_blocks).
     pub fn memory(mut self, bytes: u64) -> Self {
         self.config.limits.memory = bytes;
         self
     }
 
-    /// How many threads search; by default as many as there are cores and memory is enough for.
+    /// Sets the number of threads. The default is the number of cores, or fewer if memory is short.
     pub fn threads(mut self, threads: u16) -> Self {
         self.config.limits.threads = Some(threads.max(1));
         self
     }
 
-    /// Where the search lies: a new or empty directory, or one in which this search was stopped, with
-    /// which it goes on. By default a temporary one, removed with what was [`CheckResult`].
+    /// Sets the search directory. It is new, empty, or has this search stopped in it, which then resumes. The default
+    /// is a temporary directory, which is removed when the [`CheckResult`] is dropped.
     pub fn dir(mut self, path: impl Into<PathBuf>) -> Self {
         self.dir = Some(path.into());
         self
     }
 
-    /// The most bytes that a state of a [`TransitionSystem`] may take. By default that is told from the first
-    /// states; a search in a temporary directory begins anew with more where a state takes more.
+    /// Sets the maximum bytes of a state of a [`TransitionSystem`]. The default is estimated from the first states. If
+    /// a state needs more, a search in a temporary directory restarts with more.
     pub fn state_bytes(mut self, bytes: usize) -> Self {
         self.state_bytes = Some(bytes);
         self
     }
 
-    /// The most bytes that the directory may take.
+    /// Sets the maximum bytes of the directory.
     pub fn disk_limit(mut self, bytes: u64) -> Self {
         self.config.limits.disk_limit = Some(bytes);
         self
     }
 
-    /// What counts as a violation; by default everything.
+    /// Selects the checks that count as violations. The default is all checks.
     pub fn checks(mut self, checks: CheckSelection) -> Self {
         self.config.properties.set_checks(checks);
         self
     }
 
-    /// Visits all states, whatever is violated. By default the search ends with the level of the first violation; that of
-    /// a [`TransitionSystem`] with the first state of the level that violates something, in the order of their bytes.
+    /// Visits all states in spite of violations. By default the search ends with the level of the first violation. A
+    /// search of a [`TransitionSystem`] ends at the first violating state of that level, in byte order.
     pub fn keep_going(mut self) -> Self {
         self.config.search.keep_going = true;
         self
     }
 
-    /// Stops, to be gone on with, at the end of the level that reaches so many states.
+    /// Stops at the end of the level that reaches this number of states. The search can be resumed.
     pub fn max_states(mut self, states: u64) -> Self {
         self.config.limits.max_states = Some(states);
         self
     }
 
-    /// Visits the states that at most so many steps lead to, and stops there, to be gone on with. All of them are checked.
+    /// Visits and checks the states at a depth of at most `steps`, and stops there. The search can be resumed.
     pub fn max_depth(mut self, steps: u64) -> Self {
         self.levels_max = Some(steps.saturating_add(1));
         self
     }
 
-    /// Stops, to be gone on with, at the end of the level by which `is_enough` says so of the names of the properties for
-    /// which there is a state: one that violates what should be so [always](crate::Property::always), or one that has what
-    /// should be so [sometimes](crate::Property::sometimes). A violation does not end the search then. What nothing was
-    /// found of stays open.
+    /// Stops at the end of the level for which `is_enough` returns true. The search can be resumed. The argument is
+    /// the names of the properties for which a state was found. Such a state is a violation of an
+    /// [always](crate::Property::always) property, or a witness of a [sometimes](crate::Property::sometimes) property.
+    /// A violation does not end such a search. The other properties stay undecided.
     pub fn stop_once(
         mut self,
         is_enough: impl Fn(&BTreeSet<&str>) -> bool + Send + Sync + 'm,
@@ -210,59 +210,59 @@ impl<'m> Check<'m> {
         self.keep_going()
     }
 
-    /// Stops, to be gone on with, after this time.
+    /// Stops after this time. The search can be resumed.
     pub fn max_time(mut self, time: Duration) -> Self {
         self.config.limits.max_time = Some(time);
         self
     }
 
-    /// The longest time between two checkpoints; by default ten minutes.
+    /// Sets the longest time between two checkpoints. The default is ten minutes.
     pub fn checkpoint_every(mut self, time: Duration) -> Self {
         self.config.limits.checkpoint_every = time;
         self
     }
 
-    /// How states are stored, whatever the configuration says; by default as compressed sorted runs.
+    /// Sets the storage of states, whatever the configuration says. The default is compressed sorted runs.
     pub fn storage(mut self, storage: StateStorage) -> Self {
         self.storage = Some(storage);
         self
     }
 
-    /// Which reductions a search of a model from a text uses; by default what it [wishes](TextModel::wished),
-    /// which is none unless it was told. A search that goes on keeps those that it began with. Rust types are
-    /// never reduced: there is no program to tell by what.
+    /// Sets the reductions for a model from a text. The default is the model's own [plan](TextModel::wished), which
+    /// has no reductions unless they were set. A resumed search keeps its reductions. Rust types are not reduced,
+    /// since they have no program text to analyse.
     pub fn reduce(mut self, reduce: impl Into<ReductionConfig>) -> Self {
         self.config.search.reductions = reduce.into();
         self.is_reduced_as_wished = false;
         self
     }
 
-    /// Searches on after a violation that was found with steps put off, without that, for one after fewer
-    /// steps.
+    /// If a violation was found with postponed transitions, searches again without postponing for a shorter
+    /// counterexample.
     pub fn shortest(mut self) -> Self {
         self.config.search.shortest = true;
         self
     }
 
-    /// How a model from a text is run; by default as machine code, where that can be made.
+    /// Sets how a model from a text is executed. The default is machine code where that is supported.
     pub fn exec(mut self, exec: ExecutionMode) -> Self {
         self.config.limits.exec = exec;
         self
     }
 
-    /// Who can stop the search from another thread, and see how far it is. It brings its own deadline and time
-    /// between checkpoints.
+    /// Sets the control, by which another thread stops the search and observes its progress. The control has its own
+    /// deadline and time between checkpoints.
     pub fn control(mut self, control: Arc<SearchControl>) -> Self {
         self.control = Some(control);
         self
     }
 
-    /// Searches: to a verdict, or until it is told to stop.
+    /// Searches until there is a verdict or a limit or the control stops the search.
     ///
     /// # Errors
     ///
-    /// If the budget is too small, the directory is not this search's, the disk fails or is full, or the
-    /// model fails. What was searched up to the last checkpoint is kept.
+    /// If the budget is too small, the directory belongs to another search, the disk fails or is full, or the model
+    /// fails. The last checkpoint is kept.
     pub fn run(self) -> Result<CheckResult<'m>, Error> {
         let RunLimits { checkpoint_every, max_time, .. } = self.config.limits;
         let deadline = max_time.and_then(|time| Instant::now().checked_add(time));
@@ -282,7 +282,7 @@ impl<'m> Check<'m> {
         }
     }
 
-    /// Searches with states of a Rust type that have so many bytes, if that is said.
+    /// Searches with states of a Rust type of this many bytes. `None`: estimated.
     fn attempt(
         &self,
         state_bytes: Option<usize>,
@@ -312,7 +312,7 @@ impl<'m> Check<'m> {
         Ok(CheckResult::new(session, control.clone(), outcome, failed))
     }
 
-    /// The search of a model that is a text, but for its directory.
+    /// Prepares the search of a model from a text, except for its directory.
     fn store_text(
         &self,
         model: &'m TextModel,
@@ -329,7 +329,8 @@ impl<'m> Check<'m> {
         reduced.store(storage)
     }
 
-    /// The reductions that the configuration asks for. What the first states decide was decided when the search began.
+    /// Returns the reductions of the configuration. A resumed search keeps the reductions that its first states
+    /// decided.
     fn reduction_choice(&self, goes_on: bool) -> Result<ReductionChoice, Error> {
         let request = self.config.search.reduction_request();
         let dir = self.dir.as_deref().filter(|_| goes_on && request.is_tried);
@@ -340,7 +341,7 @@ impl<'m> Check<'m> {
         })
     }
 
-    /// The search of a Rust type, but for its directory.
+    /// Prepares the search of a Rust type, except for its directory.
     fn store_rust(
         &self,
         rust: &RustType<'m>,
@@ -377,7 +378,7 @@ impl<'m> Check<'m> {
     }
 }
 
-/// A type's name, and those of its parameters, without the ways there.
+/// Returns a type's name with its type parameters, without module paths.
 fn type_name<T: ?Sized>() -> String {
     let full = std::any::type_name::<T>().replace("'_, ", "").replace("<'_>", "");
     let is_between = |it: char| !it.is_alphanumeric() && !matches!(it, '_' | ':');

@@ -1,4 +1,4 @@
-//! The directory of a check that takes several searches: a folder for each search, and a file that says which there are.
+//! The directory of a check of several searches: a folder for each search, and a file that lists the searches.
 
 use super::SearchDirectory;
 use super::error::{DirectoryConflict, Error};
@@ -6,18 +6,18 @@ use super::saved_check::{SavedCheck, has_check};
 use spill::{Disk, RealDisk};
 use std::path::{Path, PathBuf};
 
-/// The directory of a check, locked while this lives.
+/// The directory of a check. It is locked as long as this value lives.
 pub struct CheckDirectory {
     path: PathBuf,
     disk: RealDisk,
 }
 
 impl CheckDirectory {
-    /// A new directory for a check.
+    /// Creates the directory of a check.
     ///
     /// # Errors
     ///
-    /// If there is something in it.
+    /// If the directory is not empty.
     pub fn create(path: &Path, check: &SavedCheck) -> Result<CheckDirectory, Error> {
         std::fs::create_dir_all(path).map_err(|error| Error::Create(path.to_path_buf(), error))?;
         let directory = CheckDirectory::lock(path)?;
@@ -44,7 +44,7 @@ impl CheckDirectory {
         Ok(CheckDirectory { path: path.to_path_buf(), disk })
     }
 
-    /// Where it is.
+    /// Returns the path.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -1,19 +1,19 @@
-//! The searches that a check takes: one for the properties of states and steps, then one for each property of runs.
+//! The searches of a check: one for the safety properties, then one for each temporal property.
 
 use super::config::{ALL_FORMULAS, CheckKind, PropertyConfig, SearchConfig};
 use super::{CheckConfig, Error, Fairness, PropertyRequest, TextModel};
 use crate::front::{ClaimChoice, CycleLabel};
 use std::path::PathBuf;
 
-/// The folder of the search for properties of states and steps.
+/// The folder of the search for safety properties.
 const STATES_FOLDER: &str = "0-states";
 
-/// A property of runs.
+/// A temporal property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunProperty {
     /// A formula, or the name of a property of the model.
     Formula(String),
-    /// A file with an automaton that accepts the runs that violate it.
+    /// A file with an automaton that accepts the violating runs.
     Automaton(PathBuf),
     /// No acceptance cycle.
     Acceptance,
@@ -22,7 +22,7 @@ pub enum RunProperty {
 }
 
 impl RunProperty {
-    /// Those that a configuration asks for, of a model.
+    /// Returns the temporal properties that a configuration selects for a model.
     fn requested(properties: &PropertyConfig, model: &TextModel) -> Vec<RunProperty> {
         let own = model.run_properties();
         let formula = |name: &&str| RunProperty::Formula((*name).to_owned());
@@ -41,7 +41,7 @@ impl RunProperty {
         all
     }
 
-    /// As a model is read together with it.
+    /// Returns the request with which the model is read.
     pub fn request(&self) -> PropertyRequest<'_> {
         match self {
             RunProperty::Formula(text) => PropertyRequest::Formula(text),
@@ -51,7 +51,7 @@ impl RunProperty {
         }
     }
 
-    /// Has a configuration ask for this property alone.
+    /// Selects this property alone in a configuration.
     fn select(&self, properties: &mut PropertyConfig) {
         match self {
             RunProperty::Formula(text) => properties.ltl = vec![text.clone()],
@@ -61,7 +61,7 @@ impl RunProperty {
         }
     }
 
-    /// The name of a folder for its search, beside those of other properties.
+    /// Returns a folder name for its search. The name is unique within the check.
     fn folder(&self, number: usize) -> String {
         let word = match self {
             RunProperty::Formula(_) => "ltl",
@@ -76,28 +76,28 @@ impl RunProperty {
 /// One of the searches of a check.
 #[derive(Clone, Debug)]
 pub struct PlannedSearch {
-    /// The name of its folder, in the directory of a check that takes several searches.
+    /// The name of its folder in the directory of a check of several searches.
     pub folder: String,
-    /// What it checks, and how.
+    /// The configuration of the search.
     pub config: CheckConfig,
-    /// The property of runs that it checks; nothing if it checks properties of states and steps.
+    /// The temporal property that it checks. `None`: it checks safety properties.
     pub property: Option<RunProperty>,
 }
 
 /// The searches of a check, in order.
 #[derive(Clone, Debug)]
 pub struct CheckPlan {
-    /// At least one.
+    /// The searches, at least one.
     pub searches: Vec<PlannedSearch>,
 }
 
 impl CheckPlan {
-    /// The searches that decide what a configuration asks for, of a model. Where it asks for nothing in particular, these
-    /// are all properties of the model, if it has several properties of runs.
+    /// Plans the searches for a configuration and a model. If the configuration selects no property, and the model has
+    /// several temporal properties, the searches check all properties of the model.
     ///
     /// # Errors
     ///
-    /// If all properties of runs of the model are asked for, and it has none.
+    /// If the configuration selects all temporal properties of the model, and it has none.
     pub fn of(config: &CheckConfig, model: &TextModel) -> Result<CheckPlan, Error> {
         let properties = &config.properties;
         let asks_runs = properties.asks_runs();
@@ -130,13 +130,13 @@ impl CheckPlan {
         Ok(CheckPlan { searches: states.into_iter().chain(runs).collect() })
     }
 
-    /// The folders of the searches, in order.
+    /// Returns the folders of the searches, in order.
     pub fn folders(&self) -> Vec<String> {
         self.searches.iter().map(|it| it.folder.clone()).collect()
     }
 }
 
-/// The configuration of the search for properties of states and steps.
+/// Returns the configuration of the search for safety properties.
 fn states_config(config: &CheckConfig, leaves_out_claim: bool, decided: &[String]) -> CheckConfig {
     let mut states = config.clone();
     let properties = &mut states.properties;
@@ -151,7 +151,7 @@ fn states_config(config: &CheckConfig, leaves_out_claim: bool, decided: &[String
     states
 }
 
-/// The configuration of the search for a run that violates a property.
+/// Returns the configuration of the search for a run that violates a property.
 fn run_config(config: &CheckConfig, property: &RunProperty, decided: &[String]) -> CheckConfig {
     let mut runs = config.clone();
     let PropertyConfig { finite_runs, fairness, strict, .. } = config.properties;
@@ -170,7 +170,7 @@ fn run_config(config: &CheckConfig, property: &RunProperty, decided: &[String]) 
 }
 
 impl PropertyConfig {
-    /// The properties of runs that are asked for, as they are written.
+    /// Returns the selected temporal properties as they are written.
     pub fn run_properties(&self) -> impl Iterator<Item = RunProperty> {
         let formulas = self.ltl.iter().cloned().map(RunProperty::Formula);
         let automata = self.automata.iter().cloned().map(RunProperty::Automaton);
@@ -181,7 +181,8 @@ impl PropertyConfig {
 }
 
 impl CheckConfig {
-    /// Whether the properties of runs that a model brings with it are checked: nothing in particular is asked for.
+    /// Returns whether the model's own temporal properties are checked by default: no option restricts the check to
+    /// safety properties.
     pub fn checks_model_properties(&self) -> bool {
         let CheckConfig { model, properties, search, .. } = self;
         let is_said = properties.asks_states() || properties.no_deadlock || search.keep_going;

@@ -1,4 +1,4 @@
-//! What came of a search.
+//! The result of a search.
 
 use super::{Error, EventuallyCheck, EventuallyVerdict, Session};
 use crate::model::{EVENTUALLY, PropertyInfo, SOMETIMES, Violation};
@@ -11,8 +11,8 @@ use crate::search::{SearchControl, SearchOutcome, SearchVerdict};
 use std::fmt;
 use std::sync::Arc;
 
-/// What came of a search. Shown, it is the counterexample and the report that the command line prints;
-/// with `{:#}` what `--verbose` adds, too.
+/// The result of a search. `Display` prints the counterexample and the report of the command line. `{:#}` adds the
+/// output of `--verbose`.
 pub struct CheckResult<'m> {
     session: Session<'m>,
     control: Arc<SearchControl>,
@@ -30,44 +30,45 @@ impl<'m> CheckResult<'m> {
         CheckResult { session, control, outcome, failed }
     }
 
-    /// Why the search for a [shorter](super::Check::shortest) counterexample failed, if it did. What was
-    /// found before stands.
+    /// Returns why the search for a [shorter](super::Check::shortest) counterexample failed, if it did. The first
+    /// counterexample remains valid.
     pub fn shortening_failed(&self) -> Option<&Error> {
         self.failed.as_ref()
     }
 
-    /// What came of the search for a shorter counterexample, if there was one.
+    /// Returns the result of the search for a shorter counterexample, if there was one.
     pub fn shortened(&self) -> Option<ShorteningResult> {
         self.session.report()?.shortened
     }
 
-    /// The answer.
+    /// Returns the verdict.
     pub fn verdict(&self) -> SearchVerdict {
         let verdict = self.session.report().map_or(self.outcome.verdict, |it| it.verdict());
         match self.violations().is_empty() {
             true => verdict,
-            // A search that stopped may find more, but what it found stands.
+            // A violation found by a stopped search is final.
             false => SearchVerdict::Violated,
         }
     }
 
-    /// All there is to report.
+    /// Returns the report.
     pub(super) fn report(&self) -> Option<report::Report<'_>> {
         self.session.report()
     }
 
-    /// How many states were visited.
+    /// Returns the number of visited states.
     pub fn states(&self) -> u64 {
         self.outcome.states()
     }
 
-    /// Levels, transitions, and all that was found wrong.
+    /// Returns the levels, the transitions and the violations.
     pub fn outcome(&self) -> &SearchOutcome {
         &self.outcome
     }
 
-    /// What is violated: what is to be seen in states and steps, shallowest first, then what should be so
-    /// [eventually](crate::Property::eventually), with the steps of a run that never comes to it as its depth.
+    /// Returns the violations: those of safety properties, shallowest first, then those of
+    /// [eventually](crate::Property::eventually) properties. The depth of the latter is the number of steps of the
+    /// violating run.
     pub fn violations(&self) -> Vec<ViolationReport> {
         let Some(report) = self.session.report() else { return Vec::new() };
         let properties = report.model.description().properties();
@@ -91,46 +92,47 @@ impl<'m> CheckResult<'m> {
         report.violations().into_iter().chain(report.eventually.iter().filter_map(of_run)).collect()
     }
 
-    /// How often each action was taken, in the order of the model's text; nothing if that was not counted, as of a model that
-    /// is a Rust type. Of a reduced search that is how often it was taken there.
+    /// Returns the number of executions of each action, in the order of the model's text. `None` if executions were
+    /// not counted, as for a Rust type. In a reduced search these are the executions in the reduced model.
     pub fn coverage(&self) -> Option<Vec<ActionCoverage>> {
         self.session.report().and_then(|report| report::coverage(&report))
     }
 
-    /// A way to the shallowest violation; nothing if there is none, or if the search was told to stop. It is
-    /// a shortest one, but where steps were put off and no [shorter](super::Check::shortest) one was looked for.
+    /// Returns a path to the shallowest violation. `None` if there is no violation, or if the control stops the
+    /// replay. The path is shortest unless transitions were postponed and no [shorter](super::Check::shortest)
+    /// counterexample was searched.
     ///
     /// # Errors
     ///
-    /// If the disk fails, or the model does not do again what it did.
+    /// If the disk fails, or the model is not deterministic.
     pub fn counterexample(&self) -> Result<Option<Counterexample<'_>>, Error> {
         let found = self.session.counterexample(&self.control)?;
         Ok(found.map(|(_, way)| way))
     }
 
-    /// A shortest way to a state in which something is so that [should be sometimes](crate::Property::sometimes);
-    /// nothing if no such state was found, there is no such property, or the search was told to stop.
+    /// Returns a shortest witness of a [sometimes](crate::Property::sometimes) property. `None` if no witness was
+    /// found, there is no such property, or the control stops the replay.
     ///
     /// # Errors
     ///
-    /// If the disk fails, or the model does not do again what it did.
+    /// If the disk fails, or the model is not deterministic.
     pub fn example(&self, name: &str) -> Result<Option<Counterexample<'_>>, Error> {
         self.path_to_property(|it| it.kind == SOMETIMES && it.name == name)
     }
 
-    /// A shortest way to a state that violates what should be so [always](crate::Property::always); nothing if no such
-    /// state was found, there is no such property, or the search was told to stop. Which of several properties that are
-    /// violated have a way depends on when the search ends ([`Check::keep_going`](super::Check::keep_going)).
+    /// Returns a shortest path to a violation of an [always](crate::Property::always) property. `None` if no violation
+    /// was found, there is no such property, or the control stops the replay. If several properties are violated, the
+    /// end of the search decides which of them have a path ([`Check::keep_going`](super::Check::keep_going)).
     ///
     /// # Errors
     ///
-    /// If the disk fails, or the model does not do again what it did.
+    /// If the disk fails, or the model is not deterministic.
     pub fn counterexample_of(&self, name: &str) -> Result<Option<Counterexample<'_>>, Error> {
         let is_of_runs = |it: &PropertyInfo| it.kind == SOMETIMES || it.kind == EVENTUALLY;
         self.path_to_property(|it| !is_of_runs(it) && it.name == name)
     }
 
-    /// A shortest way to a state that the first of these properties speaks of.
+    /// Returns a shortest path to the state found for the first property that matches.
     fn path_to_property(
         &self,
         is_wanted: impl Fn(&PropertyInfo) -> bool,
@@ -142,19 +144,19 @@ impl<'m> CheckResult<'m> {
         }
     }
 
-    /// Whether every run comes to something that should be so [eventually](crate::Property::eventually), with a run that
-    /// does not. It is not checked where the search stopped before all states were visited, and where there is no such
+    /// Returns the verdict on an [eventually](crate::Property::eventually) property, with a violating run if there is
+    /// one. The property is not checked if the search stopped before it visited all states, or if there is no such
     /// property.
     ///
     /// # Errors
     ///
-    /// If the model does not do again what it did.
+    /// If the model is not deterministic.
     pub fn eventually(&self, name: &str) -> Result<EventuallyVerdict<'_>, Error> {
         let promised = self.session.eventually_checks().iter().find(|it| it.name == name);
         promised.map_or(Ok(EventuallyVerdict::NotChecked), EventuallyCheck::verdict)
     }
 
-    /// The search directory is kept, even if it is a temporary one.
+    /// Keeps the search directory, even a temporary one. Returns its path.
     pub fn keep(mut self) -> std::path::PathBuf {
         self.session.directory.keep();
         self.session.directory.path.clone()

@@ -1,4 +1,5 @@
-//! Which reductions there are for a model: of what, where it stands, what each saves by itself.
+//! The reductions that apply to a model: their subjects, the positions of these in the text, and what each saves
+//! alone.
 
 use super::reduction_request::ReductionSettings;
 use super::{ExecutableProgram, TextModel};
@@ -12,36 +13,36 @@ use crate::reduce::{
 use crate::search::pilot::FirstLevels;
 use crate::search::{SearchControl, SearchLimits, StateStorage};
 
-/// A reduction, and what there is of it in a model.
+/// A reduction and its effect on a model.
 #[derive(Clone, Debug)]
 pub struct ApplicableReduction {
     /// Its name in the table.
     pub name: &'static str,
-    /// What it is about.
+    /// The objects that it reduces.
     pub subjects: Vec<ReductionSubject>,
-    /// What it saves, or why it is not used.
+    /// The saving, or why the reduction is not used.
     pub saves: Result<ReductionSaving, NotApplied>,
 }
 
-/// What a reduction saves by itself.
+/// The saving of one reduction without others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ReductionSaving {
-    /// States, as the first ones tell.
+    /// A saving of states, estimated from the first states.
     States {
-        /// The share of the states that it saves.
+        /// The saved share of the states, 0 to 1.
         share: f64,
-        /// How many states of the whole space that is told from.
+        /// The number of states of the unreduced model that the estimate is based on.
         states: usize,
-        /// Whether there are no others.
+        /// Whether these are all states.
         is_all: bool,
     },
-    /// Levels: all states are visited, and what is looked for is come to sooner.
+    /// A saving of levels: all states are visited, and a violation is found in an earlier level.
     Levels,
 }
 
 impl TextModel {
-    /// The reductions of the table, each by itself, for a search that checks everything; `run` makes a program ready
-    /// to run. Each analysis gets what it gets in a search with so much memory.
+    /// Returns the reductions of the table, each without others, for a search that checks everything. `run` makes a
+    /// program executable. The budget of each analysis is that of a search with this memory.
     pub fn applicable<'m>(
         &'m self,
         memory: u64,
@@ -78,7 +79,7 @@ impl TextModel {
         Ok(found)
     }
 
-    /// What a reduction saves by itself, or why it is not used.
+    /// Returns the saving of a reduction without others, or why it is not used.
     fn saving<'m>(
         &'m self,
         entry: &ReductionEntry,
@@ -108,8 +109,8 @@ impl TextModel {
         Ok(Ok(ReductionSaving::States { share: 1.0 - left, states, is_all }))
     }
 
-    /// The share of the first states through which no merged step passes. Merged steps are longer, so that levels do not
-    /// compare.
+    /// Returns the share of the first states that remain when steps are merged. Merged steps are longer, so their
+    /// levels are not comparable.
     fn left_where_all_stop(
         &self,
         entry: &ReductionEntry,
@@ -124,7 +125,7 @@ impl TextModel {
     }
 }
 
-/// A reduction by itself, as it is asked for to find out what it saves.
+/// Returns the request of one reduction without others, as its saving is measured.
 fn alone(entry: &ReductionEntry) -> ReductionRequest {
     match entry.saving {
         SavingMeasure::Trial => {

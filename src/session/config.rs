@@ -1,8 +1,8 @@
-//! Everything that a check needs to know, in one value.
+//! The configuration of a check in one value.
 //!
-//! A [`CheckConfig`] is what the flags of the command line parse into, what a program that uses the library builds, what
-//! `spillway check --config FILE.toml` reads, and what a search directory keeps. Its keys are the long names of the flags.
-//! Each default is in the `Default` of its section.
+//! A [`CheckConfig`] has four uses. The flags of the command line parse into it. A program that uses the library
+//! builds it. `spillway check --config FILE.toml` reads it. A search directory stores it. Its keys are the long names
+//! of the flags. Each default is in the `Default` of its section.
 
 pub use super::quantity::{
     DurationError, SizeError, format_duration, format_size, parse_duration, parse_size,
@@ -21,31 +21,31 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use thiserror::Error;
 
-/// What is checked of a model, how its state space is searched, and what that may take.
+/// The configuration of a check: the model, its properties, the search, the limits and the outputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct CheckConfig {
     /// How the model is read.
     pub model: ModelConfig,
-    /// What is checked.
+    /// The properties that are checked.
     pub properties: PropertyConfig,
     /// How the state space is searched.
     pub search: SearchConfig,
-    /// What a session may take.
+    /// The limits of a session.
     pub limits: RunLimits,
-    /// What is written at the end.
+    /// The files and commands at the end of the search.
     pub output: SearchOutputs,
 }
 
-/// Why a file holds no configuration.
+/// The reason why a file has no valid configuration.
 #[derive(Debug, Error)]
 #[error("{}: {message}", match .line { Some(line) => format!("{}:{line}", .file.display()), None => .file.display().to_string() })]
 pub struct ConfigError {
     /// The file.
     pub file: PathBuf,
-    /// The line at which reading failed, counted from 1; nothing if the file could not be read.
+    /// The line of the error, from 1. `None` if the file could not be read.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// The description of the error.
     pub message: String,
 }
 
@@ -61,12 +61,12 @@ impl CheckConfig {
         })
     }
 
-    /// The options of reading a model in a language.
+    /// Returns the options of reading a model in a language.
     pub fn reading_options(&self, language: &Language) -> Options {
         self.model.options(language, &self.properties)
     }
 
-    /// What a search checks and when it stops.
+    /// Returns what a search checks and when it stops.
     pub fn search_limits(&self) -> SearchLimits {
         let SearchConfig { keep_going, stop_when_answered, shortest, no_coverage, .. } =
             self.search;
@@ -86,34 +86,34 @@ impl CheckConfig {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct ModelConfig {
-    /// The name of its language; by default what the ending of its file says.
+    /// The name of the language. The default follows from the file name extension.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// Constants and macros that are defined, in order.
+    /// Constants and macros, in order.
     #[serde(rename = "define", skip_serializing_if = "Vec::is_empty")]
     pub definitions: Vec<Definition>,
-    /// What becomes of values outside their variable's range, where the language leaves that open.
+    /// The rule for values outside their variable's range, in languages that leave it open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overflow: Option<OverflowRule>,
-    /// What counts as a deadlock, where the language leaves that open.
+    /// The definition of a deadlock, in languages that leave it open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadlock: Option<EndRule>,
-    /// The number of instances that a `run` in a loop may make.
+    /// The number of instances that a `run` in a loop may start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slots: Option<u32>,
-    /// Whether what is sent to a full channel is lost.
+    /// Whether messages that are sent to a full channel are lost.
     #[serde(skip_serializing_if = "is_false")]
     pub lossy: bool,
-    /// The name of the never claim that belongs to the program; by default the first.
+    /// The name of the never claim of the program. The default is the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claim: Option<String>,
-    /// Whether the property that the model brings with it is left out.
+    /// Whether the property of the model is left out.
     #[serde(skip_serializing_if = "is_false")]
     pub no_claim: bool,
 }
 
 impl ModelConfig {
-    /// The configuration that has a model read with these options.
+    /// Returns the configuration that corresponds to these options.
     pub fn of(options: &Options) -> ModelConfig {
         let Options { defines, macros, overflow, deadlock, slots, claim, lossy, .. } = options;
         let constants = defines.iter().map(|(name, value)| (name, value.to_string()));
@@ -137,7 +137,7 @@ impl ModelConfig {
         }
     }
 
-    /// Which of the model's claims belongs to the program.
+    /// Returns which of the model's claims is part of the program.
     pub fn claim_choice(&self) -> ClaimChoice {
         match &self.claim {
             _ if self.no_claim => ClaimChoice::Omit,
@@ -146,8 +146,9 @@ impl ModelConfig {
         }
     }
 
-    /// The options of reading a model in a language, to check these properties. Definitions are macros in a language
-    /// that has macros, and constants in others; there a definition whose value is no integer is left out.
+    /// Returns the options of reading a model in a language, to check these properties. Definitions are macros in a
+    /// language with macros. In other languages they are constants, and definitions with a value that is no integer
+    /// are ignored.
     fn options(&self, language: &Language, properties: &PropertyConfig) -> Options {
         let (mut defines, mut macros) = (Vec::new(), Vec::new());
         for definition in &self.definitions {
@@ -173,13 +174,13 @@ impl ModelConfig {
     }
 }
 
-/// A constant or a macro that is defined from outside the model: `NAME=VALUE`, or `NAME` alone.
+/// A constant or macro that is defined outside the model: `NAME=VALUE`, or `NAME` alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Definition {
-    /// Its name; of a macro perhaps with parameters.
+    /// The name. The name of a macro may include parameters.
     pub name: String,
-    /// What it is, if that is said.
+    /// The value, if given.
     pub value: Option<String>,
 }
 
@@ -189,12 +190,12 @@ pub struct Definition {
 pub struct DefinitionError;
 
 impl Definition {
-    /// The value, if it is an integer.
+    /// Returns the value, if it is an integer.
     pub fn integer(&self) -> Option<i64> {
         self.value.as_ref()?.parse().ok()
     }
 
-    /// The text that a macro stands for: 1 where no value is given.
+    /// Returns the expansion of a macro, 1 if no value is given.
     pub fn text(&self) -> &str {
         self.value.as_deref().unwrap_or("1")
     }
@@ -230,32 +231,32 @@ impl From<Definition> for String {
     }
 }
 
-/// Stands for every property of runs that the model has, where a formula or a name is expected.
+/// Selects all temporal properties of the model, in place of a formula or name.
 pub const ALL_FORMULAS: &str = "all";
 
-/// What is checked.
+/// The properties that are checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct PropertyConfig {
-    /// Expressions of the model's language that have to hold in every state.
+    /// Expressions of the model's language that must hold in every state.
     #[serde(rename = "invariant", skip_serializing_if = "Vec::is_empty")]
     pub invariants: Vec<String>,
-    /// Expressions of the model's language that have to hold in some state.
+    /// Expressions of the model's language that must hold in some state.
     #[serde(rename = "cover", skip_serializing_if = "Vec::is_empty")]
     pub covers: Vec<String>,
-    /// Conditions with names, such as a file of questions holds.
+    /// Named conditions, as in a file of questions.
     #[serde(rename = "condition", skip_serializing_if = "Vec::is_empty")]
     pub named_conditions: Vec<StateCondition>,
-    /// The checks that count; by default all of them.
+    /// The checks that count. The default is all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only: Option<Vec<CheckKind>>,
-    /// Whether states without successors are no violations.
+    /// Whether states without successors are not violations.
     #[serde(skip_serializing_if = "is_false")]
     pub no_deadlock: bool,
-    /// Formulas of linear temporal logic, or names of properties of the model.
+    /// LTL formulas, or names of properties of the model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ltl: Vec<String>,
-    /// Files with automata that accept the runs that violate a property.
+    /// Files with automata that accept the violating runs.
     #[serde(rename = "automaton", skip_serializing_if = "Vec::is_empty")]
     pub automata: Vec<PathBuf>,
     /// Whether acceptance cycles are violations.
@@ -264,13 +265,13 @@ pub struct PropertyConfig {
     /// Whether non-progress cycles are violations.
     #[serde(skip_serializing_if = "is_false")]
     pub non_progress: bool,
-    /// What is assumed of finite runs where properties of runs are checked; by default what the property implies.
+    /// The semantics of finite runs for temporal properties. The default depends on the property.
     #[serde(rename = "deadlock-runs", skip_serializing_if = "Option::is_none")]
     pub finite_runs: Option<FiniteRunPolicy>,
     /// Which runs are checked.
     #[serde(rename = "fair", skip_serializing_if = "is_default")]
     pub fairness: Fairness,
-    /// Whether a property of the model that was not checked counts as a violation.
+    /// Whether an unchecked property of the model counts as a violation.
     #[serde(skip_serializing_if = "is_false")]
     pub strict: bool,
     /// The names of properties of the model that other searches of the same check decide.
@@ -279,7 +280,7 @@ pub struct PropertyConfig {
 }
 
 impl PropertyConfig {
-    /// The conditions on states that are checked beside the model's own properties.
+    /// Returns the conditions on states that are checked in addition to the model's own properties.
     pub fn conditions(&self) -> Vec<StateCondition> {
         let unnamed = [
             (ConditionModality::Always, &self.invariants),
@@ -291,23 +292,23 @@ impl PropertyConfig {
         unnamed.chain(self.named_conditions.iter().cloned()).collect()
     }
 
-    /// Whether properties of runs are asked for.
+    /// Returns whether temporal properties are selected.
     pub fn asks_runs(&self) -> bool {
         self.run_properties().next().is_some()
     }
 
-    /// Whether properties of states and steps are asked for in particular.
+    /// Returns whether safety properties are selected explicitly.
     pub fn asks_states(&self) -> bool {
         self.only.is_some() || !self.conditions().is_empty()
     }
 
-    /// Whether more is asked for than one property of runs.
+    /// Returns whether several properties are selected. All safety properties together count as one.
     pub fn are_several(&self) -> bool {
         let is_all = self.ltl.iter().any(|it| it == ALL_FORMULAS);
         is_all || self.run_properties().count() + usize::from(self.asks_states()) > 1
     }
 
-    /// Has exactly these checks of states and steps count as violations.
+    /// Selects exactly these safety checks.
     pub fn set_checks(&mut self, checks: CheckSelection) {
         let CheckSelection { deadlock, assertions, invariants, faults, claims } = checks;
         let all = [
@@ -321,7 +322,7 @@ impl PropertyConfig {
         self.no_deadlock = false;
     }
 
-    /// The checks of states and steps that count as violations.
+    /// Returns the selected safety checks.
     pub fn checks(&self) -> CheckSelection {
         let is_selected = |kind| self.only.as_ref().is_none_or(|it| it.contains(&kind));
         CheckSelection {
@@ -334,7 +335,7 @@ impl PropertyConfig {
     }
 }
 
-/// A kind of check of states and steps.
+/// A kind of safety check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckKind {
@@ -354,7 +355,7 @@ pub enum CheckKind {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct SearchConfig {
-    /// Whether all states are visited, whatever is violated.
+    /// Whether all states are visited in spite of violations.
     #[serde(skip_serializing_if = "is_false")]
     pub keep_going: bool,
     /// Whether the search stops once each property of states is decided.
@@ -369,30 +370,30 @@ pub struct SearchConfig {
     /// Which reductions are used.
     #[serde(skip_serializing_if = "is_default")]
     pub reductions: ReductionConfig,
-    /// How the variables are ordered in stored states.
+    /// The order of the variables in stored states.
     #[serde(skip_serializing_if = "is_default")]
     pub key_order: KeyOrder,
     /// How states are stored.
     #[serde(skip_serializing_if = "is_default")]
     pub store: StoreKind,
-    /// A file of byte frequencies for `huffman`; by default they come from a sample.
+    /// A file of byte frequencies for `huffman`. By default they come from a sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub huffman_table: Option<PathBuf>,
-    /// The bits of a hash for `comback`.
+    /// The width of the hash for `comback`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comback_hash: Option<HashWidth>,
-    /// The cache of rebuilt states for `comback`.
+    /// The cache of reconstructed states for `comback`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comback_cache: Option<StateCacheConfig>,
 }
 
 impl SearchConfig {
-    /// What the configuration of reductions comes to in this search.
+    /// Returns the reductions that the configuration requests for this search.
     pub fn reduction_request(&self) -> ReductionRequest {
         self.reductions.resolve(self.keep_going)
     }
 
-    /// What is chosen of ComBack.
+    /// Returns the settings of ComBack storage.
     pub fn comback(&self) -> CombackSettings {
         let CombackSettings { hash_bits, cache, groups } = CombackSettings::default();
         CombackSettings {
@@ -407,12 +408,12 @@ impl SearchConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StoreKind {
-    /// As gaps between sorted states, compressed.
+    /// As compressed differences between sorted states.
     #[default]
     Sorted,
-    /// As their bytes.
+    /// Uncompressed.
     Raw,
-    /// As run-length codes.
+    /// Run-length encoded.
     Rle,
     /// As static Huffman codes.
     Huffman,

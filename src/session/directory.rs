@@ -1,7 +1,7 @@
-//! Search directories: made, recognised, locked, described.
+//! Search directories: creation, recognition, locking, description.
 //!
-//! Beside what the search keeps in it, a directory holds the *job*: the model's text and the flags
-//! that decide what is searched for, so that it can be resumed anywhere by itself.
+//! In addition to the files of the search, a directory stores the *job*: the model's text and the flags that decide
+//! what is checked. So a search can be resumed anywhere without other files.
 
 use super::config::CheckConfig;
 use super::error::{DirectoryConflict, Error};
@@ -26,33 +26,33 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a session of a search begins with.
+/// The inputs of a session of a search.
 pub(super) struct SessionSetup<'c> {
-    /// How the session begins.
+    /// The start record of the session.
     pub start: SessionStart,
-    /// The memory of the search.
+    /// The memory plan of the search.
     pub plan: MemoryPlan,
     /// Stops the search.
     pub control: &'c SearchControl,
 }
 
-/// Names of temporary search directories begin with this.
+/// The prefix of the names of temporary search directories.
 pub(super) const PREFIX: &str = "spillway-";
 
-/// A search directory that this process holds the lock of.
+/// A search directory whose lock this process holds.
 pub struct SearchDirectory {
-    /// Where it is.
+    /// The path.
     pub path: PathBuf,
-    /// Its files, counted.
+    /// Its files. Reads and writes are counted.
     pub disk: Arc<MeteredDisk>,
-    /// What the sitting before took, if there was one that told.
+    /// The limits of the previous session, if it recorded them.
     pub previous_limits: Option<SavedLimits>,
-    /// Removes it when dropped.
+    /// Removes the directory when dropped.
     temporary: Option<RemoveOnDrop>,
 }
 
 impl SearchDirectory {
-    /// A new directory for `job`: at `path`, or a temporary one.
+    /// Creates a directory for `job`: at `path`, or a temporary one.
     pub fn create(
         path: Option<&Path>,
         job: &SearchJob,
@@ -68,7 +68,7 @@ impl SearchDirectory {
             }
         };
         std::fs::create_dir_all(&path).map_err(|error| Error::Create(path.clone(), error))?;
-        // Its own name should survive what its files survive; where it cannot be made to, it may not.
+        // Makes the directory's own name as durable as its files. A failure is tolerated.
         if let Some(parent) = path.canonicalize().ok().as_deref().and_then(Path::parent) {
             let _ = std::fs::File::open(parent).and_then(|parent| parent.sync_all());
         }
@@ -76,11 +76,11 @@ impl SearchDirectory {
         let directory = SearchDirectory::lock(path, temporary, disk_limit)?;
         let failed = |error| Error::Begin(directory.path.clone(), error);
         if has_job(&directory.path) {
-            // Another process has begun just before the lock was taken, and has ended since.
+            // Another process began a search just before the lock was taken, and has ended since.
             return Err(Error::Taken(directory.path.clone(), DirectoryConflict::Otherwise));
         }
         let begin = || {
-            // What is left of a search that was abandoned is of no use to this one.
+            // Files of an abandoned search are useless for this one.
             remove_files(&directory.path, &*directory.disk, &[RealDisk::LOCK])?;
             if directory.is_temporary() {
                 directory.disk.create(TEMPORARY)?;
@@ -91,12 +91,12 @@ impl SearchDirectory {
         Ok(directory)
     }
 
-    /// Refuses a place where a new directory for `job` cannot be made, as something else is there.
+    /// Returns an error if `path` exists and no directory for `job` can be created there.
     pub fn check_unused(path: &Path, job: &SearchJob) -> Result<(), Error> {
         if path.exists() { reject_if_used(path, job) } else { Ok(()) }
     }
 
-    /// A directory that a search has begun in, and what lies in it. It may take what it might before, if nothing else is said.
+    /// Opens and reads a directory that has a search. The disk limit defaults to that of the previous session.
     pub fn open(
         path: &Path,
         disk_limit: Option<u64>,
@@ -104,23 +104,23 @@ impl SearchDirectory {
         let before = DirectoryContents::read(path)?.limits;
         let disk_limit = disk_limit.or(before.and_then(|it| it.limits.disk_limit));
         let directory = SearchDirectory::lock(path.to_path_buf(), None, disk_limit)?;
-        // Read again: another process may have ended its search just before the lock was taken.
+        // Reads again: another process may have ended its search just before the lock was taken.
         let contents = DirectoryContents::read(path)?;
         Ok((SearchDirectory { previous_limits: contents.limits.clone(), ..directory }, contents))
     }
 
-    /// Whether a search has begun in a directory.
+    /// Returns whether a directory has a search.
     pub fn has_search(path: &Path) -> bool {
         has_job(path)
     }
 
-    /// Whether there is a file of this name in it.
+    /// Returns whether the directory has a file of this name.
     pub(super) fn has_file(&self, name: &str) -> bool {
         self.disk.list().is_ok_and(|files| files.iter().any(|(it, _)| it == name))
     }
 
-    /// A directory in which a search has begun that is to be gone on with: the same job's. With its last
-    /// checkpoint, if it made one.
+    /// Opens a directory to resume its search, which must be of the same job. Returns the last checkpoint, if there is
+    /// one.
     pub fn resume(
         path: &Path,
         job: &SearchJob,
@@ -144,23 +144,23 @@ impl SearchDirectory {
         Err(Error::Taken(path.to_path_buf(), taken))
     }
 
-    /// Takes this job instead of one of which it was still to be decided how it is reduced.
+    /// Replaces a job with undecided reductions by this job.
     pub fn decide(&self, job: &SearchJob) -> Result<(), Error> {
         job.commit(&*self.disk).map_err(|error| Error::Begin(self.path.clone(), error))
     }
 
-    /// Keeps what a search in memory came to, so that none is needed here.
+    /// Saves the result of a search in memory, so that no search on disk is needed.
     pub fn save_answer(&self, answer: &InMemoryAnswer) -> Result<(), Error> {
         answer.commit(&*self.disk).map_err(|error| Error::Begin(self.path.clone(), error))
     }
 
-    /// Keeps what this sitting takes for the next one.
+    /// Saves the limits of this session for the next one.
     pub fn save_limits(&self, means: &SavedLimits) -> Result<(), Error> {
         let means = means.in_directory(&self.path);
         means.commit(&*self.disk).map_err(|error| Error::Begin(self.path.clone(), error))
     }
 
-    /// The same, where it is not what the sitting before took. What is refused is not to be kept.
+    /// Saves the limits if they differ from those of the previous session. Rejected limits must not be saved.
     pub fn save_changed_limits(&self, means: &SavedLimits) -> Result<(), Error> {
         match self.previous_limits.as_ref().is_some_and(|it| it.is_equivalent(means)) {
             true => Ok(()),
@@ -182,8 +182,8 @@ impl SearchDirectory {
         Ok(SearchDirectory { path, disk: Arc::new(disk), previous_limits: None, temporary })
     }
 
-    /// Runs a sitting of a search, and leaves for whoever looks on how it begins, how it goes, and what it came to, as
-    /// `verdict` says.
+    /// Runs a session of a search. Records its start, its progress and its result for observers; `verdict` extracts
+    /// the verdict.
     pub(super) fn run_session<T>(
         &self,
         setup: SessionSetup<'_>,
@@ -198,25 +198,25 @@ impl SearchDirectory {
         event_log::run_recorded(session, verdict, run)
     }
 
-    /// Keeps the directory even if it is a temporary one.
+    /// Keeps the directory, even a temporary one.
     pub fn keep(&mut self) {
-        // What is not dropped removes nothing.
+        // The guard removes the directory when dropped, so it must not be dropped.
         self.temporary.take().into_iter().for_each(std::mem::forget);
     }
 
-    /// Has the directory removed that was gone on with, unless it is kept from now on, if it is a temporary one: its search
-    /// has come to its end.
+    /// Removes a resumed temporary directory when dropped, unless `keep` is called later. The search in it is
+    /// complete.
     pub fn remove_if_temporary(&mut self) {
         if self.temporary.is_none() && is_temporary(&self.path) {
             self.temporary = Some(RemoveOnDrop(self.path.clone()));
         }
     }
 
-    /// Begins anew with another job for the same search. Whenever this is interrupted, there is a job to begin anew with: as
-    /// long as it is the one before, its search ends where this one began anew.
+    /// Restarts the search with another job. The directory has a job at every moment. If an interruption leaves the
+    /// old job, its search ends at the same point and restarts again.
     pub fn restart(&self, job: &SearchJob) -> Result<(), Error> {
         let begin = || -> spill::Result<()> {
-            // Without a manifest nothing else is there.
+            // Without a manifest all other files are meaningless.
             let kept = [JOB, RUN_LIMITS, TEMPORARY, RealDisk::LOCK];
             let files = self.disk.list()?.into_iter().map(|(name, _)| name);
             let (first, others): (Vec<_>, Vec<_>) =
@@ -227,55 +227,55 @@ impl SearchDirectory {
         begin().map_err(|error| Error::Begin(self.path.clone(), error))
     }
 
-    /// Leaves nothing of a search that is to be made again.
+    /// Removes all files of a search that will be repeated.
     pub fn discard(self) {
         let SearchDirectory { path, disk, temporary, .. } = self;
         if temporary.is_none() {
-            // What cannot be removed is found, and told, when the directory is to be used again.
+            // Files that cannot be removed are reported when the directory is used again.
             let _ = abandon(&path);
         }
         drop(disk);
     }
 
-    /// Whether it was made where temporary files are, since nobody named one.
+    /// Returns whether this is a temporary directory, since no path was given.
     pub fn is_unnamed(&self) -> bool {
         is_temporary(&self.path)
     }
 
-    /// Whether it will be removed.
+    /// Returns whether the directory will be removed.
     pub fn is_temporary(&self) -> bool {
         self.temporary.is_some()
     }
 }
 
-/// What lies in a search directory, read without touching it.
+/// The contents of a search directory, read without changing it.
 pub struct DirectoryContents {
-    /// What is searched for.
+    /// The job of the search.
     pub job: SearchJob,
     /// The last checkpoint.
     pub saved: Option<SavedSearch>,
-    /// What was found in memory, if that was enough.
+    /// The result of a search in memory, if that was sufficient.
     pub answer: Option<InMemoryAnswer>,
-    /// What is said to be so eventually in a search of a Rust type, and what came of it.
+    /// The verdicts on the `eventually` properties of a Rust type.
     pub promises: Vec<EventuallyResult>,
-    /// What the last sitting takes, if it told.
+    /// The limits of the last session, if recorded.
     pub limits: Option<SavedLimits>,
-    /// How the last sitting began, if it told: only to be shown.
+    /// The start of the last session, if recorded. It is only displayed.
     pub session_start: Option<SessionStart>,
-    /// The bytes of all files.
+    /// The total bytes of all files.
     pub bytes: u64,
-    /// Whether a search is running in it.
+    /// Whether a search is running in the directory.
     pub running: bool,
 }
 
 impl DirectoryContents {
-    /// What is checked in the directory, and how, with what its last session took.
+    /// Returns the configuration of the check, with the limits of the last session.
     pub fn config(&self) -> CheckConfig {
         let SavedLimits { limits, outputs: output, .. } = self.limits.clone().unwrap_or_default();
         CheckConfig { limits, output, ..self.job.config() }
     }
 
-    /// The answer of a search for what is to be seen in states and steps that came to this, with what is known of runs.
+    /// Combines the verdict on safety properties with the verdicts on `eventually` properties.
     pub fn verdict_with_runs(&self, states: SearchVerdict) -> SearchVerdict {
         EventuallyResult::verdict_with(states, &self.promises)
     }
@@ -319,10 +319,10 @@ impl DirectoryContents {
     }
 }
 
-/// The last checkpoint of a job's search.
+/// Returns the last checkpoint of a job's search.
 pub(super) fn last(disk: &dyn Disk, job: &SearchJob) -> spill::Result<Option<SavedSearch>> {
     let saved = SavedSearch::load(disk)?;
-    // One without a level is of no use, and may be from before it was decided how to reduce.
+    // A checkpoint without a level is useless. It may be older than the decision on reductions.
     if saved.digest != job.digest && saved.store.levels.is_empty() {
         return Ok(None);
     }
@@ -332,7 +332,8 @@ pub(super) fn last(disk: &dyn Disk, job: &SearchJob) -> spill::Result<Option<Sav
     Ok(Some(saved))
 }
 
-/// Whether a directory was made since none was named, and is still where it was made: what somebody copied is theirs.
+/// Returns whether a directory was created as temporary and is still in its original place. A copy belongs to the
+/// user.
 fn is_temporary(path: &Path) -> bool {
     let whole = path.canonicalize().ok();
     let is_named =
@@ -343,7 +344,7 @@ fn is_temporary(path: &Path) -> bool {
     is_where_made && is_file(&path.join(TEMPORARY))
 }
 
-/// Refuses a link, or a file, where the folder of a search beside another one is to be: a link would lead elsewhere.
+/// Returns an error if the place for the folder of another search is a link or a file. A link would lead outside.
 pub(super) fn reject_link(path: &Path) -> Result<(), Error> {
     match std::fs::symlink_metadata(path) {
         Ok(found) if !found.is_dir() => {
@@ -357,18 +358,18 @@ pub(super) fn reject_link(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Whether there is a job in a directory.
+/// Returns whether a directory has a job.
 fn has_job(path: &Path) -> bool {
     is_file(&path.join(JOB))
 }
 
-/// Whether there is a file, and not only a link to one.
+/// Returns whether `path` is a file. A link is no file.
 fn is_file(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|it| it.is_file())
 }
 
-/// Whether files are in a directory in which no search has begun, or one was abandoned: then only that is left of its job which
-/// replaces one.
+/// Returns whether these are the files of a directory without a search, or with an abandoned one. An abandoned search
+/// has no job, only the unfinished file that would replace it.
 fn are_of_none(files: &[(String, u64)]) -> bool {
     let has = |wanted: &str| files.iter().any(|(name, _)| name == wanted);
     let is_abandoned = has(&unfinished(JOB));
@@ -379,7 +380,7 @@ fn are_of_none(files: &[(String, u64)]) -> bool {
     !has(JOB) && files.iter().all(|(name, _)| is_harmless(name))
 }
 
-/// Refuses a directory that is not empty, saying what is in it.
+/// Returns an error that describes the contents, if a directory is in use.
 fn reject_if_used(path: &Path, job: &SearchJob) -> Result<(), Error> {
     let disk = RealDisk::open(path).map_err(|error| Error::Open(path.to_path_buf(), error))?;
     let files = disk.list().map_err(|error| Error::Open(path.to_path_buf(), error))?;

@@ -1,5 +1,5 @@
-//! The search on disk for a run that violates a property: all states of the product are reached, then those are taken out
-//! that lie on no accepting cycle.
+//! The emptiness check on disk: it reaches all states of the product, then eliminates the states that are on no
+//! accepting cycle.
 
 use super::directory::{SearchDirectory, SessionSetup};
 use super::liveness::AcceptingComponents;
@@ -21,24 +21,24 @@ use crate::search::{
 use std::path::Path;
 use std::sync::Arc;
 
-/// Whether a state is accepting.
+/// Returns whether a state is accepting.
 type AcceptancePredicate<'m> = dyn Fn(&[u8]) -> bool + Sync + 'm;
 
-/// What a search on disk is for: runs of a model that accept.
+/// The input of an emptiness check on disk: a model and its acceptance condition.
 pub struct EmptinessTarget<'m> {
     model: &'m dyn StateSpace,
     component: Box<ComponentOf<'m>>,
     accepts: Box<AcceptancePredicate<'m>>,
-    /// Whether all cycles in components are accepting.
+    /// Whether all cycles within components are accepting.
     is_weak: bool,
-    /// What fails where whatever follows is accepted, if something tells.
+    /// The violation after which every continuation is accepted, if the automaton has such a state.
     early: Option<Violation>,
-    /// Tells to which processes steps are fair, where runs are to be.
+    /// The processes to which steps are fair, if fairness is assumed.
     fair: Option<&'m dyn FairSteps>,
 }
 
 impl<'m> EmptinessTarget<'m> {
-    /// The runs of what reductions leave of a product.
+    /// Returns the target for the reduced product.
     fn of_product(judged: &'m ProductCheck<'m, '_>) -> EmptinessTarget<'m> {
         let product = judged.product;
         let parts = AcceptingComponents::of(product.claim());
@@ -53,7 +53,7 @@ impl<'m> EmptinessTarget<'m> {
         }
     }
 
-    /// All runs of a model that go on for ever.
+    /// Returns a target that accepts all infinite runs of a model.
     pub fn all_of(model: &'m dyn StateSpace) -> EmptinessTarget<'m> {
         EmptinessTarget {
             model,
@@ -71,31 +71,31 @@ impl<'m> EmptinessTarget<'m> {
     }
 }
 
-/// A search of a model on disk for an accepting cycle, in a directory: all its states are reached, then those are left
-/// out that are on none.
+/// A search on disk for an accepting cycle of a model. It reaches all states, then eliminates the states on no
+/// accepting cycle.
 pub struct EmptinessSearch<'m> {
     target: EmptinessTarget<'m>,
     plan: MemoryPlan,
     max_states: Option<u64>,
-    /// Where it lies.
+    /// The search directory.
     pub directory: SearchDirectory,
 }
 
-/// What a sitting of such a search came to.
+/// The result of a session of an emptiness check.
 pub struct EmptinessOutcome {
-    /// What was found.
+    /// The verdict, with a lasso if there is one.
     pub found: ProbeVerdict,
-    /// Levels, transitions and run-time errors of the states reached.
+    /// The levels, transitions and run-time errors of the reached states.
     pub outcome: SearchOutcome,
-    /// What it is at, once all states are reached, and how often it swept over them.
+    /// The progress of the sweeps, once all states are reached.
     pub swept: Option<SweepStatus>,
-    /// Seconds, those of earlier sittings included.
+    /// The seconds of all sessions.
     pub seconds: f64,
 }
 
 impl EmptinessOutcome {
-    /// What the search of a product in a directory came to, by its last checkpoint. Nothing there is changed. The run is open
-    /// as long as the search is, and where the finder is told to stop.
+    /// Returns the result of the search in a directory at its last checkpoint. It changes no files. The result is open
+    /// while the search is open, and if the control stops the trace finder.
     pub fn in_directory(
         judged: &ProductCheck<'_, '_>,
         finder: TraceFinder<'_>,
@@ -129,14 +129,14 @@ impl EmptinessOutcome {
     }
 }
 
-/// How far the sweeps over the states are.
+/// The progress of the sweeps over the states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SweepStatus {
-    /// What they are at.
+    /// The current stage.
     pub stage: &'static str,
-    /// How many there were.
+    /// The number of sweeps.
     pub sweeps: u64,
-    /// States of which it is not known that they lie on no accepting cycle.
+    /// The number of remaining states, which may be on an accepting cycle.
     pub set: u64,
 }
 
@@ -145,12 +145,12 @@ impl SweepStatus {
         SweepStatus { stage: saved.stage_name(), sweeps: saved.sweeps.into(), set: saved.members() }
     }
 
-    /// Whether there are no more to be made.
+    /// Returns whether all sweeps are complete.
     pub fn is_done(self) -> bool {
         Some(&self.stage) == STAGES.last()
     }
 
-    /// How far those of the search in a directory are, at the last checkpoint, once all states are reached.
+    /// Returns the progress of the sweeps at the last checkpoint of a directory, once all states are reached.
     pub fn in_directory(disk: &dyn spill::Disk) -> spill::Result<Option<SweepStatus>> {
         Ok(match SavedCycleSearch::is_in(disk)? {
             true => Some(SweepStatus::of(&SavedCycleSearch::load(disk)?)),
@@ -160,8 +160,8 @@ impl SweepStatus {
 }
 
 impl<'m> EmptinessSearch<'m> {
-    /// A search of a product, or what reductions leave of it, in a directory, in so much memory; it stops, to be gone on with,
-    /// where so many states are reached.
+    /// Creates a search of a product, or of the reduced product, in a directory with this memory. It stops at the
+    /// maximum number of states, and can be resumed.
     pub fn new(
         judged: &'m ProductCheck<'m, '_>,
         plan: MemoryPlan,
@@ -171,7 +171,7 @@ impl<'m> EmptinessSearch<'m> {
         EmptinessSearch::of(EmptinessTarget::of_product(judged), plan, max_states, directory)
     }
 
-    /// The same of whatever is searched for.
+    /// Creates a search of any target.
     pub fn of(
         target: EmptinessTarget<'m>,
         plan: MemoryPlan,
@@ -181,7 +181,7 @@ impl<'m> EmptinessSearch<'m> {
         EmptinessSearch { target, plan, max_states, directory }
     }
 
-    /// Searches to the end, or until `control` says to stop: from a checkpoint, if there is one.
+    /// Searches until there is a result or `control` stops the search. Starts from the checkpoint, if there is one.
     pub fn run(
         &mut self,
         saved: Option<SavedSearch>,
@@ -193,7 +193,7 @@ impl<'m> EmptinessSearch<'m> {
         let pursue = || self.search(saved, control);
         self.directory.run_session(setup, verdict, pursue).map_err(|error| {
             let failed = Error::Run(self.directory.path.clone(), error);
-            // It cannot be gone on with when states are to become others.
+            // Such a search cannot be resumed: its states need another layout.
             if failed.lacks_slots().is_none() {
                 self.directory.keep();
             }
@@ -232,7 +232,8 @@ impl<'m> EmptinessSearch<'m> {
         })
     }
 
-    /// Reaches all states, and gathers those that can lie on accepting cycles; what came of it if it ends before.
+    /// Reaches all states, and gathers those that can be on accepting cycles. Returns the result if the search ends
+    /// earlier.
     fn reach(
         &self,
         saved: Option<SavedSearch>,
@@ -242,7 +243,7 @@ impl<'m> EmptinessSearch<'m> {
         let EmptinessTarget { model, fair, .. } = self.target;
         let finder =
             TraceFinder { model, disk: &*disk, threads: self.plan.threads, control, folder: None };
-        // A run on need not be fair.
+        // A continuation need not be fair.
         let early = self.target.early.filter(|_| fair.is_none());
         let early = early.map(|check| EarlyTermination::new(finder, &*self.target.accepts, check));
         let is_decided = |findings: &Findings| match &early {
@@ -277,7 +278,7 @@ impl<'m> EmptinessSearch<'m> {
         Ok((!is_gathered).then_some(told))
     }
 
-    /// The search that reaches all states.
+    /// Creates the search that reaches all states.
     fn reachability_search<'s>(
         &'s self,
         saved: Option<SavedSearch>,

@@ -1,4 +1,4 @@
-//! Why a search did not begin, or did not end.
+//! The errors of a search.
 
 use super::frequency_table::FrequencyTableError;
 use crate::diag::{Diagnostic, LocatedDiagnostic, Severity};
@@ -9,48 +9,47 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a search did not begin, or did not end. What is shown says what happened; what to do about it is
-/// for whoever knows how the search was asked for. `{:?}` shows the same as `{}`, since that is what a `main` prints that
-/// returns it.
+/// The error of a search that did not begin or did not complete. The message describes what happened. Advice is left
+/// to the caller, who knows how the search was requested. `{:?}` prints the same as `{}`, because a `main` that
+/// returns the error prints `{:?}`.
 #[derive(thiserror::Error)]
 pub enum Error {
-    /// There is no text of a model to be read, and why.
+    /// No text of a model could be read, with the reason.
     #[error("{0}")]
     Unreadable(String),
-    /// The text of the model is wrong: all mistakes as they are printed, with file, line and the place in it, and each by itself.
+    /// The text of the model has errors: all errors as printed, with file, line and column, and each error separately.
     #[error("{0}")]
     Text(String, Vec<LocatedDiagnostic>),
-    /// The program that was made of the text is not well-formed, which is a fault of Spillway: what is
-    /// wrong with it.
+    /// The program that was built from the text is not well-formed, with the reason. This is a fault of Spillway.
     #[error(
         "the program made from this model is not well-formed; this is a fault of spillway, please report it\n  {0}"
     )]
     IllFormed(String),
-    /// The model failed when it was looked at before the search.
+    /// The model failed in a sample before the search.
     #[error("{0}")]
     Sample(spill::Error),
-    /// The check was stopped before the search began, while it was at this.
+    /// The check was stopped before the search began, in this step.
     #[error("stopped before the search began, while {0}")]
     Stopped(String),
     /// The memory budget is too small.
     #[error("{0}")]
     Memory(BudgetTooSmall),
-    /// What is wanted leaves nothing to look for.
+    /// The selected options leave nothing to check.
     #[error("{model}: {}", nothing_left(impossible))]
     Nothing {
         /// The model's name.
         model: String,
-        /// Why some of it cannot be looked for; empty if everything is taken back.
+        /// Why some of it cannot be checked. Empty if the options deselect everything.
         impossible: String,
-        /// What could be looked for.
+        /// What could be checked.
         there: String,
     },
-    /// There is no room for so large a cache of states.
+    /// The memory has no space for a cache of so many states.
     #[error("a cache of {wanted} states is too large: this budget has room for {room}")]
     Cache {
-        /// The states asked for.
+        /// The requested states.
         wanted: u64,
-        /// Those that there is room for.
+        /// The states for which there is space.
         room: u64,
     },
     /// The table of byte frequencies cannot be used.
@@ -62,28 +61,28 @@ pub enum Error {
     /// The search directory could not be made.
     #[error("cannot make the directory {}: {}", .0.display(), .1)]
     Create(PathBuf, io::Error),
-    /// The directory has files in it that are not a search's.
+    /// The directory has files that do not belong to a search.
     #[error("{} is not empty, and not a search directory", .0.display())]
     NotEmpty(PathBuf),
-    /// The directory has another search in it.
+    /// The directory has another search.
     #[error("{}", .1.at(.0))]
     Taken(PathBuf, DirectoryConflict),
-    /// All properties of runs of the model of this name are asked for, and it has none.
+    /// All temporal properties of the model of this name were requested, and it has none.
     #[error("{0} has no property of runs")]
     NoRunProperty(String),
-    /// There is no search in the directory.
+    /// The directory has no search.
     #[error("{} is not a search directory, or no search has begun in it", .0.display())]
     NoSearch(PathBuf),
-    /// The directory is that of a check that takes several searches, in these folders.
+    /// The directory belongs to a check of several searches, in these folders.
     #[error("{} holds a check of several searches: {}", .0.display(), .1.join(", "))]
     SeveralSearches(PathBuf, Vec<String>),
     /// The model of the search is in a language that this version does not know.
     #[error("models in {0} cannot be read by this version")]
     Language(String),
-    /// The model of the search is a Rust type: only the program that has it can go on.
+    /// The model of the search is a Rust type. Only the program that defines it can resume the search.
     #[error("the model {0} is a Rust type: go on with the program that began the search")]
     RustType(String),
-    /// This version understands the model of the search differently.
+    /// This version reads the model of the search differently.
     #[error(
         "this version of spillway understands the model differently from the one that began the search"
     )]
@@ -91,38 +90,38 @@ pub enum Error {
     /// The disk failed before the search began in the directory.
     #[error("{}: {}", .0.display(), .1)]
     Begin(PathBuf, spill::Error),
-    /// The disk failed while the directory was opened or read, or it is damaged, or in use.
+    /// The disk failed while the directory was opened or read, or the directory is damaged or in use.
     #[error("{}: {}", .0.display(), .1)]
     Open(PathBuf, spill::Error),
-    /// The search failed; its last checkpoint stands.
+    /// The search failed. Its last checkpoint is valid.
     #[error("{}: {}", .0.display(), .1)]
     Run(PathBuf, spill::Error),
-    /// The search keeps no states that could be looked at, and why.
+    /// The search stores no states that could be queried, with the reason.
     #[error("the states of this search cannot be looked at: {0}")]
     NoStates(&'static str),
-    /// The search cannot be done in tasks by several processes, and why.
+    /// The search cannot be divided into tasks for several processes, with the reason.
     #[error("{}: this search cannot be shared out in tasks: {}", .0.display(), .1)]
     Unshared(PathBuf, &'static str),
-    /// States of the Rust type that is searched cannot be kept as they are.
+    /// States of the Rust type cannot be stored in their layout.
     #[error("{0}")]
     Misfit(PackingError),
 }
 
-/// What search is in a directory where there should be none.
+/// The search that occupies a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DirectoryConflict {
-    /// One that is running, of the model of this name.
+    /// A running search of the model of this name.
     Running(String),
-    /// One of the same model.
+    /// A search of the same model.
     SameModel,
-    /// One of the same model that looks for other things, or stores states in another way.
+    /// A search of the same model with other checks or another storage of states.
     Otherwise,
-    /// One of another model, of this name.
+    /// A search of another model, of this name.
     OtherModel(String),
 }
 
 impl Error {
-    /// The mistakes among some diagnostics.
+    /// Collects the errors among diagnostics.
     pub(crate) fn text(diagnostics: &[Diagnostic], sources: &SourceMap) -> Error {
         let mistakes = diagnostics.iter().filter(|it| it.severity == Severity::Error);
         let shown: Vec<String> =
@@ -130,7 +129,7 @@ impl Error {
         Error::Text(shown.join("\n"), mistakes.map(|it| it.mistake(sources)).collect())
     }
 
-    /// The search in `dir` failed.
+    /// Wraps a failure of the search in `dir`.
     pub(super) fn run(dir: &Path, error: spill::Error) -> Error {
         let dir = dir.to_path_buf();
         match error {
@@ -142,7 +141,7 @@ impl Error {
         }
     }
 
-    /// The disk failed while `dir` was opened or read.
+    /// Wraps a disk failure while `dir` was opened or read.
     pub(super) fn open(dir: &Path) -> impl Fn(spill::Error) -> Error + use<> {
         let dir = dir.to_path_buf();
         move |error| Error::Open(dir.clone(), error)
@@ -155,7 +154,7 @@ impl fmt::Debug for Error {
     }
 }
 
-/// Why there is nothing to check in a model.
+/// Returns why there is nothing to check in a model.
 fn nothing_left(impossible: &str) -> String {
     match impossible {
         "" => "everything is left out, so nothing is left to check".to_owned(),
@@ -164,7 +163,7 @@ fn nothing_left(impossible: &str) -> String {
 }
 
 impl DirectoryConflict {
-    /// It as a message about the directory `path`.
+    /// Formats the conflict as a message about the directory `path`.
     fn at(&self, path: &Path) -> String {
         let path = path.display();
         match self {

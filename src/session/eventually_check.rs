@@ -1,7 +1,7 @@
-//! Whether every run of a Rust type comes to what is said to be so eventually.
+//! The check of `eventually` properties of Rust types.
 //!
-//! Once all states were visited, the runs that never have it are looked for: in memory, and if that is not
-//! enough, on disk, in a directory below that of the search.
+//! When all states are visited, the check searches for runs that never satisfy the property: first in memory, then on
+//! disk in a subdirectory of the search directory.
 
 use super::directory::reject_link;
 use super::emptiness_search::{EmptinessSearch, EmptinessTarget};
@@ -17,45 +17,45 @@ use crate::search::{MemoryPlan, SearchControl, StateStorage};
 use crate::source::SourceMap;
 use std::path::{Path, PathBuf};
 
-/// Something that is said to be so eventually.
+/// The check of one `eventually` property.
 pub struct EventuallyCheck<'m> {
-    /// What it is called.
+    /// The name of the property.
     pub name: String,
-    /// The states in which it is not so, and the steps between these.
+    /// The states that do not satisfy the property, and the transitions between them.
     avoiding: Box<dyn StateSpace + 'm>,
     found: ProbeVerdict,
 }
 
-/// Whether every run comes to something that should be so eventually.
+/// The verdict on an `eventually` property.
 pub enum EventuallyVerdict<'m> {
-    /// Every run does.
+    /// Every run satisfies the property.
     Holds,
-    /// This run never does.
+    /// This run never satisfies the property.
     Violated(ViolatingRun<'m>),
-    /// It was not checked, or not to the end: the search was stopped, or ended at another violation before all states
-    /// were visited.
+    /// The check did not complete: the search was stopped, or ended at another violation before all states were
+    /// visited.
     NotChecked,
 }
 
-/// What looking for runs may take.
+/// The budget of the search for violating runs.
 pub(super) struct EventuallyBudget<'a> {
-    /// Bytes for a search in memory.
+    /// The bytes for a search in memory.
     pub probe: u64,
-    /// Shared out for one on disk.
+    /// The memory plan for a search on disk.
     pub plan: MemoryPlan,
     /// The directory of the search of all states.
     pub dir: &'a Path,
-    /// The bytes that may yet be written, if there is a limit.
+    /// The bytes that may still be written, if there is a limit.
     pub disk_left: Option<u64>,
 }
 
 impl<'m> EventuallyCheck<'m> {
-    /// Something of this name that runs of a model, which has only states without it, never come to.
+    /// Creates a check. `avoiding` has only the states that do not satisfy the property.
     pub(super) fn new(name: String, avoiding: Box<dyn StateSpace + 'm>) -> EventuallyCheck<'m> {
         EventuallyCheck { name, avoiding, found: ProbeVerdict::Open }
     }
 
-    /// Looks for a run without it, or until told to stop; `number` is its own among all.
+    /// Searches for a violating run, until the control stops it. `number` identifies the property.
     pub(super) fn judge(
         &mut self,
         number: usize,
@@ -65,7 +65,7 @@ impl<'m> EventuallyCheck<'m> {
         let place = search_path(room.dir, number);
         reject_link(&place)?;
         let limits = ProbeLimits { states: u64::MAX, bytes: room.probe };
-        // A search on disk that has begun goes on.
+        // A search on disk that has begun is resumed.
         if !SearchDirectory::has_search(&place) {
             let probed = probe(&self.avoiding, &|_| true, limits, control);
             self.found = probed.map_err(|error| Error::run(room.dir, error))?.found;
@@ -76,7 +76,7 @@ impl<'m> EventuallyCheck<'m> {
         Ok(())
     }
 
-    /// Looks for it on disk.
+    /// Searches for a violating run on disk.
     fn search_on_disk(
         &self,
         place: &Path,
@@ -99,11 +99,11 @@ impl<'m> EventuallyCheck<'m> {
         Ok(pursuit.run(saved, control)?.found)
     }
 
-    /// Whether every run comes to it, as far as that was checked.
+    /// Returns the verdict.
     ///
     /// # Errors
     ///
-    /// If the model does not do again what it did.
+    /// If the model is not deterministic.
     pub fn verdict(&self) -> Result<EventuallyVerdict<'_>, Error> {
         Ok(match (&self.found, self.run()?) {
             (_, Some(run)) => EventuallyVerdict::Violated(run),
@@ -112,20 +112,20 @@ impl<'m> EventuallyCheck<'m> {
         })
     }
 
-    /// A run that never comes to it, if one was found.
+    /// Returns a violating run, if one was found.
     ///
     /// # Errors
     ///
-    /// If the model does not do again what it did.
+    /// If the model is not deterministic.
     pub fn run(&self) -> Result<Option<ViolatingRun<'_>>, Error> {
         let ProbeVerdict::Found(lasso) = &self.found else { return Ok(None) };
         let shown = ReplayedRun::of(&self.avoiding, lasso).map_err(Error::Sample)?;
-        // A Rust type has no processes to be anywhere, nor a text that they would be in.
+        // A Rust type has no processes and no program text.
         let (model, sources) = (self.avoiding.description(), SourceMap::default());
         Ok(Some(ViolatingRun::with_cycle(model, shown.steps, shown.back, &sources)))
     }
 
-    /// The same for a report.
+    /// Converts the verdict for a report.
     pub(super) fn to_promise(&self) -> EventuallyResult {
         let length =
             |Lasso { states, back, .. }: &Lasso| (*back as u64, (states.len() - back) as u64);

@@ -1,4 +1,4 @@
-//! The verdicts on the `eventually` properties of a Rust type, as a search directory keeps them.
+//! The verdicts on the `eventually` properties of a Rust type, as a search directory stores them.
 
 use crate::report::EventuallyResult;
 use crate::search::checkpoint::FORMAT;
@@ -6,8 +6,8 @@ use crate::search::files::EVENTUALLY_VERDICTS;
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::Disk;
 
-/// What came of each `eventually` property, kept in the search directory: the verdict on all states says nothing of
-/// runs, and only the program that knows the type can judge these.
+/// The verdicts on all `eventually` properties. They are stored because the verdict on states does not cover runs, and
+/// because only the program that defines the type can check these properties.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub(super) struct EventuallyVerdicts {
     /// The digest of the model.
@@ -16,7 +16,7 @@ pub(super) struct EventuallyVerdicts {
 }
 
 impl EventuallyVerdicts {
-    /// Those of a model with this digest.
+    /// Creates the verdicts for the model with this digest.
     pub(super) fn of(digest: [u8; 32], all: Vec<EventuallyResult>) -> EventuallyVerdicts {
         EventuallyVerdicts { digest, all }
     }
@@ -25,7 +25,7 @@ impl EventuallyVerdicts {
         spill::commit_value(disk, EVENTUALLY_VERDICTS, FORMAT, self)
     }
 
-    /// Reads those of the job of the model with this digest.
+    /// Reads the verdicts for the model with this digest.
     pub(super) fn load(disk: &dyn Disk, digest: [u8; 32]) -> spill::Result<Vec<EventuallyResult>> {
         let kept: EventuallyVerdicts = spill::load_value(disk, EVENTUALLY_VERDICTS, FORMAT)?;
         match kept.digest == digest {

@@ -1,9 +1,9 @@
-//! A model's program ready to run, in one of its forms.
+//! A model's program in executable form.
 
 use crate::exec::{Executor, Interp};
 use crate::reduce::rewriting::ProgramForm;
 
-/// A program ready to run, and which form of it that is.
+/// A program with its executor, and the form of the program.
 #[derive(Clone)]
 pub struct ExecutableProgram<'m> {
     pub(super) form: ProgramForm<'m>,
@@ -11,7 +11,7 @@ pub struct ExecutableProgram<'m> {
 }
 
 impl<'m> ExecutableProgram<'m> {
-    /// A program in a form, which `run` makes ready.
+    /// Makes a form of a program executable by `run`.
     pub(super) fn new(
         form: ProgramForm<'m>,
         run: impl FnOnce(&'m Interp) -> Executor<'m>,
@@ -19,7 +19,7 @@ impl<'m> ExecutableProgram<'m> {
         ExecutableProgram { form, executor: run(form.interp()) }
     }
 
-    /// What runs it.
+    /// Returns the executor.
     pub fn executor(&self) -> &Executor<'m> {
         &self.executor
     }

@@ -1,32 +1,32 @@
 //! A table of byte frequencies for static Huffman codes.
 //!
-//! A table is a text. A line has a byte of a state and how often it is there, for all
-//! columns alike, or a column, a byte and how often; columns are counted from 0. `#` begins a comment.
+//! The table is a text. A line has either a byte value and its frequency, for all columns, or a column, a byte value
+//! and its frequency. Columns are counted from 0. `#` begins a comment.
 
 use crate::source;
 use spill::{ByteFrequencies, Codec, HuffmanCode, HuffmanTables};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Why a table of byte frequencies cannot be used.
+/// The reason why a table of byte frequencies cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FrequencyTableError {
-    /// The file cannot be read, and why.
+    /// The file cannot be read, with the reason.
     #[error("cannot read the table {}: {}", .0.display(), .1)]
     Unreadable(PathBuf, String),
-    /// A line is wrong.
+    /// A line is malformed.
     #[error("{}:{line}: {what}", .file.display())]
     Line {
         /// The file.
         file: PathBuf,
         /// The line, counted from 1.
         line: usize,
-        /// What is wrong.
+        /// The description of the error.
         what: String,
     },
 }
 
-/// The Huffman codes of the table in a file, for states of so many bytes.
+/// Returns the Huffman codes of the table in a file, for states of `width` bytes.
 pub(super) fn read_table(path: &Path, width: usize) -> Result<Codec, FrequencyTableError> {
     let unreadable = |why: String| FrequencyTableError::Unreadable(path.to_path_buf(), why);
     let bytes = source::read(path).map_err(|error| unreadable(error.to_string()))?;
@@ -38,7 +38,7 @@ pub(super) fn read_table(path: &Path, width: usize) -> Result<Codec, FrequencyTa
     Ok(Codec::Huffman(Arc::new(HuffmanCode::train(&frequencies, tables))))
 }
 
-/// The frequencies in `text`, or the number of a line and what is wrong with it.
+/// Parses frequencies. The error is a line number and its description.
 fn parse(text: &str, width: usize) -> Result<(ByteFrequencies, HuffmanTables), (usize, String)> {
     let mut frequencies = ByteFrequencies::new(width);
     let (mut tables, mut counted) = (HuffmanTables::Single, false);

@@ -1,4 +1,4 @@
-//! What a search in memory came to, kept in the directory that was named for it, though nothing had to be searched on disk.
+//! The result of a search in memory, saved in the search directory although no search on disk was needed.
 
 use crate::model::ProcessSet;
 use crate::search::checkpoint::FORMAT;
@@ -8,31 +8,32 @@ use crate::search::liveness::nested_dfs::{ProbeResult, ProbeVerdict};
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::{Disk, Result};
 
-/// What a search in memory came to. It is the answer to the job beside it.
+/// The result of a search in memory. It answers the job of the same directory.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct InMemoryAnswer {
     /// The digest of the model.
     digest: [u8; 32],
-    /// The run that was found; nothing if there is none.
+    /// The lasso that was found. `None` if there is none.
     run: Option<SavedLasso>,
-    /// States visited, and steps between them.
+    /// The visited states, and the transitions between them.
     states: u64,
     transitions: u64,
-    /// Steps that ended in errors.
+    /// The steps that ended in errors.
     faults: u64,
 }
 
-/// A run that goes on for ever.
+/// An infinite run.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 struct SavedLasso {
     states: Vec<Vec<u8>>,
     back: u64,
-    /// The [bytes](ProcessSet::to_bytes) of the processes to which each step of its loop is fair.
+    /// For each step of the cycle, the [bytes](ProcessSet::to_bytes) of the processes to which it is fair.
     fair_to: Vec<Vec<u8>>,
 }
 
 impl InMemoryAnswer {
-    /// What a probe of a model with this digest came to; nothing if it left that open.
+    /// Creates the saved result of a search in memory of the model with this digest. `None` if the search was
+    /// inconclusive.
     pub fn of(digest: [u8; 32], probe: &ProbeResult) -> Option<InMemoryAnswer> {
         let &ProbeResult { states, transitions, faults, ref found } = probe;
         let run = match found {
@@ -47,7 +48,7 @@ impl InMemoryAnswer {
         Some(InMemoryAnswer { digest, run, states, transitions, faults })
     }
 
-    /// The probe that came to it.
+    /// Returns the result as a probe returns it.
     pub fn probe(&self) -> ProbeResult {
         let &InMemoryAnswer { states, transitions, faults, .. } = self;
         let lasso = |it: &SavedLasso| Lasso {
@@ -64,7 +65,7 @@ impl InMemoryAnswer {
         spill::commit_value(disk, ANSWER, FORMAT, self)
     }
 
-    /// Reads that of the job of the model with this digest.
+    /// Reads the result for the model with this digest.
     pub(super) fn load(disk: &dyn Disk, digest: [u8; 32]) -> Result<InMemoryAnswer> {
         let answer: InMemoryAnswer = spill::load_value(disk, ANSWER, FORMAT)?;
         match answer.agrees(digest) {
@@ -73,7 +74,7 @@ impl InMemoryAnswer {
         }
     }
 
-    /// Whether what is shown of it relies on nothing that is not so.
+    /// Returns whether the data is consistent enough to be displayed.
     fn agrees(&self, digest: [u8; 32]) -> bool {
         let is_run = |it: &SavedLasso| {
             (it.back as usize) < it.states.len()

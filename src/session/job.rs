@@ -1,5 +1,5 @@
-//! The job of a search directory: the model's text and the flags that decide what is searched for, so that the search can be
-//! resumed anywhere by itself.
+//! The job of a search directory: the model's text and the flags that decide what is checked. With it the search can
+//! be resumed anywhere without other files.
 
 use super::config::ModelConfig;
 use super::error::Error;
@@ -22,58 +22,58 @@ use rkyv::{Archive, Deserialize, Serialize};
 use spill::Disk;
 use std::path::Path;
 
-/// How a directory's search is reduced.
+/// The reductions of a directory's search.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct SavedReductions {
-    /// The reductions, also where that is still to be decided.
+    /// The reductions. They may be provisional, see `is_undecided`.
     selection: ReductionSelection,
-    /// Whether the first states are still to decide about further reductions.
+    /// Whether the first states have still to decide about further reductions.
     is_undecided: bool,
-    /// What it is not reduced by, as that would not pay.
+    /// The reductions that were rejected as unprofitable.
     left_off: Option<ReductionRefusal>,
 }
 
 impl SavedReductions {
-    /// As a job keeps them: JSON.
+    /// Returns the JSON that a job stores.
     fn saved(&self) -> String {
         serde_json::to_string(self).unwrap_or_else(|error| unreachable!("reductions: {error}"))
     }
 }
 
-/// What a directory searches for.
+/// The job of a directory: the model, its properties, and how the search stores states.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
 pub struct SearchJob {
-    /// What is checked, and how: a [`CheckConfig`] in JSON.
+    /// A [`CheckConfig`] in JSON.
     config: String,
     language: String,
-    /// Names and texts of the model's files.
+    /// The names and texts of the model's files.
     files: Vec<(String, String)>,
-    /// How many slots there are for processes that are started in loops or by recursion, by their names.
+    /// The number of slots for processes that are started in loops or by recursion, by process name.
     room: SlotCounts,
-    /// What was decided of the reductions: [`SavedReductions`] in JSON.
+    /// The decisions on reductions: [`SavedReductions`] in JSON.
     reductions: String,
-    /// The groups of the states' cells in key order, by number in declaration order.
+    /// The groups of the state vector's cells in key order, by number in declaration order.
     order: Vec<u32>,
-    /// Of the model with that order.
+    /// The digest of the model with that key order.
     pub(super) digest: [u8; 32],
-    /// What is asked of runs, if something is.
+    /// The temporal property, if one is checked.
     pub(super) runs: Option<SavedRunProperty>,
     /// How states are stored.
     pub(super) storage: SavedStorage,
 }
 
-/// What is asked of runs.
+/// A temporal property, as a job stores it.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub(super) struct SavedRunProperty {
     kept: SavedProperty,
-    /// Whether those that end repeat their last state.
+    /// Whether a finite run repeats its last state.
     stutter: bool,
-    /// Whether only those that are weakly fair are judged.
+    /// Whether only weakly fair runs are checked.
     is_fair: bool,
 }
 
 impl SearchJob {
-    /// The job of searching `model` as it is searched.
+    /// Creates the job of searching `model`, reduced as `searched` says.
     pub fn new(
         config: &CheckConfig,
         model: &TextModel,
@@ -102,7 +102,7 @@ impl SearchJob {
         }
     }
 
-    /// The job of searching a model that is a Rust type.
+    /// Creates the job of searching a Rust type.
     pub fn of_rust(
         config: &CheckConfig,
         name: &str,
@@ -122,7 +122,7 @@ impl SearchJob {
         }
     }
 
-    /// The job of finding out whether runs of a model have a property, as it is searched.
+    /// Creates the job of checking a temporal property of a model.
     pub fn of_runs(
         config: &CheckConfig,
         watched: &LivenessCheck,
@@ -138,30 +138,30 @@ impl SearchJob {
         }
     }
 
-    /// What is checked, and how.
+    /// Returns the configuration of the check.
     pub fn config(&self) -> CheckConfig {
-        // Loading has read it before.
+        // The JSON was validated on loading.
         serde_json::from_str(&self.config).unwrap_or_default()
     }
 
-    /// What is asked of runs, if something is, what becomes of those that end, and which are judged.
+    /// Returns the temporal property, the semantics of finite runs, and the fairness assumption.
     pub fn runs(&self) -> Option<(&SavedProperty, FiniteRunPolicy, Fairness)> {
         let SavedRunProperty { kept, stutter, is_fair } = self.runs.as_ref()?;
         let ended = if *stutter { FiniteRunPolicy::Stutter } else { FiniteRunPolicy::Ignored };
         Some((kept, ended, if *is_fair { Fairness::Weak } else { Fairness::None }))
     }
 
-    /// Whether a shortest counterexample is wanted.
+    /// Returns whether a shortest counterexample is requested.
     pub fn wants_shortest(&self) -> bool {
         self.config().search.shortest
     }
 
-    /// The name of the model's file.
+    /// Returns the name of the model's file.
     pub fn model_name(&self) -> &str {
         self.files.first().map_or("", |(name, _)| name)
     }
 
-    /// The model's files that have another text now than when the search began.
+    /// Returns the model's files whose text has changed since the search began.
     pub fn changed(&self) -> impl Iterator<Item = &str> {
         let is_other = |(name, text): &&(String, String)| {
             source::has_text(Path::new(name), text).is_ok_and(|has| !has)
@@ -169,12 +169,12 @@ impl SearchJob {
         self.files.iter().filter(is_other).map(|(name, _)| name.as_str())
     }
 
-    /// The model's language.
+    /// Returns the name of the model's language.
     pub fn language(&self) -> &str {
         &self.language
     }
 
-    /// What the search checks and when it stops; `max_states` is each session's own.
+    /// Returns what the search checks and when it stops. `max_states` belongs to the session.
     pub fn limits(&self, max_states: Option<u64>) -> SearchLimits {
         let limits = SearchLimits { max_states, ..self.config().search_limits() };
         match &self.runs {
@@ -183,7 +183,7 @@ impl SearchJob {
         }
     }
 
-    /// How states are stored, in a search of a model with states of `width` bytes.
+    /// Returns the storage of states, for states of `width` bytes.
     pub fn storage(&self, dir: &Path, width: usize) -> Result<StateStorage, Error> {
         self.storage.restore(width).ok_or_else(|| {
             let what = "its codec is none for states of this model";
@@ -191,12 +191,12 @@ impl SearchJob {
         })
     }
 
-    /// What that is called.
+    /// Returns the name of the storage.
     pub fn storage_name(&self) -> &'static str {
         self.storage.name()
     }
 
-    /// Whether the other job's search is of the same model; its states may have another order.
+    /// Returns whether the other job has the same model. The key orders may differ.
     pub(super) fn is_of_same_model(&self, other: &SearchJob) -> bool {
         let reading = |job: &SearchJob| {
             let CheckConfig { model, properties, .. } = job.config();
@@ -206,8 +206,8 @@ impl SearchJob {
         reading(self) == reading(other) && texts(self) == texts(other)
     }
 
-    /// Whether its search is of this model: of the same texts, with the same constants. How it is read otherwise is the
-    /// search's.
+    /// Returns whether the job has this model: the same texts with the same constants. Other reading options belong to
+    /// the search.
     pub fn is_of(&self, model: &TextModel) -> bool {
         let Options { defines, macros, .. } = self.options(model.language);
         let texts = self.files.iter().map(|it| it.1.as_str());
@@ -216,18 +216,18 @@ impl SearchJob {
             && texts.eq(model.sources.model_files().map(|it| it.text.as_str()))
     }
 
-    /// The options of reading its model in its language.
+    /// Returns the options of reading the model in its language.
     fn options(&self, language: &Language) -> Options {
         let options = self.config().reading_options(language);
         Options { slots_by_process: self.room.clone(), ..options }
     }
 
-    /// Whether its model is a Rust type: what that is, only the program knows that began the search.
+    /// Returns whether the model is a Rust type. Only the program that began the search knows that type.
     pub fn is_of_rust_type(&self) -> bool {
         self.language == RUST
     }
 
-    /// The model's language, its files, and how they are read.
+    /// Returns the model's language, its files and its reading options.
     fn reading_inputs(&self) -> Result<(&'static Language, SourceMap, Options), Error> {
         if self.is_of_rust_type() {
             return Err(Error::RustType(self.model_name().into()));
@@ -241,7 +241,7 @@ impl SearchJob {
         Ok((language, sources, self.options(language)))
     }
 
-    /// Reads the model again, from the text that was kept in `dir`; with what is asked of its runs, if something is.
+    /// Reads the model again from the text in `dir`, with its temporal property, if there is one.
     pub fn model(&self, dir: &Path) -> Result<TextModel, Error> {
         if let Some(watched) = self.liveness_check()? {
             return Ok(watched.model);
@@ -261,9 +261,9 @@ impl SearchJob {
         Ok(model)
     }
 
-    /// The same job with these slots for processes: its search is to begin again. States are stored in the default way where
-    /// the way so far is one for states of another width, and an order of the key other than the declared one becomes the
-    /// static one.
+    /// Returns the same job with these slots for processes. Its search restarts. The width of states changes: storage
+    /// that depends on the width becomes the default, and a key order other than the declared one becomes the static
+    /// one.
     pub fn with_slots(&self, room: SlotCounts) -> Result<SearchJob, Error> {
         let (language, sources, options) = self.reading_inputs()?;
         let options = Options { slots_by_process: room.clone(), ..options };
@@ -274,7 +274,7 @@ impl SearchJob {
             }
         };
         if !self.order.is_sorted() {
-            // No sample is taken for it, so that nothing has to be stopped.
+            // The static order needs no sample, so nothing stops it.
             model = model.in_key_order(KeyOrder::Static, &SearchControl::default())?.0;
         }
         let order = model.interp.layout().order.iter().map(|group| group.0).collect();
@@ -287,7 +287,7 @@ impl SearchJob {
         Ok(SearchJob { room, order, digest, storage, ..self.clone() })
     }
 
-    /// Reads the model again with what is asked of its runs, if something is.
+    /// Reads the model again with its temporal property, if there is one.
     pub fn liveness_check(&self) -> Result<Option<LivenessCheck>, Error> {
         let Some((kept, ..)) = self.runs() else { return Ok(None) };
         let (language, sources, options) = self.reading_inputs()?;
@@ -298,20 +298,20 @@ impl SearchJob {
         Ok(Some(watched))
     }
 
-    /// How the state space is to be reduced, where that is still to be decided: the search has not begun.
+    /// Returns the requested reductions if they are still undecided. The search has then not begun.
     pub fn undecided(&self) -> Option<ReductionRequest> {
         let search = self.config().search;
         self.saved_reductions().is_undecided.then(|| search.reduction_request())
     }
 
-    /// How the state space is reduced, also where that is still to be decided.
+    /// Returns the plan of reductions. It may be provisional.
     pub fn wished(&self) -> ReductionPlan {
         let selection = self.saved_reductions().selection;
         let finite_runs = self.runs().map(|(_, ended, _)| ended);
         ReductionPlan { finite_runs, ..ReductionPlan::new(selection, self.limits(None).checks) }
     }
 
-    /// How the state space is reduced so far. Before that is decided it is not reduced.
+    /// Returns the reductions in effect. There are none before they are decided.
     fn applied(&self) -> ReductionPlan {
         let wished = self.wished();
         match self.undecided() {
@@ -320,12 +320,12 @@ impl SearchJob {
         }
     }
 
-    /// The reductions that were kept. [`SearchJob::load`] refuses a job whose reductions cannot be read.
+    /// Returns the saved reductions. [`SearchJob::load`] rejects a job whose reductions are unreadable.
     fn saved_reductions(&self) -> SavedReductions {
         serde_json::from_str(&self.reductions).unwrap_or_default()
     }
 
-    /// What it is not reduced by, as that would not pay.
+    /// Returns the reductions that were rejected as unprofitable.
     pub(super) fn left_off(&self) -> Option<ReductionRefusal> {
         self.saved_reductions().left_off
     }
@@ -341,7 +341,7 @@ impl SearchJob {
         spill::commit_value(disk, JOB, FORMAT, self)
     }
 
-    /// The digest of the model.
+    /// Returns the digest of the model.
     pub fn digest(&self) -> [u8; 32] {
         self.digest
     }
@@ -358,7 +358,7 @@ impl SearchJob {
     }
 }
 
-/// A configuration as a job keeps it: without what is each session's own.
+/// Returns a configuration as a job stores it: without the limits and outputs of a session.
 fn as_json(config: &CheckConfig) -> String {
     let (limits, output) = (RunLimits::default(), SearchOutputs::default());
     let config = CheckConfig { limits, output, ..config.clone() };

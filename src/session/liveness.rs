@@ -1,5 +1,5 @@
-//! Whether all runs of a model have a property: its product with the automaton of what violates it is searched for an
-//! accepting cycle, first in memory, here, then [on disk](super::Pursuit).
+//! The check of a temporal property: an emptiness check of the product of the model and the automaton of violating
+//! runs. It runs in memory first, in this module, then [on disk](super::EmptinessSearch).
 
 use super::LivenessCheck;
 use crate::ir::{Claim, Entity as _, Location, LocationId, Urgency};
@@ -13,20 +13,20 @@ use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict
 use crate::search::trace::ConcreteLasso;
 
 impl LivenessCheck {
-    /// The product with a model that runs the program; nothing if nothing can violate the property.
+    /// Returns the product with a model that runs the program. `None` if nothing can violate the property.
     pub fn product<'m>(
         &'m self,
         model: impl StateSpace + 'm,
         ended: FiniteRunPolicy,
     ) -> Option<ClaimProduct<'m>> {
-        // Without a claim there is nothing that accepts a run.
+        // Without a claim no run is accepted.
         let claim = NeverClaim::of(&self.model.interp)?;
         let product = claim.over_infinite_runs(ended).with(model);
         AcceptingComponents::of(product.claim()).are_some().then_some(product)
     }
 }
 
-/// Searches a product for an accepting cycle, in memory, until told to stop.
+/// Searches a product for an accepting cycle in memory, until the control stops it.
 pub fn probe_product(
     product: &ClaimProduct<'_>,
     limits: ProbeLimits,
@@ -35,7 +35,7 @@ pub fn probe_product(
     probe_reduced(product, product, limits, control)
 }
 
-/// The same of what reductions leave of it.
+/// Searches a reduced product in the same way.
 pub fn probe_reduced(
     reduced: &dyn StateSpace,
     product: &ClaimProduct<'_>,
@@ -45,25 +45,24 @@ pub fn probe_reduced(
     probe(reduced, &|state| product.is_accepting(state), limits, control)
 }
 
-/// The steps of a run, taken by the reference semantics: the start, each step, and that which leads back.
+/// Returns the steps of a lasso by the reference semantics: the initial step, each step, and the closing step.
 pub fn replay(model: &dyn SystemDescription, lasso: &Lasso) -> spill::Result<Vec<StepDescription>> {
     let states: Vec<&[u8]> = lasso.states.iter().map(Vec::as_slice).collect();
     steps_through(model, &[&states[..], &states[lasso.back..=lasso.back]].concat())
 }
 
-/// A run that was found in a product that is reduced, as a run of the product before: its steps, taken by the reference
-/// semantics, and where the loop begins.
+/// A lasso of a reduced product as a run of the unreduced product. Its steps are those of the reference semantics.
 pub struct ReplayedRun {
-    /// The start, each step, and that which leads back.
+    /// The initial step, each step, and the closing step.
     pub steps: Vec<StepDescription>,
-    /// The number of the step behind which the loop begins.
+    /// The number of the step after which the cycle begins.
     pub back: usize,
-    /// Whether the last step leads to where the loop began, and not to a state that only goes on as from there.
+    /// Whether the last step leads to the start of the cycle, and not to a state that is only equivalent to it.
     pub closes: bool,
 }
 
 impl ReplayedRun {
-    /// That of a run through a model.
+    /// Replays a lasso of a model.
     pub fn of(model: &dyn StateSpace, lasso: &Lasso) -> spill::Result<ReplayedRun> {
         let ConcreteLasso { states, back, closes } = ConcreteLasso::of(model, lasso)?;
         let states: Vec<&[u8]> = states.iter().map(Vec::as_slice).collect();
@@ -71,7 +70,7 @@ impl ReplayedRun {
     }
 }
 
-/// The steps through some states, the first of which is an initial one.
+/// Returns the steps through these states. The first is an initial state.
 fn steps_through(
     model: &dyn SystemDescription,
     states: &[&[u8]],
@@ -92,16 +91,16 @@ fn steps_through(
     Ok(steps)
 }
 
-/// The components of a claim in which there are accepting cycles.
+/// The strongly connected components of a claim that have accepting cycles.
 pub struct AcceptingComponents {
-    /// The one that each location is in, if it is in any.
+    /// The component of each location, if it is in one.
     of_location: Vec<Option<usize>>,
-    /// Whether all cycles in these are accepting.
+    /// Whether all cycles in these components are accepting.
     are_weak: bool,
 }
 
 impl AcceptingComponents {
-    /// Those of a claim.
+    /// Computes the components of a claim.
     pub fn of(claim: &Claim) -> AcceptingComponents {
         let mut graph = vec![Vec::new(); claim.locations.len()];
         claim.moves.iter().for_each(|it| graph[it.from.index()].push(it.to.index()));
@@ -109,7 +108,7 @@ impl AcceptingComponents {
         let found = AutomatonComponents::of_graph(&graph, &accepts);
         let counts = |&it: &usize| found.classes[it] != ComponentClass::Rejecting;
         let of_location = found.of_state.iter().map(|&it| Some(it).filter(counts)).collect();
-        // What an atomic sequence passes by is no place where a run rests.
+        // A run does not rest at the inner locations of an atomic sequence.
         let is_passed = |at: &Location| at.urgency != Urgency::Free;
         let are_weak =
             found.class() <= ComponentClass::Weak && !claim.locations.values().any(is_passed);
@@ -120,18 +119,18 @@ impl AcceptingComponents {
         self.of_location.iter().any(Option::is_some)
     }
 
-    /// The one that a claim at a location is in, if it is in any.
+    /// Returns the component of a location, if it is in one.
     pub fn component(&self, at: LocationId) -> Option<usize> {
         self.of_location[at.index()]
     }
 
-    /// Whether all cycles in them are accepting.
+    /// Returns whether all cycles in the components are accepting.
     pub fn are_weak(&self) -> bool {
         self.are_weak
     }
 }
 
-/// The verdict of a probe, as reports call it.
+/// Returns the verdict of a probe as reports name it.
 pub fn verdict(found: &ProbeVerdict) -> &'static str {
     match found {
         ProbeVerdict::None => "verified",

@@ -1,4 +1,4 @@
-//! Models that are asked whether their runs have a property: a formula, or an automaton that accepts what violates it.
+//! Models with a temporal property: a formula, or an automaton that accepts violating runs.
 
 use super::searched_model::DecidedReductions;
 use super::text_model::read_text;
@@ -23,19 +23,19 @@ use crate::source::{SourceMap, Span};
 use rkyv::{Archive, Deserialize, Serialize};
 use std::path::Path;
 
-/// Which runs are judged.
+/// The fairness assumption: which runs are checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fairness {
-    /// All.
+    /// All runs.
     #[default]
     None,
-    /// Those in which each process that is able to move from some point on, always, moves again and again.
+    /// Weakly fair runs: a process that is always enabled from some point on moves infinitely often.
     Weak,
 }
 
 impl Fairness {
-    /// As flags and reports call it.
+    /// Returns the name in flags and reports.
     pub fn name(self) -> &'static str {
         match self {
             Fairness::None => "none",
@@ -44,14 +44,14 @@ impl Fairness {
     }
 }
 
-/// What is asked.
+/// A request to check a temporal property.
 #[derive(Clone, Copy, Debug)]
 pub enum PropertyRequest<'a> {
-    /// A formula, or the name of one of the model's.
+    /// A formula, or the name of a property of the model.
     Formula(&'a str),
-    /// A file with an automaton that accepts the runs that there must not be.
+    /// A file with an automaton that accepts the violating runs.
     Automaton(&'a Path),
-    /// What the labels of this kind in the model's processes ask.
+    /// The property of labels of this kind in the model's processes.
     Labels(CycleLabel),
     /// An automaton that was [saved](SavedProperty).
     Saved {
@@ -62,16 +62,16 @@ pub enum PropertyRequest<'a> {
     },
 }
 
-/// What is asked, as it is kept with a search.
+/// A temporal property, as a search stores it.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub enum SavedProperty {
-    /// A formula, or the name of one of the model's.
+    /// A formula, or the name of a property of the model.
     Formula(String),
-    /// The name and the text of a file with an automaton that accepts the runs that there must not be.
+    /// The name and the text of a file with an automaton that accepts the violating runs.
     Automaton(String, String),
-    /// What the `accept` labels in the model's processes ask.
+    /// No acceptance cycle: no run passes `accept` labels of processes infinitely often.
     Accept,
-    /// What the `progress` labels ask.
+    /// No non-progress cycle: every infinite run passes `progress` labels infinitely often.
     Progress,
 }
 
@@ -90,7 +90,7 @@ impl SavedProperty {
         })
     }
 
-    /// The flag that asks so.
+    /// Returns the flag that requests the property.
     pub fn flag(&self) -> &'static str {
         match self {
             SavedProperty::Formula(_) => "--ltl",
@@ -100,7 +100,7 @@ impl SavedProperty {
         }
     }
 
-    /// What that asks.
+    /// Returns the request for the property.
     pub fn wanted(&self) -> PropertyRequest<'_> {
         match self {
             SavedProperty::Formula(text) => PropertyRequest::Formula(text),
@@ -112,8 +112,7 @@ impl SavedProperty {
 }
 
 impl PropertyRequest<'_> {
-    /// What is said of runs that end where nobody says otherwise. A run that has ended goes round no cycle without
-    /// progress, as SPIN has it.
+    /// Returns the default semantics of finite runs. As in SPIN, a finite run is no non-progress cycle.
     pub fn default_ended_runs(self) -> FiniteRunPolicy {
         match self {
             PropertyRequest::Labels(CycleLabel::Progress) => FiniteRunPolicy::Ignored,
@@ -122,19 +121,19 @@ impl PropertyRequest<'_> {
     }
 }
 
-/// What the source of a formula is called in messages.
+/// The name of a formula's source in messages.
 const FORMULA_NAME: &str = "--ltl";
 
 impl TextModel {
-    /// The names of the model's properties of runs, which `--ltl NAME` checks: its never claim, if that has accept labels,
-    /// formulas, claims that it is not searched with, property processes.
+    /// Returns the names of the model's temporal properties for `--ltl NAME`: its never claim if that has accept
+    /// labels, formulas, claims that are not part of its search, and property processes.
     pub fn run_properties(&self) -> Vec<&str> {
         let others = self.interp.program().unchecked.iter();
         let others = others.filter(|it| it.kind.is_property_of_runs()).map(|it| it.name.as_str());
         self.accepting_claim().into_iter().chain(others).collect()
     }
 
-    /// The name of the never claim that the model is searched with, if it has accept labels.
+    /// Returns the name of the never claim of the model's search, if it has accept labels.
     pub fn accepting_claim(&self) -> Option<&str> {
         self.interp.program().properties.values().find_map(|it| match &it.kind {
             PropertyKind::Claim(claim) => {
@@ -144,8 +143,8 @@ impl TextModel {
         })
     }
 
-    /// The name of the property of runs that the model brings with it: the never claim that it is searched with, if that
-    /// has accept labels, or else a formula or a property process. None if there are several of these.
+    /// Returns the name of the model's default temporal property: the never claim of its search if that has accept
+    /// labels, or else the only formula or property process. `None` if there are several of these.
     pub fn own_property(&self) -> Option<&str> {
         let is_claim = |kind: &PropertyKind| matches!(kind, PropertyKind::Claim(_));
         let has_claim = self.interp.program().properties.values().any(|it| is_claim(&it.kind));
@@ -156,26 +155,26 @@ impl TextModel {
     }
 }
 
-/// What is asked of the runs of a model.
+/// A model with a temporal property.
 pub struct LivenessCheck {
-    /// The model; the automaton is a claim of its program, unless nothing can violate it.
+    /// The model. The automaton is a claim of its program, unless nothing can violate the property.
     pub model: TextModel,
-    /// What the property is called.
+    /// The name of the property.
     pub name: String,
-    /// Accepts the runs that violate it; none where the model's own never claim does, as it stands.
+    /// The automaton of violating runs. `None` if the model's own never claim is used unchanged.
     pub automaton: Option<Automaton>,
-    /// The kind of the property, as tools of continuous integration are told: `ltl`, `claim`, `automaton`.
+    /// The kind of the property in files for continuous integration: `ltl`, `claim`, `automaton`.
     pub kind: &'static str,
-    /// What was asked.
+    /// The property as it was requested.
     pub saved_property: SavedProperty,
-    /// Why the automaton may see how often a state is repeated, if it may.
+    /// Why the automaton may count repetitions of a state, if it may.
     pub counts_steps: Option<&'static str>,
-    /// Whether the property tells values of a scalarset from each other, so that states that differ in their names differ.
+    /// Whether the property distinguishes values of a scalarset, which excludes symmetry reduction.
     pub tells_apart: bool,
 }
 
 impl LivenessCheck {
-    /// Reads the model in file 0 of `sources`, and what is asked of it. Gives its warnings, ready to print.
+    /// Reads the model in file 0 of `sources`, and its temporal property. Returns the warnings as text.
     pub fn load(
         language: &'static Language,
         mut sources: SourceMap,
@@ -223,12 +222,12 @@ impl LivenessCheck {
         Ok((watched, warnings))
     }
 
-    /// What is assumed of finite runs.
+    /// Returns the semantics of finite runs.
     pub fn finite_runs(&self) -> FiniteRunPolicy {
         self.model.wished.finite_runs.unwrap_or(self.saved_property.wanted().default_ended_runs())
     }
 
-    /// The kind and the name of the property, which are the same whether it is checked or not.
+    /// Returns the kind and the name of the property. They are the same whether it is checked or not.
     pub fn property(&self) -> (&'static str, &str) {
         match self.saved_property {
             SavedProperty::Accept => ACCEPTANCE,
@@ -237,8 +236,8 @@ impl LivenessCheck {
         }
     }
 
-    /// What is said of a search: where it came through all states with all their steps, and met no error, that there is none is
-    /// known as well, if the automaton can follow every run.
+    /// Returns the scope of the check. If the search covered all states with all their steps without an error, and the
+    /// automaton can follow every run, the absence of errors is verified too.
     pub fn scope(&self, came_through: bool) -> CheckScope {
         let program = self.model.interp.program();
         let mut claims = program.properties.values().filter_map(|it| match &it.kind {
@@ -249,15 +248,14 @@ impl LivenessCheck {
         CheckScope::of_runs(program, came_through && is_followed, &self.model.sources)
     }
 
-    /// What of a state space is looked at while its states are reached: nothing but whether the automaton accepts whatever
-    /// follows.
+    /// Returns the limits of the reachability search. It checks only whether the automaton accepts every continuation.
     pub fn limits(max_states: Option<u64>) -> SearchLimits {
         let checks = CheckSelection { claims: true, ..CheckSelection::NONE };
         SearchLimits { checks, max_states, ..SearchLimits::default() }
     }
 
-    /// The same, where this is said of runs that end, and the product is reduced so: by passes over the program, and by
-    /// partial order, unless the automaton may see what that leaves out.
+    /// Returns the same check with this semantics of finite runs and these reductions of the product. Partial order is
+    /// left out if the automaton may count repetitions of a state. Symmetry is left out if the property breaks it.
     pub fn reduced(
         mut self,
         mut selection: ReductionSelection,
@@ -281,7 +279,7 @@ impl LivenessCheck {
         self
     }
 
-    /// What is searched, but with all steps of the states that are left.
+    /// Returns the searched model without partial order: the remaining states have all their steps.
     pub fn with_all_steps<'m>(
         &'m self,
         runs: ExecutableProgram<'m>,
@@ -293,7 +291,7 @@ impl LivenessCheck {
     }
 }
 
-/// What the front end reads for a property, and the automaton if that is what is given.
+/// Returns the source of a property for the front end, and its automaton if the property is one.
 fn property_source(
     kept: &SavedProperty,
     sources: &mut SourceMap,
@@ -311,7 +309,7 @@ fn property_source(
             let read = hoa::read(&sources.file(file).text, file)
                 .map_err(|error| Error::text(&[error], sources))?;
             let add = |it: &hoa::AtomicProposition| {
-                // Messages tell where in the file the proposition stands.
+                // Messages name the position of the proposition in the file.
                 let place = sources.locate(it.span).unwrap_or_default();
                 (place, it.name.clone())
             };
@@ -322,7 +320,7 @@ fn property_source(
     })
 }
 
-/// Why what is asked may see how often a state is repeated, if it may.
+/// Returns why the property may count repetitions of a state, if it may.
 fn why_counting(observed: &TemporalProperty, kept: &SavedProperty) -> Option<&'static str> {
     match (&observed.spec, kept) {
         (TemporalSpec::Formula(formula), _) if formula.has_next() => Some(
@@ -337,7 +335,7 @@ fn why_counting(observed: &TemporalProperty, kept: &SavedProperty) -> Option<&'s
     }
 }
 
-/// What labels of a kind ask of a program. Where there are none, it is warned of that, or refused.
+/// Builds the property of labels of a kind. If the program has no such labels, it warns or returns an error.
 fn observe_labels(
     language: &Language,
     loaded: &mut LoadedModel,
@@ -360,7 +358,7 @@ fn observe_labels(
     Ok(observed)
 }
 
-/// Lets the claim of a program stay at its end.
+/// Lets the claims of a program stay at their end.
 fn let_claims_end(program: &mut Program) {
     for property in program.properties.keys() {
         if let PropertyKind::Claim(claim) = &mut program.properties[property].kind {
@@ -369,7 +367,7 @@ fn let_claims_end(program: &mut Program) {
     }
 }
 
-/// The kind of a property, as the model's own are called.
+/// Returns the kind of a property, as for the model's own.
 fn kind(observed: &TemporalProperty, kept: &SavedProperty) -> &'static str {
     match (kept, &observed.spec) {
         (SavedProperty::Accept, _) => ACCEPTANCE.0,
@@ -383,7 +381,7 @@ fn kind(observed: &TemporalProperty, kept: &SavedProperty) -> &'static str {
     }
 }
 
-/// What a property is called.
+/// Returns the name of a property.
 fn name(
     observed: &TemporalProperty,
     read: Option<&hoa::HoaDocument>,
@@ -401,7 +399,7 @@ fn name(
     }
 }
 
-/// The automaton that accepts what violates a property; none where a claim of the program does.
+/// Returns the automaton of violating runs. `None` if a claim of the program accepts them.
 fn violation_automaton(
     observed: &TemporalProperty,
     read: Option<&hoa::HoaDocument>,

@@ -1,4 +1,4 @@
-//! One session of a search for a run that violates a property: in memory first, then on disk.
+//! One session of an emptiness check: in memory first, then on disk.
 
 use super::liveness_summary::LivenessSummary;
 use super::{
@@ -15,22 +15,22 @@ use crate::search::{MemoryPlan, SearchControl, SearchVerdict, StateStorage};
 use std::any::Any;
 use std::path::Path;
 
-/// The most states that are visited in memory.
+/// The maximum number of states that are visited in memory.
 const STATES_MAX: u64 = 1_000_000;
 
-/// Is told what a session does, and may show it.
+/// Observes a session and may display its progress.
 pub trait CheckObserver {
-    /// A step that may take long begins. It ends when what is returned is dropped.
+    /// Begins a step that may take long. The step ends when the returned value is dropped.
     fn begin_step(&self, what: &'static str) -> Box<dyn Any>;
 
-    /// The search on disk begins. It ends when what is returned is dropped.
+    /// Begins the search on disk. It ends when the returned value is dropped.
     fn begin_search(&self, directory: &SearchDirectory) -> Box<dyn Any>;
 
-    /// The verdict is known. What follows only adds to it.
+    /// Receives the verdict. Later steps do not change it.
     fn decide(&mut self, verdict: SearchVerdict);
 }
 
-/// Shows nothing.
+/// An observer that displays nothing.
 pub struct SilentObserver;
 
 impl CheckObserver for SilentObserver {
@@ -45,12 +45,12 @@ impl CheckObserver for SilentObserver {
     fn decide(&mut self, _: SearchVerdict) {}
 }
 
-/// How the product of a model and the automaton of a property is searched.
+/// The options of an emptiness check of a product.
 #[derive(Clone, Copy, Debug)]
 pub struct ProductOptions {
-    /// What the search may take.
+    /// The budget of the search.
     pub budget: SearchBudget,
-    /// What is assumed of finite runs.
+    /// The semantics of finite runs.
     pub finite_runs: FiniteRunPolicy,
     /// Which runs are checked.
     pub fairness: Fairness,
@@ -58,7 +58,7 @@ pub struct ProductOptions {
     pub shortest: bool,
 }
 
-/// Prepares the product of a model and the automaton of a property, and hands it on; nothing if no run can violate the
+/// Prepares the product of a model and the automaton of a property, and passes it on. `None` if no run can violate the
 /// property, whatever the model does.
 pub fn with_product<'c, R, E: From<Error>>(
     check: &'c LivenessCheck,
@@ -78,31 +78,31 @@ pub fn with_product<'c, R, E: From<Error>>(
     and_then(Some(&product.for_shortest(all_steps)))
 }
 
-/// A search for a run of a product that violates a property.
+/// An emptiness check of a product.
 pub struct LivenessSession<'s, 'm> {
     product: &'s ProductCheck<'s, 'm>,
     budget: SearchBudget,
     max_states: Option<u64>,
-    /// Stops it.
+    /// Stops the search.
     control: &'s SearchControl,
 }
 
-/// What a session came to.
+/// The result of a session.
 pub struct LivenessResult {
-    /// What it found.
+    /// The result of the search.
     pub summary: LivenessSummary,
-    /// Where the search is on disk; nothing if memory was enough.
+    /// The search directory. `None` if memory was sufficient.
     pub directory: Option<SearchDirectory>,
     /// Whether states were reached on disk.
     pub has_levels: bool,
-    /// Seconds of searching, those of earlier sessions included.
+    /// The seconds of searching in all sessions.
     pub seconds: f64,
-    /// What decided it in memory.
+    /// The result in memory, if it was conclusive.
     answer: Option<InMemoryAnswer>,
 }
 
 impl<'s, 'm> LivenessSession<'s, 'm> {
-    /// A search with these limits, which `control` stops.
+    /// Creates a search with these limits. `control` stops it.
     pub fn new(
         product: &'s ProductCheck<'s, 'm>,
         budget: SearchBudget,
@@ -112,14 +112,14 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
         LivenessSession { product, budget, max_states, control }
     }
 
-    /// The memory of a search on disk.
+    /// Returns the memory plan of a search on disk.
     fn plan(&self) -> Result<MemoryPlan, Error> {
         let searched: &SearchedModel<'_> = self.product.searched;
         let width = StateStorage::default().stored_width(searched.model());
         self.budget.plan(&self.product.check.model, width)
     }
 
-    /// The job of the search.
+    /// Returns the job of the search.
     pub fn job(&self, config: &CheckConfig) -> SearchJob {
         SearchJob::of_runs(
             config,
@@ -141,7 +141,7 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
         saved: &SavedLimits,
         observer: &mut dyn CheckObserver,
     ) -> Result<LivenessResult, Error> {
-        // Also where no directory comes to be needed, nor as much memory.
+        // The budget is checked even if neither a directory nor this memory turns out to be needed.
         self.plan()?;
         dir.map_or(Ok(()), |dir| SearchDirectory::check_unused(dir, job))?;
         let states = self.max_states.map_or(STATES_MAX, |most| most.min(STATES_MAX));
@@ -164,14 +164,14 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
         let directory = SearchDirectory::create(dir, job, saved.limits.disk_limit)?;
         directory.save_limits(saved)?;
         let mut result = self.run_on_disk(directory, None, observer, true)?;
-        // Nothing is left in memory of a search that had as many states as it may.
+        // A search on disk that stops early may have fewer states than the search in memory.
         if self.control.should_stop() {
             result.summary = result.summary.at_least(&probe);
         }
         Ok(result)
     }
 
-    /// Goes on with the search in a directory.
+    /// Resumes the search in a directory.
     ///
     /// # Errors
     ///
@@ -193,7 +193,7 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
                 answer: Some(answer),
             });
         }
-        // A budget that is refused is not kept.
+        // A rejected budget must not be saved.
         self.plan()?;
         directory.save_changed_limits(saved)?;
         self.run_on_disk(directory, contents.saved, observer, false)
@@ -212,7 +212,7 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
         let ended = search.run(saved, self.control);
         drop(shown);
         let EmptinessOutcome { found, outcome, swept, seconds } = match ended {
-            // Nothing is left of a new search that needs more slots for processes.
+            // A new search that needs more slots for processes leaves no files.
             Err(error) if is_new && error.lacks_slots().is_some() => {
                 search.directory.discard();
                 return Err(error);
@@ -233,7 +233,7 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
         })
     }
 
-    /// Searches for a shorter run, if a shortest one is wanted and one was found.
+    /// Searches for a shorter run, if a shortest one is requested and a run was found.
     fn shorten(&self, summary: LivenessSummary, observer: &dyn CheckObserver) -> LivenessSummary {
         let _shown = observer.begin_step("looking for a shorter run");
         let states = self.max_states.unwrap_or(u64::MAX);
@@ -243,7 +243,7 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
 }
 
 impl LivenessResult {
-    /// Keeps what decided the property in memory, in a new directory.
+    /// Saves a conclusive result in memory, in a new directory.
     ///
     /// # Errors
     ///

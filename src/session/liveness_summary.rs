@@ -7,39 +7,39 @@ use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict
 use crate::search::liveness::shortest_lasso::ShorterRun;
 use crate::search::{SearchControl, SearchOutcome, SearchVerdict};
 
-/// The result of a search for a run that violates a property, as far as it has come.
+/// The result of a search for a run that violates a property. It may be partial.
 pub struct LivenessSummary {
-    /// What was found.
+    /// The verdict, with the violating run if there is one.
     pub found: ProbeVerdict,
-    /// States of the product that were visited.
+    /// The visited states of the product.
     pub states: u64,
     /// Transitions between them.
     pub transitions: u64,
     /// Steps that ended in errors.
     pub faults: u64,
-    /// Where the search is, or was decided.
+    /// The stage at which the search is or was decided.
     pub stage: LivenessStage,
-    /// What came of looking for a shorter run than the one found first.
+    /// The result of the search for a shorter run.
     pub shortened: Option<ShorteningResult>,
     /// Why the search for a shorter run failed, if it did.
     pub shortening_failed: Option<String>,
-    /// What it came to, where that is known and the run is not looked up.
+    /// The verdict, if it is known but the run was not reconstructed.
     pub decided: Option<SearchVerdict>,
 }
 
-/// Where a search is, or was decided.
+/// The stage of a search.
 #[derive(Clone, Copy)]
 pub enum LivenessStage {
     /// In memory.
     Memory,
-    /// On disk: states are reached.
+    /// On disk: the search reaches states.
     Reachability,
-    /// On disk: sweeps take states out that lie on no accepting cycle.
+    /// On disk: sweeps eliminate states that are on no accepting cycle.
     Sweeping(SweepStatus),
 }
 
 impl LivenessStage {
-    /// As reports call it.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             LivenessStage::Memory => "in memory",
@@ -48,7 +48,7 @@ impl LivenessStage {
         }
     }
 
-    /// How far the sweeps are, if there are any.
+    /// Returns the progress of the sweeps, if there are any.
     pub fn swept(self) -> Option<SweepStatus> {
         match self {
             LivenessStage::Sweeping(swept) => Some(swept),
@@ -58,7 +58,7 @@ impl LivenessStage {
 }
 
 impl LivenessSummary {
-    /// Where nothing had to be searched.
+    /// The result if nothing had to be searched.
     pub const UNSEARCHED: LivenessSummary = LivenessSummary {
         found: ProbeVerdict::None,
         states: 0,
@@ -70,14 +70,14 @@ impl LivenessSummary {
         decided: None,
     };
 
-    /// That of a probe in memory.
+    /// Returns the result of a search in memory.
     pub fn of_probe(
         ProbeResult { found, states, transitions, faults }: ProbeResult,
     ) -> LivenessSummary {
         LivenessSummary { found, states, transitions, faults, ..LivenessSummary::UNSEARCHED }
     }
 
-    /// What it came to.
+    /// Returns the verdict.
     pub fn verdict(&self) -> SearchVerdict {
         match (&self.found, self.decided) {
             (ProbeVerdict::None, _) => SearchVerdict::Verified,
@@ -86,7 +86,7 @@ impl LivenessSummary {
         }
     }
 
-    /// The same, where a look at states in memory that did not come to its end had come further.
+    /// Returns the result with the counts of an inconclusive search in memory, if that visited more states.
     pub fn at_least(self, probe: &ProbeResult) -> LivenessSummary {
         match self.found == ProbeVerdict::Open && self.states < probe.states {
             true => {
@@ -103,7 +103,7 @@ impl LivenessSummary {
         }
     }
 
-    /// That of a search on disk.
+    /// Returns the result of a search on disk.
     pub fn on_disk(
         found: ProbeVerdict,
         outcome: &SearchOutcome,
@@ -123,8 +123,8 @@ impl LivenessSummary {
         }
     }
 
-    /// The same with a shortest run instead of the one found, if one is wanted. Where looking for it does not come to its end,
-    /// what was found stands.
+    /// Returns the result with a shortest run in place of the run that was found, if a shortest one is requested. If
+    /// the search for it does not complete, the first run remains.
     pub fn with_shortest_run(
         self,
         judged: &ProductCheck<'_, '_>,
@@ -165,7 +165,7 @@ mod tests {
         };
         let LivenessSummary { states, transitions, faults, stage, .. } = begun().at_least(&probe);
         assert_eq!((states, transitions, faults, stage.name()), (12_345, 23_456, 7, "in memory"));
-        // On disk it came further, or to an end.
+        // The search on disk visited more states or completed.
         let further = LivenessSummary { states: 20_000, ..begun() }.at_least(&probe);
         assert_eq!((further.states, further.stage.name()), (20_000, "reaching states"));
         assert_eq!(

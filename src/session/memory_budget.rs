@@ -1,7 +1,7 @@
-//! The memory of a search, from what is asked for to a plan.
+//! The memory of a search: from the requested budget to a plan.
 //!
-//! Compiling takes what the budget leaves when nothing else has begun; what is resident then is not there
-//! to be shared out. So a budget is tried, not computed.
+//! Compilation takes what the budget has left while nothing else runs. The memory that is resident afterwards cannot
+//! be shared out. So a budget is tried, not computed.
 
 use super::{Error, RunLimits, TextModel};
 use crate::exec::{ExecutionMode, Executor, Interp};
@@ -10,46 +10,46 @@ use crate::search::{MemoryPlan, cores, return_free_blocks};
 
 const MIB: u64 = 1 << 20;
 
-/// Added to what reading a model took where that is told, as it is never quite the same.
+/// Added to the peak memory of reading a model in messages, since the peak varies.
 const PEAK_SLACK_MIB: u64 = 2;
 
-/// How often a least budget is tried and found too small, too, before one is named.
+/// The maximum number of minimal budgets that are tried before one is named in the message.
 const MINIMA_TRIED: u32 = 3;
 
-/// Kept free while a model is compiled, in bytes: what compiling takes is an estimate.
+/// Bytes that stay free while a model is compiled, since the memory of compilation is an estimate.
 const BESIDE_COMPILING: u64 = 8 << 20;
 
-/// What a search may take, and how it is to run.
+/// The budget of a search and how its model is executed.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchBudget {
     /// The most bytes that the process may hold resident.
     pub memory: u64,
-    /// The number of threads; by default as many as there are cores and room for.
+    /// The number of threads. The default is the number of cores, or fewer if memory is short.
     pub threads: Option<u16>,
-    /// How a model is run that can be compiled.
+    /// How a model that can be compiled is executed.
     pub exec: ExecutionMode,
-    /// Whether the search goes on: what was enough for it to begin is enough.
+    /// Whether the search is resumed. A budget that was sufficient to begin is sufficient to resume.
     pub goes_on: bool,
-    /// Whether compiled code counts how often each action is taken.
+    /// Whether compiled code counts executions of actions.
     pub counts: bool,
 }
 
 impl SearchBudget {
-    /// The budget of a session that begins a search, or goes on with one. Executions of actions are not counted.
+    /// Returns the budget of a session that begins or resumes a search. Executions of actions are not counted.
     pub fn of(limits: &RunLimits, goes_on: bool) -> SearchBudget {
         let RunLimits { memory, threads, exec, .. } = *limits;
         SearchBudget { memory, threads, exec, goes_on, counts: false }
     }
 
-    /// The model ready to run. Nothing else of a search should have begun.
+    /// Makes the model executable. No other part of a search may have begun.
     pub fn executor<'m>(&self, model: &'m Interp) -> Executor<'m> {
         return_free_blocks();
         let room = self.memory.saturating_sub(MemoryPlan::resident() + BESIDE_COMPILING);
         Executor::with_limits(model, self.exec, room, self.counts)
     }
 
-    /// Shares it out for a search of states of `width` bytes. One that a process could begin in, but perhaps
-    /// not go on in later, is refused.
+    /// Divides the budget for a search of states of `width` bytes. A budget with which the search could begin but
+    /// perhaps not resume later is rejected.
     pub fn share_out(&self, width: usize) -> Result<MemoryPlan, BudgetTooSmall> {
         return_free_blocks();
         let base = MemoryPlan::resident();
@@ -66,9 +66,9 @@ impl SearchBudget {
         }
     }
 
-    /// The plan of a search of a model that came from a text, when it is compiled, whose states are stored in so many
-    /// bytes. Where the budget is too
-    /// small, the least that is not is named: compiling takes what a budget leaves, so that is tried.
+    /// Returns the memory plan for a model from a text. `stored_width` is the width of a stored state in bytes. The
+    /// error names the smallest sufficient budget. That budget is found by trial, since compilation takes what a
+    /// budget has left.
     pub fn plan(&self, model: &TextModel, stored_width: usize) -> Result<MemoryPlan, Error> {
         let share = |memory| {
             let shared = SearchBudget { memory, ..*self }.share_out(stored_width);
@@ -88,27 +88,26 @@ impl SearchBudget {
         Err(Error::Memory(BudgetTooSmall { budget, minimum }))
     }
 
-    /// The plan of a search of another model.
+    /// Returns the memory plan for a model that is a Rust type.
     pub fn plan_for_rust(&self, stored_width: usize) -> Result<MemoryPlan, Error> {
         self.share_out(stored_width).map_err(Error::Memory)
     }
 }
 
-/// As many threads as there are cores, and as `memory` is enough for, to look for a counterexample.
+/// Returns the number of threads that reconstruct a counterexample: the number of cores, or fewer if memory is short.
 pub fn threads_to_trace(memory: u64, width: usize) -> usize {
     return_free_blocks();
     MemoryPlan::threads_to_trace(memory, MemoryPlan::resident(), cores(), width)
 }
 
-/// The most that reading and compiling the model took, and that writing its text to the search
-/// directory will, which takes two copies more; in bytes.
+/// Returns the peak memory in bytes: that of reading and compiling the model, or that of writing its text to the
+/// search directory, which needs two more copies.
 fn reading_peak(model: &TextModel) -> u64 {
     let text: usize = model.sources.iter().map(|file| file.text.len()).sum();
     MemoryPlan::peak_resident().max(MemoryPlan::resident() + 2 * text as u64)
 }
 
-/// What came of sharing out a budget; one that reading the model went beyond, to so many bytes, is
-/// refused as well.
+/// Checks a divided budget against the peak memory of reading the model. A budget below that peak is rejected.
 fn beside_reading(
     shared: Result<MemoryPlan, BudgetTooSmall>,
     budget: u64,

@@ -1,8 +1,7 @@
-//! A search as a whole: a model, how it is reduced, how its states are stored, what it may take, where
-//! it lies on disk, what came of it.
+//! A search as a whole: a model, its reductions, its storage, its limits, its directory, and its result.
 //!
-//! [`Check`] and [`TextCheck`] are how a program asks for one. They and the command line prepare a [`Session`] by a [`TextSearch`], or
-//! a [`LivenessSession`] by [`with_product`]. None of them prints anything.
+//! [`Check`] and [`TextCheck`] are the entry points of a program. They and the command line prepare a [`Session`] by a
+//! [`TextSearch`], or a [`LivenessSession`] by [`with_product`]. This module prints nothing.
 
 mod branching;
 mod check;
@@ -109,26 +108,26 @@ use eventually_verdicts::EventuallyVerdicts;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What comes first in the key by which states are sorted.
+/// The order of variables in the key by which states are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeyOrder {
-    /// The model's variables as it declares them.
+    /// The order in which the model declares its variables.
     #[default]
     Declared,
-    /// An order from what the variables belong to.
+    /// An order by the owners of the variables.
     Static,
-    /// The order that stores a sample of the states smallest, if it is much smaller than declared.
+    /// The order with the smallest stored sample of states, if it is much smaller than with the declared order.
     Sampled,
 }
 
-/// A search that can begin, or go on: all is settled but its directory.
+/// A search that is prepared except for its directory. It can begin or resume.
 pub struct PreparedSearch<'m> {
-    /// The model as it is searched.
+    /// The model that is searched.
     pub searched: SearchedModel<'m>,
-    /// What there is to tell of the model.
+    /// The description of the model for reports.
     pub about: ModelSummary<'m>,
-    /// What is checked, and when the search stops.
+    /// The checks, and when the search stops.
     pub limits: SearchLimits,
     /// How states are stored.
     pub storage: StateStorage,
@@ -136,36 +135,36 @@ pub struct PreparedSearch<'m> {
     pub plan: MemoryPlan,
 }
 
-/// One sitting of a search.
+/// One session of a search.
 pub struct Session<'m> {
     searched: SearchedModel<'m>,
     about: ModelSummary<'m>,
     limits: SearchLimits,
     storage: StateStorage,
     plan: MemoryPlan,
-    /// Where it lies.
+    /// The search directory.
     pub directory: SearchDirectory,
     came_to: Option<SessionResult<'m>>,
-    /// How many levels are expanded at most.
+    /// The maximum number of levels that are expanded.
     levels_max: Option<u64>,
     is_enough: Option<Arc<PropertyStopPredicate<'m>>>,
     shorter: Option<ShorteningSearch<'m>>,
     promised: Vec<EventuallyCheck<'m>>,
-    /// What looking for runs may take in memory.
+    /// The bytes for the search of violating runs in memory.
     probe_bytes: u64,
 }
 
-/// A search of the levels above what was found, without steps put off, for a shorter counterexample.
+/// A search for a shorter counterexample, in the levels above the one that was found, without postponing transitions.
 struct ShorteningSearch<'m> {
     below: u64,
     session: Box<Session<'m>>,
 }
 
-/// What a sitting came to.
+/// The result of a session.
 struct SessionResult<'m> {
     outcome: SearchOutcome,
     promised: Vec<EventuallyCheck<'m>>,
-    /// Whether judging them failed.
+    /// Whether the check of `eventually` properties failed.
     judged: Result<(), Error>,
     seconds: f64,
     disk: DiskFigures,
@@ -174,7 +173,7 @@ struct SessionResult<'m> {
 }
 
 impl<'m> Session<'m> {
-    /// A search of a model in a directory, with all that was settled before.
+    /// Creates a session of a search in a directory.
     pub fn new(prepared: PreparedSearch<'m>, directory: SearchDirectory) -> Session<'m> {
         let PreparedSearch { searched, about, limits, storage, plan } = prepared;
         Session {
@@ -193,8 +192,8 @@ impl<'m> Session<'m> {
         }
     }
 
-    /// The same, stopped when it has expanded so many levels, or when `is_enough` says so of the properties for which
-    /// there is a state.
+    /// Adds stop conditions: the maximum number of expanded levels, and `is_enough`, which is given the names of the
+    /// properties for which a state was found.
     pub(super) fn with_stop_conditions(
         self,
         levels_max: Option<u64>,
@@ -203,18 +202,18 @@ impl<'m> Session<'m> {
         Session { levels_max, is_enough, ..self }
     }
 
-    /// The model as it is searched.
+    /// Returns the model that is searched.
     pub fn searched(&self) -> &SearchedModel<'m> {
         &self.searched
     }
 
-    /// What was looked for, and what not.
+    /// Returns the checked and the unchecked properties.
     pub fn scope(&self) -> &CheckScope {
         &self.about.scope
     }
 
-    /// Searches to the end, or until `control` says to stop: from a checkpoint, if there is one. Then judges what is said
-    /// to be so eventually.
+    /// Searches until there is a result or `control` stops the search. Starts from the checkpoint, if there is one.
+    /// Then checks `eventually` properties.
     pub fn run(
         &mut self,
         saved: Option<SavedSearch>,
@@ -236,7 +235,7 @@ impl<'m> Session<'m> {
         let came_to = self.directory.run_session(setup, verdict, search);
         let mut came_to = came_to.map_err(|error| {
             let failed = Error::run(&self.directory.path, error);
-            // It cannot be gone on with when states have become others, or are to.
+            // Such a search cannot be resumed: its states have or need another layout.
             if !matches!(failed, Error::Misfit(_)) && failed.lacks_slots().is_none() {
                 self.directory.keep();
             }
@@ -284,15 +283,14 @@ impl<'m> Session<'m> {
         Ok(SessionResult { outcome, promised, judged, seconds, disk, parts, rebuilt })
     }
 
-    /// Searches for a shorter counterexample than that of what was found, if there may be one: without
-    /// putting steps off, in the levels above. It goes on with such a search, if one was stopped. What was
-    /// found stands, whatever comes of it.
+    /// Searches for a shorter counterexample, if there may be one: in the levels above the first, without postponing
+    /// transitions. Resumes such a search if one was stopped. The first counterexample remains valid in any case.
     pub fn shorten(
         &mut self,
         unreduced: UnreducedSearch<'m>,
         control: &SearchControl,
     ) -> Result<(), Error> {
-        // Levels of such a model tell nothing of how deep it is.
+        // Levels of such a model do not determine depth.
         if !preserves_depth(self.searched.model()) {
             return Ok(());
         }
@@ -316,7 +314,8 @@ impl<'m> Session<'m> {
         Ok(())
     }
 
-    /// Has these things judged that are said to be so eventually, once all states are visited, in so many bytes of memory.
+    /// Sets the `eventually` properties, which are checked once all states are visited, and the bytes of memory for
+    /// that.
     pub(super) fn set_eventually_checks(
         &mut self,
         promised: Vec<EventuallyCheck<'m>>,
@@ -326,7 +325,7 @@ impl<'m> Session<'m> {
             return Ok(());
         }
         (self.promised, self.probe_bytes) = (promised, memory);
-        // Whoever looks at the directory before they are judged sees that they are open.
+        // An observer of the directory sees that they are undecided.
         match self.directory.has_file(EVENTUALLY_VERDICTS) {
             true => Ok(()),
             false => self.keep_verdicts(&self.promised),
@@ -342,7 +341,7 @@ impl<'m> Session<'m> {
         verdicts.commit(&**disk).map_err(|error| Error::run(path, error))
     }
 
-    /// Judges them, if all states were visited; if they were not, they stay open.
+    /// Checks `eventually` properties if all states were visited. Otherwise they stay undecided.
     fn judge(
         &self,
         promised: &mut [EventuallyCheck<'m>],
@@ -362,17 +361,17 @@ impl<'m> Session<'m> {
         self.keep_verdicts(promised)
     }
 
-    /// Whether an outcome is that of a search that visited all states.
+    /// Returns whether a search with this outcome visited all states.
     fn is_whole(&self, outcome: &SearchOutcome) -> bool {
         self.limits.visited_all(self.searched.model(), outcome)
     }
 
-    /// What is said to be so eventually, and what came of it.
+    /// Returns the checks of `eventually` properties, with their results.
     pub fn eventually_checks(&self) -> &[EventuallyCheck<'m>] {
         &self.promised
     }
 
-    /// What came of that, if it was done.
+    /// Returns the result of the search for a shorter counterexample, if there was one.
     fn shortened(&self) -> Option<ShorteningResult> {
         let ShorteningSearch { below, session } = self.shorter.as_ref()?;
         let report = session.report()?;
@@ -380,12 +379,13 @@ impl<'m> Session<'m> {
         Some(shortest_counterexample::shortened_from(*below, &saved, &report.violations()))
     }
 
-    /// What it came to; nothing before it has run.
+    /// Returns the outcome. `None` before the session has run.
     pub fn outcome(&self) -> Option<&SearchOutcome> {
         self.came_to.as_ref().map(|it| &it.outcome)
     }
 
-    /// A way to the first state found that a property speaks of; nothing if there is none, or if told to stop.
+    /// Returns a path to the first state found for a property. `None` if there is none, or if the control stops the
+    /// replay.
     pub fn path_to_property<'s>(
         &'s self,
         property: u32,
@@ -399,7 +399,7 @@ impl<'m> Session<'m> {
         }
     }
 
-    /// The shallowest violation and a way there; nothing if there is none, or if told to stop.
+    /// Returns the shallowest violation and a path to it. `None` if there is none, or if the control stops the replay.
     pub fn counterexample<'s>(
         &'s self,
         control: &'s SearchControl,
@@ -410,7 +410,7 @@ impl<'m> Session<'m> {
         {
             return session.counterexample(control);
         }
-        // A search that was stopped may have found something all the same.
+        // A stopped search may have found a violation.
         let model = self.searched.model();
         let is_violated = |it: &SearchOutcome| {
             it.verdict == SearchVerdict::Violated
@@ -430,7 +430,7 @@ impl<'m> Session<'m> {
         })
     }
 
-    /// What is found in the directory.
+    /// Evaluates the checkpoint of the directory.
     fn with_evidence<'s, T>(
         &'s self,
         control: &'s SearchControl,
@@ -450,7 +450,7 @@ impl<'m> Session<'m> {
         find(&evidence, &finder)
     }
 
-    /// All there is to tell of it; nothing before it has run.
+    /// Returns the report. `None` before the session has run.
     pub fn report(&self) -> Option<Report<'_>> {
         let SessionResult { outcome, seconds, disk, parts, rebuilt, .. } = self.came_to.as_ref()?;
         let Session { searched, about, directory, limits, .. } = self;
@@ -484,7 +484,7 @@ impl<'m> Session<'m> {
     }
 }
 
-/// Refuses a cache that was asked for and that the plan has no room for.
+/// Returns an error if the plan has no space for the requested cache.
 fn check_room(storage: &StateStorage, plan: &MemoryPlan, width: usize) -> Result<(), Error> {
     let StateStorage::Comback(CombackSettings {
         cache: StateCacheConfig { size: CacheSize::States(wanted), .. },
@@ -500,7 +500,7 @@ fn check_room(storage: &StateStorage, plan: &MemoryPlan, width: usize) -> Result
     }
 }
 
-/// Refuses what leaves nothing to look for: a verdict would say nothing.
+/// Returns an error if the options leave nothing to check. A verdict would be meaningless.
 fn reject_empty_scope(about: &ModelSummary) -> Result<(), Error> {
     let scope = &about.scope;
     if !scope.checked.is_empty() {

@@ -1,4 +1,4 @@
-//! Which values the variables of a model have in the states that a search has come to.
+//! The values that the variables of a model have in the visited states.
 
 use super::{Error, TextModel};
 use crate::budget::AnalysisBudget;
@@ -15,63 +15,63 @@ use crate::search::trace::{StoredLevels, TraceFinder};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Of domains with no more values than this it is told which of them are met.
+/// The maximum size of a domain whose values are listed by name.
 const NAMED_MAX: u32 = 64;
 
-/// The values of a variable, or of a part of it: all elements of an array together.
+/// The values of a variable, or of a part of it. All elements of an array count together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariableValues {
-    /// Its name, with `[]` for an index: `cache[].state`.
+    /// The name, with `[]` for an index: `cache[].state`.
     pub name: String,
-    /// The least and the greatest; nothing where it never has one.
+    /// The minimum and the maximum. `None` if the variable never has a value.
     pub range: Option<(i64, i64)>,
-    /// Of an enumeration or a truth value, the names of those it has.
+    /// The names of the values, for an enumeration or a truth value.
     pub names: Option<Vec<String>>,
-    /// Whether it is undefined somewhere.
+    /// Whether the variable is undefined in some state.
     pub undefined: bool,
-    /// The reductions that store other values than the model has.
+    /// The reductions that store values other than the model's.
     pub changed_by: Vec<String>,
 }
 
-/// The values in all states that were visited.
+/// The values in all visited states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservedValues {
-    /// By variable, as the model declares them.
+    /// The values by variable, in declaration order.
     pub all: Vec<VariableValues>,
-    /// The least and the greatest sum of all numbers of a state.
+    /// The minimum and the maximum over the states of the sum of all numbers of a state.
     pub sums: Option<(i64, i64)>,
-    /// Of the variables that were asked for.
+    /// The sums of the requested variables.
     pub requested: Vec<ValueSum>,
-    /// How many states were looked at.
+    /// The number of states.
     pub states: u64,
 }
 
-/// What the numbers of some variables come to together.
+/// The sum of some variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueSum {
-    /// The least and the greatest; nothing where there is no state.
+    /// The minimum and the maximum over the states. `None` if there is no state.
     pub range: Option<(i64, i64)>,
-    /// The reductions that store other values of these variables than the model has.
+    /// The reductions that store values of these variables other than the model's.
     pub changed_by: Vec<String>,
 }
 
-/// Numbers or names that belong together, and where they are in a state.
+/// A part of a variable whose values count together, and its cells in the state vector.
 struct ValueLeaf {
     name: String,
-    /// The variable's name; empty for what is no variable's.
+    /// The variable's name. Empty if the leaf belongs to no variable.
     of: String,
     domain: Domain,
     cells: Vec<GuardedCell>,
 }
 
-/// A cell, which holds something if all of these hold more than these codes: of a process that comes and goes if there is one, of a
-/// message if so many wait.
+/// A cell with a guard. The cell is in use if each of these cells has a code above the given one. For a dynamic
+/// process the guard is that it exists, for a message that the channel has enough messages.
 struct GuardedCell {
     cell: CellId,
     if_above: Vec<(CellId, u32)>,
 }
 
-/// The least and the greatest of some numbers.
+/// The minimum and the maximum of some numbers.
 #[derive(Clone, Copy)]
 struct NumberRange(i64, i64);
 
@@ -86,17 +86,17 @@ impl NumberRange {
         NumberRange(self.0.min(other.0), self.1.max(other.1))
     }
 
-    /// Both; nothing if there are no numbers.
+    /// Returns both bounds. `None` if there are no numbers.
     fn bounds(self) -> Option<(i64, i64)> {
         (self.0 <= self.1).then_some((self.0, self.1))
     }
 }
 
-/// What is known of a leaf.
+/// The observed values of a leaf.
 #[derive(Clone, Copy)]
 struct LeafValues {
     range: NumberRange,
-    /// A bit for each value, where these are names.
+    /// A bit for each value, if the values have names.
     names: u64,
     undefined: bool,
 }
@@ -114,7 +114,8 @@ impl LeafValues {
     }
 }
 
-/// The values in the states of the search in `dir`; nothing if told to stop. The search has to keep whole states.
+/// Returns the values in the states of the search in `dir`. `None` if the control stops it. The search must store
+/// whole states.
 pub fn observe_values(
     finder: &TraceFinder<'_>,
     model: &TextModel,
@@ -171,10 +172,10 @@ pub fn observe_values(
     Ok(Some(ObservedValues { all: all.collect(), sums, requested: asked.collect(), states }))
 }
 
-/// What a thread has found.
+/// The observations of one thread.
 struct ValueCollector {
     met: Vec<LeafValues>,
-    /// The sum of each leaf in the state that is looked at.
+    /// The sum of each leaf in the current state.
     each: Vec<i64>,
     sums: NumberRange,
     asked: Vec<NumberRange>,
@@ -182,7 +183,7 @@ struct ValueCollector {
 }
 
 impl ValueCollector {
-    /// Nothing yet of so many leaves and groups of these.
+    /// Creates an empty collector for these numbers of leaves and of groups of leaves.
     fn new(leaves: usize, groups: usize) -> ValueCollector {
         ValueCollector {
             met: vec![LeafValues::NOTHING; leaves],
@@ -194,7 +195,7 @@ impl ValueCollector {
     }
 }
 
-/// The leaves of variables of these names.
+/// Returns the leaves of the variables of these names.
 fn group(leaves: &[ValueLeaf], names: &[String]) -> Result<Vec<usize>, Error> {
     let known = leaves.iter().map(|it| it.of.as_str()).filter(|it| !it.is_empty());
     let known: Vec<&str> = known.collect();
@@ -210,7 +211,7 @@ fn group(leaves: &[ValueLeaf], names: &[String]) -> Result<Vec<usize>, Error> {
     Ok(names.iter().flat_map(of).collect())
 }
 
-/// Notes the values of a leaf in a state, and gives their sum.
+/// Records the values of a leaf in a state, and returns their sum.
 fn collect_leaf(layout: &Layout, leaf: &ValueLeaf, met: &mut LeafValues, state: &[u8]) -> i64 {
     let mut sum = 0;
     for GuardedCell { cell, if_above } in &leaf.cells {
@@ -221,7 +222,7 @@ fn collect_leaf(layout: &Layout, leaf: &ValueLeaf, met: &mut LeafValues, state: 
             None => met.undefined = true,
             Some(value) => {
                 met.range.note(value);
-                // Of names, which begin with 0; of others it does not matter.
+                // The bits are meaningful only for named values, which begin with 0.
                 met.names |= 1u64.checked_shl(value as u32).unwrap_or(0);
                 sum += value;
             }
@@ -249,11 +250,11 @@ impl ValueLeaf {
     }
 }
 
-/// What there is to be looked at: variables of the program and of processes, and of channels the number of messages and what they
-/// are, but for multisets, values that may be exchanged, and numbers of channels and processes.
+/// Returns the observable parts of a state: variables of the program and of processes, and the lengths and messages of
+/// channels. Multisets, scalarset values, and numbers of channels and processes are left out.
 fn leaves(program: &Program, layout: &Layout) -> Vec<ValueLeaf> {
     let mut leaves: Vec<ValueLeaf> = Vec::new();
-    // Which pid a process has is no variable of the model.
+    // The variable that holds a process's pid is no variable of the model.
     let is_pid = |id: VarId| program.processes.values().any(|it| it.life.pid == PidRule::In(id));
     for (id, variable) in program.variables.iter().filter(|(id, _)| !is_pid(*id)) {
         let name = qualified_name(program, variable.owner, &variable.name);
@@ -303,7 +304,7 @@ fn leaves(program: &Program, layout: &Layout) -> Vec<ValueLeaf> {
     leaves
 }
 
-/// What something of an owner is called: of a process that comes and goes, for all of them.
+/// Returns the name of an owner's variable. All instances of a dynamic process share it.
 fn qualified_name(program: &Program, owner: Owner, name: &str) -> String {
     match owner {
         Owner::Process(process) if program.processes[process].instances != InstanceCount::One => {
@@ -313,7 +314,7 @@ fn qualified_name(program: &Program, owner: Owner, name: &str) -> String {
     }
 }
 
-/// The slots of an owner, each with when there is somebody in it.
+/// Returns the slots of an owner, each with the condition under which it is occupied.
 fn slots(program: &Program, layout: &Layout, owner: Owner) -> Vec<(u32, Vec<(CellId, u32)>)> {
     let is_there = |process: ProcessId, slot| match program.processes[process].instances {
         InstanceCount::One => Vec::new(),
@@ -327,13 +328,13 @@ fn slots(program: &Program, layout: &Layout, owner: Owner) -> Vec<(u32, Vec<(Cel
     }
 }
 
-/// A part of a variable or of a message.
+/// Collects the leaves of a variable or of a message.
 struct LeafCollector<'p> {
     program: &'p Program,
     layout: &'p Layout,
-    /// The number of its first cell.
+    /// The number of its next cell.
     next: usize,
-    /// When it is there.
+    /// The condition under which it is in use.
     if_there: Vec<(CellId, u32)>,
     leaves: &'p mut Vec<ValueLeaf>,
     /// The number of the first leaf that it may belong to.
@@ -341,7 +342,7 @@ struct LeafCollector<'p> {
 }
 
 impl LeafCollector<'_> {
-    /// Adds it to the leaves.
+    /// Adds the cells of a type to the leaves.
     fn add(&mut self, ty: TypeId, name: &str) {
         let program = self.program;
         match &program.types[ty] {

@@ -1,4 +1,4 @@
-//! Which runs of a product are judged: all, or those that are fair to the processes of the model.
+//! The product of a model and an automaton, with the fairness assumption on its runs.
 
 use super::liveness::{ReplayedRun, probe_reduced, replay};
 use super::{Error, Fairness, LivenessCheck, SearchedModel};
@@ -11,22 +11,22 @@ use crate::search::liveness::fair_scc::probe_fair;
 use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeResult};
 use crate::search::liveness::shortest_lasso::{AcceptingRuns, ShorterRun, shortest};
 
-/// A product whose runs are judged, all or those that are fair to processes.
+/// A product and the runs that are checked: all runs, or those that are fair to the processes of the model.
 pub struct ProductCheck<'p, 'm> {
-    /// What is asked of the model.
+    /// The check of the model.
     pub check: &'p LivenessCheck,
     /// The product.
     pub product: &'p ClaimProduct<'p>,
-    /// What reductions leave of it; all of it where runs are to be fair.
+    /// The reduced product. It is unreduced if runs must be fair.
     pub searched: &'p SearchedModel<'m>,
     fair: Option<FairProduct<'p>>,
-    /// What a shortest run is looked for in, if one is wanted.
+    /// The model in which a shortest run is searched, if one is requested.
     all_steps: Option<SearchedModel<'m>>,
 }
 
 impl<'p, 'm> ProductCheck<'p, 'm> {
-    /// A product for the program that `check` has, which `executor` runs, and what is searched of it; or why its processes
-    /// cannot be told apart.
+    /// Creates the check of a product, which `executor` runs. Returns an error if fairness is requested and the
+    /// model's processes cannot be distinguished.
     pub fn new(
         check: &'p LivenessCheck,
         product: &'p ClaimProduct<'p>,
@@ -50,13 +50,13 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
         Ok(ProductCheck { check, product, searched, fair, all_steps: None })
     }
 
-    /// The same, where the run that is found is to be a shortest one of all in `all_steps`, which has those that are
-    /// searched. Where runs are to be fair, none is looked for.
+    /// Requests a shortest run. `all_steps` has the runs of the searched model and more. With fairness the request is
+    /// ignored.
     pub fn for_shortest(self, all_steps: Option<SearchedModel<'m>>) -> ProductCheck<'p, 'm> {
         ProductCheck { all_steps: all_steps.filter(|_| self.fair.is_none()), ..self }
     }
 
-    /// Which runs are judged.
+    /// Returns the fairness assumption.
     pub fn fairness(&self) -> Fairness {
         match self.fair {
             None => Fairness::None,
@@ -64,12 +64,12 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
         }
     }
 
-    /// What tells to which processes steps are fair, where runs are to be.
+    /// Returns the processes to which steps are fair, if fairness is assumed.
     pub fn fair_steps(&self) -> Option<&dyn FairSteps> {
         self.fair.as_ref().map(|it| it as &dyn FairSteps)
     }
 
-    /// Searches for an accepting cycle, in memory, until told to stop.
+    /// Searches for an accepting cycle in memory, until the control stops it.
     pub fn probe(
         &self,
         limits: ProbeLimits,
@@ -85,7 +85,8 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
         }
     }
 
-    /// Looks for a shortest run, in memory and until told to stop, where one was found; nothing if that is not wanted.
+    /// Searches in memory for a shortest run, given a run, until the control stops it. `None` if no shortest run is
+    /// requested.
     pub fn find_shorter_run(
         &self,
         found: &Lasso,
@@ -103,8 +104,8 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
         shortest(runs, found.clone(), limits, control).map(Some)
     }
 
-    /// Where a run, whose steps these are, is violated whatever follows, if it comes there: the number of the step behind which
-    /// that can be read first, and the state. The automaton of the run may read it later.
+    /// Returns the point of a run from which every continuation violates the property, if there is one: the number of
+    /// the step before it and the state. The automaton of the run may reach its verdict later.
     pub fn violation_point(&self, steps: &[StepDescription]) -> Option<(usize, Vec<u8>)> {
         let state = |step: &StepDescription| match &step.outcome {
             StepOutcome::Successor(state) => Some(state.clone()),
@@ -115,7 +116,7 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
         Some((at, states[at].clone()))
     }
 
-    /// A run as it is shown; where it is to be fair, it is seen that it is.
+    /// Replays a run for display. Verifies that it is fair, if fairness is assumed.
     pub fn replay(&self, lasso: &Lasso) -> spill::Result<ReplayedRun> {
         let fair = self.fair.as_ref().filter(|it| it.processes() > 0);
         let Some(fair) = fair else {

@@ -1,26 +1,26 @@
-//! Sizes and times as people write them: `64MiB`, `10min`.
+//! Sizes and times in the notation of users: `64MiB`, `10min`.
 
 use serde::{Deserialize, Deserializer, Serializer, de};
 use std::time::Duration;
 use thiserror::Error;
 
-/// Why a text is no size.
+/// The reason why a text is no size.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SizeError {
-    /// It is no number and unit.
+    /// The text is not a number and a unit.
     #[error("expected a size such as 64MiB or 4G")]
     Malformed,
-    /// It has no unit. A bare number is no size, since people who write 64 have 64 MiB in mind.
+    /// The size has no unit. A bare number is rejected, since a user who writes 64 means 64 MiB.
     #[error("a size has a unit: {0}MiB, {0}GiB, or {0}B for bytes")]
     WithoutUnit(String),
 }
 
-/// A text that is no time.
+/// A malformed time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("expected a time such as 30s, 10min or 2h")]
 pub struct DurationError;
 
-/// The units of sizes, in bytes.
+/// The units of sizes in bytes.
 const SIZE_UNITS: [(&str, f64); 13] = [
     ("B", 1.0),
     ("K", 1024.0),
@@ -37,7 +37,7 @@ const SIZE_UNITS: [(&str, f64); 13] = [
     ("TB", 1e12),
 ];
 
-/// The units of times, in seconds. A number without a unit counts seconds.
+/// The units of times in seconds. A number without a unit counts seconds.
 const TIME_UNITS: [(&str, f64); 8] = [
     ("", 1.0),
     ("ms", 0.001),
@@ -49,7 +49,7 @@ const TIME_UNITS: [(&str, f64); 8] = [
     ("sec", 1.0),
 ];
 
-/// A size in bytes: `64MiB`, `64M`, `2GB`, `4096B`.
+/// Parses a size in bytes: `64MiB`, `64M`, `2GB`, `4096B`.
 pub fn parse_size(text: &str) -> Result<u64, SizeError> {
     let (number, unit) = split_unit(text);
     let bytes: f64 = number.parse().map_err(|_| SizeError::Malformed)?;
@@ -61,13 +61,13 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
     Ok((bytes * scale) as u64)
 }
 
-/// A time: `30s`, `10min`, `1.5h`, `2d`; without a unit, seconds.
+/// Parses a time: `30s`, `10min`, `1.5h`, `2d`. Without a unit it is in seconds.
 pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     let (number, unit) = split_unit(text);
     let (_, scale) = TIME_UNITS.iter().find(|(name, _)| *name == unit).ok_or(DurationError)?;
     let number: f64 = number.parse().map_err(|_| DurationError)?;
     let time = Duration::try_from_secs_f64(number * scale).map_err(|_| DurationError)?;
-    // Products of floating-point numbers are off by less than a microsecond.
+    // The rounding error of the product is below a microsecond.
     let microseconds = Duration::from_nanos(u64::from(time.subsec_nanos()) + 500).as_micros();
     let whole = Duration::from_secs(time.as_secs());
     whole.checked_add(Duration::from_micros(microseconds as u64)).ok_or(DurationError)
@@ -80,7 +80,7 @@ fn split_unit(text: &str) -> (&str, &str) {
     (text[..end].trim(), text[end..].trim())
 }
 
-/// A size in the largest binary unit that divides it: `64MiB`.
+/// Formats a size in the largest binary unit that divides it: `64MiB`.
 pub fn format_size(bytes: u64) -> String {
     let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10), ("B", 0)];
     let divides = |shift: u32| bytes.is_multiple_of(1 << shift);
@@ -91,7 +91,7 @@ pub fn format_size(bytes: u64) -> String {
     }
 }
 
-/// A time in the largest unit that divides it: `10min`, `1500ms`.
+/// Formats a time in the largest unit that divides it: `10min`, `1500ms`.
 pub fn format_duration(time: Duration) -> String {
     let milliseconds = time.as_millis();
     let units = [("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000)];
@@ -100,7 +100,7 @@ pub fn format_duration(time: Duration) -> String {
     format!("{}{unit}", milliseconds / scale)
 }
 
-/// Reads and writes a value as text.
+/// Generates modules that read and write a value as text.
 macro_rules! serde_as_text {
     ($($module:ident, $optional:ident, $value:ty, $parse:ident, $format:ident;)*) => {$(
         pub(super) mod $module {

@@ -1,4 +1,4 @@
-//! Which reductions a search uses: as it is asked, or as the first states tell.
+//! The reductions of a search: as requested, or as the first states decide.
 
 use super::searched_model::SearchedModel;
 use super::{ExecutableProgram, TextModel};
@@ -23,51 +23,51 @@ use crate::search::external::has_room_for_obligations;
 use crate::search::pilot::FirstLevels;
 use crate::search::{SearchControl, SearchLimits, StateStorage};
 
-/// The most that may be left of the states of the first levels for it to be used. If more is left choosing
-/// takes longer than what it saves.
+/// The maximum share of the states of the first levels that may remain for a reduction to be used. With a larger share
+/// the cost of partial order exceeds its saving.
 const LEFT_MAX: f64 = 0.5;
 
-/// The most that may be left of the states of the first levels for processes not to stop where nobody could tell, if steps
-/// are chosen besides. If that does not pay, no more than half may be left.
+/// The maximum share of the first states that may remain for statement merging to be tried together with partial
+/// order. Merging alone is used if at most `LEFT_MAX` remains.
 const MERGED_MAX: f64 = 0.8;
 
-/// The most that may be left for what is dead where several processes are to be reset, too.
+/// The maximum share that may remain for dead-variable elimination to reset several processes jointly.
 const JOINT_MAX: f64 = 0.95;
 
-/// Among more action instances choosing takes too long to be tried.
+/// The maximum number of action instances for which partial order is tried.
 const INSTANCES_MAX: u32 = 2048;
 
-/// With more statements and expressions in actions, or in functions, whose bodies stand for each call, it
-/// takes too long to find out what actions touch.
+/// The maximum number of statements and expressions in actions, and in functions, whose bodies are analysed at each
+/// call. In larger programs the analysis of accesses takes too long.
 const NODES_MAX: [usize; 2] = [20_000, 500];
 
-/// What reductions of a search depend on, beside its model: what is checked, how states are stored, and what analyses and
-/// trials may take.
+/// The inputs of the reductions of a search other than its model: the checks, the storage, and the budgets of analyses
+/// and trials.
 #[derive(Clone, Copy)]
 pub struct ReductionSettings<'s> {
-    /// What is checked, and when the search ends.
+    /// The checks, and when the search ends.
     pub limits: &'s SearchLimits,
     /// How states are stored.
     pub storage: &'s StateStorage,
     /// Stops trials.
     pub control: &'s SearchControl,
-    /// What each analysis may take.
+    /// The budget of each analysis.
     pub budget: &'s AnalysisBudget<'s>,
 }
 
-/// Reductions that pay.
+/// Profitable reductions.
 struct TriedReductions<'m> {
-    /// What they leave of the first states.
+    /// The share of the first states that remains.
     left: f64,
     runs: ExecutableProgram<'m>,
     stack: ReductionStack<'m>,
     plan: ReductionPlan,
-    /// Why steps are not chosen, if they are not.
+    /// Why partial order is not used, if it is not.
     without_order: Option<NotApplied>,
 }
 
 impl TextModel {
-    /// The model ready to run, reduced as it is asked for. If told to stop before it is decided how, it is
+    /// Makes the model searchable with the requested reductions. If the control stops the trials, the result is
     /// [undecided](SearchedModel::is_undecided).
     pub fn reduced<'m>(
         &'m self,
@@ -110,7 +110,7 @@ impl TextModel {
         self.searched_with(runs, stack.with_unprofitable(left_off), plan)
     }
 
-    /// The reductions of a plan and partial order, or why that cannot be among them.
+    /// Returns the stack of a plan with partial order, or why partial order is not applicable.
     fn stack<'m>(
         form: ProgramForm<'m>,
         order: PartialOrder<'m>,
@@ -134,7 +134,7 @@ impl TextModel {
         }
     }
 
-    /// Refuses programs of which it takes long to find out what could be put off.
+    /// Returns an error for programs whose analysis for partial order takes too long.
     fn reject_large(runs: &ExecutableProgram) -> Result<(), NotApplied> {
         let instances = runs.executor.selective()?.instances().count();
         if instances > INSTANCES_MAX {
@@ -149,16 +149,16 @@ impl TextModel {
     }
 }
 
-/// Tries which reductions of a model pay.
+/// The trial of reductions on the first states of a model.
 struct ReductionTrial<'m, 's> {
     model: &'m TextModel,
     settings: ReductionSettings<'s>,
 }
 
-/// What partial order is tried on.
+/// The input of a trial of partial order.
 struct TrialSubject<'a, 'm> {
     runs: &'a ExecutableProgram<'m>,
-    /// The reductions without partial order, and the model that they leave.
+    /// The reductions without partial order, and the model reduced by them.
     stack: &'a ReductionStack<'m>,
     whole: &'a dyn StateSpace,
     plan: &'a ReductionPlan,
@@ -166,8 +166,8 @@ struct TrialSubject<'a, 'm> {
 }
 
 impl<'m> ReductionTrial<'m, '_> {
-    /// The reductions with partial order among them, or with merged transitions, or both, or with processes exchanged,
-    /// whichever leaves less of the first states, if that pays; or why it does not. `all` are those without.
+    /// Chooses the combination that leaves the fewest of the first states: partial order, merged transitions, both, or
+    /// symmetry of processes. The error says why all are rejected. `all` are the reductions without these.
     fn choose(
         &self,
         runs: &ExecutableProgram<'m>,
@@ -201,14 +201,15 @@ impl<'m> ReductionTrial<'m, '_> {
         }
     }
 
-    /// The stack of a plan over a program that is run.
+    /// Returns the stack of a plan over an executable program.
     fn stack(&self, runs: &ExecutableProgram<'m>, plan: &ReductionPlan) -> ReductionStack<'m> {
         let selective = || runs.executor.selective();
         ReductionStack::of(runs.form, plan, &selective, self.settings.budget)
     }
 
-    /// What is dead where several processes are reset, too, if that pays, nothing being chosen; or why nothing is. No
-    /// reduction then asks who looks at what.
+    /// Tries dead-variable elimination that resets several processes jointly. It is tried only without partial order
+    /// and symmetry. No remaining reduction then depends on which action accesses which variable. The error is `why`
+    /// if it is not profitable.
     fn try_joint_resets(
         &self,
         runs: &ExecutableProgram<'m>,
@@ -239,9 +240,9 @@ impl<'m> ReductionTrial<'m, '_> {
         }
     }
 
-    /// The reductions with merged transitions, and with partial order if that pays there; or why neither does. None if
-    /// processes nearly always stop, or other rewriting reductions are asked for than `auto` uses: then there is no other
-    /// one; or if a shortest counterexample is.
+    /// Tries merged transitions, with partial order if that is profitable too. Returns why neither is used. `None` if
+    /// merging is not applicable or leaves too many states, if the plan has other rewriting reductions than those of
+    /// `auto`, or if a shortest counterexample is requested.
     fn try_merging(
         &self,
         runs: &ExecutableProgram<'m>,
@@ -255,7 +256,7 @@ impl<'m> ReductionTrial<'m, '_> {
             selection: ReductionConfig::auto().resolve(false).selection,
             ..ReductionPlan::default()
         };
-        // Levels of merged steps do not tell how long a shortest counterexample is at most.
+        // Levels of merged steps give no bound on the depth of a shortest counterexample.
         let is_wanted = rewriting(plan) == rewriting(&usual) && !self.settings.limits.shortest;
         if !is_wanted || TextModel::reject_large(runs).is_err() {
             return None;
@@ -264,7 +265,7 @@ impl<'m> ReductionTrial<'m, '_> {
         let budget = self.settings.budget;
         let merged = self.model.rewritten(&plan, budget)?.pass_of("merge")?.merged_steps()?;
         let form = self.model.form(&plan, budget);
-        // What is left of a whole search is what nobody passes through.
+        // The remaining states are those in which no merged step is incomplete.
         let interp = form.interp();
         let share = first.share(merged.stable_state_test(interp.program(), interp.layout()));
         if share > MERGED_MAX {
@@ -293,7 +294,7 @@ impl<'m> ReductionTrial<'m, '_> {
         })
     }
 
-    /// The reductions with processes exchanged among them, if nothing else is symmetric and that pays.
+    /// Tries symmetry of processes, if no other symmetry applies. `None` if it is not profitable.
     fn try_process_symmetry(
         &self,
         runs: &ExecutableProgram<'m>,
@@ -318,7 +319,7 @@ impl<'m> ReductionTrial<'m, '_> {
         Ok((left <= LEFT_MAX).then_some(tried))
     }
 
-    /// The reductions with partial order among them, by the first proviso by which that pays; or why it does not.
+    /// Tries partial order with each proviso and returns the first profitable one. The error says why both are rejected.
     fn try_partial_order(
         &self,
         subject: TrialSubject<'_, 'm>,
@@ -363,7 +364,7 @@ impl<'m> ReductionTrial<'m, '_> {
                 return Ok(TriedReductions { left, runs, stack, plan, without_order: None });
             }
             least = Some(least.map_or(left.late, |it| it.min(left.late)));
-            // The other proviso would come to the same.
+            // The other proviso has the same effect.
             if stack.state_comparing_member().is_none() {
                 break;
             }
@@ -376,8 +377,8 @@ impl<'m> ReductionTrial<'m, '_> {
         })
     }
 
-    /// Partial order of one way, its steps taken by what runs the program; or why it is not used, as next to no step of the first
-    /// states can be put off.
+    /// Prepares partial order with a strategy and the executor. Returns an error if it postpones next to no transition
+    /// of the first states.
     fn partial_order(
         &self,
         ExecutableProgram { form, executor }: &ExecutableProgram<'m>,
@@ -391,7 +392,7 @@ impl<'m> ReductionTrial<'m, '_> {
         let own = budget.for_analysis(&way.method.reduction_name());
         let order = PartialOrder::of(interp, selector, way, &plan.checks, &own)?;
         let taken = order.with_executor(executor.selective()?);
-        // Often what the interpreter tells is all, and then nothing needs to be compiled.
+        // The trial by the interpreter often suffices, and then nothing needs to be compiled.
         let reduced = TextModel::stack(*form, order, plan, budget)?.wrap(Box::new(interp));
         match first.postpones_enough(&*reduced, control).map_err(failure_reason)? {
             true => Ok(taken),
@@ -399,7 +400,7 @@ impl<'m> ReductionTrial<'m, '_> {
         }
     }
 
-    /// The first levels of a model, if they say anything of the rest; or why not.
+    /// Explores the first levels of a model. Returns an error if they are not representative.
     fn first_levels(&self, whole: &dyn StateSpace) -> Result<FirstLevels, NotApplied> {
         let ReductionSettings { limits, control, .. } = self.settings;
         let first = FirstLevels::of(whole, &limits.checks, control).map_err(failure_reason)?;
@@ -417,12 +418,12 @@ impl<'m> ReductionTrial<'m, '_> {
     }
 }
 
-/// Why something is not used that failed.
+/// Converts a failed trial to a reason for not using a reduction.
 fn failure_reason(error: spill::Error) -> NotApplied {
     NotApplied::TrialFailed(error.to_string())
 }
 
-/// The statements and expressions in actions of a program, and in functions.
+/// Returns the numbers of statements and expressions in the actions and in the functions of a program.
 fn nodes(program: &Program) -> [usize; 2] {
     struct NodeCounter(usize);
     impl CodeVisitor for NodeCounter {
@@ -442,7 +443,7 @@ fn nodes(program: &Program) -> [usize; 2] {
     [actions.0, functions.0]
 }
 
-/// What is saved where so much is left.
+/// Formats the saving, given the remaining share.
 fn percent(left: f64) -> String {
     match (1.0 - left) * 100.0 {
         saved if saved < 1.0 => "less than 1 %".into(),

@@ -1,7 +1,7 @@
-//! Removing search directories: of what is in one only the files that a search makes, by their whole names.
+//! The removal of search directories. It removes only files whose whole names are those of a search's files.
 //!
-//! What is left when a process is killed meanwhile is still known for what it is: the job, without which there is no search,
-//! goes last.
+//! The job is removed last. If the process is killed before, the directory is still recognisable: a directory without
+//! a job has no search.
 
 use crate::search::files::{ANSWER, CYCLES, DirectoryFile, JOB, MANIFEST, is_folder, unfinished};
 use spill::{Disk, RealDisk, Result};
@@ -9,20 +9,23 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What says how far a search came goes first: without it, the search begins anew, whatever else is there.
+/// The files that record the progress of a search. They are removed first: without them the search restarts, whatever
+/// other files exist.
 const FIRST: [&str; 3] = [MANIFEST, CYCLES, ANSWER];
 
-/// Removes a directory when dropped, with all that a search made in it. Something else in it is left, and then the directory is.
+/// Removes a directory when dropped, with all files of a search in it. Other files stay, and then the directory stays
+/// too.
 pub(super) struct RemoveOnDrop(pub PathBuf);
 
 impl Drop for RemoveOnDrop {
     fn drop(&mut self) {
-        // What cannot be removed is listed by `status --all`.
+        // `status --all` lists what could not be removed.
         let _ = remove_whole(&self.0);
     }
 }
 
-/// Removes what a search made in a directory, that of searches beside it, and the directory, if nothing is left in it.
+/// Removes the files of a search in a directory, the folders of its other searches, and the directory if it is then
+/// empty.
 pub(super) fn remove_whole(path: &Path) -> Result<()> {
     folders_in(path)?.iter().try_for_each(|it| {
         remove_files(it, &RealDisk::open(it)?, &[])?;
@@ -32,10 +35,10 @@ pub(super) fn remove_whole(path: &Path) -> Result<()> {
     fs::remove_dir(path).map_err(|error| failed(path, error))
 }
 
-/// Makes a directory one in which no search has begun. Its lock is held, and stays.
+/// Turns a directory into one without a search. The caller holds its lock, which stays.
 pub(super) fn abandon(path: &Path) -> Result<()> {
     let disk = RealDisk::open(path)?;
-    // From here on there is no search, and whoever begins one knows that the rest is nobody's.
+    // From here on the directory has no search. A new search knows that the remaining files are abandoned.
     let job = unfinished(JOB);
     disk.rename(JOB, &job)?;
     disk.sync_dir()?;
@@ -43,7 +46,7 @@ pub(super) fn abandon(path: &Path) -> Result<()> {
     disk.remove(&job)
 }
 
-/// Removes the files in a directory, by its disk, that a search makes, but for some.
+/// Removes the files of a search in a directory, except those in `kept`.
 pub(super) fn remove_files(path: &Path, disk: &dyn Disk, kept: &[&str]) -> Result<()> {
     let mut names = Vec::new();
     for entry in entries(path)? {
@@ -58,14 +61,14 @@ pub(super) fn remove_files(path: &Path, disk: &dyn Disk, kept: &[&str]) -> Resul
     names.iter().try_for_each(|it| disk.remove(it))
 }
 
-/// The folders of searches beside the one in a directory.
+/// Returns the folders of the other searches in a directory.
 pub(super) fn folders_in(path: &Path) -> Result<Vec<PathBuf>> {
     let entries = entries(path)?.into_iter();
     let folders = entries.filter(|it| it.kind.is_dir() && is_folder(&it.name));
     Ok(folders.map(|it| path.join(it.name)).collect())
 }
 
-/// Something in a search directory that no search makes.
+/// Returns the name of an entry that does not belong to a search, if there is one.
 pub(super) fn foreign_in(path: &Path, may_have_folders: bool) -> Result<Option<String>> {
     let is_ours = |it: &DirectoryEntry| match it.kind.is_dir() {
         true => may_have_folders && is_folder(&it.name),
@@ -74,7 +77,7 @@ pub(super) fn foreign_in(path: &Path, may_have_folders: bool) -> Result<Option<S
     Ok(entries(path)?.into_iter().find(|it| !is_ours(it)).map(|it| it.name))
 }
 
-/// What is in a directory: a name, and what has it. A link is a link.
+/// An entry of a directory: its name and its file type. Links are not followed.
 struct DirectoryEntry {
     name: String,
     kind: fs::FileType,
@@ -85,7 +88,7 @@ fn entries(path: &Path) -> Result<Vec<DirectoryEntry>> {
         let mut all = Vec::new();
         for entry in fs::read_dir(path)? {
             let entry = entry?;
-            // A name that is no text is none of ours, and does not become one of ours by this.
+            // A name that is not valid UTF-8 is never a search's, and lossy conversion does not turn it into one.
             let name = entry.file_name().to_string_lossy().into_owned();
             all.push(DirectoryEntry { name, kind: entry.file_type()? });
         }

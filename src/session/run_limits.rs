@@ -1,9 +1,8 @@
-//! What a sitting of a search takes and what is written at its end, kept with it: whoever goes on with it does the same, unless told
-//! otherwise.
+//! The limits and outputs of a session, saved for the next session, which uses them by default.
 //!
-//! A directory may come from anybody, and going on with it is not to run their command or to overwrite files. So what is
-//! written at the end counts only in the directory that it was kept in, by the same user: one that was copied or unpacked has
-//! another inode and another time of birth, which nobody can choose.
+//! A search directory may come from anybody. A resumed search must not run a stranger's command or overwrite files. So
+//! saved outputs are valid only for the same user in the directory in which they were saved. A directory that was
+//! copied or unpacked has another inode and another birth time, and nobody can choose these.
 
 use super::quantity;
 use crate::exec::ExecutionMode;
@@ -16,7 +15,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// What is written at the end of a search.
+/// The outputs at the end of a search.
 #[derive(
     Clone,
     Debug,
@@ -31,22 +30,22 @@ use std::time::{Duration, UNIX_EPOCH};
 )]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct SearchOutputs {
-    /// A command that is run.
+    /// A command to run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notify: Option<String>,
-    /// The file of a page for a browser.
+    /// The file of the report page (HTML).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<String>,
-    /// The file of test cases.
+    /// The JUnit file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub junit: Option<String>,
-    /// The file of results for code scanning.
+    /// The SARIF file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sarif: Option<String>,
 }
 
 impl SearchOutputs {
-    /// The flags that ask for it, each with its value.
+    /// Returns the flags of these outputs, each with its value.
     pub fn flags(&self) -> Vec<(&'static str, &str)> {
         let SearchOutputs { notify, report, junit, sarif } = self;
         let all =
@@ -55,16 +54,16 @@ impl SearchOutputs {
     }
 }
 
-/// A directory as it was made.
+/// The identity of a directory: inode and time of birth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct DirectoryIdentity {
     inode: u64,
-    /// When, after the beginning of 1970.
+    /// The time of birth, since the beginning of 1970.
     at: Duration,
 }
 
 impl DirectoryIdentity {
-    /// That of a directory, if its file system tells.
+    /// Returns the identity of a directory, if its file system records it.
     fn of(dir: &Path) -> Option<DirectoryIdentity> {
         let found = fs::metadata(dir).ok()?;
         let at = found.created().ok()?.duration_since(UNIX_EPOCH).ok()?;
@@ -72,7 +71,7 @@ impl DirectoryIdentity {
     }
 }
 
-/// What a session may take.
+/// The limits of a session.
 #[derive(
     Clone,
     Debug,
@@ -89,7 +88,7 @@ pub struct RunLimits {
     /// The most bytes that the process may hold resident.
     #[serde(with = "quantity::size")]
     pub memory: u64,
-    /// The number of threads; by default as many as there are cores and as the memory is enough for.
+    /// The number of threads. The default is the number of cores, or fewer if memory is short.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u16>,
     /// The most bytes that the directory may take.
@@ -104,7 +103,7 @@ pub struct RunLimits {
     /// The time after which the session stops.
     #[serde(with = "quantity::optional_time", skip_serializing_if = "Option::is_none")]
     pub max_time: Option<Duration>,
-    /// How a model is run that can be compiled.
+    /// How a model that can be compiled is executed.
     pub exec: ExecutionMode,
 }
 
@@ -122,45 +121,46 @@ impl Default for RunLimits {
     }
 }
 
-/// What a session takes and writes at its end, as the directory keeps it for the next session.
+/// The limits and outputs of a session, as the directory saves them for the next session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct SavedLimits {
-    /// What the session may take.
+    /// The limits of the session.
     pub limits: RunLimits,
-    /// What is written at its end.
+    /// The outputs at its end.
     pub outputs: SearchOutputs,
-    /// The directory that this was saved in.
+    /// The identity of the directory in which this was saved.
     kept_in: Option<DirectoryIdentity>,
 }
 
 impl SavedLimits {
-    /// What a session takes and writes.
+    /// Creates the limits and outputs of a session.
     pub fn new(limits: RunLimits, outputs: SearchOutputs) -> SavedLimits {
         SavedLimits { limits, outputs, kept_in: None }
     }
 
-    /// The same with this limit for the directory.
+    /// Returns the same with this limit of the directory's size.
     pub(super) fn with_disk_limit(&self, disk_limit: Option<u64>) -> SavedLimits {
         let limits = RunLimits { disk_limit, ..self.limits.clone() };
         SavedLimits { limits, ..self.clone() }
     }
 
-    /// What the next session may take, where nothing else is said: how far a session goes is its own.
+    /// Returns the defaults of the next session. The stop conditions of a session are not inherited.
     pub fn next_session(&self) -> RunLimits {
         RunLimits { max_states: None, max_time: None, ..self.limits.clone() }
     }
 
-    /// The same, kept in a directory.
+    /// Returns the same with the identity of a directory.
     pub(super) fn in_directory(&self, dir: &Path) -> SavedLimits {
         SavedLimits { kept_in: DirectoryIdentity::of(dir), ..self.clone() }
     }
 
-    /// Whether it is the same but for where it is kept.
+    /// Returns whether both are equal apart from the directory.
     pub(super) fn is_equivalent(&self, other: &SavedLimits) -> bool {
         SavedLimits { kept_in: self.kept_in, ..other.clone() } == *self
     }
 
-    /// Whether it was kept in this directory by whoever asks, and in no other.
+    /// Returns whether this was saved in exactly this directory, and the directory and the file belong to the current
+    /// user.
     pub fn is_kept_in(&self, dir: &Path) -> bool {
         let us = rustix::process::geteuid().as_raw();
         let is_ours = |path: &Path| fs::symlink_metadata(path).is_ok_and(|it| it.uid() == us);

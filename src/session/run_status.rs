@@ -1,4 +1,4 @@
-//! How a search goes that may be running now: what its directory tells whoever looks on.
+//! The status of a search that may be running, as its directory shows it to observers.
 
 use super::DirectoryContents;
 use super::session_log::{SessionStart, all_expanded, last_level};
@@ -7,31 +7,31 @@ use crate::search::files::{CYCLES, MANIFEST};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How the search in a directory goes.
+/// The status of the search in a directory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunStatus {
-    /// Whether it is running now.
+    /// Whether a process is running it.
     pub is_running: bool,
-    /// For how long, if it is and is known.
+    /// How long it has been running, if it is running and the start is known.
     pub running_for: Option<Duration>,
-    /// How long ago the last checkpoint was made, by the clock of its file, if there is one.
+    /// The age of the last checkpoint by the clock of its file, if there is one.
     pub checkpoint_ago: Option<Duration>,
-    /// Where it was then.
+    /// The position at that checkpoint.
     pub at: Option<CheckpointPosition>,
-    /// States that were expanded a second in the last sitting, up to that checkpoint.
+    /// States expanded per second in the last session, up to that checkpoint.
     pub rate: Option<f64>,
 }
 
-/// Where a search was at a checkpoint.
+/// The position of a search at a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckpointPosition {
     /// The number of the last level, from 0.
     pub level: u64,
-    /// States found.
+    /// The number of states found.
     pub states: u64,
-    /// States of the last level.
+    /// The number of states of the last level.
     pub frontier: u64,
-    /// How many of these were expanded.
+    /// The number of expanded states of the last level.
     pub expanded: u64,
 }
 
@@ -49,7 +49,7 @@ impl CheckpointPosition {
 }
 
 impl RunStatus {
-    /// How the search in `dir`, which has these contents, goes.
+    /// Returns the status of the search in `dir`, which has these contents.
     pub fn of(dir: &Path, contents: &DirectoryContents) -> RunStatus {
         let DirectoryContents { saved, session_start: sitting, running, .. } = contents;
         let ago = |then: SystemTime| SystemTime::now().duration_since(then).unwrap_or_default();
@@ -64,18 +64,19 @@ impl RunStatus {
     }
 }
 
-/// How long ago a file was written, by its clock; nothing if there is none.
+/// Returns the age of a file by its clock. `None` if there is no file.
 pub(super) fn file_age(file: &Path) -> Option<Duration> {
     let written = std::fs::symlink_metadata(file).ok()?.modified().ok()?;
     Some(SystemTime::now().duration_since(written).unwrap_or_default())
 }
 
-/// How long ago the last checkpoint in a directory was made, if there is one.
+/// Returns the age of the last checkpoint in a directory, if there is one.
 pub(super) fn checkpoint_age(dir: &Path) -> Option<Duration> {
     [MANIFEST, CYCLES].into_iter().filter_map(|name| file_age(&dir.join(name))).min()
 }
 
-/// States expanded a second between the beginning of a sitting and a checkpoint; nothing if that is of an earlier one.
+/// Returns the states expanded per second between the beginning of a session and a checkpoint. `None` if the
+/// checkpoint is older than the session.
 fn rate(saved: &SavedSearch, begun: SessionStart) -> Option<f64> {
     let seconds = saved.seconds - begun.seconds;
     let expanded = all_expanded(saved).checked_sub(begun.expanded)?;

@@ -1,7 +1,7 @@
-//! The file in the directory of a check that takes several searches: it says which searches there are.
+//! The file in the directory of a check of several searches. It lists the searches.
 //!
 //! It is written before the first search begins. So a check that was stopped or killed can be resumed: searches that
-//! have begun go on, and the others begin with the text of the model that is kept here.
+//! have begun are resumed, and the others begin with the text of the model in this file.
 
 use super::config::CheckConfig;
 use super::error::Error;
@@ -15,7 +15,7 @@ use std::path::Path;
 /// The name of the file.
 const CHECK: &str = "check";
 
-/// What is kept of a check.
+/// The saved description of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct SavedCheck {
     /// A [`CheckConfig`] in JSON.
@@ -29,7 +29,7 @@ pub struct SavedCheck {
 }
 
 impl SavedCheck {
-    /// A check of a model by searches in these folders.
+    /// Creates the description of a check whose searches are in these folders.
     pub fn new(config: &CheckConfig, model: &TextModel, folders: Vec<String>) -> SavedCheck {
         let files = model.sources.model_files().map(|it| (it.name.clone(), it.text.clone()));
         let config = CheckConfig { output: SearchOutputs::default(), ..config.clone() };
@@ -41,7 +41,7 @@ impl SavedCheck {
         }
     }
 
-    /// Whether the other check is of the same model, for the same properties.
+    /// Returns whether the other check has the same model and the same properties.
     pub(super) fn is_of_same_check(&self, other: &SavedCheck) -> bool {
         let [ours, theirs] = [self, other].map(SavedCheck::config);
         (&self.language, &self.files, &self.folders)
@@ -50,13 +50,13 @@ impl SavedCheck {
                 == (theirs.model, theirs.properties, theirs.search)
     }
 
-    /// What is checked, and how.
+    /// Returns the configuration.
     pub fn config(&self) -> CheckConfig {
-        // Loading has read it before.
+        // The JSON was validated on loading.
         serde_json::from_str(&self.config).unwrap_or_default()
     }
 
-    /// The model's language.
+    /// Returns the model's language.
     pub fn language(&self) -> Result<&'static Language, Error> {
         Language::from_name(&self.language).ok_or_else(|| Error::Language(self.language.clone()))
     }
@@ -65,7 +65,7 @@ impl SavedCheck {
         spill::commit_value(disk, CHECK, FORMAT, self)
     }
 
-    /// The check in a directory, if it has one.
+    /// Reads the check of a directory, if it has one.
     pub fn load(dir: &Path) -> Result<Option<SavedCheck>, Error> {
         if !has_check(dir) {
             return Ok(None);
@@ -83,7 +83,7 @@ impl SavedCheck {
     }
 }
 
-/// Whether a directory is that of a check that takes several searches.
+/// Returns whether a directory has a check of several searches.
 pub(super) fn has_check(dir: &Path) -> bool {
     std::fs::symlink_metadata(dir.join(CHECK)).is_ok_and(|it| it.is_file())
 }

@@ -1,4 +1,4 @@
-//! A model as it is searched, and what there is to tell of it.
+//! The model that is searched, and its description for reports.
 
 use crate::exec::{CompilationStats, InterpretationReason};
 use crate::ir::StateCondition;
@@ -8,7 +8,7 @@ use crate::report::CheckScope;
 use crate::source::SourceMap;
 use std::borrow::Cow;
 
-/// A model as it is searched: what runs it, with the reductions over that.
+/// The model that is searched: an executable program with its reductions.
 pub struct SearchedModel<'m> {
     model: Box<dyn StateSpace + 'm>,
     stack: ReductionStack<'m>,
@@ -18,8 +18,8 @@ pub struct SearchedModel<'m> {
 }
 
 impl<'m> SearchedModel<'m> {
-    /// What `stack`, which came of what is wished for, makes of a model; with what compiling it gave, or why
-    /// it is interpreted, if it is run at all.
+    /// Applies `stack` to a model. `stack` was built for the plan `wished`. The result of compilation, or the reason
+    /// for interpretation, is recorded if the model is a program.
     pub fn new(
         runs: Box<dyn StateSpace + 'm>,
         stack: ReductionStack<'m>,
@@ -29,60 +29,60 @@ impl<'m> SearchedModel<'m> {
         SearchedModel { model: stack.wrap(runs), stack, compiled, wished, is_undecided: false }
     }
 
-    /// The model.
+    /// Returns the model.
     pub fn model(&self) -> &(dyn StateSpace + 'm) {
         &*self.model
     }
 
-    /// How it is reduced.
+    /// Returns the reductions.
     pub fn stack(&self) -> &ReductionStack<'m> {
         &self.stack
     }
 
-    /// How it was wished to be reduced, once that was decided.
+    /// Returns the plan of reductions, as it was decided.
     pub fn wished(&self) -> ReductionPlan {
         self.wished.clone()
     }
 
-    /// The same, where it is still to be decided how it is reduced.
+    /// Marks the reductions as undecided, with this provisional plan.
     pub(super) fn undecided(self, wished: ReductionPlan) -> SearchedModel<'m> {
         SearchedModel { wished, is_undecided: true, ..self }
     }
 
-    /// Whether it is still to be decided how it is reduced: a search of it is not to begin.
+    /// Returns whether the reductions are undecided. Then a search must not begin.
     pub fn is_undecided(&self) -> bool {
         self.is_undecided
     }
 
-    /// What compiling it gave, or why it is interpreted; nothing if neither.
+    /// Returns the result of compilation, or why the program is interpreted. `None` if neither is known.
     pub fn compiled(&self) -> Option<Result<CompilationStats, &InterpretationReason>> {
         Some(self.compiled.as_ref()?.as_ref().copied())
     }
 }
 
-/// What was decided when a search began.
+/// The decisions on reductions when a search began.
 #[derive(Clone, Debug)]
 pub struct DecidedReductions {
-    /// How it is reduced.
+    /// The plan of reductions.
     pub wished: ReductionPlan,
-    /// What it is not reduced by, as that would not pay.
+    /// The reductions that were rejected as unprofitable.
     pub left_off: Option<ReductionRefusal>,
 }
 
-/// What there is to tell of a model beside what a search finds.
+/// The description of a model for reports.
 pub struct ModelSummary<'m> {
-    /// The name of its file, or of its type.
+    /// The name of its file or type.
     pub name: Cow<'m, str>,
-    /// Its language.
+    /// The name of its language.
     pub language: &'m str,
-    /// How the order of its variables in a state was chosen.
+    /// The name of its key order.
     pub key_order: &'m str,
     /// Its texts.
     pub sources: Cow<'m, SourceMap>,
-    /// The conditions on its states that are checked beside its own properties.
+    /// The conditions on states that are checked in addition to its own properties.
     pub conditions: &'m [StateCondition],
-    /// The never claim that it is searched with.
+    /// The never claim of its search.
     pub claim: Option<&'m str>,
-    /// What is looked for, and what not.
+    /// What is checked and what is not.
     pub scope: CheckScope,
 }

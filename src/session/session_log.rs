@@ -1,7 +1,7 @@
-//! How a sitting of a search began, kept with it for whoever looks on.
+//! The start record of a session, saved for observers.
 //!
-//! It is not made durable: after a crash it may be damaged or gone. Together with the last checkpoint it tells for how long
-//! the search is running, and how fast it is. Nothing else rests on it.
+//! The record is not durable: after a crash it may be damaged or missing. Together with the last checkpoint it gives
+//! the running time and the speed of the search. It has no other use.
 
 use crate::search::checkpoint::{FORMAT, SavedSearch};
 use crate::search::files::SESSION_START;
@@ -9,19 +9,19 @@ use rkyv::{Archive, Deserialize, Serialize};
 use spill::Disk;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// How a sitting of a search began.
+/// The start of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Archive, Serialize, Deserialize)]
 pub struct SessionStart {
-    /// When: so many milliseconds after the beginning of 1970.
+    /// The time, in milliseconds since the beginning of 1970.
     pub begun: u64,
-    /// States expanded before.
+    /// The states expanded before.
     pub expanded: u64,
-    /// Seconds of searching before.
+    /// The seconds of searching before.
     pub seconds: f64,
 }
 
 impl SessionStart {
-    /// One that begins now, and goes on from a checkpoint, if there is one.
+    /// Returns the record of a session that begins now, from a checkpoint if there is one.
     pub(super) fn after(saved: Option<&SavedSearch>) -> SessionStart {
         let begun = SystemTime::now().duration_since(UNIX_EPOCH);
         SessionStart {
@@ -31,21 +31,21 @@ impl SessionStart {
         }
     }
 
-    /// Leaves it in the directory. A search goes on where that fails, as on a full disk; but there is then not to be what
-    /// an earlier sitting left.
+    /// Saves the record. A failure, as on a full disk, does not stop the search, but the record of an earlier session
+    /// must then not remain.
     pub(super) fn save(&self, disk: &dyn Disk) {
         if spill::put_value(disk, SESSION_START, FORMAT, self).is_err() {
             let _ = disk.remove(SESSION_START);
         }
     }
 
-    /// What the last sitting left, if it is whole.
+    /// Reads the record of the last session, if it is intact.
     pub(super) fn load(disk: &dyn Disk) -> Option<SessionStart> {
         spill::load_value(disk, SESSION_START, FORMAT).ok()
     }
 }
 
-/// States that a search had expanded at a checkpoint, of all levels.
+/// Returns the states of all levels that were expanded at a checkpoint.
 pub(super) fn all_expanded(saved: &SavedSearch) -> u64 {
     let levels = &saved.store.levels;
     let states: u64 = levels.keys_by_level().sum();
@@ -55,7 +55,7 @@ pub(super) fn all_expanded(saved: &SavedSearch) -> u64 {
     }
 }
 
-/// The states of the last level at a checkpoint.
+/// Returns the number of states of the last level at a checkpoint.
 pub(super) fn last_level(saved: &SavedSearch) -> u64 {
     let levels = &saved.store.levels;
     levels.len().checked_sub(1).map_or(0, |last| levels.keys(last))

@@ -1,8 +1,8 @@
-//! A shorter counterexample than the one that was found, where steps were put off.
+//! The search for a shorter counterexample after a search with postponed transitions.
 //!
-//! A search that puts steps off finds what is violated, but perhaps after more steps than are needed. So
-//! the levels above are searched once more with all steps, in a directory below that of the search. What
-//! was found first stands whatever comes of it: nothing in its directory is touched.
+//! Such a search finds violations, but the path may be longer than necessary. So the levels above the violation are
+//! searched again without postponing, in a subdirectory of the search directory. The first counterexample remains
+//! valid in any case: the search directory itself is not changed.
 
 use super::directory::reject_link;
 use super::searched_model::{DecidedReductions, ModelSummary, SearchedModel};
@@ -18,7 +18,7 @@ use crate::search::checkpoint::SavedSearch;
 use crate::search::files::SHORTER;
 use std::path::{Path, PathBuf};
 
-/// A model as it is searched without putting steps off, what there is to tell of it, and what to keep.
+/// A model that is searched without postponing transitions, its description, and its job.
 pub struct UnreducedSearch<'m> {
     pub(super) searched: SearchedModel<'m>,
     pub(super) about: ModelSummary<'m>,
@@ -27,16 +27,16 @@ pub struct UnreducedSearch<'m> {
 
 /// The search whose counterexample is to be shortened.
 pub struct ShortenedSearch<'c> {
-    /// How the model was wished to be reduced.
+    /// The plan of reductions of the model.
     pub wished: ReductionPlan,
-    /// What is checked.
+    /// The properties that are checked.
     pub config: &'c CheckConfig,
     /// How states are stored.
     pub storage: &'c StateStorage,
 }
 
 impl TextModel {
-    /// The model as it is searched for a shorter counterexample than a search found.
+    /// Returns the model without partial order and reversible rules, for the search of a shorter counterexample.
     pub fn unreduced<'m>(
         &'m self,
         runs: ExecutableProgram<'m>,
@@ -55,18 +55,18 @@ impl TextModel {
     }
 }
 
-/// Where a search for something shorter lies, for the search in a directory.
+/// Returns the path of the search for a shorter counterexample, for a search directory.
 pub(super) fn search_path(dir: &Path) -> PathBuf {
     dir.join(SHORTER)
 }
 
-/// How many levels there are to search for something shorter than what was found, if that may be there.
+/// Returns the number of levels above the first violation, if they may have a shorter counterexample.
 pub(super) fn bound(found: &[ViolationReport]) -> Option<u64> {
     let first = found.first().filter(|it| !it.shortest)?;
     (first.depth > 0).then_some(first.depth)
 }
 
-/// What came of a search for something shorter, as far as it was saved.
+/// Returns the result of a search for a shorter counterexample, as far as it was saved.
 pub(super) fn shortened_from(
     below: u64,
     saved: &SavedSearch,
@@ -81,8 +81,8 @@ pub(super) fn shortened_from(
     ShorteningResult { below, states, depth, is_done: saved.verdict != 0 || is_through }
 }
 
-/// What came of searching for something shorter than what was `found` in a directory; nothing if it was not
-/// tried.
+/// Returns the result of the search for a counterexample shorter than those `found` in a directory. `None` if there
+/// was no such search.
 pub fn shortened_in(
     dir: &Path,
     found: &[ViolationReport],
@@ -102,8 +102,8 @@ pub fn shortened_in(
     Ok(Some(shortened_from(below, &saved, &found)))
 }
 
-/// Where the shortest counterexamples of the search in a directory are: there, or where something shorter was
-/// found.
+/// Returns the directory with the shortest counterexamples of a search: its own, or that of the search for a shorter
+/// one.
 pub fn trace_directory(dir: &Path) -> Result<PathBuf, Error> {
     let path = search_path(dir);
     reject_link(&path)?;

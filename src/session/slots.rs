@@ -1,8 +1,8 @@
-//! How many slots there are for processes that are started in loops or by recursion.
+//! The number of slots for processes that are started in loops or by recursion.
 //!
-//! A language may have no bound on their number, or one that is far off, and slots that are never taken make states wide.
-//! So a short look at the model counts the instances that run at one time, and the search gets slots for those. Where it
-//! needs one more after all, it ends with [`OutOfSlots`], and is made again with more.
+//! A language may set no bound on their number, or a high one, and unused slots make states wide. So a short probe
+//! counts the instances that exist at the same time, and the search gets slots for these. If it needs one more, it
+//! ends with [`OutOfSlots`] and restarts with more slots.
 
 use super::{Error, TextModel};
 use crate::exec::Interp;
@@ -13,30 +13,29 @@ use crate::search::SearchControl;
 use crate::source::SourceMap;
 use std::collections::{HashSet, VecDeque};
 
-/// The most slots of a process that are tried first.
+/// The maximum number of slots of a process.
 const SLOTS_MAX: u32 = 255;
 
-/// A search that needs more slots for a process gets four times as many, so that it is seldom made again, and at least so
-/// many.
+/// The minimum number of slots of a restarted search. A restart quadruples the slots, so that restarts are rare.
 const SLOTS_AGAIN: u32 = 16;
 
-/// So many states nearest to the start are looked at, ...
+/// The maximum number of states near the initial states that the probe visits.
 const STATES: usize = 1500;
 
-/// ... with so many successors in all, ...
+/// The maximum number of their successors.
 const SUCCESSORS: usize = 10_000;
 
-/// ... so many states of each walk from the start, ...
+/// The maximum number of states of each walk from an initial state.
 const WALK: usize = 2000;
 
-/// ... and so many bytes of states by each of these.
+/// The maximum bytes of states in each of these.
 const BYTES: usize = 16 << 20;
 
-/// Slots for processes, by their names.
+/// Numbers of slots by process name.
 pub type SlotCounts = Vec<(String, u32)>;
 
 impl TextModel {
-    /// The model with the most slots that its states have room for.
+    /// Reads the model with the maximum number of slots for which its states have space.
     pub fn with_most_slots(
         language: &'static Language,
         sources: &SourceMap,
@@ -48,7 +47,7 @@ impl TextModel {
             let processes = model.interp.program().processes.values();
             let room = processes.map(|it| (it.name.clone(), slots)).collect();
             let options = Options { slots_by_process: room, ..options.clone() };
-            // States that are too wide are refused.
+            // Too wide states are rejected.
             if let Ok(wide) = TextModel::load(language, sources.clone(), options) {
                 return Ok(wide);
             }
@@ -57,7 +56,7 @@ impl TextModel {
         Ok((model, warnings))
     }
 
-    /// The slots that a short look at a model finds taken. It ends early where `control` says so.
+    /// Returns the numbers of slots in use in a short probe of a model. The probe ends early if `control` stops it.
     pub fn slots_taken(&self, control: &SearchControl) -> SlotCounts {
         let _heeding = control.heed();
         let program = self.interp.program();
@@ -70,7 +69,7 @@ impl TextModel {
         named.zip(look.most).collect()
     }
 
-    /// More slots for a process that found none, as many as states have room for.
+    /// Returns more slots for a process that lacked one, as far as states have space.
     pub fn more_slots(&self, process: ProcessId) -> Result<SlotCounts, Error> {
         let program = self.interp.program();
         let slots = program.slots(process);
@@ -104,7 +103,7 @@ impl TextModel {
 }
 
 impl Error {
-    /// The process that found no slot, if that is why the search ended.
+    /// Returns the process that lacked a slot, if the search ended for that reason.
     pub fn lacks_slots(&self) -> Option<ProcessId> {
         match self {
             Error::Sample(error) | Error::Run(_, error) | Error::Open(_, error) => {
@@ -115,7 +114,7 @@ impl Error {
     }
 }
 
-/// The process that found no slot, if that is why a model failed.
+/// Returns the process that lacked a slot, if a model failed for that reason.
 pub fn process_without_slot(error: &spill::Error) -> Option<ProcessId> {
     match error {
         spill::Error::Source { reason } => {
@@ -125,16 +124,16 @@ pub fn process_without_slot(error: &spill::Error) -> Option<ProcessId> {
     }
 }
 
-/// A look at some states of a model.
+/// A probe of some states of a model.
 struct SlotProbe<'m> {
     model: &'m Interp,
     control: &'m SearchControl,
-    /// The most instances of each process in any state so far.
+    /// The maximum number of instances of each process in any state so far.
     most: Vec<u32>,
 }
 
 impl SlotProbe<'_> {
-    /// Looks at the states nearest to the start.
+    /// Visits the states near the initial states.
     fn explore_start(&mut self) {
         let (mut seen, mut open) = (HashSet::new(), VecDeque::new());
         let (mut successors, mut bytes) = (0, 0);
@@ -159,8 +158,8 @@ impl SlotProbe<'_> {
         }
     }
 
-    /// Walks from the start. The first process in an order that can come to a new state moves, to one with as many
-    /// processes as possible.
+    /// Walks from an initial state. In each step the first process in the given order that leads to a new state moves.
+    /// Of its successors the walk takes the one with the most processes.
     fn walk(&mut self, order: &dyn Fn(&mut Vec<ProcessInstance>)) {
         let (mut seen, mut start) = (HashSet::new(), None);
         self.model.each_start_state(&mut |state| _ = start.get_or_insert_with(|| state.to_vec()));
@@ -174,7 +173,7 @@ impl SlotProbe<'_> {
             order(&mut movers);
             seen.insert(state.clone());
             let mut best: Option<(i64, Vec<u8>)> = None;
-            // Where nobody can move by itself, somebody may at a timeout.
+            // If no process can move, one may move at a timeout.
             for mover in movers.into_iter().map(Some).chain([None]) {
                 self.model.each_successor(&state, mover, &mut |next| {
                     let processes = self.model.count_processes(next);

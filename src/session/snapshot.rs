@@ -1,4 +1,4 @@
-//! A search as it looks from outside at one moment, running or not: what its directory tells.
+//! A snapshot of a search, running or not, read from its directory.
 
 use super::CheckConfig;
 use super::{DirectoryContents, RunStatus, SearchJob, verdict};
@@ -11,32 +11,32 @@ use spill::free_bytes;
 use std::path::Path;
 use std::time::Duration;
 
-/// What a search is at once all states are reached.
+/// The phases of a search after all states are reached.
 const SWEEPS: [SearchPhase; 3] =
     [SearchPhase::Gathering, SearchPhase::Sweeping, SearchPhase::Tracing];
 
-/// What is yet to come is judged by so many levels at most; where there are more, several count as one.
+/// The maximum number of levels on which a forecast is based. More levels are grouped.
 const LEVELS_MAX: u64 = 1 << 16;
 
-/// What a search is doing, or what became of it.
+/// The state of a search: what it does or how it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SearchState {
     /// It is running.
     Running,
-    /// It came to its end.
+    /// It is complete.
     Ended(SearchVerdict),
     /// It was stopped at a checkpoint.
     Stopped,
-    /// An error ended it, and which, if that could be written down.
+    /// An error ended it. The message is known if it could be recorded.
     Failed(Option<String>),
-    /// Its process is gone without a word.
+    /// Its process ended without a record.
     Killed,
-    /// It has not begun, or nothing is told of that.
+    /// It has not begun, or has no record.
     Unknown,
 }
 
 impl SearchState {
-    /// The word by which every command calls it.
+    /// Returns the name that all commands use.
     pub fn name(&self) -> &'static str {
         match self {
             SearchState::Running => "running",
@@ -48,38 +48,38 @@ impl SearchState {
         }
     }
 
-    /// Whether it is not known yet what it comes to.
+    /// Returns whether the result is still unknown.
     pub fn is_open(&self) -> bool {
         !matches!(self, SearchState::Ended(_))
     }
 }
 
-/// A search as it looks at one moment.
+/// A snapshot of a search.
 pub struct SearchSnapshot {
     /// The model's name.
     pub model: String,
-    /// What it is doing.
+    /// The state of the search.
     pub state: SearchState,
-    /// Whether it is running, since when, and where it was at its last checkpoint.
+    /// Whether it is running, since when, and its position at the last checkpoint.
     pub run_status: RunStatus,
-    /// How far this sitting is, or the last one was; nothing if it does not tell.
+    /// The progress of the current or last session. `None` if there is no record.
     pub status: Option<SearchStatus>,
-    /// What happened in all sittings.
+    /// The events of all sessions.
     pub events: Vec<SearchEvent>,
     /// The bytes of its files.
     pub bytes: u64,
-    /// The bytes that are free on the disk that they are on, if that can be told.
+    /// The free bytes on the disk of its files, if known.
     pub free: Option<u64>,
-    /// What is checked, and how, with what its last session took.
+    /// The configuration of the check, with the limits of its last session.
     pub config: CheckConfig,
 }
 
 impl SearchSnapshot {
-    /// The search in `dir`, which has these contents.
+    /// Takes a snapshot of the search in `dir`, which has these contents.
     pub fn of(dir: &Path, contents: &DirectoryContents) -> SearchSnapshot {
         let run_status = RunStatus::of(dir, contents);
         let begun = contents.session_start.map_or(0, |it| it.begun);
-        // What an earlier sitting left says nothing of one that has just begun.
+        // The record of an earlier session does not describe a session that has just begun.
         let is_of_sitting = |it: &SearchStatus| !run_status.is_running || it.at >= begun;
         let status = SearchStatus::read(dir).filter(is_of_sitting);
         let events = events::read(dir);
@@ -97,7 +97,7 @@ impl SearchSnapshot {
 }
 
 impl SearchSnapshot {
-    /// How long ago the last process that searched in it ended, as far as it told.
+    /// Returns how long ago the last process of the search ended, if recorded.
     pub fn ended_ago(&self) -> Option<Duration> {
         match self.state {
             SearchState::Running | SearchState::Killed | SearchState::Unknown => None,
@@ -108,21 +108,21 @@ impl SearchSnapshot {
     }
 }
 
-/// What is yet to come.
+/// The forecast of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchForecast {
-    /// States in all.
+    /// The total number of states.
     pub states: CountEstimate,
-    /// Seconds until the end, at the speed of this sitting so far, if that is known.
+    /// The seconds until the end at the speed of this session, if known.
     pub seconds: Option<CountEstimate>,
-    /// Bytes on disk in all.
+    /// The total bytes on disk.
     pub disk: CountEstimate,
-    /// Seconds until the disk, or what may be taken of it, is full, if it will be before the end.
+    /// The seconds until the disk or its limit is full, if that happens before the end.
     pub full_in: Option<f64>,
 }
 
 impl SearchSnapshot {
-    /// What is yet to come, or why that cannot be told; nothing of a search that has ended, or does not say how far it is.
+    /// Returns the forecast, or why there is none. `None` for a search that has ended or has no progress record.
     pub fn forecast(&self) -> Option<Result<SearchForecast, EstimateFailure>> {
         let status = self.status.as_ref().filter(|_| self.state.is_open())?;
         let now = &status.now;
@@ -148,11 +148,11 @@ impl SearchSnapshot {
         }
     }
 
-    /// States of each level, those of the last included, which may not have been expanded whole.
+    /// Returns the number of states of each level. The last level may not be fully expanded.
     fn levels(&self) -> Vec<f64> {
         let mut levels = EvenLevels::default();
         for it in completed_levels(&self.events) {
-            // What was not told of was not much different.
+            // Levels without a record are assumed to be like the one before.
             let before = levels.0.last().map_or(1.0, |it| it.1);
             levels.up_to(it.first, before);
             levels.up_to(it.last + 1, it.states as f64 / (it.last - it.first + 1) as f64);
@@ -164,7 +164,8 @@ impl SearchSnapshot {
     }
 }
 
-/// Levels one behind the other: behind the last of some of as many states each, and how many states these have.
+/// A sequence of levels in groups. Each entry is the end of a group of levels and the number of states of each of its
+/// levels.
 #[derive(Default)]
 struct EvenLevels(Vec<(u64, f64)>);
 
@@ -173,15 +174,15 @@ impl EvenLevels {
         self.0.last().map_or(0, |it| it.0)
     }
 
-    /// Adds levels up to one, which have so many states each.
+    /// Appends levels up to `end` with this number of states each.
     fn up_to(&mut self, end: u64, each: f64) {
         if end > self.count() {
             self.0.push((end, each));
         }
     }
 
-    /// The states of each level, or, where there are more than so many levels, of each group of as many. The first group may
-    /// have fewer.
+    /// Returns the states of each level. If there are more than `most` levels, they are put into groups of equal size.
+    /// The first group may be smaller.
     fn group_levels(&self, most: u64) -> Vec<f64> {
         let width = self.count().div_ceil(most).max(1);
         let groups = self.count().div_ceil(width);
@@ -223,7 +224,7 @@ fn state(
     }
 }
 
-/// What it came to, if it came to its end.
+/// Returns the verdict if the search is complete.
 fn known_verdict(
     contents: &DirectoryContents,
     status: Option<&SearchStatus>,
@@ -236,7 +237,7 @@ fn known_verdict(
     };
     match (answer, saved) {
         (Some(answer), _) => of_name(verdict(&answer.probe().found)),
-        // The checkpoint of a search for runs tells of the states reached.
+        // The checkpoint of an emptiness check records only the reachability search.
         (None, Some(_)) if SearchJob::runs(job).is_some() => of_name(status?.verdict.as_deref()?),
         (None, Some(saved)) => match saved.verdict {
             0 => None,
@@ -262,7 +263,7 @@ mod tests {
     fn levels_are_grouped_where_there_are_many() {
         let all = levels(&[(3, 1.0), (3, 9.0), (5, 4.0), (7, 2.0)]);
         assert_eq!(all.group_levels(7), [1.0, 1.0, 1.0, 4.0, 4.0, 2.0, 2.0]);
-        // Of two each, from the end.
+        // Groups of two, from the end.
         assert_eq!(all.group_levels(4), [1.0, 2.0, 8.0, 4.0]);
         assert_eq!(all.group_levels(1), [15.0]);
         assert!(levels(&[]).group_levels(4).is_empty());

@@ -1,4 +1,4 @@
-//! How the states of a new search are stored: what a configuration says of it.
+//! The storage of states of a new search, as configured.
 
 use super::Error;
 use super::config::{SearchConfig, StoreKind};
@@ -10,7 +10,7 @@ use crate::search::{SearchControl, StateStorage};
 use spill::{Codec, HuffmanTables};
 
 impl SearchConfig {
-    /// How the states of a model are stored. Huffman codes without a table come from a sample of its states.
+    /// Returns the storage of the states of a model. Huffman codes without a table come from a sample of its states.
     ///
     /// # Errors
     ///
@@ -39,7 +39,7 @@ impl SearchConfig {
         }))
     }
 
-    /// The same before samples are taken: for what depends only on the kind of storage.
+    /// Returns the storage before samples are taken, for decisions that depend only on its kind.
     pub(super) fn untrained_storage(&self) -> StateStorage {
         match self.store {
             StoreKind::Comback => StateStorage::Comback(self.comback()),

@@ -1,4 +1,4 @@
-//! A search that is done in tasks by several processes: what the command line needs of the directory and the model.
+//! A search in tasks by several processes: the interface of the directory and the model for the command line.
 
 use super::directory::last;
 use super::in_memory_answer::InMemoryAnswer;
@@ -18,21 +18,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// So long a commit waits for another one to end.
+/// How long a commit waits for another commit to end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A directory in which a search is done in tasks: what is searched for there.
+/// A directory with a search in tasks.
 pub struct SharedSearch {
     path: PathBuf,
-    /// Who has its files, if the directory has only copies of them.
+    /// The origin of the files, if the directory has only copies.
     origin: Option<Arc<dyn RemoteOrigin>>,
     job: SearchJob,
-    /// What tells the job from another one.
+    /// The hash that distinguishes this job from others.
     hash: [u8; 32],
     model: OnceCell<TextModel>,
 }
 
-/// What there is to be done in a directory, one thing after another: a model is read, and compiled, once.
+/// Runs the tasks of a directory one after another. A model is read and compiled once.
 pub struct TaskRunner<'m> {
     shared: &'m SharedSearch,
     /// The most bytes that the process may hold resident.
@@ -42,25 +42,25 @@ pub struct TaskRunner<'m> {
 }
 
 impl SharedSearch {
-    /// The search in a directory, of which the files may lie elsewhere.
+    /// Opens the search in a directory. Its files may be on another machine.
     pub fn open(path: &Path, origin: Option<Arc<dyn RemoteOrigin>>) -> Result<SharedSearch, Error> {
         let read = load_hashed(&*disk(path, origin.as_ref())?, JOB, SearchJob::load);
         let (job, hash) = read.map_err(|error| job_error(path, error))?;
         Ok(SharedSearch { path: path.to_path_buf(), origin, job, hash, model: OnceCell::new() })
     }
 
-    /// Whether another search is in the directory now, or this one is reduced otherwise.
+    /// Returns whether the directory has another search by now, or the same search with other reductions.
     pub fn has_changed(&self) -> Result<bool, Error> {
         let now = hash(&*self.disk()?, JOB).map_err(|error| job_error(&self.path, error))?;
         Ok(now != self.hash)
     }
 
-    /// What can be done by this process, in so much memory.
+    /// Returns the task runner of this process, with this memory.
     pub fn tasks(&self, memory: u64) -> TaskRunner<'_> {
         TaskRunner { shared: self, memory, planned: OnceCell::new(), expanded: OnceCell::new() }
     }
 
-    /// The directory, without its lock.
+    /// Opens the directory without its lock.
     fn disk(&self) -> Result<Box<dyn Disk>, Error> {
         disk(&self.path, self.origin.as_ref())
     }
@@ -79,7 +79,7 @@ impl SharedSearch {
 }
 
 impl<'m> TaskRunner<'m> {
-    /// What is to be done next, and the last checkpoint, if there is one.
+    /// Returns the next work, and the last checkpoint, if there is one.
     pub fn next(&self, wanted: SharingOptions) -> Result<(NextWork, Option<SavedSearch>), Error> {
         let shared = self.shared;
         if shared.job.runs().is_some() {
@@ -104,7 +104,7 @@ impl<'m> TaskRunner<'m> {
         next.map(|next| (next, saved)).map_err(|error| shared.failed(error))
     }
 
-    /// Does a task of a plan, unless it has been done; tells whether it had been.
+    /// Runs a task of a plan unless it was run before. Returns whether it was.
     pub fn run(&self, id: &str, number: u32) -> Result<PlanOutcome<(TaskReceipt, bool)>, Error> {
         let failed = |error| self.shared.failed(error);
         let disk = self.shared.disk()?;
@@ -124,10 +124,11 @@ impl<'m> TaskRunner<'m> {
         Ok(done.map(|receipt| (receipt, false)))
     }
 
-    /// Makes what the tasks of a plan did the state of the search.
+    /// Commits the results of a plan's tasks as the state of the search.
     pub fn commit(&self, id: &str) -> Result<PlanOutcome<SavedSearch>, Error> {
         let failed = |error| self.shared.failed(error);
-        // It is let go of with the directory. Where files lie elsewhere, their origin lets one replace the manifest.
+        // The lock is released with the directory. If the files are elsewhere, their origin lets one process replace
+        // the manifest.
         let here = opened(&self.shared.path)?;
         let begun = Instant::now();
         loop {
@@ -164,7 +165,7 @@ impl<'m> TaskRunner<'m> {
     }
 }
 
-/// The files of a directory.
+/// Opens the files of a directory.
 fn disk(path: &Path, origin: Option<&Arc<dyn RemoteOrigin>>) -> Result<Box<dyn Disk>, Error> {
     let here = opened(path)?;
     Ok(match origin {
@@ -177,17 +178,17 @@ fn opened(path: &Path) -> Result<RealDisk, Error> {
     RealDisk::open(path).map_err(|error| Error::Open(path.to_path_buf(), error))
 }
 
-/// Why the job of a directory cannot be read.
+/// Converts a failure to read the job of a directory.
 fn job_error(path: &Path, error: spill::Error) -> Error {
     match &error {
         error if error.is_not_found() => Error::NoSearch(path.to_path_buf()),
-        // What fails now may go better once more, as anything that is read later.
+        // A read may succeed when it is repeated, as with all later reads.
         spill::Error::Io { .. } => Error::Run(path.to_path_buf(), error),
         _ => Error::Open(path.to_path_buf(), error),
     }
 }
 
-/// What a cell holds, made now if it holds nothing yet.
+/// Returns the value of a cell, and computes it first if the cell is empty.
 fn get_or_try_init<T>(
     cell: &OnceCell<T>,
     make: impl FnOnce() -> Result<T, Error>,

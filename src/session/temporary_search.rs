@@ -1,7 +1,7 @@
-//! Search directories that were made where none was named: found again, and removed if nobody searches in them.
+//! Temporary search directories: listing, and removal if no search is running in them.
 //!
-//! What is removed is only what a search made: the directory has the prefix, is ours, has a job in it, and nothing that is
-//! not a search's; and its lock is held while it goes.
+//! Only directories of a search are removed. Such a directory has the prefix in its name, belongs to the current user,
+//! has a job, and has no foreign files. Its lock is held during the removal.
 
 use super::directory::PREFIX;
 use super::job::SearchJob;
@@ -19,23 +19,23 @@ use std::time::Duration;
 /// A temporary search directory.
 #[derive(Debug)]
 pub struct TemporarySearch {
-    /// Where it is.
+    /// The path.
     pub path: PathBuf,
-    /// What is in it.
+    /// The job of the directory.
     pub found: DirectoryJob,
     /// The bytes of its files.
     pub bytes: u64,
     /// Whether a search is running in it.
     pub running: bool,
-    /// What it is doing or what became of it, in the word of [`SearchState::name`].
+    /// The state of the search, as [`SearchState::name`] returns it.
     pub state: &'static str,
-    /// How long ago the search began, by the clock of its job.
+    /// The time since the search began, by the clock of its job.
     pub age: Duration,
-    /// How long ago the last checkpoint was made, by the clock of its file, if there is one.
+    /// The age of the last checkpoint by the clock of its file, if there is one.
     pub checkpoint_ago: Option<Duration>,
 }
 
-/// What is in a directory that looks like a search's.
+/// The job of a directory that looks like a search directory.
 #[derive(Debug)]
 pub enum DirectoryJob {
     /// A search.
@@ -45,35 +45,35 @@ pub enum DirectoryJob {
         /// Its language; `rust` for a Rust type.
         language: String,
     },
-    /// A search by another version of Spillway, and what says so.
+    /// A search by another version of Spillway, with the error that says so.
     OtherVersion(spill::Error),
-    /// A job that is damaged, and how.
+    /// A damaged job, with the error.
     Damaged(spill::Error),
 }
 
-/// What became of a directory that was to be removed.
+/// The result of the removal of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RemovalOutcome {
-    /// It is gone.
+    /// The directory was removed.
     Removed,
-    /// It is left: a search is running in it.
+    /// The directory stays: a search is running in it.
     Running,
-    /// It is left: this in it is no search's.
+    /// The directory stays: this entry does not belong to a search.
     Foreign(String),
-    /// It is left: what is in it may be no search's, as its job is damaged.
+    /// The directory stays: its job is damaged, so its files may not be a search's.
     Damaged,
 }
 
-/// The temporary search directories in `folder` that belong to whoever asks, by name.
+/// Returns the temporary search directories in `folder` that belong to the current user, in order of name.
 pub fn temporary_in(folder: &Path) -> Result<Vec<TemporarySearch>, Error> {
     let look = || -> io::Result<Vec<TemporarySearch>> {
-        // What is made there is ours.
+        // The owner of a new file here is the current user.
         let us = tempfile::tempfile_in(folder)?.metadata()?.uid();
         let mut all = Vec::new();
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
             let is_named = entry.file_name().to_string_lossy().starts_with(PREFIX);
-            // Directories come and go; a link is none.
+            // Directories appear and disappear. A link is not a directory.
             let is_ours = || entry.metadata().is_ok_and(|it| it.is_dir() && it.uid() == us);
             if is_named && is_ours() {
                 all.extend(TemporarySearch::at(entry.path()));
@@ -89,7 +89,7 @@ pub fn temporary_in(folder: &Path) -> Result<Vec<TemporarySearch>, Error> {
 }
 
 impl TemporarySearch {
-    /// What is at a place, if that is a search directory.
+    /// Returns the search directory at a path, if there is one.
     fn at(path: PathBuf) -> Option<TemporarySearch> {
         let disk = RealDisk::open(&path).ok()?;
         let age = file_age(&path.join(JOB))?;
@@ -110,7 +110,7 @@ impl TemporarySearch {
         Some(TemporarySearch { path, found, bytes, running, state, age, checkpoint_ago })
     }
 
-    /// Removes it, unless a search is running in it or there is something in it that is no search's.
+    /// Removes the directory, unless a search is running in it or it has foreign entries.
     pub fn remove(&self) -> Result<RemovalOutcome, Error> {
         match &self.found {
             DirectoryJob::Damaged(_) => Ok(RemovalOutcome::Damaged),
@@ -121,7 +121,7 @@ impl TemporarySearch {
     }
 }
 
-/// The bytes of all files below a directory.
+/// Returns the bytes of all files below a directory.
 fn bytes_in(path: &Path) -> u64 {
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
     let bytes = entries.map(|entry| match entry.metadata() {
@@ -132,10 +132,10 @@ fn bytes_in(path: &Path) -> u64 {
     bytes.sum()
 }
 
-/// Removes a search directory, and those of searches beside it in it.
+/// Removes a search directory, with the folders of its other searches.
 fn remove(path: &Path) -> spill::Result<RemovalOutcome> {
     let below = folders_in(path)?;
-    // Nothing goes before it is known that all may.
+    // Nothing is removed before it is known that everything may be removed.
     let mut held = Vec::new();
     for folder in std::iter::once(path).chain(below.iter().map(PathBuf::as_path)) {
         let disk = RealDisk::open(folder)?;

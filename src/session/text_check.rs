@@ -1,4 +1,4 @@
-//! Checks of models that are texts, of all kinds of properties: what `spillway check` does, for programs.
+//! Checks of models from texts with all kinds of properties: the library interface to `spillway check`.
 
 use super::check_plan::{CheckPlan, PlannedSearch};
 use super::{
@@ -53,7 +53,7 @@ pub struct ModelText {
 }
 
 impl ModelText {
-    /// A text in the language of this name. Messages call it by its name.
+    /// Creates a model from a text in the language of this name. `name` is the model's name in messages.
     ///
     /// # Errors
     ///
@@ -68,11 +68,11 @@ impl ModelText {
         Ok(ModelText { language, name: name.into(), text: text.into() })
     }
 
-    /// The text of a file, whose ending names the language.
+    /// Reads the text of a file. The file name extension selects the language.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, or its ending names no language.
+    /// If the file cannot be read, or its extension belongs to no language.
     pub fn open(path: &Path) -> Result<ModelText, Error> {
         let name = path.display().to_string();
         let language = Language::from_file_name(&name).ok_or_else(|| {
@@ -81,7 +81,7 @@ impl ModelText {
         Ok(ModelText { language, text: read_text(path)?, name })
     }
 
-    /// A check of the model.
+    /// Creates a check of the model.
     pub fn check<'t>(&'t self, config: &'t CheckConfig) -> TextCheck<'t> {
         TextCheck { model: self, config, dir: None, control: None }
     }
@@ -93,7 +93,7 @@ impl ModelText {
     }
 }
 
-/// A check of a model that is a text.
+/// A check of a model from a text.
 pub struct TextCheck<'t> {
     model: &'t ModelText,
     config: &'t CheckConfig,
@@ -101,17 +101,17 @@ pub struct TextCheck<'t> {
     control: Option<Arc<SearchControl>>,
 }
 
-/// The result of a check. Shown, it is the reports of its searches, each with its counterexample.
+/// The result of a check. `Display` prints the reports of its searches, each with its counterexample.
 #[derive(Debug, Default)]
 pub struct CheckReport {
-    /// The verdict on each property, those that are violated first.
+    /// The verdict on each property, violated ones first.
     pub properties: Vec<PropertyJudgement>,
     /// The report of each search, with its counterexample.
     pub texts: Vec<String>,
 }
 
 impl CheckReport {
-    /// The verdict on all properties.
+    /// Returns the verdict on all properties together.
     pub fn verdict(&self) -> SearchVerdict {
         overall_verdict(&self.properties)
     }
@@ -124,25 +124,25 @@ impl fmt::Display for CheckReport {
 }
 
 impl TextCheck<'_> {
-    /// The directory of the check: a new or empty one, or one in which this check was stopped, which then goes on. By default
-    /// searches lie in temporary directories.
+    /// Sets the directory of the check: new, empty, or one in which this check was stopped, which then resumes. By
+    /// default searches use temporary directories.
     pub fn dir(mut self, path: impl Into<PathBuf>) -> Self {
         self.dir = Some(path.into());
         self
     }
 
-    /// What stops the check from another thread, and tells how far it is.
+    /// Sets the control, by which another thread stops the check and observes its progress.
     pub fn control(mut self, control: Arc<SearchControl>) -> Self {
         self.control = Some(control);
         self
     }
 
-    /// Checks all properties that the configuration asks for.
+    /// Checks all properties that the configuration selects.
     ///
     /// # Errors
     ///
-    /// If the text or a property is wrong, the budget is too small, the directory is another check's, the disk fails, or the
-    /// model fails. What was searched up to the last checkpoint is kept.
+    /// If the text or a property is wrong, the budget is too small, the directory belongs to another check, the disk
+    /// fails, or the model fails. The last checkpoint is kept.
     pub fn run(self) -> Result<CheckReport, Error> {
         let limits = &self.config.limits;
         let deadline = limits.max_time.and_then(|time| Instant::now().checked_add(time));
@@ -173,7 +173,7 @@ impl TextCheck<'_> {
         Ok(report)
     }
 
-    /// Locks the directory of a check of several searches, new or of this check.
+    /// Locks the directory of a check of several searches, which is new or belongs to this check.
     fn lock(
         &self,
         dir: &Path,
@@ -292,7 +292,7 @@ fn search_runs(
     })
 }
 
-/// The run that was found, as text.
+/// Formats the violating run as text.
 fn counterexample(
     check: &LivenessCheck,
     product: &ProductCheck<'_, '_>,
@@ -307,7 +307,7 @@ fn counterexample(
     Ok(run.text(sources, &TraceDisplayOptions::default(), &check.name) + "\n")
 }
 
-/// Why a search failed, with more slots for processes, if one found none.
+/// The error of a search, with more slots for processes if a process lacked one.
 struct SlotFailure {
     error: Error,
     more: Option<SlotCounts>,
@@ -329,7 +329,7 @@ impl From<Error> for SlotFailure {
     }
 }
 
-/// Runs a search, and again with more slots whenever a process finds none.
+/// Runs a search, and repeats it with more slots whenever a process lacks one.
 fn retry_with_slots<T>(search: impl Fn(SlotCounts) -> Result<T, SlotFailure>) -> Result<T, Error> {
     let mut slots = SlotCounts::new();
     loop {

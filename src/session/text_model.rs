@@ -1,4 +1,4 @@
-//! Models that are texts: from the text to something that can be searched.
+//! Models from texts: from the text to a model that can be searched.
 
 use super::searched_model::{DecidedReductions, ModelSummary, SearchedModel};
 use super::{Error, ExecutableProgram, KeyOrder};
@@ -19,26 +19,26 @@ use crate::source::{self, SourceMap};
 use std::borrow::Cow;
 use std::path::Path;
 
-/// A model that came from a text, ready to run.
+/// A model from a text, ready to run.
 pub struct TextModel {
-    /// Runs it.
+    /// The interpreter of its program.
     pub interp: Interp,
-    /// The texts it came from, for messages.
+    /// Its source texts, for messages.
     pub sources: SourceMap,
     /// Its language.
     pub language: &'static Language,
-    /// How it was read.
+    /// The options with which it was read.
     pub options: Options,
-    /// How its state space is to be reduced.
+    /// The plan of reductions of its state space.
     pub wished: ReductionPlan,
-    /// What it is not reduced by, as that would not pay.
+    /// The reductions that were rejected as unprofitable.
     pub left_off: Option<ReductionRefusal>,
-    /// What the rewriting reductions of plans make of the program, once somebody asks.
+    /// The programs rewritten by the reductions of plans, computed on demand.
     pub(super) rewritten: RewriteCache,
 }
 
 impl TextModel {
-    /// Reads the model in a file, whose ending names the language. Gives its warnings, ready to print.
+    /// Reads the model in a file. The file name extension selects the language. Returns the warnings as text.
     pub fn open(path: &Path, options: Options) -> Result<(TextModel, Vec<String>), Error> {
         let name = path.display().to_string();
         let language = Language::from_file_name(&name).ok_or_else(|| {
@@ -49,7 +49,7 @@ impl TextModel {
         TextModel::load(language, sources, options)
     }
 
-    /// Reads the model in file 0 of `sources`. Gives its warnings, ready to print.
+    /// Reads the model in file 0 of `sources`. Returns the warnings as text.
     pub fn load(
         language: &'static Language,
         mut sources: SourceMap,
@@ -61,7 +61,7 @@ impl TextModel {
         TextModel::of(language, sources, options, loaded)
     }
 
-    /// The model that these sources were read as. Gives its warnings, ready to print.
+    /// Builds the model from sources that were read. Returns the warnings as text.
     pub(super) fn of(
         language: &'static Language,
         sources: SourceMap,
@@ -82,14 +82,14 @@ impl TextModel {
         Ok((model, warnings))
     }
 
-    /// The same model, to be reduced so.
+    /// Returns the same model with this plan of reductions.
     pub fn with_plan(self, wished: ReductionPlan) -> TextModel {
         TextModel { wished, ..self }
     }
 
-    /// What the rewriting reductions of a plan make of the program, if they find anything to do. Each of them gets a `budget`
-    /// of its own, when they are first asked for. If the check is stopped meanwhile, there is nothing, and they are asked for
-    /// anew.
+    /// Returns the program rewritten by the reductions of a plan. `None` if they change nothing. Each reduction gets a
+    /// `budget` of its own on the first request. If the check is stopped meanwhile, the result is `None`, and the next
+    /// request repeats the analysis.
     pub fn rewritten(
         &self,
         plan: &ReductionPlan,
@@ -102,7 +102,7 @@ impl TextModel {
         self.rewritten.get(plan, || RewriteResult::of(&self.interp, plan, budget))
     }
 
-    /// The form in which its program is run.
+    /// Returns the form in which its program is executed.
     pub(super) fn form(&self, plan: &ReductionPlan, budget: &AnalysisBudget) -> ProgramForm<'_> {
         match self.rewriting(plan, budget) {
             None => ProgramForm::written(&self.interp),
@@ -110,8 +110,8 @@ impl TextModel {
         }
     }
 
-    /// Its program ready to run, by what `run` makes of it: as written, or as the rewriting reductions of a plan leave it,
-    /// each within a `budget` of its own.
+    /// Returns its program in executable form, made by `run`: unchanged, or as the rewriting reductions of a plan
+    /// leave it. Each reduction has a `budget` of its own.
     pub fn runnable<'m>(
         &'m self,
         plan: &ReductionPlan,
@@ -121,13 +121,13 @@ impl TextModel {
         ExecutableProgram::new(self.form(plan, budget), run)
     }
 
-    /// The model as it is searched, run by the interpreter. What is wished for was analysed before, when the search
-    /// began, so that there is the largest budget for that.
+    /// Returns the model that is searched, executed by the interpreter. Its reductions were analysed when the search
+    /// began, so analyses now get the largest budget.
     pub fn searched(&self) -> SearchedModel<'_> {
         self.searched_as(&self.wished)
     }
 
-    /// The same, reduced by a plan.
+    /// Returns the model reduced by a plan.
     pub(super) fn searched_as(&self, plan: &ReductionPlan) -> SearchedModel<'_> {
         let budget = AnalysisBudget::largest();
         let form = self.form(plan, &budget);
@@ -137,7 +137,7 @@ impl TextModel {
         SearchedModel::new(Box::new(form.interp()), stack, None, form.applied(plan))
     }
 
-    /// The same, as it is ready to run; each analysis has such a budget.
+    /// Returns the model with an executable program. Each analysis gets this budget.
     pub fn searched_by<'m>(
         &'m self,
         runs: ExecutableProgram<'m>,
@@ -147,7 +147,7 @@ impl TextModel {
         self.reduced_as(runs, DecidedReductions { wished, left_off }, budget)
     }
 
-    /// The same, reduced as it was decided.
+    /// Returns the model with reductions that were decided before.
     pub(super) fn reduced_as<'m>(
         &'m self,
         runs: ExecutableProgram<'m>,
@@ -158,7 +158,7 @@ impl TextModel {
         self.searched_with(runs, stack.with_unprofitable(left_off), wished)
     }
 
-    /// The same with these reductions, wished for so.
+    /// Returns the model with this stack of reductions, built for this plan.
     pub(super) fn searched_with<'m>(
         &'m self,
         ExecutableProgram { form, executor }: ExecutableProgram<'m>,
@@ -170,7 +170,7 @@ impl TextModel {
         SearchedModel::new(executor.into_model(), stack, Some(compiled), wished)
     }
 
-    /// What there is to tell of it beside what a search finds.
+    /// Returns the description for reports.
     pub fn about(&self, limits: &SearchLimits) -> ModelSummary<'_> {
         ModelSummary {
             name: self.name().into(),
@@ -183,14 +183,13 @@ impl TextModel {
         }
     }
 
-    /// The claim that it is searched with.
+    /// Returns the claim of its search.
     pub fn claim(&self) -> Option<NeverClaim<'_>> {
         NeverClaim::of(&self.interp)
     }
 
-    /// The same model with its states' variables in the order asked for. Where a sample is judged,
-    /// gives also what another order than the declared one takes of the declared one's bytes. If told to stop, it is an
-    /// error.
+    /// Returns the same model with this key order. For a sampled order it also returns the share of the declared
+    /// order's bytes that the new order takes. It is an error if the control stops the sampling.
     pub fn in_key_order(
         self,
         wanted: KeyOrder,
@@ -219,13 +218,13 @@ impl TextModel {
         Ok((model, share))
     }
 
-    /// The same model with its states' variables in this order.
+    /// Returns the same model with this key order.
     pub fn with_order(self, order: &[GroupId]) -> Result<TextModel, InvalidKeyOrder> {
         let (interp, rewritten) = (self.interp.with_order(order)?, RewriteCache::default());
         Ok(TextModel { interp, rewritten, ..self })
     }
 
-    /// What the order of its states' variables is called.
+    /// Returns the name of the key order.
     pub fn key_order(&self) -> &'static str {
         let layout = self.interp.layout();
         match &layout.order {
@@ -235,25 +234,25 @@ impl TextModel {
         }
     }
 
-    /// What a search of it for `checks` looks for, and what not.
+    /// Returns what a search with `checks` checks and what it does not.
     pub fn scope(&self, checks: &CheckSelection) -> CheckScope {
         CheckScope::of(self.interp.program(), checks, &self.sources)
     }
 
-    /// The name of the model's file.
+    /// Returns the name of the model's file.
     pub fn name(&self) -> &str {
         &self.sources.file(0).name
     }
 }
 
-/// The text of a model.
+/// Reads the text of a model.
 pub fn read_text(path: &Path) -> Result<String, Error> {
     let name = path.display();
     let bytes = source::read(path)
         .map_err(|error| Error::Unreadable(format!("cannot read the model {name}: {error}")))?;
     let text = String::from_utf8(bytes).or_else(|error| {
         let bytes = error.into_bytes();
-        // Comments of old models are often in Latin-1; a zero byte is in no text.
+        // Comments of old models are often in Latin-1. A text has no zero byte.
         match bytes.contains(&0) {
             true => Err(Error::Unreadable(format!("{name} is not a text file, so not a model"))),
             false => Ok(bytes.iter().map(|&byte| char::from(byte)).collect()),

@@ -1,7 +1,7 @@
-//! From a model that is a text to a session of its search, in three stages: reduced, stored, in a directory.
+//! From a model with a text to a session of its search, in three stages: reduced, stored, in a directory.
 //!
-//! `spillway check` and `spillway resume`, [`Check`](super::Check) and distributed tasks prepare their searches so. Between the
-//! stages the command line prints warnings and rejects combinations of flags.
+//! `spillway check`, `spillway resume`, [`Check`](super::Check) and distributed tasks prepare their searches in this
+//! way. Between the stages the command line prints warnings and rejects combinations of flags.
 
 use super::memory_budget::SearchBudget;
 use super::reduction_request::ReductionSettings;
@@ -18,18 +18,18 @@ use crate::search::control::SearchPhase;
 use crate::search::{MemoryPlan, SearchControl, SearchLimits, StateStorage};
 use std::path::Path;
 
-/// Which reductions a search uses.
+/// The reductions of a search.
 pub enum ReductionChoice {
-    /// Those that the [model](TextModel::wished) says.
+    /// The plan of the [model](TextModel::wished).
     OfModel,
-    /// Those that were decided when the search began, whatever the memory budget is now.
+    /// The reductions that were decided when the search began, independent of the current memory budget.
     Decided(Box<DecidedReductions>),
-    /// Those of a request. The first states of the search may decide about further ones.
+    /// Requested reductions. The first states of the search may decide about further ones.
     Requested(ReductionRequest),
 }
 
 impl ReductionChoice {
-    /// The reductions of a job: decided, or still requested where the first session stopped before they were decided.
+    /// Returns the reductions of a job: decided, or still requested if the first session stopped before the decision.
     pub fn of_job(job: &SearchJob) -> ReductionChoice {
         match job.undecided() {
             Some(request) => ReductionChoice::Requested(request),
@@ -49,7 +49,7 @@ impl ReductionChoice {
     }
 }
 
-/// A search of a model that is a text: the model and what is asked for.
+/// A search of a model from a text: the model and its configuration.
 pub struct TextSearch<'m, 'c> {
     model: &'m TextModel,
     config: &'c CheckConfig,
@@ -59,18 +59,18 @@ pub struct TextSearch<'m, 'c> {
     known_property: Option<&'c str>,
 }
 
-/// A search of which the reductions are settled.
+/// A search whose reductions are settled.
 pub struct ReducedSearch<'m, 'c> {
     search: TextSearch<'m, 'c>,
     searched: SearchedModel<'m>,
     about: ModelSummary<'m>,
     limits: SearchLimits,
-    /// The program of a search for a shorter counterexample, if one is wanted.
+    /// The program of a search for a shorter counterexample, if one is requested.
     shortest: Option<ExecutableProgram<'m>>,
     analysis: AnalysisBudget<'c>,
 }
 
-/// A search of which all is settled but its directory.
+/// A search that is settled except for its directory.
 pub struct StoredSearch<'m> {
     pub(super) prepared: PreparedSearch<'m>,
     pub(super) job: SearchJob,
@@ -81,14 +81,14 @@ pub struct StoredSearch<'m> {
 pub struct ReadySession<'m> {
     /// The session.
     pub session: Session<'m>,
-    /// The last checkpoint; nothing if there is none.
+    /// The last checkpoint. `None` if there is none.
     pub saved: Option<SavedSearch>,
-    /// The search for a shorter counterexample, if one is wanted.
+    /// The search for a shorter counterexample, if one is requested.
     pub unreduced: Option<UnreducedSearch<'m>>,
 }
 
 impl<'m, 'c> TextSearch<'m, 'c> {
-    /// A search as a configuration asks for it. `goes_on` says whether its directory has a search.
+    /// Creates the search of a configuration. `goes_on` says whether its directory has a search.
     pub fn new(
         model: &'m TextModel,
         config: &'c CheckConfig,
@@ -100,12 +100,12 @@ impl<'m, 'c> TextSearch<'m, 'c> {
         TextSearch { model, config, budget, control, storage: None, known_property: None }
     }
 
-    /// The same with this storage, if there is one, instead of what the configuration says.
+    /// Sets the storage, if given, in place of the configuration's.
     pub fn with_storage(self, storage: Option<StateStorage>) -> Self {
         TextSearch { storage, ..self }
     }
 
-    /// The same, where a property of the model is known to hold.
+    /// Declares a property of the model that is known to hold.
     pub fn with_known_property(self, name: Option<&'c str>) -> Self {
         TextSearch { known_property: name, ..self }
     }
@@ -114,14 +114,14 @@ impl<'m, 'c> TextSearch<'m, 'c> {
     ///
     /// # Errors
     ///
-    /// If nothing is left to check, or `control` stops it while it applies reductions that were decided before.
+    /// If nothing is left to check, or `control` stops the analysis of reductions that were decided before.
     pub fn reduce(self, choice: ReductionChoice) -> Result<ReducedSearch<'m, 'c>, Error> {
         let TextSearch { model, config, budget, control, known_property, .. } = self;
         let limits = config.search_limits();
         let mut about = model.about(&limits);
         known_property.into_iter().for_each(|name| about.scope.set_known(name));
         reject_empty_scope(&about)?;
-        // What was applied when the search began is applied again.
+        // Reductions of a resumed search must be applied again, so their analyses get the largest budget.
         let analysis = match &choice {
             ReductionChoice::Decided(_) => AnalysisBudget::largest_watched(control),
             _ => AnalysisBudget::new(budget.memory, control),
@@ -159,12 +159,12 @@ impl<'m, 'c> TextSearch<'m, 'c> {
 }
 
 impl<'m> ReducedSearch<'m, '_> {
-    /// The model as it is searched.
+    /// Returns the model that is searched.
     pub fn searched(&self) -> &SearchedModel<'m> {
         &self.searched
     }
 
-    /// How states are stored, as the configuration says. Samples states where that needs it.
+    /// Returns the configured storage of states. Samples states if necessary.
     ///
     /// # Errors
     ///
@@ -177,7 +177,7 @@ impl<'m> ReducedSearch<'m, '_> {
         }
     }
 
-    /// The memory of the search, and the model.
+    /// Returns the model and the memory plan of the search.
     ///
     /// # Errors
     ///
@@ -187,7 +187,7 @@ impl<'m> ReducedSearch<'m, '_> {
         Ok((self.searched, plan))
     }
 
-    /// Settles how states are stored, and the memory of the search.
+    /// Settles the storage of states and the memory plan of the search.
     ///
     /// # Errors
     ///
@@ -206,7 +206,7 @@ impl<'m> ReducedSearch<'m, '_> {
 }
 
 impl<'m> StoredSearch<'m> {
-    /// A session in a new directory, or in a temporary one.
+    /// Creates a session in a new directory, or in a temporary one.
     ///
     /// # Errors
     ///
@@ -220,7 +220,7 @@ impl<'m> StoredSearch<'m> {
         self.in_directory(directory, None, limits)
     }
 
-    /// A session in a directory that has this search, from its last checkpoint.
+    /// Resumes the search of a directory from its last checkpoint.
     ///
     /// # Errors
     ///
@@ -231,7 +231,7 @@ impl<'m> StoredSearch<'m> {
         self.in_directory(directory, saved, limits)
     }
 
-    /// A session in an open directory that has this search, from its last checkpoint.
+    /// Resumes the search of an open directory from its last checkpoint.
     ///
     /// # Errors
     ///
@@ -242,7 +242,7 @@ impl<'m> StoredSearch<'m> {
         contents: DirectoryContents,
         limits: &SavedLimits,
     ) -> Result<ReadySession<'m>, Error> {
-        // Before the reductions were decided nothing was searched.
+        // Nothing was searched before the reductions were decided.
         let saved = match contents.job.undecided() {
             None => contents.saved,
             Some(_) => {

@@ -1,4 +1,4 @@
-//! What the checkpoint of a search proves: its outcome, its violations, their counterexamples.
+//! The evaluation of a checkpoint: its outcome, its violations, their counterexamples.
 
 use super::Error;
 use super::searched_model::SearchedModel;
@@ -12,31 +12,31 @@ use std::path::Path;
 
 /// A checkpoint of a search of a model.
 pub struct CheckpointEvidence<'e> {
-    /// What was saved.
+    /// The saved search.
     pub saved: &'e SavedSearch,
     /// The search directory.
     pub dir: &'e Path,
-    /// What was looked for.
+    /// What the search checks.
     pub limits: &'e SearchLimits,
     /// The model's texts.
     pub sources: &'e SourceMap,
 }
 
 impl CheckpointEvidence<'_> {
-    /// What is known; an error if the checkpoint is another model's.
+    /// Returns the outcome. It is an error if the checkpoint belongs to another model.
     pub fn outcome(&self, model: &dyn StateSpace) -> Result<SearchOutcome, Error> {
         let outcome = self.saved.check_model(model).and_then(|()| self.saved.outcome());
         outcome.map_err(Error::open(self.dir))
     }
 
-    /// What was found wrong, shallowest first.
+    /// Returns the violations, shallowest first.
     pub fn violations(&self, searched: &SearchedModel) -> Result<Vec<ViolationReport>, Error> {
         let outcome = self.outcome(searched.model())?;
         let preserved = searched.stack().preserves();
         Ok(report::violations(searched.model(), preserved, self.sources, self.limits, &outcome))
     }
 
-    /// The counterexample to something that was found wrong; nothing if told to stop.
+    /// Returns the counterexample to a violation. `None` if the control stops the replay.
     pub fn find<'a>(
         &self,
         finder: &TraceFinder<'a>,

@@ -1,4 +1,4 @@
-//! How what a search for runs came to is told.
+//! The presentation of the result of an emptiness check.
 
 use crate::cli::args::TraceArgs;
 use crate::cli::command::{CheckCommand, SessionOptions};
@@ -26,45 +26,45 @@ use crate::session::{
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// What is done about steps of a model that end in errors, where the runs without have the property.
+/// The treatment of steps that end in errors, if all runs without errors satisfy the property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ErrorPolicy {
-    /// They are told of.
+    /// They are reported.
     Report,
-    /// They are looked for by a search of their own.
+    /// A separate search checks them.
     CheckNext,
 }
 
-/// How something is printed.
+/// The options of printing.
 pub(super) struct LivenessPrintOptions<'a> {
     pub(super) json: bool,
-    /// Whether nothing is printed here, as somebody else tells the answer.
+    /// Whether nothing is printed here, because another part prints the result.
     is_quiet: bool,
-    /// Whether what was not looked for counts.
+    /// Whether unchecked properties count as violations.
     pub(super) strict: bool,
-    /// With the run that was found.
+    /// Whether the run is printed.
     pub(super) trace: bool,
-    /// Where a trail of that goes.
+    /// The file of its SPIN trail.
     pub(super) trail: Option<&'a Path>,
-    /// What is shown of it.
+    /// The display options of the run.
     pub(super) view: TraceDisplayOptions,
-    /// The run alone, as other tools read it.
+    /// The format in which the run alone is printed.
     pub(super) format: Option<TraceFormat>,
-    /// What is done about errors.
+    /// The treatment of errors.
     pub(super) errors: ErrorPolicy,
-    /// The command line, and where the search is kept, where it is told how to look at the run again.
+    /// The session and its directory, for the commands that show the run again.
     again: Option<(&'a SessionOptions, Option<&'a Path>)>,
 }
 
 impl<'a> LivenessPrintOptions<'a> {
-    /// What the session prints and writes, if this is one.
+    /// Returns the options of the session, if there is one.
     pub(super) fn session(&self) -> Option<&'a SessionOptions> {
         self.again.map(|it| it.0)
     }
 }
 
 impl LivenessPrintOptions<'_> {
-    /// What came of a sitting, whose search is kept in a directory, if it is.
+    /// Creates the options for the result of a session. `dir` is its directory, if it is kept.
     pub(super) fn of<'a>(
         args: &'a SessionOptions,
         errors: ErrorPolicy,
@@ -86,7 +86,7 @@ impl LivenessPrintOptions<'_> {
         }
     }
 
-    /// What was found before.
+    /// Creates the options of `trace`.
     pub(super) fn of_trace(args: &TraceArgs) -> LivenessPrintOptions<'_> {
         let (json, trail, view) = (args.json, args.spin_trail.as_deref(), args.view.view());
         let format = args.format.map(TraceFormat::from);
@@ -105,7 +105,7 @@ impl LivenessPrintOptions<'_> {
         }
     }
 
-    /// Prints a result as one JSON object, or keeps it for that of the whole check.
+    /// Prints a result as one JSON object, or adds it to that of the whole check.
     fn print_document(&self, document: Value) {
         match self.again {
             Some((args, _)) => print_document(args, document),
@@ -113,14 +113,14 @@ impl LivenessPrintOptions<'_> {
         }
     }
 
-    /// Whether what was found has errors looked for next.
+    /// Returns whether a search for errors follows this result.
     pub(super) fn checks_errors_next(&self, told: &LivenessSummary) -> bool {
         let is_verified = told.found == ProbeVerdict::None;
         is_verified && told.faults > 0 && self.errors == ErrorPolicy::CheckNext
     }
 }
 
-/// Prints the result of a search as one JSON object, or keeps it for that of the whole check.
+/// Prints the result of a search as one JSON object, or adds it to that of the whole check.
 fn print_document(args: &SessionOptions, document: Value) {
     match &args.collector {
         Some(collector) => collector.add_document(document),
@@ -128,7 +128,7 @@ fn print_document(args: &SessionOptions, document: Value) {
     }
 }
 
-/// Prints what came of a search, and the run that was found.
+/// Prints the result of a search, with the run that was found.
 pub(super) fn print_outcome(
     judged: &ProductCheck<'_, '_>,
     told: &LivenessSummary,
@@ -161,7 +161,7 @@ pub(super) fn print_outcome(
     notify::summarise(|| report.text(None, &how.view));
     match how.json {
         _ if how.is_quiet => {}
-        // One object is printed: that of the search for errors.
+        // Only one object is printed: that of the search for errors.
         true if errors_next => {
             let name = &watched.name;
             warn(format!("warning: every run that meets no run-time error satisfies {name}"));
@@ -188,7 +188,7 @@ pub(super) fn print_outcome(
     Ok(if errors_next { code } else { strict_code(how.strict, code, &scope) })
 }
 
-/// The page of what came of a search, with the run that was found.
+/// Returns the page of the result of a search, with the run that was found.
 pub(super) fn page<'p>(
     judged: &ProductCheck<'p, '_>,
     told: &LivenessSummary,
@@ -218,14 +218,14 @@ pub(super) fn page<'p>(
     })
 }
 
-/// Where and when a search was made.
+/// The directory and the time of a search.
 pub(super) struct SearchProvenance<'m> {
-    /// Where it is kept, if it is.
+    /// The directory, if it is kept.
     pub(super) dir: Option<&'m Path>,
     pub(super) seconds: f64,
 }
 
-/// Writes the files that are asked for of what came of a search.
+/// Writes the requested files with the result of a search.
 pub(super) fn write_files(
     args: &SessionOptions,
     judged: &ProductCheck<'_, '_>,
@@ -266,7 +266,7 @@ fn write_page(
     result_files::write_judgements(args, JudgementReport { model, seconds, all, told, way, strict })
 }
 
-/// Writes what is shown of a run as SPIN would have.
+/// Writes a run as a SPIN trail.
 fn write_trail(
     path: &Path,
     judged: &ProductCheck<'_, '_>,
@@ -285,7 +285,7 @@ fn write_trail(
     trail::write(path, &judged.check.model, &mut each_step, end)
 }
 
-/// What is shown of a run that was found: all of it up to where it is violated whatever follows, if it comes there.
+/// Returns the run for display. It ends where every continuation violates the property, if it reaches such a state.
 fn run_of<'r>(
     judged: &ProductCheck<'r, '_>,
     told: &LivenessSummary,
@@ -308,12 +308,12 @@ fn run_of<'r>(
             "of the loop one round is shown; the next ones go through states that are alike, and come back after many",
         );
     }
-    // A round that is shown more than once makes a longer run than was found.
+    // A cycle that is unrolled makes a longer run than the one that was found.
     let is_as_found = closes && steps.len() == lasso.states.len() + 1;
     ViolatingRun::with_cycle(model, steps, back, sources).shortest_if(is_as_found && is_done)
 }
 
-/// The exit code of a verdict.
+/// Returns the exit code of a verdict.
 pub(super) fn verdict_code(verdict: SearchVerdict) -> u8 {
     match verdict {
         SearchVerdict::Verified => failure::VERIFIED,
@@ -330,7 +330,7 @@ pub(super) fn code(found: &ProbeVerdict) -> u8 {
     }
 }
 
-/// How what is to be seen in states and steps is looked for.
+/// Describes how safety properties are checked.
 fn how_to_look(watched: &LivenessCheck) -> String {
     match watched.model.language.options.model_property {
         true => "looked for by --no-claim".to_owned(),
@@ -338,12 +338,13 @@ fn how_to_look(watched: &LivenessCheck) -> String {
     }
 }
 
-/// The exit code of a search that ends with `code`; what was not looked for is told where it counts.
+/// Returns the exit code of a search that ends with `code`. With `strict`, unchecked properties are reported and
+/// count.
 fn strict_code(strict: bool, code: u8, scope: &CheckScope) -> u8 {
     run::strict_code(strict, code, scope.unchecked.is_empty() && !scope.leaves_out_asked())
 }
 
-/// Tells that no run can violate the property.
+/// Reports that no run can violate the property.
 pub(super) fn print_vacuous(
     args: &CheckCommand,
     watched: &LivenessCheck,
@@ -373,7 +374,7 @@ pub(super) fn print_vacuous(
     Ok(strict_code(args.run.strict, failure::VERIFIED, &scope))
 }
 
-/// What the product was reduced by, in words.
+/// Formats the reductions of the product.
 fn reductions(searched: &SearchedModel<'_>) -> String {
     let names: Vec<String> = reduced_by(searched);
     match names.is_empty() {
@@ -382,12 +383,12 @@ fn reductions(searched: &SearchedModel<'_>) -> String {
     }
 }
 
-/// The names of what the product was reduced by.
+/// Returns the names of the reductions of the product.
 fn reduced_by(searched: &SearchedModel<'_>) -> Vec<String> {
     searched.stack().summaries(&Counters::default()).into_iter().map(|it| it.name).collect()
 }
 
-/// The answer, in words.
+/// Returns the verdict as a sentence.
 pub(super) fn verdict_sentence(told: &LivenessSummary, fairness: Fairness, name: &str) -> String {
     let of_a_sort = match fairness {
         Fairness::None => "run",
@@ -405,7 +406,7 @@ pub(super) fn verdict_sentence(told: &LivenessSummary, fairness: Fairness, name:
     }
 }
 
-/// What was looked for beside the property, and what not, in rows.
+/// Formats rows with the checked and unchecked safety properties.
 fn print_scope(watched: &LivenessCheck, scope: &CheckScope) -> String {
     let mut out = String::new();
     if !scope.checked.is_empty() {
@@ -419,15 +420,15 @@ fn print_scope(watched: &LivenessCheck, scope: &CheckScope) -> String {
     out
 }
 
-/// The result of a search for a run that violates a property, ready to be shown.
+/// The result of an emptiness check, prepared for display.
 pub(super) struct LivenessReport<'r, 'm> {
-    /// What was checked.
+    /// The check.
     check: &'r LivenessCheck,
-    /// What was searched; nothing if no run can violate the property, whatever the model does.
+    /// The model that was searched. `None` if no run can violate the property, whatever the model does.
     searched: Option<&'r SearchedModel<'m>>,
     fairness: Fairness,
     summary: &'r LivenessSummary,
-    /// Whether errors are searched for next.
+    /// Whether a search for errors follows.
     errors_next: bool,
 }
 
@@ -448,14 +449,15 @@ impl<'r, 'm> LivenessReport<'r, 'm> {
         LivenessReport::new(judged.check, Some(judged.searched), judged.fairness(), summary)
     }
 
-    /// What was checked beside the property, and what not. Where a verified property left no step out, errors in steps were.
+    /// Returns the scope apart from the temporal property. It includes errors in steps if the property is verified and
+    /// no step was left out.
     fn scope(&self) -> CheckScope {
         let LivenessReport { check, searched, summary, .. } = self;
         let is_whole = searched.is_some_and(|it| reduced_by(it).is_empty());
         check.scope(is_whole && summary.found == ProbeVerdict::None && summary.faults == 0)
     }
 
-    /// The result as text, with the run that was found.
+    /// Returns the result as text, with the run that was found.
     pub(super) fn text(
         &self,
         run: Option<&ViolatingRun<'_>>,
@@ -507,7 +509,7 @@ impl<'r, 'm> LivenessReport<'r, 'm> {
         }
     }
 
-    /// The result as JSON, with the run that was found.
+    /// Returns the result as JSON, with the run that was found.
     pub(super) fn json(&self, run: Option<&ViolatingRun<'_>>) -> Value {
         let LivenessReport { check: watched, searched, fairness, summary: told, .. } = *self;
         let swept = told.stage.swept();

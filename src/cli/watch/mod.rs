@@ -1,7 +1,7 @@
-//! `watch`: searches as they go, on a terminal and as a page for a browser.
+//! `watch`: running searches on a terminal and as a web page.
 //!
-//! It only reads what searches leave in their directories, and opens the port that the searches themselves do not: they run
-//! on whatever becomes of it.
+//! It only reads the directories of searches. It also opens the port, which searches themselves do not. The searches
+//! keep running when it ends.
 
 mod status_panel;
 mod web;
@@ -18,13 +18,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Between two looks.
+/// The interval between reads.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Lines of a terminal that nobody told its size.
+/// The default number of lines of a terminal.
 const LINES: usize = 24;
 
-/// To the corner of the screen; away with the rest of the line; away with all that comes.
+/// Control sequences: move to the corner of the screen, clear the rest of the line, clear the rest of the screen.
 const HOME: &str = "\x1b[H";
 const END_OF_LINE: &str = "\x1b[K\n";
 const REST: &str = "\x1b[J";
@@ -32,7 +32,7 @@ const REST: &str = "\x1b[J";
 /// `spillway watch`.
 pub(super) fn watch(args: &WatchArgs) -> CommandResult {
     let dirs = watched_directories(args)?;
-    // Nothing is lost by ending at once.
+    // Ending at once loses nothing.
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         let always = Arc::new(AtomicBool::new(true));
         let _ = signal_hook::flag::register_conditional_shutdown(signal, 0, always);
@@ -59,7 +59,7 @@ pub(super) fn watch(args: &WatchArgs) -> CommandResult {
     }
 }
 
-/// The directories to look at: those named, or those of all searches that are running in temporary ones.
+/// Returns the directories to watch: the named ones, or those of all running searches in temporary directories.
 fn watched_directories(args: &WatchArgs) -> Result<Vec<PathBuf>, CommandFailure> {
     for dir in &args.dirs {
         if !dir.is_dir() {
@@ -85,7 +85,7 @@ fn watched_directories(args: &WatchArgs) -> Result<Vec<PathBuf>, CommandFailure>
     Ok(running)
 }
 
-/// What is shown of all searches, and whether none of them is running.
+/// Returns the screen of all searches, and whether none is running.
 fn screen(dirs: &[PathBuf], columns: usize, lines: usize) -> (String, bool) {
     let glances: Vec<StatusPanel> = dirs.iter().map(|it| status_panel::read_panel(it)).collect();
     let each = (lines / glances.len().max(1)).max(1);
@@ -103,12 +103,12 @@ fn screen(dirs: &[PathBuf], columns: usize, lines: usize) -> (String, bool) {
     (out, glances.iter().all(|it| it.status != PanelStatus::Running))
 }
 
-/// How a directory is called in a command.
+/// Formats a directory for a command.
 fn named(dir: &Path) -> String {
     dir.display().to_string()
 }
 
-/// Says where the page is.
+/// Prints the address of the page.
 fn say_where(address: std::net::SocketAddr) {
     say(format!("http://{address}/ shows it, until this is interrupted"));
     if !address.ip().is_loopback() {

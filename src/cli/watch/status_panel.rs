@@ -1,4 +1,4 @@
-//! What is to be seen of a search at one moment.
+//! The status panel of a search.
 
 use super::named;
 use crate::cli::failure::CommandFailure;
@@ -15,10 +15,10 @@ use crate::session::{
 use std::path::Path;
 use std::time::Duration;
 
-/// Of more levels, several make one bar.
+/// The maximum number of bars. More levels are grouped.
 const BARS_MAX: usize = 32;
 
-/// What is to be seen of the search in a directory.
+/// Returns the panel of the search in a directory.
 pub(super) fn read_panel(dir: &Path) -> StatusPanel {
     match DirectoryContents::read(dir) {
         Ok(contents) => {
@@ -40,7 +40,7 @@ pub(super) fn read_panel(dir: &Path) -> StatusPanel {
     }
 }
 
-/// The same of what is known already.
+/// Returns the panel of a search whose data was read.
 fn panel_of(dir: &Path, live: &SearchSnapshot, contents: DirectoryContents) -> StatusPanel {
     let seen = match live.state {
         SearchState::Running => PanelStatus::Running,
@@ -63,7 +63,7 @@ fn panel_of(dir: &Path, live: &SearchSnapshot, contents: DirectoryContents) -> S
     }
 }
 
-/// What it is doing, or what became of it, in a sentence.
+/// Returns the state of the search as a sentence.
 fn status_sentence(path: &Path, live: &SearchSnapshot, contents: DirectoryContents) -> String {
     let dir = escape::shell_path(path);
     let goes_on = match live.run_status.at {
@@ -77,7 +77,7 @@ fn status_sentence(path: &Path, live: &SearchSnapshot, contents: DirectoryConten
         },
         SearchState::Ended(verdict) => {
             let told = status::verdict(path, contents, live);
-            // What cannot be read any more has its verdict nevertheless.
+            // The verdict is known even if the directory is no longer readable.
             let told = told.unwrap_or_else(|_| verdict.name().to_owned());
             match verdict {
                 SearchVerdict::Violated => format!("{told}; `spillway trace {dir}` tells how"),
@@ -128,7 +128,7 @@ fn rows(live: &SearchSnapshot) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// What was found so far.
+/// Formats the progress so far.
 fn found(live: &SearchSnapshot) -> Option<String> {
     let told = |(states, level, frontier, expanded): (u64, u64, u64, u64)| {
         let states = count(states, "state");
@@ -151,7 +151,7 @@ fn found(live: &SearchSnapshot) -> Option<String> {
     }
 }
 
-/// For how long it was searched.
+/// Formats the time of searching.
 fn time(live: &SearchSnapshot, all: Duration) -> String {
     let sittings =
         live.events.iter().filter(|it| matches!(it, SearchEvent::Sitting { .. })).count();
@@ -161,7 +161,7 @@ fn time(live: &SearchSnapshot, all: Duration) -> String {
     }
 }
 
-/// What it has on disk, and what there is yet.
+/// Formats the used and the free disk space.
 fn disk(live: &SearchSnapshot) -> String {
     let taken = live.status.as_ref().map_or(live.bytes, |it| it.now.disk);
     let free = live.free.map(|it| format!(", {} free", size(it)));
@@ -169,7 +169,7 @@ fn disk(live: &SearchSnapshot) -> String {
     size(taken) + &limit.unwrap_or_default() + &free.unwrap_or_default()
 }
 
-/// States a level, several of them together where there are many.
+/// Returns the number of states of each level. Many levels are grouped.
 fn bars(live: &SearchSnapshot) -> Vec<(String, u64)> {
     let mut done = completed_levels(&live.events);
     let RunStatus { at, .. } = live.run_status;

@@ -1,4 +1,5 @@
-//! The page of `watch`: what a report has, growing while the search runs; of several searches, one more with all of them.
+//! The pages of `watch`: the report of each search, which grows while the search runs. For several searches there is
+//! an overview.
 
 use super::status_panel;
 use crate::cli::failure::CommandFailure;
@@ -12,28 +13,28 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A search whose page is shown.
+/// A search with a page.
 struct WatchedSearch {
     dir: PathBuf,
-    /// The page made last, with the stamp of the glance that it has: the way to a violation takes time to find.
+    /// The last page with the stamp of its panel. It is cached because a counterexample takes time to reconstruct.
     made: Mutex<Option<(String, Bytes)>>,
 }
 
-/// All searches whose pages are shown.
+/// All searches with pages.
 struct WatchSite(Vec<WatchedSearch>);
 
-/// What is asked for.
+/// A requested resource.
 enum WebRoute {
     Icon,
     Overview,
     /// The page of a search.
     Page(usize),
-    /// The part of it that is asked for anew.
+    /// The panel of the page, which is requested periodically.
     Live(usize),
     Nothing,
 }
 
-/// Answers at an address, in threads of its own.
+/// Starts a server at an address, on its own threads.
 pub(super) fn serve(address: SocketAddr, dirs: &[PathBuf]) -> Result<HttpServer, CommandFailure> {
     let watched = |dir: &PathBuf| WatchedSearch { dir: dir.clone(), made: Mutex::default() };
     let site = Arc::new(WatchSite(dirs.iter().map(watched).collect()));
@@ -80,7 +81,7 @@ impl RequestHandler for WatchSite {
         }
     }
 
-    /// A page may take long to be made, of each search; what is asked for every second does not wait for it.
+    /// Returns the number of lanes. Each search has a lane for its page, which may take long, and one for its panel.
     fn lanes(&self) -> usize {
         1 + 2 * self.0.len()
     }
@@ -94,7 +95,7 @@ impl RequestHandler for WatchSite {
     }
 }
 
-/// Of one search there is no page with all of them.
+/// Redirects to the page of the only search. There is no overview.
 fn redirected() -> HttpResponse {
     let page = "<!DOCTYPE html><meta http-equiv=\"refresh\" content=\"0; url=/1\">";
     HttpResponse::new(200, HTML, page)
@@ -120,7 +121,7 @@ impl WatchedSearch {
     }
 }
 
-/// The page of the search in a directory; with a counterexample once the search has ended.
+/// Returns the page of the search in a directory, with a counterexample once the search has ended.
 fn page_of(dir: &Path, glance: &StatusPanel) -> String {
     let is_brief = glance.status == PanelStatus::Running;
     let note =

@@ -1,18 +1,18 @@
-//! Sequence diagrams: who sends what to whom, and what everybody does.
+//! Sequence diagrams: the messages between processes, and the actions of each.
 
 use super::ValuedTrace;
 use crate::escape;
 use std::fmt::Write;
 
-/// What differs between languages of diagrams.
+/// The syntax of a diagram language.
 struct DiagramLanguage {
-    /// In front of the first line, and behind the last.
+    /// The text before the first line and after the last.
     ends: (&'static str, &'static str),
-    /// A participant by its name and what it is called in the diagram.
+    /// Formats a participant, given its identifier and its title.
     participant: fn(&str, &str) -> String,
-    /// A text as a message may have it.
+    /// Escapes a text for a message.
     escaped: fn(&str) -> String,
-    /// What a process does alone.
+    /// Formats an action without a message.
     alone: fn(&str, &str) -> String,
 }
 
@@ -72,7 +72,7 @@ fn diagram(told: &ValuedTrace, language: &DiagramLanguage, title: &str) -> Strin
         }
     }
     if chart.columns.is_empty() {
-        // Of a model without processes: what each step changes.
+        // A model without processes: the changes of each step.
         out += &(language.participant)("p0", "the model");
         for (number, changed) in changed.iter().enumerate().skip(1) {
             enter(number as u64, &mut out);

@@ -1,4 +1,4 @@
-//! Why a search did not begin or did not end, as tools of continuous integration want it.
+//! The failure of a search as a report for continuous integration.
 
 use crate::diag::LocatedDiagnostic;
 
@@ -7,21 +7,21 @@ use crate::diag::LocatedDiagnostic;
 pub struct FailureReport {
     /// The model's name.
     pub model: String,
-    /// Why, in full.
+    /// The whole error message.
     pub message: String,
-    /// The mistakes in the model, each with its place.
+    /// The errors in the model, each with its position.
     pub mistakes: Vec<LocatedDiagnostic>,
     /// The exit code.
     pub code: u8,
 }
 
 impl FailureReport {
-    /// What a rule or a test is called that fails so.
+    /// Returns the identifier of the rule or the test that fails.
     pub(super) fn id(&self) -> &'static str {
         if self.mistakes.is_empty() { "failure" } else { "mistake" }
     }
 
-    /// The same in words.
+    /// Returns the title of the rule or the test that fails.
     pub(super) fn title(&self) -> &'static str {
         match self.mistakes.is_empty() {
             true => "failure: the search comes to its end",
@@ -29,7 +29,7 @@ impl FailureReport {
         }
     }
 
-    /// Why, in a line.
+    /// Returns the error message as one line.
     pub(super) fn headline(&self) -> String {
         let first = self.message.lines().next().unwrap_or_default();
         first.strip_prefix("error: ").unwrap_or(first).to_owned()

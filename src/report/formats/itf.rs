@@ -1,4 +1,4 @@
-//! The informal trace format (Apalache's ADR 15), as JSON.
+//! The Informal Trace Format (Apalache's ADR 15), as JSON.
 
 use super::super::values::value_of;
 use super::ValuedTrace;
@@ -6,7 +6,7 @@ use crate::escape;
 use crate::model::StateValue;
 use serde_json::{Map, Value as Json, json};
 
-/// Integers beyond this are not the same in every reader of JSON.
+/// The largest integer that all JSON readers represent exactly.
 const EXACT_MAX: i64 = (1 << 53) - 1;
 
 pub(super) fn text(told: &ValuedTrace) -> String {
@@ -16,7 +16,7 @@ pub(super) fn text(told: &ValuedTrace) -> String {
         let meta = json!({ "index": number, "action": told.title_of(number), "source": told.places(step) });
         let mut state = Map::from_iter([("#meta".to_owned(), meta)]);
         for &name in &variables {
-            // Of processes that come and go there are no values before and after.
+            // Variables of dynamic processes have no value before and after.
             let absent = || json!({ "#unserializable": "not there" });
             state.insert(name.to_owned(), value_of(values, name).map_or_else(absent, json));
         }
@@ -35,13 +35,14 @@ pub(super) fn text(told: &ValuedTrace) -> String {
         "states": states.collect::<Vec<_>>(),
     });
     if let Some(back) = told.loop_start {
-        // The last state is the same as the one behind which the loop begins: what follows it is what follows that.
+        // The last state equals the one after which the cycle begins, so its successor is the first state of the
+        // cycle.
         whole["loop"] = json!(back + 1);
     }
     escape::json(&format!("{whole:#}\n")).into_owned()
 }
 
-/// A value as the format has it.
+/// Converts a value.
 fn json(value: &StateValue) -> Json {
     let pairs = |all: &[(String, StateValue)]| -> Vec<Json> {
         all.iter().map(|(name, it)| json!([name, json(it)])).collect()

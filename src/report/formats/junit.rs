@@ -1,4 +1,4 @@
-//! JUnit's XML, as Jenkins and its kin read it: a test case for each property.
+//! JUnit XML, as read by Jenkins and similar tools: a test case for each property.
 
 use super::FailureReport;
 use crate::escape;
@@ -7,13 +7,13 @@ use crate::source::SourceLocation;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::time::Duration;
 
-/// What came of all properties.
+/// Formats the verdicts on all properties.
 pub fn junit(judged: &JudgementReport) -> String {
     let cases = judged.all.iter().map(|it| case(judged, it)).collect();
     suite_as_xml(&judged.model, judged.seconds, cases, &judged.told)
 }
 
-/// Why there was no verdict.
+/// Formats a failure without a verdict.
 pub fn junit_of_failure(failed: &FailureReport) -> String {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
     status.set_type(failed.id()).set_message(text(&failed.headline()));
@@ -23,7 +23,7 @@ pub fn junit_of_failure(failed: &FailureReport) -> String {
     suite_as_xml(&failed.model, 0.0, vec![case], &failed.message)
 }
 
-/// The file of a model with some test cases, and all that was told.
+/// Formats a suite of test cases of a model, with the text of the report.
 fn suite_as_xml(model: &str, seconds: f64, cases: Vec<TestCase>, told: &str) -> String {
     let mut suite = TestSuite::new(text(model));
     let seconds = Duration::try_from_secs_f64(seconds).unwrap_or_default();
@@ -31,10 +31,10 @@ fn suite_as_xml(model: &str, seconds: f64, cases: Vec<TestCase>, told: &str) -> 
     suite.add_test_cases(cases);
     let mut report = Report::new("spillway");
     report.set_time(seconds).add_test_suite(suite);
-    // Only writing could fail, and that is to memory.
+    // Only writing could fail, and this writes to memory.
     let xml = report.to_string().unwrap_or_default();
-    // The schema by which the xUnit plugin of Jenkins judges knows this count by another name. Quotes within a name
-    // are escaped, so that the tag of the suite has the first.
+    // The schema of Jenkins' xUnit plugin has another name for this count. Quotes within a name are escaped, so the
+    // first match is in the tag of the suite.
     xml.replacen(" disabled=\"", " skipped=\"", 1)
 }
 
@@ -63,7 +63,7 @@ fn case(judged: &JudgementReport, it: &PropertyJudgement) -> TestCase {
     case
 }
 
-/// What is violated, with the counterexample to it.
+/// Returns the status of a violated property, with its counterexample.
 fn violation_status(judged: &JudgementReport, it: &PropertyJudgement) -> TestCaseStatus {
     let mut failed = TestCaseStatus::non_success(NonSuccessKind::Failure);
     let says = it.breaches.first().map_or(String::new(), |breach| match &breach.what {
@@ -81,7 +81,7 @@ fn violation_status(judged: &JudgementReport, it: &PropertyJudgement) -> TestCas
     failed
 }
 
-/// A place in front of what is said of it.
+/// Formats a position as a prefix.
 fn place(place: Option<&SourceLocation>) -> String {
     place.map_or(String::new(), |it| format!("{it}: "))
 }

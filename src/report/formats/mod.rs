@@ -1,4 +1,4 @@
-//! Counterexamples as other tools read them.
+//! Counterexamples in the formats of other tools.
 
 mod diagrams;
 mod failure_report;
@@ -19,12 +19,12 @@ use crate::model::{StateValue, StepDescription, StepOutcome};
 use crate::search::trace::Counterexample;
 use crate::source::SourceMap;
 
-/// A format that others read.
+/// A format of other tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceFormat {
-    /// The informal trace format of Apalache and its kin, as JSON: the states, each variable with its value.
+    /// The Informal Trace Format of Apalache and related tools, as JSON: the states, each variable with its value.
     Itf,
-    /// A table of comma-separated values: the steps, each variable with its value behind it.
+    /// Comma-separated values: the steps, each with the values of the variables after it.
     Csv,
     /// A sequence diagram of PlantUML.
     PlantUml,
@@ -32,22 +32,22 @@ pub enum TraceFormat {
     Mermaid,
 }
 
-/// A state as the values of its variables; nothing where a step fails.
+/// The values of the variables in a state. `None` if a step fails.
 type StateValuation = Option<Vec<(String, StateValue)>>;
 
 /// A counterexample with the values in all its states.
 struct ValuedTrace<'t> {
     model: &'t str,
     sources: &'t SourceMap,
-    /// What is violated, in a line.
+    /// A line about the violation.
     title: String,
-    /// The start first. The last may fail: then there is no state behind it.
+    /// The steps, beginning with the initial state. The last step may fail, and then has no state.
     steps: Vec<(StepDescription, StateValuation)>,
-    /// The number of the step behind which a loop begins, if the last one leads back there.
+    /// The number of the step after which a cycle begins, if the last step closes one.
     loop_start: Option<usize>,
 }
 
-/// A counterexample of a model of this name in a format.
+/// Formats a counterexample of a model of this name.
 pub fn format_counterexample(
     format: TraceFormat,
     model: &str,
@@ -62,7 +62,7 @@ pub fn format_counterexample(
     })
 }
 
-/// A run of a model of this name that does not have the property of that name, in a format.
+/// Formats a run of a model of this name that violates the property of that name.
 pub fn format_run(
     format: TraceFormat,
     model: &str,
@@ -103,7 +103,7 @@ impl<'t> ValuedTrace<'t> {
         }
     }
 
-    /// The variables of all states, in the order in which they come up.
+    /// Returns the variables of all states, in order of appearance.
     fn variables(&self) -> Vec<&str> {
         let mut all: Vec<&str> = Vec::new();
         let mut known = std::collections::HashSet::new();
@@ -115,17 +115,17 @@ impl<'t> ValuedTrace<'t> {
         all
     }
 
-    /// What a step is called, by its number.
+    /// Returns the title of a step by its number.
     fn title_of(&self, number: usize) -> String {
         title(number as u64, &self.steps[number].0)
     }
 
-    /// Where a step stands.
+    /// Returns the positions of a step in the source.
     fn places(&self, step: &StepDescription) -> String {
         places(self.sources, step)
     }
 
-    /// The chart of all steps, and what each changes.
+    /// Returns the chart of all steps, and the changes of each.
     fn chart(&self) -> (SequenceChart, Vec<Vec<String>>) {
         let (mut chart, mut changed) = (SequenceChart::default(), Vec::new());
         let mut before: &NamedValues = &[];

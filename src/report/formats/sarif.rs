@@ -1,5 +1,5 @@
-//! SARIF 2.1.0 (OASIS, 2020), as code scanning reads it: a rule for each property, a result for each violation, the
-//! counterexample as its code flow.
+//! SARIF 2.1.0 (OASIS, 2020), as read by code scanning tools: a rule for each property, a result for each violation,
+//! the counterexample as its code flow.
 
 use super::FailureReport;
 use crate::escape;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
-/// What came of all properties.
+/// Formats the verdicts on all properties.
 pub fn sarif(judged: &JudgementReport) -> String {
     let rules: BTreeMap<&str, Value> =
         judged.all.iter().map(|it| (it.id.as_str(), rule(&it.id, &it.title()))).collect();
@@ -46,7 +46,7 @@ pub fn sarif(judged: &JudgementReport) -> String {
     document(rules.values().cloned().collect(), &results, &invocation)
 }
 
-/// Why there was no verdict: a result for each mistake in the model, or one without a place.
+/// Formats a failure without a verdict: a result for each error in the model, or one without a position.
 pub fn sarif_of_failure(failed: &FailureReport) -> String {
     let mistakes = failed.mistakes.iter().map(|it| {
         let help = it.help.as_ref().map_or(String::new(), |it| format!("\nhelp: {it}"));
@@ -71,7 +71,7 @@ pub fn sarif_of_failure(failed: &FailureReport) -> String {
     document(vec![rule(failed.id(), failed.title())], &results, &invocation)
 }
 
-/// The file with some rules, results, and what the run was.
+/// Formats the file from rules, results and the invocation.
 fn document(rules: Vec<Value>, results: &[Value], invocation: &Value) -> String {
     let whole = json!({
         "$schema": SCHEMA,
@@ -98,7 +98,7 @@ fn rule(id: &str, title: &str) -> Value {
     })
 }
 
-/// A result of the rule of this id and number.
+/// Formats a result of the rule with this identifier and number.
 fn result(id: &str, number: usize, text: &str, place: Option<&SourceLocation>) -> Value {
     json!({
         "ruleId": id,
@@ -109,7 +109,7 @@ fn result(id: &str, number: usize, text: &str, place: Option<&SourceLocation>) -
     })
 }
 
-/// The result that a property, whose rule has this number, is violated, with the counterexample if it is shown.
+/// Formats the violation of a property. `number` is that of its rule. The counterexample is included if it is shown.
 fn violation(
     it: &PropertyJudgement,
     number: usize,

@@ -1,11 +1,11 @@
-//! A table of comma-separated values (RFC 4180).
+//! Comma-separated values (RFC 4180).
 
 use super::super::values::value_of;
 use super::ValuedTrace;
 use crate::escape;
 use csv::Writer;
 
-/// The head of a column that has, in the last row of a run that ends in a loop, the step behind which the loop begins.
+/// The head of a column for lassos. Its last row has the number of the step after which the cycle begins.
 const GOES_ON: &str = "goes on as after";
 
 pub(super) fn text(told: &ValuedTrace) -> String {

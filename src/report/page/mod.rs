@@ -1,9 +1,9 @@
-//! A report as one page for a browser: the verdict, the counterexample step by step and as a chart, how the search went, and
-//! the model's text with how often each line's actions were taken.
+//! A report as a web page: the verdict, the counterexample step by step and as a chart, the course of the search, and
+//! the model's text with the coverage of each line.
 //!
-//! The page is one file that asks nobody for anything: its style and its script are in it, and it forbids itself all else;
-//! only one that is shown while its search runs may ask for its own parts again. It is read without the script, too. What
-//! comes from a model is text and stays text: `maud` escapes it, and `escape` what is no text in it.
+//! The page is one file without external resources. It contains its style and its script, and its policy forbids
+//! everything else. Only a page of a running search may request its own parts again. The page is readable without the
+//! script. Text of a model stays text: `maud` escapes it, and `escape` replaces control characters.
 
 mod plots;
 mod sequence;
@@ -27,43 +27,43 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// What a browser is to refuse, whatever a model has brought into the page.
+/// The content security policy. It protects the browser from anything that a model brings into the page.
 const POLICY: &str = include_str!("policy.txt");
 
-/// What is on a page.
+/// The contents of a page.
 pub struct ReportPage<'p> {
-    /// What was searched.
+    /// The name of the model.
     pub name: &'p str,
-    /// What came of it.
+    /// The verdict.
     pub verdict: SearchVerdict,
-    /// The same in a sentence.
+    /// The verdict as a sentence.
     pub says: String,
-    /// Said above all else, if something is: why the report is not of a whole search.
+    /// A note at the top, if there is one: why the report is not that of a complete search.
     pub note: Option<&'p str>,
-    /// The search in numbers, each with what it is.
+    /// The numbers of the search, each with its label.
     pub figures: Vec<(&'static str, String)>,
     /// The whole report as text.
     pub told: String,
     /// The counterexample that is shown.
     pub way: Option<TraceView>,
-    /// How many states there are in each level.
+    /// The number of states in each level.
     pub levels: &'p [u64],
-    /// What happened in all sittings.
+    /// The events of all sessions.
     pub events: &'p [SearchEvent],
-    /// Which bits of a state hold what, in lines.
+    /// The layout of the state vector, as lines.
     pub layout: Option<&'p str>,
-    /// All states, of a model that has few.
+    /// The state graph of a small model.
     pub graph: Option<&'p StateDiagram>,
     /// The model's text.
     pub texts: Option<AnnotatedSources<'p>>,
-    /// Where the search is kept, if it is.
+    /// The search directory, if it is kept.
     pub dir: Option<&'p str>,
-    /// How the search goes, where it may still be running.
+    /// The status of a search that may be running.
     pub live: Option<&'p StatusPanel>,
 }
 
 impl<'p> ReportPage<'p> {
-    /// That of a report, whose counterexample ends so, if one is shown.
+    /// Creates the page of a report. `ending` is the end of the counterexample, if one is shown.
     pub fn of(report: &'p Report, ending: Option<&CounterexampleEnd>) -> ReportPage<'p> {
         let outcome = report.outcome;
         let figures = [
@@ -89,7 +89,7 @@ impl<'p> ReportPage<'p> {
         }
     }
 
-    /// One that has no more on it than a text.
+    /// Creates a page with a text only.
     pub fn new(name: &'p str, verdict: SearchVerdict, told: String) -> ReportPage<'p> {
         ReportPage {
             name,
@@ -109,12 +109,12 @@ impl<'p> ReportPage<'p> {
         }
     }
 
-    /// The page as text.
+    /// Returns the page as HTML.
     pub fn html(&self) -> String {
         self.render().html()
     }
 
-    /// The page.
+    /// Renders the page.
     pub fn render(&self) -> RenderedPage {
         let (verdict, class) = match self.verdict {
             SearchVerdict::Verified => ("verified", "good"),
@@ -161,7 +161,7 @@ impl<'p> ReportPage<'p> {
         RenderedPage { title, is_live, heading, sections }
     }
 
-    /// How to do it again.
+    /// Renders the commands that repeat the search.
     fn again(&self) -> Markup {
         let sittings = self.events.iter().filter_map(|it| match it {
             SearchEvent::Sitting { command, .. } => {
@@ -188,7 +188,7 @@ impl<'p> ReportPage<'p> {
     }
 }
 
-/// A page, of which the part between its heading and its sections is open.
+/// A rendered page. The part between its heading and its sections is open.
 pub struct RenderedPage {
     title: String,
     is_live: bool,
@@ -197,13 +197,13 @@ pub struct RenderedPage {
 }
 
 impl RenderedPage {
-    /// The page as text.
+    /// Returns the page as HTML.
     pub fn html(&self) -> String {
         self.document(&Markup::default())
     }
 
-    /// The page of a check that took several searches, of which this was one: with the verdict on each property, and what
-    /// the searches found as text.
+    /// Returns the page of a check with several searches, this being one of them. It has the verdict on each property
+    /// and the reports of the searches as text.
     pub fn with_properties(&self, summary: &str, searches: &str) -> String {
         self.document(&html! {
             section #properties {
@@ -220,7 +220,7 @@ impl RenderedPage {
     }
 }
 
-/// A whole document, which may ask for parts of itself again if it is `status_panel`.
+/// Returns a whole document. If `live` is set, its policy lets it request parts of itself again.
 fn document(title: &str, live: bool, body: &Markup) -> String {
     let own = if live { "; connect-src 'self'" } else { "" };
     let page = html! {

@@ -1,22 +1,22 @@
-//! How a search went, as plots.
+//! The course of a search as plots.
 
 use crate::search::events::{CompletedLevels, ProgressSample, SearchEvent, completed_levels};
 use maud::{Markup, PreEscaped, html};
 use plotters::prelude::*;
 
-/// A line of a plot has about so many points at most.
+/// The approximate maximum number of points of a line.
 const POINTS_MAX: usize = 1000;
 
 const SIZE: (u32, u32) = (640, 300);
-/// Of lines, by their numbers in the palette: seen on white and, turned round, on black.
+/// The colours of lines, by number in the palette. They are readable on white and, inverted, on black.
 const COLORS: [usize; 3] = [0, 1, 3];
 
 const MIB: f64 = (1 << 20) as f64;
 
-/// A line: what it shows, and its points.
+/// A line: its name and its points.
 type PlotSeries = (&'static str, Vec<(f64, f64)>);
 
-/// A plot of some lines; nothing where there is nothing to draw.
+/// A plot of some lines. It renders as nothing if there are no points.
 struct LinePlot {
     title: &'static str,
     across: &'static str,
@@ -24,7 +24,7 @@ struct LinePlot {
     is_logarithmic: bool,
 }
 
-/// All plots of a search.
+/// Renders all plots of a search.
 pub(super) fn all(levels: &[u64], events: &[SearchEvent]) -> Markup {
     let mut plots = vec![of_levels(levels, events)];
     let samples = samples(events);
@@ -62,7 +62,7 @@ pub(super) fn all(levels: &[u64], events: &[SearchEvent]) -> Markup {
     }
 }
 
-/// States, candidates and duplicates of each level, as far as that is on record.
+/// Plots the states, candidates and duplicates of each level, as far as they are recorded.
 fn of_levels(levels: &[u64], events: &[SearchEvent]) -> LinePlot {
     let states: Vec<(f64, f64)> =
         levels.iter().enumerate().map(|(at, &it)| (at as f64, it as f64)).collect();
@@ -72,7 +72,7 @@ fn of_levels(levels: &[u64], events: &[SearchEvent]) -> LinePlot {
         [(it.first as f64, sum as f64 / levels), (it.last as f64, sum as f64 / levels)]
     };
     let candidates = told.iter().flat_map(|it| each(it, it.transitions)).collect();
-    // States of all levels before each.
+    // For each level: the number of states of all earlier levels.
     let before: Vec<u64> = std::iter::once(0)
         .chain(levels.iter().scan(0, |sum: &mut u64, it| {
             *sum = sum.saturating_add(*it);
@@ -96,7 +96,7 @@ fn of_levels(levels: &[u64], events: &[SearchEvent]) -> LinePlot {
     }
 }
 
-/// How far the search was, with the seconds of searching in all sittings.
+/// Returns the progress samples, with the seconds of searching in all sessions.
 fn samples(events: &[SearchEvent]) -> Vec<(f64, &ProgressSample)> {
     let (mut before, mut all) = (0.0, Vec::new());
     for event in events {
@@ -109,7 +109,7 @@ fn samples(events: &[SearchEvent]) -> Vec<(f64, &ProgressSample)> {
     all
 }
 
-/// The memory budget over time.
+/// Returns the memory budget over time.
 fn budgets(events: &[SearchEvent], samples: &[(f64, &ProgressSample)]) -> Vec<(f64, f64)> {
     let (mut line, mut last) = (Vec::new(), None);
     for event in events {
@@ -124,7 +124,7 @@ fn budgets(events: &[SearchEvent], samples: &[(f64, &ProgressSample)]) -> Vec<(f
     line
 }
 
-/// Fewer points, of which each is the highest of some.
+/// Reduces the number of points. Each new point is the maximum of a group.
 fn thin_points(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let each = points.len().div_ceil(POINTS_MAX).max(1);
     let highest =
@@ -141,7 +141,7 @@ impl LinePlot {
             return None;
         }
         let mut svg = String::new();
-        // Drawing into a text does not fail; if it did, there would be no plot.
+        // Drawing to memory does not fail. A failure would leave out the plot.
         let drawn = match self.is_logarithmic {
             true => self.draw(&mut svg, right, top, (0.8..top * 1.3).log_scale()),
             false => self.draw(&mut svg, right, top, 0.0..top * 1.08),
@@ -192,7 +192,8 @@ impl LinePlot {
     }
 }
 
-/// A number in few characters, on an axis whose labels are `apart`: wrong by at most a twentieth of that.
+/// Formats a number of an axis with few characters. `apart` is the distance of labels; the error is at most a
+/// twentieth of it.
 fn short(number: f64, apart: f64) -> String {
     let (scale, unit) = match number.abs() {
         it if it >= 1e9 => (1e9, "G"),

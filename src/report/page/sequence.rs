@@ -1,32 +1,33 @@
-//! A counterexample as a message sequence chart, drawn.
+//! A counterexample as a message sequence chart in SVG.
 
 use super::super::chart::{ChartRow, SequenceChart, break_lines};
 use maud::{Markup, html};
 
-/// Of longer counterexamples the last steps are drawn.
+/// The maximum number of steps. Of longer counterexamples the last steps are drawn.
 const ROWS_MAX: usize = 300;
 
-/// From one step to the next, what another line of text takes, and a character of it, in pixels.
+/// In pixels: the distance of steps, the height of a further line of text, and the width of a character.
 const ROW: usize = 26;
 const LINE: usize = 13;
 const CHARACTER: usize = 7;
 
-/// In front of the first lifeline.
+/// The margin before the first lifeline.
 const MARGIN: usize = 110;
 
-/// What an action or a process is called is broken into lines of as many characters as its longest word, within these bounds.
+/// The bounds of the line length for names of actions and processes. Within these bounds it is the length of the
+/// longest word.
 const NARROW: usize = 26;
 const WIDE: usize = 48;
 
-/// Where lifelines are.
+/// The positions of lifelines.
 #[derive(Clone, Copy)]
 struct LifelineLayout {
-    /// The characters between one and the next.
+    /// The number of characters between two lifelines.
     characters: usize,
 }
 
 impl LifelineLayout {
-    /// Those for some texts.
+    /// Computes the layout for these texts.
     fn of<'t>(texts: impl Iterator<Item = &'t String>) -> LifelineLayout {
         let words = texts.flat_map(|it| it.split(' ')).map(|it| it.chars().count());
         LifelineLayout { characters: words.max().unwrap_or(0).clamp(NARROW, WIDE) }
@@ -41,7 +42,7 @@ impl LifelineLayout {
     }
 }
 
-/// The chart, whose last step is the one that fails, if it `fails`; nothing of a model without processes.
+/// Draws the chart. If `fails` is set, its last step fails. `None` for a model without processes.
 pub(super) fn draw_chart(chart: &SequenceChart, fails: bool) -> Option<Markup> {
     if chart.columns.is_empty() {
         return None;
@@ -52,7 +53,7 @@ pub(super) fn draw_chart(chart: &SequenceChart, fails: bool) -> Option<Markup> {
     let at = LifelineLayout::of(chart.columns.iter().chain(actions));
     let names: Vec<Vec<String>> = chart.columns.iter().map(|it| at.broken(it)).collect();
     let head = ROW + LINE * names.iter().map(Vec::len).max().unwrap_or(1);
-    // Each step is as high as its text.
+    // The height of a step depends on its text.
     let (mut placed, mut end) = (Vec::new(), head);
     for row in rows {
         let actions: Vec<_> =
@@ -79,7 +80,7 @@ pub(super) fn draw_chart(chart: &SequenceChart, fails: bool) -> Option<Markup> {
     })
 }
 
-/// A step, so far down.
+/// Draws a step at a vertical position.
 fn step(
     row: &ChartRow,
     actions: &[(usize, Vec<String>)],
@@ -104,7 +105,7 @@ fn step(
     }
 }
 
-/// Lines of text, of which the last is at a place.
+/// Draws lines of text. The last line is at the given position.
 fn lines(all: &[String], x: usize, y: usize, anchor: Option<&str>, class: &str) -> Markup {
     html! {
         @for (number, line) in all.iter().rev().enumerate() {
@@ -113,7 +114,7 @@ fn lines(all: &[String], x: usize, y: usize, anchor: Option<&str>, class: &str) 
     }
 }
 
-/// From one lifeline to another.
+/// Draws an arrow between two lifelines.
 fn arrow(from: usize, to: usize, y: usize) -> Markup {
     let head = if from < to { to - 6 } else { to + 6 };
     let back = if from < to { head - 8 } else { head + 8 };

@@ -1,4 +1,4 @@
-//! The model's text, with how often what stands in each line was taken.
+//! The model's text with the coverage of each line.
 
 use super::super::Report;
 use super::super::coverage::{ActionCoverage, coverage, is_whole};
@@ -7,33 +7,33 @@ use crate::source::SourceMap;
 use maud::{Markup, html};
 use std::collections::HashMap;
 
-/// Of longer files only so many lines are shown.
+/// The maximum number of lines of a file that are shown.
 const LINES_MAX: usize = 5000;
 
-/// What came of the actions in a line.
+/// The coverage of the actions in a line.
 #[derive(Default)]
 struct LineCoverage {
     taken: u64,
-    /// How many of them were never taken, and how many there are.
+    /// The number of actions that were never executed, and the number of all actions.
     never: usize,
     all: usize,
 }
 
-/// The files of a model, with what was counted.
+/// The files of a model, with coverage.
 pub struct AnnotatedSources<'t> {
     sources: &'t SourceMap,
-    /// What came of each action, and where that was counted; nothing if it was not.
+    /// The coverage of each action, and a description of the search. `None` if executions were not counted.
     counted: Option<(Vec<ActionCoverage>, &'static str)>,
 }
 
 impl<'t> AnnotatedSources<'t> {
-    /// Those of the model of a report.
+    /// Returns the sources of a report's model.
     pub(super) fn of(report: &Report<'t>) -> AnnotatedSources<'t> {
         let counted = coverage(report).map(|it| (it, where_counted(report)));
         AnnotatedSources { sources: report.sources, counted }
     }
 
-    /// Those of a model, of which nothing was counted.
+    /// Returns the sources of a model without coverage.
     pub fn uncounted(sources: &'t SourceMap) -> AnnotatedSources<'t> {
         AnnotatedSources { sources, counted: None }
     }
@@ -70,7 +70,7 @@ impl<'t> AnnotatedSources<'t> {
     }
 }
 
-/// Where that was counted.
+/// Describes the search in which executions were counted.
 fn where_counted(report: &Report) -> &'static str {
     match (report.reductions.is_empty(), is_whole(report)) {
         (true, true) => "",

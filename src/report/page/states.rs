@@ -1,46 +1,47 @@
-//! All states of a small model, drawn: in rows by how many steps lead there, each near those it is reached from.
+//! A drawing of the state graph of a small model. Rows are the levels of breadth-first search. Each state is near its
+//! predecessors.
 
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 
-/// From one state to the next, and from one row to the next, in pixels.
+/// The distance of states in a row, and of rows, in pixels.
 const COLUMN: f64 = 46.0;
 const ROW: f64 = 64.0;
 
-/// Of a state.
+/// The radius of a state.
 const RADIUS: f64 = 13.0;
 
-/// Around all.
+/// The margin of the drawing.
 const MARGIN: f64 = 40.0;
 
-/// How often rows are put in order, each by the one above.
+/// The number of rounds that order each row by the row above.
 const ROUNDS: usize = 8;
 
-/// The states of a model and the steps between them, in the order in which a search in breadth comes to them.
+/// The state graph of a model, in breadth-first order.
 #[derive(Clone, Debug, Default)]
 pub struct StateDiagram {
-    /// How many steps lead to each, at least.
+    /// The depth of each state.
     pub levels: Vec<usize>,
-    /// The variables of each, in lines.
+    /// The variables of each state, as lines.
     pub values: Vec<String>,
-    /// Those in which something is violated.
+    /// The states that violate a property.
     pub wrong: Vec<usize>,
-    /// The steps.
+    /// The transitions.
     pub steps: Vec<StateDiagramEdge>,
 }
 
-/// A step from a state, by its number.
+/// A transition between states, given by number.
 #[derive(Clone, Debug)]
 pub struct StateDiagramEdge {
     /// The state before.
     pub from: usize,
-    /// The state behind; nothing if it fails.
+    /// The state after. `None` if the step fails.
     pub to: Option<usize>,
-    /// What it is called, or why it fails.
+    /// The name of the step, or why it fails.
     pub title: String,
 }
 
-/// A place in the picture.
+/// A point of the drawing.
 type CanvasPoint = (f64, f64);
 
 impl StateDiagram {
@@ -90,7 +91,7 @@ impl StateDiagram {
         }
     }
 
-    /// Where each state is.
+    /// Computes the position of each state.
     fn places(&self) -> Vec<CanvasPoint> {
         let rows = self.levels.iter().max().map_or(0, |it| it + 1);
         let mut of_row = vec![Vec::new(); rows];
@@ -125,7 +126,7 @@ impl StateDiagram {
     }
 }
 
-/// From one state to another: straight to the next row, aside to any other, so that not all lie on one line.
+/// Draws an edge: a straight line to the next row, and a bent curve to any other, so that edges do not coincide.
 fn curve((x, y): CanvasPoint, (to_x, to_y): CanvasPoint) -> String {
     let (across, down) = (to_x - x, to_y - y);
     let length = across.hypot(down);
@@ -146,7 +147,7 @@ mod tests {
 
     #[test]
     fn states_of_a_row_are_apart_and_near_those_above() {
-        // Two chains that begin apart, told alternately.
+        // Two chains that begin apart, given alternately.
         let step = |from, to| StateDiagramEdge { from, to: Some(to), title: "go".into() };
         let graph = StateDiagram {
             levels: vec![0, 0, 1, 1, 2, 2],

@@ -1,4 +1,4 @@
-//! A search as it looks at one moment: in lines for a terminal, and on a page that asks for it again and again.
+//! The status of a search: as lines for a terminal, and as a part of a page that is refreshed periodically.
 
 use super::document;
 use crate::escape;
@@ -6,48 +6,48 @@ use crate::numbers::grouped;
 use crate::report::table::{row, wrapped};
 use maud::{Markup, html};
 
-/// Asks for the glance again every second, and for the whole page where more than that is new.
+/// The script that requests the panel every second, and the whole page if it has changed.
 pub(super) const SCRIPT: &str = include_str!("live.js");
 
-/// A bar in a terminal is as wide as this at least.
+/// The minimum width of a bar in a terminal.
 const BAR_MIN: usize = 10;
 
-/// What kind of moment it is.
+/// The status of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PanelStatus {
     /// The search is running.
     Running,
-    /// It came to its end, and nothing is violated.
+    /// It is complete, and no property is violated.
     Verified,
-    /// It came to its end, and something is.
+    /// It is complete, and a property is violated.
     Violated,
-    /// It is not running, and can be gone on with.
+    /// It is stopped and can be resumed.
     Open,
-    /// There is nothing to be seen.
+    /// There is no data.
     Lost,
 }
 
-/// A search as it looks at one moment.
+/// The status of a search at one moment.
 #[derive(Clone, Debug)]
 pub struct StatusPanel {
-    /// What is searched.
+    /// The name of the model.
     pub name: String,
-    /// Where that is kept.
+    /// The search directory.
     pub dir: String,
-    /// What kind of moment it is.
+    /// The status of the search.
     pub status: PanelStatus,
-    /// The same in a sentence.
+    /// The status as a sentence.
     pub says: String,
-    /// What there is to tell, each with its label.
+    /// The details, each with its label.
     pub rows: Vec<(&'static str, String)>,
-    /// States of levels, the last of which is not whole yet where the search runs: each with what it is called.
+    /// The number of states of levels, with their labels. The last level may be incomplete while the search runs.
     pub bars: Vec<(String, u64)>,
-    /// Another whenever there is something new on the page of the search.
+    /// Changes whenever the page of the search changes.
     pub stamp: String,
 }
 
 impl StatusPanel {
-    /// In no more than so many lines of so many columns.
+    /// Formats the panel in at most this number of lines and columns.
     pub fn lines(&self, columns: usize, lines_max: usize) -> Vec<String> {
         let says = wrapped("", &format!("{}: {}", self.name, self.says));
         let mut out: Vec<String> = says.lines().map(str::to_owned).collect();
@@ -69,12 +69,12 @@ impl StatusPanel {
         out
     }
 
-    /// As the part of a page that is asked for again and again.
+    /// Returns the panel as the part of a page that is refreshed.
     pub fn part(&self) -> String {
         escape::html(&self.section().into_string()).into_owned()
     }
 
-    /// The same, where the rest of the page tells of one that has ended.
+    /// Renders the panel. If the search is complete, the rest of the page describes it.
     pub(super) fn section(&self) -> Markup {
         let is_over = matches!(self.status, PanelStatus::Verified | PanelStatus::Violated);
         html! {
@@ -85,7 +85,7 @@ impl StatusPanel {
         }
     }
 
-    /// As one of several.
+    /// Renders the panel as one of several.
     fn entry(&self) -> Markup {
         html! {
             div class={ "live " (self.class()) } { p.now { (self.says) } (self.table()) }
@@ -123,7 +123,7 @@ impl StatusPanel {
     }
 }
 
-/// A page with all searches that are looked at, each with the path of its own page.
+/// Returns a page with all observed searches, each with the path of its own page.
 pub fn overview(all: &[(String, StatusPanel)]) -> String {
     let body = html! {
         header { h1 { "Searches" } }

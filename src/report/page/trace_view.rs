@@ -1,4 +1,4 @@
-//! A counterexample on a page: its steps with what they change, to be gone through one by one.
+//! A counterexample on a page: its steps with their changes, for stepping through.
 
 use super::super::changes::{changes, lines};
 use super::super::chart::SequenceChart;
@@ -14,32 +14,32 @@ use maud::{Markup, PreEscaped, html};
 use serde_json::json;
 use std::collections::HashMap;
 
-/// Of longer counterexamples so many of the first and of the last steps are shown.
+/// The maximum numbers of first and of last steps that are shown.
 const FIRST: u64 = 500;
 const LAST: u64 = 3500;
 
-/// What is wrong at the end of a run that is violated by then.
+/// The text at the end of a run after which every continuation violates the property.
 const DECIDED: &str = "whatever follows now, the property is violated";
 
-/// A counterexample, ready to be shown.
+/// A counterexample, prepared for display.
 pub struct TraceView {
     title: String,
     rows: String,
     steps: TraceExtent,
     shown: Vec<StepView>,
     chart: SequenceChart,
-    /// What changes somewhere, with its values at first.
+    /// The variables that change, with their initial values.
     changing: Vec<(String, String)>,
 }
 
-/// What there is to know of all steps.
+/// The properties of the whole sequence of steps.
 struct TraceExtent {
     all: u64,
-    /// How many of them are left out.
+    /// The number of steps that are left out.
     left_out: u64,
-    /// What comes again and again.
+    /// The folded steps.
     folds: Vec<FoldedSteps>,
-    /// The number of the step behind which a loop begins, if it ends in one.
+    /// The number of the step after which a cycle begins, if there is one.
     loop_start: Option<u64>,
 }
 
@@ -47,28 +47,28 @@ struct TraceExtent {
 struct StepView {
     number: u64,
     title: String,
-    /// Where it stands.
+    /// Its positions in the source.
     places: Vec<StepPlace>,
-    /// The first of them.
+    /// The first position.
     place: Option<SourceLocation>,
     changed: Vec<String>,
-    /// What is wrong there, if something is: it is the failing step.
+    /// The violation, if this is the failing step.
     wrong: Vec<String>,
-    /// What has another value behind it, by its number among all that change, and that value.
+    /// The variables that have another value after it, by number among those that change, with that value.
     values: Vec<(usize, String)>,
 }
 
-/// Where a step stands.
+/// A position of a step.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct StepPlace {
     /// The number of the file.
     file: u32,
     line: usize,
-    /// How the place is called.
+    /// The text of the position.
     label: String,
 }
 
-/// What changes somewhere in a counterexample.
+/// The variables that change in a counterexample.
 #[derive(Default)]
 struct ChangingValues {
     all: Vec<(String, String)>,
@@ -76,7 +76,7 @@ struct ChangingValues {
 }
 
 impl ChangingValues {
-    /// The number of a part that had a value before.
+    /// Returns the number of a variable, and records its value before the change.
     fn number(&mut self, name: &str, old: Option<&StateValue>) -> usize {
         *self.numbers.entry(name.to_owned()).or_insert_with(|| {
             self.all.push((name.to_owned(), value_text(old)));
@@ -90,7 +90,7 @@ fn value_text(value: Option<&StateValue>) -> String {
 }
 
 impl TraceView {
-    /// That of a counterexample that ends.
+    /// Creates the view of a finite counterexample.
     pub fn of(ending: &CounterexampleEnd, way: &Counterexample, sources: &SourceMap) -> TraceView {
         let (title, rows) = (ending.title(), ending.rows());
         let told =
@@ -98,7 +98,7 @@ impl TraceView {
         told.failing(ending.violation_lines())
     }
 
-    /// That of a run.
+    /// Creates the view of a run.
     pub fn of_run(run: &ViolatingRun, name: &str, sources: &SourceMap) -> TraceView {
         let title = format!("{name}: {}", run.length());
         let told =
@@ -107,7 +107,7 @@ impl TraceView {
         told.failing(is_decided.then(|| DECIDED.to_owned()).into_iter().collect())
     }
 
-    /// The same, where this is wrong at its last step.
+    /// Marks the last step as failing, with these lines.
     fn failing(mut self, wrong: Vec<String>) -> TraceView {
         self.shown.last_mut().into_iter().for_each(|it| it.wrong.clone_from(&wrong));
         self
@@ -155,14 +155,14 @@ impl TraceView {
             number += 1;
         });
         let left_out = number - shown.len() as u64;
-        // What is left out in the middle need not be as what is shown around it.
+        // The steps that are left out in the middle may differ from those shown around them.
         let folds = if left_out == 0 { fold_steps(&list, course.loop_start) } else { Vec::new() };
         let steps =
             TraceExtent { all: course.last, left_out, folds, loop_start: course.loop_start };
         TraceView { title: title_of_all, rows, steps, shown, chart, changing: changing.all }
     }
 
-    /// Its steps, a line each, and behind each what it changed.
+    /// Formats the steps, one line each, followed by their changes.
     pub(in crate::report) fn lines(&self) -> Vec<String> {
         let told = |it: &StepView| {
             let places = it.places.iter().map(|at| format!("  ({})", at.label)).collect::<String>();
@@ -173,12 +173,12 @@ impl TraceView {
         self.shown.iter().flat_map(told).collect()
     }
 
-    /// Its steps with what they changed, and where each stands, if it stands anywhere.
+    /// Returns the steps with their changes and positions.
     pub(in crate::report) fn flow(
         &self,
     ) -> impl Iterator<Item = (String, Option<&SourceLocation>)> {
         self.shown.iter().map(|it| {
-            // The values at first would be a whole state.
+            // The initial values would be a whole state.
             let changed: &[String] = if it.number == 0 { &[] } else { &it.changed };
             let told = [std::slice::from_ref(&it.title), changed].concat().join("; ");
             (told, it.place.as_ref())
@@ -215,13 +215,13 @@ impl TraceView {
         }
     }
 
-    /// Whether its last step is the one that fails.
+    /// Returns whether the last step fails.
     fn fails(&self) -> bool {
         self.shown.last().is_some_and(|it| !it.wrong.is_empty())
     }
 
-    /// For the script: what changes, at each step that is shown what has another value, and which steps are folded.
-    /// No `<` is in it, so that nothing ends it.
+    /// Returns the data of the script: the variables that change, their new values at each shown step, and the folded
+    /// steps. The data has no `<`, so that nothing ends the script element.
     fn data(&self) -> String {
         let steps = self.shown.iter().map(|it| json!([it.number, it.values, it.wrong]));
         let folds = self.steps.folds.iter().map(|it| json!([it.from(), it.until, it.summary()]));
@@ -234,7 +234,7 @@ impl TraceView {
     }
 }
 
-/// Where a step stands, each place once.
+/// Returns the distinct positions of a step.
 fn places(sources: &SourceMap, spans: &[Span]) -> Vec<StepPlace> {
     let is_one_file = sources.iter().count() == 1;
     let place = |it: &Span| {
