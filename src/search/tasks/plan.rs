@@ -11,7 +11,7 @@ use spill::{Codec, Disk, Error, FileName, FileSegment, PartitionWorker, Result, 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The number of thin levels' worth of states that one process searches before the next plan.
+/// The states that one process searches before the next plan, as a multiple of the greatest size of thin levels.
 const THIN_LEVELS: u64 = 16;
 
 /// The greatest number of files of levels.
@@ -395,8 +395,8 @@ impl TaskPlanner<'_> {
             || self.limits.are_answered(self.model, findings)
     }
 
-    /// Returns the index of the first of the last runs that must be merged: runs of which one is less than twice as
-    /// large as all later ones. Returns `None` if there is nothing to merge.
+    /// Returns the index of the first of the last runs to merge, if there are any. A run is merged if it is less than
+    /// twice as large as all later ones together.
     fn runs_to_merge(&self) -> Option<u32> {
         let runs = &self.saved.store.runs;
         let keys = |run: &SavedRun| -> u64 {
