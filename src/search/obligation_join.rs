@@ -294,7 +294,7 @@ mod tests {
             if rank.is_multiple_of(3) {
                 continue;
             }
-            // Each state has about eight successors, of which few are new.
+            // Each state has about eight successors, few of them new.
             let is_new = random >> 52 < 300;
             let successor = state(20_000 * u64::from(is_new) + (random >> 20) % 20_000);
             owing[rank] = true;

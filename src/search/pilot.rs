@@ -1,4 +1,4 @@
-//! The prediction of what partial order saves, by the first states.
+//! The prediction of the saving by partial order, from the first states.
 //!
 //! A pilot search explores the first levels of the whole space and of the reduced one in memory, and compares their
 //! states. At the start the spaces differ little, since transitions that are postponed there follow soon. So the
@@ -46,11 +46,12 @@ const ASKED: usize = 64;
 /// The number of these states with postponed transitions from which a saving is possible.
 const PUT_OFF_MIN: u64 = 2;
 
-/// Pairs of a number of states of the whole space and a share. If at that number all and the last states remain by at
-/// least this share, the pilot search ends.
+/// Pairs of a number of states of the whole space and a share. If at least this share remains when that number is
+/// reached, both of all states and of the last levels, the pilot search ends.
 const HOPELESS: [(usize, f64); 2] = [(1000, 0.998), (2500, 0.98)];
 
-/// If at most this share remains at the first of these numbers, the pilot search ends.
+/// The share up to which the pilot search ends at the first of these numbers of states, if choosing costs no more than
+/// it saves and the share does not rise.
 const CLEAR: f64 = 0.5;
 
 /// The work, relative to expanding all transitions, from which choosing does not pay. Later choices are partly reused,

@@ -25,7 +25,7 @@ pub(super) struct DifferingBits {
 }
 
 impl DifferingBits {
-    /// Creates an empty set for states of `whole` bytes, of which the last `behind` are not projected.
+    /// Creates an empty set for states of `whole` bytes. The last `behind` bytes are not projected.
     pub(super) fn new(whole: usize, behind: usize) -> DifferingBits {
         DifferingBits { whole, behind, seen: None }
     }

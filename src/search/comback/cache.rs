@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// Bytes of a cached state beyond its state vector.
 const OVERHEAD: usize = 64;
 
-/// The number of cached states of which the least used one is evicted.
+/// The number of random cached states among which the least used one is evicted.
 const COMPARED: usize = 8;
 
 /// Returns the bytes that a state of `width` bytes takes in a cache.

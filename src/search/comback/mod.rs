@@ -66,7 +66,7 @@ pub struct RebuildStats {
     pub cached: u64,
 }
 
-/// The part of the manifest beside the tables.
+/// The part of the manifest besides the tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct SavedFrontier {
     /// The states of the last level.

@@ -2,8 +2,8 @@
 //!
 //! A *tag* is a number of 40 bits and an index of 24 bits, big-endian. A state to be expanded is preceded by a tag with
 //! its own number and zero. A successor is followed by a tag with the number of its parent and its index among the
-//! parent's distinct successors in ascending order. So a sorted level ascends by number, and candidates are pairs of a
-//! state and a value, of which the least is kept.
+//! parent's distinct successors in ascending order. So a sorted level ascends by number. Candidates are pairs of a
+//! state and a value; equal states keep the least value.
 //!
 //! An initial state has no parent. All bits of its tag are the position of its first occurrence among the model's
 //! initial states. There may be more initial states than fit in memory, so finding one must not require all of them in

@@ -110,7 +110,7 @@ impl<'d> SearchTask<'d> {
         let apart = self.saved.apart(self.disk, &codec);
         let frontier = Frontier::Encoded(apart.open_numbers(&pieces, from..until)?);
         let mut workers = ExpansionWorker::crew(memory, model.width(), None, &codec, scratch);
-        // There is no store beside the candidates in memory.
+        // A task keeps no store, so that memory goes to the candidates.
         let spare = (memory.young + memory.filter) as usize / workers.len();
         workers.iter_mut().for_each(|it| it.grow_buffer(spare));
         let part = LevelExpansion {

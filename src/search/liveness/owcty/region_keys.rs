@@ -37,7 +37,7 @@ impl RegionKeys {
         }
     }
 
-    /// Replaces `keys` by the keys of `states`, all of which were reached.
+    /// Replaces `keys` by the keys of `states`. All of these must have been reached.
     pub(in crate::search) fn project(&self, states: &[u8], keys: &mut Vec<u8>) -> Result<()> {
         keys.clear();
         let Some(projection) = &self.projection else {
