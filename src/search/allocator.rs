@@ -14,7 +14,7 @@ use super::memory_plan::cores;
 /// The divisor of the budget that the heaps of all threads keep together.
 const KEPT_SHARE: u64 = 32;
 
-/// Bytes of a thread's buffers that each heap keeps.
+/// Bytes of a thread's buffers that each heap keeps, at most.
 const BUFFERS: u64 = 2 << 20;
 
 /// The divisor of the budget that bounds these buffers in all heaps together.

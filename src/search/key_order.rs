@@ -127,7 +127,7 @@ mod tests {
     use crate::front::{Options, dve};
     use crate::source::SourceMap;
 
-    /// A ring of processes that count; the variable declared first varies most.
+    /// A ring of processes that count. Their states differ in the variables declared first.
     fn interp(bound: u32) -> Interp {
         let mut text = String::from("int fast[4];\nbyte slow;\n");
         for process in 0..4 {

@@ -58,7 +58,7 @@ impl DifferingBits {
     }
 }
 
-/// Returns a codec without the exceptions of `codec`, which differ in the bits `more`.
+/// Returns a codec that also represents the exceptions of `codec`, which differ in the bits `more`.
 pub(super) fn widen_codec(codec: &Codec, more: &[u8]) -> Codec {
     match codec.projection() {
         Some(projection) => choose_codec(&projection.with_bits(more), 1),
@@ -66,8 +66,8 @@ pub(super) fn widen_codec(codec: &Codec, more: &[u8]) -> Codec {
     }
 }
 
-/// Returns the codec with this projection, with further bits to fill whole bytes, at least `least` of them. Returns one
-/// without projection if that saves little.
+/// Returns the codec with this projection, and with further bits that fill whole bytes, at least `least` of these.
+/// Returns one without projection if that saves little.
 fn choose_codec(projection: &Projection, least: usize) -> Codec {
     let (parts, of) = SHORTER;
     if projection.width() * of > projection.whole_width() * parts {
