@@ -1,42 +1,43 @@
-//! What an analysis may take before a search begins.
+//! Limits of the analyses before a search begins.
 //!
-//! Analyses decide which reductions a search uses, and a model gets the same reductions on every machine. So the
-//! limits of an analysis are counts: of units of work, and of bytes. An analysis that exceeds a limit ends, and its
-//! reduction is reported as not applied, with the reason.
+//! Analyses decide which reductions a search uses, and a model gets the same reductions on every machine. So the limits
+//! of an analysis are counts: of units of work, and of bytes. An analysis that exceeds a limit ends, and its reduction
+//! is reported as not applied, with the reason.
 //!
-//! No clock decides about a reduction. A clock or a signal stops the whole check, through a [`AnalysisSupervisor`]. Then each
-//! analysis ends at its next unit of work, and its result is dropped.
+//! No clock decides about a reduction. A clock or a signal stops the whole check, through an [`AnalysisSupervisor`].
+//! Then each analysis ends at its next unit of work, and its result is dropped.
 
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::fmt;
 
-/// The units of work of one analysis. A unit takes some nanoseconds: a visit of an element of a set or a list.
+/// The greatest number of units of work of one analysis. A unit takes some nanoseconds: a visit of an element of a set
+/// or a list.
 pub const WORK_MAX: u64 = 1 << 30;
 
-/// An analysis gets this part of the memory budget, as a divisor.
+/// The divisor of the memory budget that an analysis may use.
 const MEMORY_SHARE: u64 = 4;
 
-/// An analysis gets no more bytes than this, however large the memory budget is. A search that goes on repeats its
-/// analyses with this share, so that they come to the same in whatever memory budget it goes on.
+/// The greatest number of bytes of an analysis, however large the memory budget is. A resumed search repeats its
+/// analyses with this limit, so that their results do not depend on its memory budget.
 const BYTES_MAX: u64 = 256 << 20;
 
-/// An analysis gets at least so many bytes.
+/// The bytes that an analysis may always use.
 const BYTES_MIN: u64 = 4 << 20;
 
-/// The supervisor is asked again after this much work.
+/// The units of work between two calls of the supervisor.
 const SUPERVISOR_INTERVAL: u64 = 1 << 12;
 
-/// Watches over analyses from outside.
+/// Supervises analyses from outside.
 pub trait AnalysisSupervisor {
-    /// Whether the whole check is to stop. Clocks and signals are behind this.
+    /// Returns whether the whole check must stop, for example because of a clock or a signal.
     fn should_stop(&self) -> bool;
 
-    /// Notes which analysis begins, for a display of progress.
+    /// Records the analysis that begins, for a display of progress.
     fn analysis_started(&self, _analysis: &str) {}
 }
 
-/// The supervisor of an analysis that nobody stops.
+/// A supervisor that never stops an analysis.
 struct NoSupervisor;
 
 impl AnalysisSupervisor for NoSupervisor {
@@ -45,12 +46,12 @@ impl AnalysisSupervisor for NoSupervisor {
     }
 }
 
-/// Why an analysis ended before it had a result.
+/// The reason why an analysis ended without a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BudgetExceeded {
-    /// The whole check is to stop.
+    /// The whole check must stop.
     Stopped,
-    /// The analysis did all the work that it may do.
+    /// The analysis did the greatest allowed amount of work.
     Work,
     /// The analysis needs more than its share of the memory budget, in bytes.
     Memory(u64),
@@ -74,34 +75,34 @@ impl fmt::Display for BudgetExceeded {
     }
 }
 
-/// What one analysis may still take. Each analysis gets a [new](AnalysisBudget::for_analysis) one, so that no analysis
-/// depends on which others there are.
+/// The remaining budget of one analysis. Each analysis gets a [new](AnalysisBudget::for_analysis) one, so that analyses
+/// do not depend on each other.
 pub struct AnalysisBudget<'s> {
     supervisor: &'s dyn AnalysisSupervisor,
     work_max: u64,
     bytes_max: u64,
-    /// The work done.
+    /// The work so far.
     work: Cell<u64>,
-    /// After this much work the supervisor is asked.
+    /// The amount of work at which the supervisor is called.
     asks_at: Cell<u64>,
-    /// The bytes held.
+    /// The bytes in use.
     bytes: Cell<u64>,
 }
 
 impl<'s> AnalysisBudget<'s> {
-    /// The budget of an analysis in a check with so much memory.
+    /// Creates the budget of an analysis in a check with `memory` bytes.
     pub fn new(memory: u64, supervisor: &'s dyn AnalysisSupervisor) -> AnalysisBudget<'s> {
         let bytes_max = (memory / MEMORY_SHARE).clamp(BYTES_MIN, BYTES_MAX);
         AnalysisBudget::of(supervisor, WORK_MAX, bytes_max)
     }
 
-    /// The largest budget that there is, with nobody to stop the analysis. For what was analysed before: a search that
-    /// goes on has the reductions that it began with.
+    /// Creates the largest budget, without a supervisor. It is for repeated analyses: a resumed search has the
+    /// reductions that it began with.
     pub fn largest() -> AnalysisBudget<'static> {
         AnalysisBudget::of(&NoSupervisor, WORK_MAX, BYTES_MAX)
     }
 
-    /// The largest budget that there is.
+    /// Creates the largest budget.
     pub fn largest_watched(supervisor: &'s dyn AnalysisSupervisor) -> AnalysisBudget<'s> {
         AnalysisBudget::of(supervisor, WORK_MAX, BYTES_MAX)
     }
@@ -111,23 +112,23 @@ impl<'s> AnalysisBudget<'s> {
         work_max: u64,
         bytes_max: u64,
     ) -> AnalysisBudget<'s> {
-        // The first unit of work asks, too.
+        // The first unit of work calls the supervisor, too.
         let [work, asks_at, bytes] = [0, 0, 0].map(Cell::new);
         AnalysisBudget { supervisor, work_max, bytes_max, work, asks_at, bytes }
     }
 
-    /// The same budget, none of it used, for an analysis that begins now.
+    /// Returns an unused copy of the budget for an analysis that begins now.
     pub fn for_analysis(&self, analysis: &str) -> AnalysisBudget<'s> {
         self.supervisor.analysis_started(analysis);
         AnalysisBudget::of(self.supervisor, self.work_max, self.bytes_max)
     }
 
-    /// The same budget with these limits.
+    /// Returns an unused budget with these limits.
     pub fn with_limits(&self, work_max: u64, bytes_max: u64) -> AnalysisBudget<'s> {
         AnalysisBudget::of(self.supervisor, work_max, bytes_max)
     }
 
-    /// Notes work that the analysis does now.
+    /// Adds work of the analysis.
     #[inline]
     pub fn work(&self, units: u64) -> Result<(), BudgetExceeded> {
         let work = self.work.get().saturating_add(units);
@@ -138,7 +139,7 @@ impl<'s> AnalysisBudget<'s> {
         }
     }
 
-    /// Asks the supervisor, after so much work.
+    /// Calls the supervisor.
     #[cold]
     fn ask(&self, work: u64) -> Result<(), BudgetExceeded> {
         if self.supervisor.should_stop() {
@@ -151,7 +152,7 @@ impl<'s> AnalysisBudget<'s> {
         Ok(())
     }
 
-    /// Notes that the analysis holds so many bytes more.
+    /// Adds bytes that the analysis uses.
     pub fn hold(&self, bytes: usize) -> Result<(), BudgetExceeded> {
         let bytes = self.bytes.get().saturating_add(bytes as u64);
         self.bytes.set(bytes);
@@ -161,12 +162,12 @@ impl<'s> AnalysisBudget<'s> {
         }
     }
 
-    /// Notes that the analysis gave back so many of the bytes that it held.
+    /// Subtracts bytes that the analysis has freed.
     pub fn release(&self, bytes: usize) {
         self.bytes.set(self.bytes.get().saturating_sub(bytes as u64));
     }
 
-    /// Whether the whole check is to stop.
+    /// Returns whether the whole check must stop.
     pub fn is_stopped(&self) -> bool {
         self.supervisor.should_stop()
     }

@@ -1,55 +1,55 @@
-//! Diagnostics: one clear message about a place in the source.
+//! Diagnostics: messages about a position in the source.
 
 use crate::escape;
 use crate::source::{SourceLocation, SourceMap, Span};
 use std::fmt;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// The model cannot be used.
     Error,
-    /// The model can be used, but probably does not say what was meant.
+    /// The model can be used, but probably has another meaning than intended.
     Warning,
 }
 
-/// A message about a place in a model.
+/// A message about a position in a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What is wrong, in one line.
+    /// The problem, in one line.
     pub message: String,
-    /// Where.
+    /// The position.
     pub span: Span,
-    /// What to do about it, or what was expected.
+    /// Advice, or what was expected.
     pub help: Option<String>,
 }
 
-/// A mistake in a text, told apart from the text.
+/// A mistake in a text, independent of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocatedDiagnostic {
-    /// What is wrong, in one line.
+    /// The problem, in one line.
     pub message: String,
-    /// Where, if it is anywhere.
+    /// The position, if there is one.
     pub place: Option<SourceLocation>,
-    /// What to do about it.
+    /// Advice.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// The same apart from the text.
+    /// Returns the diagnostic independent of the text.
     pub fn mistake(&self, sources: &SourceMap) -> LocatedDiagnostic {
         let Diagnostic { message, span, help, .. } = self.clone();
         LocatedDiagnostic { message, place: sources.place(span), help }
     }
 
-    /// An error at `span`.
+    /// Creates an error at `span`.
     pub fn error(span: Span, message: impl Into<String>) -> Self {
         Self { severity: Severity::Error, message: message.into(), span, help: None }
     }
 
-    /// A warning at `span`.
+    /// Creates a warning at `span`.
     pub fn warning(span: Span, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(span, message) }
     }
@@ -60,7 +60,7 @@ impl Diagnostic {
         self
     }
 
-    /// The message with file, line, column, the source line and a caret under the span.
+    /// Returns the message with file, line, column, the source line and a caret under the span.
     pub fn render<'a>(&'a self, sources: &'a SourceMap) -> impl fmt::Display + 'a {
         DiagnosticDisplay { diagnostic: self, sources }
     }
@@ -71,8 +71,8 @@ struct DiagnosticDisplay<'a> {
     sources: &'a SourceMap,
 }
 
-/// An excerpt with its line number is no wider: where a terminal breaks lines, carets point elsewhere. Longer source lines are cut
-/// around the caret.
+/// The greatest width of an excerpt with its line number, so that terminals do not break lines and carets point to the
+/// right place. Longer source lines are cut around the caret.
 const WIDTH: usize = 80;
 
 impl fmt::Display for DiagnosticDisplay<'_> {

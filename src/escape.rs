@@ -1,15 +1,15 @@
-//! Text of others in the formats that are written: one function for each format, used by every writer of that format.
+//! Escaping of foreign text: one function for each output format, used by every writer of that format.
 //!
-//! Names, statements, file names and property ids come from models, from files of properties and from the command line. None
-//! of them may become a control sequence of a terminal, a directive of a diagram, a formula of a spreadsheet, or markup.
-//! Formats that a crate writes are escaped by that crate: JSON by `serde_json`, HTML by `maud`, XML by `quick-junit`. What
-//! these leave as it is and a terminal would obey is escaped here.
+//! Names, statements, file names and property ids come from models, from files of properties and from the command line.
+//! None of them may become a control sequence of a terminal, a directive of a diagram, a formula of a spreadsheet, or
+//! markup. Formats that a crate writes are escaped by that crate: JSON by `serde_json`, HTML by `maud`, XML by
+//! `quick-junit`. This module escapes the characters that these crates keep and terminals interpret.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Whether a character does something else than to be read: control characters, and those that end a line or change the
-/// direction in which the text behind them is shown.
+/// Returns whether a character is not printable text: control characters, and those that end a line or change the
+/// direction of the following text.
 pub fn is_control(it: char) -> bool {
     let is_format = matches!(
         it,
@@ -18,7 +18,7 @@ pub fn is_control(it: char) -> bool {
     it.is_control() || is_format
 }
 
-/// The text with each character of a kind replaced.
+/// Replaces the characters that satisfy a predicate.
 fn replaced(
     text: &str,
     is_replaced: impl Fn(char) -> bool,
@@ -37,13 +37,13 @@ fn replaced(
     Cow::Owned(out)
 }
 
-/// Lines of text for a terminal: control characters but for line ends and tabs are shown as `\u{1b}`.
+/// Escapes lines of text for a terminal: control characters except line ends and tabs are written as `\u{1b}`.
 pub fn terminal(text: &str) -> Cow<'_, str> {
     let is_replaced = |it| is_control(it) && it != '\n' && it != '\t';
     replaced(text, is_replaced, |it, out| out.extend(it.escape_unicode()))
 }
 
-/// The same on one line: a line end or a tab is a blank.
+/// Escapes text for one line of a terminal: a line end or a tab becomes a blank.
 pub fn line(text: &str) -> Cow<'_, str> {
     replaced(text, is_control, |it, out| match it {
         '\n' | '\t' => out.push(' '),
@@ -51,19 +51,19 @@ pub fn line(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// A text of JSON, as `serde_json` writes it: the control characters that are left in it are in its strings.
+/// Escapes JSON as `serde_json` writes it: the remaining control characters are in its strings.
 pub fn json(text: &str) -> Cow<'_, str> {
     let is_replaced = |it| is_control(it) && !matches!(it, '\n' | '\r' | '\t');
     replaced(text, is_replaced, |it, out| *out += &format!("\\u{:04x}", u32::from(it)))
 }
 
-/// A text of JSON for a `script` element of HTML, which `</script` would end.
+/// Escapes JSON for a `script` element of HTML, which `</script` would end.
 pub fn json_in_html(text: &str) -> String {
     json(text).replace('<', "\\u003c")
 }
 
-/// A cell of a table of comma-separated values, to be quoted by the writer of the table. A spreadsheet takes what begins like a
-/// formula for one, unless it is a number: a quote in front of it says that it is text.
+/// Escapes a cell of a table of comma-separated values; the writer of the table adds quotes. A spreadsheet interprets
+/// text that begins like a formula as one, unless it is a number. A quote in front marks it as text.
 pub fn csv(text: &str) -> Cow<'_, str> {
     let text = line(text);
     let is_formula = text.trim_start().starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
@@ -73,25 +73,25 @@ pub fn csv(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text between the quotes of a string of DOT (Graphviz). Between lines of it the writer puts `\l` or `\n`.
+/// Escapes text between the quotes of a string of DOT (Graphviz). The writer separates lines by `\l` or `\n`.
 pub fn dot(text: &str) -> String {
     quoted(text)
 }
 
-/// A text between the quotes of a string of the Hanoi omega-automata format.
+/// Escapes text between the quotes of a string of the Hanoi omega-automata format.
 pub fn hoa(text: &str) -> String {
     quoted(text)
 }
 
-/// A text between quotes, where a backslash makes the next character an ordinary one.
+/// Escapes text between quotes, where a backslash makes the next character an ordinary one.
 fn quoted(text: &str) -> String {
     line(text).replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-/// A text of a sequence diagram of PlantUML: a title, a name in quotes or a message.
+/// Escapes text of a sequence diagram of PlantUML: a title, a name in quotes or a message.
 ///
-/// `%` calls a function of its preprocessor, which reads files and the environment; `<` begins a tag, `&` an entity, `[[` a link,
-/// and two of some other characters begin a style. As `<U+0025>` each is only shown.
+/// `%` calls a function of its preprocessor, which reads files and the environment; `<` begins a tag, `&` an entity,
+/// `[[` a link, and two of some other characters begin a style. Written as `<U+0025>`, each is only displayed.
 pub fn plant_uml(text: &str) -> String {
     let (text, mut out, mut last) = (line(text), String::new(), None);
     for it in text.chars() {
@@ -106,7 +106,7 @@ pub fn plant_uml(text: &str) -> String {
     out
 }
 
-/// A text of a sequence diagram of Mermaid: a name or a message.
+/// Escapes text of a sequence diagram of Mermaid: a name or a message.
 ///
 /// A semicolon ends a statement, `#` begins an entity, `%%` a comment or a directive, `<` a tag, and `$$` a formula.
 pub fn mermaid(text: &str) -> String {
@@ -120,17 +120,17 @@ pub fn mermaid(text: &str) -> String {
     escaped.into_owned()
 }
 
-/// A page of HTML, as `maud` writes it: of the text in it, what is no text is shown as on a terminal.
+/// Escapes a page of HTML as `maud` writes it: control characters in its text are written as on a terminal.
 pub fn html(page: &str) -> Cow<'_, str> {
     terminal(page)
 }
 
-/// A text of XML, before `quick-junit` escapes it, which would leave out what XML cannot have.
+/// Escapes text of XML before `quick-junit` does, which would drop characters that XML cannot contain.
 pub fn xml(text: &str) -> Cow<'_, str> {
     terminal(text)
 }
 
-/// A name of a file as an address.
+/// Returns the name of a file as a URI.
 pub fn uri(file: &str) -> String {
     let is_plain = |it: &u8| it.is_ascii_alphanumeric() || b"-_.~/".contains(it);
     let escaped: String = file
@@ -140,7 +140,7 @@ pub fn uri(file: &str) -> String {
     if file.starts_with('/') { format!("file://{escaped}") } else { escaped }
 }
 
-/// A word of a command for a shell.
+/// Returns a word of a shell command.
 pub fn shell(word: &str) -> Cow<'_, str> {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_./=:,+@%".contains(it);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -166,7 +166,7 @@ pub fn shell(word: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The name of a file as a word of a command for a shell.
+/// Returns the name of a file as a word of a shell command.
 pub fn shell_path(path: &Path) -> String {
     shell(&path.display().to_string()).into_owned()
 }
@@ -175,7 +175,7 @@ pub fn shell_path(path: &Path) -> String {
 mod tests {
     use super::*;
 
-    /// Sets the clipboard of a terminal.
+    /// A sequence that sets the clipboard of a terminal.
     const CLIPBOARD: &str = "\u{1b}]52;c;ZXZpbA==\u{7}";
 
     #[test]
@@ -252,7 +252,7 @@ mod tests {
                 .args(["-c", &format!("printf %s {quoted}")])
                 .output();
             assert!(!quoted.contains(is_control), "{quoted}");
-            // Not every system has it.
+            // Not every system has this shell.
             if let Ok(told) = told {
                 assert_eq!(String::from_utf8_lossy(&told.stdout), word, "{quoted}");
             }

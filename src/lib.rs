@@ -1,9 +1,8 @@
-//! Spillway visits every reachable state of a model, exactly, inside a fixed memory budget.
+//! Spillway visits every reachable state of a model, exactly, within a fixed memory budget.
 //!
-//! A program asks for a search with [`check`], or with [`Check`] if it says more: of a Rust type that is a [`TransitionSystem`], of a
-//! [`StateSpace`] that has its states as bytes, or of a model that is a text ([`TextModel`]: Promela, Murphi,
-//! DVE). What comes of it is [`CheckResult`]: a verdict, counts, a counterexample. A search that was
-//! stopped, or killed, goes on where it was if it has a directory.
+//! A program calls [`check`], or [`Check`] for more options. The model is a Rust type that is a [`TransitionSystem`], a
+//! [`StateSpace`] with states as bytes, or a text ([`TextModel`]: Promela, Murphi, DVE). The result is a
+//! [`CheckResult`]: a verdict, counts, a counterexample. An interrupted search with a directory can be resumed.
 //!
 //! ```
 //! use spillway::{SearchVerdict, TransitionSystem};
@@ -39,13 +38,13 @@
 //! # Ok::<(), spillway::Error>(())
 //! ```
 //!
-//! The features `cli`, the command line, and `jit`, machine code for models that are texts, are on by
-//! default; a program that searches Rust types needs neither.
+//! The features `cli` (the command line) and `jit` (machine code for models that are texts) are on by default. A
+//! program that searches Rust types needs neither.
 //!
-//! Everything that is searched presents itself by the traits of [`model`], the waist. A text becomes a [`ir::Program`]
-//! ([`front`]), which [`analysis`] examines without running it and which an executor ([`exec`]) turns into successors of
-//! packed states, fewer of them by reductions ([`reduce`]). [`search`] explores them breadth-first, level by level, on disk,
-//! and [`report`] shows the result. RAM is a cache, the disk is the store ([`spill`]).
+//! Everything that is searched implements the traits of [`model`], the waist. A text becomes a [`ir::Program`]
+//! ([`front`]). [`analysis`] examines it without running it. An executor ([`exec`]) computes its successors as packed
+//! states, and reductions ([`reduce`]) omit some of them. [`search`] explores the states breadth-first, level by level,
+//! on disk, and [`report`] shows the result. RAM is a cache, the disk is the store ([`spill`]).
 
 #[doc(hidden)]
 pub mod analysis;

@@ -1,6 +1,6 @@
-//! Numbers in words.
+//! Formatting of numbers.
 
-/// A number with its thousands apart: `26,997,501`.
+/// Formats a number with separated thousands: `26,997,501`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
@@ -13,7 +13,7 @@ pub fn grouped(number: u64) -> String {
     grouped
 }
 
-/// `1 step`, `2 steps`.
+/// Formats a count with its noun: `1 step`, `2 steps`.
 pub fn count(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{} {noun}s", grouped(number)) }
 }

@@ -1,7 +1,7 @@
-//! Pseudo-random numbers, the same from the same seed on any machine: splitmix64 (Steele, Lea and
-//! Flood, "Fast splittable pseudorandom number generators", 2014).
+//! Pseudo-random numbers that depend only on the seed, on any machine: splitmix64 (Steele, Lea and Flood, "Fast
+//! splittable pseudorandom number generators", 2014).
 
-/// Added for each next number: the golden ratio's.
+/// The increment of the state, from the golden ratio.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Scrambles a number, bijectively.
@@ -12,7 +12,7 @@ pub fn scramble(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The number that a generator in this state gives next.
+/// Returns the next number of a generator in this state.
 #[inline]
 pub fn mix(state: u64) -> u64 {
     scramble(state.wrapping_add(STEP))
@@ -23,19 +23,19 @@ pub fn mix(state: u64) -> u64 {
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// One that the seed decides.
+    /// Creates a generator from a seed.
     pub fn new(seed: u64) -> SplitMix64 {
         SplitMix64(seed)
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub fn next(&mut self) -> u64 {
         let number = mix(self.0);
         self.0 = self.0.wrapping_add(STEP);
         number
     }
 
-    /// A number below a bound, which is not 0 and small.
+    /// Returns a number below a bound, which must be small and not 0.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }

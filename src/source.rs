@@ -1,4 +1,4 @@
-//! Source files and places in them.
+//! Source files and positions in them.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,15 +9,14 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Duration;
 
-/// The most bytes that are read of one file. Texts that people or programs write are far below it.
+/// The greatest size of a file that is read, in bytes. Real texts are far smaller.
 const BYTES_MAX: u64 = 256 << 20;
 
-/// Between two looks at a pipe that is empty.
+/// The time between two reads of an empty pipe.
 const PIPE_WAIT: Duration = Duration::from_millis(2);
 
-/// All bytes of a file that somebody names: a regular one, a pipe that somebody writes to, or what is
-/// typed at a terminal. Anything else is refused, such as a pipe without a writer, which would be
-/// waited for without end.
+/// Reads all bytes of a file: a regular one, a pipe with a writer, or the input of a terminal. Rejects all others, such
+/// as a pipe without a writer, for which a read would wait for ever.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
     let kind = file.metadata()?.file_type();
@@ -36,12 +35,12 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Whether a file has this text. The name may come from anybody: what is no regular file is refused, and not waited for, and of
-/// a file no more is read than the text is long.
+/// Returns whether a file has this text. The name is not trusted: other than regular files are rejected without
+/// waiting, and no more bytes are read than the text has.
 pub fn has_text(path: &Path, text: &str) -> io::Result<bool> {
     let length = text.len() as u64;
     let refuse = || Err(io::Error::new(ErrorKind::InvalidInput, "it is not a file"));
-    // A device may act when it is opened.
+    // Opening a device may have side effects.
     if !std::fs::metadata(path)?.is_file() {
         return refuse();
     }
@@ -55,7 +54,7 @@ pub fn has_text(path: &Path, text: &str) -> io::Result<bool> {
     Ok(is_as_long && bytes == text.as_bytes())
 }
 
-/// Reads to the end; where nothing is there yet, waits for more.
+/// Reads to the end. Waits for more data if there is none yet.
 fn read_patiently(file: File) -> io::Result<Vec<u8>> {
     let (mut bytes, mut file) = (Vec::new(), file.take(BYTES_MAX + 1));
     loop {
@@ -67,24 +66,24 @@ fn read_patiently(file: File) -> io::Result<Vec<u8>> {
     }
 }
 
-/// A piece of a source file, as byte offsets. [`Span::default`] is nowhere.
+/// A range of a source file, as byte offsets. [`Span::default`] is no position.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
-    /// Which file of the [`SourceMap`].
+    /// The index of the file in the [`SourceMap`].
     pub file: u32,
     /// The first byte.
     pub start: u32,
-    /// One past the last byte.
+    /// The end, exclusive.
     pub end: u32,
 }
 
 impl Span {
-    /// Bytes `range` of file `file`.
+    /// Creates the span of bytes `range` of file `file`.
     pub fn new(file: u32, range: Range<usize>) -> Self {
         Self { file, start: range.start as u32, end: range.end as u32 }
     }
 
-    /// The least span that holds both.
+    /// Returns the least span that contains both.
     pub fn to(self, other: Span) -> Span {
         Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
     }
@@ -96,29 +95,29 @@ impl fmt::Debug for Span {
     }
 }
 
-/// One file of a model.
+/// A file of a model.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
-    /// The name it was opened by.
+    /// The name by which it was opened.
     pub name: String,
-    /// What stands in it.
+    /// The content.
     pub text: String,
-    /// Whether it holds a property that is checked beside the model, and so is no file of the model.
+    /// Whether it contains a property that is checked with the model, and so is not a file of the model.
     pub is_property: bool,
     line_starts: Vec<u32>,
-    /// How many characters begin before each block of so many bytes. A line may be the whole file.
+    /// The number of characters that begin before each block of `BLOCK` bytes. A line may be the whole file.
     characters: Vec<u32>,
 }
 
 /// The bytes of a block whose characters are counted together.
 const BLOCK: usize = 256;
 
-/// How many characters begin in some bytes of a text.
+/// Returns the number of characters that begin in some bytes of a text.
 fn characters(bytes: &[u8]) -> usize {
     bytes.iter().filter(|it| !(0x80..0xc0).contains(*it)).count()
 }
 
-/// Line and column of a place, both counted from 1; the column in characters.
+/// The line and column of a position, both counted from 1; the column in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineColumn {
     /// The line.
@@ -127,17 +126,17 @@ pub struct LineColumn {
     pub column: usize,
 }
 
-/// A place in a file as people are told of it.
+/// A position in a file, for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceLocation {
-    /// The name that the file was opened by.
+    /// The name by which the file was opened.
     pub file: String,
-    /// Where in it.
+    /// The position in the file.
     pub position: LineColumn,
 }
 
 impl SourceLocation {
-    /// `file:line`, where a column is more than a reader needs.
+    /// Returns `file:line`, for messages without a column.
     pub fn line(&self) -> String {
         format!("{}:{}", self.file, self.position.line)
     }
@@ -163,14 +162,14 @@ impl SourceFile {
         Self { name, text, is_property, line_starts, characters }
     }
 
-    /// How many characters begin before a byte offset of the text.
+    /// Returns the number of characters that begin before a byte offset of the text.
     fn characters_before(&self, offset: usize) -> usize {
         let block = (offset / BLOCK).min(self.characters.len().saturating_sub(1));
         let before = self.characters.get(block).copied().unwrap_or(0) as usize;
         before + characters(&self.text.as_bytes()[block * BLOCK..offset])
     }
 
-    /// The line and column of a byte offset.
+    /// Returns the line and column of a byte offset.
     pub fn position(&self, offset: u32) -> LineColumn {
         let line = self.line_at(offset) - 1;
         let start = self.line_starts[line] as usize;
@@ -179,12 +178,12 @@ impl SourceFile {
         LineColumn { line: line + 1, column: column + 1 }
     }
 
-    /// The line of a byte offset, counted from 1.
+    /// Returns the line of a byte offset, counted from 1.
     pub fn line_at(&self, offset: u32) -> usize {
         self.line_starts.partition_point(|&start| start <= offset)
     }
 
-    /// The text of a line, counted from 1, without its end.
+    /// Returns the text of a line, counted from 1, without its end.
     pub fn line(&self, line: usize) -> &str {
         let start = self.line_starts[line - 1] as usize;
         let end = self.line_starts.get(line).map_or(self.text.len(), |&next| next as usize);
@@ -192,23 +191,23 @@ impl SourceFile {
     }
 }
 
-/// The files of a model: the one named on the command line and whatever it includes.
+/// The files of a model: the one named on the command line and all that it includes.
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
     files: Vec<SourceFile>,
-    /// What stands at a place, in the words of people, where those of the text are a machine's.
+    /// Readable descriptions of spans whose text is machine-generated.
     words: HashMap<Span, String>,
-    /// Whether the variables of the model count what is there, so that 0 tells nothing.
+    /// Whether the variables of the model are counts, so that a 0 is not reported.
     are_counts: bool,
 }
 
 impl SourceMap {
-    /// Adds a file of the model and gives its number for spans.
+    /// Adds a file of the model and returns its index for spans.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> u32 {
         self.push(SourceFile::new(name.into(), text.into(), false))
     }
 
-    /// Adds the text of a property that is checked beside the model and gives its number for spans.
+    /// Adds the text of a property that is checked with the model and returns its index for spans.
     pub fn add_property(&mut self, name: impl Into<String>, text: impl Into<String>) -> u32 {
         self.push(SourceFile::new(name.into(), text.into(), true))
     }
@@ -218,27 +217,27 @@ impl SourceMap {
         u32::try_from(self.files.len() - 1).expect("more files than memory holds")
     }
 
-    /// The file of this number, if there is one.
+    /// Returns the file with this index, if there is one.
     pub fn get(&self, file: u32) -> Option<&SourceFile> {
         self.files.get(file as usize)
     }
 
-    /// The file of this number.
+    /// Returns the file with this index.
     pub fn file(&self, file: u32) -> &SourceFile {
         &self.files[file as usize]
     }
 
-    /// The files of the model, in order.
+    /// Returns the files of the model, in order.
     pub fn model_files(&self) -> impl Iterator<Item = &SourceFile> {
         self.files.iter().filter(|it| !it.is_property)
     }
 
-    /// Every file, in order.
+    /// Returns every file, in order.
     pub fn iter(&self) -> impl Iterator<Item = &SourceFile> {
         self.files.iter()
     }
 
-    /// Where the span starts, or nothing for a span that is nowhere.
+    /// Returns the start of the span, or nothing for the default span.
     pub fn place(&self, span: Span) -> Option<SourceLocation> {
         if span == Span::default() {
             return None;
@@ -247,27 +246,27 @@ impl SourceMap {
         Some(SourceLocation { file: file.name.clone(), position: file.position(span.start) })
     }
 
-    /// `file:line:column` of the span's start, or nothing for a span that is nowhere.
+    /// Returns `file:line:column` of the span's start, or nothing for the default span.
     pub fn locate(&self, span: Span) -> Option<String> {
         self.place(span).map(|it| it.to_string())
     }
 
-    /// Says in words of its own what stands at a place.
+    /// Sets the readable description of a span.
     pub fn set_words(&mut self, span: Span, words: String) {
         self.words.insert(span, words);
     }
 
-    /// Says that the variables of the model count what is there: 0 need not be told of a state.
+    /// Marks the variables of the model as counts: a 0 is not reported.
     pub fn mark_as_counts(&mut self) {
         self.are_counts = true;
     }
 
-    /// Whether they do.
+    /// Returns whether the variables are counts.
     pub fn are_counts(&self) -> bool {
         self.are_counts
     }
 
-    /// The source text of a span, or the words for it.
+    /// Returns the source text of a span, or its readable description.
     pub fn text(&self, span: Span) -> &str {
         if let Some(words) = self.words.get(&span) {
             return words;
@@ -301,7 +300,7 @@ mod tests {
         assert_eq!(sources.file(empty).position(0), LineColumn { line: 1, column: 1 });
     }
 
-    /// A file that is one long line takes no longer than its length.
+    /// The time for a file that is one long line is linear in its length.
     #[test]
     fn places_on_a_long_line_are_found_without_reading_it() {
         let mut sources = SourceMap::default();

@@ -1,11 +1,11 @@
-//! Operands joined by one operator. Whatever walks a tree goes as deep as it is high, so of many
-//! operands a tree of least height is made.
+//! Trees of operands of one operator. The recursion over a tree is as deep as its height, so many operands are joined
+//! to a tree of least height.
 
-/// Up to so many operands lean to the left, as they are usually written and shown.
+/// The number of operands up to which the tree leans to the left, as expressions are usually written and displayed.
 const LEANING_MAX: usize = 100;
 
-/// Operands as a tree of least height, in the same order. The operator has to be associative. Nothing
-/// comes of nothing.
+/// Joins operands to a tree of least height, in the same order. The operator must be associative. Returns `None`
+/// without operands.
 pub(crate) fn balanced<T>(mut operands: Vec<T>, join: impl Fn(T, T) -> T) -> Option<T> {
     while operands.len() > 1 {
         let mut rest = operands.into_iter();
@@ -21,7 +21,7 @@ pub(crate) fn balanced<T>(mut operands: Vec<T>, join: impl Fn(T, T) -> T) -> Opt
     operands.pop()
 }
 
-/// The same, but few operands lean to the left.
+/// Joins operands in the same way, but few operands to a tree that leans to the left.
 pub(crate) fn joined<T>(operands: Vec<T>, join: impl Fn(T, T) -> T) -> Option<T> {
     match operands.len() <= LEANING_MAX {
         true => operands.into_iter().reduce(join),

@@ -1,37 +1,37 @@
-//! How often each action was taken.
+//! The number of executions of each action.
 
-/// The number of an action: actions of a system are numbered from 0.
+/// The number of an action. The actions of a system are numbered from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ActionId(pub u32);
 
-/// How often actions were taken, by their numbers in the program that was run.
+/// The number of executions of each action, by its number in the executed program.
 ///
-/// An action is counted for each step that it is part of. The common beginning of several steps, where an atomic sequence
-/// branches, is counted once. Actions of a failing step are counted up to where it fails.
+/// An action is counted for each step that it is part of. The common beginning of several steps, where an atomic
+/// sequence branches, is counted once. Actions of a failing step are counted up to the failure.
 #[derive(Clone, Debug, Default)]
 pub struct ActionCounts {
-    /// By number. Actions behind the last have not been taken.
+    /// The counts by number. Later actions were not executed.
     counts: Vec<u64>,
 }
 
 impl ActionCounts {
-    /// These counts, by number.
+    /// Creates counts by number.
     pub fn new(counts: Vec<u64>) -> ActionCounts {
         ActionCounts { counts }
     }
 
-    /// How often an action was taken.
+    /// Returns the number of executions of an action.
     pub fn of(&self, action: ActionId) -> u64 {
         self.counts.get(action.0 as usize).copied().unwrap_or_default()
     }
 
-    /// The counts of all actions up to the last that was taken, by number.
+    /// Returns the counts of all actions up to the last executed one, by number.
     pub fn all(&self) -> &[u64] {
         let taken = self.counts.iter().rposition(|&it| it > 0).map_or(0, |last| last + 1);
         &self.counts[..taken]
     }
 
-    /// Counts an action `times` times more.
+    /// Adds `times` executions of an action.
     pub fn add(&mut self, action: ActionId, times: u64) {
         self.at_least(action.0 as usize + 1)[action.0 as usize] += times;
     }
@@ -51,7 +51,7 @@ impl ActionCounts {
         sums.for_each(|(sum, count)| *sum += count);
     }
 
-    /// The counts of at least so many actions.
+    /// Returns the counts of at least `actions` actions.
     pub(super) fn at_least(&mut self, actions: usize) -> &mut [u64] {
         if self.counts.len() < actions {
             self.counts.resize(actions, 0);

@@ -1,31 +1,32 @@
-//! Which findings count as violations.
+//! The selection of findings that count as violations.
 
 use super::{Findings, StateSpace, TRACE, Violation};
 
-/// The kind of properties that should hold in some state. That one does is a finding, and no violation.
+/// The kind of reachability properties, which must hold in some state. A state in which one holds is a finding and not
+/// a violation.
 pub const SOMETIMES: &str = "sometimes";
 
-/// What [`SOMETIMES`] is called in Murphi.
+/// The name of [`SOMETIMES`] in Murphi.
 pub const COVER: &str = "cover";
 
-/// Whether properties of a kind should be found: those of reachability.
+/// Returns whether properties of a kind are reachability properties.
 pub fn is_reachability_kind(kind: &str) -> bool {
     kind == SOMETIMES || kind == COVER
 }
 
-/// The kind of properties that should hold somewhere on every run. No single state decides them.
+/// The kind of properties that must hold somewhere on every run. No single state decides them.
 pub const EVENTUALLY: &str = "eventually";
 
-/// Which checks count as violations.
+/// The selection of checks that count as violations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckSelection {
-    /// Deadlocks: states without a successor that should have one.
+    /// Deadlocks: states without a successor that are not valid ends.
     pub deadlock: bool,
     /// Assertions of the model, in its steps and at its locations.
     pub assertions: bool,
     /// Invariants of the model, and properties of the kinds [`SOMETIMES`] and [`EVENTUALLY`].
     pub invariants: bool,
-    /// Run-time errors; a failed assertion is none.
+    /// Run-time errors other than failed assertions.
     pub faults: bool,
     /// Never claims of the model.
     pub claims: bool,
@@ -56,7 +57,7 @@ impl CheckSelection {
         claims: false,
     };
 
-    /// Whether `check` counts as a violation.
+    /// Returns whether `check` counts as a violation.
     pub fn selects(&self, model: &dyn StateSpace, check: Violation) -> bool {
         match check {
             Violation::Deadlock => self.deadlock,
@@ -69,10 +70,10 @@ impl CheckSelection {
         }
     }
 
-    /// Whether a property of a kind is violated where it is found.
+    /// Returns whether a finding of a property of this kind is a violation.
     fn selects_kind(&self, kind: &str) -> bool {
         match kind {
-            // Such a state should exist.
+            // A finding shows that the property is reached.
             SOMETIMES | COVER | EVENTUALLY => false,
             "invariant" => self.invariants,
             "claim" => self.claims,
@@ -81,12 +82,12 @@ impl CheckSelection {
         }
     }
 
-    /// Whether properties of a kind are checked in states: as violations, or as what should be reachable.
+    /// Returns whether properties of a kind are checked in states: as violations, or as reachability.
     pub fn checks_kind(&self, kind: &str) -> bool {
         self.selects_kind(kind) || self.invariants && is_reachability_kind(kind)
     }
 
-    /// The properties that should hold in some state, and were found in none.
+    /// Returns the reachability properties that hold in no visited state.
     pub fn unreached_properties(
         &self,
         model: &dyn StateSpace,
@@ -98,19 +99,19 @@ impl CheckSelection {
         checks.filter(|check| findings.count(*check) == 0).collect()
     }
 
-    /// Whether a state decides each selected property. That there is no deadlock is never decided by a state.
+    /// Returns whether the findings decide each selected property. No finding decides the absence of deadlocks.
     pub fn all_decided(&self, model: &dyn StateSpace, findings: &Findings) -> bool {
         let properties = model.description().properties().into_iter().zip(0..);
         let mut all = properties.filter(|(it, _)| self.checks_kind(it.kind));
         !self.deadlock && all.all(|(_, number)| findings.count(Violation::Property(number)) > 0)
     }
 
-    /// Whether something is violated, once all states have been visited.
+    /// Returns whether a check is violated, once all states have been visited.
     pub fn has_violation(&self, model: &dyn StateSpace, findings: &Findings) -> bool {
         self.any_selected(model, findings) || !self.unreached_properties(model, findings).is_empty()
     }
 
-    /// Whether any finding counts as a violation.
+    /// Returns whether any finding counts as a violation.
     pub fn any_selected(&self, model: &dyn StateSpace, findings: &Findings) -> bool {
         findings.iter().any(|(check, _)| self.selects(model, check))
     }

@@ -1,15 +1,15 @@
-//! The statistics of an expansion, and of a search.
+//! The counters of an expansion and of a search.
 
 use rkyv::{Archive, Deserialize, Serialize};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
-/// What reports call a counter.
+/// The names of a counter in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CounterLabel {
-    /// The member of a JSON report; absent if reports leave the counter out.
+    /// The member of a JSON report; absent if reports omit the counter.
     pub json_member: Option<&'static str>,
-    /// What is counted, in the singular, in the row `found` of a report as text; absent if the counter is not in it.
+    /// The noun, in the singular, in the row `found` of a report as text; absent if the row omits the counter.
     pub noun: Option<&'static str>,
 }
 
@@ -17,18 +17,17 @@ pub struct CounterLabel {
 /// field, then the member of JSON reports and the noun of text reports.
 macro_rules! counters {
     ($($(#[$doc:meta])+ $field:ident, $json_member:expr, $noun:expr;)+) => {
-        /// What was counted while states were expanded: plain numbers that add up over states, workers, levels and
-        /// sessions.
+        /// The counters of an expansion: numbers that are added over states, workers, levels and sessions.
         ///
-        /// This is the one table of statistics. Sinks, outcomes, checkpoints, receipts of tasks and reports hold it whole,
-        /// so a new counter is a new row. It changes the format of checkpoints and receipts.
+        /// This is the one table of statistics. Sinks, outcomes, checkpoints, receipts of tasks and reports contain all
+        /// of it. So a new counter is a new row. It changes the format of checkpoints and receipts.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
         pub struct Counters {
             $($(#[$doc])+ pub $field: u64,)+
         }
 
         impl Counters {
-            /// Every counter in the order of the table: its label and its value.
+            /// Returns every counter in the order of the table: its label and its value.
             pub fn labelled(&self) -> impl Iterator<Item = (CounterLabel, u64)> + use<> {
                 [$((CounterLabel { json_member: $json_member, noun: $noun }, self.$field),)+].into_iter()
             }
@@ -43,28 +42,28 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Transitions of the states expanded: one for each candidate, repeats included, and those that are
+    /// Transitions of the expanded states: one for each candidate, duplicates included, and those that are
     /// [`excluded`](Counters::excluded) or [`pruned`](Counters::pruned).
     transitions, Some("transitions"), Some("transition");
-    /// Transitions that an assumption of the model excludes. They give no candidates.
+    /// Transitions that an assumption of the model excludes. They have no candidates.
     excluded, None, None;
-    /// Transitions that are not followed, as no violation is reachable behind them. They give no candidates.
+    /// Transitions that are not explored, since no violation is reachable behind them. They have no candidates.
     pruned, Some("steps_not_followed"), None;
     /// States expanded by fewer than all of their transitions; the others are postponed.
     partially_expanded, Some("states_partly_expanded"), None;
     /// Partially expanded states that are expanded again, by their postponed transitions.
     re_expanded, Some("states_expanded_again"), None;
-    /// States that were passed through and not stored, each as often as it was.
+    /// Intermediate states that were not stored, counted at each visit.
     skipped, Some("states_run_through"), None;
 }
 
 impl Counters {
-    /// Transitions that gave a candidate.
+    /// Returns the number of transitions with a candidate.
     pub fn candidates(&self) -> u64 {
         self.transitions - self.excluded - self.pruned
     }
 
-    /// Whether no counter exceeds `max`.
+    /// Returns whether no counter exceeds `max`.
     pub fn are_at_most(&self, max: u64) -> bool {
         self.labelled().all(|(_, value)| value <= max)
     }

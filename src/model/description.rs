@@ -1,4 +1,4 @@
-//! How a system is shown to people: its steps, states and properties, with names and source positions.
+//! The description of a system for reports: its steps, states and properties, with names and source positions.
 
 use super::{FaultKind, StateSpace, StateValue, Violation};
 use crate::source::Span;
@@ -6,18 +6,18 @@ use std::ops::ControlFlow;
 
 /// A state space that describes its steps, states and properties.
 ///
-/// [`steps`](SystemDescription::steps) gives the same successors as [`StateSpace::expand`], in the same order. It says more
-/// and may be slower: counterexamples are replayed by it.
+/// [`steps`](SystemDescription::steps) returns the same successors as [`StateSpace::expand`], in the same order, with
+/// more details. It may be slower. Counterexamples are replayed by it.
 pub trait SystemDescription: StateSpace {
-    /// Every step from `state`, failing steps included, in the order of [`StateSpace::expand`]. Properties whose evaluation
-    /// fails in `state` come last, as failing steps.
+    /// Returns every step from `state`, failing steps included, in the order of [`StateSpace::expand`]. Properties
+    /// whose evaluation fails in `state` come last, as failing steps.
     fn steps(&self, state: &[u8]) -> Vec<StepDescription>;
 
-    /// Shows every step of start-up, in the order in which [`StateSpace::initial`] gives the initial states, until `visit`
+    /// Visits every step of start-up, in the order of the initial states of [`StateSpace::initial`], until `visit`
     /// breaks off.
     fn visit_starts(&self, visit: &mut dyn FnMut(StepDescription) -> ControlFlow<()>);
 
-    /// All steps of start-up at once, for systems with few initial states.
+    /// Returns all steps of start-up, for systems with few initial states.
     fn starts(&self) -> Vec<StepDescription> {
         let mut steps = Vec::new();
         self.visit_starts(&mut |step| {
@@ -27,47 +27,48 @@ pub trait SystemDescription: StateSpace {
         steps
     }
 
-    /// The properties of the system. [`Violation::Property`] is an index into them.
+    /// Returns the properties of the system. [`Violation::Property`] is an index into them.
     fn properties(&self) -> Vec<PropertyInfo>;
 
-    /// The property with a number, if there is one.
+    /// Returns the property with a number, if there is one.
     fn property(&self, number: u32) -> Option<PropertyInfo> {
         self.properties().into_iter().nth(number as usize)
     }
 
-    /// The name of an action, by its number.
+    /// Returns the name of an action, by its number.
     fn action_name(&self, action: u32) -> String;
 
-    /// What is violated in `state` itself: deadlock and properties, but not failing steps.
+    /// Returns the violations in `state` itself: deadlock and properties, but not failing steps.
     fn violations(&self, state: &[u8]) -> Vec<Violation>;
 
-    /// The state as variables in order, each a name and a value.
+    /// Returns the state as variables in order, each a name and a value.
     fn describe(&self, state: &[u8]) -> Vec<(String, StateValue)>;
 
-    /// What else can be shown, if the system is a program. A wrapper forwards or replaces it; a plain system returns
-    /// nothing.
+    /// Returns the further description, if the system is a program. A wrapper forwards or replaces it; a plain system
+    /// returns nothing.
     fn program(&self) -> Option<&dyn ProgramDescription>;
 }
 
-/// What can be shown of a system that is a program: actions with source positions, processes, rules.
+/// The description of a system that is a program: actions with source positions, processes, rules.
 pub trait ProgramDescription {
-    /// The actions by number, as far as it is counted how often each is taken.
+    /// Returns the actions by number, as far as their executions are counted.
     fn actions(&self) -> Vec<ActionInfo>;
 
-    /// What decides a property of states in `state`: the variables that the property reads there, with their values.
+    /// Returns the operands of a property in `state`: the variables that the property reads there, with their values.
     fn operands(&self, state: &[u8], property: u32) -> Vec<(String, StateValue)>;
 
-    /// Where the processes are in a state; empty if there are none.
+    /// Returns the locations of the processes in a state; empty if there are none.
     fn process_locations(&self, state: &[u8]) -> Vec<ProcessLocation>;
 
-    /// The instances of rules of no process, in a state without successors.
+    /// Returns the instances of rules without a process, in a state without successors.
     fn disabled_rules(&self, state: &[u8]) -> Vec<DisabledRuleInstance>;
 
-    /// The property whose evaluation has this action number, if it is one: an evaluation that fails is shown as a step.
+    /// Returns the property whose evaluation has this action number, if there is one: a failing evaluation is described
+    /// as a step.
     fn property_judged_by(&self, action: u32) -> Option<u32>;
 }
 
-/// What a program shows, and nothing of other systems.
+/// The description of a program; empty for other systems.
 impl dyn SystemDescription + '_ {
     /// See [`ProgramDescription::actions`].
     pub fn actions(&self) -> Vec<ActionInfo> {
@@ -95,7 +96,7 @@ impl dyn SystemDescription + '_ {
     }
 }
 
-/// The first step of start-up that `is_wanted` accepts, with its number.
+/// Returns the first step of start-up that `is_wanted` accepts, with its number.
 pub fn find_start(
     model: &dyn SystemDescription,
     mut is_wanted: impl FnMut(u64, &StepDescription) -> bool,
@@ -114,23 +115,23 @@ pub fn find_start(
     found
 }
 
-/// A property, as reports show it.
+/// A property in reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PropertyInfo {
     /// Its kind: `assert`, `invariant`, ...
     pub kind: &'static str,
     /// Its name in the model, or its text.
     pub name: String,
-    /// Its place in the source.
+    /// Its source position.
     pub span: Span,
 }
 
-/// An action, as reports show it.
+/// An action in reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActionInfo {
     /// Its name in the model.
     pub name: String,
-    /// Its place in the source.
+    /// Its source position.
     pub span: Span,
 }
 
@@ -141,7 +142,7 @@ pub struct ProcessLocation {
     pub process: String,
     /// The name of its location.
     pub location: String,
-    /// The location's place in the source.
+    /// The source position of the location.
     pub span: Span,
     /// The actions that leave the location, enabled or not; none if the process has ended.
     pub outgoing: Vec<OutgoingAction>,
@@ -152,9 +153,9 @@ pub struct ProcessLocation {
 pub struct OutgoingAction {
     /// Its name in the model.
     pub name: String,
-    /// The place of its guard, if it has one.
+    /// The source position of its guard, if it has one.
     pub guard: Option<Span>,
-    /// What decides whether it is enabled: what its guard reads, and the channel of its message.
+    /// The operands that decide whether it is enabled: those of its guard, and the channel of its message.
     pub operands: Vec<(String, StateValue)>,
 }
 
@@ -165,7 +166,7 @@ pub struct DisabledRuleInstance {
     pub name: String,
     /// The values of its parameters, with their names.
     pub parameters: Vec<(String, StateValue)>,
-    /// Its place in the source.
+    /// Its source position.
     pub span: Span,
     /// The parts of its guard that do not hold; none if the guard holds and the rule changes nothing.
     pub unmet: Vec<UnmetCondition>,
@@ -174,26 +175,26 @@ pub struct DisabledRuleInstance {
 /// A part of a guard that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnmetCondition {
-    /// Its place in the source.
+    /// Its source position.
     pub condition: Span,
-    /// What decides it: the variables that it reads.
+    /// Its operands: the variables that it reads.
     pub operands: Vec<(String, StateValue)>,
 }
 
-/// A step, as people see it.
+/// A step in reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepDescription {
-    /// The number of the action (of the receiver's, in a rendezvous).
+    /// The number of the action; in a rendezvous, of the receiver's action.
     pub action: u32,
     /// Its name in the model.
     pub name: String,
-    /// The values of its parameters (of both sides, in a rendezvous), with their names.
+    /// The values of its parameters, with their names; in a rendezvous, of both sides.
     pub parameters: Vec<(String, StateValue)>,
-    /// The process that takes each of its actions; none for an action of no process.
+    /// The process that executes each of its actions; none for an action without a process.
     pub actors: Vec<Option<StepActor>>,
-    /// The places of the action, or of both sides of a rendezvous, in the source.
+    /// The source positions of the action, or of both sides of a rendezvous.
     pub spans: Vec<Span>,
-    /// Every action of the step, in order, if processes have pids; else empty.
+    /// Every action of the step, in order, if processes have pids; otherwise empty.
     pub actions: Vec<TakenAction>,
     /// The processes that take part, each once.
     pub movers: Vec<MovingProcess>,
@@ -202,8 +203,8 @@ pub struct StepDescription {
 }
 
 impl StepDescription {
-    /// Its name with the process that takes it, if there are several such processes, and the values of its parameters:
-    /// `Sender[1]: out!x`, `ask to own (n: node_2)`.
+    /// Returns its name with the process that executes it, if there are several such processes, and the values of its
+    /// parameters: `Sender[1]: out!x`, `ask to own (n: node_2)`.
     pub fn title(&self) -> String {
         let actors: Option<Vec<&StepActor>> = self.actors.iter().map(Option::as_ref).collect();
         let name = match actors {
@@ -217,7 +218,7 @@ impl StepDescription {
         format!("{name} ({})", values.collect::<Vec<_>>().join(", "))
     }
 
-    /// Whether this step continues a step that failed with an error after which steps may continue.
+    /// Returns whether this step continues a step that failed with an error after which steps may continue.
     pub fn continues_fault_of(&self, failed: &StepDescription) -> bool {
         let StepOutcome::Fault(fault) = &failed.outcome else { return false };
         let is_fault = matches!(self.outcome, StepOutcome::Fault(_));
@@ -229,8 +230,8 @@ impl StepDescription {
     }
 }
 
-/// Actions with the processes that take them. A process that takes several in a row is named once, if it is one of several
-/// of its kind.
+/// Describes actions with their processes. A process that executes several in a row is named once, if it is one of
+/// several of its kind.
 fn describe_actors(actors: &[&StepActor]) -> String {
     let (mut text, mut last) = (String::new(), None);
     for actor in actors {
@@ -251,45 +252,45 @@ fn describe_actors(actors: &[&StepActor]) -> String {
     text
 }
 
-/// An action's name without the name of the process at its beginning.
+/// Returns an action's name without the name of the process at its beginning.
 pub fn without_process<'n>(action: &'n str, process: &str) -> &'n str {
     let rest = action.strip_prefix(process);
     rest.map_or(action, |it| it.trim_start_matches([':', '.', ' ']))
 }
 
-/// The process that takes an action.
+/// The process that executes an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepActor {
-    /// The process, as states call it: `Sender[0]`.
+    /// The name of the process in states: `Sender[0]`.
     pub process: String,
-    /// The action's name in the model.
+    /// The name of the action in the model.
     pub action: String,
-    /// Whether it sends.
+    /// Whether the action is a send.
     pub sends: bool,
 }
 
 impl StepActor {
-    /// The process type: `Sender`.
+    /// Returns the process type: `Sender`.
     fn kind(&self) -> &str {
         self.process.split('[').next().unwrap_or(&self.process)
     }
 
-    /// The action's name without the process.
+    /// Returns the name of the action without the process.
     pub fn action_without_process(&self) -> &str {
         without_process(&self.action, self.kind())
     }
 }
 
-/// An action and the process that takes it.
+/// An action and the process that executes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TakenAction {
     /// The number of the action.
     pub action: u32,
-    /// The pid of the process that takes it.
+    /// The pid of the process that executes it.
     pub pid: u32,
 }
 
-/// A process that takes part in a step: the number of its type, and which of the processes of that type it is.
+/// A process that takes part in a step: the number of its type, and its index among the processes of that type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MovingProcess {
     /// The number of the process type.
@@ -312,11 +313,11 @@ pub enum StepOutcome {
 pub struct RuntimeFault {
     /// The kind of error.
     pub kind: FaultKind,
-    /// What happened, with the values involved.
+    /// The description of the error, with the values involved.
     pub message: String,
-    /// Where in the source.
+    /// The source position.
     pub span: Span,
-    /// What decides that an assertion does not hold: the variables that it reads, with their names.
+    /// The operands of a failed assertion: the variables that it reads, with their names.
     pub operands: Vec<(String, StateValue)>,
     /// The calls in which it happened, the innermost first.
     pub calls: Vec<CallSite>,
@@ -329,12 +330,12 @@ pub struct RuntimeFault {
 pub struct CallSite {
     /// The function.
     pub function: String,
-    /// Where it is called.
+    /// The source position of the call.
     pub span: Span,
 }
 
 impl RuntimeFault {
-    /// An error of which nothing else is known.
+    /// Creates an error without further details.
     pub fn new(kind: FaultKind, message: impl Into<String>, span: Span) -> RuntimeFault {
         let (message, operands, calls) = (message.into(), Vec::new(), Vec::new());
         RuntimeFault { kind, message, span, operands, calls, reached: None }

@@ -1,10 +1,10 @@
-//! States that make others redundant.
+//! Dominance: states that make others redundant.
 
 use std::sync::Arc;
 
-/// A state is a key with numbers behind it. It *dominates* a state with the same key if each of its numbers is at most the
-/// other's: whatever is possible from the other is possible from it. An engine may leave out a state that a visited state
-/// of the same level or of an earlier one dominates.
+/// A state is a key followed by numbers. It *dominates* a state with the same key if each of its numbers is at most the
+/// other's. Everything that is possible from the other state is then possible from it. An engine may drop a state that
+/// is dominated by a visited state of the same level or of an earlier one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dominance {
     /// Bytes of each number, most significant first.
@@ -16,28 +16,28 @@ impl Dominance {
     ///
     /// # Panics
     ///
-    /// If there is no number, or one has no bytes.
+    /// Panics if there is no number, or one has no bytes.
     pub fn new(numbers: &[u8]) -> Dominance {
         assert!(!numbers.is_empty() && !numbers.contains(&0), "a number has at least one byte");
         Dominance { numbers: numbers.into() }
     }
 
-    /// Bytes of each number.
+    /// Returns the bytes of each number.
     pub fn numbers(&self) -> &[u8] {
         &self.numbers
     }
 
-    /// Bytes of all numbers.
+    /// Returns the bytes of all numbers.
     pub fn bytes(&self) -> usize {
         self.numbers.iter().map(|&it| usize::from(it)).sum()
     }
 
-    /// Bytes of the key of a state of `width` bytes.
+    /// Returns the bytes of the key of a state of `width` bytes.
     pub fn key_bytes(&self, width: usize) -> usize {
         width - self.bytes()
     }
 
-    /// Whether state `one` dominates state `other`.
+    /// Returns whether state `one` dominates state `other`.
     pub fn dominates(&self, one: &[u8], other: &[u8]) -> bool {
         let mut at = self.key_bytes(one.len());
         one[..at] == other[..at]

@@ -1,10 +1,10 @@
-//! Why an expansion has no result.
+//! Errors of an expansion.
 
 use std::cell::OnceCell;
 use std::error::Error;
 use std::ops::ControlFlow;
 
-/// Why an expansion has no result.
+/// The reason why an expansion has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// The system cannot compute successors of a state, for this reason.
@@ -15,19 +15,19 @@ pub enum ModelError {
     BrokenOff,
 }
 
-/// What came of an expansion.
+/// The result of an expansion.
 pub type Result<T, E = ModelError> = std::result::Result<T, E>;
 
 impl ModelError {
-    /// The system failed for this reason.
+    /// Creates the error of a system that failed for this reason.
     pub fn failed(reason: impl Into<Box<dyn Error + Send + Sync>>) -> ModelError {
         ModelError::Failed(reason.into())
     }
 }
 
-/// Keeps the error for which an engine breaks off an expansion, as the sinks know nothing of an engine's errors.
+/// Keeps the error for which an engine breaks off an expansion. Sinks do not depend on the error types of engines.
 ///
-/// Callbacks hand their results to [`check`](BreakOff::check), and the engine takes the error back with
+/// Callbacks pass their results to [`check`](BreakOff::check), and the engine retrieves the error with
 /// [`or_error`](BreakOff::or_error).
 #[derive(Debug)]
 pub struct BreakOff<E> {
@@ -36,12 +36,12 @@ pub struct BreakOff<E> {
 }
 
 impl<E> BreakOff<E> {
-    /// Keeps no error yet.
+    /// Creates an empty `BreakOff`.
     pub fn new() -> BreakOff<E> {
         BreakOff { error: OnceCell::new() }
     }
 
-    /// Goes on after `Ok`, and breaks off after an error. Keeps the first error.
+    /// Continues after `Ok`, and breaks off after an error. Keeps the first error.
     pub fn check(&self, result: Result<(), E>) -> ControlFlow<()> {
         match result {
             Ok(()) => ControlFlow::Continue(()),
@@ -52,12 +52,12 @@ impl<E> BreakOff<E> {
         }
     }
 
-    /// Whether there was an error.
+    /// Returns whether there was an error.
     pub fn has_error(&self) -> bool {
         self.error.get().is_some()
     }
 
-    /// The error that was kept; else what came of the expansion, a failure of the system converted.
+    /// Returns the kept error, or else the result of the expansion with a converted failure.
     pub fn or_error<T>(
         self,
         result: Result<T, ModelError>,

@@ -1,13 +1,13 @@
-//! Weak fairness of processes: to which processes each transition is fair.
+//! Weak fairness of processes: the processes to which each transition is fair.
 //!
 //! A run is *weakly fair* if each process that is enabled from some point on takes part in infinitely many transitions.
 //! Equivalently: for each process, infinitely many transitions of the run are *fair to it*. A transition is fair to a
-//! process that takes part in it, and to a process that is not enabled in the state before. So one set of processes for each
-//! transition is enough, and no state is stored twice (generalised Büchi acceptance on edges).
+//! process that takes part in it, and to a process that is not enabled in its source state. So one set of processes for
+//! each transition is enough, and no state is stored twice (generalised Büchi acceptance on edges).
 
 use super::{ExpansionOutcome, Result, SuccessorSink};
 
-/// A set holds at most this many processes.
+/// The greatest number of processes in a set.
 pub const PROCESSES_MAX: usize = 256;
 
 const WORDS: usize = PROCESSES_MAX / 64;
@@ -20,10 +20,10 @@ impl ProcessSet {
     /// Bytes of a set.
     pub const BYTES: usize = 8 * WORDS;
 
-    /// No processes.
+    /// The empty set.
     pub const NONE: ProcessSet = ProcessSet([0; WORDS]);
 
-    /// The first `count` processes.
+    /// Returns the set of the first `count` processes.
     pub fn first(count: usize) -> ProcessSet {
         let mut all = ProcessSet::NONE;
         (0..count).for_each(|process| all.insert(process));
@@ -35,7 +35,7 @@ impl ProcessSet {
         self.0[process / 64] |= 1 << (process % 64);
     }
 
-    /// Whether a process is in the set.
+    /// Returns whether a process is in the set.
     pub fn contains(&self, process: usize) -> bool {
         self.0[process / 64] >> (process % 64) & 1 == 1
     }
@@ -45,24 +45,24 @@ impl ProcessSet {
         self.0.iter_mut().zip(other.0).for_each(|(own, theirs)| *own |= theirs);
     }
 
-    /// The processes that are not in another set.
+    /// Returns the processes that are not in another set.
     pub fn without(&self, other: ProcessSet) -> ProcessSet {
         let mut left = *self;
         left.0.iter_mut().zip(other.0).for_each(|(own, theirs)| *own &= !theirs);
         left
     }
 
-    /// Whether the set is empty.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0 == [0; WORDS]
     }
 
-    /// The number of processes.
+    /// Returns the number of processes.
     pub fn count(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// The set as bytes.
+    /// Encodes the set as bytes.
     pub fn to_bytes(self) -> [u8; ProcessSet::BYTES] {
         let mut bytes = [0; ProcessSet::BYTES];
         bytes.chunks_exact_mut(8).zip(self.0).for_each(|(to, word)| {
@@ -71,7 +71,7 @@ impl ProcessSet {
         bytes
     }
 
-    /// The set from its bytes.
+    /// Decodes a set.
     pub fn from_bytes(bytes: &[u8]) -> ProcessSet {
         let mut set = ProcessSet::NONE;
         for (word, bytes) in set.0.iter_mut().zip(bytes.chunks_exact(8)) {
@@ -81,13 +81,13 @@ impl ProcessSet {
     }
 }
 
-/// A state space that knows of each transition to which processes it is fair.
+/// A state space that computes the processes to which each transition is fair.
 pub trait FairSteps: Sync {
-    /// The number of processes: they are numbered from 0.
+    /// Returns the number of processes, which are numbered from 0.
     fn processes(&self) -> usize;
 
-    /// As [`StateSpace::expand`](super::StateSpace::expand) of one state; each candidate is a record of the successor and
-    /// the [bytes](ProcessSet::to_bytes) of the set of processes that the transition is fair to.
+    /// As [`StateSpace::expand`](super::StateSpace::expand) of one state; each candidate is a record of the successor
+    /// and the [bytes](ProcessSet::to_bytes) of the set of processes to which the transition is fair.
     fn expand_fair(&self, state: &[u8], out: &mut SuccessorSink);
 }
 
@@ -106,7 +106,7 @@ pub fn collect_fair(
     SuccessorSink::collect(state.len() + ProcessSet::BYTES, records, run)
 }
 
-/// The states of `width` bytes in records, with their sets.
+/// Returns the states of `width` bytes in records, with their sets.
 pub fn fair_records(
     records: &[u8],
     width: usize,

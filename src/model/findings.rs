@@ -1,39 +1,39 @@
-//! What can be wrong with states and steps, and what was found.
+//! Violations of states and steps, and the findings of a search.
 
 use std::collections::BTreeMap;
 
-/// Something that can be wrong in a state or a step.
+/// A check that can fail in a state or a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Violation {
-    /// The state has no successor, and should have.
+    /// The state has no successor and is not a valid end.
     Deadlock,
-    /// A property of the model, by its number, does not hold in the state.
+    /// A property of the model, by its number, fails in the state.
     Property(u32),
-    /// An action, by its number, meets a run-time error in the state.
+    /// An action, by its number, has a run-time error in the state.
     Fault(FaultKind, u32),
 }
 
 /// The kind of a property that a Promela `trace` or `notrace` declares.
 pub const TRACE: &str = "trace";
 
-/// The sorts of run-time errors.
+/// The kinds of run-time errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FaultKind {
     /// An array index outside the array.
     Index,
     /// A zero divisor.
     Division,
-    /// A value outside the domain it is stored to, or outside the arithmetic's integers.
+    /// A value outside the domain of its variable, or outside the integers of the arithmetic.
     Range,
     /// A shift by a negative count or by more than the word.
     Shift,
-    /// An undefined value read.
+    /// A read of an undefined value.
     Undefined,
-    /// An assertion inside a step.
+    /// A failed assertion inside a step.
     Assertion,
     /// An error statement.
     Error,
-    /// A loop or recursion beyond its bound, no free process slot, a full multiset.
+    /// A loop or recursion beyond its bound, no free process slot, or a full multiset.
     Limit,
     /// A send of fewer values than a message has.
     TooFewSent,
@@ -46,13 +46,13 @@ pub enum FaultKind {
     /// A message that is sent or received although a `trace` does not allow it.
     Event,
     /// There is no slot for an instance of the process with this number, and the program can be built again with more
-    /// slots. This is no error of the model and never a finding: see
+    /// slots. This is not an error of the model and never a finding: see
     /// [`record_finding`](super::SuccessorSink::record_finding).
     NoSlot(u32),
 }
 
-/// The reason of a [`ModelError`](super::ModelError) where the process with this number found no slot: the search has to
-/// be done again with more slots.
+/// The reason of a [`ModelError`](super::ModelError) if the process with this number found no slot. The search must be
+/// repeated with more slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("more processes run at one time than there is room for")]
 pub struct OutOfSlots(pub u32);
@@ -75,29 +75,29 @@ impl FaultKind {
         FaultKind::Event,
     ];
 
-    /// Whether a communication has more or fewer values than the messages of its channel.
+    /// Returns whether a communication has more or fewer values than the messages of its channel.
     pub fn is_arity_mismatch(self) -> bool {
         self.always_continues_step()
             || self == FaultKind::TooFewReceived
             || self == FaultKind::TooManyReceived
     }
 
-    /// Whether a step may continue after such an error.
+    /// Returns whether a step may continue after such an error.
     pub fn may_continue_step(self) -> bool {
         self.is_assertion() || self.is_arity_mismatch()
     }
 
-    /// Whether a step always continues after such an error.
+    /// Returns whether a step always continues after such an error.
     pub fn always_continues_step(self) -> bool {
         matches!(self, FaultKind::TooFewSent | FaultKind::TooManySent)
     }
 
-    /// Whether an assertion of the model fails, whatever its syntax.
+    /// Returns whether the error is a failed assertion of the model, whatever its syntax.
     pub fn is_assertion(self) -> bool {
         matches!(self, FaultKind::Assertion | FaultKind::Event)
     }
 
-    /// The kind of violation, as reports call it.
+    /// Returns the kind of violation in reports.
     pub fn violation(self) -> &'static str {
         match self {
             FaultKind::Assertion => "assert",
@@ -106,7 +106,7 @@ impl FaultKind {
         }
     }
 
-    /// As reports call it.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             FaultKind::Index => "index out of range",
@@ -117,7 +117,7 @@ impl FaultKind {
             FaultKind::Assertion => "assertion failed",
             FaultKind::Error => "error statement",
             FaultKind::Limit | FaultKind::NoSlot(_) => "limit exceeded",
-            // SPIN's words.
+            // The messages of SPIN.
             FaultKind::TooFewSent => "too few parameters in send",
             FaultKind::TooManySent => "too many parameters in send",
             FaultKind::TooFewReceived => "missing pars in receive",
@@ -127,18 +127,18 @@ impl FaultKind {
     }
 }
 
-/// How often a check failed, and where first.
+/// The number of failures of a check, and its first failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The number of states, or of failing steps, that it was found in.
+    /// The number of states, or of failing steps, with the finding.
     pub count: u64,
-    /// The level of the first, counted from 0.
+    /// The level of the first failure, counted from 0.
     pub level: u64,
-    /// The least state of that level that it was found in.
+    /// The least state of that level with the finding.
     pub witness: Vec<u8>,
 }
 
-/// Everything that was found wrong. It does not depend on the order in which states were expanded.
+/// All findings. They do not depend on the order in which states were expanded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     found: BTreeMap<Violation, Finding>,
@@ -161,13 +161,13 @@ impl Findings {
         }
     }
 
-    /// The same findings, as those of `level`.
+    /// Sets the level of all findings.
     pub fn at_level(mut self, level: u64) -> Findings {
         self.found.values_mut().for_each(|finding| finding.level = level);
         self
     }
 
-    /// Adds other findings: counts add up, and the least witness of the first level stays.
+    /// Adds other findings: counts are added, and the least witness of the first level is kept.
     pub fn merge(&mut self, other: Findings) {
         for (check, theirs) in other.found {
             match self.found.get_mut(&check) {
@@ -185,33 +185,33 @@ impl Findings {
         }
     }
 
-    /// The same findings, without the first `bytes` bytes of each witness.
+    /// Removes the first `bytes` bytes of each witness.
     pub fn without_tags(mut self, bytes: usize) -> Findings {
         self.found.values_mut().for_each(|finding| drop(finding.witness.drain(..bytes)));
         self
     }
 
-    /// Puts a saved finding back.
+    /// Inserts a saved finding.
     pub fn restore(&mut self, check: Violation, finding: Finding) {
         self.found.insert(check, finding);
     }
 
-    /// All findings, in the order of their checks.
+    /// Returns all findings, in the order of their checks.
     pub fn iter(&self) -> impl Iterator<Item = (Violation, &Finding)> {
         self.found.iter().map(|(&check, finding)| (check, finding))
     }
 
-    /// The finding of `check`, if it failed.
+    /// Returns the finding of `check`, if it failed.
     pub fn get(&self, check: Violation) -> Option<&Finding> {
         self.found.get(&check)
     }
 
-    /// How often `check` failed.
+    /// Returns the number of failures of `check`.
     pub fn count(&self, check: Violation) -> u64 {
         self.get(check).map_or(0, |finding| finding.count)
     }
 
-    /// Whether nothing was found.
+    /// Returns whether there are no findings.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }

@@ -1,4 +1,4 @@
-//! A reference to a state space, a box and an `Arc` are that state space.
+//! State spaces behind a reference, a box or an `Arc`.
 
 use super::{Capabilities, StateSpace, SuccessorSink, SystemDescription};
 use std::sync::Arc;

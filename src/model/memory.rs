@@ -1,7 +1,7 @@
 //! Breadth-first search in a few lines, with everything in memory: the oracle.
 //!
-//! Every other search must give the same outcome, for every system, memory budget, number of threads and interruption. This
-//! one is for tests and for small models, so it is kept obviously right instead of fast: one ordered set for all states, one
+//! Every other search must have the same outcome, for every system, memory budget, number of threads and interruption.
+//! This search is for tests and for small models. So it is simple instead of fast: one ordered set for all states, one
 //! vector for the level.
 
 use super::{
@@ -10,10 +10,10 @@ use super::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// States, one by one.
+/// A list of states.
 type StateList = Vec<Vec<u8>>;
 
-/// Explores `model` in the machine's memory.
+/// Explores `model` in memory.
 ///
 /// # Errors
 ///
@@ -27,7 +27,7 @@ pub fn search(model: &dyn StateSpace, limits: &SearchLimits) -> Result<SearchOut
     let (initial, ExpansionOutcome { findings, .. }) = candidates(model, |out| model.initial(out))?;
     outcome.findings.merge(findings);
     let mut frontier = undominated_states(initial, &mut visited, dominance.as_ref());
-    // States of which steps were put off, that are to be expanded again, and their level.
+    // States to re-expand by their postponed transitions, and their level.
     let mut again = (0, StateList::new());
     while !frontier.is_empty() || !again.1.is_empty() {
         if !frontier.is_empty() {
@@ -54,7 +54,7 @@ pub fn search(model: &dyn StateSpace, limits: &SearchLimits) -> Result<SearchOut
     Ok(outcome)
 }
 
-/// The same of a model some of whose steps are asleep.
+/// Explores a model with sleep sets.
 fn search_with_sleep_sets(
     model: &dyn StateSpace,
     sleeps: &dyn SleepSetStateSpace,
@@ -83,7 +83,7 @@ fn search_with_sleep_sets(
         frontier.clear();
         let new = next.chunks_exact(whole).map(|pair| pair.split_at(model.width()));
         for (state, value) in new.filter(|(state, _)| !visited.contains(*state)) {
-            // What is asleep on every path is asleep.
+            // Sleep sets of several paths are intersected.
             let kept = frontier.entry(state.to_vec()).or_insert_with(|| value.to_vec());
             kept.iter_mut().zip(value).for_each(|(kept, other)| *kept &= other);
         }
@@ -95,16 +95,16 @@ fn search_with_sleep_sets(
     Ok(outcome)
 }
 
-/// What expanding states comes to where steps may be put off.
+/// The result of expanding states whose transitions may be postponed.
 struct ReducedExpansion {
     /// The successors.
     next: StateList,
-    /// For each state that owes steps, its successors.
+    /// For each state with postponed transitions, its successors.
     owed: Vec<StateList>,
     collected: ExpansionOutcome,
 }
 
-/// Expands states, some steps put off if the model does.
+/// Expands states, and postpones transitions if the model does.
 fn expand(model: &dyn StateSpace, states: &[Vec<u8>]) -> Result<ReducedExpansion> {
     let mut owed = vec![StateList::new(); states.len()];
     let (next, collected) = candidates(model, |out| match model.capabilities().postponing {
@@ -131,21 +131,21 @@ fn expand_rest(
     })
 }
 
-/// Those of `states` that owe steps, and none of whose successors is among the `new` states.
+/// Returns those of `states` that have postponed transitions and no successor among the `new` states.
 fn undischarged_states(states: StateList, owed: &[StateList], new: &[Vec<u8>]) -> StateList {
     let is_new = |state: &Vec<u8>| new.binary_search(state).is_ok();
     let owing = |owed: &StateList| !owed.is_empty() && !owed.iter().any(is_new);
     states.into_iter().zip(owed).filter(|(_, owed)| owing(owed)).map(|(state, _)| state).collect()
 }
 
-/// Adds what came of expanding states of a level.
+/// Adds the outcome of expanding states of a level.
 fn add(outcome: &mut SearchOutcome, level: u64, collected: ExpansionOutcome) {
     outcome.counters += collected.counters;
     outcome.action_counts.merge(collected.action_counts);
     outcome.findings.merge(collected.findings.at_level(level));
 }
 
-/// The candidates that `run` adds, and what else came of it.
+/// Returns the candidates that `run` adds, and the outcome.
 fn candidates(
     model: &dyn StateSpace,
     run: impl FnOnce(&mut SuccessorSink),
@@ -155,7 +155,7 @@ fn candidates(
     Ok((buffer.chunks_exact(model.width()).map(<[u8]>::to_vec).collect(), collected))
 }
 
-/// The candidates seen for the first time, in order, without those that another or a state seen before dominates.
+/// Returns the new candidates in order, without those that another candidate or a visited state dominates.
 fn undominated_states(
     candidates: StateList,
     visited: &mut BTreeSet<Vec<u8>>,
@@ -166,7 +166,7 @@ fn undominated_states(
     let is_dominated = |state: &Vec<u8>, among: &BTreeSet<Vec<u8>>| {
         let mut least = state.clone();
         least[dominance.key_bytes(state.len())..].fill(0);
-        // A state that dominates it is not greater.
+        // A dominating state is not greater.
         among
             .range(least..=state.clone())
             .any(|other| other != state && dominance.dominates(other, state))
@@ -181,7 +181,7 @@ fn undominated_states(
     new
 }
 
-/// The candidates seen for the first time, in order.
+/// Returns the new candidates in order.
 fn unvisited_states(candidates: StateList, visited: &mut BTreeSet<Vec<u8>>) -> StateList {
     let mut new: Vec<_> =
         candidates.into_iter().filter(|state| visited.insert(state.clone())).collect();

@@ -1,9 +1,9 @@
-//! The waist: what an engine needs to know of a system, and what a system may ask of an engine.
+//! The waist: the interface between systems and engines.
 //!
-//! Everything that is searched presents itself by the traits of this folder: programs in Promela, Murphi, DVE or PNML,
-//! Rust types, and every reduction that wraps another system. Every engine (the search on disk, liveness checking,
-//! simulation, the search for a trace) uses systems by these traits alone. The folder knows neither languages nor
-//! storage. To attach a language or an engine, read this page; the other files hold the details.
+//! Everything that is searched implements the traits of this folder: programs in Promela, Murphi, DVE or PNML, Rust
+//! types, and every reduction that wraps another system. Every engine (the search on disk, liveness checking,
+//! simulation, the search for a trace) uses systems only through these traits. The folder depends neither on languages
+//! nor on storage. To attach a language or an engine, read this page; the other files contain the details.
 //!
 //! # Three ways to attach a system
 //!
@@ -15,46 +15,47 @@
 //!
 //! # The contract of a state space
 //!
-//! 1. *A state is a byte string.* Every state has exactly [`width`](StateSpace::width) bytes, and equal states are equal
-//!    bytes. The order of bytes is the order of states wherever an engine sorts them.
-//! 2. *A state space is a function.* [`initial`](StateSpace::initial) and [`expand`](StateSpace::expand) give the same
-//!    candidates in the same order each time, from every thread.
-//! 3. *Results go into a sink.* A system hands candidates, [`Counters`] and [`Findings`] to a [`SuccessorSink`]. It never
-//!    learns why an engine wants them, and an engine never learns which language the system came from.
-//! 4. *Errors of the model are findings, failures are errors.* A deadlock, a violated property or a division by zero is a
-//!    [`Violation`] with a trace. A system that cannot compute successors [fails](SuccessorSink::fail), and the search ends
-//!    with a [`ModelError`]. Foreign bytes (a damaged file) may be answered by failing or by nonsense, never by a crash.
-//! 5. *Stopping is cooperative.* Once [`stop_request::is_requested`], a system may return early. The engine then drops what
-//!    it gave.
+//! 1. *A state is a byte string.* Every state has exactly [`width`](StateSpace::width) bytes, and equal states are
+//!    equal bytes. Wherever an engine sorts states, it sorts them by their bytes.
+//! 2. *A state space is a function.* [`initial`](StateSpace::initial) and [`expand`](StateSpace::expand) generate the
+//!    same candidates in the same order each time, from every thread.
+//! 3. *Results go into a sink.* A system passes candidates, [`Counters`] and [`Findings`] to a [`SuccessorSink`]. It
+//!    does not depend on the purpose of an engine, and an engine does not depend on the language of a system.
+//! 4. *Errors of the model are findings, failures are errors.* A deadlock, a violated property or a division by zero is
+//!    a [`Violation`] with a trace. A system that cannot compute successors [fails](SuccessorSink::fail), and the
+//!    search ends with a [`ModelError`]. For invalid bytes (a damaged file) a system may fail or generate nonsense, but
+//!    it must not crash.
+//! 5. *Stopping is cooperative.* Once [`stop_request::is_requested`], a system may return early. The engine then drops
+//!    the results.
 //!
 //! # Optional capabilities
 //!
-//! A [`StateSpace`] lists what else it can do in [`Capabilities`]. The method is required: a wrapper says for each capability
-//! whether it forwards it, replaces it or drops it, and one that forgets a capability does not compile. A plain system
-//! returns [`Capabilities::NONE`].
+//! A [`StateSpace`] lists its optional features in [`Capabilities`]. The method is required: a wrapper decides for each
+//! capability whether it forwards, replaces or drops it, and a wrapper that omits a capability does not compile. A
+//! plain system returns [`Capabilities::NONE`].
 //!
-//! | capability | what it means | used by |
+//! | capability | meaning | used by |
 //! | --- | --- | --- |
-//! | [`Simulation`] | its states or steps stand for others, and it can name these | counterexamples, coverage |
+//! | [`Simulation`] | its states or steps represent others, and it can compute these | counterexamples, coverage |
 //! | [`PostponingStateSpace`] | it can postpone transitions of a state, and the engine re-expands the state if need be | partial-order reduction |
-//! | [`SleepSetStateSpace`] | transitions of a state can be asleep; which ones depends on the path to the state | sleep sets |
+//! | [`SleepSetStateSpace`] | transitions of a state can be in a sleep set, which depends on the path to the state | sleep sets |
 //! | [`Dominance`] | some states make others redundant | dominance reduction |
 //!
-//! # What happens to a transition
+//! # Kinds of transitions
 //!
-//! | it is | meaning | counter |
+//! | kind | meaning | counter |
 //! | --- | --- | --- |
 //! | taken | its target is a candidate | [`transitions`](Counters::transitions) |
 //! | excluded | an assumption of the model excludes its target | [`excluded`](Counters::excluded), and `transitions` |
 //! | pruned | no violation is reachable behind it | [`pruned`](Counters::pruned), and `transitions` |
-//! | postponed | another transition of the state may do instead; the state is [partially expanded](Counters::partially_expanded) | none, until the state is [re-expanded](Counters::re_expanded) |
+//! | postponed | another transition of the state may suffice; the state is [partially expanded](Counters::partially_expanded) | none, until the state is [re-expanded](Counters::re_expanded) |
 //!
-//! A state that a wrapper passes through without handing it on is [`skipped`](Counters::skipped).
+//! An intermediate state that a wrapper does not pass on is [`skipped`](Counters::skipped).
 //!
 //! # The oracle
 //!
-//! [`memory::search`] explores a state space breadth-first in memory, in code that is kept obviously right. Every other
-//! search must give the same [`SearchOutcome`].
+//! [`memory::search`] explores a state space breadth-first in memory, in simple code. Every other search must have the
+//! same [`SearchOutcome`].
 
 mod action_counts;
 mod check_selection;
@@ -101,60 +102,60 @@ pub use state_value::StateValue;
 pub use successor_sink::{CandidateBatch, ExpansionOutcome, SuccessorSink};
 pub use transition_system::TransitionSystem;
 
-/// A transition system over packed states: what an engine needs. [The page above](self) has the contract.
+/// A transition system over packed states, as engines need it. [The page above](self) has the contract.
 pub trait StateSpace: Send + Sync {
-    /// Bytes of a state, at least 1.
+    /// Returns the bytes of a state, at least 1.
     fn width(&self) -> usize;
 
-    /// Bits of a state that carry information, at most `8 * width`.
+    /// Returns the bits of a state that carry information, at most `8 * width`.
     fn bits(&self) -> u32;
 
     /// Adds every initial state to `out` as a candidate. A run-time error of start-up code is a finding.
     fn initial(&self, out: &mut SuccessorSink);
 
-    /// Expands `states`, whole states one after another: adds every successor of each as a candidate, counts
-    /// transitions, and records deadlocks, violated properties and run-time errors.
+    /// Expands `states`, which are concatenated: adds every successor of each as a candidate, counts transitions, and
+    /// records deadlocks, violated properties and run-time errors.
     ///
-    /// A state is one that the system gave before, byte for byte.
+    /// A state is one that the system generated before, byte for byte.
     fn expand(&self, states: &[u8], out: &mut SuccessorSink);
 
-    /// Masks of `width` bytes such that every transition changes only bits of at least one mask. A search for
-    /// predecessors then looks only at states that differ within a mask. [`any_bits`] is always right.
+    /// Returns masks of `width` bytes such that every transition changes only bits of at least one mask. A search for
+    /// predecessors then considers only states that differ within a mask. [`any_bits`] is always correct.
     fn write_masks(&self) -> Vec<Vec<u8>>;
 
-    /// A digest of everything that determines the state space. A search directory belongs to one digest.
+    /// Returns a digest of everything that determines the state space. A search directory belongs to one digest.
     fn digest(&self) -> [u8; 32];
 
-    /// What shows states, steps and properties to people: the system itself, or the description of the system that it
+    /// Returns the description of states, steps and properties: that of the system itself, or of the system that it
     /// wraps.
     fn description(&self) -> &dyn SystemDescription;
 
-    /// What else the system can do.
+    /// Returns the optional features of the system.
     fn capabilities(&self) -> Capabilities<'_>;
 }
 
-/// What a [`StateSpace`] can do beside giving states. Build it field by field, so that a new capability has to be decided
-/// on wherever one system wraps another.
+/// The optional features of a [`StateSpace`]. Build it field by field, so that every wrapper must decide on a new
+/// capability.
 #[derive(Clone, Default)]
 pub struct Capabilities<'s> {
-    /// How states and steps of the system stand for those of the system that it wraps. Absent if the system describes
-    /// itself, or if both have the same states and steps.
+    /// The relation of states and steps of the system to those of the system that it wraps. Absent if the system
+    /// describes itself, or if both have the same states and steps.
     pub simulation: Option<&'s dyn Simulation>,
     /// The system as one that can postpone transitions.
     pub postponing: Option<&'s dyn PostponingStateSpace>,
-    /// The system as one whose transitions can be asleep.
+    /// The system as one with sleep sets.
     pub sleep_sets: Option<&'s dyn SleepSetStateSpace>,
-    /// Which states are redundant beside others.
+    /// The dominance of states.
     pub dominance: Option<Dominance>,
 }
 
 impl Capabilities<'_> {
-    /// Those of a plain system.
+    /// The capabilities of a plain system.
     pub const NONE: Capabilities<'static> =
         Capabilities { simulation: None, postponing: None, sleep_sets: None, dominance: None };
 }
 
-/// The write masks of a system about whose transitions nothing is known.
+/// Returns the write masks of a system without information about its transitions.
 pub fn any_bits(width: usize) -> Vec<Vec<u8>> {
     vec![vec![0xff; width]]
 }

@@ -10,7 +10,7 @@ pub struct Property<'s, S> {
 /// Whether a condition holds in a state.
 type PropertyCondition<'s, S> = dyn Fn(&S) -> bool + Send + Sync + 's;
 
-/// Where the condition of a property should hold.
+/// The states in which the condition of a property must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PropertyExpectation {
     /// In every reachable state.
@@ -22,7 +22,7 @@ pub enum PropertyExpectation {
 }
 
 impl<'s, S> Property<'s, S> {
-    /// An invariant: the condition should hold in every reachable state.
+    /// Creates an invariant: the condition must hold in every reachable state.
     pub fn always(
         name: impl Into<String>,
         holds: impl Fn(&S) -> bool + Send + Sync + 's,
@@ -30,8 +30,9 @@ impl<'s, S> Property<'s, S> {
         Property::new(PropertyExpectation::Always, name.into(), Box::new(holds))
     }
 
-    /// Reachability: the condition should hold in some reachable state. It is violated once all states have been visited
-    /// and it held in none. A search that ends before, with another violation, leaves it undecided.
+    /// Creates a reachability property: the condition must hold in some reachable state. It is violated if the
+    /// condition held in none once all states have been visited. A search that ends earlier, with another violation,
+    /// leaves it undecided.
     pub fn sometimes(
         name: impl Into<String>,
         holds: impl Fn(&S) -> bool + Send + Sync + 's,
@@ -39,9 +40,9 @@ impl<'s, S> Property<'s, S> {
         Property::new(PropertyExpectation::Sometimes, name.into(), Box::new(holds))
     }
 
-    /// The condition should hold in some state of every run: of every infinite run, and of every run that ends in a state
-    /// without actions. It is checked once all states have been visited and nothing else is violated. The counterexample is
-    /// a run on which it never holds, as a stem and a cycle.
+    /// Creates a property whose condition must hold in some state of every run: of every infinite run, and of every run
+    /// that ends in a state without actions. It is checked once all states have been visited without another violation.
+    /// The counterexample is a run on which it never holds, as a stem and a cycle.
     pub fn eventually(
         name: impl Into<String>,
         holds: impl Fn(&S) -> bool + Send + Sync + 's,
@@ -49,17 +50,17 @@ impl<'s, S> Property<'s, S> {
         Property::new(PropertyExpectation::Eventually, name.into(), Box::new(holds))
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Where the condition should hold.
+    /// Returns the states in which the condition must hold.
     pub fn expectation(&self) -> PropertyExpectation {
         self.expectation
     }
 
-    /// Whether the condition holds in a state.
+    /// Returns whether the condition holds in a state.
     pub fn holds(&self, state: &S) -> bool {
         (self.holds)(state)
     }

@@ -1,24 +1,24 @@
-//! What a search is asked and what it answers.
+//! The limits and the outcome of a search.
 
 use super::{ActionCounts, CheckSelection, Counters, Findings, StateSpace, Violation};
 
-/// What to check and when to stop.
+/// The checks of a search, and when it stops.
 #[derive(Clone, Debug)]
 pub struct SearchLimits {
-    /// Which checks count as violations.
+    /// The checks that count as violations.
     pub checks: CheckSelection,
     /// Whether to stop at the end of the first level with a violation.
     pub stop_on_violation: bool,
-    /// Whether to stop inside that level, at the first state in the level's order that violates something. The states after
-    /// it are not expanded.
+    /// Whether to stop inside that level, at the first state in the level's order with a violation. The states after it
+    /// are not expanded.
     pub stop_within_level: bool,
-    /// Whether to stop at the end of the level by which states decide each selected property.
+    /// Whether to stop at the end of the level with which all selected properties are decided.
     pub stop_when_answered: bool,
-    /// Stop, resumably, at the end of the level that reaches this many states.
+    /// The number of states with which the search stops, resumably, at the end of a level.
     pub max_states: Option<u64>,
-    /// Whether a shortest counterexample is wanted although transitions may be postponed.
+    /// Whether a shortest counterexample is required although transitions may be postponed.
     pub shortest: bool,
-    /// Whether to count how often each action is taken.
+    /// Whether to count the executions of each action.
     pub coverage: bool,
 }
 
@@ -38,18 +38,18 @@ impl Default for SearchLimits {
 }
 
 impl SearchLimits {
-    /// Whether a search may stop, as states decide each selected property.
+    /// Returns whether a search may stop, since all selected properties are decided.
     pub fn are_answered(&self, model: &dyn StateSpace, findings: &Findings) -> bool {
         self.stop_when_answered && self.checks.all_decided(model, findings)
     }
 
-    /// Whether a search with this outcome visited all states, so that what it did not find does not exist.
+    /// Returns whether a search with this outcome visited all states, so that missing findings do not exist.
     pub fn visited_all(&self, model: &dyn StateSpace, outcome: &SearchOutcome) -> bool {
         match outcome.verdict {
-            // It may have stopped early.
+            // The search may have stopped early.
             _ if self.are_answered(model, &outcome.findings) => false,
             SearchVerdict::Verified => true,
-            // That a property holds in no state is known at the end only.
+            // A violated reachability property is known only after all states.
             SearchVerdict::Violated => {
                 !self.stop_on_violation || !self.checks.any_selected(model, &outcome.findings)
             }
@@ -65,21 +65,21 @@ pub struct SearchOutcome {
     pub verdict: SearchVerdict,
     /// The number of states of each level.
     pub levels: Vec<u64>,
-    /// The statistics of all states expanded.
+    /// The counters of all expanded states.
     pub counters: Counters,
-    /// Everything that was found wrong, selected as a violation or not.
+    /// All findings, selected as violations or not.
     pub findings: Findings,
-    /// How often each action was taken, by its number in the program that was run; empty if that was not counted.
+    /// The number of executions of each action, by its number in the executed program; empty if they were not counted.
     pub action_counts: ActionCounts,
 }
 
 impl SearchOutcome {
-    /// The number of states found.
+    /// Returns the number of visited states.
     pub fn states(&self) -> u64 {
         self.levels.iter().sum()
     }
 
-    /// The number of deadlock states among those expanded.
+    /// Returns the number of deadlock states among those expanded.
     pub fn deadlocks(&self) -> u64 {
         self.findings.count(Violation::Deadlock)
     }
@@ -88,10 +88,10 @@ impl SearchOutcome {
 /// The verdict of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SearchVerdict {
-    /// Nothing selected is violated, and every reachable state was visited, except those behind failing steps whose errors
-    /// are not selected.
+    /// No selected check is violated, and every reachable state was visited, except those behind failing steps whose
+    /// errors are not selected.
     Verified,
-    /// Something selected is violated.
+    /// A selected check is violated.
     Violated,
     /// The search stopped before the end and can be resumed.
     #[default]
@@ -99,7 +99,7 @@ pub enum SearchVerdict {
 }
 
 impl SearchVerdict {
-    /// As reports call it.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             SearchVerdict::Verified => "verified",

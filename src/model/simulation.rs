@@ -1,50 +1,52 @@
-//! From a system that leaves states out back to the one whose states people know.
+//! The relation of a reduced system to the system whose states are described.
 //!
 //! A system that wraps another may visit representatives, or take several transitions as one. A counterexample is then
-//! *concretised*: each step of the outermost system becomes steps of the system below it, each of these becomes steps of the
-//! next, down to a system that describes itself. So every counterexample that is shown is a run of that system, replayed by
-//! it, whatever the reductions did.
+//! *concretised*: each step of the outermost system becomes steps of the system below it, each of these becomes steps
+//! of the next, down to a system that describes itself. So every counterexample in a report is a run of that system,
+//! replayed by it, whatever the reductions did.
 
 use super::{ActionCounts, ActionId, Result, StateSpace, StepOutcome, SuccessorSink, Violation};
 
-/// A state space whose states and transitions stand for those of another, the *concrete* one.
+/// A state space whose states and transitions represent those of another, the *concrete* one.
 ///
 /// Every method is required: a reduction decides on each of them.
 pub trait Simulation {
-    /// The state space that is simulated.
+    /// Returns the simulated state space.
     fn concrete_space(&self) -> &dyn StateSpace;
 
-    /// Whether a state of this system stands for a state of the concrete one.
+    /// Returns whether a state of this system represents a state of the concrete one.
     fn represents(&self, own: &[u8], concrete: &[u8]) -> bool;
 
-    /// A path of the concrete system from `from` to a state that `to` stands for: its states without `from`. `own` is the
-    /// state of this system that stands for `from`, and `to` a successor of it. Nothing if this system cannot have taken
-    /// such a path. [`concretise_single_step`] does it where one transition stands for one transition.
+    /// Returns a path of the concrete system from `from` to a state that `to` represents: its states without `from`.
+    /// `own` is the state of this system that represents `from`, and `to` a successor of it. Returns nothing if this
+    /// system cannot have taken such a path. [`concretise_single_step`] computes it if one transition represents one
+    /// transition.
     fn concretise_step(&self, own: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>>;
 
-    /// A path of *this* system from `own` to its successor `to`, without `own`, where it takes several of its transitions
-    /// as one. Nothing if it takes one at a time.
+    /// Returns a path of *this* system from `own` to its successor `to`, without `own`, if it takes several of its
+    /// transitions as one. Returns nothing if it takes one at a time.
     fn intermediate_states(&self, own: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>>;
 
-    /// A path of the concrete system from `from` to a state in which `check` fails, without `from`, where one state of
-    /// this system stands for several that follow one another. Empty if `check` fails in `from` itself.
+    /// Returns a path of the concrete system from `from` to a state in which `check` fails, without `from`, if one
+    /// state of this system represents several consecutive ones. It is empty if `check` fails in `from` itself.
     fn concrete_violation_path(&self, from: &[u8], check: Violation) -> Result<Vec<Vec<u8>>>;
 
-    /// Other violations of the concrete system that `check` in this one may stand for.
+    /// Returns other violations of the concrete system that `check` in this one may represent.
     fn equivalent_violations(&self, check: Violation) -> Vec<Violation>;
 
-    /// Whether this system cannot count an action of the concrete program: it removed the action, or fused it with others.
+    /// Returns whether this system cannot count an action of the concrete program, since it removed the action or fused
+    /// it with others.
     fn hides_action(&self, action: ActionId) -> bool;
 
-    /// The counts of the concrete program's actions, from those of the actions that this system runs.
+    /// Converts the counts of the actions that this system executes to those of the concrete program.
     fn concrete_action_counts(&self, taken: ActionCounts) -> ActionCounts;
 
-    /// Whether each transition of this system is one transition of the concrete system.
+    /// Returns whether each transition of this system is one transition of the concrete system.
     fn preserves_depth(&self) -> bool;
 }
 
-/// A state space each of whose transitions stands for one transition of another. Only its states differ, so that is all
-/// there is to say, and the rest of its [`Simulation`] follows.
+/// A state space each of whose transitions represents one transition of another. Only its states differ, so the rest of
+/// its [`Simulation`] follows.
 pub trait StepwiseSimulation: Sized {
     /// As [`Simulation::concrete_space`].
     fn concrete_space(&self) -> &dyn StateSpace;
@@ -91,14 +93,14 @@ impl<S: StepwiseSimulation> Simulation for S {
     }
 }
 
-/// The simulations between a system and the one that describes it, the outermost first.
+/// Returns the simulations between a system and the one that describes it, the outermost first.
 fn simulations(model: &dyn StateSpace) -> impl Iterator<Item = &dyn Simulation> {
     std::iter::successors(model.capabilities().simulation, |simulation| {
         simulation.concrete_space().capabilities().simulation
     })
 }
 
-/// The state of the innermost system in which `check` fails, where it fails in a state that `state` stands for.
+/// Returns the state of the innermost system in which `check` fails, if it fails in a state that `state` represents.
 pub fn concrete_violating_state(
     model: &dyn StateSpace,
     check: Violation,
@@ -113,23 +115,24 @@ pub fn concrete_violating_state(
     Ok(state)
 }
 
-/// The counts of the actions of the innermost program, from those of the actions that the system runs.
+/// Converts the counts of the actions that the system executes to those of the innermost program.
 pub fn original_action_counts(model: &dyn StateSpace, taken: ActionCounts) -> ActionCounts {
     simulations(model).fold(taken, |taken, lift| lift.concrete_action_counts(taken))
 }
 
-/// Whether an action of the innermost program cannot be counted.
+/// Returns whether an action of the innermost program cannot be counted.
 pub fn is_action_hidden(model: &dyn StateSpace, action: ActionId) -> bool {
     simulations(model).any(|lift| lift.hides_action(action))
 }
 
-/// Whether each transition of a system is one transition of the innermost system.
+/// Returns whether each transition of a system is one transition of the innermost system.
 pub fn preserves_depth(model: &dyn StateSpace) -> bool {
     simulations(model).all(Simulation::preserves_depth)
 }
 
-/// The successor of `from` in the concrete system that `to` stands for. Of several it is the first in the order of the
-/// description, or, if the concrete system does not describe itself, the least. So it does not depend on the executor.
+/// Returns the successor of `from` in the concrete system that `to` represents. Of several it is the first in the order
+/// of the description, or, if the concrete system does not describe itself, the least. So it does not depend on the
+/// executor.
 pub fn concretise_single_step(
     lift: &dyn Simulation,
     from: &[u8],

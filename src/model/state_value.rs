@@ -1,4 +1,4 @@
-//! Values of states, as people see them.
+//! Values of variables for reports.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -28,7 +28,7 @@ pub enum StateValue {
 }
 
 impl StateValue {
-    /// The part of the value that is not 0, if there is one.
+    /// Returns the part of the value that is not 0, if there is one.
     pub fn nonzero_part(&self) -> Option<StateValue> {
         let named = |parts: Vec<(String, StateValue)>| Some(parts).filter(|it| !it.is_empty());
         let of = |parts: &[(String, StateValue)]| {
@@ -49,8 +49,8 @@ impl StateValue {
         }
     }
 
-    /// The parts that are shown by themselves where they change, each with the suffix that follows the name of the whole.
-    /// Empty if the value is shown as a whole.
+    /// Returns the parts whose changes are reported separately, each with the suffix that follows the name of the
+    /// whole. Empty if the value is reported as a whole.
     pub fn named_parts(&self) -> Vec<(String, &StateValue)> {
         match self {
             StateValue::Array(first, elements) => {
@@ -92,7 +92,7 @@ impl From<&str> for StateValue {
     }
 }
 
-/// As in a report: `[1, 2]`, `[node_1: 1, node_2: 2]`, `{from: node_1}`, `<1, 2>`.
+/// Formats a value as in reports: `[1, 2]`, `[node_1: 1, node_2: 2]`, `{from: node_1}`, `<1, 2>`.
 impl Display for StateValue {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,9 +1,9 @@
-//! A request to stop, and how work deep inside a system sees it.
+//! A request to stop, and its visibility deep inside a system.
 //!
 //! Expanding one state can take long: it may have millions of successors, or an orbit that is slow to canonicalise. An
-//! engine that begins such work has its thread *heed* a request meanwhile. Loops deep inside call [`is_requested`] now and
-//! then, and return early. The results of abandoned work are incomplete and may be wrong, so the engine drops all of them:
-//! after the work has returned, the engine checks whether the request has been made.
+//! engine that begins such work makes its thread *heed* a request meanwhile. Loops deep inside call [`is_requested`]
+//! regularly and return early. The results of abandoned work are incomplete and may be wrong, so the engine drops all
+//! of them: after the work has returned, the engine checks whether the request has been made.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ thread_local! {
     static HEEDED: RefCell<Option<StopRequest>> = const { RefCell::new(None) };
 }
 
-/// A request to stop, made at most once and never taken back.
+/// A request to stop. It is made at most once and never withdrawn.
 #[derive(Clone, Debug, Default)]
 pub struct StopRequest {
     asked: Arc<AtomicBool>,
@@ -26,27 +26,27 @@ impl StopRequest {
         self.asked.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it has been made.
+    /// Returns whether the request was made.
     pub fn is_requested(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// The flag that makes the request when it is set, for a signal handler.
+    /// Returns the flag that makes the request when it is set, for a signal handler.
     pub fn flag(&self) -> Arc<AtomicBool> {
         self.asked.clone()
     }
 
-    /// Makes this thread heed the request, in place of any other, while the result lives.
+    /// Makes this thread heed the request, in place of any other, during the lifetime of the result.
     #[must_use = "it is heeded for as long as this lives"]
     pub fn enter_scope(&self) -> StopScope {
         StopScope { before: HEEDED.replace(Some(self.clone())) }
     }
 }
 
-/// While this lives, its thread heeds a request.
+/// The scope in which a thread heeds a request.
 #[derive(Debug)]
 pub struct StopScope {
-    /// The request that it heeded before.
+    /// The request that the thread heeded before.
     before: Option<StopRequest>,
 }
 
@@ -56,7 +56,7 @@ impl Drop for StopScope {
     }
 }
 
-/// Whether the request that this thread heeds has been made; false if it heeds none. Takes a few nanoseconds.
+/// Returns whether the request that this thread heeds was made; false if it heeds none. Takes a few nanoseconds.
 pub fn is_requested() -> bool {
     HEEDED.with_borrow(|stop| stop.as_ref().is_some_and(StopRequest::is_requested))
 }

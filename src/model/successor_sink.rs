@@ -1,4 +1,4 @@
-//! Where expanded states put their results: candidates, counters and findings.
+//! The sink for the results of expansions: candidates, counters and findings.
 
 use super::{
     ActionCounts, ActionId, Counters, FaultKind, Findings, ModelError, OutOfSlots, Result,
@@ -8,10 +8,10 @@ use std::error::Error;
 use std::mem::MaybeUninit;
 use std::ops::{AddAssign, ControlFlow};
 
-/// [`SuccessorSink::room`] gives at most this many bytes at a time.
+/// The most bytes that [`SuccessorSink::room`] returns at a time.
 const ROOM_BYTES_MAX: usize = 64 << 10;
 
-/// Where [`StateSpace::expand`](super::StateSpace::expand) puts its results.
+/// The sink for the results of [`StateSpace::expand`](super::StateSpace::expand).
 ///
 /// Candidates go into a flat buffer. When it is full, the engine is called to empty it: it sorts the buffer, drops
 /// duplicates, or writes it to disk. Counters only grow.
@@ -40,15 +40,15 @@ pub struct CandidateBatch<'b> {
     pub limit: usize,
 }
 
-/// What came of expanding states, beside the candidates.
+/// The outcome of expanding states, without the candidates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct ExpansionOutcome {
-    /// The statistics.
+    /// The counters.
     pub counters: Counters,
-    /// How often each action was taken, where the model counts that.
+    /// The number of executions of each action, if the model counts them.
     pub action_counts: ActionCounts,
-    /// What was found wrong.
+    /// The findings.
     pub findings: Findings,
 }
 
@@ -65,7 +65,7 @@ impl SuccessorSink<'_> {
     ///
     /// # Errors
     ///
-    /// The first failure; what is in the buffer is meaningless then.
+    /// The first failure; the content of the buffer is meaningless then.
     pub fn collect(
         width: usize,
         buffer: &mut Vec<u8>,
@@ -76,12 +76,12 @@ impl SuccessorSink<'_> {
     }
 
     /// As [`collect`](SuccessorSink::collect), but calls `on_full` whenever the next candidate would make the buffer
-    /// longer than `limit` bytes; `on_full` empties the buffer. What is in the buffer at the end stays there.
+    /// longer than `limit` bytes; `on_full` empties the buffer. The last candidates stay in the buffer.
     ///
     /// # Errors
     ///
-    /// The first failure, and [`ModelError::BrokenOff`] after `on_full` broke off. An engine whose `on_full` has errors of
-    /// its own keeps them in a [`BreakOff`](super::BreakOff).
+    /// The first failure, and [`ModelError::BrokenOff`] after `on_full` broke off. An engine whose `on_full` has errors
+    /// of its own keeps them in a [`BreakOff`](super::BreakOff).
     pub fn collect_in_batches(
         width: usize,
         buffer: &mut Vec<u8>,
@@ -93,7 +93,7 @@ impl SuccessorSink<'_> {
         SuccessorSink::counting_on(ActionCounts::default(), batch, on_full, run)
     }
 
-    /// As [`collect_in_batches`](SuccessorSink::collect_in_batches), adding to these counts of actions.
+    /// As [`collect_in_batches`](SuccessorSink::collect_in_batches), but adds to these counts of actions.
     fn counting_on(
         taken: ActionCounts,
         batch: CandidateBatch<'_>,
@@ -120,8 +120,8 @@ impl SuccessorSink<'_> {
         }
     }
 
-    /// Collects in `buffer` what a wrapped system adds. `None` if that failed: then this expansion has failed, too.
-    /// Action counts are added here. Counters and findings are for the caller to add, by
+    /// Collects the candidates of a wrapped system in `buffer`. Returns `None` if it failed: then this expansion has
+    /// failed, too. Action counts are added here. The caller adds counters and findings, by
     /// [`add_counters`](SuccessorSink::add_counters) and [`add_findings`](SuccessorSink::add_findings).
     #[must_use]
     pub fn wrap(
@@ -134,8 +134,8 @@ impl SuccessorSink<'_> {
         self.wrap_in_batches(batch, |_, _| {}, run)
     }
 
-    /// As [`wrap`](SuccessorSink::wrap), but calls `pass_on` with the buffer, which it empties, and with this sink
-    /// whenever the next candidate would make the buffer longer than its limit.
+    /// As [`wrap`](SuccessorSink::wrap), but whenever the next candidate would make the buffer longer than its limit,
+    /// it calls `pass_on` with the buffer, which `pass_on` empties, and with this sink.
     #[must_use]
     pub fn wrap_in_batches(
         &mut self,
@@ -143,7 +143,7 @@ impl SuccessorSink<'_> {
         mut pass_on: impl FnMut(&mut Vec<u8>, &mut Self),
         run: impl FnOnce(&mut SuccessorSink),
     ) -> Option<ExpansionOutcome> {
-        // The counts move there and back, so that nothing is allocated for each state.
+        // The counts are moved there and back, so that no state needs an allocation.
         let taken = std::mem::take(&mut self.action_counts);
         let on_full = |buffer: &mut Vec<u8>| {
             pass_on(buffer, self);
@@ -167,7 +167,7 @@ impl SuccessorSink<'_> {
         self.or_give_up(collected)
     }
 
-    /// The value; or nothing if there is none, and then this expansion has failed, too.
+    /// Returns the value, or nothing if there is none; then this expansion has failed, too.
     fn or_give_up<T>(&mut self, result: Result<T>) -> Option<T> {
         result.map_err(|error| self.give_up(error)).ok()
     }
@@ -185,7 +185,7 @@ impl SuccessorSink<'_> {
         }
     }
 
-    /// Adds one candidate that is a state and a value behind it.
+    /// Adds one candidate that is a state followed by a value.
     pub fn record(&mut self, key: &[u8], value: &[u8]) {
         debug_assert_eq!(key.len() + value.len(), self.width);
         self.counters.transitions += 1;
@@ -198,8 +198,8 @@ impl SuccessorSink<'_> {
         }
     }
 
-    /// Room in which candidates are written in place: as many bytes as fit now, at least those of one candidate, and
-    /// `slack` more.
+    /// Returns a buffer in which candidates are written in place: as many bytes as fit now, at least those of one
+    /// candidate, and `slack` more.
     pub fn room(&mut self, slack: usize) -> &mut [MaybeUninit<u8>] {
         if self.buffer.len() + self.width > self.limit {
             self.make_room();
@@ -213,11 +213,11 @@ impl SuccessorSink<'_> {
         &mut self.buffer.spare_capacity_mut()[..bytes + slack]
     }
 
-    /// Adds the candidates that were written at the start of the room.
+    /// Adds the candidates that were written at the start of the buffer of `room`.
     ///
     /// # Safety
     ///
-    /// So many bytes at the start of the room have been written, and they are whole candidates.
+    /// The first `bytes` bytes of that buffer have been written, and they are whole candidates.
     pub unsafe fn advance(&mut self, bytes: usize) {
         debug_assert!(bytes.is_multiple_of(self.width));
         debug_assert!(bytes <= self.buffer.capacity() - self.buffer.len());
@@ -234,7 +234,7 @@ impl SuccessorSink<'_> {
     }
 
     /// Fails: the system cannot compute successors of a state, for this reason. The search ends with an error, and its
-    /// last checkpoint stands. Only the first reason is kept.
+    /// last checkpoint remains. Only the first reason is kept.
     pub fn fail(&mut self, reason: impl Into<Box<dyn Error + Send + Sync>>) {
         self.give_up(ModelError::failed(reason));
     }
@@ -264,35 +264,35 @@ impl SuccessorSink<'_> {
         self.counters.partially_expanded += states;
     }
 
-    /// Counts states that were passed through and are no candidates.
+    /// Counts intermediate states that are not candidates.
     pub fn count_skipped(&mut self, states: u64) {
         self.counters.skipped += states;
     }
 
-    /// Counts transitions that are not followed, as no violation is reachable behind them.
+    /// Counts transitions that are not explored, since no violation is reachable behind them.
     pub fn count_pruned(&mut self, transitions: u64) {
         self.counters.transitions += transitions;
         self.counters.pruned += transitions;
     }
 
-    /// Adds what a wrapped model counted, except for the transitions that gave its candidates: the wrapper adds
-    /// candidates of its own for these.
+    /// Adds the counters of a wrapped model, except for the transitions with its candidates: the wrapper adds its own
+    /// candidates for these.
     pub fn add_counters(&mut self, wrapped: Counters) {
         self.counters += wrapped;
         self.counters.transitions -= wrapped.candidates();
     }
 
-    /// Counts taken actions.
+    /// Counts executions of actions.
     pub fn count_actions(&mut self, actions: impl Iterator<Item = ActionId>) {
         actions.for_each(|it| self.action_counts.add(it, 1));
     }
 
-    /// Adds counts of actions that were taken outside this expansion.
+    /// Adds counts of actions that were executed outside this expansion.
     pub fn add_action_counts(&mut self, taken: ActionCounts) {
         self.action_counts.merge(taken);
     }
 
-    /// The counts of at least so many actions, to be increased in place.
+    /// Returns the counts of at least `actions` actions, to be increased in place.
     pub fn counts(&mut self, actions: usize) -> &mut [u64] {
         self.action_counts.at_least(actions)
     }
@@ -302,12 +302,12 @@ impl SuccessorSink<'_> {
         self.findings.merge(findings);
     }
 
-    /// Transitions counted so far.
+    /// Returns the number of transitions counted so far.
     pub fn transitions(&self) -> u64 {
         self.counters.transitions
     }
 
-    /// Whether the expansion has failed: candidates are no longer collected, and the system may return.
+    /// Returns whether the expansion has failed: candidates are no longer collected, and the system may return.
     pub fn has_failed(&self) -> bool {
         self.failed.is_some()
     }

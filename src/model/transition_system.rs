@@ -1,4 +1,4 @@
-//! Systems that are Rust types.
+//! Transition systems that are Rust types.
 
 use super::{Property, StateValue, value_serializer};
 use serde::Serialize;
@@ -7,12 +7,12 @@ use std::fmt::Debug;
 
 /// A transition system whose states and actions are Rust types.
 ///
-/// It is a function: it gives the same actions in a state, and the same state after each, every time and on every thread.
-/// If it panics (an assertion of its own, an overflow, an index out of bounds), the search reports a run-time error of the
-/// model, with a trace. A program that is built to abort on panics aborts.
+/// It is a function: it returns the same actions in a state, and the same state after each, every time and on every
+/// thread. If it panics (an assertion of its own, an overflow, an index out of bounds), the search reports a run-time
+/// error of the model, with a trace. A program that is built to abort on panics aborts.
 ///
-/// The serialization of a state is all that identifies it: equal states have equal bytes. Unordered collections
-/// (`HashMap`, `HashSet`) break that, and a search that notices it ends with an error. Use `BTreeMap` and `BTreeSet`.
+/// The serialization of a state is its identity: equal states have equal bytes. Unordered collections (`HashMap`,
+/// `HashSet`) break that, and a search that notices it ends with an error. Use `BTreeMap` and `BTreeSet`.
 ///
 /// Two jugs of five and of three litres, from which four are to be measured:
 ///
@@ -65,40 +65,40 @@ pub trait TransitionSystem: Send + Sync {
     /// The actions.
     type Action: Debug;
 
-    /// The initial states.
+    /// Returns the initial states.
     fn initial(&self) -> Vec<Self::State>;
 
     /// Adds every action that may be possible in `state`.
     fn actions(&self, state: &Self::State, actions: &mut Vec<Self::Action>);
 
-    /// The successor by an action; nothing if the action is not possible in `state` after all.
+    /// Returns the successor by an action; nothing if the action is not possible in `state` after all.
     fn next(&self, state: &Self::State, action: &Self::Action) -> Option<Self::State>;
 
-    /// The properties to check.
+    /// Returns the properties to check.
     fn properties(&self) -> Vec<Property<'_, Self::State>> {
         Vec::new()
     }
 
-    /// Whether the system may end in `state`: a state without successors is then no deadlock.
+    /// Returns whether the system may end in `state`: a state without successors is then no deadlock.
     fn may_end(&self, state: &Self::State) -> bool {
         let _ = state;
         false
     }
 
-    /// The name of an action in reports.
+    /// Returns the name of an action in reports.
     fn name(&self, action: &Self::Action) -> String {
         format!("{action:?}")
     }
 
-    /// A state as variables in order, each a name and a value: by default what it serializes to, with one variable for each
-    /// field of a struct.
+    /// Returns a state as variables in order, each a name and a value: by default its serialization, with one variable
+    /// for each field of a struct.
     fn describe(&self, state: &Self::State) -> Vec<(String, StateValue)> {
         value_serializer::variables(state)
     }
 
-    /// What distinguishes the system from others of its type: its parameters. A search directory is resumed only with a
-    /// system that returns the same text and behaves the same in a sample of states. Two systems whose first few hundred
-    /// states are equal are distinguished by this text alone.
+    /// Returns the parameters, which distinguish the system from others of its type. A search directory is resumed only
+    /// with a system that returns the same text and behaves the same in a sample of states. Two systems whose first few
+    /// hundred states are equal are distinguished by this text alone.
     fn parameters(&self) -> String {
         String::new()
     }

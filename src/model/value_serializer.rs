@@ -1,10 +1,10 @@
-//! States as values that people read, by serde.
+//! Conversion of states to values for reports, by serde.
 
 use super::StateValue;
 use serde::ser::{self, Serialize};
 use std::fmt::{Debug, Display};
 
-/// A state as variables: a struct's fields, each by itself; else the state as a whole.
+/// Returns a state as variables: the fields of a struct, or else one variable for the whole state.
 pub(super) fn variables<S: Serialize + Debug>(state: &S) -> Vec<(String, StateValue)> {
     match state.serialize(ValueSerializer) {
         Ok(StateValue::Record(fields)) => fields,
@@ -13,7 +13,7 @@ pub(super) fn variables<S: Serialize + Debug>(state: &S) -> Vec<(String, StateVa
     }
 }
 
-/// What a type has no value for.
+/// The error for types without a value.
 #[derive(Debug)]
 struct UnsupportedValue;
 
@@ -31,17 +31,17 @@ impl ser::Error for UnsupportedValue {
     }
 }
 
-/// Makes a value of whatever is serialized.
+/// Converts serialized data to a value.
 struct ValueSerializer;
 
-/// Gathers the elements of something.
+/// Collects the elements of a sequence.
 struct SequenceSerializer {
     all: Vec<StateValue>,
-    /// The variant that they belong to, if they belong to one.
+    /// Their variant, if they belong to one.
     variant: Option<&'static str>,
 }
 
-/// Gathers what has names.
+/// Collects named fields.
 struct FieldSerializer {
     all: Vec<(String, StateValue)>,
     variant: Option<&'static str>,
@@ -91,7 +91,7 @@ impl FieldSerializer {
     }
 }
 
-/// A number as such, if it is one of ours.
+/// Returns a number as such if it fits, or as text.
 fn number<N: Copy + Display + TryInto<i64>>(number: N) -> Result<StateValue, UnsupportedValue> {
     Ok(number.try_into().map_or_else(|_| number.to_string().into(), StateValue::Number))
 }
@@ -298,7 +298,7 @@ impl ser::SerializeMap for FieldSerializer {
         Ok(())
     }
 
-    /// The elements, by key.
+    /// Returns the elements by key.
     fn end(self) -> Result<StateValue, UnsupportedValue> {
         Ok(StateValue::Table(self.all))
     }

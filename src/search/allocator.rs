@@ -1,52 +1,52 @@
-//! Keeping freed memory out of the resident set.
+//! The configuration of the allocator: it returns freed memory to the system.
 //!
-//! The memory budget bounds what is resident, and the search allocates and frees large buffers of
-//! ever different sizes. glibc maps large blocks separately and gives them back when freed, but
-//! raises the size that counts as large whenever one is freed, up to 32 MiB; from then on freed
-//! buffers stay in its heaps. On an 11.8 M state search at 64 MiB that was 20 MiB. Setting the
-//! threshold keeps it where it is.
+//! The memory budget bounds the resident set. The search allocates and frees large buffers of varying sizes. glibc maps
+//! large blocks separately and unmaps them when they are freed. But it raises the threshold for large blocks whenever
+//! one is freed, up to 32 MiB. From then on freed buffers stay in its heaps: 20 MiB in a search of 11.8 M states at 64
+//! MiB. A fixed threshold prevents this.
 //!
-//! But a page that is given back has to be asked for again, half a microsecond a kilobyte, and threads
-//! live no longer than a part of a level. So heaps keep what a thread's decoders, encoders and batches
-//! take, and with more memory larger blocks.
+//! A page that was returned must be requested again, which costs half a microsecond for each kilobyte. Threads live no
+//! longer than a part of a level. So heaps keep the size of a thread's decoders, encoders and batches, and larger
+//! blocks if there is more memory.
 
 use super::memory_plan::cores;
 
-/// Of the budget, what the heaps of all threads keep together, as a divisor.
+/// The divisor of the budget that the heaps of all threads keep together.
 const KEPT_SHARE: u64 = 32;
 
-/// A thread's buffers: so many bytes are kept of them by each heap, and as much is set aside for a thread twice over,
+/// Bytes of a thread's buffers that each heap keeps, at most.
 const BUFFERS: u64 = 2 << 20;
 
-/// as long as all heaps together keep at most this part, as a divisor,
+/// The divisor of the budget that bounds these buffers in all heaps together.
 const BUFFERS_SHARE: u64 = 6;
 
-/// of what the budget has beyond so many bytes, with which some searches just begin.
+/// The part of the budget in bytes that is not available for these buffers. Some searches need it to start.
 const BUDGET_LEAST: u64 = 32 << 20;
 
-/// This much is kept in any case.
+/// The bytes that each heap keeps at least.
 const KEPT_MIN: u64 = 256 << 10;
 
-/// Blocks are mapped separately from this part of what a heap keeps on, as a divisor,
+/// The divisor of a heap's kept bytes from which blocks are mapped separately.
 const MAPPED_SHARE: u64 = 4;
 
-/// but from so many bytes on at least,
+/// The least threshold for separate mapping, in bytes.
 const MAPPED_MIN: u64 = 256 << 10;
 
-/// and from so many on in any case, the most that glibc allows.
+/// The greatest threshold for separate mapping, in bytes, which is glibc's maximum.
 const MAPPED_MAX: u64 = 32 << 20;
 
-/// Returns what is free to the system. Building a model, and compiling it above all, leaves much.
+/// Returns free memory to the system. Compiling a model leaves much of it.
 pub fn return_free_blocks() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: it only looks for pages without blocks in use.
+    // SAFETY: `malloc_trim` only releases pages without blocks in use.
     unsafe {
         libc::malloc_trim(0);
     }
 }
 
-/// Makes the allocator return large blocks to the system as soon as they are freed, in a process that may
-/// hold `budget` bytes resident, and returns what is free. To be called before there are threads, again if the budget changes.
+/// Makes the allocator return large blocks to the system when they are freed, in a process with a budget of `budget`
+/// resident bytes, and returns free memory. It must be called before there are other threads, and again if the budget
+/// changes.
 pub fn return_large_blocks(budget: u64) {
     let threads = cores() as u64;
     let shared = budget / KEPT_SHARE / threads;
@@ -54,13 +54,13 @@ pub fn return_large_blocks(budget: u64) {
     let kept = shared.max(buffers.clamp(KEPT_MIN, BUFFERS)).min(i32::MAX as u64);
     let mapped = (shared / MAPPED_SHARE).clamp(MAPPED_MIN, MAPPED_MAX);
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: mallopt only changes parameters of the allocator, and is called before any other
-    // thread exists. A refusal changes nothing.
+    // SAFETY: mallopt only changes parameters of the allocator, and is called before any other thread exists. A failed
+    // call changes nothing.
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, mapped as i32);
         libc::mallopt(libc::M_TRIM_THRESHOLD, kept as i32);
     }
-    // With a larger budget more may have been kept.
+    // With a larger budget, more may have been kept before.
     return_free_blocks();
     #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
     let _ = (mapped, kept);

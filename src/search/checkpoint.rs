@@ -1,8 +1,8 @@
-//! What a search must remember to go on: the contents of the manifest.
+//! The contents of the manifest, from which a search resumes.
 //!
-//! A checkpoint is taken between two units of a level or between two levels. It names files and
-//! lengths; whatever lies in the search directory beyond them is swept at resume. The bytes are
-//! rkyv's, checked before they are believed, inside the manifest's own header and checksum.
+//! A checkpoint is written between two units of a level or between two levels. It names files and their lengths.
+//! Resuming removes everything else from the search directory. The bytes are in rkyv's format and are validated before
+//! use. They are enclosed in the manifest's header and checksum.
 
 mod consistency;
 
@@ -20,73 +20,73 @@ use spill::{
 };
 use std::sync::Arc;
 
-/// The manifest's format. The version covers every file of a search directory.
+/// The format of the manifest. The version covers every file of a search directory.
 pub const FORMAT: PayloadFormat = PayloadFormat { magic: *b"SPILLWAY", version: 25 };
 
-/// A search at rest.
+/// The saved state of a search.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
 pub struct SavedSearch {
-    /// The digest of the model that was searched.
+    /// The digest of the searched model.
     pub digest: [u8; 32],
     /// Bytes of a state, with its tag or its value if it has one.
     pub width: u32,
-    /// How states are stored.
+    /// The storage of states.
     pub storage: SavedStorage,
-    /// On what keys are projected in memory, if they are.
+    /// The projection of keys in memory, if there is one.
     pub projection: Option<SavedProjection>,
     /// The levels and the visited store.
     pub store: SavedStore,
-    /// What lies behind the states of the store, if something does.
+    /// The values that follow the states of the store, if there are any.
     pub values: Option<SavedValues>,
     /// With ComBack, the states of the last level.
     pub frontier: SavedFrontier,
-    /// The statistics of the levels expanded whole, and the states that are re-expanded in all levels.
+    /// The counters of the completed levels, and the number of re-expanded states of all levels.
     pub counters: Counters,
-    /// How often each action was taken in these levels, by its number; actions behind the last were not.
+    /// The number of executions of each action in these levels, by its index. Later actions were never executed.
     pub action_counts: Vec<u64>,
-    /// What was found in the levels expanded whole.
+    /// The findings of the completed levels.
     pub findings: Vec<SavedFinding>,
-    /// The last level, as far as it has been expanded; absent once there is a verdict.
+    /// The progress of the last level; empty once there is a verdict.
     pub open: SavedLevel,
-    /// What is left of states of which steps were put off.
+    /// The remaining work on states with postponed transitions.
     pub postponed: SavedPostponed,
-    /// The verdict's code: 0 none, 1 verified, 2 violated.
+    /// The code of the verdict: 0 none, 1 verified, 2 violated.
     pub verdict: u8,
     /// Seconds of searching so far.
     pub seconds: f64,
-    /// What the disk had to do.
+    /// The use of the disk.
     pub disk: DiskFigures,
-    /// The most bytes that have been resident.
+    /// The greatest resident memory in bytes.
     pub peak_rss_bytes: u64,
-    /// How the last sitting shared out its memory.
+    /// The memory plan of the last session.
     pub plan: MemoryPlan,
-    /// What each part of the store took then.
+    /// The sizes of the parts of the store at that time.
     pub parts: Vec<StorePart>,
 }
 
-/// What a search asked of its disk, in bytes, all sittings together.
+/// The use of a search's disk, in bytes, over all sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct DiskFigures {
-    /// The most that have been there at a time.
+    /// The greatest size at one time.
     pub peak: u64,
-    /// Written.
+    /// Bytes written.
     pub written: u64,
-    /// Of blocks decoded, whether they came from the disk or from the system's cache.
+    /// Bytes of decoded blocks, read from the disk or from the system's cache.
     pub read: u64,
 }
 
-/// A level of which a prefix has been expanded.
+/// A level of which a prefix is expanded.
 #[derive(Clone, Debug, Default, Archive, Serialize, Deserialize)]
 pub struct SavedLevel {
-    /// States expanded, the first ones in order.
+    /// The number of expanded states, which are the first ones.
     pub expanded: u64,
-    /// Whether that are all, and nothing new came of them: what is left is to expand states again.
+    /// Whether all states are expanded and led to no new states, so that only re-expansion is left.
     pub exhausted: bool,
-    /// Their statistics, and those of states that were re-expanded meanwhile.
+    /// The counters of these states and of those re-expanded at the same time.
     pub counters: Counters,
-    /// How often each action was taken.
+    /// The number of executions of each action.
     pub action_counts: Vec<u64>,
-    /// What was found in them.
+    /// The findings in these states.
     pub findings: Vec<SavedFinding>,
     /// Their candidates, as sorted runs.
     pub candidates: Vec<FileSegment>,
@@ -94,43 +94,43 @@ pub struct SavedLevel {
     pub logs: Vec<u64>,
 }
 
-/// What is left to do, or to find out, of states of which steps were put off.
+/// The remaining work on states with postponed transitions.
 #[derive(Clone, Debug, Default, Archive, Serialize, Deserialize)]
 pub struct SavedPostponed {
-    /// Which states have which successors, as sorted runs: states of the last level while it is expanded,
-    /// or once it is exhausted; before anything of it is expanded, of the level before.
+    /// The obligations, as sorted runs. They are of the last level while it is expanded or once it is exhausted. Before
+    /// any of its states is expanded, they are of the previous level.
     pub obligations: Vec<FileSegment>,
-    /// The length in bytes of each worker's file of these; 0 if it has none.
+    /// The length in bytes of each worker's file of obligations; 0 if it has none.
     pub logs: Vec<u64>,
-    /// The states that are to be expanded again, at most one piece: of the level before the last, or of the
-    /// last if it is exhausted.
+    /// The states to re-expand, in at most one segment. They are of the level before the last, or of the last if it is
+    /// exhausted.
     pub carried: Vec<FileSegment>,
-    /// How many of them have been, the first ones in order.
+    /// The number of re-expanded states, which are the first ones.
     pub expanded: u64,
 }
 
-/// One finding; checks are numbers here.
+/// A finding; checks are encoded as numbers.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
 pub struct SavedFinding {
-    /// 0 deadlock, 1 property, 2 and up the kinds of faults.
+    /// 0 for a deadlock, 1 for a property, 2 and more for the kinds of faults.
     pub check: u8,
     /// The number of the property or of the action.
     pub number: u32,
-    /// How often.
+    /// The number of occurrences.
     pub count: u64,
-    /// The level of the first.
+    /// The level of the first occurrence.
     pub level: u64,
-    /// The least state of that level.
+    /// The least state of that level with the finding.
     pub witness: Vec<u8>,
 }
 
 impl SavedSearch {
-    /// Whether all states were visited and nothing that was checked in states and steps is violated.
+    /// Returns whether all states were visited and no check of states and steps is violated.
     pub fn is_verified(&self) -> bool {
         self.verdict == 1
     }
 
-    /// Whether something was found that there may be a way to.
+    /// Returns whether there are findings, to which there may be a counterexample.
     pub fn has_findings(&self) -> bool {
         !(self.findings.is_empty() && self.open.findings.is_empty())
     }
@@ -146,7 +146,7 @@ impl SavedSearch {
         saved.check().map(|()| saved)
     }
 
-    /// Refuses numbers that contradict each other.
+    /// Rejects numbers that contradict each other.
     pub(super) fn check(&self) -> Result<()> {
         match contradiction(self) {
             None => Ok(()),
@@ -157,7 +157,7 @@ impl SavedSearch {
         }
     }
 
-    /// The files of keys that it mentions.
+    /// Returns the files of keys that the manifest names.
     pub fn files(&self) -> impl Iterator<Item = FileName> {
         let shards = 0..self.store.levels.shards.len() as u16;
         let merged = self.store.runs.iter().flat_map(|run| &run.pieces);
@@ -171,18 +171,18 @@ impl SavedSearch {
         logs.chain(pieces.map(|piece| piece.file))
     }
 
-    /// Bytes behind a state.
+    /// Returns the bytes of the value that follows a state.
     pub fn value_bytes(&self) -> usize {
         self.values.as_ref().map_or(0, |values| values.bytes as usize)
     }
 
-    /// How states are stored.
+    /// Returns the storage of states.
     pub fn storage(&self) -> Result<StateStorage> {
         let restored = self.storage.restore(self.width as usize - self.storage.tag_bytes());
         restored.ok_or_else(|| Error::corrupt(MANIFEST, 0, "its codec is none for these states"))
     }
 
-    /// What candidates are written with, and the levels and runs of the sorted store.
+    /// Returns the codec of candidates, and of the levels and runs of the sorted store.
     pub fn codec(&self) -> Result<Codec> {
         let asked = match self.storage()? {
             StateStorage::Sorted(codec) => codec,
@@ -197,21 +197,21 @@ impl SavedSearch {
         Ok(Codec::Projected(Arc::new(projected.ok_or_else(none)?)))
     }
 
-    /// The findings, the open level's included; with ComBack, witnesses have their tags in front.
+    /// Returns all findings, those of the open level included. With ComBack, tags precede the witnesses.
     pub fn all_findings(&self) -> Result<Findings> {
         let mut all = restore_findings(&self.findings)?;
         all.merge(restore_findings(&self.open.findings)?);
         Ok(all)
     }
 
-    /// How often each action has been taken so far.
+    /// Returns the number of executions of each action so far.
     pub(super) fn action_counts(&self) -> ActionCounts {
         let mut counts = ActionCounts::new(self.action_counts.clone());
         counts.merge(ActionCounts::new(self.open.action_counts.clone()));
         counts
     }
 
-    /// What is known so far, the open level's tallies included.
+    /// Returns the outcome so far, the open level included.
     pub fn outcome(&self) -> Result<SearchOutcome> {
         let levels = &self.store.levels;
         Ok(SearchOutcome {
@@ -227,7 +227,7 @@ impl SavedSearch {
         })
     }
 
-    /// Refuses the state of a search of another model.
+    /// Rejects the state of a search of another model.
     pub fn check_model(&self, model: &dyn StateSpace) -> Result<()> {
         let properties = model.description().properties().len();
         let is_known =
@@ -242,7 +242,7 @@ impl SavedSearch {
     }
 }
 
-/// Findings as they are saved.
+/// Encodes findings for the manifest.
 pub fn save_findings(findings: &Findings) -> Vec<SavedFinding> {
     findings
         .iter()
@@ -261,7 +261,7 @@ pub fn save_findings(findings: &Findings) -> Vec<SavedFinding> {
         .collect()
 }
 
-/// Findings as they were saved.
+/// Decodes findings of a manifest.
 pub fn restore_findings(saved: &[SavedFinding]) -> Result<Findings> {
     let mut findings = Findings::default();
     for SavedFinding { check, number, count, level, witness } in saved {
@@ -282,8 +282,8 @@ pub fn restore_findings(saved: &[SavedFinding]) -> Result<Findings> {
     Ok(findings)
 }
 
-/// The length of each shard's file of runs: of those that workers append to, and of `restored` ones of
-/// earlier sittings.
+/// Returns the length of each shard's file of runs: of those to which workers append, and of `restored` ones of earlier
+/// sessions.
 pub(super) fn logs(lengths: impl Iterator<Item = u64>, restored: &[FileSegment]) -> Vec<u64> {
     let mut logs: Vec<u64> = lengths.collect();
     for piece in restored {

@@ -1,7 +1,7 @@
-//! What a running search is told from outside, and what it tells.
+//! Requests to a running search, and its progress.
 //!
-//! Signals, deadlines and progress displays live in other threads; they meet the search in a few
-//! atomic numbers.
+//! Signals, deadlines and progress displays are handled by other threads. They share a few atomic numbers with the
+//! search.
 
 use super::events::{CompletedLevels, ProgressSample, add_levels};
 use crate::budget::AnalysisSupervisor;
@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Sooner than this after the search began it is not told how fast it is.
+/// The time after the start of the search from which a rate is computed.
 const RATE_AFTER: Duration = Duration::from_millis(100);
 
-/// So many levels, or sets of some, are kept until somebody takes them.
+/// The number of entries for completed levels that are kept until they are taken.
 const LEVELS_MAX: usize = 64;
 
 /// Requests to a search, and its progress.
@@ -21,49 +21,49 @@ const LEVELS_MAX: usize = 64;
 pub struct SearchControl {
     stop: StopRequest,
     deadline: Option<Instant>,
-    /// When the sitting began.
+    /// The start of the session.
     begun: Instant,
     /// The longest time between checkpoints while a level is expanded.
     pub checkpoint_every: Duration,
-    /// How far the search is.
+    /// The progress of the search.
     pub progress: SearchProgress,
-    /// The command line that asked for the search, if one did.
+    /// The command line of the search, if there is one.
     pub command: Option<String>,
 }
 
-/// What a search is at.
+/// The phase of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SearchPhase {
-    /// It has not begun.
+    /// Before the start.
     #[default]
     Preparing,
-    /// The model is read.
+    /// Reading the model.
     Reading,
-    /// The model is analysed for a reduction.
+    /// Analysing the model for a reduction.
     Analysing,
-    /// A sample of the states is taken.
+    /// Taking a sample of the states.
     Sampling,
-    /// Reductions are tried on the first states.
+    /// Trying reductions on the first states.
     Trying,
-    /// The model is compiled.
+    /// Compiling the model.
     Compiling,
-    /// It reads where it goes on from.
+    /// Reading the last checkpoint.
     Restoring,
-    /// The model makes its initial states.
+    /// Generating the initial states.
     Beginning,
-    /// A level is expanded.
+    /// Expanding a level.
     Expanding,
-    /// Which states are expanded again is found out.
+    /// Computing the states to re-expand.
     Joining,
-    /// The next level is made of the candidates.
+    /// Settling the next level.
     Settling,
-    /// A checkpoint is written.
+    /// Writing a checkpoint.
     Saving,
-    /// The states that can lie on accepting cycles are gathered.
+    /// Gathering the states that can lie on accepting cycles.
     Gathering,
-    /// These are swept over.
+    /// Sweeping over these states.
     Sweeping,
-    /// The run that was found is read from what was written.
+    /// Reading the counterexample from the files.
     Tracing,
 }
 
@@ -86,7 +86,7 @@ impl SearchPhase {
         SearchPhase::Tracing,
     ];
 
-    /// In words.
+    /// Returns the description of the phase.
     pub fn name(self) -> &'static str {
         match self {
             SearchPhase::Preparing => "preparing",
@@ -108,54 +108,54 @@ impl SearchPhase {
     }
 }
 
-/// Numbers that a display may read at any time.
+/// Counters that a display may read at any time.
 #[derive(Debug, Default)]
 pub struct SearchProgress {
     /// The level being expanded, from 0.
     pub level: AtomicU64,
-    /// States found.
+    /// The number of visited states.
     pub states: AtomicU64,
-    /// Transitions taken.
+    /// The number of transitions.
     pub transitions: AtomicU64,
-    /// States of the level being expanded.
+    /// The number of states of the level being expanded.
     pub frontier: AtomicU64,
-    /// Those of them that have been expanded.
+    /// The number of expanded states of this level.
     pub expanded: AtomicU64,
-    /// Checkpoints made.
+    /// The number of checkpoints.
     pub checkpoints: AtomicU64,
-    /// Sweeps over states that can lie on accepting cycles; 0 while states are still looked for.
+    /// The number of sweeps over states that can lie on accepting cycles; 0 while states are explored.
     pub sweep: AtomicU64,
-    /// States that are not known yet not to lie on one.
+    /// The number of states that may still lie on an accepting cycle.
     pub set: AtomicU64,
-    /// What the sweep is for, by its number in [`STAGES`](super::liveness::owcty::STAGES).
+    /// The stage of the cycle search, as an index into [`STAGES`](super::liveness::owcty::STAGES).
     pub stage: AtomicU64,
-    /// Levels that are done, until they are taken, some of them as one.
+    /// Completed levels that were not taken yet; an entry may cover several.
     levels: Mutex<Vec<CompletedLevels>>,
-    /// How many phases have begun, and in the lowest byte which is the last.
+    /// The number of phases so far, and in the lowest byte the current phase.
     phase: AtomicU64,
     /// The reduction for which the model was last analysed.
     analysis: Mutex<String>,
-    /// States expanded when the search began, in earlier sittings.
+    /// The number of states expanded by earlier sessions.
     before: AtomicU64,
-    /// Milliseconds of the sitting before the search began.
+    /// Milliseconds from the start of the session to that of the search.
     waited: AtomicU64,
 }
 
 impl SearchControl {
-    /// A search that runs until `deadline`, if there is one, or until it is told to stop. Deadlines are
-    /// looked at between states; work on one state is only broken off by a request.
+    /// Creates the control of a search that runs until `deadline`, if there is one, or until a request to stop.
+    /// Deadlines are checked between states. Only a request interrupts the work on one state.
     pub fn new(checkpoint_every: Duration, deadline: Option<Instant>) -> Self {
         let (stop, progress) = (StopRequest::default(), SearchProgress::default());
         Self { stop, deadline, begun: Instant::now(), checkpoint_every, progress, command: None }
     }
 
-    /// How long the sitting has been going on.
+    /// Returns the time since the start of the session.
     pub fn elapsed(&self) -> Duration {
         self.begun.elapsed()
     }
 
-    /// States expanded a second since the search began, those of earlier sittings left out; nothing before there is
-    /// something to tell.
+    /// Returns the number of states expanded for each second of this session's search, if it has expanded some for long
+    /// enough.
     pub fn rate(&self) -> Option<f64> {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let SearchProgress { before, waited, .. } = &self.progress;
@@ -165,7 +165,7 @@ impl SearchControl {
         is_told.then(|| expanded as f64 / seconds.as_secs_f64())
     }
 
-    /// A search begins, or goes on from where all of `states` but those left of the last level were expanded.
+    /// Begins or resumes a search: all of `states` are expanded except the remaining ones of the last level.
     pub(super) fn begin(&self, states: u64, frontier: u64, expanded: u64) {
         let progress = &self.progress;
         SearchProgress::set(&progress.states, states);
@@ -175,17 +175,17 @@ impl SearchControl {
         SearchProgress::set(&progress.waited, self.elapsed().as_millis() as u64);
     }
 
-    /// Asks the search to stop, leaving a checkpoint.
+    /// Requests the search to stop with a checkpoint.
     pub fn stop(&self) {
         self.stop.request();
     }
 
-    /// Set by whoever wants the search to stop, a signal handler for one.
+    /// Returns the flag that requests a stop, for example for a signal handler.
     pub fn stop_flag(&self) -> Arc<AtomicBool> {
         self.stop.flag()
     }
 
-    /// Whether the search should stop now. A deadline that has passed is a request from then on.
+    /// Returns whether the search must stop now. A passed deadline becomes a request.
     pub fn should_stop(&self) -> bool {
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             self.stop();
@@ -193,13 +193,13 @@ impl SearchControl {
         self.is_stopped()
     }
 
-    /// Whether the search has been asked to stop, or a passed deadline has been noticed.
+    /// Returns whether a stop was requested or a passed deadline was noticed.
     pub fn is_stopped(&self) -> bool {
         self.stop.is_requested()
     }
 
-    /// Has the models that this thread runs look at the request while they are at work. What they
-    /// have given is to be dropped if [`is_stopped`](SearchControl::is_stopped) when they return.
+    /// Lets the models that this thread runs check the request during their work. If
+    /// [`is_stopped`](SearchControl::is_stopped) when they return, their results must be dropped.
     #[must_use = "it is heeded for as long as this lives"]
     pub fn heed(&self) -> StopScope {
         self.stop.enter_scope()
@@ -226,32 +226,32 @@ impl Default for SearchControl {
 }
 
 impl SearchProgress {
-    /// States expanded, of all levels.
+    /// Returns the number of expanded states of all levels.
     fn all_expanded(&self) -> u64 {
         let [states, frontier, expanded] = [&self.states, &self.frontier, &self.expanded]
             .map(|counter| counter.load(Ordering::Relaxed));
         states.saturating_sub(frontier) + expanded.min(frontier)
     }
 
-    /// What the search is at, and a number that is another whenever it was at something else in between.
+    /// Returns the phase and a number that changes with every change of the phase.
     pub fn phase(&self) -> (SearchPhase, u64) {
         let both = self.phase.load(Ordering::Relaxed);
         (SearchPhase::ALL.get((both & 0xff) as usize).copied().unwrap_or_default(), both)
     }
 
-    /// Notes that a level has been expanded whole.
+    /// Records a completed level.
     pub(super) fn record_levels(&self, level: CompletedLevels) {
         if let Ok(mut levels) = self.levels.lock() {
             add_levels(&mut levels, level, LEVELS_MAX);
         }
     }
 
-    /// The levels that were done since they were last taken.
+    /// Takes the levels completed since the last call.
     pub(super) fn take_levels(&self) -> Vec<CompletedLevels> {
         self.levels.lock().map(|mut it| std::mem::take(&mut *it)).unwrap_or_default()
     }
 
-    /// How far the search is after some seconds, with the bytes it takes of memory and disk.
+    /// Returns the progress after some seconds, with the bytes of memory and disk in use.
     pub(super) fn sample(&self, seconds: f64, memory: u64, disk: u64) -> ProgressSample {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         ProgressSample {
@@ -268,7 +268,7 @@ impl SearchProgress {
         }
     }
 
-    /// What the search is at, in words, with the reduction for which the model is analysed.
+    /// Returns a description of the phase, with the reduction for which the model is analysed.
     pub fn describe_phase(&self) -> String {
         let phase = self.phase().0;
         match self.analysis.lock() {
@@ -279,7 +279,7 @@ impl SearchProgress {
         }
     }
 
-    /// From now on the search is at something else; what it was at.
+    /// Enters a phase. Returns the previous one.
     pub(crate) fn enter(&self, phase: SearchPhase) -> SearchPhase {
         let (left, both) = self.phase();
         if left != phase {
@@ -326,7 +326,7 @@ mod tests {
         SearchProgress::set(&control.progress.waited, 0);
         assert_eq!(control.rate(), None);
         SearchProgress::add(&control.progress.expanded, 300);
-        // Of a machine that has been up for a thousand seconds.
+        // A machine with an uptime of a thousand seconds.
         if since.is_some() {
             let rate = control.rate().unwrap();
             assert!(rate > 0.0 && rate <= 0.3, "{rate}");

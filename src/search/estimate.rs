@@ -1,65 +1,65 @@
-//! How many states there will be, judged by the levels so far.
+//! The estimate of the number of states from the levels so far.
 //!
-//! The sizes of levels of breadth-first searches mostly rise and fall like a bell (Pelánek, *Typical Structural Properties of
-//! State Spaces*, 2004), which is a parabola where they are drawn by their logarithms. Several parabolas are laid through the
-//! last levels, fewer or more of them; each says how it goes on. Their median is the estimate, and where they do not agree
-//! nothing is said. How wide the band is was measured on the corpus (`docs/internals/estimate.md`, `benches/estimate.py`): in four cases
-//! of five the truth was within.
+//! The sizes of levels of breadth-first searches mostly rise and fall like a bell (Pelánek, *Typical Structural
+//! Properties of State Spaces*, 2004), whose logarithm is a parabola. Several parabolas are fitted to different numbers
+//! of the last levels. Each predicts the rest. The estimate is their median. If they disagree, there is no estimate.
+//! The width of the band was measured on the corpus (`docs/internals/estimate.md`, `benches/estimate.py`): the band
+//! contained the true number in four cases of five.
 
-/// Of so many levels there is nothing to be said.
+/// The least number of levels for an estimate.
 const LEVELS_MIN: usize = 12;
 
-/// A parabola is laid through this share of the levels, the last ones.
+/// The shares of the last levels to which parabolas are fitted.
 const SHARES: [f64; 4] = [0.2, 0.3, 0.5, 0.7];
 
-/// All levels are put together to so many groups at most.
+/// The greatest numbers of groups into which all levels are combined.
 const GROUPS: [usize; 3] = [12, 24, 48];
 
-/// The fewest groups that a parabola is laid through.
+/// The least number of groups to which a parabola is fitted.
 const POINTS_MIN: usize = 4;
 
-/// What goes on for more than so many times the levels so far is no bell.
+/// The bound on the predicted levels, as a multiple of the levels so far. A longer prediction is not a bell.
 const AHEAD_MAX: usize = 20;
 
-/// A parabola that says that there are more than so many times the states so far says nothing.
+/// The bound on the predicted states, as a multiple of the states so far.
 const TIMES_MAX: f64 = 1e4;
 
-/// Where the upper quarter of what parabolas say is more than so many times the lower, they do not agree.
+/// The ratio of the upper to the lower quartile of the predictions from which they disagree.
 const SPREAD_MAX: f64 = 4.0;
 
-/// Where there will be less than so many times the states so far, and levels yet grow by this power of their number, the
-/// last levels are a step on the way up rather than the top.
+/// Pairs of a factor and an exponent. If the predicted number is below this multiple of the states so far, and levels
+/// grow by this power of their number, the last levels are a step of the rise and not the top.
 const RISING: [(f64, f64); 2] = [(1.2, 0.0), (2.0, 4.0)];
 
-/// By how many times the states so far there will be, up to so many: what was yet to come, as a share of what was estimated
-/// to come, in nine cases of ten at least, and at most.
+/// The band: a bound on the predicted multiple of the states so far, and the least and greatest ratios of the actual to
+/// the predicted remaining states, in nine cases of ten each.
 const BANDS: [(f64, f64, f64); 4] =
     [(1.2, 0.6, 4.0), (2.0, 0.5, 4.0), (5.0, 0.5, 4.5), (f64::INFINITY, 0.3, 2.8)];
 
-/// How many there will be of something.
+/// An estimate of a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CountEstimate {
     /// The estimate.
     pub about: f64,
-    /// In four cases of five there were no fewer than this...
+    /// The lower bound in four cases of five...
     pub low: f64,
-    /// ...and no more than this.
+    /// ...and the upper bound.
     pub high: f64,
 }
 
-/// Why nothing is said.
+/// The reason for a missing estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EstimateFailure {
     /// There are too few levels yet.
     TooFew,
-    /// Levels grow ever faster, or do not become fewer.
+    /// The growth of the levels does not slow down, or their sizes do not fall.
     Growing,
-    /// What the levels look like can go on in several ways.
+    /// The predictions disagree.
     Ambiguous,
 }
 
 impl CountEstimate {
-    /// Of the states of a search whose levels have so many, the last of which need not have been expanded.
+    /// Estimates the number of states from the sizes of the levels. The last level need not be expanded.
     pub fn of_levels(levels: &[f64]) -> Result<CountEstimate, EstimateFailure> {
         if levels.len() < LEVELS_MIN {
             return Err(EstimateFailure::TooFew);
@@ -94,19 +94,19 @@ impl CountEstimate {
         Ok(CountEstimate { about: of(1.0), low: of(least), high: of(most) })
     }
 
-    /// The same of something of which there is so much for each.
+    /// Returns the estimate multiplied by a factor.
     pub fn times(self, each: f64) -> CountEstimate {
         CountEstimate { about: self.about * each, low: self.low * each, high: self.high * each }
     }
 
-    /// The same without so many, which are there already.
+    /// Returns the estimate less an amount that exists already.
     pub fn minus(self, so_many: f64) -> CountEstimate {
         let left = |it: f64| (it - so_many).max(0.0);
         CountEstimate { about: left(self.about), low: left(self.low), high: left(self.high) }
     }
 }
 
-/// By which power of their number levels grow, in the last fifth and that before.
+/// Returns the exponent of the growth of levels as a power of their number, by the last fifth and the fifth before.
 fn growth_exponent(levels: &[f64]) -> f64 {
     let (all, each) = (levels.len() as f64, levels.len() / 5);
     let mean = |from: usize| levels[from..from + each].iter().sum::<f64>().max(1e-9);
@@ -115,17 +115,17 @@ fn growth_exponent(levels: &[f64]) -> f64 {
     (last / before).ln() / (middle / (middle - wide)).ln()
 }
 
-/// Levels put together.
+/// Levels combined into groups.
 struct LevelGroups {
-    /// How many levels each has, but for the first, which may have fewer.
+    /// The number of levels of each group, except that the first may have fewer.
     width: usize,
-    /// The middle of each, in levels, and the logarithm of the states of a level there.
+    /// The middle of each group, in levels, and the logarithm of the states of a level there.
     points: Vec<(f64, f64)>,
-    /// How many levels there are.
+    /// The number of levels.
     levels: usize,
 }
 
-/// At most so many groups of equal width, the last of which ends with the last level.
+/// Combines levels into at most `most` groups of equal width. The last group ends with the last level.
 fn group_levels(levels: &[f64], most: usize) -> LevelGroups {
     let width = levels.len().div_ceil(most);
     let (mut points, mut end) = (Vec::new(), levels.len());
@@ -141,7 +141,7 @@ fn group_levels(levels: &[f64], most: usize) -> LevelGroups {
 }
 
 impl LevelGroups {
-    /// How many states are yet to come, by the parabola through a share of them; nothing if it does not fall.
+    /// Returns the number of remaining states predicted by the parabola through a share of the groups, if it falls.
     fn remaining_states(&self, share: f64, so_far: f64) -> Option<f64> {
         let count = (self.points.len() as f64 * share).ceil() as usize;
         let from = self.points.len().checked_sub(count.max(POINTS_MIN))?;
@@ -170,9 +170,9 @@ impl LevelGroups {
     }
 }
 
-/// The bend and the slope, at `origin`, of the parabola that lies nearest to some points (least squares).
+/// Returns the curvature and the slope at `origin` of the parabola nearest to some points (least squares).
 fn parabola(points: &[(f64, f64)], origin: f64) -> Option<[f64; 2]> {
-    // By the width of all, so that the powers stay small.
+    // Scaled by the width of all points, so that the powers stay small.
     let scale = (origin - points.first()?.0).max(1.0);
     let (mut powers, mut sums) = ([0.0; 5], [0.0; 3]);
     for (x, y) in points {
@@ -204,7 +204,7 @@ fn parabola(points: &[(f64, f64)], origin: f64) -> Option<[f64; 2]> {
 mod tests {
     use super::*;
 
-    /// Levels like a bell, with its top in the middle.
+    /// Levels like a bell, with the top in the middle.
     fn bell(levels: usize) -> Vec<f64> {
         let (top, wide) = (levels as f64 / 2.0, levels as f64 / 7.0);
         (0..levels).map(|it| 1e6 * (-((it as f64 - top) / wide).powi(2) / 2.0).exp()).collect()
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(CountEstimate::of_levels(&[5.0; 50]), Err(EstimateFailure::Growing));
         let doubling: Vec<f64> = (0..40).map(|it| f64::from(it).exp2()).collect();
         assert_eq!(CountEstimate::of_levels(&doubling), Err(EstimateFailure::Growing));
-        // Fast for long, and then all at once not any more: that can be the end, or a bend.
+        // Fast growth that suddenly slows down can be the top or a bend.
         let mut bent: Vec<f64> =
             (0..30).map(f64::from).map(|it| (0.3 * it - 0.002 * it * it).exp()).collect();
         bent.extend([0.15, 0.225].map(|it: f64| bent[29] * it.exp()));

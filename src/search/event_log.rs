@@ -1,4 +1,4 @@
-//! Whoever looks on while a search runs, and writes down what happens ([`events`](super::events)) and how far it is
+//! The recorder of a running search: it writes events ([`events`](super::events)) and the current progress
 //! ([`status`](super::status)).
 
 use super::control::SearchControl;
@@ -11,25 +11,25 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// Between two looks at a search that has just begun.
+/// The interval of samples shortly after the start of a search.
 const SOON: Duration = Duration::from_millis(50);
 
-/// Between two looks at one that has been running for some time.
+/// The interval of samples later.
 const USUAL: Duration = Duration::from_secs(1);
 
-/// Of the levels done between two looks, no more events than this are written.
+/// The greatest number of events for the levels completed between two samples.
 const LEVELS_EACH: usize = 6;
 
-/// What is told of a sitting when it begins.
+/// The start of a session as it is recorded.
 #[derive(Clone, Copy)]
 pub struct RecordedStart {
-    /// Milliseconds after the beginning of 1970.
+    /// Milliseconds since the beginning of 1970.
     pub at: u64,
-    /// States expanded before.
+    /// The number of states expanded before.
     pub expanded: u64,
     /// Seconds of searching before.
     pub before: f64,
-    /// What it takes.
+    /// The memory plan.
     pub plan: MemoryPlan,
 }
 
@@ -37,15 +37,15 @@ pub struct RecordedStart {
 pub struct RecordedSession<'s> {
     /// The search directory.
     pub dir: &'s Path,
-    /// The same as the search writes to it.
+    /// The search directory as the disk of the search.
     pub disk: &'s MeteredDisk,
-    /// What is told of the session when it begins.
+    /// The start of the session.
     pub start: RecordedStart,
-    /// How far the search is.
+    /// The progress of the search.
     pub control: &'s SearchControl,
 }
 
-/// Runs a search and writes down in its directory how it goes; `verdict` says what it came to.
+/// Runs a search and records its progress in its directory. `verdict` returns the verdict of a result.
 pub fn run_recorded<T>(
     session: RecordedSession<'_>,
     verdict: impl Fn(&T) -> &'static str,
@@ -70,7 +70,7 @@ pub fn run_recorded<T>(
             recorder.record_until_end(&ended);
             recorder
         };
-        // Where there is no thread to be had, only the end is told.
+        // Without a thread, only the end is recorded.
         let thread = std::thread::Builder::new().spawn_scoped(scope, look_on).ok();
         let came_to = run();
         drop(done);
@@ -91,10 +91,10 @@ pub fn run_recorded<T>(
     came_to
 }
 
-/// Looks on while a search runs.
+/// Records the progress of a search while it runs.
 struct EventRecorder<'r> {
     file: File,
-    /// Where it and the status are, uncounted.
+    /// The directory of the log and of the status, not metered.
     files: RealDisk,
     started: Instant,
     control: &'r SearchControl,
@@ -116,7 +116,7 @@ impl EventRecorder<'_> {
         }
     }
 
-    /// Says how far the search is, and what it came to if it has ended.
+    /// Writes the progress of the search, and its verdict if it has ended.
     fn status(&self, verdict: Option<&str>) {
         let (rate, verdict) = (self.control.rate(), verdict.map(str::to_owned));
         let RecordedStart { before, plan: MemoryPlan { budget, threads, .. }, .. } = self.start;
@@ -130,7 +130,7 @@ impl EventRecorder<'_> {
         self.control.progress.sample(seconds, memory, disk)
     }
 
-    /// Writes down what is to be seen.
+    /// Writes an event for the completed levels and one for the progress.
     fn note(&mut self) {
         let mut levels = Vec::new();
         for done in self.control.progress.take_levels() {
@@ -142,7 +142,8 @@ impl EventRecorder<'_> {
     }
 }
 
-/// How long to wait, after so long, until the next look: some three hundred each time as long again has gone by.
+/// Returns the interval to the next sample after some time. Later, about three hundred samples are taken each time the
+/// elapsed time doubles.
 fn wait(elapsed: Duration) -> Duration {
     (elapsed / 20).clamp(SOON, USUAL.max(elapsed / 300))
 }

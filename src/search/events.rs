@@ -1,12 +1,13 @@
-//! What happens in a search, written down for whoever draws a picture of it: a line of JSON for each event, appended to a
-//! file in the search directory (`docs/reference/format.md`, `docs/schema/events.json`).
+//! The events of a search, for diagrams of its progress: a line of JSON for each event, appended to a file in the
+//! search directory (`docs/reference/format.md`, `docs/schema/events.json`).
 //!
-//! A thread beside the search (`event_log.rs`) looks at its counters now and then, ever more seldom, so that it costs nothing and
-//! the file stays small. Nothing rests on the file: it is not made durable, what cannot be written is left out, and a line that a
-//! crash has torn is passed over. What lies behind the last checkpoint of a sitting is done again by the next, and told again.
+//! A thread (`event_log.rs`) samples the counters of the search at increasing intervals. So the cost is negligible and
+//! the file stays small. Nothing depends on the file. It is not made durable, events that cannot be written are
+//! dropped, and readers skip a line that a crash has torn. The next session repeats the work after the last checkpoint,
+//! and records it again.
 //!
-//! Nor is the file trusted: it has no checksum, and anybody may have written it. It is read line by line, so much of it at most
-//! ([`READ_MAX`], [`LINE_MAX`], [`EVENTS_MAX`]), and a line with numbers that no search comes to is passed over.
+//! The file is not trusted: it has no checksum, and any program may have written it. It is read line by line, within
+//! limits ([`READ_MAX`], [`LINE_MAX`], [`EVENTS_MAX`]). Lines with impossible numbers are skipped.
 
 pub use super::files::EVENTS;
 use super::files::unfinished;
@@ -16,78 +17,78 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// The version of what its lines say.
+/// The version of the format of the lines.
 pub(super) const VERSION: u32 = 1;
 
-/// A file longer than this, in bytes, is thinned out before more is appended.
+/// The size in bytes from which a file is thinned out before more is appended.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// Of a longer file only the last so many bytes are read. What is written stays far below.
+/// Only this many bytes at the end of a file are read. Written files are much smaller.
 const READ_MAX: u64 = 16 << 20;
 
-/// A line of more bytes is none of ours.
+/// Longer lines are skipped.
 const LINE_MAX: u64 = 64 << 10;
 
-/// Where there are more events they are thinned out.
+/// The number of events from which they are thinned out.
 const EVENTS_MAX: usize = 1 << 16;
 
-/// Levels have numbers of 32 bits.
+/// The greatest number of a level: levels have numbers of 32 bits.
 const LEVEL_MAX: u64 = u32::MAX as u64;
 
-/// No search takes so many seconds.
+/// The bound on seconds.
 const SECONDS_MAX: f64 = 1e12;
 
-/// Something that happened in a search. Times are seconds since the sitting began, of memory and disk there are bytes.
+/// An event of a search. Times are in seconds since the start of the session. Memory and disk are in bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
 pub enum SearchEvent {
-    /// A sitting begins.
+    /// The start of a session.
     Sitting {
-        /// Of what the lines say.
+        /// The version of the format.
         version: u32,
-        /// When: milliseconds after the beginning of 1970.
+        /// The time, in milliseconds since the beginning of 1970.
         at: u64,
-        /// The command line, if the search was asked for by one.
+        /// The command line of the search, if there is one.
         command: Option<String>,
-        /// States expanded before.
+        /// The number of states expanded before.
         expanded: u64,
         /// Seconds of searching before.
         before: f64,
-        /// The most memory that may be resident.
+        /// The bound on resident memory.
         budget: u64,
-        /// Threads.
+        /// The number of threads.
         threads: u32,
     },
-    /// One or several levels have been expanded whole.
+    /// One or several levels are completed.
     Levels(CompletedLevels),
-    /// How far the search is.
+    /// The progress of the search.
     Progress(ProgressSample),
-    /// The sitting ended.
+    /// The end of the session.
     Ended {
-        /// When.
+        /// The time of the end.
         seconds: f64,
         /// `verified`, `violated`, `incomplete`, or `failed`.
         verdict: String,
-        /// Why it failed, if it did.
+        /// The error, if the search failed.
         error: Option<String>,
     },
 }
 
-/// Levels that have been expanded whole.
+/// Completed levels.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CompletedLevels {
-    /// The first of them.
+    /// The first level.
     pub first: u64,
-    /// The last of them.
+    /// The last level.
     pub last: u64,
-    /// The states of all of them.
+    /// The number of states of all these levels.
     pub states: u64,
-    /// The transitions out of these.
+    /// The number of transitions from these states.
     pub transitions: u64,
 }
 
 impl CompletedLevels {
-    /// These and those that follow them.
+    /// Returns these levels joined with the ones that follow them.
     pub fn joined_with(self, next: CompletedLevels) -> CompletedLevels {
         CompletedLevels {
             first: self.first,
@@ -97,7 +98,7 @@ impl CompletedLevels {
         }
     }
 
-    /// The part of these that is before a level, which is one of them but not the first.
+    /// Returns the part of these levels before a level, which is one of them but not the first.
     fn part_before(self, level: u64) -> CompletedLevels {
         let (part, whole) = (level - self.first, self.last - self.first + 1);
         let share = |it: u64| (u128::from(it) * u128::from(part) / u128::from(whole)) as u64;
@@ -106,7 +107,7 @@ impl CompletedLevels {
     }
 }
 
-/// Adds levels to some, of which pairs become one where there are many.
+/// Appends levels. Joins pairs of entries if there are many.
 pub(super) fn add_levels(all: &mut Vec<CompletedLevels>, done: CompletedLevels, most: usize) {
     if all.len() >= most {
         *all = all
@@ -117,33 +118,33 @@ pub(super) fn add_levels(all: &mut Vec<CompletedLevels>, done: CompletedLevels, 
     all.push(done);
 }
 
-/// How far a search is.
+/// The progress of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProgressSample {
-    /// When.
+    /// The time.
     pub seconds: f64,
-    /// What it is at.
+    /// The phase.
     pub phase: String,
     /// The level being expanded.
     pub level: u64,
-    /// States found.
+    /// The number of visited states.
     pub states: u64,
-    /// Transitions taken in this sitting.
+    /// The number of transitions in this session.
     pub transitions: u64,
-    /// States of the level being expanded.
+    /// The number of states of the level being expanded.
     pub frontier: u64,
-    /// Those of them that have been expanded.
+    /// The number of expanded states of this level.
     pub expanded: u64,
-    /// What is resident.
+    /// Bytes of resident memory.
     pub memory: u64,
-    /// What lies on disk.
+    /// Bytes on disk.
     pub disk: u64,
-    /// Checkpoints made in this sitting.
+    /// The number of checkpoints in this session.
     pub checkpoints: u64,
 }
 
 impl SearchEvent {
-    /// Whether a search can have come to its numbers.
+    /// Returns whether a search can have these numbers.
     fn is_possible(&self) -> bool {
         match self {
             SearchEvent::Sitting { before, .. } => is_time(*before),
@@ -157,18 +158,19 @@ impl SearchEvent {
 }
 
 impl ProgressSample {
-    /// The same of a sample.
+    /// Returns whether a search can have this progress.
     pub(super) fn is_possible(&self) -> bool {
         is_time(self.seconds) && self.level <= LEVEL_MAX
     }
 }
 
-/// Whether a search can have taken so many seconds.
+/// Returns whether a search can have taken so many seconds.
 pub(super) fn is_time(seconds: f64) -> bool {
     (0.0..SECONDS_MAX).contains(&seconds)
 }
 
-/// The file, to be appended to; nothing if it cannot be, as where something else has its name.
+/// Opens the file for appending. Returns `None` if that is not possible, for example if another kind of file has its
+/// name.
 pub(super) fn open_log(disk: &RealDisk) -> Option<File> {
     let length = match disk.open_to_read(EVENTS) {
         Ok(file) => file.metadata().ok()?.len(),
@@ -180,14 +182,14 @@ pub(super) fn open_log(disk: &RealDisk) -> Option<File> {
         replace(disk, EVENTS, lines.as_bytes()).ok()?;
     }
     let mut file = disk.open_to_append(EVENTS).ok()?;
-    // A line that was torn ends here.
+    // Ends a torn line.
     if length > 0 {
         let _ = file.write_all(b"\n");
     }
     Some(file)
 }
 
-/// Replaces a file that is only shown, not durably.
+/// Replaces a file that is only displayed. The replacement is not durable.
 pub(super) fn replace(disk: &RealDisk, name: &str, bytes: &[u8]) -> spill::Result<()> {
     let new = unfinished(name);
     let mut file = disk.create(&new)?;
@@ -201,14 +203,14 @@ fn line(event: &SearchEvent) -> Option<String> {
     serde_json::to_string(event).ok().map(|it| it + "\n")
 }
 
-/// What cannot be written, as on a full disk, is left out.
+/// Appends an event. An event that cannot be written, for example to a full disk, is dropped.
 pub(super) fn append(file: &mut File, event: &SearchEvent) {
     if let Some(line) = line(event) {
         let _ = file.write_all(line.as_bytes());
     }
 }
 
-/// Half as many levels and samples, of which each stands for two.
+/// Returns half as many levels and samples: joined levels, and every second sample.
 fn thin_events(events: &[SearchEvent]) -> Vec<SearchEvent> {
     let (mut kept, mut is_odd) = (Vec::new(), false);
     for event in events {
@@ -230,20 +232,20 @@ fn thin_events(events: &[SearchEvent]) -> Vec<SearchEvent> {
     kept
 }
 
-/// All that was written down in a directory, without lines that are none.
+/// Reads all valid events of a directory.
 pub fn read(dir: &Path) -> Vec<SearchEvent> {
     RealDisk::open(dir).map_or(Vec::new(), |disk| read_from(&disk))
 }
 
 fn read_from(disk: &RealDisk) -> Vec<SearchEvent> {
     let mut all = Vec::new();
-    // What cannot be read is as what was not written.
+    // Unreadable parts count as not written.
     let _ = each_line(disk, |line| {
         let event = serde_json::from_slice(line).ok().filter(SearchEvent::is_possible);
         all.extend(event);
         if all.len() >= EVENTS_MAX {
             all = thin_events(&all);
-            // The last ones tell most.
+            // The last events are the most useful.
             let surplus = all.len().saturating_sub(EVENTS_MAX / 2);
             all.drain(..surplus);
         }
@@ -251,14 +253,14 @@ fn read_from(disk: &RealDisk) -> Vec<SearchEvent> {
     all
 }
 
-/// Gives each line of the file, or of its last part, but for lines that are too long.
+/// Passes each line of the file, or of its last part, to `give`, except lines that are too long.
 fn each_line(disk: &RealDisk, mut give: impl FnMut(&[u8])) -> std::io::Result<()> {
     let Ok(mut file) = disk.open_to_read(EVENTS) else { return Ok(()) };
     let begin = file.metadata()?.len().saturating_sub(READ_MAX);
     file.seek(SeekFrom::Start(begin))?;
     let mut rest = BufReader::new(file.take(READ_MAX));
     if begin > 0 {
-        // It begins in the middle of a line.
+        // The last part begins within a line.
         rest.skip_until(b'\n')?;
     }
     let mut line = Vec::new();
@@ -273,7 +275,8 @@ fn each_line(disk: &RealDisk, mut give: impl FnMut(&[u8])) -> std::io::Result<()
     Ok(())
 }
 
-/// The levels that were expanded whole, in order. Of those told twice, as their checkpoint was lost, the last counts.
+/// Returns the completed levels in order. If a level was recorded again after its checkpoint was lost, the last record
+/// counts.
 pub fn completed_levels(events: &[SearchEvent]) -> Vec<CompletedLevels> {
     let mut all: Vec<CompletedLevels> = Vec::new();
     for event in events {
@@ -364,7 +367,7 @@ mod tests {
         let told =
             |first: u64, last: u64| serde_json::to_string(&levels_line(first, last)).unwrap();
         let (good, max) = (told(0, 9), u64::MAX);
-        // Numbers that no search comes to, in lines that are well-formed.
+        // Impossible numbers in well-formed lines.
         let progress = |seconds: &str, level: u64| {
             format!(
                 "{{\"event\":\"progress\",\"seconds\":{seconds},\"phase\":\"x\",\"level\":{level},\"states\":{max},\
@@ -383,7 +386,7 @@ mod tests {
             std::fs::write(&file, format!("{line}\n{good}\n")).unwrap();
             assert_eq!(read(folder.path()), [levels_line(0, 9)], "{line}");
         }
-        // A line without an end, then one that is too long, then a good one.
+        // A line without an end, then one that is too long, then a valid one.
         let long = format!(
             "{}\n{}\n{good}",
             " ".repeat(3 << 20),
@@ -391,14 +394,14 @@ mod tests {
         );
         std::fs::write(&file, long).unwrap();
         assert_eq!(read(folder.path()), [levels_line(0, 9)]);
-        // Of a file of holes the end is read.
+        // The end of a file of holes is read.
         let holes = std::fs::OpenOptions::new().write(true).open(&file).unwrap();
         holes.set_len(1 << 40).unwrap();
         drop(holes);
         let mut holes = std::fs::OpenOptions::new().append(true).open(&file).unwrap();
         holes.write_all(format!("\n{good}\n").as_bytes()).unwrap();
         assert_eq!(read(folder.path()), [levels_line(0, 9)]);
-        // There are never more than so many.
+        // The number of events is bounded.
         let many: String =
             (0..EVENTS_MAX as u64 + 9).map(|at| told(2 * at, 2 * at) + "\n").collect();
         std::fs::write(&file, many).unwrap();

@@ -1,14 +1,13 @@
-//! Expanding a level: its states in, sorted candidate runs out.
+//! The expansion of a level into sorted candidate runs.
 //!
-//! A level is cut into units of a few thousand states. Workers take the next unit, expand it into
-//! their candidate buffer, and sort and thin out the buffer when it is full; if that does not make
-//! room, it becomes a candidate run on disk. Pausing lets every worker end its unit, so what has
-//! been expanded is always a prefix of the level, and one number says how far a checkpoint is.
+//! A level is divided into units of a few thousand states. Each worker takes the next unit and expands it into its
+//! candidate buffer. A full buffer is sorted and its duplicates are removed. If it is still too full, it becomes a
+//! candidate run on disk. When the expansion pauses, each worker completes its unit. So the expanded states are always
+//! a prefix of the level, and a checkpoint stores their number.
 //!
-//! A request to stop is seen inside a unit: between two *slices* of it, and by a model that is at work
-//! on one. A slice that was broken off is left, and the level is expanded up to there: what the slice
-//! and those after it gave is not counted, and comes again when the search goes on. Their candidates
-//! are states all the same and stay.
+//! A request to stop is noticed within a unit: between two *slices* of it, or by the model within a slice. An abandoned
+//! slice ends the expanded prefix. The outcomes of this slice and of later ones do not count and are generated again
+//! when the search resumes. Their candidates are reachable states and are kept.
 
 mod candidate_log;
 mod collector;
@@ -30,35 +29,35 @@ use spill::{BlockDecoder, Codec, Frontier, Result};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// States of a unit of a level in memory.
+/// The number of states in a unit of a level in memory.
 const UNIT_STATES: usize = 2048;
 
-/// Levels of fewer states than this are expanded by one worker.
+/// The number of states of a level for each worker, at least.
 const STATES_PER_WORKER_MIN: u64 = 4096;
 
-/// States of a level and how many of them have been expanded.
+/// A level and the number of its expanded states.
 pub struct LevelExpansion<'a> {
-    /// Its number, from 0.
+    /// The number of the level, from 0.
     pub number: u32,
-    /// The last level, after which files are named.
+    /// The number of the last level, which is used in file names.
     pub last: u32,
-    /// Which steps are taken.
+    /// The transitions that are explored.
     pub steps: ExpansionPass<'a>,
-    /// The states, as the store has keys in memory.
+    /// The states, encoded as the keys of the store in memory.
     pub frontier: &'a Frontier,
-    /// What the store reads and writes keys with.
+    /// The codec of the store.
     pub codec: &'a Codec,
-    /// States expanded already.
+    /// The number of states expanded so far.
     pub expanded: u64,
-    /// States that are to be expanded in all; to the end of the level, if that comes before.
+    /// The number of states to expand in all, at most the size of the level.
     pub until: u64,
-    /// Checks of which the first violated one ends the expansion, if some do.
+    /// Checks whose first violation ends the expansion, if there are any.
     pub ending: Option<CheckSelection>,
 }
 
 impl LevelExpansion<'_> {
-    /// How many of `states` count if something was found in one of them that ends the expansion, and what expanding these
-    /// comes to. The states behind that one do not count: how many of them there are depends on time.
+    /// Returns the number of `states` that count, and the outcome of expanding them, if a finding in one of them ends
+    /// the expansion. Later states do not count, since their number depends on timing.
     fn end_within(
         &self,
         states: &[u8],
@@ -86,9 +85,9 @@ impl LevelExpansion<'_> {
         Ok(Some((count as u64, counted.map_err(model_failure)?)))
     }
 
-    /// Shows that so many states of it have been expanded, by so many transitions.
+    /// Adds expanded states and transitions to the progress.
     fn show(&self, states: u64, transitions: u64, progress: &SearchProgress) {
-        // What is expanded again has been counted.
+        // Re-expanded states were counted before.
         if !matches!(self.steps, ExpansionPass::Rest(_)) {
             SearchProgress::add(&progress.expanded, states);
         }
@@ -96,19 +95,19 @@ impl LevelExpansion<'_> {
     }
 }
 
-/// Which steps of states are taken.
+/// The transitions of states that are explored.
 #[derive(Clone, Copy)]
 pub enum ExpansionPass<'a> {
-    /// All.
+    /// All transitions.
     All,
-    /// Those that are not put off.
+    /// The transitions that are not postponed.
     First(&'a dyn PostponingStateSpace),
-    /// The rest.
+    /// The postponed transitions.
     Rest(&'a dyn PostponingStateSpace),
 }
 
 impl ExpansionPass<'_> {
-    /// Adds these steps of `states` to `out`, and hands obligations to `owe`.
+    /// Adds these transitions of `states` to `out`, and passes obligations to `owe`.
     fn take(
         self,
         model: &dyn StateSpace,
@@ -126,26 +125,26 @@ impl ExpansionPass<'_> {
     }
 }
 
-/// What expanding some of a level gave.
+/// The result of expanding states of a level.
 #[derive(Default)]
 pub struct ExpansionResult {
-    /// States of the level expanded in all.
+    /// The number of expanded states of the level in all.
     pub states: u64,
-    /// What expanding those came to that had not been expanded before.
+    /// The outcome of the newly expanded states.
     pub outcome: ExpansionOutcome,
 }
 
-/// What the workers of a level have in common.
+/// The data that the workers of a level share.
 struct LevelWork<'w> {
     model: &'w dyn StateSpace,
     level: &'w LevelExpansion<'w>,
     units: &'w LevelUnits,
     control: &'w SearchControl,
-    /// Whether to end with the unit in hand.
+    /// Whether workers end after their current unit.
     pause: &'w (dyn Fn() -> bool + Sync),
 }
 
-/// Expands `level` with all workers until it ends or `pause` says so.
+/// Expands `level` with all workers until it ends or `pause` returns true.
 pub fn expand(
     model: &dyn StateSpace,
     level: &LevelExpansion,
@@ -170,7 +169,7 @@ pub fn expand(
     Ok(all)
 }
 
-/// The bits in which some candidate of some worker is an exception to the codec's projection; nothing if there is none.
+/// Returns the bits in which some candidate of some worker is an exception to the codec's projection, if there are any.
 pub fn exceptional_bits(workers: &[ExpansionWorker]) -> Option<Vec<u8>> {
     let all = workers.iter().filter_map(ExpansionWorker::exceptional_bits);
     let either = |one: Vec<u8>, other: Vec<u8>| {
@@ -181,16 +180,15 @@ pub fn exceptional_bits(workers: &[ExpansionWorker]) -> Option<Vec<u8>> {
 
 /// The units of a level, taken in order.
 struct LevelUnits {
-    /// Bytes of a state as the model has it.
+    /// Bytes of a state of the model.
     whole: usize,
-    /// Where each unit begins: the piece and block, or nothing for a level in memory; the number
-    /// of its first state; how many states it has.
+    /// The units: segment and block (zero for a level in memory), index of the first state, and number of states.
     units: Vec<LevelUnit>,
     next: AtomicUsize,
     already: u64,
-    /// The first state of the slice that each worker is at, or the greatest number behind its last.
+    /// The first state of each worker's current slice, or the greatest number if the worker has ended.
     at: Vec<AtomicU64>,
-    /// The first state that was left unexpanded, if one was.
+    /// The first state that was left unexpanded, if there is one.
     left: AtomicU64,
 }
 
@@ -241,34 +239,34 @@ impl LevelUnits {
         self.units.get(self.next.fetch_add(1, Ordering::Relaxed)).copied()
     }
 
-    /// Leaves no unit to take, to whomever.
+    /// Makes all workers take no more units.
     fn abandon(&self) {
         self.next.store(self.units.len(), Ordering::Relaxed);
     }
 
-    /// Leaves the states of a taken unit from `state` on unexpanded, and no unit to take.
+    /// Leaves the states of a unit from `state` on unexpanded, and makes all workers take no more units.
     fn leave(&self, state: u64) {
         self.left.fetch_min(state, Ordering::Relaxed);
         self.abandon();
     }
 
-    /// A worker begins with the slice of a taken unit that begins at `state`.
+    /// Notes that a worker begins the slice at `state`.
     fn begin(&self, worker: usize, state: u64) {
         self.at[worker].store(state, Ordering::Release);
     }
 
-    /// A worker takes no more units.
+    /// Notes that a worker takes no more units.
     fn end(&self, worker: usize) {
         self.begin(worker, u64::MAX);
     }
 
-    /// A number below which no state is left unexpanded any more: slices before it have been
-    /// expanded, and each worker comes to ever later ones.
+    /// Returns a number such that all states below it are expanded: earlier slices are complete, and each worker
+    /// proceeds in ascending order.
     fn certain(&self) -> u64 {
         self.at.iter().map(|at| at.load(Ordering::Acquire)).min().unwrap_or(u64::MAX)
     }
 
-    /// The states expanded once every taken unit is, but for what was left.
+    /// Returns the number of states that are expanded once all taken units are complete, up to the first state left.
     fn done(&self) -> u64 {
         let taken = self.next.load(Ordering::Relaxed).min(self.units.len());
         let end = match self.units[..taken].last() {
@@ -278,12 +276,12 @@ impl LevelUnits {
         end.min(self.left.load(Ordering::Relaxed))
     }
 
-    /// The number of the first state of a unit that has not been expanded yet.
+    /// Returns the index of the first state of a unit that is not expanded yet.
     fn first(&self, unit: LevelUnit) -> u64 {
         unit.first.max(self.already)
     }
 
-    /// The states of a unit that have not been expanded yet, as the model has them.
+    /// Returns the states of a unit that are not expanded yet, as states of the model.
     fn load<'a>(
         &self,
         unit: LevelUnit,
@@ -310,7 +308,7 @@ impl LevelUnits {
         Ok(&keys[skip * self.whole..unit.states as usize * self.whole])
     }
 
-    /// The keys of `width` bytes of a unit of a level in memory.
+    /// Returns the keys of `width` bytes of a unit of a level in memory.
     fn raw<'a>(&self, unit: LevelUnit, keys: &'a [u8], width: usize) -> &'a [u8] {
         &keys[unit.first as usize * width..][..unit.states as usize * width]
     }

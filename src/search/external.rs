@@ -1,4 +1,4 @@
-//! The search Spillway exists for: breadth-first, exact, in bounded memory.
+//! The external search: breadth-first and exact, in bounded memory.
 //!
 //! ```text
 //! level 0 = the initial states
@@ -7,13 +7,12 @@
 //! until the next level is empty
 //! ```
 //!
-//! Where a model puts steps off, a round also expands states of the round before, by the rest of their
-//! steps: those none of whose successors was new (`external/reexpansion.rs`).
+//! If the model postpones transitions, a round also re-expands states of the previous round by their postponed
+//! transitions: the states none of whose successors was new (`external/reexpansion.rs`).
 //!
-//! Delayed duplicate detection for breadth-first search is Munagala and Ranade's (1999), brought
-//! to model checking by Stern and Dill (1998) and to large disks by Korf (2003); here both the
-//! candidates and the store are sorted runs. A level is a *set*, so levels, counts and
-//! counterexamples do not depend on threads, timing, memory or interruptions.
+//! Delayed duplicate detection for breadth-first search is by Munagala and Ranade (1999). Stern and Dill (1998) applied
+//! it to model checking, and Korf (2003) to large disks. Here both the candidates and the store are sorted runs. A
+//! level is a *set*, so levels, counts and counterexamples do not depend on threads, timing, memory or interruptions.
 
 mod checkpointing;
 mod reexpansion;
@@ -38,88 +37,87 @@ use spill::{
 };
 use std::sync::Arc;
 
-/// A search in a directory, between two steps of it.
+/// A search in a directory, between two of its steps.
 pub struct ExternalSearch<'a> {
     model: &'a dyn StateSpace,
     limits: SearchLimits,
-    /// How many levels are expanded at most.
+    /// The greatest number of expanded levels.
     levels_max: Option<u64>,
-    /// Asked whether what is found ends the search, where not everything that is looked for does.
+    /// Decides whether a violation ends the search, if not every violation does.
     concludes: Option<Box<ConclusionPredicate<'a>>>,
-    /// Asked at the end of each level whether what is found is enough.
+    /// Decides at the end of each level whether the findings suffice.
     is_enough: Option<Box<StopPredicate<'a>>>,
     plan: MemoryPlan,
     storage: StateStorage,
-    /// The model as it is searched, if its states carry tags or values.
+    /// The searched system, if its states carry tags or values.
     carrying: Option<Box<dyn StateSpace + 'a>>,
-    /// What lies behind states, if something does.
+    /// The values that follow states, if there are any.
     values: Option<ValueSpec>,
-    /// The model as it is searched, if it puts steps off.
+    /// The searched system, if it postpones transitions.
     postpones: Option<&'a dyn PostponingStateSpace>,
     disk: Arc<MeteredDisk>,
     control: &'a SearchControl,
     store: VisitedStore<'a>,
     workers: Vec<ExpansionWorker>,
-    /// Of the levels expanded whole; its counter of re-expanded states is that of all levels.
+    /// The outcome of the completed levels. Its counter of re-expanded states is that of all levels.
     whole_levels: ExpansionOutcome,
     open: CurrentLevel,
     postponed: PostponedWork,
     verdict: SearchVerdict,
-    /// Found in all levels.
+    /// The number of states of all levels.
     states: u64,
-    /// Candidate files that the manifest mentions and that the search no longer needs.
+    /// Files that the manifest names but that are no longer needed.
     stale: Vec<FileName>,
     clock: CheckpointClock,
     seconds_before: f64,
     disk_before: DiskFigures,
 }
 
-/// Whether what was found ends a search.
+/// Decides whether the findings end a search.
 pub type ConclusionPredicate<'a> = dyn Fn(&Findings) -> Result<bool> + 'a;
 
-/// Whether a search stops with what was found.
+/// Decides whether a search stops with the findings.
 pub type StopPredicate<'a> = dyn Fn(&Findings) -> bool + 'a;
 
-/// The last level, as far as it has been expanded, and what was expanded beside it.
+/// The last level and the progress of its expansion and re-expansion.
 #[derive(Default)]
 struct CurrentLevel {
     expanded: u64,
-    /// Whether it has been expanded and led to nothing new, so that only states that are to be expanded
-    /// again are left.
+    /// Whether the level is expanded and led to no new states, so that only re-expansion is left.
     exhausted: bool,
     outcome: ExpansionOutcome,
-    /// Candidate runs of earlier sittings, from a checkpoint.
+    /// Candidate runs of earlier sessions, from a checkpoint.
     restored: Vec<FileSegment>,
-    /// The files those runs are in.
+    /// The files of the restored runs.
     restored_files: Vec<FileName>,
-    /// Whether the manifest mentions candidate runs of this level.
+    /// Whether the manifest names candidate runs of this level.
     in_manifest: bool,
 }
 
-/// Why a level was left.
+/// The outcome of a level.
 enum LevelOutcome {
-    /// There is a next one.
+    /// There is a next level.
     Settled,
     /// There is none, or a violation ends the search.
     Finished,
-    /// The search was told to stop.
+    /// The control stopped the search.
     Stopped,
 }
 
-/// What a search works with.
+/// The resources of a search.
 #[derive(Clone)]
 pub struct SearchResources<'a> {
     /// The search directory.
     pub disk: Arc<MeteredDisk>,
     /// The memory and the threads.
     pub plan: MemoryPlan,
-    /// Shows how far the search is, and tells it to stop.
+    /// Shows the progress of the search and stops it.
     pub control: &'a SearchControl,
 }
 
 impl<'a> ExternalSearch<'a> {
-    /// A new search. Files of keys that lie in the directory, from a search that was killed before
-    /// its first checkpoint, are removed.
+    /// Begins a new search. Removes orphan files of keys, which a search may leave if it is killed before its first
+    /// checkpoint.
     pub fn begin(
         model: &'a dyn StateSpace,
         resources: SearchResources<'a>,
@@ -128,7 +126,7 @@ impl<'a> ExternalSearch<'a> {
         Self::begin_stored(model, resources, limits, StateStorage::default())
     }
 
-    /// [`begin`](ExternalSearch::begin), with states stored in another way.
+    /// [`begin`](ExternalSearch::begin) with another storage of states.
     pub fn begin_stored(
         model: &'a dyn StateSpace,
         resources: SearchResources<'a>,
@@ -188,31 +186,31 @@ impl<'a> ExternalSearch<'a> {
         }
     }
 
-    /// The same, stopped when so many levels are expanded, or found to be.
+    /// Stops the search when this number of levels is expanded or reached.
     pub fn with_max_levels(self, levels: u64) -> Self {
         ExternalSearch { levels_max: Some(levels), ..self }
     }
 
-    /// The same, ended by a violation only if `concludes` says so of what was found.
+    /// Ends the search with a violation only if `concludes` returns true for the findings.
     pub fn with_conclusion(self, concludes: impl Fn(&Findings) -> Result<bool> + 'a) -> Self {
         ExternalSearch { concludes: Some(Box::new(concludes)), ..self }
     }
 
-    /// The same, stopped at the end of the level by which `is_enough` says so of what was found.
+    /// Stops the search at the end of the first level for which `is_enough` returns true for the findings.
     pub fn with_stop_predicate(self, is_enough: impl Fn(&Findings) -> bool + 'a) -> Self {
         ExternalSearch { is_enough: Some(Box::new(is_enough)), ..self }
     }
 
-    /// Searches to the end, or until told to stop; either way the directory then holds a
-    /// checkpoint of all that was done.
+    /// Searches until there is a verdict or the control stops it. In both cases the directory then holds a checkpoint
+    /// of all progress.
     ///
-    /// On an error the last checkpoint stands; a full disk is not left full, as far as what was
-    /// written since can be removed.
+    /// After an error the last checkpoint remains. If the disk is full, the files written since then are removed, if
+    /// possible.
     pub fn run(&mut self) -> Result<SearchOutcome> {
         let searched = self.search();
         if let Err(Error::Full { .. }) = &searched {
-            // Only a full disk: after other errors the manifest need not be as durable as it seems.
-            // The error that ended the search is the one to tell; the next resume sweeps again.
+            // Only if the disk is full: after other errors the manifest may be less durable than it seems. The error
+            // that ended the search is the one to report. The next resume removes orphan files again.
             let _ = self.sweep_uncommitted();
         }
         searched
@@ -239,7 +237,7 @@ impl<'a> ExternalSearch<'a> {
         Ok(self.outcome())
     }
 
-    /// What has been found so far.
+    /// Returns the outcome so far.
     pub fn outcome(&self) -> SearchOutcome {
         let levels = self.store.levels();
         let findings = self.all_findings();
@@ -254,27 +252,27 @@ impl<'a> ExternalSearch<'a> {
         }
     }
 
-    /// The model as it is searched.
+    /// Returns the searched system.
     fn searched(&self) -> &dyn StateSpace {
         self.carrying.as_deref().unwrap_or(self.model)
     }
 
-    /// Bytes of a state as it is searched.
+    /// Returns the bytes of a searched state.
     fn width(&self) -> usize {
         self.searched().width()
     }
 
-    /// The levels and the visited store.
+    /// Returns the levels and the visited store.
     pub fn store(&self) -> &VisitedStore<'a> {
         &self.store
     }
 
-    /// Seconds of searching, earlier sittings included.
+    /// Returns the seconds of searching, earlier sessions included.
     pub fn seconds(&self) -> f64 {
         self.seconds_before + self.clock.started.elapsed().as_secs_f64()
     }
 
-    /// What was asked of the disk, in earlier sittings and in this.
+    /// Returns the use of the disk, earlier sessions included.
     pub fn disk_figures(&self) -> DiskFigures {
         let (before, now) = (self.disk_before, self.disk.usage());
         DiskFigures {
@@ -284,9 +282,8 @@ impl<'a> ExternalSearch<'a> {
         }
     }
 
-    /// Makes the initial states the first level. They are candidates like others, collected by one
-    /// worker; false if told to stop. Then all of them are forgotten: a search without levels that is
-    /// resumed comes here again.
+    /// Makes the initial states the first level. One worker collects them as candidates. Returns false if stopped; then
+    /// they are dropped, and a resumed search without levels repeats this.
     fn settle_initial(&mut self) -> Result<bool> {
         self.whole_levels.findings = Findings::default();
         let settled =
@@ -299,8 +296,7 @@ impl<'a> ExternalSearch<'a> {
         Ok(settled)
     }
 
-    /// Has one worker collect the initial states, and chooses the codec for what they are; false if
-    /// told to stop.
+    /// Collects the initial states with one worker, and chooses the codec for them. Returns false if stopped.
     fn collect_initial(&mut self) -> Result<bool> {
         self.enter(SearchPhase::Beginning);
         let (width, level) = (self.width(), self.level_number());
@@ -311,7 +307,7 @@ impl<'a> ExternalSearch<'a> {
         let all = self.plan.buffer as usize * 2 * (self.workers.len() - 1);
         let model = self.carrying.as_deref().unwrap_or(self.model);
         let Some(worker) = self.workers.first_mut() else { return Ok(false) };
-        // The others have nothing to do yet.
+        // The other workers are idle.
         worker.grow_buffer(all);
         let found = worker.start(model, level, self.control, &mut |keys| differing.note(keys))?;
         let Some(findings) = found else { return Ok(false) };
@@ -322,7 +318,7 @@ impl<'a> ExternalSearch<'a> {
         Ok(true)
     }
 
-    /// Has the store and the workers read and write with another codec.
+    /// Changes the codec of the store and of the workers.
     fn change_codec(&mut self, codec: Codec) -> Result<()> {
         let level = self.level_number();
         for worker in &mut self.workers {
@@ -331,13 +327,13 @@ impl<'a> ExternalSearch<'a> {
         self.store.change_codec(&codec, self.plan.threads)
     }
 
-    /// The codec that knows all candidates, if the store's does not.
+    /// Returns a codec that represents all candidates, if the store's codec does not.
     fn wider_codec(&self) -> Option<Codec> {
         let exceptional = exceptional_bits(&self.workers)?;
         Some(projection::widen_codec(self.store.codec(), &exceptional))
     }
 
-    /// Expands the last level, and what is to be expanded again, and settles the next.
+    /// Expands the last level, re-expands states, and settles the next level.
     fn level(&mut self) -> Result<LevelOutcome> {
         if self.store.levels().is_empty() {
             return Ok(LevelOutcome::Finished);
@@ -389,8 +385,7 @@ impl<'a> ExternalSearch<'a> {
         })
     }
 
-    /// Expands what is left of the level, and what is to be expanded again, with checkpoints; false if
-    /// told to stop.
+    /// Expands the remaining states of the level and re-expands states, with checkpoints. Returns false if stopped.
     fn expand_level(&mut self) -> Result<bool> {
         let ExternalSearch { store, workers, .. } = self;
         let frontier = store.frontier(|spare| {
@@ -425,7 +420,7 @@ impl<'a> ExternalSearch<'a> {
         Ok(true)
     }
 
-    /// Expands some states of a level, until it is time to pause; how many of them have been expanded then.
+    /// Expands states of a level until the next pause. Returns the number of expanded states of the level.
     fn expand(&mut self, level: &LevelExpansion) -> Result<u64> {
         let (last, every) = (self.clock.last, self.control.checkpoint_every);
         let pause = || self.control.should_stop() || last.elapsed() >= every;
@@ -459,7 +454,7 @@ impl<'a> ExternalSearch<'a> {
         self.store.settle(&candidates, threads, &|| control.should_stop())
     }
 
-    /// Adds the expanded level's tallies to the search's and forgets its candidates.
+    /// Adds the outcome of the expanded level to that of the search, and drops its candidates.
     fn close_level(&mut self) -> Result<()> {
         let open = std::mem::take(&mut self.open);
         self.whole_levels += open.outcome;
@@ -469,7 +464,7 @@ impl<'a> ExternalSearch<'a> {
         self.close_reexpansion()
     }
 
-    /// Removes files, at once or when the manifest no longer mentions them.
+    /// Removes files, at once or when the manifest no longer names them.
     fn discard(&mut self, files: Vec<FileName>, in_manifest: bool) -> Result<()> {
         match in_manifest {
             true => self.stale.extend(files),
@@ -478,7 +473,7 @@ impl<'a> ExternalSearch<'a> {
         Ok(())
     }
 
-    /// Decides the verdict. The candidates of a level that ends the search are of no more use.
+    /// Decides the verdict. The candidates of the last level are dropped.
     fn finish(&mut self) {
         for worker in &mut self.workers {
             self.stale.extend(worker.clear());
@@ -489,7 +484,7 @@ impl<'a> ExternalSearch<'a> {
             self.open.expanded = 0;
         }
         self.forget_postponed();
-        // It comes here with a violation, or when all states were visited.
+        // The search has found a violation or visited all states.
         let missing = self.limits.checks.unreached_properties(self.model, &self.all_findings());
         self.verdict = match self.is_violated() || !missing.is_empty() {
             true => SearchVerdict::Violated,
@@ -497,14 +492,14 @@ impl<'a> ExternalSearch<'a> {
         };
     }
 
-    /// Whether the first violated state of a level ends the search.
+    /// Returns whether the first violated state of a level ends the search.
     fn ends_within_level(&self) -> bool {
         let SearchLimits { stop_on_violation, stop_within_level, .. } = self.limits;
-        // What else decides on the end looks at whole levels.
+        // Other conditions for the end apply to whole levels.
         stop_on_violation && stop_within_level && self.concludes.is_none()
     }
 
-    /// Whether it has.
+    /// Returns whether a violated state within the level has ended the search.
     fn has_ended_within_level(&self) -> bool {
         self.ends_within_level() && self.is_violated()
     }
@@ -515,18 +510,18 @@ impl<'a> ExternalSearch<'a> {
             || checks.any_selected(self.model, &self.open.outcome.findings)
     }
 
-    /// Whether what was found ends the search.
+    /// Returns whether the findings end the search.
     fn is_concluded(&self) -> Result<bool> {
         let Some(concludes) = &self.concludes else { return Ok(true) };
         concludes(&self.all_findings())
     }
 
-    /// Whether all is answered that was asked of states.
+    /// Returns whether all checks of states have a result.
     fn is_answered(&self) -> bool {
         self.limits.stop_when_answered && self.limits.are_answered(self.model, &self.all_findings())
     }
 
-    /// Those of the level that is being expanded included.
+    /// Returns all findings, those of the current level included.
     fn all_findings(&self) -> Findings {
         let mut findings = self.whole_levels.findings.clone();
         findings.merge(self.open.outcome.findings.clone());
@@ -546,7 +541,7 @@ impl<'a> ExternalSearch<'a> {
         levels.len().checked_sub(1).map_or(0, |last| levels.keys(last))
     }
 
-    /// Shows what it is at from now on; gives what it was at.
+    /// Shows a phase in the progress. Returns the previous phase.
     fn enter(&self, phase: SearchPhase) -> SearchPhase {
         self.control.progress.enter(phase)
     }
@@ -561,8 +556,8 @@ impl<'a> ExternalSearch<'a> {
 }
 
 impl MemoryPlan {
-    /// The same for a search of a model whose states are stored so: with room for obligations, if it leaves
-    /// any.
+    /// Adds memory for obligations to the plan of a search, if the system postpones transitions and the storage allows
+    /// it.
     pub fn of_search(self, model: &dyn StateSpace, storage: &StateStorage) -> MemoryPlan {
         let owes =
             model.capabilities().postponing.is_some() && has_room_for_obligations(model, storage);
@@ -570,16 +565,16 @@ impl MemoryPlan {
     }
 }
 
-/// Whether steps can be put off in a search of a model whose states are stored so.
+/// Returns whether a search of the system with this storage can postpone transitions.
 pub fn has_room_for_obligations(model: &dyn StateSpace, storage: &StateStorage) -> bool {
     match storage {
-        // An obligation is a key like others, only longer.
+        // An obligation is a key with a rank.
         StateStorage::Sorted(_) => model.width() + RANK <= WIDTH_MAX,
         StateStorage::Comback(_) => false,
     }
 }
 
-/// The number of states of each level.
+/// Returns the number of states of each level.
 fn levels_keys(levels: &LevelLog) -> impl Iterator<Item = u64> {
     levels.saved().keys_by_level()
 }

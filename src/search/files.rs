@@ -1,72 +1,72 @@
-//! The names of all that lies in a search directory: one table, for whoever writes, sweeps or removes it.
+//! The names of all files in a search directory, in one table for writing, cleaning up and removal.
 //!
-//! A directory may also hold what is not ours: notes of its user, another program's results. So names are compared as a whole.
-//! Nothing is removed because its name begins or ends like one of ours.
+//! A directory may also contain files of other origin, such as notes of the user or results of another program. So
+//! names are compared as a whole. No file is removed because its name begins or ends like one of these.
 //!
 //! `cluster/spillway_ray/objects.py` has the same names, for a search in an object store; a test there compares them.
 
 use spill::{FileName, RealDisk};
 
-/// The model's texts, and what is searched for.
+/// The texts of the model, and the checks.
 pub const JOB: &str = "job";
-/// What the last sitting took.
+/// The run limits of the last session.
 pub const RUN_LIMITS: &str = "means";
-/// How the last sitting began.
+/// The start of the last session.
 pub const SESSION_START: &str = "sitting";
 /// The last checkpoint.
 pub const MANIFEST: &str = "manifest";
 /// The last checkpoint of a search for accepting cycles.
 pub const CYCLES: &str = "cycles";
-/// What a search in memory came to.
+/// The result of a search in memory.
 pub const ANSWER: &str = "answer";
 /// The `eventually` properties of a Rust type, and the verdict on each.
 pub const EVENTUALLY_VERDICTS: &str = "eventually";
-/// What happened in all sittings.
+/// The events of all sessions.
 pub const EVENTS: &str = "events.jsonl";
-/// How far the search is at this moment.
+/// The current progress of the search.
 pub const STATUS: &str = "status.json";
-/// Says that the directory was made since none was named.
+/// Marks a directory that was created because none was named.
 pub const TEMPORARY: &str = "temporary";
 
-/// Files that are written as a whole, under another name first.
+/// Files that are written under another name first and replaced as a whole.
 const REPLACED: [&str; 9] =
     [JOB, RUN_LIMITS, SESSION_START, MANIFEST, CYCLES, ANSWER, EVENTUALLY_VERDICTS, EVENTS, STATUS];
 
-/// Files that only are there.
+/// Files without content.
 const MARKS: [&str; 2] = [RealDisk::LOCK, TEMPORARY];
 
-/// What is behind the name of a file that is not finished.
+/// The suffix of the name of an unfinished file.
 const UNFINISHED: &str = ".new";
 
 /// The folder of a search for a shorter counterexample.
 pub const SHORTER: &str = "shorter";
 
-/// The names of folders of searches for runs that never come to something begin so; a number follows.
+/// The prefix of the names of folders for searches of `eventually` properties; a number follows.
 const EVENTUALLY: &str = "eventually-";
 
-/// What the tasks of a plan do, as names have it.
+/// The phases of plans, as in names.
 pub const PHASES: [&str; 3] = ["expand", "settle", "merge"];
 
 const PLAN: &str = "plan-";
 const RECEIPT: &str = "receipt-";
 
-/// What a file of a search directory is, by its name.
+/// The kind of a file of a search directory, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DirectoryFile {
     /// One of the files that each search has.
     Fixed,
-    /// What is left of a file that was to replace one of these.
+    /// An unfinished replacement of one of these files.
     Unfinished,
-    /// Keys.
+    /// A file of keys.
     Keys(FileName),
     /// A plan, or a receipt of one of its tasks.
     OfPlan,
-    /// What a task is writing, before it has its name.
+    /// An unfinished output of a task.
     Private,
 }
 
 impl DirectoryFile {
-    /// What a file is, if it is one that a search makes.
+    /// Returns the kind of a file, if a search makes such files.
     pub fn of(name: &str) -> Option<DirectoryFile> {
         let keys = || FileName::parse(name).map(DirectoryFile::Keys);
         if REPLACED.contains(&name) || MARKS.contains(&name) {
@@ -83,29 +83,30 @@ impl DirectoryFile {
     }
 }
 
-/// What a file is called while it is written that is to replace one.
+/// Returns the name of a file while its replacement is written.
 pub fn unfinished(name: &str) -> String {
     format!("{name}{UNFINISHED}")
 }
 
-/// The folder of the search for runs that never come to the thing of this number.
+/// Returns the folder of the search for runs that violate the `eventually` property with this number.
 pub fn eventually(number: usize) -> String {
     format!("{EVENTUALLY}{number}")
 }
 
-/// Whether a folder in a search directory is that of a search beside it.
+/// Returns whether a folder in a search directory belongs to a secondary search.
 pub fn is_folder(name: &str) -> bool {
     let number = name.strip_prefix(EVENTUALLY).and_then(|it| it.parse().ok());
     name == SHORTER || number.is_some_and(|it| eventually(it) == name)
 }
 
-/// What a plan is called: the level, the phase's number in [`PHASES`], and the hash of the manifest that it is of.
+/// Returns the name of a plan: the level, the name of the phase in [`PHASES`], and the hash of the manifest that it is
+/// based on.
 pub fn plan_id(level: u32, phase: usize, base: &[u8; 32]) -> String {
     let base: String = base[..6].iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{level:08}-{}-{base}", PHASES[phase])
 }
 
-/// Whether a plan can be called so.
+/// Returns whether a plan can have this name.
 pub fn is_plan_id(id: &str) -> bool {
     let mut parts = id.splitn(3, '-');
     let [level, phase, base] = [(); 3].map(|()| parts.next().unwrap_or_default());
@@ -113,22 +114,22 @@ pub fn is_plan_id(id: &str) -> bool {
     level && PHASES.contains(&phase) && is_hexadecimal(base, 12)
 }
 
-/// The file of a plan.
+/// Returns the file of a plan.
 pub fn plan_file(id: &str) -> String {
     format!("{PLAN}{id}")
 }
 
-/// The file of a receipt of a task.
+/// Returns the file of a receipt of a task.
 pub fn receipt_file(plan: &str, task: u32) -> String {
     format!("{RECEIPT}{plan}-{task:05}")
 }
 
-/// What a file is called while one attempt at a task of a plan writes it.
+/// Returns the name of a file while an attempt at a task of a plan writes it.
 pub fn private_file(name: &str, plan: &str, attempt: u64) -> String {
     format!("{name}.{plan}.{attempt:016x}")
 }
 
-/// Whether a file is what some attempt at a task of a plan was writing.
+/// Returns whether a file is the unfinished output of an attempt at a task of a plan.
 pub fn is_private_of(name: &str, plan: &str) -> bool {
     is_private(name) && name.split('.').nth(1) == Some(plan)
 }

@@ -1,12 +1,11 @@
-//! A key order from a sample of the states.
+//! The choice of a key order by a sample of the states.
 //!
-//! How much a sorted run of states takes depends on the order of its key, by a factor of two to
-//! five, as the size of a decision diagram does. So a sample of the states is taken, orders are
-//! tried on a part of it, a few dozen by local search, and what is best there is measured on all
-//! of it. A sample is not the state space: what was fitted to it must be smaller by much before it
-//! is preferred to the declared order.
+//! The size of a sorted run of states depends on the order of its key, by a factor of two to five, like the size of a
+//! decision diagram. So a sample of the states is taken. Local search tries a few dozen orders on a part of it, and the
+//! best one is measured on the whole sample. A sample is not the state space. So an order that is fitted to the sample
+//! must be much smaller to be preferred to the declared order.
 //!
-//! Nothing here depends on time or chance: the same model gets the same order.
+//! The result does not depend on time or chance: the same model gets the same order.
 
 mod bits;
 mod local_search;
@@ -22,24 +21,24 @@ use packed_sample::{PackedSample, VaryingBits};
 use sample::StateSample;
 use spill::Result;
 
-/// States of each part of the sample that every order is tried on: fewer where a state is much
-/// work, so that it takes about as long for each model.
+/// The number of states of each part of the sample on which every order is tried. It is smaller for wide states, so
+/// that trying takes about the same time for each model.
 const TRIED_MAX: usize = 8000;
 
-/// The least of these.
+/// The least number of these states.
 const TRIED_MIN: usize = 3000;
 
-/// Work that trying one order may be, in states times what [`VaryingBits::work`] tells.
+/// The work of trying one order: states times [`VaryingBits::work`].
 const TRIED_WORK: usize = 400_000;
 
-/// Orders tried.
+/// The number of orders tried.
 const ROUNDS: usize = 64;
 
-/// The most that a given order may take of what the declared one takes, to be preferred to it.
+/// The greatest size of a given order, relative to the declared one, at which it is preferred.
 const GIVEN_MAX: f64 = 0.8;
 
-/// The same for an order that was fitted to the sample, which flatters it: one at less than 0.7 of
-/// a sample of cambridge.6 (BEEM) took 1.7 times as much of all its 3.4 million states.
+/// The same bound for an order that was fitted to the sample. On the sample such an order looks too good: one with less
+/// than 0.7 on a sample of cambridge.6 (BEEM) took 1.7 times the bytes for all 3.4 million states.
 const FITTED_MAX: f64 = 0.5;
 
 /// An order that is better than the declared one, on a sample.
@@ -47,13 +46,13 @@ const FITTED_MAX: f64 = 0.5;
 pub struct ImprovedOrder {
     /// The order.
     pub order: Vec<GroupId>,
-    /// What the sample takes in it, as a share of what it takes in the declared one.
+    /// The size of the sample in this order, relative to the declared one.
     pub share: f64,
 }
 
-/// An order clearly better than the declared one for storing the states of `model`, whose
-/// `layout` is the declared one: `given` or one made from it. None if there is none, or if the
-/// model has no more states than the sample. It is an error if the model fails. Once told to stop it means nothing.
+/// Returns an order that is clearly better than the declared one for the states of `model`: `given` or one derived from
+/// it. `layout` is the declared one. Returns `None` if there is none, or if the model has no more states than the
+/// sample. Returns an error if the model fails. The result is meaningless after a stop.
 pub fn order_from_sample(
     model: &dyn StateSpace,
     layout: &Layout,
@@ -80,7 +79,7 @@ pub fn order_from_sample(
     Ok(best.map(|(order, share, _)| ImprovedOrder { order: order.to_vec(), share }))
 }
 
-/// The best order near `given` or the declared one.
+/// Returns the best order near `given` or the declared one.
 fn fit(judge: &OrderComparison, given: &[GroupId], control: &SearchControl) -> Vec<GroupId> {
     let better = judge.mean_share(given) < 1.0;
     let start = if better { given } else { judge.declared };
@@ -90,7 +89,7 @@ fn fit(judge: &OrderComparison, given: &[GroupId], control: &SearchControl) -> V
 /// Compares orders with the declared one on the parts of a sample.
 struct OrderComparison<'a> {
     declared: &'a [GroupId],
-    /// Each part that has states, and the bytes it takes in the declared order.
+    /// Each nonempty part, and its bytes in the declared order.
     parts: Vec<(PackedSample<'a>, usize)>,
 }
 
@@ -110,12 +109,12 @@ impl<'a> OrderComparison<'a> {
         self.parts.iter().map(|(part, declared)| part.encoded(order) as f64 / *declared as f64)
     }
 
-    /// The share of the part for which the order does worst.
+    /// Returns the largest relative size of a part.
     fn largest_share(&self, order: &[GroupId]) -> f64 {
         self.shares(order).fold(0.0, f64::max)
     }
 
-    /// The geometric mean of the shares, or what orders like it.
+    /// Returns the product of the relative sizes, which orders like their geometric mean.
     fn mean_share(&self, order: &[GroupId]) -> f64 {
         self.shares(order).product()
     }
@@ -128,7 +127,7 @@ mod tests {
     use crate::front::{Options, dve};
     use crate::source::SourceMap;
 
-    /// A ring of processes that count, told apart by what is declared first.
+    /// A ring of processes that count. Their states differ in the variables declared first.
     fn interp(bound: u32) -> Interp {
         let mut text = String::from("int fast[4];\nbyte slow;\n");
         for process in 0..4 {
@@ -191,7 +190,7 @@ mod tests {
             spill::sort_dedup(layout.bytes, &mut states, &mut Vec::new());
             let exact = packed_sample::encoded(layout.bytes, &states) as f64;
             let measured = packed.encoded(order) as f64;
-            // Bits that are always set are 0 in what is measured.
+            // Constant bits are 0 in the measured states.
             assert!((measured / exact - 1.0).abs() < 0.01, "{measured} for {exact}");
         }
     }

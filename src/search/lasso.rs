@@ -2,7 +2,7 @@
 
 use crate::model::ProcessSet;
 
-/// An infinite run: a stem, and a cycle that closes from the last state to the one at `back`.
+/// An infinite run: a stem, and a cycle that closes from the last state to the state at `back`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lasso {
     /// The states of stem and cycle, an initial one first.

@@ -1,11 +1,9 @@
-//! How the memory budget is shared out.
+//! The division of the memory budget.
 //!
-//! `--memory` bounds the resident set of the whole process. What the process holds before the
-//! search begins (its code, the model) is measured; a reserve is set aside for decoders, encoders
-//! and the mapped pages in use. Of the rest, three parts in eight are for the young runs of the
-//! visited store. The others are for candidate buffers, each with a sorting buffer of its own size;
-//! but where levels are thin, and so candidates few, four of these five are for a filter of the
-//! store.
+//! `--memory` bounds the resident set of the whole process. The memory in use before the search (code and model) is
+//! measured. A reserve is set aside for decoders, encoders and mapped pages. Three eighths of the rest are for the
+//! young runs of the visited store. The others are for candidate buffers, each with a sorting buffer of the same size.
+//! If levels are thin, and so candidates few, four of these five eighths are for a filter of the store.
 
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::StoreBudget;
@@ -13,70 +11,70 @@ use std::fmt;
 
 const MIB: u64 = 1 << 20;
 
-/// Set aside beside the threads' own reserve, in bytes.
+/// The reserve in bytes besides that of the threads.
 const RESERVE: u64 = 6 * MIB;
 
-/// Set aside for each thread's encoder, compressor, tables, batches and stack, in bytes.
+/// The reserve for each thread's encoder, compressor, tables, batches and stack, in bytes.
 const RESERVE_PER_THREAD: u64 = 4 * MIB + REPRESENTING;
 
-/// Of that, for the table of recent representatives and the room to make one, in bytes.
+/// The part of it for the table of recent representatives and the buffers to compute one, in bytes.
 const REPRESENTING: u64 = MIB / 2;
 
-/// One part in so many of the budget is set aside as well: mapped pages and freed blocks that are
-/// still resident grow with what is searched.
+/// The divisor of the budget that is also reserved: mapped pages and freed blocks that are still resident grow with the
+/// search.
 const RESERVE_SHARE: u64 = 16;
 
-/// The bases of two processes with the same model differ by this part, as a divisor, and a MiB. Measured:
-/// up to 1 MiB of 16, 2 of 25.
+/// The divisor of the base that, with one MiB more, bounds the difference between two processes with the same model.
+/// Measured: up to 1 MiB of 16, 2 of 25.
 const RESUMING_SHARE: u64 = 16;
 
-/// Blocks of keys, decoded, that a thread has in memory at a time while it merges.
+/// The number of decoded blocks of keys that a thread has in memory while it merges.
 const BLOCKS_PER_THREAD: u64 = 16;
 
-/// The same for a thread that looks for a counterexample.
+/// The same number for a thread that searches for a counterexample.
 const TRACED_BLOCKS: u64 = 4;
 
-/// The least candidate buffer of a thread, in bytes, its sorting buffer not included.
+/// The least candidate buffer of a thread, in bytes, without its sorting buffer.
 const BUFFER_MIN: u64 = MIB / 16;
 
 /// The least share of the young runs, in bytes.
 const YOUNG_MIN: u64 = MIB;
 
-/// Taken for the process itself where the system does not tell, in bytes.
+/// The assumed memory of the process if the system does not report it, in bytes.
 const BASE_DEFAULT: u64 = 16 * MIB;
 
-/// Who gets how much memory, in bytes.
+/// The shares of the memory, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct MemoryPlan {
     /// The whole budget.
     pub budget: u64,
-    /// Resident before the search: the program and the model.
+    /// Resident memory before the search: the program and the model.
     pub base: u64,
-    /// For decoders, encoders, batches, stacks and mapped pages.
+    /// The reserve for decoders, encoders, batches, stacks and mapped pages.
     pub reserve: u64,
     /// The number of threads.
     pub threads: usize,
-    /// Each thread's candidate buffer, without its sorting buffer, that it is sure of.
+    /// The guaranteed size of each thread's candidate buffer, without its sorting buffer.
     pub buffer: u64,
-    /// The young runs, with the room to merge them.
+    /// The young runs, with the space to merge them.
     pub young: u64,
-    /// A filter of the store, where levels are thin, else lent to the candidates.
+    /// A filter of the store if levels are thin; otherwise lent to the candidates.
     pub filter: u64,
-    /// Each thread's buffer of obligations, without its sorting buffer; none where no steps are put off.
+    /// Each thread's buffer of obligations, without its sorting buffer; 0 if no transitions are postponed.
     pub obligations: u64,
 }
 
-/// The number of cores this process may use.
+/// Returns the number of cores that this process may use.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// A budget in which the search cannot work.
+/// A budget that is too small for the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetTooSmall {
-    /// What was asked for, in bytes.
+    /// The requested budget in bytes.
     pub budget: u64,
-    /// The least that works for this model and number of threads, in bytes.
+    /// The minimum for this model and number of threads, in bytes.
     pub minimum: u64,
 }
 
@@ -94,8 +92,8 @@ impl fmt::Display for BudgetTooSmall {
 }
 
 impl MemoryPlan {
-    /// Shares out `budget` bytes among `threads` threads, for states of `width` bytes, in a process
-    /// that has `base` bytes resident already.
+    /// Divides `budget` bytes among `threads` threads, for states of `width` bytes, in a process with `base` resident
+    /// bytes.
     pub fn new(
         budget: u64,
         base: u64,
@@ -120,8 +118,8 @@ impl MemoryPlan {
         Ok(MemoryPlan { budget, base, reserve, threads, buffer, young, filter, obligations })
     }
 
-    /// The same for a search in which steps are put off: as much as candidates are sure of is for
-    /// obligations, and the filter has so much less.
+    /// Adds buffers for obligations, for a search that postpones transitions. They are as large as the guaranteed
+    /// candidate buffers and are taken from the filter.
     pub fn for_obligations(self) -> MemoryPlan {
         match self.obligations {
             0 => {
@@ -133,13 +131,13 @@ impl MemoryPlan {
         }
     }
 
-    /// What of it is the store's. Runs and levels on disk that are no larger than all of the budget are not compressed: the system's
-    /// cache of files has room for these, or else there would be none for the search.
+    /// Returns the part of the store. Runs and levels on disk up to the size of the budget are not compressed: if the
+    /// system's cache of files cannot hold them, there is not enough memory for the search either.
     pub fn shares(&self) -> StoreBudget {
         StoreBudget { young: self.young as usize, filter: self.filter as usize, plain: self.budget }
     }
 
-    /// The plan with the most threads, up to `threads`, that `budget` has room for.
+    /// Returns the plan with the most threads, up to `threads`, that fits `budget`.
     pub fn with_most_threads(
         budget: u64,
         base: u64,
@@ -151,33 +149,33 @@ impl MemoryPlan {
         plans.reduce(Result::or).expect("there is a plan for one thread at least")
     }
 
-    /// What a process that resumes a search may have resident, beyond the `base` bytes of the one that
-    /// began it, in bytes. The same model is read and compiled, but blocks lie elsewhere, and which
-    /// pages of the program are resident depends on the system.
+    /// Returns the bytes that a process which resumes a search may have resident beyond the `base` bytes of the one
+    /// that began it. It reads and compiles the same model, but the layout of blocks differs, and so do the resident
+    /// pages of the program.
     pub fn resuming(base: u64) -> u64 {
         MIB + base / RESUMING_SHARE
     }
 
-    /// How many threads, of `threads`, may look for a counterexample in `budget` bytes, of which `base`
-    /// are resident already. At least one: it takes less than what a search needs.
+    /// Returns the number of threads, up to `threads`, that may search for a counterexample in `budget` bytes, of which
+    /// `base` are resident. It is at least one, since this takes less than a search.
     pub fn threads_to_trace(budget: u64, base: u64, threads: usize, width: usize) -> usize {
         let blocks = TRACED_BLOCKS * (spill::block_keys_max(width) * width) as u64;
         let free = (budget - budget / RESERVE_SHARE).saturating_sub(base + RESERVE);
         ((free / (RESERVE_PER_THREAD + blocks)) as usize).clamp(1, threads.max(1))
     }
 
-    /// The bytes resident in this process now.
+    /// Returns the bytes resident in this process now.
     pub fn resident() -> u64 {
         status_field("VmRSS:").unwrap_or(BASE_DEFAULT)
     }
 
-    /// The most bytes that have been resident in this process.
+    /// Returns the greatest resident memory of this process in bytes.
     pub fn peak_resident() -> u64 {
         status_field("VmHWM:").unwrap_or(0)
     }
 }
 
-/// A field of `/proc/self/status`, in bytes.
+/// Returns a field of `/proc/self/status`, in bytes.
 fn status_field(name: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
@@ -211,7 +209,7 @@ impl fmt::Display for MemoryPlan {
     }
 }
 
-/// A number of bytes as people read it.
+/// A number of bytes for display.
 #[derive(Clone, Copy, Debug)]
 pub struct ByteCount(pub u64);
 

@@ -1,8 +1,8 @@
-//! Exploring a model's states, breadth-first and exactly.
+//! The exploration of a model's states, breadth-first and exact.
 //!
-//! [`external`] is the search Spillway exists for: levels on disk, duplicates detected by sorted
-//! merges, memory bounded. [`memory`](crate::model::memory) is the same search on a page, as the oracle of the tests.
-//! Neither knows which language the model came from.
+//! [`external`] is the external search: levels on disk, duplicates detected by sorted merges, bounded memory.
+//! [`memory`](crate::model::memory) is the same search in memory in a few lines, as the oracle of the tests. Neither
+//! depends on the language of the model.
 
 mod allocator;
 pub mod branching;
@@ -41,7 +41,7 @@ pub use storage::StateStorage;
 
 use crate::model::{Dominance, ModelError};
 
-/// The failure of a model as the search reports it: an error of whatever gives the store its keys.
+/// Converts the failure of a model into an error of the store's source of keys.
 pub fn model_failure(error: ModelError) -> spill::Error {
     let reason = match error {
         ModelError::Failed(reason) => reason,
@@ -50,7 +50,7 @@ pub fn model_failure(error: ModelError) -> spill::Error {
     spill::Error::Source { reason }
 }
 
-/// The dominance of a model as the store needs it.
+/// Converts the dominance of a model for the store.
 fn store_dominance(dominance: &Dominance) -> spill::Dominance {
     spill::Dominance::new(dominance.numbers())
 }

@@ -1,11 +1,9 @@
-//! Which states of a level are to be expanded again: those that owe steps, and none of whose successors
-//! is new.
+//! The join of obligations: it finds the states of a level that have postponed transitions and no new successor.
 //!
-//! Obligations, which ascend by successor, are joined with the new states. What is known of a state is two
-//! bits, at its rank: whether it has obligations, and whether one of its successors is new. Both only ever
-//! get set, so what comes of it depends neither on the order of the obligations nor on who joins which.
-//! Where a level has more states than there is memory for, one range of ranks is taken after the other,
-//! and obligations are read as often.
+//! Obligations ascend by successor and are joined with the new states. Each state has two bits, at its rank: whether it
+//! has obligations, and whether one of its successors is new. Bits are only set, so the result does not depend on the
+//! order of the obligations or on the threads. If the bits of a level do not fit in memory, ranges of ranks are
+//! processed one after another, and the obligations are read once for each range.
 
 use super::expand::RANK;
 use spill::{
@@ -14,36 +12,36 @@ use spill::{
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// Fewer obligations than this are not worth a second thread.
+/// The number of obligations for each thread, at least.
 const RECORDS_PER_THREAD_MIN: u64 = 32 << 10;
 
 /// Ranks of a word of bits.
 const WORD: u64 = u64::BITS as u64;
 
-/// The obligations of a level, and what they are joined with.
+/// The input of a join.
 pub struct ObligationJoin<'a> {
     /// Bytes of a state.
     pub width: usize,
     /// Sorted runs of obligations.
     pub obligations: Candidates<'a>,
-    /// The states whose ranks they have, ascending.
+    /// The states of the obligations' ranks, ascending.
     pub level: &'a [Segment],
     /// The new states, ascending.
     pub new: &'a [Segment],
-    /// How many threads join.
+    /// The number of threads.
     pub threads: usize,
-    /// Whether to give up.
+    /// Returns whether to stop.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl ObligationJoin<'_> {
-    /// Bytes of the bits of so many states.
+    /// Returns the bytes of the bits of `states` states.
     pub fn bytes(states: u64) -> usize {
         2 * (states.div_ceil(WORD) * WORD / 8) as usize
     }
 
-    /// Gives the states that are to be expanded again to `carry`, ascending, in batches, some of which may
-    /// have none; in `room` bytes, or some more if those are very few. False if told to stop.
+    /// Passes the states to re-expand to `carry`, ascending, in batches that may be empty. Uses `room` bytes, or
+    /// slightly more if that is very little. Returns false if stopped.
     pub fn visit_reexpanded(
         &self,
         room: usize,
@@ -55,7 +53,7 @@ impl ObligationJoin<'_> {
         let mut first = 0;
         while first < states {
             let marks = ObligationMarks::new(first..states.min(first.saturating_add(at_once)));
-            // When one range fails, the others have no reason to go on.
+            // If one range fails, the others stop.
             let failed = AtomicBool::new(false);
             let stop = || (self.stop)() || failed.load(Relaxed);
             let ended = map_parallel(ranges.iter().collect(), |_, range| {
@@ -73,12 +71,12 @@ impl ObligationJoin<'_> {
         self.level.iter().map(Segment::keys).sum()
     }
 
-    /// Bytes of an obligation.
+    /// Returns the bytes of an obligation.
     fn record(&self) -> usize {
         self.width + RANK
     }
 
-    /// Ranges of successors that have about as many obligations.
+    /// Returns ranges of successors with about the same number of obligations.
     fn ranges(&self) -> Vec<SuccessorRange> {
         let Candidates { slices, segments } = &self.obligations;
         let in_memory: usize = slices.iter().map(|slice| slice.len() / self.record()).sum();
@@ -93,7 +91,7 @@ impl ObligationJoin<'_> {
         (0..=bounds.len()).map(range).collect()
     }
 
-    /// Notes what the obligations of a range say; false if told to stop.
+    /// Sets the bits for the obligations of a range. Returns false if stopped.
     fn mark(
         &self,
         range: &SuccessorRange,
@@ -128,7 +126,7 @@ impl ObligationJoin<'_> {
         }
     }
 
-    /// Gives the marked states that are to be expanded again to `carry`; false if told to stop.
+    /// Passes the states to re-expand of the current ranks to `carry`. Returns false if stopped.
     fn pick(
         &self,
         marks: &ObligationMarks,
@@ -165,16 +163,16 @@ impl ObligationJoin<'_> {
 /// A range of successors.
 struct SuccessorRange {
     low: Option<Vec<u8>>,
-    /// The least beyond it.
+    /// The exclusive upper bound.
     high: Option<Vec<u8>>,
 }
 
-/// The new states of a range, asked for in ascending order.
+/// The new states of a range, for queries in ascending order.
 struct NewStatesCursor {
     merge: KeyMerge<'static>,
-    /// Those in hand.
+    /// The current batch.
     states: Vec<u8>,
-    /// Bytes of these that are less than what is asked for.
+    /// Bytes of the batch before the queried state.
     at: usize,
 }
 
@@ -185,7 +183,7 @@ impl NewStatesCursor {
         NewStatesCursor { merge: KeyMerge::new(join.width, sources), states: Vec::new(), at: 0 }
     }
 
-    /// Whether a state, not less than those asked for before, is new.
+    /// Returns whether a state is new. Queries must not descend.
     fn has(&mut self, state: &[u8]) -> Result<bool> {
         let width = state.len();
         loop {
@@ -204,9 +202,9 @@ impl NewStatesCursor {
     }
 }
 
-/// What is known of the states of a range of ranks.
+/// The bits of the states of a range of ranks.
 struct ObligationMarks {
-    /// Begins with a word.
+    /// The range begins at a word.
     ranks: Range<u64>,
     /// Whether a state has obligations.
     owing: Vec<AtomicU64>,
@@ -221,27 +219,27 @@ impl ObligationMarks {
         ObligationMarks { ranks, owing: none(), discharged: none() }
     }
 
-    /// The word and the bit of a rank, if it is one of these.
+    /// Returns the word and the bit of a rank, if it is in the range.
     fn place(&self, rank: u64) -> Option<(usize, u64)> {
         let at = rank.checked_sub(self.ranks.start).filter(|_| rank < self.ranks.end)?;
         Some(((at / WORD) as usize, 1 << (at % WORD)))
     }
 
-    /// A state owes steps; whether the successor that says so is new.
+    /// Records an obligation of a state; `is_new` is whether its successor is new.
     fn note(&self, rank: u64, is_new: bool) {
         let Some((word, bit)) = self.place(rank) else { return };
         let words = if is_new { &self.discharged } else { &self.owing };
         words[word].fetch_or(bit, Relaxed);
     }
 
-    /// Whether a state is to be expanded again.
+    /// Returns whether a state must be re-expanded.
     fn needs_reexpansion(&self, rank: u64) -> bool {
         self.place(rank).is_some_and(|(word, bit)| {
             self.owing[word].load(Relaxed) & !self.discharged[word].load(Relaxed) & bit != 0
         })
     }
 
-    /// Whether one of these is.
+    /// Returns whether one of the states must be re-expanded.
     fn any_needs_reexpansion(&self, ranks: &Range<u64>) -> bool {
         let (first, end) = (ranks.start.max(self.ranks.start), ranks.end.min(self.ranks.end));
         (first..end).any(|rank| self.needs_reexpansion(rank))
@@ -263,7 +261,7 @@ mod tests {
         keys
     }
 
-    /// Ascending keys in some segments.
+    /// Writes ascending keys to several segments.
     fn segments(name: &str, width: usize, keys: &[u8], pieces: usize) -> Vec<Segment> {
         let disk = FaultDisk::new();
         let mut file = disk.create(name).unwrap();
@@ -280,7 +278,7 @@ mod tests {
         refs.into_iter().map(|at| Segment::open(&disk, name, at, width).unwrap()).collect()
     }
 
-    /// Many obligations, in memory and on disk, for several threads, in one go and in ranges of ranks.
+    /// Many obligations, in memory and on disk, for several threads, in one pass and in ranges of ranks.
     #[test]
     fn what_owes_and_has_nothing_new_is_carried() {
         let state = |number: u64| (scramble(number) as u32 >> 8).to_be_bytes();
@@ -296,7 +294,7 @@ mod tests {
             if rank.is_multiple_of(3) {
                 continue;
             }
-            // Each state has some eight successors, of which few are new.
+            // Each state has about eight successors, few of them new.
             let is_new = random >> 52 < 300;
             let successor = state(20_000 * u64::from(is_new) + (random >> 20) % 20_000);
             owing[rank] = true;

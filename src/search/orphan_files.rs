@@ -1,20 +1,20 @@
-//! Files that a search left behind when it ended in the middle of something.
+//! The removal of orphan files, which an interrupted search may leave.
 
 use super::files::{DirectoryFile, STATUS, unfinished};
 use spill::{Disk, Result};
 
-/// Removes every file of keys that is not known, plans, and what a commit left that did not finish. What only has a name like
-/// these is left.
+/// Removes every file of keys that is not known, plans, and unfinished files of commits. Files with merely similar
+/// names stay.
 ///
-/// First the manifest's name is made durable: if the process was killed in the middle of a commit,
-/// it may not be, and a loss of power could then undo the renaming but not the removals. It would
-/// leave the manifest before this one, without files that it mentions.
+/// First it makes the name of the manifest durable. If the process was killed during a commit, the name may not be
+/// durable. A power failure could then undo the renaming but not the removals. The previous manifest would remain
+/// without files that it names.
 pub(super) fn remove_orphan_files(disk: &dyn Disk, is_known: impl Fn(&str) -> bool) -> Result<()> {
     disk.sync_dir()?;
     let status = unfinished(STATUS);
     for (name, _) in disk.list()? {
         let is_stray = match DirectoryFile::of(&name) {
-            // What says how far a search is belongs to whoever writes it, now too.
+            // The file of the status belongs to its current writer.
             Some(DirectoryFile::Unfinished) => name != status,
             Some(DirectoryFile::Keys(_) | DirectoryFile::OfPlan | DirectoryFile::Private) => {
                 !is_known(&name)

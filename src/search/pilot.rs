@@ -1,13 +1,12 @@
-//! What putting steps off would save, as the first states tell.
+//! The prediction of the saving by partial order, from the first states.
 //!
-//! The first levels of the whole space and of the reduced one are walked in memory, and the states of
-//! the same levels compared. At the start of a space little differs, and what is put off there comes
-//! later, so the last levels are judged: those with the later half of the states. That is close to
-//! what a whole search saves (`docs/reductions.md`). A walk ends early where it is clear what comes of it,
-//! and one of a space in which nothing is put off does not begin.
+//! A pilot search explores the first levels of the whole space and of the reduced one in memory, and compares their
+//! states. At the start the spaces differ little, since transitions that are postponed there follow soon. So the
+//! prediction uses the last levels, those with the later half of the states. It is close to the saving of a whole
+//! search (`docs/reductions.md`). A pilot search ends early if its result is clear. It does not start if nothing is
+//! postponed.
 //!
-//! Nothing here depends on time, chance, threads or the order of keys: the same model gets the same
-//! answer.
+//! The result does not depend on time, chance, threads or the order of keys: the same model gets the same result.
 
 mod walk;
 
@@ -17,74 +16,75 @@ use crate::search::model_failure;
 use spill::Result;
 use walk::{PilotWalk, WalkedLevels};
 
-/// How much of the whole space is walked.
+/// The limits of the pilot search of the whole space.
 struct PilotSize {
-    /// States, if they are not too wide.
+    /// The number of states, if they are not too wide.
     states: usize,
-    /// Bytes of these.
+    /// Their bytes.
     bytes: usize,
 }
 
-/// What is walked first.
+/// The limits of the first pilot search.
 const FEW: PilotSize = PilotSize { states: 10_000, bytes: 4 << 20 };
 
-/// The same where from level to level more is left.
+/// The limits if the share of remaining states rises from level to level.
 const MORE: PilotSize = PilotSize { states: 40_000, bytes: 16 << 20 };
 
-/// If of a level so many times as much is left as of the one before, as much more may be left of the next: what is put off at
-/// the start may be all that there is to put off.
+/// The factor between the shares of two levels from which the share counts as rising: the transitions postponed at the
+/// start may be all that can be postponed.
 const RISING: f64 = 1.25;
 
-/// States of the last level walked, as a multiple of those that are wanted: with more it is left out.
+/// The limit on the states of the reduced space, as a multiple of the states of the whole space.
 const BEYOND: usize = 2;
 
-/// With fewer states in whole levels nothing is said.
+/// The least number of states of complete levels for a prediction.
 const STATES_MIN: usize = 500;
 
-/// So many of the first states, and so many spread over all, are asked whether steps of them are put off.
+/// The number of states, both of the first ones and spread over all, that are tested for postponed transitions.
 const ASKED: usize = 64;
 
-/// Of so many of these they are, if there is anything to be saved.
+/// The number of these states with postponed transitions from which a saving is possible.
 const PUT_OFF_MIN: u64 = 2;
 
-/// Where a walk may end: after so many states of the whole space, if at least so much is left of them, and
-/// of the last of them.
+/// Pairs of a number of states of the whole space and a share. If at least this share remains when that number is
+/// reached, both of all states and of the last levels, the pilot search ends.
 const HOPELESS: [(usize, f64); 2] = [(1000, 0.998), (2500, 0.98)];
 
-/// The same if no more than this is left, after the first of these numbers of states.
+/// The share up to which the pilot search ends at the first of these numbers of states, if choosing costs no more than
+/// it saves and the share does not rise.
 const CLEAR: f64 = 0.5;
 
-/// With more work than so many times that of expanding all, choosing is not going to pay. Later more choices have
-/// been made before, so that a little more is no reason.
+/// The work, relative to expanding all transitions, from which choosing does not pay. Later choices are partly reused,
+/// so a slightly greater work is no reason.
 const DEAR: f64 = 4.0;
 
-/// If no more than this is left it is used even where choosing takes longer than what it saves: memory and disk are
-/// saved, too.
+/// The share of remaining states up to which the reduction is used even if choosing takes longer than it saves, since
+/// memory and disk are saved, too.
 const LITTLE: f64 = 0.1;
 
-/// What a transition takes, as a multiple of what it takes to look at a member of a set: 150 ns and 25 ns, about.
+/// The cost of a transition, in visits of a member of a set: about 150 ns and 25 ns.
 const TRANSITION: f64 = 6.0;
 
-/// The first levels of a space.
+/// The first levels of a state space.
 pub struct FirstLevels {
     width: usize,
-    /// The states, as they were met.
+    /// The states, in order of discovery.
     states: Vec<u8>,
-    /// How many there are up to the end of each level.
+    /// The number of states up to the end of each level.
     ends: Vec<usize>,
-    /// How many transitions there are to these.
+    /// The number of transitions to these states.
     transitions: Vec<u64>,
-    /// Whether more were asked for, to see what becomes of the first.
+    /// Whether these are the levels of the larger pilot search.
     are_more: bool,
-    /// Whether there are no others.
+    /// Whether there are no other states.
     pub is_all: bool,
-    /// Whether something that is looked for is violated in one of them.
+    /// Whether a checked property is violated in one of the states.
     pub is_violated: bool,
 }
 
 impl FirstLevels {
-    /// Those of a model that is searched for some checks. It is an error if the model fails. Once told to
-    /// stop it means nothing.
+    /// Explores the first levels of a model for some checks. Returns an error if the model fails. The result is
+    /// meaningless after a stop.
     pub fn of(
         model: &dyn StateSpace,
         checks: &CheckSelection,
@@ -93,7 +93,7 @@ impl FirstLevels {
         FirstLevels::up_to(FEW, model, checks, control)
     }
 
-    /// The same, but more of them.
+    /// Explores more levels.
     pub fn more(
         model: &dyn StateSpace,
         checks: &CheckSelection,
@@ -119,12 +119,12 @@ impl FirstLevels {
         Ok(FirstLevels { width, states, ends, transitions, are_more: false, is_all, is_violated })
     }
 
-    /// How many states they have.
+    /// Returns the number of their states.
     pub fn states(&self) -> usize {
         self.ends.last().copied().unwrap_or_default()
     }
 
-    /// How many of the states of the levels with the later half are such, as a share.
+    /// Returns the share of states that satisfy a predicate, among the levels with the later half of the states.
     pub fn share(&self, is_such: impl Fn(&[u8]) -> bool) -> f64 {
         let all = self.states();
         let late = self.ends.iter().copied().rfind(|&end| 2 * end < all).unwrap_or_default();
@@ -132,8 +132,8 @@ impl FirstLevels {
         states.filter(|state| is_such(state)).count() as f64 / (all - late).max(1) as f64
     }
 
-    /// Whether `reduced` puts off steps of more than a state among the first ones and some of all: else
-    /// there is nothing to be saved. It is an error if the model fails. Once told to stop it means nothing.
+    /// Returns whether `reduced` postpones transitions of several states among the first ones and a sample of all.
+    /// Otherwise nothing can be saved. Returns an error if the model fails. The result is meaningless after a stop.
     pub fn postpones_enough(
         &self,
         reduced: &dyn StateSpace,
@@ -162,13 +162,13 @@ impl FirstLevels {
         Ok(found.counters.partially_expanded >= PUT_OFF_MIN)
     }
 
-    /// Whether they are too few to tell: the next level is too large.
+    /// Returns whether there are too few states for a prediction, since the next level is too large.
     pub fn are_few(&self) -> bool {
         self.states() < STATES_MIN
     }
 
-    /// What is left of them in a model that is reduced; `looked` tells how many members of sets have been looked at to
-    /// choose steps. It is an error if the model fails. Once told to stop it means nothing.
+    /// Returns the share of states that remains in a reduced model. `looked` returns the number of members of sets
+    /// visited to choose transitions. Returns an error if the model fails. The result is meaningless after a stop.
     pub fn remaining_in(
         &self,
         reduced: &dyn StateSpace,
@@ -201,7 +201,7 @@ impl FirstLevels {
         Ok(self.remaining_share(&walked))
     }
 
-    /// What is left up to the level that `walked` goes to.
+    /// Returns the remaining share up to the last level of `walked`.
     fn remaining_share(&self, walked: &[WalkStats]) -> RemainingShare {
         let last = walked.len() - 1;
         let half = self.ends.iter().position(|&end| 2 * end >= self.ends[last]);
@@ -222,38 +222,37 @@ impl FirstLevels {
     }
 }
 
-/// What is left of the first states.
+/// The share of the first states that remains.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RemainingShare {
-    /// The share of the states of the levels with the later half of the states: about what is left of all the
-    /// space.
+    /// The share for the levels with the later half of the states, which predicts that of the whole space.
     pub late: f64,
-    /// The share of all the first states: what is left of the space, if they are all there are.
+    /// The share for all the first states. It is exact if there are no others.
     pub all: f64,
-    /// What expanding those of these levels takes of what expanding all takes, about, choosing included.
+    /// The approximate work of expanding these levels, choosing included, relative to expanding all transitions.
     pub work: f64,
-    /// Whether far more is left of the last level than of the one before: then more levels should be asked.
+    /// Whether the share of the last level is much greater than that of the level before. Then more levels are needed.
     pub rises: bool,
 }
 
 impl RemainingShare {
-    /// Whether choosing takes far longer than what it saves, unless it saves nearly all.
+    /// Returns whether choosing takes much longer than it saves, unless it saves nearly all.
     pub fn is_expensive(self) -> bool {
         self.work > DEAR && self.late > LITTLE
     }
 
-    /// Whether it takes longer than what it saves, unless it saves nearly all.
+    /// Returns whether choosing takes longer than it saves, unless it saves nearly all.
     pub fn is_slow(self) -> bool {
         self.work > 1.0 && self.late > LITTLE
     }
 }
 
-/// What a walk has come to.
+/// The counters of a pilot search.
 #[derive(Clone, Copy, Debug, Default)]
 struct WalkStats {
     states: usize,
     transitions: u64,
-    /// Members of sets that were looked at to choose steps.
+    /// The number of members of sets visited to choose transitions.
     looked: u64,
 }
 
@@ -266,7 +265,7 @@ impl WalkStats {
         }
     }
 
-    /// What it took, in members looked at.
+    /// Returns the work, in visited members.
     fn work(self) -> f64 {
         TRANSITION * self.transitions as f64 + self.looked as f64
     }

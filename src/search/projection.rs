@@ -1,37 +1,36 @@
-//! When the keys of a search are projected, and on what.
+//! The choice of the projection of keys.
 //!
-//! A search begins with the bits in which its initial states differ, and adds those of exceptions at
-//! the end of each level that has some. Exceptions are common in the first levels, which are small,
-//! and rare in the later ones: a model of two thousand bits has them in some fifty levels, and each
-//! time only what is in memory is turned into the new form.
+//! A search begins with the bits in which its initial states differ. At the end of each level it adds the bits of
+//! exceptions. Exceptions are common in the first levels, which are small, and rare later. A model of two thousand bits
+//! has them in some fifty levels. Each time only the data in memory is converted.
 
 use super::StateStorage;
 use spill::{Codec, Projection};
 use std::sync::Arc;
 
-/// Keys of up to so many bytes are a machine integer as they are.
+/// The width in bytes up to which keys are machine integers and are not projected.
 const WHOLE_MAX: usize = 8;
 
-/// Projected keys are to be at least so much shorter: at most these parts of so many.
+/// The greatest width of projected keys relative to that of whole keys, as a fraction.
 const SHORTER: (usize, usize) = (3, 4);
 
 /// The bits in which the initial states differ.
 pub(super) struct DifferingBits {
     /// Bytes of a state, with its value if it has one.
     whole: usize,
-    /// Bytes at the end that are what they are: those of a value, or of numbers by which states dominate others.
+    /// Bytes at the end that are not projected: those of a value, or of numbers that define dominance.
     behind: usize,
-    /// The first of them, and the bits in which some other differs from it.
+    /// The first state, and the bits in which other states differ from it.
     seen: Option<(Vec<u8>, Vec<u8>)>,
 }
 
 impl DifferingBits {
-    /// Those of no states yet, of `whole` bytes each, of which `behind` at the end are what they are.
+    /// Creates an empty set for states of `whole` bytes. The last `behind` bytes are not projected.
     pub(super) fn new(whole: usize, behind: usize) -> DifferingBits {
         DifferingBits { whole, behind, seen: None }
     }
 
-    /// Takes note of more states.
+    /// Adds states.
     pub(super) fn note(&mut self, keys: &[u8]) {
         let whole = self.whole;
         if keys.is_empty() {
@@ -45,7 +44,7 @@ impl DifferingBits {
         }
     }
 
-    /// The codec to begin with instead of the one asked for.
+    /// Returns the codec to begin with, if it differs from that of `storage`.
     pub(super) fn codec(&self, storage: &StateStorage) -> Option<Codec> {
         let (first, bits) = self.seen.as_ref()?;
         let projects =
@@ -53,13 +52,13 @@ impl DifferingBits {
         if !projects || self.whole <= WHOLE_MAX {
             return None;
         }
-        // The bits of values may vary from one level to the next, whatever they are in this one.
+        // The bits of values may vary in later levels even if they are constant in this one.
         let value = self.behind;
         Some(choose_codec(&Projection::new(first, bits).with_value(value), value + 1))
     }
 }
 
-/// The codec that knows the exceptions that `codec` does not, which differ in the bits `more`.
+/// Returns a codec that also represents the exceptions of `codec`, which differ in the bits `more`.
 pub(super) fn widen_codec(codec: &Codec, more: &[u8]) -> Codec {
     match codec.projection() {
         Some(projection) => choose_codec(&projection.with_bits(more), 1),
@@ -67,8 +66,8 @@ pub(super) fn widen_codec(codec: &Codec, more: &[u8]) -> Codec {
     }
 }
 
-/// The codec with this projection, and as many more bits as fill whole bytes, `least` at least, or with
-/// none, if it spares little.
+/// Returns the codec with this projection, and with further bits that fill whole bytes, at least `least` of these.
+/// Returns one without projection if that saves little.
 fn choose_codec(projection: &Projection, least: usize) -> Codec {
     let (parts, of) = SHORTER;
     if projection.width() * of > projection.whole_width() * parts {

@@ -1,11 +1,11 @@
-//! All states that a search has stored, looked at once more, in no order.
+//! A scan of all stored states of a search, in no particular order.
 
 use super::trace::{StoredLevels, TraceFinder};
 use spill::{BlockDecoder, Result, Segment};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Looks at every state on disk: each thread makes something with `new` and shows it, by `look`, the states that it comes to.
-/// Gives what each thread has then; nothing if told to stop.
+/// Visits every state on disk. Each thread creates an accumulator with `new` and passes it with each of its states to
+/// `look`. Returns the accumulators, or nothing if stopped.
 pub fn scan_states<T: Send>(
     finder: &TraceFinder<'_>,
     levels: StoredLevels<'_>,
@@ -13,7 +13,7 @@ pub fn scan_states<T: Send>(
     look: impl Fn(&mut T, &[u8]) + Sync,
 ) -> Result<Option<Vec<T>>> {
     let width = finder.model.width();
-    // The states of levels may have values behind them.
+    // The states of levels may be followed by values.
     let whole = width + levels.value_bytes(finder.model);
     let room = || (new(), BlockDecoder::new(whole), Vec::new());
     let mut rooms: Vec<_> = (0..finder.threads.max(1)).map(|_| room()).collect();

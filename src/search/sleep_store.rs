@@ -1,8 +1,7 @@
-//! States that carry which of their steps are asleep: what a model that [`SleepSetStateSpace`] is searched as.
+//! States with their sleep sets: the searched system of a model that is a [`SleepSetStateSpace`].
 //!
-//! A state is kept with its value behind it. The candidates of a level that are the same state are joined to what
-//! all agree on; of a state that is known nothing more is heard. So what is asleep in the states of a level is a
-//! function of the level before.
+//! A state is stored with its value behind it. Equal candidates of a level are combined by intersection. Later
+//! candidates of a known state are dropped. So the sleep sets of a level are a function of the level before.
 
 use crate::model::{
     CandidateBatch, Capabilities, SleepSetStateSpace, StateSpace, SuccessorSink, SystemDescription,
@@ -11,18 +10,18 @@ use crate::model::{
 use spill::values::AndOperator;
 use spill::{Codec, ValueSpec, WIDTH_MAX};
 
-/// Bytes of initial states that are in memory at a time.
+/// Bytes of initial states in memory at a time.
 const STARTS_BYTES: usize = 32 << 10;
 
-/// A model whose states carry values.
+/// A transition system whose states carry values.
 pub(super) struct SleepSetModel<'a> {
     model: &'a dyn StateSpace,
     sleeps: &'a dyn SleepSetStateSpace,
 }
 
 impl<'a> SleepSetModel<'a> {
-    /// The model as it is searched where states are keys that a codec writes, if steps of it can be asleep and there
-    /// is room for values: codes of bytes are trained on states alone.
+    /// Returns the searched system for a codec, if the model has sleep sets and the codec allows values: Huffman codes
+    /// are trained on states alone.
     pub(super) fn of(model: &'a dyn StateSpace, codec: &Codec) -> Option<SleepSetModel<'a>> {
         let sleeps =
             model.capabilities().sleep_sets.filter(|_| !matches!(codec, Codec::Huffman(_)))?;
@@ -30,7 +29,7 @@ impl<'a> SleepSetModel<'a> {
         fits.then_some(SleepSetModel { model, sleeps })
     }
 
-    /// What lies behind states.
+    /// Returns the kind of the values.
     pub(super) fn values(&self) -> ValueSpec {
         ValueSpec::new(self.sleeps.value_bytes(), AndOperator)
     }
@@ -45,7 +44,7 @@ impl StateSpace for SleepSetModel<'_> {
         self.model.bits()
     }
 
-    /// Nothing is asleep at the start.
+    /// The sleep sets of initial states are empty.
     fn initial(&self, out: &mut SuccessorSink) {
         let width = self.model.width();
         let (mut states, mut pair) = (Vec::new(), Vec::new());

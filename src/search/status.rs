@@ -1,8 +1,8 @@
-//! How far a search is at this moment, in a small file of its directory that is replaced every second
+//! The current progress of a search, in a small file of its directory that is replaced every second
 //! (`docs/reference/format.md`, `docs/schema/status.json`).
 //!
-//! It is for whoever looks on from another process. Nothing rests on it: it is not made durable, and where it cannot be
-//! written it says what it said before, and when that was.
+//! Other processes read it. Nothing depends on it. It is not made durable. If it cannot be written, the previous
+//! content with its time remains.
 
 use super::events::{ProgressSample, is_time, replace};
 pub use super::files::STATUS;
@@ -13,36 +13,36 @@ use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The version of what it says.
+/// The version of the format.
 const VERSION: u32 = 1;
 
-/// A file longer than this, in bytes, is none of ours.
+/// The greatest size in bytes. Longer files are ignored.
 const BYTES_MAX: u64 = 1 << 16;
 
-/// How far a search is.
+/// The progress of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SearchStatus {
-    /// Of what it says.
+    /// The version of the format.
     pub version: u32,
-    /// When it was written: milliseconds after the beginning of 1970.
+    /// The time of writing, in milliseconds since the beginning of 1970.
     pub at: u64,
-    /// Seconds of searching in earlier sittings, up to their last checkpoint.
+    /// Seconds of searching in earlier sessions, up to their last checkpoint.
     pub before: f64,
-    /// The most memory that may be resident, in bytes.
+    /// The bound on resident memory, in bytes.
     pub budget: u64,
-    /// Threads.
+    /// The number of threads.
     pub threads: u32,
-    /// States expanded a second in this sitting, once there is something to tell.
+    /// States expanded for each second of this session, once it is known.
     pub rate: Option<f64>,
-    /// How far it is.
+    /// The progress.
     pub now: ProgressSample,
-    /// `verified`, `violated`, `incomplete` or `failed`, once the sitting has ended.
+    /// `verified`, `violated`, `incomplete` or `failed`, once the session has ended.
     pub verdict: Option<String>,
 }
 
 impl SearchStatus {
-    /// That of a search that takes so much of `budget` and `threads`, now.
+    /// Creates the current status of a search with this budget and number of threads.
     pub(super) fn new(before: f64, budget: u64, threads: u32, now: ProgressSample) -> SearchStatus {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         let at = since.map_or(0, |it| it.as_millis() as u64);
@@ -58,13 +58,13 @@ impl SearchStatus {
         }
     }
 
-    /// How long ago it was written, by the clock of this machine.
+    /// Returns the time since it was written, by the clock of this machine.
     pub fn age(&self) -> Duration {
         let written = UNIX_EPOCH + Duration::from_millis(self.at);
         SystemTime::now().duration_since(written).unwrap_or_default()
     }
 
-    /// Replaces what is said in a directory, if that can be done.
+    /// Replaces the status of a directory, if possible.
     pub(super) fn replace(&self, disk: &RealDisk) {
         let said = serde_json::to_vec(self).unwrap_or_default();
         if replace(disk, STATUS, &said).is_err() {
@@ -72,7 +72,7 @@ impl SearchStatus {
         }
     }
 
-    /// What is said in `dir`, if something is.
+    /// Reads the status of `dir`, if there is one.
     pub fn read(dir: &Path) -> Option<SearchStatus> {
         let file = RealDisk::open(dir).ok()?.open_to_read(STATUS).ok()?;
         let mut said = Vec::new();
@@ -80,7 +80,7 @@ impl SearchStatus {
         serde_json::from_slice(&said).ok().filter(SearchStatus::is_possible)
     }
 
-    /// Whether a search can have said so: anybody may have written the file.
+    /// Returns whether a search can have this status, since any program may have written the file.
     fn is_possible(&self) -> bool {
         self.version == VERSION
             && self.now.is_possible()

@@ -1,4 +1,4 @@
-//! How the states of a search are stored.
+//! The storage of states of a search.
 
 use super::SearchControl;
 use super::comback::{self, CombackSettings, TAG};
@@ -9,21 +9,21 @@ use rkyv::{Archive, Deserialize, Serialize};
 use spill::{ByteFrequencies, Codec, HuffmanCode, HuffmanTables, Result, SavedCodec, ValueSpec};
 use std::sync::Arc;
 
-/// How the states of a search are stored.
+/// The representation of the states of a search.
 #[derive(Clone)]
 pub enum StateStorage {
-    /// As sorted runs, which the codec writes.
+    /// Sorted runs with this codec.
     Sorted(Codec),
-    /// As hashes and back-edges.
+    /// Hashes and back-edges.
     Comback(CombackSettings),
 }
 
-/// What a job and a manifest remember of how states are stored.
+/// The storage as a job and a manifest encode it.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub enum SavedStorage {
-    /// As sorted runs.
+    /// Sorted runs.
     Sorted(SavedCodec),
-    /// As hashes and back-edges.
+    /// Hashes and back-edges.
     Comback(CombackSettings),
 }
 
@@ -34,7 +34,7 @@ impl Default for StateStorage {
 }
 
 impl StateStorage {
-    /// What is remembered.
+    /// Returns the encoded storage.
     pub fn saved(&self) -> SavedStorage {
         match self {
             StateStorage::Sorted(codec) => SavedStorage::Sorted(codec.saved()),
@@ -42,7 +42,7 @@ impl StateStorage {
         }
     }
 
-    /// What lies behind the state of a candidate.
+    /// Returns the value that follows the state of a candidate.
     pub(super) fn values(&self) -> Option<ValueSpec> {
         match self {
             StateStorage::Sorted(_) => None,
@@ -50,7 +50,7 @@ impl StateStorage {
         }
     }
 
-    /// Bytes before a state where a manifest speaks of one.
+    /// Returns the bytes before a state in the manifest.
     pub fn tag_bytes(&self) -> usize {
         match self {
             StateStorage::Sorted(_) => 0,
@@ -58,7 +58,7 @@ impl StateStorage {
         }
     }
 
-    /// A model as it is searched, if steps of it can be asleep and there is room to tell which.
+    /// Returns the searched system, if the model has sleep sets and the storage allows them.
     pub(super) fn sleep_set_model<'m>(
         &self,
         model: &'m dyn StateSpace,
@@ -69,12 +69,12 @@ impl StateStorage {
         }
     }
 
-    /// Bytes of a state of a model as it is stored, with what lies before or behind it.
+    /// Returns the bytes of a stored state of a model, with its tag or value.
     pub fn stored_width(&self, model: &dyn StateSpace) -> usize {
         self.sleep_set_model(model).map_or(model.width() + self.tag_bytes(), |awake| awake.width())
     }
 
-    /// As flags and reports call it.
+    /// Returns the name in flags and reports.
     pub fn name(&self) -> &'static str {
         match self {
             StateStorage::Sorted(codec) => codec.name(),
@@ -84,7 +84,7 @@ impl StateStorage {
 }
 
 impl SavedStorage {
-    /// What was remembered, for states of `width` bytes; none if there is no such.
+    /// Decodes the storage for states of `width` bytes; `None` if it is invalid.
     pub fn restore(&self, width: usize) -> Option<StateStorage> {
         match self {
             SavedStorage::Sorted(codec) => Codec::restore(codec, width).map(StateStorage::Sorted),
@@ -94,7 +94,7 @@ impl SavedStorage {
         }
     }
 
-    /// Bytes before a state where a manifest speaks of one.
+    /// Returns the bytes before a state in the manifest.
     pub fn tag_bytes(&self) -> usize {
         match self {
             SavedStorage::Sorted(_) => 0,
@@ -102,7 +102,7 @@ impl SavedStorage {
         }
     }
 
-    /// As flags and reports call it.
+    /// Returns the name in flags and reports.
     pub fn name(&self) -> &'static str {
         match self {
             SavedStorage::Sorted(SavedCodec::Gaps) => "sorted",
@@ -114,9 +114,9 @@ impl SavedStorage {
     }
 }
 
-/// A Huffman codec for the states of `model`, trained on the first levels and some deeper states.
-/// Nothing here depends on time or chance: the same model gets the same codes.
-/// It is an error if the model fails. Once told to stop it means nothing.
+/// Trains a Huffman codec for the states of `model` on the first levels and some deeper states. The result does not
+/// depend on time or chance: the same model gets the same codes. Returns an error if the model fails. The result is
+/// meaningless after a stop.
 pub fn train_codec(
     model: &dyn StateSpace,
     tables: HuffmanTables,

@@ -1,19 +1,19 @@
-//! What a store is made of, as reports tell it.
+//! The parts of a store, as in reports.
 
 use rkyv::{Archive, Deserialize, Serialize};
 
-/// What a part of a store takes, in bytes.
+/// The size of a part of a store, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct StorePart {
-    /// What it is.
+    /// The kind of the part.
     pub kind: StorePartKind,
-    /// In memory.
+    /// Bytes in memory.
     pub memory: u64,
-    /// On disk.
+    /// Bytes on disk.
     pub disk: u64,
 }
 
-/// What a part of a store is.
+/// The kind of a part of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub enum StorePartKind {
     /// The log of levels.
@@ -22,20 +22,20 @@ pub enum StorePartKind {
     YoungRuns,
     /// Merged levels on disk.
     MergedRuns,
-    /// What says of most new states that they are new.
+    /// The filter that recognises most new states.
     Filter,
-    /// From hashes to numbers.
+    /// The map from hashes to numbers.
     StateTable,
-    /// From numbers to parents.
+    /// The map from numbers to parents.
     BackEdges,
-    /// The states of the last level, as they are.
+    /// The states of the last level, as state vectors.
     LastLevel,
-    /// States kept to begin rebuilding at.
+    /// The cache of states from which rebuilding starts.
     Cache,
 }
 
 impl StorePartKind {
-    /// As reports call it.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             StorePartKind::Levels => "levels",

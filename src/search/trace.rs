@@ -1,16 +1,15 @@
-//! Counterexamples: from a state found wrong back to an initial one, one level at a time.
+//! Counterexamples: from a violating state back to an initial one, one level at a time.
 //!
-//! The search keeps no predecessors. A state of level `n` has one in level `n - 1`, so the levels
-//! are read backwards; where steps were put off, it may have one only in a level before that. A predecessor differs from the wanted successor only inside a write mask of
-//! the model, so the states of the level before are compared under the masks, and the few that pass
-//! are expanded, until one has the successor. The first such state in key order is taken, so a counterexample is always the
-//! same one, and as levels are breadth-first depths it is a shortest one, unless steps were put off. Before it is shown it is
-//! replayed forwards, step by step, by the reference semantics.
+//! The search stores no predecessors. A state of level `n` has a predecessor in level `n - 1`, so the levels are read
+//! backwards. If transitions were postponed, the predecessor may be in an earlier level. A predecessor differs from its
+//! successor only within a write mask of the model. So the states of the previous level are compared under the masks.
+//! The few that pass are expanded, until one has the successor. The first such state in key order is taken, so a
+//! counterexample is always the same one. Levels are breadth-first depths, so it is a shortest one, unless transitions
+//! were postponed. Before it is shown, the reference semantics replays it forwards, step by step.
 //!
-//! A way can be longer, and a model can start in more states, than there is memory for. So the states
-//! found backwards go to a stack that lies on disk where it is long; replaying takes them from there,
-//! and remembers of each only which of the possible steps leads to it. That is the counterexample:
-//! whoever shows it takes the steps again, one after another.
+//! A path can be longer than memory, and a model can have more initial states than fit in memory. So the states found
+//! backwards go to a stack, which is on disk if it is long. The replay pops them and stores only the index of each step
+//! among the possible ones. These indices are the counterexample. To show it, the steps are executed again.
 
 mod concrete_lasso;
 mod lifted_position;
@@ -32,49 +31,49 @@ use spill::{BlockDecoder, Codec, Disk, Error, LevelFormat, Result, SavedLevels, 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Successors of a state are compared with the wanted one in batches of this many bytes.
+/// Bytes of the batches in which successors are compared with the target.
 const BATCH_BYTES: usize = 32 << 10;
 
-/// More masks than this are taken as they are: to look for those that others contain takes long.
+/// The number of masks up to which contained masks are removed. The removal is slow for more.
 const MASKS_COMPARED_MAX: usize = 4096;
 
-/// A way from an initial state to a violation.
+/// A path from an initial state to a violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplayedTrace {
-    /// What is violated at its end: what it is the counterexample to, or the same of a process that is alike.
+    /// The violated check at its end: the given one, or that of a symmetric process.
     pub check: Violation,
-    /// The start, then each step taken; a fault, if that is what is violated, is the last, and may
-    /// be the start.
+    /// The start, then each step. If the violation is a run-time error, the failing step is the last one and may be the
+    /// start.
     pub steps: Vec<StepDescription>,
-    /// The state each step but a faulty one led to, the initial state first.
+    /// The initial state, then the target of each step that does not fail.
     pub states: Vec<Vec<u8>>,
 }
 
 impl ReplayedTrace {
-    /// Steps from the initial state, the faulty one included.
+    /// Returns the number of steps from the initial state, a failing one included.
     pub fn depth(&self) -> usize {
         self.steps.len() - 1
     }
 }
 
-/// The levels of a search, where they lie and how they are written.
+/// The stored levels of a search and their encoding.
 #[derive(Clone, Copy)]
 pub struct StoredLevels<'a> {
-    /// Has the files.
+    /// The disk with the files.
     pub disk: &'a dyn Disk,
-    /// Where the levels are in them.
+    /// The location of the levels in the files.
     pub levels: &'a SavedLevels,
-    /// What has written the states.
+    /// The codec of the states.
     pub codec: &'a Codec,
 }
 
 impl StoredLevels<'_> {
-    /// Bytes of the values behind the states of a model.
+    /// Returns the bytes of the values that follow the states of a model.
     pub(super) fn value_bytes(&self, model: &dyn StateSpace) -> usize {
         SleepSetModel::of(model, self.codec).map_or(0, |it| it.values().bytes())
     }
 
-    /// The states of a level, whole, each with its value if the model's have some.
+    /// Opens a level of whole states, each with its value if the model has values.
     pub(super) fn open(&self, model: &dyn StateSpace, level: usize) -> Result<Vec<Segment>> {
         let value_bytes = self.value_bytes(model);
         let codec = &self.codec.unprojected();
@@ -83,23 +82,23 @@ impl StoredLevels<'_> {
     }
 }
 
-/// What counterexamples are looked for with.
+/// The input of a search for counterexamples.
 #[derive(Clone, Copy)]
 pub struct TraceFinder<'a> {
-    /// The model as it was searched: finds predecessors. Whoever explains it replays.
+    /// The searched system, which finds predecessors. Its description replays steps.
     pub model: &'a dyn StateSpace,
     /// The search directory.
     pub disk: &'a dyn Disk,
-    /// How many may look.
+    /// The number of threads.
     pub threads: usize,
-    /// Whom to ask whether to stop.
+    /// The control that stops the search.
     pub control: &'a SearchControl,
-    /// Where a long way may be put down; if nowhere, it is kept in memory.
+    /// The folder for the file of a long path. Without one the path is in memory.
     pub folder: Option<&'a Path>,
 }
 
 impl<'a> TraceFinder<'a> {
-    /// The counterexample that ends in the witness that `check` fails; nothing if told to stop.
+    /// Returns the counterexample that ends in the witness of `check`, or nothing if stopped.
     pub fn find(
         &self,
         levels: StoredLevels<'_>,
@@ -117,15 +116,14 @@ impl<'a> TraceFinder<'a> {
         self.replay(check, &mut || way.pop())
     }
 
-    /// The counterexample that is a start, if `check` first failed at `level` and in one.
+    /// Returns the counterexample that consists of a start, if `check` first failed at `level` and in a start.
     pub(super) fn at_start(&self, check: Violation, level: u64) -> Option<Counterexample<'a>> {
         let model = self.model.description();
         let start = faulty_start(model, check, level)?;
         Some(Counterexample::at_start(model, check, start))
     }
 
-    /// The counterexample along the states that `next` gives, from an initial one on; nothing if told
-    /// to stop.
+    /// Returns the counterexample along the states of `next`, from an initial one on, or nothing if stopped.
     pub(super) fn replay(
         &self,
         check: Violation,
@@ -143,7 +141,7 @@ impl<'a> TraceFinder<'a> {
         }
     }
 
-    /// The states from `witness`, of `level`, back to an initial one; nothing if told to stop.
+    /// Returns the states from `witness`, of `level`, back to an initial one, or nothing if stopped.
     fn path_backwards(
         &self,
         levels: StoredLevels<'_>,
@@ -151,14 +149,14 @@ impl<'a> TraceFinder<'a> {
         witness: &[u8],
     ) -> Result<Option<StateStack>> {
         let masks = maximal_masks(self.model.write_masks());
-        // The states of levels may have values behind them.
+        // The states of levels may be followed by values.
         let whole = self.model.width() + levels.value_bytes(self.model);
         let mut rooms: Vec<TraceBuffers> =
             (0..self.threads.max(1)).map(|_| TraceBuffers::new(whole)).collect();
         let mut way = StateStack::new(self.model.width(), self.folder);
         let mut target = witness.to_vec();
         way.push(&target)?;
-        // A state that was expanded again leads to levels after the next.
+        // A re-expanded state can have successors beyond the next level.
         let jumps = self.model.capabilities().postponing.is_some();
         let mut missing = None;
         for level in (0..level as usize).rev() {
@@ -179,7 +177,7 @@ impl<'a> TraceFinder<'a> {
         Ok(Some(way))
     }
 
-    /// The states of a way from an initial one to `state`, of `level`; nothing if told to stop.
+    /// Returns the states of a path from an initial one to `state`, of `level`, or nothing if stopped.
     pub(super) fn path_to(
         &self,
         levels: StoredLevels<'_>,
@@ -195,8 +193,8 @@ impl<'a> TraceFinder<'a> {
         Ok(Some(states))
     }
 
-    /// A state of each of these layers, such that each leads to the next, and the last to `target`; nothing if told to
-    /// stop.
+    /// Returns a state of each layer such that each leads to the next and the last to `target`. Returns nothing if
+    /// stopped.
     pub(super) fn path_through(
         &self,
         layers: &[Vec<Segment>],
@@ -219,7 +217,7 @@ impl<'a> TraceFinder<'a> {
         Ok(Some(states))
     }
 
-    /// The least state of a level that has `target` as a successor. Nothing, too, if told to stop.
+    /// Returns the least state of a level that has `target` as a successor. Also returns nothing if stopped.
     fn predecessor(
         &self,
         masks: &[Vec<u8>],
@@ -273,9 +271,9 @@ fn no_predecessor(level: usize) -> Error {
     Error::Source { reason: reason.into() }
 }
 
-/// What one thread works in.
+/// The buffers of one thread.
 struct TraceBuffers {
-    /// Bytes of a state, with the value behind it if it has one.
+    /// Bytes of a state, with its value if it has one.
     whole: usize,
     decoder: BlockDecoder,
     states: Vec<u8>,
@@ -293,16 +291,15 @@ impl TraceBuffers {
     }
 }
 
-/// A way from an initial state to a violation, as the steps that are taken. It is small: which step of
-/// those possible each is.
+/// A path from an initial state to a violation, as the indices of its steps among the possible ones.
 pub struct Counterexample<'a> {
     model: &'a dyn SystemDescription,
     check: Violation,
-    /// Which of the starts it begins with.
+    /// The number of its start.
     start: u64,
-    /// Which of the steps possible then comes next, and so on.
+    /// The index of each step among the possible steps of its source state.
     choices: Vec<u32>,
-    /// The last state; none if the start is at fault.
+    /// The last state; none if the start fails.
     last: Option<Vec<u8>>,
 }
 
@@ -311,9 +308,9 @@ impl<'a> Counterexample<'a> {
         Counterexample { model, check, start, choices: Vec::new(), last: None }
     }
 
-    /// Takes the steps from each state that `next` gives to the one after it; `None` if there is no
-    /// such step, or if told to stop. The steps are those of the model that explains the searched one:
-    /// each step of this is lifted to steps of that.
+    /// Takes the steps from each state of `next` to the following one. Returns `None` if there is no such step or if
+    /// stopped. The steps are those of the system that describes the searched one. Each step of the searched system is
+    /// lifted to them.
     fn replay_along(
         searched: &'a dyn StateSpace,
         check: Violation,
@@ -341,38 +338,38 @@ impl<'a> Counterexample<'a> {
         Ok(Some(Counterexample { model, check, start, choices, last: Some(state) }))
     }
 
-    /// What is violated at its end.
+    /// Returns the violated check at its end.
     pub fn check(&self) -> Violation {
         self.check
     }
 
-    /// Who explains it.
+    /// Returns the system that describes its steps.
     pub fn explained(&self) -> &dyn SystemDescription {
         self.model
     }
 
-    /// The step in which the check fails, if it is not a state that it fails in.
+    /// Returns the failing step, if the check does not fail in a state.
     pub fn faulty_step(&self) -> Option<StepDescription> {
         let steps = self.last.as_ref().map(|state| self.model.steps(state)).unwrap_or_default();
         steps.into_iter().find(|step| is_faulty(self.check, step))
     }
 
-    /// One of its states as the user's variables.
+    /// Returns the values of the user's variables in one of its states.
     pub fn describe(&self, state: &[u8]) -> Vec<(String, StateValue)> {
         self.model.describe(state)
     }
 
-    /// Steps from the initial state, a faulty one included.
+    /// Returns the number of steps from the initial state, a failing one included.
     pub fn depth(&self) -> usize {
         self.choices.len()
     }
 
-    /// The state in which, or in a step from which, the check fails; none if the start is at fault.
+    /// Returns the state that violates the check or whose step fails; none if the start fails.
     pub fn last(&self) -> Option<&[u8]> {
         self.last.as_deref()
     }
 
-    /// Shows each step, the start first, with the state that it leads to; a fault leads to none.
+    /// Passes each step to `show`, the start first, with its target state. A failing step has none.
     pub fn each_step(&self, show: &mut dyn FnMut(&StepDescription, Option<&[u8]>)) {
         let Some(mut step) = nth_start(self.model, self.start) else { return };
         let mut choices = self.choices.iter();
@@ -389,7 +386,7 @@ impl<'a> Counterexample<'a> {
         }
     }
 
-    /// All of it at once.
+    /// Returns all steps and states.
     pub fn trace(&self) -> ReplayedTrace {
         let (mut steps, mut states) = (Vec::new(), Vec::new());
         self.each_step(&mut |step, state| {
@@ -400,7 +397,7 @@ impl<'a> Counterexample<'a> {
     }
 }
 
-/// The counterexample that ends in the witness that `check` fails, all of it in memory.
+/// Returns the counterexample that ends in the witness of `check`, all of it in memory.
 pub fn counterexample(
     model: &dyn StateSpace,
     levels: StoredLevels<'_>,
@@ -415,8 +412,7 @@ pub fn counterexample(
     Ok(found.unwrap_or_else(|| unreachable!("nobody asks it to stop")).trace())
 }
 
-/// Takes the steps from each of the `visited` states to the next, in memory; `None` if there is no
-/// such step.
+/// Takes the steps from each of the `visited` states to the next, in memory. Returns `None` if there is no such step.
 pub fn replay(
     model: &dyn StateSpace,
     check: Violation,
@@ -431,13 +427,13 @@ pub fn replay(
     found.ok().flatten().map(|found| found.trace())
 }
 
-/// The start with this number.
+/// Returns the start with this number.
 fn nth_start(model: &dyn SystemDescription, wanted: u64) -> Option<StepDescription> {
     find_start(model, |number, _| number == wanted).map(|(_, step)| step)
 }
 
-/// The number of the start that meets the run-time error that `check` speaks of, if it was first met at
-/// `level`: what starts meet is met at the first.
+/// Returns the number of the start with the run-time error of `check`, if it was first found at `level`. Errors of
+/// starts are found at level 0.
 pub(super) fn faulty_start(
     model: &dyn SystemDescription,
     check: Violation,
@@ -449,8 +445,8 @@ pub(super) fn faulty_start(
     find_start(model, |_, step| is_faulty(check, step)).map(|(number, _)| number)
 }
 
-/// The step that meets the run-time error that `check` speaks of, first met in `witness`, of `level`,
-/// or at the start; and whether that is it.
+/// Returns the step with the run-time error of `check`, first found in `witness`, of `level`, or at the start, and
+/// whether the step is a start.
 pub fn find_faulty_step(
     searched: &dyn StateSpace,
     check: Violation,
@@ -461,13 +457,13 @@ pub fn find_faulty_step(
     if let Some(start) = faulty_start(model, check, level) {
         return nth_start(model, start).map(|step| (step, true));
     }
-    // The witness may be here for the state that the step is out of.
+    // The witness may represent the source state of the step.
     let state = concrete_violating_state(searched, check, witness).ok()?;
     let mut steps = model.steps(&state).into_iter();
     steps.find(|step| is_faulty(check, step)).map(|step| (step, false))
 }
 
-/// Whether a check fails in a state, or in a step out of it.
+/// Returns whether a check fails in a state or in a step from it.
 fn is_violated(model: &dyn SystemDescription, check: Violation, state: &[u8]) -> bool {
     match check {
         Violation::Fault(..) => model.steps(state).iter().any(|step| is_faulty(check, step)),
@@ -475,14 +471,14 @@ fn is_violated(model: &dyn SystemDescription, check: Violation, state: &[u8]) ->
     }
 }
 
-/// Whether a step meets the run-time error that `check` speaks of.
+/// Returns whether a step has the run-time error of `check`.
 fn is_faulty(check: Violation, step: &StepDescription) -> bool {
     let Violation::Fault(kind, action) = check else { return false };
     step.action == action
         && matches!(&step.outcome, StepOutcome::Fault(fault) if fault.kind == kind)
 }
 
-/// The masks that no other one contains.
+/// Returns the masks that no other mask contains.
 fn maximal_masks(mut masks: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     masks.sort_unstable();
     masks.dedup();
@@ -501,7 +497,7 @@ fn maximal_masks(mut masks: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     kept
 }
 
-/// Whether the two states differ only within one of the masks.
+/// Returns whether the two states differ only within one of the masks.
 fn can_lead_to(masks: &[Vec<u8>], state: &[u8], target: &[u8]) -> bool {
     masks.iter().any(|mask| {
         let bytes = state.iter().zip(target).zip(mask);
@@ -509,7 +505,7 @@ fn can_lead_to(masks: &[Vec<u8>], state: &[u8], target: &[u8]) -> bool {
     })
 }
 
-/// Whether `target` is a successor of `state`. Uses `room` for the successors.
+/// Returns whether `target` is a successor of `state`. `room` is a buffer for the successors.
 fn leads_to(
     model: &dyn StateSpace,
     state: &[u8],

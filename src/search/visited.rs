@@ -1,4 +1,4 @@
-//! The states found so far, however they are stored: what the level loop asks of them.
+//! The visited states in either storage, as the level loop uses them.
 
 use super::checkpoint::{MANIFEST, SavedSearch};
 use super::comback::{CombackStore, RebuildStats, SavedFrontier};
@@ -12,11 +12,11 @@ use spill::{
 };
 use std::sync::Arc;
 
-/// All states found so far.
+/// All visited states.
 pub enum VisitedStore<'a> {
-    /// In sorted runs.
+    /// Sorted runs.
     Sorted(Box<Store>),
-    /// As hashes and back-edges.
+    /// Hashes and back-edges.
     Comback(Box<CombackStore<'a>>),
 }
 
@@ -71,7 +71,7 @@ impl<'a> VisitedStore<'a> {
         })
     }
 
-    /// The levels: the states of each, or their back-edges.
+    /// Returns the levels: the states of each, or their back-edges.
     pub fn levels(&self) -> &LevelLog {
         match self {
             VisitedStore::Sorted(store) => store.levels(),
@@ -79,7 +79,7 @@ impl<'a> VisitedStore<'a> {
         }
     }
 
-    /// What candidates are written with, and levels and runs of states.
+    /// Returns the codec of candidates, and of levels and runs of states.
     pub fn codec(&self) -> &Codec {
         match self {
             VisitedStore::Sorted(store) => store.codec(),
@@ -87,7 +87,7 @@ impl<'a> VisitedStore<'a> {
         }
     }
 
-    /// What the level to be expanded is written with.
+    /// Returns the codec of the level to be expanded.
     pub fn frontier_codec(&self) -> &Codec {
         match self {
             VisitedStore::Sorted(store) => store.codec(),
@@ -95,7 +95,7 @@ impl<'a> VisitedStore<'a> {
         }
     }
 
-    /// Has another codec read and write from now on; see [`Store::change_codec`].
+    /// Changes the codec; see [`Store::change_codec`].
     pub(super) fn change_codec(&mut self, codec: &Codec, threads: usize) -> Result<()> {
         match self {
             VisitedStore::Sorted(store) => store.change_codec(codec, threads)?,
@@ -104,7 +104,7 @@ impl<'a> VisitedStore<'a> {
         Ok(())
     }
 
-    /// What a manifest must remember.
+    /// Returns the part of the manifest.
     pub fn saved(&self) -> (SavedStore, SavedFrontier) {
         match self {
             VisitedStore::Sorted(store) => (store.saved(), SavedFrontier::default()),
@@ -112,7 +112,7 @@ impl<'a> VisitedStore<'a> {
         }
     }
 
-    /// What a manifest must remember of values.
+    /// Returns the part of the manifest for values.
     pub fn saved_values(&self) -> Option<SavedValues> {
         match self {
             VisitedStore::Sorted(store) => store.saved_values(),
@@ -120,7 +120,7 @@ impl<'a> VisitedStore<'a> {
         }
     }
 
-    /// What each part takes now.
+    /// Returns the current sizes of the parts.
     pub fn parts(&self) -> Vec<StorePart> {
         match self {
             VisitedStore::Sorted(store) => {
@@ -136,7 +136,7 @@ impl<'a> VisitedStore<'a> {
         }
     }
 
-    /// What was done to rebuild states, if states are rebuilt.
+    /// Returns the work of rebuilding states, if states are rebuilt.
     pub fn rebuilt(&self) -> Option<RebuildStats> {
         match self {
             VisitedStore::Sorted(_) => None,
@@ -158,8 +158,8 @@ impl<'a> VisitedStore<'a> {
         }
     }
 
-    /// The last level, to be expanded. What of its memory the store does not need meanwhile is told
-    /// to `lend`.
+    /// Returns the last level for expansion. Passes the number of bytes that the store does not need meanwhile to
+    /// `lend`.
     pub(super) fn frontier(&mut self, lend: impl FnOnce(usize)) -> Result<Frontier> {
         match self {
             VisitedStore::Sorted(store) => {
@@ -185,7 +185,7 @@ impl<'a> VisitedStore<'a> {
     }
 }
 
-/// A store that takes no states of a model that others dominate. One that others share with their values takes all.
+/// Makes a store drop dominated states, if the model has dominance. A store with sleep sets keeps all states.
 fn with_dominance(store: Store, model: &dyn StateSpace) -> Store {
     match model.capabilities().dominance.filter(|_| model.capabilities().sleep_sets.is_none()) {
         Some(dominance) => store.with_dominance(store_dominance(&dominance)),
@@ -193,7 +193,7 @@ fn with_dominance(store: Store, model: &dyn StateSpace) -> Store {
     }
 }
 
-/// A sorted store without levels, of states of so many bytes, with values behind them if there are some.
+/// Creates a sorted store without levels, for states of `width` bytes, with values behind them if there are any.
 fn empty_store(
     width: usize,
     values: Option<ValueSpec>,

@@ -1,8 +1,8 @@
-//! Whether a model says the same however it is asked.
+//! Consistency of a model's answers.
 //!
-//! A search asks a model to expand blocks of states; a counterexample is told step by step. Where the two
-//! differ, a verdict has no counterexample, or a wrong one. [`check_consistency`] looks for such
-//! differences in the states of random walks, for the tests of whoever writes a model.
+//! A search expands blocks of states; a counterexample is described step by step. If the two differ, a verdict has no
+//! counterexample, or a wrong one. [`check_consistency`] searches for such differences in the states of random walks.
+//! It is meant for the tests of a model.
 
 use crate::model::{
     ExpansionOutcome, ModelError, StepDescription, StepOutcome, SuccessorSink, SystemDescription,
@@ -15,9 +15,9 @@ use std::fmt;
 /// A difference between two answers of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelInconsistency {
-    /// The state in which they differ, as bytes; none if it is about the start.
+    /// The state in which they differ, as bytes; none if they differ at the start.
     pub state: Option<Vec<u8>>,
-    /// What differs.
+    /// The difference.
     pub what: String,
 }
 
@@ -32,12 +32,11 @@ impl fmt::Display for ModelInconsistency {
     }
 }
 
-/// How long a walk is before another begins.
+/// The number of states of a walk.
 const WALK: u64 = 200;
 
-/// Looks at `states` states of walks that `seed` decides, and in each compares what expanding it gives
-/// with its steps and violations, its successors with the write masks, and the answer with that to the same question
-/// again.
+/// Checks `states` states of walks determined by `seed`. In each state it compares the expansion with the steps and
+/// violations, the successors with the write masks, and the answer with that of a second call.
 ///
 /// ```
 /// # struct Counter;
@@ -78,7 +77,7 @@ pub fn check_consistency(
     Ok(())
 }
 
-/// Compares the initial states that a search gets with the starts that are told. Gives the states.
+/// Compares the initial states of a search with the described starts. Returns the states.
 fn compare_initial(model: &dyn SystemDescription) -> Result<Vec<Vec<u8>>, ModelInconsistency> {
     let differ = |what| Err(ModelInconsistency { state: None, what });
     let expanded = RecordedExpansion::record(model, |out| model.initial(out));
@@ -94,7 +93,7 @@ fn compare_initial(model: &dyn SystemDescription) -> Result<Vec<Vec<u8>>, ModelI
     Ok(told)
 }
 
-/// Compares what is said of one state. Gives its successors.
+/// Compares the answers for one state. Returns its successors.
 fn compare_state(
     model: &dyn SystemDescription,
     state: &[u8],
@@ -140,7 +139,7 @@ fn changes_within(mask: &[u8], one: &[u8], other: &[u8]) -> bool {
     mask.iter().zip(one.iter().zip(other)).all(|(mask, (one, other))| (one ^ other) & !mask == 0)
 }
 
-/// What a search gets.
+/// The result of an expansion, as a search receives it.
 #[derive(Debug, PartialEq, Eq)]
 struct RecordedExpansion {
     successors: Vec<Vec<u8>>,
@@ -170,7 +169,7 @@ fn successors(steps: Vec<StepDescription>) -> Vec<Vec<u8>> {
     states.collect()
 }
 
-/// What is wrong with a state, and how often.
+/// Returns the violations in a state, with their numbers.
 fn findings(steps: &[StepDescription], violations: Vec<Violation>) -> BTreeMap<Violation, u64> {
     let faults = steps.iter().filter_map(|step| match &step.outcome {
         StepOutcome::Fault(fault) => Some(Violation::Fault(fault.kind, step.action)),

@@ -1,8 +1,9 @@
 //! Transition systems that are Rust types, as state spaces.
 //!
-//! [`PackedSystem`] makes a [`TransitionSystem`](crate::model::TransitionSystem) a [`StateSpace`](crate::model::StateSpace): a state is packed as the bytes
-//! that serde and postcard make of it, and is searched, stored and reported like that of any system. A program that needs
-//! more (its own encoding of states, write masks) implements `StateSpace` itself.
+//! [`PackedSystem`] makes a [`TransitionSystem`](crate::model::TransitionSystem) a
+//! [`StateSpace`](crate::model::StateSpace). It packs a state as its serialization by serde and postcard. The search,
+//! the store and reports treat these states like those of any system. A program that needs more (its own encoding of
+//! states, write masks) implements `StateSpace` itself.
 
 mod consistency;
 mod packed_system;

@@ -1,4 +1,4 @@
-//! A transition system as a model: its states packed.
+//! A transition system as a state space with packed states.
 
 mod sample;
 
@@ -12,13 +12,13 @@ use crate::model::{
 use crate::source::Span;
 use std::ops::ControlFlow;
 
-/// Why something cannot be told of a system.
+/// The error of a system that cannot answer.
 pub(super) type SystemError = Box<dyn std::error::Error + Send + Sync>;
 
-/// States with their bytes.
+/// States with their packed bytes.
 type InitialStates<S> = Vec<(S, Vec<u8>)>;
 
-/// The number that its steps have as actions: their names depend on the state.
+/// The action number of all steps: their names depend on the state.
 const STEP: u32 = 0;
 
 /// A transition system whose states are bytes.
@@ -30,17 +30,17 @@ pub struct PackedSystem<'s, T: TransitionSystem> {
     digest: [u8; 32],
 }
 
-/// What is seen in a state.
+/// An observation in a state.
 enum StateObservation<'a, A, S> {
-    /// An action leads somewhere.
+    /// An action leads to a successor.
     Step(SystemQuery<'a, A>, S),
     /// The system panics when it is asked this.
     Panic(SystemQuery<'a, A>, SystemPanic),
-    /// Something is to be told of the state.
+    /// The state has a finding.
     Finding(Violation),
 }
 
-/// What a system is asked in a state.
+/// A question to a system in a state.
 pub(super) enum SystemQuery<'a, A> {
     Actions,
     Next(&'a A),
@@ -49,18 +49,19 @@ pub(super) enum SystemQuery<'a, A> {
 }
 
 impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
-    /// The model of a system, with states as long as its first ones let expect.
+    /// Creates the model of a system. The width of its states is estimated from the first ones.
     pub fn new(system: &'s T) -> PackedSystem<'s, T> {
         PackedSystem::with_width(system, packing::width(system))
     }
 
-    /// The same for whoever identifies it otherwise: a digest takes a sample of what the system does.
+    /// Creates the model without a digest, for callers that identify the system otherwise: a digest runs a sample of
+    /// the system.
     pub(super) fn without_digest(system: &'s T, width: usize) -> PackedSystem<'s, T> {
         let (properties, width) = (system.properties(), width.max(1));
         PackedSystem { system, properties, width, digest: [0; 32] }
     }
 
-    /// The model of a system whose states take so many bytes at most.
+    /// Creates the model of a system whose states take at most `width` bytes.
     pub fn with_width(system: &'s T, width: usize) -> PackedSystem<'s, T> {
         let mut packed = PackedSystem::without_digest(system, width);
         let mut hasher = blake3::Hasher::new();
@@ -70,13 +71,13 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
             hasher.update(property.name().as_bytes()).update(&[0, property.expectation() as u8]);
         }
         hasher.update(&(packed.width as u64).to_le_bytes());
-        // What is wrong with them is told by the search.
+        // The search reports their errors.
         sample::hash_behaviour(&packed, packed.initial_states().unwrap_or_default(), &mut hasher);
         packed.digest = *hasher.finalize().as_bytes();
         packed
     }
 
-    /// Whether each property holds in a state, and whether the system may end there; nothing of what panics.
+    /// Returns whether each property holds in a state, and whether the system may end there; `None` for a panic.
     pub(super) fn property_values(&self, state: &T::State) -> Vec<Option<bool>> {
         let holds = self.properties.iter().map(|it| catch_panic(|| it.holds(state)).ok());
         holds.chain([catch_panic(|| self.system.may_end(state)).ok()]).collect()
@@ -88,7 +89,7 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
         Ok(bytes)
     }
 
-    /// The states that it starts in, with their bytes.
+    /// Returns the initial states with their packed bytes.
     pub(super) fn initial_states(&self) -> Result<InitialStates<T::State>, SystemError> {
         let initial = catch_panic(|| self.system.initial())
             .map_err(|why| format!("asked for the initial states {why}"))?;
@@ -99,8 +100,8 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
         packed.collect()
     }
 
-    /// Expands states one after the other, each in the same room: for a key, and for actions. Ends where that is asked for,
-    /// or with the first that fails.
+    /// Expands states one by one with shared buffers for a key and for actions. Ends after a request to stop, or at the
+    /// first failure.
     pub(super) fn each_state(
         &self,
         states: &[u8],
@@ -123,7 +124,7 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
         }
     }
 
-    /// Shows each step out of a state, with what it says if it panics; whether there is one.
+    /// Passes each step from a state to `show`, or its panic. Returns whether there is a step.
     pub(super) fn each_step(
         &self,
         state: &T::State,
@@ -147,7 +148,7 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
         moves
     }
 
-    /// Shows all that is to be seen in a state. Searching and telling both look here, so that they cannot differ.
+    /// Passes all observations in a state to `see`. Expansion and description both use it, so that they cannot differ.
     fn observe(
         &self,
         state: &T::State,
@@ -169,7 +170,7 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
             let told = match property.expectation() {
                 PropertyExpectation::Always => false,
                 PropertyExpectation::Sometimes => true,
-                // That is for runs to show.
+                // `eventually` properties are judged on runs.
                 PropertyExpectation::Eventually => continue,
             };
             match catch_panic(|| property.holds(state)) {
@@ -220,7 +221,7 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
     }
 }
 
-/// A step, as reports tell it.
+/// Describes a step for reports.
 pub(super) fn step(name: String, to: Result<Vec<u8>, SystemError>) -> StepDescription {
     let outcome = match to {
         Ok(state) => StepOutcome::Successor(state),

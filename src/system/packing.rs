@@ -1,7 +1,7 @@
-//! States as bytes of one length: what serde and postcard make of them, and zeros behind.
+//! States as bytes of a fixed length: their serialization by serde and postcard, padded with zeros.
 //!
-//! Postcard's form of a type says by itself where it ends, so no form is the beginning of another one of the same type,
-//! and zeros behind it make no two alike.
+//! The serialization of a type is self-delimiting. So none is a prefix of another one of the same type, and padding
+//! with zeros keeps different states different.
 
 use super::panics::catch_panic;
 use crate::model::TransitionSystem;
@@ -11,38 +11,38 @@ use serde::de::DeserializeOwned;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::{self, Debug};
 
-/// So many states are looked at for how long they are.
+/// The number of states whose lengths are sampled.
 const SAMPLED_STATES: usize = 2_000;
 
-/// Why states of a Rust type cannot be searched as bytes.
+/// The reason why states of a Rust type cannot be searched as bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PackingError {
-    /// A state takes more bytes than there are for each.
+    /// A state takes more bytes than the width.
     TooLong {
-        /// As `Debug` has it.
+        /// The state as `Debug` prints it.
         state: String,
-        /// Bytes that it takes.
+        /// The bytes that it takes.
         takes: usize,
-        /// Bytes that there are.
+        /// The width in bytes.
         room: usize,
     },
-    /// A state that was read back is written as other bytes.
+    /// A state has another serialization after it was read back.
     Unsteady {
-        /// As `Debug` has it.
+        /// The state as `Debug` prints it.
         state: String,
     },
-    /// A state cannot be written.
+    /// A state cannot be serialized.
     Unwritable {
-        /// As `Debug` has it.
+        /// The state as `Debug` prints it.
         state: String,
-        /// What serde says.
+        /// The message of serde.
         why: String,
     },
-    /// Bytes that are no state.
+    /// Bytes that are not a state.
     Unreadable {
         /// The bytes.
         bytes: Vec<u8>,
-        /// What serde says.
+        /// The message of serde.
         why: String,
     },
 }
@@ -74,7 +74,7 @@ impl fmt::Display for PackingError {
     }
 }
 
-/// Writes a state to bytes of one length.
+/// Packs a state into bytes of a fixed length.
 pub(super) fn pack<S: Serialize + Debug>(state: &S, bytes: &mut [u8]) -> Result<(), PackingError> {
     let room = bytes.len();
     let told = || format!("{state:?}");
@@ -92,13 +92,13 @@ pub(super) fn pack<S: Serialize + Debug>(state: &S, bytes: &mut [u8]) -> Result<
     }
 }
 
-/// Reads a state back.
+/// Unpacks a state.
 pub(super) fn unpack<S: DeserializeOwned>(bytes: &[u8]) -> Result<S, PackingError> {
     postcard::from_bytes(bytes)
         .map_err(|error| PackingError::Unreadable { bytes: bytes.to_vec(), why: error.to_string() })
 }
 
-/// How many bytes a state takes.
+/// Returns the length of a state's serialization in bytes.
 fn length<S: Serialize + Debug>(state: &S) -> Result<usize, PackingError> {
     let size = postcard::serialize_with_flavor(state, postcard::ser_flavors::Size::default());
     size.map_err(|error| PackingError::Unwritable {
@@ -107,8 +107,8 @@ fn length<S: Serialize + Debug>(state: &S) -> Result<usize, PackingError> {
     })
 }
 
-/// How many bytes states of a system should have: as many as each takes, if all that are looked at take as many;
-/// else more than any of them. They are the first ones, and those of a walk.
+/// Returns the width for states of a system: the common length of the sampled states, or a greater one if their lengths
+/// differ. The sample consists of the first states and those of a walk.
 pub(super) fn width<T: TransitionSystem>(system: &T) -> usize {
     let mut lengths = BTreeSet::new();
     let mut seen = BTreeSet::new();

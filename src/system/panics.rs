@@ -1,4 +1,4 @@
-//! Panics of a model, as errors of it.
+//! Panics of a model, converted to its errors.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
@@ -7,18 +7,18 @@ use std::sync::Once;
 thread_local! {
     /// Whether this thread runs code of a model now.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
-    /// What the last panic of a model said in this thread, and where.
+    /// The message and location of the last panic of a model in this thread.
     static SAID: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// A panic of a model: what it says and where.
+/// A panic of a model, with its message and location.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub(super) struct SystemPanic {
     message: String,
 }
 
-/// What some code of a model gives, or its panic. Nothing is printed then.
+/// Runs code of a model. Returns its result, or its panic, which is not printed.
 pub(super) fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, SystemPanic> {
     static HOOKED: Once = Once::new();
     HOOKED.call_once(|| {
@@ -29,7 +29,7 @@ pub(super) fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, SystemPanic> 
         }));
     });
     let before = INSIDE.replace(true);
-    // A model is asked by reference and has nothing to break that is not its own.
+    // The code has only shared references to the model, so a panic can break only the model's own state.
     let result = catch_unwind(AssertUnwindSafe(run));
     INSIDE.set(before);
     result.map_err(|_| SystemPanic { message: SAID.take() })
@@ -37,7 +37,7 @@ pub(super) fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, SystemPanic> 
 
 fn record_panic(info: &PanicHookInfo<'_>) {
     let what = info.payload_as_str().unwrap_or("something that is no text");
-    // An `assert_eq!` says what it compared on lines of their own.
+    // An `assert_eq!` prints the compared values on separate lines.
     let lines: Vec<&str> = what.lines().map(str::trim).filter(|it| !it.is_empty()).collect();
     let what = lines.join("; ");
     let place = info.location().map_or(String::new(), |at| format!(" ({at})"));

@@ -1,4 +1,4 @@
-//! The runs of a system in which something is so in no state.
+//! The runs of a system on which a condition never holds.
 
 use super::packed_system::{PackedSystem, SystemError, step};
 use super::packing;
@@ -16,14 +16,14 @@ use std::ops::ControlFlow;
 struct PropertyPanic {
     /// The name of the property.
     property: String,
-    /// The state, as `Debug` has it.
+    /// The state, as `Debug` prints it.
     state: String,
     panic: SystemPanic,
 }
 
-/// The states of a system in which something is not so, and the steps between these. A run that ends in one stays in
-/// it, by a step to itself: then each infinite run of this model is a run of the system in which it is never so, and each
-/// such run of the system is one of these.
+/// The states of a system in which a condition does not hold, and the steps between them. A state without successors
+/// gets a step to itself. So the infinite runs of this model are exactly the runs of the system on which the condition
+/// never holds.
 pub struct RestrictedSystem<'s, T: TransitionSystem> {
     packed: PackedSystem<'s, T>,
     avoided: Property<'s, T::State>,
@@ -31,7 +31,8 @@ pub struct RestrictedSystem<'s, T: TransitionSystem> {
 }
 
 impl<'s, T: TransitionSystem> RestrictedSystem<'s, T> {
-    /// One for each thing that is said to be so eventually in a system whose states take so many bytes, with its name.
+    /// Returns a model for each `eventually` property of a system whose states take `width` bytes, with the property's
+    /// name.
     pub fn of_eventualities(system: &'s T, width: usize) -> Vec<(String, RestrictedSystem<'s, T>)> {
         let promised: Vec<Property<'s, T::State>> = system
             .properties()
@@ -53,7 +54,7 @@ impl<'s, T: TransitionSystem> RestrictedSystem<'s, T> {
         avoiding.collect()
     }
 
-    /// Whether a state is none of these.
+    /// Returns whether the condition holds in a state, so that the state is not in this model.
     fn avoids(&self, state: &T::State) -> Result<bool, PropertyPanic> {
         catch_panic(|| self.avoided.holds(state)).map_err(|panic| PropertyPanic {
             property: self.avoided.name().to_owned(),

@@ -1,15 +1,13 @@
-//! A model whose state space has any shape asked for, to measure the search and nothing else.
+//! A model with a state space of any shape, for measurements of the search alone.
 //!
-//! A state is a level and an index in it. Levels grow by a constant factor until they reach a
-//! plateau, whose height makes the number of states come out exactly. Of the successors of a state
-//! a first few reach the indices of the next level that are its share, so that every state is
-//! reached and no sooner than its level says; the others are repeats: of states of the next level,
-//! at distances as actions on different variables have, or of states of earlier levels.
+//! A state is a level and an index in it. Levels grow by a constant factor up to a plateau, whose height makes the
+//! number of states exact. The first successors of a state are its share of the next level, so that every state is
+//! reached exactly at its level. The other successors are duplicates: states of the next level, at distances as of
+//! actions on different variables, or states of earlier levels.
 //!
-//! In the key the index comes first, scaled so that every level spans the whole key space, then a
-//! few bits of *noise*, a hash, then the level. So levels interleave, neighbours in the store are
-//! of different levels, and about as many bits a state as there is noise cannot be compressed.
-//! The bytes of the key are spread evenly over its width.
+//! The key consists of the index, scaled so that every level spans the whole key space, a few bits of *noise*, which is
+//! a hash, and the level. So levels interleave, neighbours in the store are of different levels, and about as many bits
+//! of each state as there is noise cannot be compressed. The bytes of the key are spread evenly over its width.
 
 use crate::model::{
     Capabilities, ProgramDescription, PropertyInfo, StateSpace, StateValue, StepDescription,
@@ -22,15 +20,15 @@ use std::ops::ControlFlow;
 /// The shape of a state space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateSpaceShape {
-    /// States in all.
+    /// The number of states.
     pub states: u64,
-    /// Breadth-first levels; fewer if there are fewer states.
+    /// The number of breadth-first levels; fewer if there are fewer states.
     pub levels: u32,
-    /// Successors of every state.
+    /// The number of successors of every state.
     pub degree: u32,
-    /// Of a thousand successors that are repeats, how many lie in earlier levels.
+    /// The number of duplicates in earlier levels, for each thousand duplicates.
     pub backward: u32,
-    /// How many levels back they lie at most.
+    /// The greatest number of levels by which they are earlier.
     pub reach: u32,
     /// Bits of noise in a key.
     pub noise: u32,
@@ -39,7 +37,7 @@ pub struct StateSpaceShape {
 }
 
 impl Default for StateSpaceShape {
-    /// A space of middling shape.
+    /// Returns an average shape.
     fn default() -> Self {
         StateSpaceShape {
             states: 1_000_000,
@@ -76,8 +74,7 @@ pub struct SyntheticStateSpace {
     level_bits: u32,
 }
 
-/// A level, and how its indices relate to others, as fixed-point numbers with [`POINT`] bits after
-/// the point.
+/// A level, and how its indices relate to others, as fixed-point numbers with [`POINT`] bits after the point.
 #[derive(Clone, Copy, Debug)]
 struct SyntheticLevel {
     states: u64,
@@ -91,11 +88,11 @@ struct SyntheticLevel {
 const POINT: u32 = 40;
 
 impl SyntheticStateSpace {
-    /// The model of that shape.
+    /// Creates the model of a shape.
     ///
     /// # Errors
     ///
-    /// If the levels cannot hold so many states with that degree, or the width not so many bits.
+    /// If the levels cannot hold so many states with that degree, or the width cannot hold so many bits.
     pub fn new(shape: StateSpaceShape) -> Result<Self, InvalidShape> {
         let impossible = |what: String| Err(InvalidShape(what));
         if shape.degree < 2 || shape.states == 0 || shape.levels == 0 || shape.backward > 1000 {
@@ -124,7 +121,7 @@ impl SyntheticStateSpace {
         Ok(SyntheticStateSpace { shape, levels, index_bits, level_bits })
     }
 
-    /// Writes the key of a state, whose bytes between are zero already.
+    /// Writes the key of a state. The other bytes must be zero already.
     #[inline]
     fn write(&self, level: u64, index: u64, key: &mut [u8]) {
         let scaled = (u128::from(index) * self.levels[level as usize].scale) >> POINT;
@@ -136,7 +133,7 @@ impl SyntheticStateSpace {
         }
     }
 
-    /// The level and index of a key.
+    /// Returns the level and index of a key.
     fn read(&self, key: &[u8]) -> (u64, u64) {
         let bytes = self.bytes();
         let number = (0..bytes)
@@ -147,12 +144,12 @@ impl SyntheticStateSpace {
         (level, (u128::from(scaled) << POINT).div_ceil(scale) as u64)
     }
 
-    /// Bytes of a key that carry information.
+    /// Returns the bytes of a key that carry information.
     fn bytes(&self) -> usize {
         (self.index_bits + self.shape.noise + self.level_bits).div_ceil(8).max(1) as usize
     }
 
-    /// The successors of a state, as levels and indices.
+    /// Passes the successors of a state to `each`, as levels and indices.
     #[inline]
     fn successors(&self, level: u64, index: u64, mut each: impl FnMut(u64, u64)) {
         let here = self.levels[level as usize];
@@ -168,7 +165,7 @@ impl SyntheticStateSpace {
                 false => level + 1,
             };
             let size = self.levels[to as usize].states;
-            // As if the edge-th variable changed: far for those first in the key, near for others.
+            // As if variable `edge` changed: far for the first variables of the key, near for the others.
             let distance =
                 size >> (edge * u64::from(self.index_bits) / u64::from(self.shape.degree));
             let scaled = (u128::from(index) * u128::from(size) / u128::from(here.states)) as u64;
@@ -178,7 +175,7 @@ impl SyntheticStateSpace {
     }
 }
 
-/// The states of each level, if there is a way.
+/// Returns the number of states of each level, if the shape is possible.
 fn sizes(shape: &StateSpaceShape) -> Option<Vec<u64>> {
     let factor = u64::from(shape.degree);
     let count = u64::from(shape.levels).min(shape.states) as usize;

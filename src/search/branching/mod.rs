@@ -1,9 +1,8 @@
 //! Formulas of branching time over the states that a search has reached, on disk (Clarke, Emerson and Sistla 1986).
 //!
-//! What is satisfied where is a set of states: a bit for each, in memory. The transitions are on disk, as the predecessors of
-//! each state in key order (`predecessor_lists.rs`), and are swept over: a sweep goes through the states from the front to the back, or
-//! the other way round, and from each *pending* state to its predecessors. Parts of the files without a pending state are
-//! passed over.
+//! The states that satisfy a formula are a set: a bit for each state, in memory. The transitions are on disk, as the
+//! predecessors of each state in key order (`predecessor_lists.rs`). A sweep visits the states forwards or backwards,
+//! and goes from each *pending* state to its predecessors. Parts of the files without a pending state are skipped.
 //!
 //! ```text
 //! EX f       the predecessors of f                                          one sweep
@@ -13,8 +12,9 @@
 //!            are counted anew when nothing else leaves
 //! ```
 //!
-//! A run that ends in a state without successors is maximal: `EG f` holds there where `f` does, and `EX f` nowhere.
-//! Before anything is evaluated it is known how many sets there are at once; more than there is memory for are refused.
+//! A finite run that ends in a state without successors is maximal: in such a state `EG f` holds if `f` does, and `EX
+//! f` does not hold. The number of sets in memory at once is computed before the evaluation. Formulas that need more
+//! memory than there is are rejected.
 
 mod predecessor_graph;
 mod predecessor_lists;
@@ -31,38 +31,38 @@ use state_set::{StateSet, SuccessorCounters};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Whether a state satisfies the condition of a number.
+/// A function that returns whether a state satisfies the condition with an index.
 pub type JudgeCondition<'j> = dyn Fn(&[u8], usize) -> Result<bool> + Sync + 'j;
 
-/// The answer to a formula.
+/// The result for a formula.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BranchingAnswer {
-    /// Whether all initial states satisfy it.
+    /// Whether all initial states satisfy the formula.
     Holds(bool),
-    /// The sets of states that it needs at once take so many bytes, more than there is memory for.
+    /// The sets that the formula needs at once exceed the memory.
     TooLarge {
-        /// Bytes that it would take.
+        /// Bytes that the sets need.
         needed: u64,
-        /// Bytes that there are.
+        /// Bytes available.
         there: u64,
     },
-    /// The search was told to stop before it was known.
+    /// The control stopped the search before there was a result.
     Stopped,
 }
 
-/// All states that a search reached, ready for formulas to be evaluated.
+/// All states that a search reached, and their predecessors, for the evaluation of formulas.
 pub struct BranchingCheck<'a> {
     graph: PredecessorGraph<'a>,
     /// Bytes for sets.
     memory: u64,
 }
 
-/// States as they were gathered of a store.
+/// The states of a store, written in key order.
 pub struct GatheredStates(StateShards);
 
 impl GatheredStates {
-    /// Those of `store`, in shards of `shard_states` or as many as is usual; nothing if told to stop. Then the store is not
-    /// needed any more.
+    /// Writes the states of `store`, in shards of `shard_states` states or of the default size. Returns nothing if
+    /// stopped. The store is not needed afterwards.
     pub fn of(
         store: &Store,
         model: &dyn StateSpace,
@@ -77,7 +77,7 @@ impl GatheredStates {
 }
 
 impl<'a> BranchingCheck<'a> {
-    /// Of the states of a model that were gathered, in the memory of a plan; nothing if told to stop.
+    /// Computes the predecessors of the gathered states in the memory of a plan. Returns nothing if stopped.
     pub fn new(
         model: &'a dyn StateSpace,
         gathered: GatheredStates,
@@ -91,7 +91,7 @@ impl<'a> BranchingCheck<'a> {
         Ok(graph.map(|graph| BranchingCheck { graph, memory }))
     }
 
-    /// Whether all initial states satisfy a formula about conditions of these numbers.
+    /// Returns whether all initial states satisfy a formula over conditions with these indices.
     pub fn answer(
         &self,
         formula: &CtlFormula<usize>,
@@ -108,12 +108,12 @@ impl<'a> BranchingCheck<'a> {
         })
     }
 
-    /// Removes what was written.
+    /// Removes the files.
     pub fn remove(self) -> Result<()> {
         self.graph.remove()
     }
 
-    /// The states that satisfy a formula; nothing if told to stop.
+    /// Returns the states that satisfy a formula, or nothing if stopped.
     fn evaluate(
         &self,
         formula: &CtlFormula<usize>,
@@ -146,7 +146,7 @@ impl<'a> BranchingCheck<'a> {
         Ok(sets.remove(&formula.root()))
     }
 
-    /// EX.
+    /// Evaluates EX.
     fn next(&self, of: &StateSet) -> Result<Option<StateSet>> {
         let mut found = StateSet::none(self.graph.ranks());
         let done = self.sweep(of.clone(), &mut |it| {
@@ -156,7 +156,7 @@ impl<'a> BranchingCheck<'a> {
         Ok(done.then_some(found))
     }
 
-    /// EU.
+    /// Evaluates EU.
     fn until(&self, first: &StateSet, second: &StateSet) -> Result<Option<StateSet>> {
         let mut found = second.clone();
         let done = self.sweep(second.clone(), &mut |it| {
@@ -169,7 +169,7 @@ impl<'a> BranchingCheck<'a> {
         Ok(done.then_some(found))
     }
 
-    /// EG.
+    /// Evaluates EG.
     fn always(&self, of: &StateSet) -> Result<Option<StateSet>> {
         let mut left = of.clone();
         loop {
@@ -181,7 +181,7 @@ impl<'a> BranchingCheck<'a> {
             if !done {
                 return Ok(None);
             }
-            // Those whose run cannot go on within the set, and does not end there.
+            // The states without successors in the set, except those where a run ends.
             let mut gone = left.clone();
             let stays = |it: &u64| counters.get(*it) != Some(0) || self.graph.dead.has(*it);
             left.ranks().filter(stays).for_each(|it| gone.remove(it));
@@ -211,8 +211,8 @@ impl<'a> BranchingCheck<'a> {
         }
     }
 
-    /// Shows the predecessors of pending states, each pair once; those of which `visit` says so are pending then, too. False if
-    /// told to stop.
+    /// Visits the predecessors of pending states, each pair once. Predecessors for which `visit` returns true become
+    /// pending. Returns false if stopped.
     fn sweep(&self, mut pending: StateSet, visit: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
         let lists = self.graph.lists.iter();
         let chunks = lists.flat_map(|lists| (0..lists.chunks()).map(move |it| (lists, it)));
@@ -251,7 +251,7 @@ impl<'a> BranchingCheck<'a> {
                 }
             }
             if !is_any_shown {
-                // What is still pending has no predecessors.
+                // The remaining pending states have no predecessors.
                 break;
             }
             is_forward = !is_forward;
@@ -260,20 +260,20 @@ impl<'a> BranchingCheck<'a> {
     }
 }
 
-/// In which order the nodes of a formula are evaluated, and how many sets there are at once.
+/// The order of evaluation of the nodes of a formula, and the number of sets in memory at once.
 struct EvaluationPlan {
-    /// The conditions that it is about, and their nodes.
+    /// The indices of the conditions, and their nodes.
     conditions: Vec<usize>,
     condition_nodes: Vec<usize>,
-    /// The nodes that the formula is made of, those that others are about before them.
+    /// The nodes of the formula, operands first.
     order: Vec<usize>,
-    /// The nodes whose sets are not needed any more behind each.
+    /// The nodes whose sets are no longer needed after each node.
     last_of: BTreeMap<usize, Vec<usize>>,
-    /// The most sets at once.
+    /// The greatest number of sets at once.
     sets: usize,
 }
 
-/// A counter for each state takes as much as so many sets.
+/// The number of sets that take as much memory as a counter for each state.
 const COUNTER_SETS: usize = 4;
 
 impl EvaluationPlan {
@@ -305,7 +305,7 @@ impl EvaluationPlan {
         let mut held = conditions.len();
         let mut sets = held;
         for at in &order {
-            // The set that is made, and those beside it.
+            // The temporary sets of the operator.
             let beside = match nodes[*at] {
                 CtlNode::Condition(_) => continue,
                 CtlNode::Not(_) | CtlNode::And(_) | CtlNode::Equal(..) => 0,
@@ -315,7 +315,7 @@ impl EvaluationPlan {
             sets = sets.max(held + 1 + beside);
             held = held + 1 - last_of[at].len();
         }
-        // Beside them there are all states, and those without successors.
+        // The sets of all states and of states without successors are always in memory.
         EvaluationPlan { conditions, condition_nodes, order, last_of, sets: sets + 2 }
     }
 }

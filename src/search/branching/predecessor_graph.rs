@@ -1,9 +1,9 @@
-//! The states that a search reached, in key order, and which of them lead to which.
+//! The states that a search reached, in key order, and their predecessors.
 //!
-//! A state's *rank* is its place in that order; each shard's ranks begin at a multiple of 64, so that threads write sets of a
-//! shard without touching the words of another. Every state is expanded once. Its successors, each with the rank of the
-//! state, are sorted as the level loop sorts candidates, and merged with the states: so each state's predecessors come out
-//! in order.
+//! A state's *rank* is its index in that order. The ranks of each shard begin at a multiple of 64, so that threads
+//! write the sets of different shards to different words. Every state is expanded once. Its successors, each with the
+//! rank of the state, are sorted like the candidates of the level loop, and merged with the states. So the predecessors
+//! of each state are in order.
 
 use super::predecessor_lists::{PredecessorLists, PredecessorListsWriter};
 use super::state_set::StateSet;
@@ -20,7 +20,7 @@ use spill::{
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// All states that a search reached, and which lead to which.
+/// All states that a search reached, and their predecessors.
 pub(super) struct PredecessorGraph<'a> {
     model: &'a dyn StateSpace,
     disk: Arc<dyn Disk>,
@@ -28,11 +28,11 @@ pub(super) struct PredecessorGraph<'a> {
     threads: usize,
     keys: RegionKeys,
     shards: Vec<Segment>,
-    /// The first rank of each shard, and one past the last.
+    /// The first rank of each shard, and the end of the last.
     firsts: Vec<u64>,
     /// The ranks that are states.
     pub(super) all: StateSet,
-    /// Those without successors.
+    /// The states without successors.
     pub(super) dead: StateSet,
     /// The initial states.
     pub(super) initial: Vec<u64>,
@@ -47,7 +47,7 @@ pub(super) struct StateShards {
 }
 
 impl StateShards {
-    /// Those of `store`; nothing if told to stop. Then the store is not needed any more.
+    /// Writes the states of `store`. Returns nothing if stopped. The store is not needed afterwards.
     pub(super) fn of(
         store: &Store,
         model: &dyn StateSpace,
@@ -66,10 +66,10 @@ impl StateShards {
     }
 }
 
-/// The states of a block, and what comes of them.
+/// The states of a block and buffers for their successors.
 #[derive(Default)]
 struct GraphBlock {
-    /// The number of its first state in its shard.
+    /// The index of its first state in its shard.
     first: u64,
     keys: Vec<u8>,
     states: Vec<u8>,
@@ -78,7 +78,7 @@ struct GraphBlock {
 }
 
 impl<'a> PredecessorGraph<'a> {
-    /// That of a model whose states were gathered; nothing if told to stop.
+    /// Builds the graph of a model whose states were gathered. Returns nothing if stopped.
     pub(super) fn build(
         model: &'a dyn StateSpace,
         gathered: StateShards,
@@ -136,12 +136,12 @@ impl<'a> PredecessorGraph<'a> {
         Ok(Some(graph))
     }
 
-    /// One past the last rank.
+    /// Returns the end of the last rank.
     pub(super) fn ranks(&self) -> u64 {
         self.firsts.last().copied().unwrap_or(0)
     }
 
-    /// Splits sets into the words of each shard.
+    /// Splits a set into the words of each shard.
     fn by_shard<'s>(&self, set: &'s mut StateSet) -> Vec<&'s mut [u64]> {
         let mut rest = &mut set.0[..];
         let words = self.firsts.windows(2).map(|it| ((it[1] - it[0]) / 64) as usize);
@@ -154,8 +154,8 @@ impl<'a> PredecessorGraph<'a> {
         parts
     }
 
-    /// Shows each block of each shard to `work`, shards in parallel, each with a part of `parts`. False if told to
-    /// stop.
+    /// Passes each block of each shard to `work`. Shards run in parallel, each with its element of `parts`. Returns
+    /// false if stopped.
     fn each_block<P: Send, T: Send>(
         &self,
         parts: Vec<P>,
@@ -171,7 +171,7 @@ impl<'a> PredecessorGraph<'a> {
             loop {
                 let shard = next.fetch_add(1, Relaxed);
                 let Some(segment) = self.shards.get(shard) else { return Ok(true) };
-                // Nobody else has the shard.
+                // Only this thread uses the shard.
                 let mut part = parts[shard].lock().unwrap_or_else(|it| it.into_inner());
                 block.first = 0;
                 for at in 0..segment.blocks() {
@@ -190,7 +190,7 @@ impl<'a> PredecessorGraph<'a> {
         Ok(done?.into_iter().all(|it| it) && !self.control.is_stopped())
     }
 
-    /// Takes note of the successors of every state, and of the states without; false if told to stop.
+    /// Buffers the successors of every state, and collects the states without successors. Returns false if stopped.
     fn expand(&mut self, owed: &mut [ObligationBuffer]) -> Result<bool> {
         let mut dead = StateSet::none(self.ranks());
         let (whole, width) = (self.keys.whole(), self.keys.width());
@@ -221,7 +221,7 @@ impl<'a> PredecessorGraph<'a> {
         Ok(done)
     }
 
-    /// Writes the predecessors of every state; false if told to stop.
+    /// Writes the predecessors of every state. Returns false if stopped.
     fn merge(&mut self, owed: &mut [ObligationBuffer]) -> Result<bool> {
         owed.iter_mut().try_for_each(ObligationBuffer::flush)?;
         let record = self.keys.width() + RANK;
@@ -292,7 +292,7 @@ impl<'a> PredecessorGraph<'a> {
         }
     }
 
-    /// The ranks of the initial states.
+    /// Returns the ranks of the initial states.
     fn find_initial(&self) -> Result<Vec<u64>> {
         let (mut states, mut keys) = (Vec::new(), Vec::new());
         let run = |out: &mut SuccessorSink| self.model.initial(out);
@@ -315,7 +315,7 @@ impl<'a> PredecessorGraph<'a> {
         Ok(ranks)
     }
 
-    /// The states that satisfy each of so many conditions; nothing if told to stop.
+    /// Returns the states that satisfy each of the conditions, or nothing if stopped.
     pub(super) fn satisfying(
         &self,
         conditions: &[usize],
@@ -351,12 +351,12 @@ impl<'a> PredecessorGraph<'a> {
     }
 }
 
-/// The successors in a range of keys, each with the rank of a state that leads there, in ascending order.
+/// The successors in a range of keys, each with the rank of a predecessor, in ascending order.
 struct PredecessorRecords<'a> {
     merge: KeyMerge<'a>,
     width: usize,
     batch: Vec<u8>,
-    /// Bytes of these that are used.
+    /// The number of bytes of the batch that are consumed.
     at: usize,
 }
 
@@ -373,7 +373,7 @@ impl<'a> PredecessorRecords<'a> {
         PredecessorRecords { merge, width, batch: Vec::new(), at: 0 }
     }
 
-    /// The next one, if there is one.
+    /// Returns the next record, if there is one.
     fn peek(&mut self) -> Result<Option<(&[u8], u64)>> {
         let record = self.width + RANK;
         if self.at == self.batch.len() {
@@ -386,7 +386,7 @@ impl<'a> PredecessorRecords<'a> {
         }))
     }
 
-    /// Goes on behind it.
+    /// Consumes the record.
     fn advance(&mut self) {
         self.at += self.width + RANK;
     }

@@ -6,21 +6,21 @@
 //!        how many predecessors there are; the first one's rank, and the distance of each from the one before
 //! ```
 //!
-//! Numbers are written in as many bytes as they need, seven bits each, the lowest first (LEB128). The list of a state is cut
-//! where it is long, into entries that follow each other.
+//! Numbers are encoded in LEB128: seven bits in each byte, the lowest first. A long list of a state is split into
+//! several consecutive entries.
 
 use spill::{AppendFile, Disk, Error, FileName, MappedBytes, Result, checksum};
 
-/// A chunk ends behind so many bytes.
+/// The size in bytes at which a chunk ends.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// An entry ends behind so many predecessors.
+/// The number of predecessors at which an entry ends.
 const ENTRY_MAX: usize = 4096;
 
 /// Bytes of a checksum.
 const CHECKSUM: usize = 4;
 
-/// Where a chunk is, and of which states.
+/// The location of a chunk, and the range of its states.
 #[derive(Clone, Copy, Debug)]
 struct ListChunk {
     first: u64,
@@ -37,7 +37,7 @@ pub(super) struct PredecessorListsWriter {
     bytes: Vec<u8>,
     first: u64,
     last: u64,
-    /// The predecessors of the state at hand that are not written yet.
+    /// The current state, whose predecessors in `held` are not written yet.
     state: u64,
     held: Vec<u64>,
 }
@@ -50,7 +50,7 @@ impl PredecessorListsWriter {
         Ok(PredecessorListsWriter { file, name, chunks, bytes, first: 0, last: 0, state: 0, held })
     }
 
-    /// Adds a predecessor of a state; pairs ascend, by state first.
+    /// Adds a predecessor of a state. Pairs ascend, first by state.
     pub(super) fn push(&mut self, state: u64, predecessor: u64) -> Result<()> {
         if state != self.state || self.held.len() == ENTRY_MAX {
             self.end_entry()?;
@@ -91,7 +91,7 @@ impl PredecessorListsWriter {
         Ok(())
     }
 
-    /// The lists, ready to be read.
+    /// Returns the lists for reading.
     pub(super) fn finish(mut self, disk: &dyn Disk) -> Result<PredecessorLists> {
         self.end_entry()?;
         self.end_chunk()?;
@@ -112,7 +112,7 @@ pub(super) struct PredecessorLists {
     chunks: Vec<ListChunk>,
 }
 
-/// The entries of a chunk: states, each with where its predecessors are among all.
+/// The entries of a chunk: states, each with the index of its first predecessor.
 #[derive(Default)]
 pub(super) struct PredecessorEntries {
     states: Vec<(u64, usize)>,
@@ -120,12 +120,12 @@ pub(super) struct PredecessorEntries {
 }
 
 impl PredecessorEntries {
-    /// How many there are.
+    /// Returns the number of entries.
     pub(super) fn count(&self) -> usize {
         self.states.len()
     }
 
-    /// A state and predecessors of it.
+    /// Returns a state and predecessors of it.
     pub(super) fn entry(&self, at: usize) -> (u64, &[u64]) {
         let (state, start) = self.states[at];
         let end = self.states.get(at + 1).map_or(self.predecessors.len(), |next| next.1);
@@ -134,22 +134,22 @@ impl PredecessorEntries {
 }
 
 impl PredecessorLists {
-    /// The name of its file.
+    /// Returns the name of its file.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// How many chunks there are.
+    /// Returns the number of chunks.
     pub(super) fn chunks(&self) -> usize {
         self.chunks.len()
     }
 
-    /// The first and the last state of a chunk.
+    /// Returns the first and the last state of a chunk.
     pub(super) fn states_of(&self, chunk: usize) -> (u64, u64) {
         (self.chunks[chunk].first, self.chunks[chunk].last)
     }
 
-    /// Replaces `entries` by those of a chunk; ranks are below `ranks`.
+    /// Replaces `entries` by those of a chunk. Ranks are below `ranks`.
     pub(super) fn read(
         &self,
         chunk: usize,
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
     use spill::FaultDisk;
 
-    /// Long lists are cut and come back whole; a flipped bit anywhere is noticed.
+    /// Long lists are split and are read back whole. Any flipped bit is detected.
     #[test]
     fn lists_come_back_and_damage_is_noticed() {
         let disk = FaultDisk::new();

@@ -1,11 +1,11 @@
-//! Sets of states, and small numbers of states, by rank, in memory.
+//! Sets of states, and small counters of states, by rank, in memory.
 
 /// A bit for each rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StateSet(pub(super) Vec<u64>);
 
 impl StateSet {
-    /// None of so many ranks.
+    /// Creates an empty set of `ranks` ranks.
     pub(super) fn none(ranks: u64) -> StateSet {
         StateSet(vec![0; ranks.div_ceil(64) as usize])
     }
@@ -26,28 +26,28 @@ impl StateSet {
         self.0.iter().all(|it| *it == 0)
     }
 
-    /// Whether it has a rank of the 64s that these ranks are in.
+    /// Returns whether a word that contains ranks of this range is not empty.
     pub(super) fn may_meet(&self, first: u64, last: u64) -> bool {
         self.0[(first / 64) as usize..=(last / 64) as usize].iter().any(|it| *it != 0)
     }
 
-    /// Leaves those that are in another, too.
+    /// Removes the ranks that are not in another set.
     pub(super) fn intersect(&mut self, other: &StateSet) {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own &= other);
     }
 
-    /// Those of `all` that are not in it.
+    /// Returns the ranks of `all` that are not in the set.
     pub(super) fn complement(&self, all: &StateSet) -> StateSet {
         StateSet(self.0.iter().zip(&all.0).map(|(own, all)| !own & all).collect())
     }
 
-    /// Those of `all` that are in both, or in neither.
+    /// Returns the ranks of `all` that are in both sets or in neither.
     pub(super) fn agreement(&self, other: &StateSet, all: &StateSet) -> StateSet {
         let words = self.0.iter().zip(&other.0).zip(&all.0);
         StateSet(words.map(|((own, other), all)| !(own ^ other) & all).collect())
     }
 
-    /// The ranks in it, ascending.
+    /// Returns the ranks in the set, ascending.
     pub(super) fn ranks(&self) -> impl Iterator<Item = u64> {
         let words = self.0.iter().zip(0u64..).filter(|(word, _)| **word != 0);
         words.flat_map(|(word, at)| {
@@ -56,18 +56,18 @@ impl StateSet {
     }
 }
 
-/// The number of successors of each state, up to a greatest one: four bits for each rank.
+/// The saturating number of successors of each state: four bits for each rank.
 pub(super) struct SuccessorCounters(Vec<u8>);
 
 impl SuccessorCounters {
-    /// So many, or more, that are not counted any more.
+    /// This number of successors or more.
     const MANY: u8 = 15;
 
     pub(super) fn zero(ranks: u64) -> SuccessorCounters {
         SuccessorCounters(vec![0; ranks.div_ceil(2) as usize])
     }
 
-    /// The number of a rank; nothing if it is too great to be known.
+    /// Returns the counter of a rank; nothing if it is saturated.
     pub(super) fn get(&self, rank: u64) -> Option<u8> {
         let count = self.0[(rank / 2) as usize] >> (4 * (rank % 2)) & 15;
         (count < Self::MANY).then_some(count)
@@ -83,7 +83,7 @@ impl SuccessorCounters {
         self.change(rank, |count| (count + 1).min(Self::MANY));
     }
 
-    /// One less, where the number is known.
+    /// Decrements a counter that is not saturated.
     pub(super) fn decrement(&mut self, rank: u64) {
         self.change(
             rank,

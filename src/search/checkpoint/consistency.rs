@@ -1,21 +1,21 @@
-//! Whether the numbers of a manifest agree with each other.
+//! Consistency of the numbers of a manifest.
 //!
-//! A checksum says that the bytes are those that were written, not that whoever wrote them, perhaps
-//! another build, was right. What is checked here is what the search relies on without asking
-//! again: that every index is within its list, that no sum overflows, and the invariants of the
-//! store. Whether the files agree with the manifest is checked where they are opened.
+//! A checksum proves that the bytes are those that were written, not that the writer, perhaps another build, was
+//! correct. These checks cover what the search relies on without further checks: every index is within its list, no sum
+//! overflows, and the invariants of the store hold. Whether the files agree with the manifest is checked when they are
+//! opened.
 
 use super::{DiskFigures, SavedFinding, SavedLevel, SavedPostponed, SavedSearch};
 use crate::search::storage::SavedStorage;
 use spill::{FileName, FileSegment, SavedLevels, SavedRun, SavedStore, WIDTH_MAX};
 
-/// No count of a real search comes near it, and a few of them can be added.
+/// The bound on counts. Real counts are far smaller, and a few of them can be added without overflow.
 const COUNT_MAX: u64 = 1 << 60;
 
-/// Says whether a part of a manifest is possible.
+/// Returns whether a part of a manifest is consistent.
 type ConsistencyCheck = fn(&SavedSearch) -> bool;
 
-/// The parts, each relying on those before: keys of levels are added up once the levels agree.
+/// The parts. Each relies on the previous ones: keys of levels are added only if the levels are consistent.
 const PARTS: [(ConsistencyCheck, &str); 8] = [
     (numbers_agree, "numbers"),
     (values_agree, "values"),
@@ -27,7 +27,7 @@ const PARTS: [(ConsistencyCheck, &str); 8] = [
     (findings_agree, "findings"),
 ];
 
-/// The first part of `saved` that cannot be right.
+/// Returns the first inconsistent part of `saved`.
 pub(super) fn contradiction(saved: &SavedSearch) -> Option<&'static str> {
     PARTS.into_iter().find(|(agrees, _)| !agrees(saved)).map(|(_, part)| part)
 }
@@ -45,7 +45,7 @@ fn numbers_agree(saved: &SavedSearch) -> bool {
         && saved.verdict <= 2
 }
 
-/// Values lie behind states of the sorted store, and stay what they were at first.
+/// Values follow states of the sorted store and do not change.
 fn values_agree(saved: &SavedSearch) -> bool {
     let are_behind = |bytes: u32| (1..saved.width).contains(&bytes);
     saved.values.as_ref().is_none_or(|values| {
@@ -55,7 +55,7 @@ fn values_agree(saved: &SavedSearch) -> bool {
     })
 }
 
-/// No level is empty, and their pieces lie within their shards.
+/// No level is empty, and the segments lie within their shards.
 fn levels_agree(levels: &SavedLevels, width: u64) -> bool {
     let shards = &levels.shards;
     let in_lane = |piece: &FileSegment| match piece.file {
@@ -78,12 +78,12 @@ fn levels_agree(levels: &SavedLevels, width: u64) -> bool {
             .all(|pieces| !pieces.is_empty() && pieces.iter().all(in_lane) && has_room(&pieces))
 }
 
-/// Whether a file of the log of levels is the one of that number.
+/// Returns whether a file is the shard with this number of the log of levels.
 fn is_shard(file: FileName, number: usize) -> bool {
     matches!(file, FileName::Levels { shard } if usize::from(shard) == number)
 }
 
-/// The runs partition the levels, those on disk first, and hold as many keys.
+/// The runs partition the levels and hold as many keys. Those on disk come first.
 fn runs_agree(store: &SavedStore) -> bool {
     let SavedStore { levels, runs } = store;
     let mut next = 0;
@@ -124,7 +124,7 @@ fn frontier_agrees(saved: &SavedSearch) -> bool {
         && runs.iter().all(|run| !run.pieces.is_empty())
 }
 
-/// No more is expanded than there is, and the candidates are of the last level.
+/// At most all states are expanded, and the candidates are of the last level.
 fn open_level_agrees(open: &SavedLevel, levels: &SavedLevels) -> bool {
     let SavedLevel { expanded, exhausted, candidates, logs, .. } = open;
     let last = levels.len().checked_sub(1);
@@ -141,8 +141,8 @@ fn open_level_agrees(open: &SavedLevel, levels: &SavedLevels) -> bool {
         && candidates.iter().all(is_of_last_level)
 }
 
-/// Obligations are of the level that is being expanded, or of one that has been, and then there is nothing
-/// else in hand. What is to be expanded again is of the one level that it can be of.
+/// Obligations are of the level being expanded, or of the expanded one if there are no candidates and no states to
+/// re-expand. The states to re-expand are of the only possible level.
 fn postponed_agrees(saved: &SavedSearch) -> bool {
     let SavedPostponed { obligations, logs, carried, expanded } = &saved.postponed;
     let (open, levels) = (&saved.open, &saved.store.levels);
@@ -179,14 +179,14 @@ fn findings_agree(saved: &SavedSearch) -> bool {
     findings.all(|finding| finding_agrees(finding, saved))
 }
 
-/// A finding is in a level there is; what is wrong before there is any is in level 0.
+/// A finding is in an existing level. Findings before the first level are in level 0.
 fn finding_agrees(finding: &SavedFinding, saved: &SavedSearch) -> bool {
     finding.level < saved.store.levels.len().max(1) as u64
         && finding.count <= COUNT_MAX
         && finding.witness.len() == saved.width as usize - saved.value_bytes()
 }
 
-/// Whether a piece lies in the first `length` bytes of its file, if there are any.
+/// Returns whether a segment lies in the first `length` bytes of its file.
 fn lies_within(piece: &FileSegment, length: Option<&u64>) -> bool {
     let end = piece.at.offset.checked_add(piece.at.length);
     end.zip(length).is_some_and(|(end, &length)| end <= length)

@@ -1,39 +1,39 @@
-//! States kept to begin rebuilding at.
+//! The cache of states from which rebuilding starts.
 //!
-//! What is kept decides how long the ways are that are replayed. The kinds are those of Evangelista,
-//! Westergaard and Kristensen; the heuristic one is ours in their spirit. Every state that is rebuilt
-//! or found new is offered.
+//! The cached states determine the length of the replayed paths. The kinds of caches are those of Evangelista,
+//! Westergaard and Kristensen; the heuristic one is an extension. Every state that is rebuilt or new is offered to the
+//! cache.
 
 use super::cache_config::{CacheKind, CacheSize, StateCacheConfig};
 use std::collections::HashMap;
 
-/// Bytes that a kept state takes beside itself.
+/// Bytes of a cached state beyond its state vector.
 const OVERHEAD: usize = 64;
 
-/// Kept states of which the least useful one goes.
+/// The number of random cached states among which the least used one is evicted.
 const COMPARED: usize = 8;
 
-/// Bytes that a state of `width` bytes takes in a cache.
+/// Returns the bytes that a state of `width` bytes takes in a cache.
 pub(super) fn bytes_per_state(width: usize) -> usize {
     width + OVERHEAD
 }
 
-/// States by their numbers.
+/// Cached states by their numbers.
 pub(super) struct StateCache {
     kind: CacheKind,
     width: usize,
-    /// The most that are ever kept.
+    /// The greatest capacity.
     room: usize,
-    /// How many more are kept as more are found, if they are.
+    /// The bytes of cache for each visited state, if the capacity grows.
     grows: Option<u8>,
-    /// The most that are to be kept now.
+    /// The capacity that applies once the order of age allows it.
     wanted: usize,
-    /// The most that are kept: those wanted, as soon as the order of age allows.
+    /// The current capacity.
     size: usize,
     slots: HashMap<u64, u32>,
     numbers: Vec<u64>,
     states: Vec<u8>,
-    /// How often a way began at each lately.
+    /// The number of recent paths that began at each state.
     used: Vec<u16>,
     oldest: usize,
     random: u64,
@@ -71,7 +71,7 @@ impl StateCache {
         }
     }
 
-    /// Takes note that `found` states are known, for the sake of which more may be kept.
+    /// Adapts the capacity to the number of visited states.
     pub(super) fn grow(&mut self, found: u64) {
         if let Some(bytes) = self.grows {
             let states = u64::from(bytes) * found / bytes_per_state(self.width) as u64;
@@ -80,26 +80,26 @@ impl StateCache {
         self.resize();
     }
 
-    /// Keeps as many as are wanted, if the youngest state is in the last slot: more are put behind it.
+    /// Applies the wanted capacity if the youngest state is in the last slot: new slots are appended.
     fn resize(&mut self) {
         if self.oldest == 0 {
             self.size = self.wanted;
         }
     }
 
-    /// What it takes now.
+    /// Returns the bytes in use.
     pub(super) fn bytes(&self) -> usize {
         self.numbers.len() * bytes_per_state(self.width)
     }
 
-    /// The state `number`, if it is kept.
+    /// Returns the state `number`, if it is cached.
     pub(super) fn get(&mut self, number: u64) -> Option<&[u8]> {
         let slot = *self.slots.get(&number)? as usize;
         self.used[slot] = self.used[slot].saturating_add(1);
         Some(&self.states[slot * self.width..][..self.width])
     }
 
-    /// Keeps a state of `level`, if it is of those that are kept.
+    /// Caches a state of `level`, if the kind of the cache allows it.
     pub(super) fn offer(&mut self, number: u64, level: usize, state: &[u8]) {
         let wanted = match self.kind {
             CacheKind::Stratified(every) => level.is_multiple_of(usize::from(every)),
@@ -113,7 +113,7 @@ impl StateCache {
             self.numbers.push(number);
             self.used.push(0);
             if self.states.len() == self.states.capacity() {
-                // No more room than its share is taken, for a little more copying.
+                // The vector grows in small steps, so that it does not exceed its share of memory.
                 let more = (self.numbers.len() / 8).clamp(1, self.size - slot);
                 self.states.reserve_exact(more * self.width);
             }
@@ -129,14 +129,14 @@ impl StateCache {
         self.slots.insert(number, slot as u32);
     }
 
-    /// The slot whose state goes.
+    /// Returns the slot whose state is evicted.
     fn worst(&mut self) -> usize {
         match self.kind {
             CacheKind::Random => self.any(),
             CacheKind::Heuristic => {
                 let some: [usize; COMPARED] = std::array::from_fn(|_| self.any());
                 let worst = some.into_iter().min_by_key(|&slot| self.used[slot]).unwrap_or(0);
-                // Those that stay must go on being useful.
+                // Older uses count less and less.
                 some.into_iter().for_each(|slot| self.used[slot] /= 2);
                 worst
             }

@@ -1,47 +1,47 @@
-//! Which rebuilt states ComBack keeps.
+//! The configuration of ComBack's cache of states.
 
 use rkyv::{Archive, Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 use thiserror::Error;
 
-/// A stratified cache keeps the states of every level whose number is a multiple of this, where nothing else is said.
+/// The default stride of a stratified cache: it holds the states of the levels whose numbers are multiples of this.
 const STRATUM: u16 = 10;
 
-/// Which states are kept.
+/// The kind of a cache: which states it holds, and which it evicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub enum CacheKind {
-    /// None.
+    /// No cache.
     None,
-    /// Any; a random one goes.
+    /// Any states; a random one is evicted.
     Random,
-    /// Any; the oldest one goes.
+    /// Any states; the oldest one is evicted.
     Fifo,
-    /// Any; of some random ones that goes at which ways began least often lately.
+    /// Any states; of some random ones, the one at which paths began least often lately is evicted.
     Heuristic,
-    /// Those of every so manieth level; the oldest one goes.
+    /// The states of every k-th level; the oldest one is evicted.
     Stratified(u16),
 }
 
-/// How many states are kept.
+/// The capacity of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub enum CacheSize {
-    /// As many as take so many bytes for each state found, if there is room.
+    /// This number of bytes for each visited state, within the memory plan.
     BytesAState(u8),
-    /// So many, if there is room.
+    /// This number of states, within the memory plan.
     States(u64),
-    /// As many as the memory plan has room for.
+    /// All that the memory plan allows.
     Max,
 }
 
 impl Default for CacheSize {
-    /// Less than the tables take, however wide states are.
+    /// Returns a size below that of the tables, whatever the width of states.
     fn default() -> Self {
         CacheSize::BytesAState(4)
     }
 }
 
-/// Which rebuilt states are kept as starting points, and how many: `none`, `fifo`, `random:max`, `stratified-5:1000`.
+/// A cache of rebuilt states and its capacity: `none`, `fifo`, `random:max`, `stratified-5:1000`.
 #[derive(
     Clone,
     Copy,
@@ -56,9 +56,9 @@ impl Default for CacheSize {
 )]
 #[serde(into = "String", try_from = "String")]
 pub struct StateCacheConfig {
-    /// Which states are kept.
+    /// The kind of the cache.
     pub kind: CacheKind,
-    /// How many states are kept.
+    /// The capacity.
     pub size: CacheSize,
 }
 
@@ -68,19 +68,19 @@ impl Default for StateCacheConfig {
     }
 }
 
-/// A text that names no cache.
+/// An error in the text of a cache.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StateCacheError {
-    /// There is no such kind of cache.
+    /// The kind is unknown.
     #[error(
         "expected none, random, fifo, heuristic, stratified or stratified-K, and perhaps a number of states or `max`, such as \
          fifo:10000"
     )]
     Kind,
-    /// Its size is no number of states.
+    /// The size is not a number of states.
     #[error("`{0}` is not a number of states")]
     Size(String),
-    /// No cache has a size.
+    /// The kind `none` has no size.
     #[error("none has no size")]
     NoneWithSize,
 }

@@ -1,23 +1,23 @@
-//! The back-edge table: by which successor of which parent a state was found.
+//! The table of back-edges: the parent of each state, and the index of the state among the parent's successors.
 //!
-//! A level's back-edges are a sorted segment of tags; a state's number is the level's first number
-//! plus the position of its tag. Reading ascending numbers decodes each block once.
+//! The back-edges of a level are a sorted segment of tags. The number of a state is the first number of its level plus
+//! the position of its tag. Reading ascending numbers decodes each block once.
 
 use super::tagged_model::{BackEdge, untag};
 use spill::{BlockDecoder, Codec, Disk, Error, LevelFormat, Result, SavedLevels, Segment};
 
 use super::TAG;
 
-/// Levels that are open at a time: a way that is followed alone goes through many.
+/// The number of levels open at a time. A single path crosses many levels.
 const OPEN_MAX: usize = 32;
 
-/// Where levels begin, and the levels read last.
+/// The first numbers of the levels, and the levels read last.
 #[derive(Default)]
 pub(super) struct BackEdgeTable {
-    /// The first number of each level, and the number after the last one.
+    /// The first number of each level, and the number after the last state.
     first: Vec<u64>,
     open: Vec<OpenEdgeLevel>,
-    /// Which of these is closed next.
+    /// The index of the open level that is closed next.
     oldest: usize,
 }
 
@@ -26,32 +26,32 @@ struct OpenEdgeLevel {
     segments: Vec<Segment>,
     /// Ascending by their first positions.
     blocks: Vec<BlockPosition>,
-    /// The block decoded, by its position in `blocks`.
+    /// The decoded block, as an index into `blocks`.
     decoded: Option<usize>,
     decoder: BlockDecoder,
     tags: Vec<u8>,
 }
 
-/// Where a block of a level is.
+/// The location of a block of a level.
 #[derive(Clone, Copy)]
 struct BlockPosition {
-    /// Its segment.
+    /// The index of its segment.
     segment: usize,
-    /// Its number there.
+    /// Its index in the segment.
     block: usize,
-    /// The position in the level of the first key in it.
+    /// The position in the level of its first key.
     first: u64,
 }
 
 impl BackEdgeTable {
-    /// Those of a log of levels.
+    /// Indexes a log of levels.
     pub(super) fn of(levels: &SavedLevels) -> BackEdgeTable {
         let mut edges = BackEdgeTable::default();
         levels.keys_by_level().for_each(|keys| edges.push(keys));
         edges
     }
 
-    /// Takes note of a new level of so many states.
+    /// Appends a level of `states` states.
     pub(super) fn push(&mut self, states: u64) {
         let next = self.next();
         if self.first.is_empty() {
@@ -60,23 +60,23 @@ impl BackEdgeTable {
         self.first.push(next + states);
     }
 
-    /// The number that comes next.
+    /// Returns the next number to assign.
     pub(super) fn next(&self) -> u64 {
         self.first.last().copied().unwrap_or(0)
     }
 
-    /// The level of the state `number`.
+    /// Returns the level of the state `number`.
     pub(super) fn level(&self, number: u64) -> usize {
         self.first.partition_point(|&first| first <= number) - 1
     }
 
-    /// The first number of a level.
+    /// Returns the first number of a level.
     pub(super) fn first(&self, level: usize) -> u64 {
         self.first[level]
     }
 
-    /// The parent's number and the index of the state `number`, which is of `level`; of an initial state
-    /// the two numbers that tell which it is.
+    /// Returns the back-edge of the state `number` of `level`. For an initial state it encodes the position of the
+    /// state.
     pub(super) fn get(
         &mut self,
         disk: &dyn Disk,
@@ -90,7 +90,7 @@ impl BackEdgeTable {
         };
         let edge = self.open[at].get(number - self.first[level])?;
         let is_before = match level.checked_sub(1) {
-            // An initial state comes from none.
+            // An initial state has no parent.
             None => true,
             Some(before) => (self.first[before]..self.first[level]).contains(&edge.parent),
         };
@@ -102,7 +102,7 @@ impl BackEdgeTable {
         Ok(edge)
     }
 
-    /// Keeps a level open, in the place of the oldest if there are too many; where it is.
+    /// Keeps a level open, and replaces the oldest one if there are too many. Returns its index.
     fn open(&mut self, level: OpenEdgeLevel) -> usize {
         if self.open.len() < OPEN_MAX {
             self.open.push(level);

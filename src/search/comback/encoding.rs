@@ -1,29 +1,29 @@
-//! How states lie between being found and being forgotten: whole, or projected.
+//! The encoding of candidates and of the states of the last level: whole or projected.
 //!
-//! Of a candidate its tag stands behind the state, of a state of the last level in front (see
-//! `tagged_model.rs`). The codec that candidates have is that of keys with tags; what it says of the states
-//! alone, and of keys with the tag in front, is taken from it here.
+//! The tag of a candidate follows its state. The tag of a state of the last level precedes it (see `tagged_model.rs`).
+//! The codec of candidates applies to keys with tags. The encodings of states alone, and of keys with the tag first,
+//! are derived from it here.
 
 use super::tagged_model::TAG;
 use spill::{Codec, Projection};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The form of states in memory.
+/// The encoding of states in memory.
 pub(super) struct StateEncoding {
-    /// Of candidates.
+    /// The codec of candidates.
     pub(super) candidates: Codec,
-    /// Of states of the last level.
+    /// The codec of states of the last level.
     pub(super) numbered: Codec,
-    /// Of states without tags, if they are projected.
+    /// The projection of states without tags, if they are projected.
     states: Option<Projection>,
     /// Bytes of a whole state.
     whole: usize,
 }
 
 impl StateEncoding {
-    /// The form of states of `whole` bytes if candidates have a codec; none if that has them projected
-    /// and does not keep the bits of tags, or if those of states do not fill bytes.
+    /// Derives the encoding of states of `whole` bytes from the codec of candidates. Returns `None` if that codec
+    /// projects candidates but drops bits of tags, or if the projected bits of states do not fill bytes.
     pub(super) fn of(candidates: Codec, whole: usize) -> Option<StateEncoding> {
         let Some(projection) = candidates.projection() else {
             return Some(StateEncoding {
@@ -46,12 +46,12 @@ impl StateEncoding {
         Some(StateEncoding { candidates, numbered, states: Some(states), whole })
     }
 
-    /// Bytes of a state.
+    /// Returns the bytes of an encoded state.
     pub(super) fn width(&self) -> usize {
         self.states.as_ref().map_or(self.whole, Projection::width)
     }
 
-    /// A whole state.
+    /// Returns the whole state.
     pub(super) fn lift<'s>(&self, state: &'s [u8], room: &'s mut Vec<u8>) -> &'s [u8] {
         let Some(projection) = &self.states else { return state };
         room.clear();
@@ -59,7 +59,7 @@ impl StateEncoding {
         room
     }
 
-    /// A whole state of the store, as it lies here.
+    /// Returns the encoded state of a whole state of the store.
     pub(super) fn project<'s>(&self, state: &'s [u8]) -> Cow<'s, [u8]> {
         match &self.states {
             None => Cow::Borrowed(state),

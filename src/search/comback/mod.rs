@@ -1,18 +1,17 @@
 //! ComBack: states as hashes and back-edges, rebuilt where hashes collide.
 //!
-//! Westergaard, Kristensen, Brodal and Arge ("The ComBack method: extending hash compaction with
-//! backtracking", 2007) keep of a state only a hash, a number, and the *back-edge* over which it was
-//! found: its parent's number and which of the parent's successors it is. A candidate whose hash is
-//! not in the *state table* is new. Where it is, the states with that hash are *suspects*, and each is
-//! rebuilt, by replaying successors from a start, and compared: the search stays exact. Evangelista,
-//! Westergaard and Kristensen ("The ComBack method revisited", 2009) add caches of rebuilt states, and
-//! delayed duplicate detection: suspects are collected and rebuilt together, so that what their
-//! ways have in common is replayed once.
+//! Westergaard, Kristensen, Brodal and Arge ("The ComBack method: extending hash compaction with backtracking", 2007)
+//! store for each state only a hash, a number, and a *back-edge*: the number of its parent and its index among the
+//! parent's successors. A candidate whose hash is not in the *state table* is new. Otherwise the states with its hash
+//! are *suspects*. Each suspect is rebuilt by replaying successors from an initial state, and compared. So the search
+//! is exact. Evangelista, Westergaard and Kristensen ("The ComBack method revisited", 2009) add caches of rebuilt
+//! states and delayed duplicate detection: suspects are collected and rebuilt together, so that the common parts of
+//! their paths are replayed once.
 //!
-//! Here both tables lie on disk, and numbers make them small and their reading sequential. New states
-//! of a level are numbered in the order of their back-edges. So within a level back-edges ascend, and
-//! are kept as a sorted segment without the numbers, which are positions; the parents of ascending
-//! states ascend; and the ways of suspects are found level by level in single passes.
+//! Here both tables are on disk. The choice of numbers makes them small and their access sequential: the new states of
+//! a level are numbered in the order of their back-edges. So the back-edges of a level ascend. They are stored as a
+//! sorted segment without the numbers, which are positions. The parents of ascending states ascend. The paths of
+//! suspects are followed level by level in single passes.
 //!
 //! ```text
 //! candidates  state | parent, index      sorted; of equal states the least back-edge is kept
@@ -54,40 +53,40 @@ use spill::{
 use std::sync::Arc;
 use table::StateHashTable;
 
-/// What was done to rebuild states, over all sittings.
+/// The work of rebuilding states, over all sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct RebuildStats {
     /// Pairs of a candidate and a state with its hash.
     pub suspects: u64,
-    /// States rebuilt, each once for all candidates of a chunk with its hash.
+    /// Rebuilt states, counted once for all candidates of a chunk with the same hash.
     pub states: u64,
-    /// Actions executed to that end.
+    /// Actions executed for rebuilding.
     pub actions: u64,
-    /// Ways that began at a cached state.
+    /// Paths that began at a cached state.
     pub cached: u64,
 }
 
-/// What a manifest remembers beside the tables.
+/// The part of the manifest besides the tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct SavedFrontier {
     /// The states of the last level.
     pub pieces: Vec<FileSegment>,
-    /// What was done so far.
+    /// The work so far.
     pub rebuilt: RebuildStats,
 }
 
-/// How the memory of a store is shared out, in bytes.
+/// The shares of the memory of a store, in bytes.
 #[derive(Clone, Copy)]
 struct CombackShares {
-    /// The state table's youngest runs, with the room to merge them.
+    /// The youngest runs of the state table, with the space to merge them.
     table: usize,
     /// A chunk of candidates and its suspects.
     chunk: usize,
-    /// States being rebuilt.
+    /// The states being rebuilt.
     rebuild: usize,
     /// The last level.
     frontier: usize,
-    /// States rebuilt before.
+    /// The cache of rebuilt states.
     cache: usize,
 }
 
@@ -99,12 +98,12 @@ impl CombackShares {
     }
 }
 
-/// The most states that the cache of a search with this plan holds, for states of `width` bytes.
+/// Returns the capacity of the cache of a search with this plan, in states of `width` bytes.
 pub fn cache_states_max(plan: &MemoryPlan, width: usize) -> usize {
     CombackShares::of(plan).cache / cache::bytes_per_state(width)
 }
 
-/// All states found so far, as hashes and back-edges, and the last level's as they are.
+/// All visited states as hashes and back-edges, and the states of the last level as state vectors.
 pub struct CombackStore<'a> {
     model: &'a dyn StateSpace,
     disk: Arc<dyn Disk>,
@@ -117,11 +116,11 @@ pub struct CombackStore<'a> {
     form: StateEncoding,
     frontier: CombackFrontier,
     rebuilt: RebuildStats,
-    /// Room for a chunk of candidates, and for states being rebuilt: taken once, as fresh pages cost
-    /// more than what is done with them.
+    /// Buffers for a chunk of candidates and for states being rebuilt. They are allocated once, since fresh pages cost
+    /// more than the work on them.
     chunk: CandidateChunk,
     room: [Vec<u8>; 2],
-    /// Files that the next manifest no longer mentions.
+    /// Files that the next manifest no longer names.
     garbage: Vec<FileName>,
 }
 
@@ -133,7 +132,7 @@ struct CombackFrontier {
 }
 
 impl<'a> CombackStore<'a> {
-    /// A store without levels.
+    /// Creates a store without levels.
     pub fn new(
         model: &'a dyn StateSpace,
         disk: Arc<dyn Disk>,
@@ -160,7 +159,7 @@ impl<'a> CombackStore<'a> {
         }
     }
 
-    /// The store, which has no levels, as it was saved; `codec` has written its states.
+    /// Restores a saved store; `codec` encodes its states. The store must have no levels.
     pub fn restore(
         mut self,
         codec: Codec,
@@ -181,17 +180,17 @@ impl<'a> CombackStore<'a> {
         Ok(self)
     }
 
-    /// The back-edges.
+    /// Returns the log of back-edges.
     pub fn levels(&self) -> &LevelLog {
         &self.levels
     }
 
-    /// What was done to rebuild states.
+    /// Returns the work of rebuilding states.
     pub fn rebuild_stats(&self) -> RebuildStats {
         self.rebuilt
     }
 
-    /// What each part takes now.
+    /// Returns the current sizes of the parts.
     pub fn parts(&self) -> Vec<StorePart> {
         let length = |pieces: &[FileSegment]| pieces.iter().map(|piece| piece.at.length).sum();
         let held = self.frontier.keys.as_ref().map_or(0, |keys| keys.len()) as u64;
@@ -212,17 +211,17 @@ impl<'a> CombackStore<'a> {
         ]
     }
 
-    /// What candidates are written with.
+    /// Returns the codec of candidates.
     pub fn codec(&self) -> &Codec {
         &self.form.candidates
     }
 
-    /// What the last level is written with.
+    /// Returns the codec of the last level.
     pub fn frontier_codec(&self) -> &Codec {
         &self.form.numbered
     }
 
-    /// Has candidates written with another codec, to which no state of the last level is an exception.
+    /// Changes the codec of candidates. The codec must represent every state of the last level.
     pub fn change_codec(&mut self, codec: &Codec) {
         let form = StateEncoding::of(codec.clone(), self.model.width());
         let form = form.expect("a search keeps the bits of tags and fills bytes");
@@ -233,7 +232,7 @@ impl<'a> CombackStore<'a> {
         self.form = form;
     }
 
-    /// The last level, to be expanded, as keys of [`TaggedModel`].
+    /// Returns the last level for expansion, as keys of [`TaggedModel`].
     pub fn frontier(&self) -> Result<Frontier> {
         if let Some(keys) = &self.frontier.keys {
             return Ok(Frontier::Raw(keys.clone()));
@@ -243,7 +242,7 @@ impl<'a> CombackStore<'a> {
         Ok(Frontier::Encoded(self.frontier.pieces.iter().map(open).collect::<Result<_>>()?))
     }
 
-    /// Writes what is only in memory and makes everything that a manifest speaks of durable.
+    /// Writes the data that is only in memory, and makes all data of the next manifest durable.
     pub fn sync(&mut self) -> Result<()> {
         self.levels.sync()?;
         self.table.persist()?;
@@ -261,15 +260,14 @@ impl<'a> CombackStore<'a> {
         Ok(())
     }
 
-    /// What a manifest must remember; valid on disk after [`CombackStore::sync`].
+    /// Returns the part of the manifest for this store. It is valid on disk after [`CombackStore::sync`].
     pub fn saved(&self) -> (SavedStore, SavedFrontier) {
         let store = SavedStore { levels: self.levels.saved().clone(), runs: self.table.saved() };
         let pieces = self.frontier.pieces.clone();
         (store, SavedFrontier { pieces, rebuilt: self.rebuilt })
     }
 
-    /// Removes the files that no longer belong to the store. To be called when a manifest without
-    /// them is durable.
+    /// Removes the files that no longer belong to the store. Callers call it when a manifest without them is durable.
     pub fn sweep(&mut self) -> Result<()> {
         let files = self.garbage.drain(..).chain(self.table.garbage());
         for file in files.collect::<Vec<_>>() {
@@ -278,8 +276,8 @@ impl<'a> CombackStore<'a> {
         Ok(())
     }
 
-    /// Rebuilds the states with the ascending numbers `wanted`, and shows each, by its index in
-    /// `wanted`, in the form that candidates have.
+    /// Rebuilds the states with the ascending numbers `wanted`. Passes each to `show` in the encoding of candidates,
+    /// with its index in `wanted`.
     fn rebuild(&mut self, wanted: &[u64], show: &mut dyn FnMut(usize, &[u8])) -> Result<()> {
         self.levels.flush()?;
         let mut rebuild = StateRebuilder {

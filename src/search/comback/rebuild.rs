@@ -1,10 +1,9 @@
-//! Rebuilding states by replay, many at a time.
+//! Rebuilding of states by replay, many at a time.
 //!
-//! From the last level down, the back-edges of all states wanted are followed, until they end at a
-//! cached state or at the start; where two ways meet they go on as one. Then the ways are replayed
-//! from the start up, level by level: of each state on them the successors are generated once, and
-//! those kept to which a way leads. Of each level there are no more states on the ways than are
-//! wanted in all, which bounds the memory.
+//! From the last level down, the back-edges of all wanted states are followed until they end at a cached state or at an
+//! initial state. Paths that meet are merged. Then the paths are replayed level by level from the start. The successors
+//! of each state on them are generated once, and the successors on a path are kept. The paths have at most as many
+//! states of each level as there are wanted states, which bounds the memory.
 
 use super::RebuildStats;
 use super::cache::StateCache;
@@ -21,27 +20,27 @@ pub(super) struct StateRebuilder<'r> {
     pub(super) edges: &'r mut BackEdgeTable,
     pub(super) cache: &'r mut StateCache,
     pub(super) rebuilt: &'r mut RebuildStats,
-    /// The states of a level on a way, and of the one before.
+    /// Buffers for the states on paths, of a level and of the previous one.
     pub(super) room: &'r mut [Vec<u8>; 2],
 }
 
-/// The states of one level that are on a way.
+/// The states of one level that are on a path.
 struct ReplayStage {
     level: usize,
     /// Ascending by number.
     nodes: Vec<ReplayNode>,
-    /// Those that were cached, in this order.
+    /// The cached states, in this order.
     cached: Vec<u8>,
 }
 
 struct ReplayNode {
     number: u64,
-    /// Where it comes from; none if it was cached.
+    /// The back-edge; none if the state was cached.
     edge: Option<BackEdge>,
 }
 
 impl StateRebuilder<'_> {
-    /// Shows the states with the ascending numbers `wanted`, each with its index there. As many are
+    /// Rebuilds the states with the ascending numbers `wanted` and passes each to `show` with its index. As many are
     /// rebuilt together as fit `bytes` bytes, but at least one.
     pub(super) fn rebuild_all(
         &mut self,
@@ -49,7 +48,7 @@ impl StateRebuilder<'_> {
         bytes: usize,
         show: &mut dyn FnMut(usize, &[u8]),
     ) -> Result<()> {
-        // Of two levels the states are held, and those that were cached of all.
+        // The states of two levels are in memory, and the cached states of all levels.
         let together = (bytes / (4 * self.model.width() + size_of::<ReplayNode>())).max(1);
         let nodes_max = bytes / 4 / size_of::<ReplayNode>();
         let mut start = 0;
@@ -58,7 +57,7 @@ impl StateRebuilder<'_> {
             let stages = loop {
                 match self.stages(&wanted[start..end], nodes_max)? {
                     Some(stages) => break stages,
-                    // Their ways are too long to be held together.
+                    // Their paths are too long to fit together.
                     None => end = start + (end - start) / 2,
                 }
             };
@@ -69,8 +68,8 @@ impl StateRebuilder<'_> {
         Ok(())
     }
 
-    /// The ways to `wanted`, from the last level to the first; none if they have more than
-    /// `nodes_max` states and there is more than one way.
+    /// Returns the paths to `wanted`, from the last level to the first. Returns `None` if they have more than
+    /// `nodes_max` states and there is more than one path.
     fn stages(&mut self, wanted: &[u64], nodes_max: usize) -> Result<Option<Vec<ReplayStage>>> {
         let Some(&last) = wanted.last() else { return Ok(Some(Vec::new())) };
         let (mut stages, mut nodes) = (Vec::new(), 0);
@@ -94,7 +93,7 @@ impl StateRebuilder<'_> {
         }
     }
 
-    /// The states `numbers` of a level; replaces `parents` by where the ways to them come from.
+    /// Returns the states `numbers` of a level. Replaces `parents` by their parents.
     fn stage(
         &mut self,
         level: usize,
@@ -184,7 +183,7 @@ impl ReplayStage {
     }
 }
 
-/// The states of a stage that are initial ones and not cached.
+/// Returns the initial states of a stage that are not cached.
 fn starts(model: &dyn StateSpace, stage: &ReplayStage) -> Result<Vec<u8>> {
     let mut states = Vec::new();
     if stage.level == 0 {
@@ -195,7 +194,7 @@ fn starts(model: &dyn StateSpace, stage: &ReplayStage) -> Result<Vec<u8>> {
     Ok(states)
 }
 
-/// The numbers in either of two ascending lists.
+/// Returns the union of two ascending lists of numbers.
 fn union(one: &[u64], other: &[u64]) -> Vec<u64> {
     let mut all = [one, other].concat();
     all.sort_unstable();

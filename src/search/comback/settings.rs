@@ -1,18 +1,17 @@
-//! What can be chosen of ComBack.
+//! The settings of ComBack.
 
 use super::cache_config::{CacheKind, StateCacheConfig};
 use rkyv::{Archive, Deserialize, Serialize};
 use thiserror::Error;
 
-/// What can be chosen of ComBack; none of it changes what is found.
+/// The settings of ComBack. They do not change the result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct CombackSettings {
     /// Bits of a hash: 8, 16, 32 or 64.
     pub hash_bits: u8,
     /// The cache of rebuilt states.
     pub cache: StateCacheConfig,
-    /// Whether suspects are rebuilt together, as delayed duplicate detection does; else each by
-    /// itself.
+    /// Whether suspects are rebuilt together, as in delayed duplicate detection, or one by one.
     pub groups: bool,
 }
 
@@ -24,7 +23,7 @@ impl Default for CombackSettings {
 }
 
 impl CombackSettings {
-    /// Whether there is such a thing.
+    /// Returns whether the settings are valid.
     pub fn are_possible(&self) -> bool {
         HashWidth::try_from(self.hash_bits).is_ok() && self.cache.kind != CacheKind::Stratified(0)
     }
@@ -49,13 +48,13 @@ pub enum HashWidth {
     Bits64,
 }
 
-/// A number of bits that is no width of a hash.
+/// A number of bits that is not the width of a hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{0} is no width of a hash: 8, 16, 32 and 64 are")]
 pub struct HashWidthError(u8);
 
 impl HashWidth {
-    /// The number of bits.
+    /// Returns the number of bits.
     pub const fn bits(self) -> u8 {
         match self {
             HashWidth::Bits8 => 8,

@@ -1,7 +1,7 @@
 //! Delayed duplicate detection with rebuilt states.
 //!
-//! The merged candidates are taken in chunks that fit their share of memory. Nothing changes before
-//! the last chunk is sifted, so settling can be abandoned between two of them and done again.
+//! The merged candidates are processed in chunks that fit their share of memory. The store does not change before the
+//! last chunk is done, so settling can be abandoned between two chunks and repeated.
 
 use super::table::{HashQuery, HashSuspect};
 use super::tagged_model::{TAG, tag, tags};
@@ -12,10 +12,10 @@ use spill::{
 };
 use std::sync::Arc;
 
-/// Bytes of a chunk for each candidate beside its state: tag, hash, what is known.
+/// Bytes of a chunk for each candidate beyond its state: tag, hash, and whether it is known.
 const CANDIDATE_BYTES: usize = 40;
 
-/// Candidates, each once, in memory.
+/// Distinct candidates in memory.
 #[derive(Default)]
 pub(super) struct CandidateChunk {
     states: Vec<u8>,
@@ -23,7 +23,7 @@ pub(super) struct CandidateChunk {
     known: Vec<bool>,
 }
 
-/// New states with their tags in front, in sorted runs.
+/// New states, each after its tag, in sorted runs.
 struct NewStateRuns {
     width: usize,
     /// Bytes of a run.
@@ -35,8 +35,7 @@ struct NewStateRuns {
 }
 
 impl CombackStore<'_> {
-    /// Makes those of the candidates that are new the next level, if there are any. Asks `stop`
-    /// now and then whether to give up.
+    /// Makes the new candidates the next level, if there are any. Polls `stop` to be interrupted.
     pub fn settle(
         &mut self,
         candidates: &Candidates,
@@ -75,7 +74,7 @@ impl CombackStore<'_> {
         Ok(SettleOutcome::New(states))
     }
 
-    /// Adds those of a chunk that are new to `fresh`, and empties the chunk.
+    /// Adds the new candidates of a chunk to `fresh`, and empties the chunk.
     fn sift(&mut self, chunk: &mut CandidateChunk, fresh: &mut NewStateRuns) -> Result<()> {
         let (width, mut room) = (self.form.width(), Vec::new());
         let states = chunk.states.chunks_exact(width).zip(0..);
@@ -104,7 +103,7 @@ impl CombackStore<'_> {
         while start < queries.len() {
             let end = queries.len().min(start + size.max(1));
             suspects.clear();
-            // The suspects of a single hash are taken however many they are.
+            // The suspects of a single hash are taken together, however many they are.
             let most = if end - start == 1 { usize::MAX } else { most };
             if !self.table.find(&queries[start..end], most, &mut suspects)? {
                 size = (end - start) / 2;
@@ -116,7 +115,7 @@ impl CombackStore<'_> {
         Ok(())
     }
 
-    /// Rebuilds the suspects and marks the candidates that are equal to one of theirs.
+    /// Rebuilds the suspects and marks the candidates that are equal to one of their suspects.
     fn compare(&mut self, chunk: &mut CandidateChunk, suspects: &mut [HashSuspect]) -> Result<()> {
         suspects.sort_unstable();
         self.rebuilt.suspects += suspects.len() as u64;
@@ -194,7 +193,7 @@ impl CombackStore<'_> {
         Ok(count)
     }
 
-    /// Has another last level; what the one before has on disk is to go.
+    /// Replaces the last level. The files of the previous one become garbage.
     fn replace_frontier(&mut self, keys: Option<Vec<u8>>, piece: Option<FileSegment>) {
         self.garbage.extend(self.frontier.pieces.drain(..).map(|piece| piece.file));
         let pieces = piece.into_iter().collect();
@@ -217,14 +216,14 @@ fn sources<'a>(width: usize, candidates: &Candidates<'a>) -> Vec<Box<dyn KeySour
 }
 
 impl CandidateChunk {
-    /// Forgets all candidates.
+    /// Removes all candidates.
     fn clear(&mut self) {
         self.states.clear();
         self.tags.clear();
         self.known.clear();
     }
 
-    /// Adds candidates, whose states differ, from those before, too.
+    /// Adds candidates, whose states are distinct and differ from the earlier ones.
     fn push_all(&mut self, width: usize, candidates: &[u8]) {
         for key in candidates.chunks_exact(width) {
             let (state, tag) = key.split_at(width - TAG);
@@ -260,7 +259,7 @@ impl NewStateRuns {
         written + (self.keys.len() / self.width) as u64
     }
 
-    /// All runs.
+    /// Returns all runs.
     fn sources(&mut self, disk: &dyn spill::Disk) -> Result<Vec<Box<dyn KeySource + '_>>> {
         sort_dedup(self.width, &mut self.keys, &mut Vec::new());
         if let Some(file) = &mut self.file {

@@ -1,9 +1,8 @@
-//! The state table: from hashes to the numbers of the states with that hash.
+//! The state table: maps hashes to the numbers of the states with that hash.
 //!
-//! Its keys are a hash and a number, big-endian, in sorted runs as the store of states has them (see
-//! `spill/src/store/mod.rs`): young ones in memory, old ones on disk, sizes kept geometric. Unlike that
-//! store's, runs in memory cannot be made again from the levels without rebuilding every state, so
-//! a checkpoint moves them to disk.
+//! A key is a hash and a number, big-endian. The keys are in sorted runs, as in the sorted store (see
+//! `spill/src/store/mod.rs`): young ones in memory, old ones on disk, sizes geometric. The runs in memory cannot be
+//! restored from the levels without rebuilding every state. So a checkpoint moves them to disk.
 
 use spill::keys::{gallop, lower_bound};
 use spill::{
@@ -15,18 +14,18 @@ use std::sync::Arc;
 /// Bytes of a number in a key.
 const NUMBER: usize = 5;
 
-/// Hashes to numbers.
+/// A map from hashes to numbers.
 pub(super) struct StateHashTable {
     disk: Arc<dyn Disk>,
     hash_bytes: usize,
-    /// Bytes for runs in memory, with the room to merge them.
+    /// Bytes for runs in memory, with the space to merge them.
     share: usize,
-    /// Oldest first, those in memory last.
+    /// Oldest first; the runs in memory are last.
     runs: Vec<StateTableRun>,
     garbage: Vec<FileName>,
 }
 
-/// The keys of levels `first` to `last`: in memory, or in pieces on disk.
+/// The keys of levels `first` to `last`: in memory, or in segments on disk.
 struct StateTableRun {
     first: u32,
     last: u32,
@@ -36,7 +35,7 @@ struct StateTableRun {
     segments: Vec<Segment>,
 }
 
-/// The keys of a level, as they come.
+/// The keys of a level, in the order of arrival.
 pub(super) struct TableLevelBuilder {
     level: u32,
     width: usize,
@@ -45,21 +44,21 @@ pub(super) struct TableLevelBuilder {
     pieces: Vec<FileSegment>,
 }
 
-/// A hash that is looked for. They are ordered by hash.
+/// A hash to look up. Queries are ordered by hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct HashQuery {
     /// The hash.
     pub(super) hash: u64,
-    /// Which candidate's it is.
+    /// The index of the candidate.
     pub(super) candidate: u32,
 }
 
-/// A state that has the hash of a candidate. They are ordered by state.
+/// A state with the hash of a candidate. Suspects are ordered by state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct HashSuspect {
-    /// The state's number.
+    /// The number of the state.
     pub(super) number: u64,
-    /// Which candidate.
+    /// The index of the candidate.
     pub(super) candidate: u32,
 }
 
@@ -88,7 +87,7 @@ impl StateHashTable {
         self.runs.iter().map(saved).collect()
     }
 
-    /// Bytes in memory and on disk.
+    /// Returns the bytes in memory and on disk.
     pub(super) fn bytes(&self) -> [u64; 2] {
         let held =
             self.runs.iter().filter_map(|run| run.keys.as_ref()).map(Vec::len).sum::<usize>();
@@ -96,25 +95,25 @@ impl StateHashTable {
         [held as u64, pieces.map(|piece| piece.at.length).sum()]
     }
 
-    /// The files that no manifest need mention any longer.
+    /// Takes the files that the next manifest need not name.
     pub(super) fn garbage(&mut self) -> Vec<FileName> {
         std::mem::take(&mut self.garbage)
     }
 
-    /// Begins to take the keys of a level.
+    /// Begins the keys of a level.
     pub(super) fn begin(&self, level: u32) -> TableLevelBuilder {
         let (keys, pieces, width) = (Vec::new(), Vec::new(), self.width());
         TableLevelBuilder { level, width, most: self.share / 4, keys, pieces }
     }
 
-    /// Adds a key. Some are written out if they take too much memory.
+    /// Adds a key. Writes the keys to disk if they take too much memory.
     pub(super) fn add(&self, level: &mut TableLevelBuilder, hash: u64, number: u64) -> Result<()> {
         level.keys.extend_from_slice(&hash.to_be_bytes()[..self.hash_bytes]);
         level.keys.extend_from_slice(&number.to_be_bytes()[8 - NUMBER..]);
         if level.keys.len() > level.most { self.write_part(level) } else { Ok(()) }
     }
 
-    /// Makes a level's keys the youngest run.
+    /// Makes the keys of a level the youngest run.
     pub(super) fn end(&mut self, mut level: TableLevelBuilder) -> Result<()> {
         if level.pieces.is_empty() {
             level.sort();
@@ -166,7 +165,7 @@ impl StateHashTable {
         Ok(())
     }
 
-    /// Keeps the sizes of runs geometric and those in memory within their share.
+    /// Keeps the sizes of runs geometric, and the runs in memory within their share.
     fn tidy(&mut self) -> Result<()> {
         while let [.., elder, younger] = self.runs.as_slice()
             && let (Some(old), Some(young)) = (&elder.keys, &younger.keys)
@@ -190,8 +189,8 @@ impl StateHashTable {
         if 2 * held > self.share || last_is_old { self.compact() } else { Ok(()) }
     }
 
-    /// Merges all runs in memory, and those on disk that are not twice as large as what comes after
-    /// them, to a run on disk.
+    /// Merges all runs in memory into one on disk, together with the runs on disk that are less than twice as large as
+    /// the younger runs.
     fn compact(&mut self) -> Result<()> {
         let newest = self.runs.len() - 1;
         let mut kept = self.runs.iter().position(|run| run.keys.is_some()).unwrap_or(newest);
@@ -221,14 +220,14 @@ impl StateHashTable {
         self.push_old(first, last, vec![piece])
     }
 
-    /// Drops the runs from `kept` on, and their files once no manifest mentions them.
+    /// Drops the runs from `kept` on. Their files are garbage once no manifest names them.
     fn drop_runs(&mut self, kept: usize) {
         let dropped = self.runs.drain(kept..);
         self.garbage.extend(dropped.flat_map(|run| run.pieces).map(|piece| piece.file));
     }
 
-    /// Appends to `found` the states that have one of the hashes of `queries`, which ascend; false
-    /// if they are more than `most`, and then not all.
+    /// Appends to `found` the states with one of the hashes of `queries`, which ascend. Returns false, with an
+    /// incomplete list, if there are more than `most`.
     pub(super) fn find(
         &self,
         queries: &[HashQuery],
@@ -307,14 +306,14 @@ impl StateHashTable {
         Ok(())
     }
 
-    /// The least key that has the hash of a group.
+    /// Returns the least key with the hash of a group.
     fn least_key(&self, group: &[HashQuery]) -> Vec<u8> {
         let mut key = group[0].hash.to_be_bytes()[..self.hash_bytes].to_vec();
         key.resize(self.width(), 0);
         key
     }
 
-    /// Takes the keys from index `at` on that have the hash of a group; the index after them.
+    /// Takes the keys with the hash of a group, from index `at` on. Returns the index after them.
     fn take(
         &self,
         keys: &[u8],

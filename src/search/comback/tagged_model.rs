@@ -1,13 +1,13 @@
-//! States that carry their number, and successors that say where they come from.
+//! States that carry their number, and successors that carry their back-edge.
 //!
-//! A *tag* is a number of 40 bits and an index of 24, big-endian: of a state to be expanded its own
-//! number and zero, in front of the state; of a successor its parent's number and which of the
-//! parent's successors it is in ascending order, behind the state. So a sorted level ascends by
-//! number, and candidates are states with a value beside each, of which the least is kept.
+//! A *tag* is a number of 40 bits and an index of 24 bits, big-endian. A state to be expanded is preceded by a tag with
+//! its own number and zero. A successor is followed by a tag with the number of its parent and its index among the
+//! parent's distinct successors in ascending order. So a sorted level ascends by number. Candidates are pairs of a
+//! state and a value; equal states keep the least value.
 //!
-//! An initial state has no parent. It is told by the position at which it comes first among those the
-//! model gives, which takes all bits of its tag: there may be more of them than there is memory for, so
-//! nobody has to hold them all to find one.
+//! An initial state has no parent. All bits of its tag are the position of its first occurrence among the model's
+//! initial states. There may be more initial states than fit in memory, so finding one must not require all of them in
+//! memory.
 
 use crate::model::{
     CandidateBatch, Capabilities, Findings, StateSpace, StepwiseSimulation, SuccessorSink,
@@ -27,15 +27,15 @@ const NUMBER_BITS: u32 = 40;
 /// Bits of an index.
 const INDEX_BITS: u32 = 24;
 
-/// Bytes of initial states that are in memory at a time.
+/// Bytes of initial states in memory at a time.
 const STARTS_BYTES: usize = 32 << 10;
 
-/// The tags of candidates: of equal states the first back-edge counts.
+/// Returns the kind of value of the tags of candidates: equal states keep the least back-edge.
 pub(in crate::search) fn tags() -> ValueSpec {
     ValueSpec::new(TAG, MinOperator)
 }
 
-/// The tag of a number and an index.
+/// Returns the tag of a number and an index.
 pub(super) fn tag(number: u64, index: u64) -> Result<[u8; TAG]> {
     let too_many = |what: &str| Err(Error::Limit { what: what.into() });
     if number >> NUMBER_BITS > 0 {
@@ -47,52 +47,52 @@ pub(super) fn tag(number: u64, index: u64) -> Result<[u8; TAG]> {
     Ok((number << INDEX_BITS | index).to_be_bytes())
 }
 
-/// Where a state comes from; of an initial state the two numbers that tell which it is.
+/// The back-edge of a state. For an initial state the two numbers encode its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BackEdge {
-    /// The number of the state before it.
+    /// The number of the parent.
     pub(super) parent: u64,
-    /// Which of its successors it is, in ascending order.
+    /// The index among the parent's successors in ascending order.
     pub(super) index: u64,
 }
 
-/// The number and the index of a tag.
+/// Returns the number and the index of a tag.
 pub(super) fn untag(tag: &[u8]) -> BackEdge {
     let tag = tag.iter().fold(0, |tag: u64, &byte| tag << 8 | u64::from(byte));
     BackEdge { parent: tag >> INDEX_BITS, index: tag % (1 << INDEX_BITS) }
 }
 
-/// A model whose states carry tags.
+/// A transition system whose states carry tags.
 pub(in crate::search) struct TaggedModel<'a> {
     pub(in crate::search) model: &'a dyn StateSpace,
 }
 
-/// The successors of a state, ascending. Which of them one is does not depend on who runs the model,
-/// as the order in which they come about may.
+/// The successors of a state in ascending order. The index of a successor does not depend on the executor; the order of
+/// generation may.
 pub(super) struct OrderedSuccessors<'a> {
     model: &'a dyn StateSpace,
-    /// As they came about.
+    /// The successors in the order of generation.
     states: Vec<u8>,
     /// Ascending by state.
     order: Vec<OrderedSuccessor>,
 }
 
-/// One that has come about.
+/// A successor.
 #[derive(Clone, Copy)]
 struct OrderedSuccessor {
-    /// Where it starts in the bytes of all, in bytes.
+    /// Its offset in the buffer, in bytes.
     start: usize,
-    /// How many different ones are less: equal states share their index.
+    /// The number of distinct smaller successors: equal states share their index.
     index: u64,
 }
 
 impl<'a> OrderedSuccessors<'a> {
-    /// Those of no state yet.
+    /// Creates an empty set of successors.
     pub(super) fn new(model: &'a dyn StateSpace) -> Self {
         OrderedSuccessors { model, states: Vec::new(), order: Vec::new() }
     }
 
-    /// Takes those of `state`. Gives what is wrong with it.
+    /// Generates the successors of `state`. Returns its findings.
     pub(super) fn take(&mut self, state: &[u8]) -> Result<Findings> {
         let (width, model) = (self.model.width(), self.model);
         let run = |out: &mut SuccessorSink| model.expand(state, out);
@@ -103,8 +103,8 @@ impl<'a> OrderedSuccessors<'a> {
         Ok(collected.findings)
     }
 
-    /// The same for a model that wraps this one, into whose expansion a failure goes: then gives
-    /// nothing.
+    /// Generates the successors within the expansion of a wrapping model. A failure goes to `out`; then it returns
+    /// `None`.
     fn take_for(&mut self, state: &[u8], out: &mut SuccessorSink) -> Option<Findings> {
         let (width, model) = (self.model.width(), self.model);
         let run = |out: &mut SuccessorSink| model.expand(state, out);
@@ -115,7 +115,7 @@ impl<'a> OrderedSuccessors<'a> {
         Some(collected.findings)
     }
 
-    /// Orders those that have come about.
+    /// Sorts the generated successors.
     fn arrange(&mut self) {
         let OrderedSuccessors { model, states, order } = self;
         let width = model.width();
@@ -132,12 +132,12 @@ impl<'a> OrderedSuccessors<'a> {
         }
     }
 
-    /// All of them with their indices.
+    /// Returns all successors with their indices.
     fn iter(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.order.iter().map(|it| (it.index, self.at(it.start)))
     }
 
-    /// The one with an index.
+    /// Returns the successor with an index.
     pub(super) fn get(&self, index: u64) -> Option<&[u8]> {
         let first = self.order.partition_point(|it| it.index < index);
         self.order.get(first).filter(|it| it.index == index).map(|it| self.at(it.start))
@@ -148,8 +148,8 @@ impl<'a> OrderedSuccessors<'a> {
     }
 }
 
-/// Shows the initial states that come at the ascending positions `wanted`, each with its place there.
-/// It is an error if there are too few.
+/// Passes the initial states at the ascending positions `wanted` to `show`, each with its index in `wanted`. It is an
+/// error if there are too few.
 pub(super) fn starts_at(
     model: &dyn StateSpace,
     wanted: &[u64],
@@ -187,7 +187,7 @@ pub(super) fn starts_at(
     }
 }
 
-/// The position among the initial states that is told by the two numbers of a tag.
+/// Returns the position of an initial state, decoded from its tag.
 pub(super) fn start_of(edge: BackEdge) -> u64 {
     edge.parent << INDEX_BITS | edge.index
 }
@@ -240,7 +240,7 @@ impl StateSpace for TaggedModel<'_> {
             return;
         };
         pass_on(&mut states, out);
-        // What is wrong before there is a state has no number.
+        // Findings before the first state have no number.
         for (check, finding) in collected.findings.iter() {
             let witness = [&[0; TAG], &*finding.witness].concat();
             (0..finding.count).for_each(|_| out.record_finding(check, &witness));

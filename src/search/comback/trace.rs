@@ -1,4 +1,4 @@
-//! Counterexamples: the back-edges are the way.
+//! Counterexamples from back-edges.
 
 use super::edges::BackEdgeTable;
 use super::tagged_model::{BackEdge, OrderedSuccessors, TAG, start_of, starts_at, untag};
@@ -7,8 +7,8 @@ use crate::search::SearchControl;
 use crate::search::trace::{Counterexample, ReplayedTrace, TraceFinder};
 use spill::{Disk, Error, Result, SavedLevels};
 
-/// The counterexample that ends in the witness that `check` fails, a state with its tag in front; nothing if told to
-/// stop. The levels must be on disk as `levels` says.
+/// Returns the counterexample that ends in the witness of `check`, a state after its tag. Returns nothing if stopped.
+/// The levels must be on disk as in `levels`.
 pub fn find<'a>(
     finder: &TraceFinder<'a>,
     levels: &SavedLevels,
@@ -42,7 +42,7 @@ pub fn find<'a>(
     })
 }
 
-/// The back-edges from the state `number` to an initial one; nothing if told to stop.
+/// Returns the back-edges from the state `number` to an initial state, or nothing if stopped.
 fn back_edge_path(
     finder: &TraceFinder,
     levels: &SavedLevels,
@@ -64,7 +64,7 @@ fn back_edge_path(
     Ok(Some(way))
 }
 
-/// The initial state at a position.
+/// Returns the initial state at a position.
 fn start(model: &dyn StateSpace, position: u64) -> Result<Vec<u8>> {
     let mut start = Vec::new();
     starts_at(model, &[position], &mut |_, state| start.extend_from_slice(state))?;
@@ -75,7 +75,7 @@ fn damaged_levels(what: &str) -> Error {
     Error::corrupt("levels", 0, what)
 }
 
-/// The counterexample that ends in the witness that `check` fails, a state with its tag in front, all of it in memory.
+/// Returns the counterexample that ends in the witness of `check`, a state after its tag. All of it is in memory.
 pub fn counterexample(
     model: &dyn StateSpace,
     disk: &dyn Disk,

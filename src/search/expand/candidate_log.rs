@@ -6,18 +6,18 @@ use spill::{
 };
 use std::sync::Arc;
 
-/// So many candidate runs of a worker are merged into one: each that is read takes memory.
+/// The number of candidate runs of a worker that are merged into one. Each run that is read takes memory.
 const RUNS_MAX: usize = 16;
 
-/// The file that a worker's candidate runs are appended to, and the runs.
+/// The file to which a worker's candidate runs are appended, and the runs.
 pub(super) struct CandidateLog {
     disk: Arc<dyn Disk>,
-    /// Bytes of a candidate as the model gives it.
+    /// Bytes of a candidate as the model generates it.
     whole: usize,
-    /// What candidates end with, if that is not part of the state.
+    /// The values at the end of candidates, if they are not part of the state.
     values: Option<ValueSpec>,
     codec: Codec,
-    /// Whether runs that are large beside those after them are not merged with them.
+    /// Whether runs that are much larger than the later ones are not merged with them.
     spares_large: bool,
     open: Option<(FileName, Box<dyn AppendFile>)>,
     runs: Vec<FileSegment>,
@@ -38,29 +38,29 @@ impl CandidateLog {
         CandidateLog { disk, whole, values, codec, spares_large, open, runs, exceptional }
     }
 
-    /// The log, if runs have few keys in common, so that merging makes nothing smaller: then only runs of
-    /// like size are merged, and each key is written a few times.
+    /// Configures the log for runs with few common keys, so that merging does not shrink them. Then only runs of
+    /// similar size are merged, and each key is written a few times.
     pub(super) fn with_few_repeats(self) -> CandidateLog {
         CandidateLog { spares_large: true, ..self }
     }
 
-    /// What candidates end with.
+    /// Returns the values at the end of candidates.
     pub(super) fn values(&self) -> Option<&ValueSpec> {
         self.values.as_ref()
     }
 
-    /// What writes the runs.
+    /// Returns the codec of the runs.
     pub(super) fn codec(&self) -> &Codec {
         &self.codec
     }
 
-    /// Has another codec write from now on, to which there are no exceptions.
+    /// Sets the codec of later runs. It must represent all candidates without exceptions.
     pub(super) fn set_codec(&mut self, codec: &Codec) {
         self.codec = codec.clone();
         self.runs.append(&mut self.exceptional);
     }
 
-    /// Goes on after the first `length` bytes of a file.
+    /// Continues after the first `length` bytes of a file.
     pub(super) fn restore(&mut self, name: FileName, length: u64) -> Result<()> {
         self.open = Some((name, self.disk.append_at(&name.to_string(), length)?));
         Ok(())
@@ -97,7 +97,7 @@ impl CandidateLog {
         Ok(FileSegment { file: name, at: writer.finish()? })
     }
 
-    /// Makes one run of `runs`, or of some of them, if they are many.
+    /// Merges `runs`, or some of them, into one if there are many.
     fn merge_if_many(
         &mut self,
         mut runs: Vec<FileSegment>,
@@ -122,12 +122,12 @@ impl CandidateLog {
         Ok(runs)
     }
 
-    /// All runs.
+    /// Returns all runs.
     pub(super) fn pieces(&self) -> impl Iterator<Item = &FileSegment> {
         self.runs.iter().chain(&self.exceptional)
     }
 
-    /// The length of the file in bytes; absent if there is none.
+    /// Returns the length of the file in bytes, if there is one.
     pub(super) fn length(&self) -> Option<u64> {
         self.open.as_ref().map(|(_, file)| file.len())
     }
@@ -142,7 +142,7 @@ impl CandidateLog {
         self.open.as_mut().map_or(Ok(()), |(_, file)| file.sync())
     }
 
-    /// Forgets the runs; gives the file to remove, if there is one.
+    /// Drops the runs. Returns the file to remove, if there is one.
     pub(super) fn clear(&mut self) -> Option<FileName> {
         self.runs.clear();
         self.exceptional.clear();
@@ -150,7 +150,8 @@ impl CandidateLog {
     }
 }
 
-/// How many runs, the first ones, are at least twice as large as all after them; all but two at most.
+/// Returns the number of leading runs that are each at least twice as large as all later ones. At least two runs
+/// remain.
 fn larger(runs: &[FileSegment]) -> usize {
     let keys = |at: usize| runs[at].at.keys;
     let mut kept = runs.len().saturating_sub(2);
@@ -167,7 +168,7 @@ mod tests {
     use super::*;
     use spill::SegmentRef;
 
-    /// Runs of one size come in, and are merged whenever they are many.
+    /// Runs of equal size are added, and merged whenever there are many.
     #[test]
     fn runs_of_like_size_are_merged_and_written_a_few_times() {
         let run = |keys| {

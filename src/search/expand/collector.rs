@@ -1,39 +1,38 @@
-//! Candidates, from where they come about to where they lie sorted.
+//! The collection of candidates from generation to sorted runs.
 
 use super::candidate_log::CandidateLog;
 use spill::{Codec, FileName, RecentKeys, Result, ValueSpec, sort_pairs};
 
-/// Bytes of a thread's table of recent candidates; with a batch they fit the second-level cache.
+/// Bytes of a thread's table of recent candidates. The table and a batch fit the second-level cache.
 const RECENT_BYTES: usize = 256 << 10;
 
-/// Exceptions may take this part of what the buffer may take, as a divisor, before they go to disk.
+/// The divisor of the buffer's limit that bounds the exceptions in memory.
 const EXCEPTIONS_SHARE: usize = 8;
 
-/// The candidates of a worker: those generated lately, a buffer that is sorted when it is full, and
-/// runs on disk.
+/// The candidates of a worker: a table of recent ones, a buffer that is sorted when it is full, and runs on disk.
 pub(super) struct CandidateCollector {
-    /// Bytes of a candidate as the model gives it.
+    /// Bytes of a candidate as the model generates it.
     whole: usize,
-    /// Bytes of a candidate in the buffer: of a projected one, if the codec has keys projected.
+    /// Bytes of a candidate in the buffer, projected if the codec projects keys.
     width: usize,
-    /// What candidates end with, if that is not part of the state.
+    /// The values at the end of candidates, if they are not part of the state.
     values: Option<ValueSpec>,
-    /// Bytes that the buffer may take at present.
+    /// The current limit of the buffer in bytes.
     limit: usize,
     recent: RecentKeys,
-    /// Candidates just projected.
+    /// Buffer of projected candidates.
     projected: Vec<u8>,
     buffer: Vec<u8>,
     scratch: Vec<u8>,
-    /// Candidates that are exceptions to the projection, as the model gives them.
+    /// Candidates that are exceptions to the projection, as the model generates them.
     exceptions: Vec<u8>,
-    /// The bits that are exceptional in those that are on disk.
+    /// The exceptional bits of the candidates on disk.
     exceptional_bits: Vec<u8>,
     pub(super) log: CandidateLog,
 }
 
 impl CandidateCollector {
-    /// No candidates, in a buffer of `limit` bytes.
+    /// Creates an empty collector with a buffer of `limit` bytes.
     pub(super) fn new(whole: usize, limit: usize, log: CandidateLog) -> CandidateCollector {
         let width = log.codec().key_width(whole);
         CandidateCollector {
@@ -51,7 +50,7 @@ impl CandidateCollector {
         }
     }
 
-    /// Lets the buffer take `limit` bytes.
+    /// Sets the limit of the buffer to `limit` bytes.
     pub(super) fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
         if self.buffer.is_empty() && self.buffer.capacity() > limit {
@@ -59,17 +58,17 @@ impl CandidateCollector {
         }
     }
 
-    /// Bytes that the buffer may take at present.
+    /// Returns the current limit of the buffer in bytes.
     pub(super) fn limit(&self) -> usize {
         self.limit
     }
 
-    /// Makes room for as many candidates as there may be.
+    /// Allocates the buffer up to its limit.
     pub(super) fn reserve(&mut self) {
         self.buffer.reserve_exact(self.limit.saturating_sub(self.buffer.len()));
     }
 
-    /// Takes candidates as the model gives them. Runs are written to the file `name`.
+    /// Takes candidates as the model generates them. Writes runs to the file `name`.
     pub(super) fn take(&mut self, name: FileName, fresh: &mut Vec<u8>) -> Result<()> {
         let candidates = match self.log.codec().projection() {
             None => &*fresh,
@@ -94,29 +93,29 @@ impl CandidateCollector {
         Ok(())
     }
 
-    /// Sorts what there is.
+    /// Sorts the buffer.
     pub(super) fn sort(&mut self) {
         sort_pairs(self.width, self.values.as_ref(), &mut self.buffer, &mut self.scratch);
     }
 
-    /// What is in the buffer, once it is sorted.
+    /// Returns the buffer, which must be sorted.
     pub(super) fn sorted(&self) -> &[u8] {
         &self.buffer
     }
 
-    /// The bits in which some candidate is an exception.
+    /// Returns the bits in which some candidate is an exception.
     pub(super) fn exceptional_bits(&self) -> Option<Vec<u8>> {
         let projection = self.log.codec().projection()?;
         let here = projection.exceptional_bits(&self.exceptions);
         Some(here.iter().zip(&self.exceptional_bits).map(|(one, other)| one | other).collect())
     }
 
-    /// Has another codec write from now on, to which there are no exceptions. The buffer is sorted
-    /// before and after.
+    /// Changes the codec. The new one must represent all candidates without exceptions. The buffer is sorted before and
+    /// after.
     pub(super) fn change_codec(&mut self, codec: &Codec, name: FileName) -> Result<()> {
         let width = codec.key_width(self.whole);
         let count = self.buffer.len() / self.width + self.exceptions.len() / self.whole;
-        // For a moment there are both, and both sorts' scratch.
+        // Both buffers exist for a moment, and the scratch space of both sorts.
         if self.buffer.len() + count * width > self.limit {
             self.save(name)?;
         }
@@ -131,7 +130,7 @@ impl CandidateCollector {
         Ok(())
     }
 
-    /// Writes all candidates out; the buffer is sorted.
+    /// Writes all candidates to disk. The buffer must be sorted.
     pub(super) fn save(&mut self, name: FileName) -> Result<()> {
         if !self.buffer.is_empty() {
             self.log.write(name, &self.buffer)?;
@@ -143,7 +142,7 @@ impl CandidateCollector {
         Ok(())
     }
 
-    /// Writes the exceptions out.
+    /// Writes the exceptions to disk.
     fn write_exceptions(&mut self, name: FileName) -> Result<()> {
         self.exceptional_bits = self.exceptional_bits().unwrap_or_default();
         sort_pairs(self.whole, self.values.as_ref(), &mut self.exceptions, &mut self.scratch);
@@ -152,7 +151,7 @@ impl CandidateCollector {
         Ok(())
     }
 
-    /// Forgets all candidates; gives the file to remove, if there is one.
+    /// Drops all candidates. Returns the file to remove, if there is one.
     pub(super) fn clear(&mut self) -> Option<FileName> {
         self.buffer.clear();
         self.exceptions.clear();

@@ -1,8 +1,7 @@
-//! Obligations, from where they are told to where they lie sorted.
+//! The collection of proviso obligations, from generation to sorted runs.
 //!
-//! An obligation is a record: a successor as the model gives it and, behind it, the rank of the state that
-//! has it, in its level, in big-endian bytes. So records ascend by successor, which is what they are
-//! joined by, and are keys like others, only longer.
+//! An obligation is a record: a successor as the model generates it, followed by the rank of its predecessor in its
+//! level, big-endian. So records ascend by successor, by which they are joined, and are ordinary keys of greater width.
 
 use super::candidate_log::CandidateLog;
 use spill::{Codec, Disk, FileName, FileSegment, Result, sort_dedup};
@@ -11,15 +10,15 @@ use std::sync::Arc;
 /// Bytes of a rank.
 pub const RANK: usize = 5;
 
-/// The obligations that a worker was told of: a buffer that is sorted when it is full, and runs on disk.
+/// The obligations of a worker: a buffer that is sorted when it is full, and runs on disk.
 pub struct ObligationBuffer {
-    /// The worker's number.
+    /// The number of the worker.
     shard: u16,
     /// Bytes of a record.
     width: usize,
-    /// Bytes that the buffer may always take.
+    /// The guaranteed size of the buffer in bytes.
     share: usize,
-    /// Bytes that it may take at present.
+    /// The current limit of the buffer in bytes.
     limit: usize,
     buffer: Vec<u8>,
     scratch: Vec<u8>,
@@ -27,7 +26,7 @@ pub struct ObligationBuffer {
 }
 
 impl ObligationBuffer {
-    /// None yet, of states of `whole` bytes, in a buffer of `share` bytes.
+    /// Creates an empty buffer of `share` bytes for states of `whole` bytes.
     pub fn new(shard: u16, whole: usize, share: usize, disk: &Arc<dyn Disk>) -> ObligationBuffer {
         let width = whole + RANK;
         let log = CandidateLog::new(disk, width, None, &Codec::Gaps).with_few_repeats();
@@ -36,8 +35,7 @@ impl ObligationBuffer {
         ObligationBuffer { shard, width, share, limit: share, buffer, scratch, log }
     }
 
-    /// Gives the buffer, in which there is nothing, and its sorting buffer `spare` bytes each more than
-    /// they are sure of.
+    /// Raises the limits of the buffer, which is empty, and of its sorting buffer by `spare` bytes each.
     pub(super) fn grow_buffer(&mut self, spare: usize) {
         self.limit = self.share + spare;
         if self.buffer.capacity() > self.limit {
@@ -45,7 +43,7 @@ impl ObligationBuffer {
         }
     }
 
-    /// Takes note that the state of this rank in `level` has this successor.
+    /// Adds the obligation that the state of this rank in `level` has this successor.
     pub fn add_obligation(&mut self, level: u32, rank: u64, successor: &[u8]) -> Result<()> {
         debug_assert_eq!(successor.len() + RANK, self.width);
         debug_assert!(rank >> (8 * RANK) == 0);
@@ -58,7 +56,7 @@ impl ObligationBuffer {
         Ok(())
     }
 
-    /// Rids the buffer of repeats, or writes it out.
+    /// Removes duplicates from the buffer, or writes it to disk.
     fn make_room(&mut self, level: u32) -> Result<()> {
         self.sort();
         if self.buffer.len() > self.limit / 2 {
@@ -73,27 +71,27 @@ impl ObligationBuffer {
         Ok(())
     }
 
-    /// Sorts what there is.
+    /// Sorts the buffer.
     pub fn sort(&mut self) {
         sort_dedup(self.width, &mut self.buffer, &mut self.scratch);
     }
 
-    /// Goes on after the `length` bytes that the runs of `level` had at a checkpoint.
+    /// Continues after the `length` bytes that the runs of `level` had at a checkpoint.
     pub fn restore(&mut self, level: u32, length: u64) -> Result<()> {
         self.log.restore(self.file(level), length)
     }
 
-    /// What is in the buffer, sorted: the last run.
+    /// Returns the buffer, which must be sorted: the last run.
     pub fn sorted(&self) -> &[u8] {
         &self.buffer
     }
 
-    /// The runs written since the level began, or since the checkpoint it was resumed from.
+    /// Returns the runs written since the level began or was resumed.
     pub fn pieces(&self) -> impl Iterator<Item = &FileSegment> {
         self.log.pieces()
     }
 
-    /// The length of the file of runs in bytes; absent if there is none.
+    /// Returns the length of the file of runs in bytes, if there is one.
     pub fn log_length(&self) -> Option<u64> {
         self.log.length()
     }
@@ -103,7 +101,7 @@ impl ObligationBuffer {
         self.log.flush()
     }
 
-    /// Writes all of them out, which are of `level`, and makes all runs durable.
+    /// Writes all obligations, which are of `level`, to disk, and makes all runs durable.
     pub fn save(&mut self, level: u32) -> Result<()> {
         if !self.buffer.is_empty() {
             self.write(level)?;
@@ -111,7 +109,7 @@ impl ObligationBuffer {
         self.log.sync()
     }
 
-    /// Forgets them; gives the file to remove, if there is one.
+    /// Drops the obligations. Returns the file to remove, if there is one.
     pub fn clear(&mut self) -> Option<FileName> {
         self.buffer.clear();
         self.log.clear()

@@ -1,26 +1,26 @@
-//! What expanding came to, slice by slice, until it is certain that it counts.
+//! The outcomes of expanded slices, until it is certain that they count.
 //!
-//! Workers are at different places of a level. If one of them leaves its slice, what the others made
-//! of later ones is not counted, though it was complete.
+//! Workers are at different places of a level. If one worker abandons its slice, the outcomes of later slices do not
+//! count, although these were complete.
 
 use crate::model::ExpansionOutcome;
 use std::collections::VecDeque;
 
-/// So many slices may be doubtful before it is asked which of them no longer are.
+/// The number of uncertain slices at which a worker checks which of them have become certain.
 const DOUBTFUL_MAX: usize = 64;
 
-/// The tallies of one worker.
+/// The outcomes of one worker.
 #[derive(Default)]
 pub struct WorkerTallies {
-    /// Of slices that count.
+    /// The outcome of the slices that count.
     certain: ExpansionOutcome,
-    /// Of later slices, each with the number of its first state, ascending.
+    /// The outcomes of later slices, each with the index of its first state, ascending.
     doubtful: VecDeque<(u64, ExpansionOutcome)>,
 }
 
 impl WorkerTallies {
-    /// Adds those of the slice that begins at state `first`; `certain` says before which state all
-    /// slices count.
+    /// Adds the outcome of the slice that begins at state `first`. `certain` returns the state before which all slices
+    /// count.
     pub(super) fn add(
         &mut self,
         first: u64,
@@ -33,7 +33,7 @@ impl WorkerTallies {
         }
     }
 
-    /// The tallies of the slices before a state.
+    /// Returns the outcome of the slices before a state.
     pub(super) fn of_states_before(mut self, state: u64) -> ExpansionOutcome {
         self.count_before(state);
         self.certain

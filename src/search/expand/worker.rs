@@ -1,4 +1,4 @@
-//! One of the threads that expand a level.
+//! A thread that expands states of a level.
 
 use super::candidate_log::CandidateLog;
 use super::collector::CandidateCollector;
@@ -12,16 +12,16 @@ use spill::{BlockDecoder, Codec, Disk, FileName, FileSegment, Result, ValueSpec}
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Candidates are rid of repeats in batches of this many bytes.
+/// Bytes of the batches in which duplicates are removed from candidates.
 const STAGED_BYTES: usize = 32 << 10;
 
-/// A slice should take at least so long, so that asking for the time does not show.
+/// The least duration of a slice, so that reading the clock costs little.
 const SLICE_MIN: Duration = Duration::from_millis(2);
 
-/// And at most so long, so that a request to stop is seen.
+/// The greatest duration of a slice, so that requests to stop are noticed.
 const SLICE_MAX: Duration = Duration::from_millis(20);
 
-/// How many states are expanded between two looks at the clock.
+/// The number of states expanded between two readings of the clock.
 struct SlicePace {
     states: usize,
 }
@@ -37,7 +37,7 @@ impl SlicePace {
         self.states
     }
 
-    /// That many took so long.
+    /// Adapts the number of states to the duration of a slice.
     fn adjust(&mut self, time: Duration) {
         if time < SLICE_MIN {
             self.states = (self.states * 2).min(UNIT_STATES);
@@ -50,18 +50,18 @@ impl SlicePace {
 /// A thread's share of the memory and its candidate runs.
 pub struct ExpansionWorker {
     number: u16,
-    /// Bytes that the buffer may always take.
+    /// The guaranteed size of the buffer in bytes.
     share: usize,
-    /// Candidates just generated.
+    /// Buffer of new candidates.
     fresh: Vec<u8>,
     states: Vec<u8>,
     decoder: BlockDecoder,
     candidates: CandidateCollector,
-    /// Obligations, if the plan has room for some.
+    /// Obligations, if the plan has memory for them.
     owed: Option<ObligationBuffer>,
 }
 
-/// Where the successors and the obligations of a slice of states go.
+/// The destinations of the successors and obligations of a slice of states.
 struct SliceSinks<'a> {
     candidates: &'a mut CandidateCollector,
     owed: Option<&'a mut ObligationBuffer>,
@@ -71,7 +71,7 @@ struct SliceSinks<'a> {
 }
 
 impl SliceSinks<'_> {
-    /// Expands the states of a slice, the first of which has this number in its level.
+    /// Expands the states of a slice; `first` is the index of its first state in the level.
     fn expand_slice(
         mut self,
         work: &LevelWork<'_>,
@@ -99,8 +99,8 @@ impl SliceSinks<'_> {
 }
 
 impl ExpansionWorker {
-    /// The workers of a plan, for candidates of `whole` bytes as the model gives them, which end with
-    /// `values` if there are some, and whose runs `codec` writes.
+    /// Creates the workers of a plan, for candidates of `whole` bytes as the model generates them, with `values` at
+    /// their end if there are any, and with runs in `codec`.
     pub fn crew(
         plan: &MemoryPlan,
         whole: usize,
@@ -130,23 +130,21 @@ impl ExpansionWorker {
             .collect()
     }
 
-    /// Goes on after the `length` bytes that this worker's candidate runs of `level` had at a
-    /// checkpoint.
+    /// Continues after the `length` bytes that this worker's candidate runs of `level` had at a checkpoint.
     pub fn restore(&mut self, level: u32, length: u64) -> Result<()> {
         self.candidates.log.restore(self.file(level), length)
     }
 
-    /// Gives the buffer, and its sorting buffer, `spare` bytes more than they are sure of, or half as
-    /// much, and the obligations the other half.
+    /// Raises the limits of the buffer and its sorting buffer by `spare` bytes. Obligations get half of this, if there
+    /// are any.
     pub fn grow_buffer(&mut self, spare: usize) {
         let each = if self.owed.is_some() { spare / 4 } else { spare / 2 };
         self.candidates.set_limit(self.share + each);
         self.owed.iter_mut().for_each(|owed| owed.grow_buffer(each));
     }
 
-    /// Collects the initial states of `model`, sorted as candidates of `level` are, and shows them to
-    /// `note` on the way. Tells what was found wrong, or nothing if told to stop: then what there is
-    /// of them is to be forgotten.
+    /// Collects the initial states of `model`, sorted as candidates of `level`, and passes them to `note`. Returns the
+    /// findings, or nothing if stopped; then the collected states must be dropped.
     pub fn start(
         &mut self,
         model: &dyn StateSpace,
@@ -175,8 +173,8 @@ impl ExpansionWorker {
         Ok((!control.is_stopped()).then_some(collected.findings))
     }
 
-    /// Expands units until there is none left, or it is time to pause or to stop, and sorts the
-    /// buffer. It is the crew's worker `at`.
+    /// Expands units until there are none left, or until it must pause or stop, and sorts the buffer. `at` is the index
+    /// of the worker.
     pub(super) fn run(&mut self, work: &LevelWork<'_>, at: usize) -> Result<WorkerTallies> {
         let &LevelWork { model, level, units, control, pause } = work;
         let (name, whole) = (self.file(level.last), model.width());
@@ -184,7 +182,7 @@ impl ExpansionWorker {
         candidates.reserve();
         let (mut tallies, mut pace) = (WorkerTallies::default(), SlicePace::default());
         let heeding = control.heed();
-        // A unit is taken before anything else, so that even incessant pauses let the level end.
+        // A unit is taken first, so that the level ends even with constant pauses.
         'units: while let Some(unit) = units.take() {
             let keys = units.load(unit, level, decoder, states).inspect_err(|_| units.abandon())?;
             let (mut rest, mut first) = (keys, units.first(unit));
@@ -226,7 +224,7 @@ impl ExpansionWorker {
         Ok(tallies)
     }
 
-    /// Sorts what it has, here, beside the other workers, whatever the buffer will be needed for.
+    /// Sorts the buffers. This runs in parallel with other workers, whether or not the buffers will be written.
     fn sort(&mut self, name: FileName) -> Result<()> {
         self.candidates.take(name, &mut self.fresh)?;
         self.candidates.sort();
@@ -234,54 +232,54 @@ impl ExpansionWorker {
         Ok(())
     }
 
-    /// The obligations, if the plan has room for some.
+    /// Returns the obligations, if the plan has memory for them.
     pub fn obligations(&self) -> Option<&ObligationBuffer> {
         self.owed.as_ref()
     }
 
-    /// The same, to be changed.
+    /// Returns the obligations for modification.
     pub fn obligations_mut(&mut self) -> Option<&mut ObligationBuffer> {
         self.owed.as_mut()
     }
 
-    /// Bytes that the buffer and its sorting buffer may take at present.
+    /// Returns the current limit of the buffer and its sorting buffer in bytes.
     pub fn buffer_bytes(&self) -> usize {
         2 * self.candidates.limit()
     }
 
-    /// Takes no memory for the buffer, in which there is nothing, until it borrows some.
+    /// Releases the memory of the buffer, which is empty, until `grow_buffer` is called.
     pub fn release_buffer(&mut self) {
         self.candidates.set_limit(0);
     }
 
-    /// What is in the buffer: the worker's last run.
+    /// Returns the sorted buffer: the worker's last run.
     pub fn sorted(&self) -> &[u8] {
         self.candidates.sorted()
     }
 
-    /// The bits in which some candidate is an exception to the codec's projection, of a candidate as
-    /// the model gives it; none if the codec has none.
+    /// Returns the bits in which some candidate is an exception to the codec's projection, at the positions of the
+    /// model's states. Returns `None` without a projection.
     pub fn exceptional_bits(&self) -> Option<Vec<u8>> {
         self.candidates.exceptional_bits()
     }
 
-    /// Has another codec write from now on, to which no candidate of `level` is an exception.
+    /// Changes the codec. The new one must represent all candidates of `level` without exceptions.
     pub fn change_codec(&mut self, codec: &Codec, level: u32) -> Result<()> {
         self.candidates.change_codec(codec, self.file(level))
     }
 
-    /// Writes all candidates out and makes all runs durable.
+    /// Writes all candidates to disk and makes all runs durable.
     pub fn save(&mut self, level: u32) -> Result<()> {
         self.candidates.save(self.file(level))?;
         self.candidates.log.sync()
     }
 
-    /// The runs written since the level began, or since the checkpoint it was resumed from.
+    /// Returns the runs written since the level began or was resumed.
     pub fn pieces(&self) -> impl Iterator<Item = &FileSegment> {
         self.candidates.log.pieces()
     }
 
-    /// The length of the file of runs in bytes; absent if there is none.
+    /// Returns the length of the file of runs in bytes, if there is one.
     pub fn log_length(&self) -> Option<u64> {
         self.candidates.log.length()
     }
@@ -291,7 +289,7 @@ impl ExpansionWorker {
         self.candidates.log.flush()
     }
 
-    /// Forgets the level's candidates; gives the file to remove, if there is one.
+    /// Drops the candidates of the level. Returns the file to remove, if there is one.
     pub fn clear(&mut self) -> Option<FileName> {
         self.candidates.clear()
     }

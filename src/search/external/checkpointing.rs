@@ -1,9 +1,8 @@
-//! What a search leaves in its directory, and how it goes on from there.
+//! Checkpoints of a search in its directory, and resuming.
 //!
-//! A checkpoint is made in this order: everything that the manifest will name is written and synced,
-//! the manifest is committed, and only then are the files removed that it no longer names. So
-//! whenever the process dies, the manifest in the directory has all its files; whatever else lies
-//! there is swept at resume.
+//! A checkpoint has three steps: write and sync all files that the manifest will name, commit the manifest, and then
+//! remove the files that it no longer names. So at any time all files of the current manifest exist. Resuming removes
+//! all orphan files.
 
 use super::{ExternalSearch, SearchResources, levels_keys};
 use crate::model::{ActionCounts, ExpansionOutcome, StateSpace};
@@ -18,11 +17,11 @@ use std::time::{Duration, Instant};
 /// The least time between two checkpoints at ends of levels.
 const LEVEL_CHECKPOINT_MIN: Duration = Duration::from_secs(1);
 
-/// Checkpoints at ends of levels may take this part of the time, as a divisor.
+/// The divisor of the time that checkpoints at ends of levels may take.
 const CHECKPOINT_SHARE: u32 = 50;
 
 impl<'a> ExternalSearch<'a> {
-    /// The search that `saved` left on its disk. Whatever the manifest does not mention is swept.
+    /// Resumes the search whose manifest is `saved`. Removes all orphan files.
     pub fn resume(
         model: &'a dyn StateSpace,
         resources: SearchResources<'a>,
@@ -77,7 +76,7 @@ impl<'a> ExternalSearch<'a> {
         Ok(())
     }
 
-    /// Removes what was written since the last checkpoint, as far as it has files of its own.
+    /// Removes the files written since the last checkpoint. Later parts of older files stay.
     pub(super) fn sweep_uncommitted(&self) -> Result<()> {
         match SavedSearch::load(&*self.disk) {
             Ok(saved) => sweep(&*self.disk, Some(&saved)),
@@ -92,7 +91,7 @@ impl<'a> ExternalSearch<'a> {
         if self.clock.last.elapsed() >= wait { self.checkpoint() } else { Ok(()) }
     }
 
-    /// Makes all that was done durable.
+    /// Makes the progress durable.
     pub(super) fn checkpoint(&mut self) -> Result<()> {
         let begun = Instant::now();
         let before = self.enter(SearchPhase::Saving);
@@ -122,7 +121,7 @@ impl<'a> ExternalSearch<'a> {
         }
         let lengths = self.workers.iter().map(|worker| worker.log_length().unwrap_or(0));
         let (store, frontier) = self.store.saved();
-        // Candidates may be on disk that are exceptions to the store's codec.
+        // The files may contain candidates that are exceptions to the store's codec.
         let wider = self.wider_codec();
         let projection = wider.as_ref().unwrap_or(self.store.codec()).projection();
         SavedSearch {
@@ -160,7 +159,7 @@ impl<'a> ExternalSearch<'a> {
     }
 }
 
-/// When checkpoints were made, and what they cost.
+/// The times of the checkpoints and their cost.
 pub(super) struct CheckpointClock {
     pub(super) started: Instant,
     pub(super) last: Instant,
@@ -174,8 +173,8 @@ impl CheckpointClock {
     }
 }
 
-/// Removes every file of keys that `saved`, which is the manifest in `disk`, does not mention; every one
-/// if there is no manifest.
+/// Removes every file of keys that `saved`, the manifest in `disk`, does not name. Without a manifest it removes all of
+/// them.
 pub(super) fn sweep(disk: &dyn Disk, saved: Option<&SavedSearch>) -> Result<()> {
     let mut known: Vec<String> =
         saved.into_iter().flat_map(SavedSearch::files).map(|file| file.to_string()).collect();

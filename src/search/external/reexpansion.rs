@@ -1,4 +1,5 @@
-//! States that are expanded again, because steps of them were put off and nothing new came of the others.
+//! Re-expansion: states whose explored transitions led to no new state are expanded again by their postponed
+//! transitions.
 //!
 //! ```text
 //! round: expand the last level, steps put off      -> candidates, obligations
@@ -8,8 +9,8 @@
 //! until there is neither a next level nor something to be expanded again
 //! ```
 //!
-//! So a state is expanded again in the round after its own, beside the level that came of that; if there
-//! is none, alone. All of this are sets that follow from the levels (`docs/reductions/ignoring.md`).
+//! So a state is re-expanded in the round after its own, together with the next level, or alone if there is none. All
+//! these sets are determined by the levels (`docs/reductions/ignoring.md`).
 
 use super::{ExpansionWorker, ExternalSearch};
 use crate::search::checkpoint::SavedPostponed;
@@ -21,41 +22,41 @@ use spill::{
     AppendFile, Candidates, Codec, Disk, FileName, FileSegment, Frontier, Result, SegmentWriter,
 };
 
-/// Bits of states may take this part of the candidate buffers, as a divisor, while these stay.
+/// The divisor of the candidate buffers for bits of states, while the buffers are kept.
 const BITS_SHARE: usize = 16;
 
-/// What is left to do, or to find out, of states of which steps were put off.
+/// The work on states with postponed transitions.
 #[derive(Default)]
 pub(super) struct PostponedWork {
-    /// The level that obligations are of.
+    /// The level of the obligations.
     level: u32,
-    /// Whether the candidates that came with them are settled: it is time to join.
+    /// Whether the candidates of the same round are settled, so that the join is due.
     due: bool,
-    /// Runs of obligations of earlier sittings, from a checkpoint.
+    /// Runs of obligations of earlier sessions, from a checkpoint.
     restored: Vec<FileSegment>,
-    /// The files of those that nobody appends to.
+    /// The files of the restored runs to which no worker appends.
     restored_files: Vec<FileName>,
-    /// Whether the manifest mentions runs of obligations.
+    /// Whether the manifest names runs of obligations.
     in_manifest: bool,
     carried: Option<ReexpansionSet>,
 }
 
-/// States that are to be expanded again.
+/// The states to re-expand.
 struct ReexpansionSet {
-    /// The level they are of.
+    /// Their level.
     level: u32,
     piece: FileSegment,
-    /// How many have been expanded.
+    /// The number of re-expanded states so far.
     expanded: u64,
     /// Their file, unless it is durable.
     file: Option<Box<dyn AppendFile>>,
-    /// Whether the manifest mentions it.
+    /// Whether the manifest names the file.
     in_manifest: bool,
 }
 
 impl PostponedWork {
-    /// What was saved, but for what workers append to, of a search whose last level is `last`, and is
-    /// expanded if it is `exhausted`.
+    /// Restores the saved work, except for the files to which workers append. `last` is the last level of the search;
+    /// `exhausted` says whether it is expanded.
     pub(super) fn restore(saved: &SavedPostponed, last: u32, exhausted: bool) -> PostponedWork {
         let SavedPostponed { obligations, carried, expanded, .. } = saved;
         let level = obligations.first().map_or(last, |piece| match piece.file {
@@ -77,19 +78,19 @@ impl PostponedWork {
         }
     }
 
-    /// Whether it is time to find out which states are to be expanded again.
+    /// Returns whether the join is due.
     pub(super) fn is_due(&self) -> bool {
         self.due
     }
 
-    /// Whether some are.
+    /// Returns whether there are states to re-expand.
     pub(super) fn has_reexpansions(&self) -> bool {
         self.carried.is_some()
     }
 }
 
 impl ExternalSearch<'_> {
-    /// Goes on with the obligations of a checkpoint.
+    /// Resumes with the obligations of a checkpoint.
     pub(super) fn reopen_postponed(&mut self, saved: &SavedPostponed) -> Result<()> {
         self.postponed = PostponedWork::restore(saved, self.level_number(), self.open.exhausted);
         let PostponedWork { level, due, restored_files, .. } = &mut self.postponed;
@@ -110,7 +111,7 @@ impl ExternalSearch<'_> {
         Ok(())
     }
 
-    /// Finds out which states are to be expanded again, if it is time to; false if told to stop.
+    /// Computes the states to re-expand, if the join is due. Returns false if stopped.
     pub(super) fn find_reexpansions(&mut self) -> Result<bool> {
         if !self.postponed.due {
             return Ok(true);
@@ -139,13 +140,13 @@ impl ExternalSearch<'_> {
         let in_manifest = std::mem::take(&mut self.postponed.in_manifest);
         self.discard([files, restored].concat(), in_manifest)?;
         if self.open.exhausted && !self.stale.is_empty() {
-            // Files of candidates are named as those of the round before, which the manifest mentions.
+            // New candidate files get the names of those of the previous round, which the manifest names.
             self.checkpoint()?;
         }
         Ok(true)
     }
 
-    /// Joins the obligations with the level that came with them.
+    /// Joins the obligations with the level of the same round.
     fn join(&mut self) -> Result<JoinOutcome> {
         let (width, level) = (self.width(), self.postponed.level as usize);
         self.obligation_buffers().try_for_each(ObligationBuffer::flush)?;
@@ -169,8 +170,8 @@ impl ExternalSearch<'_> {
         write_reexpansion_set(&join, room, &*self.disk, file, &codec)
     }
 
-    /// Room for the bits of so many states, or as much as there is: that of the candidates, of which there
-    /// are none now.
+    /// Returns the bytes for the bits of `states` states, or as many as there are. They are taken from the candidate
+    /// buffers, which are empty.
     fn room_for_bits(&mut self, states: u64) -> usize {
         let (wanted, room) = (
             ObligationJoin::bytes(states),
@@ -183,8 +184,7 @@ impl ExternalSearch<'_> {
         room
     }
 
-    /// Expands what is left of the states that are to be expanded again, with checkpoints; false if told
-    /// to stop.
+    /// Re-expands the remaining states, with checkpoints. Returns false if stopped.
     pub(super) fn reexpand(&mut self) -> Result<bool> {
         self.postponed.level = self.level_number();
         let codec = self.store.codec().unprojected();
@@ -222,7 +222,7 @@ impl ExternalSearch<'_> {
         Ok(true)
     }
 
-    /// A round is settled: what was expanded again is done with, what is owed can be joined.
+    /// Ends a round after settling: drops the re-expanded states and makes the join due.
     pub(super) fn close_reexpansion(&mut self) -> Result<()> {
         let owes =
             |owed: &ObligationBuffer| !owed.sorted().is_empty() || owed.pieces().next().is_some();
@@ -234,7 +234,7 @@ impl ExternalSearch<'_> {
         }
     }
 
-    /// The search has ended: nothing is expanded again.
+    /// Ends the search: drops the states to re-expand.
     pub(super) fn forget_postponed(&mut self) {
         let files =
             self.obligation_buffers().filter_map(ObligationBuffer::clear).collect::<Vec<_>>();
@@ -246,7 +246,7 @@ impl ExternalSearch<'_> {
         (*due, *in_manifest) = (false, false);
     }
 
-    /// Makes what is left durable.
+    /// Makes the remaining work durable.
     pub(super) fn save_postponed(&mut self) -> Result<()> {
         let level = self.postponed.level;
         self.obligation_buffers().try_for_each(|owed| owed.save(level))?;
@@ -254,7 +254,7 @@ impl ExternalSearch<'_> {
         carried.file.take().map_or(Ok(()), |mut file| file.sync())
     }
 
-    /// What the manifest is to remember.
+    /// Returns the part of the manifest.
     pub(super) fn saved_postponed(&self) -> SavedPostponed {
         let PostponedWork { restored, carried, .. } = &self.postponed;
         let owed = self.workers.iter().filter_map(ExpansionWorker::obligations);
@@ -271,7 +271,7 @@ impl ExternalSearch<'_> {
         }
     }
 
-    /// The manifest mentions what was saved.
+    /// Notes that the manifest names the saved files.
     pub(super) fn postponed_is_saved(&mut self, saved: &SavedPostponed) {
         self.postponed.in_manifest = !saved.obligations.is_empty();
         self.postponed.carried.iter_mut().for_each(|carried| carried.in_manifest = true);
@@ -282,17 +282,17 @@ impl ExternalSearch<'_> {
     }
 }
 
-/// What came of joining.
+/// The result of a join.
 enum JoinOutcome {
-    /// Nothing is to be expanded again.
+    /// There is nothing to re-expand.
     None,
-    /// This is, in a file that is not durable yet.
+    /// The states to re-expand, in a file that is not durable yet.
     Some(FileSegment, Box<dyn AppendFile>),
-    /// It was told to stop; nothing has changed.
+    /// The control stopped the join; nothing has changed.
     Stopped,
 }
 
-/// Writes the states that `join` says are to be expanded again to a file, which is made if there are some.
+/// Writes the states to re-expand, by `join`, to a file. The file is created only if there are some.
 fn write_reexpansion_set(
     join: &ObligationJoin,
     room: usize,

@@ -1,8 +1,8 @@
-//! Bits in and out of states, a word at a time.
+//! Access to bits of states, a word at a time.
 
 use std::ops::{BitAnd, BitOr, Range, Shl, Shr};
 
-/// Bits that a word holds wherever in its first byte they begin.
+/// The number of bits that a word contains at any offset in its first byte.
 const RUN_MAX: u32 = 57;
 
 /// An integer of a fixed number of bits.
@@ -15,9 +15,9 @@ pub(super) trait BitWord:
     + Shl<u32, Output = Self>
     + Shr<u32, Output = Self>
 {
-    /// The integer whose lowest `bits` bits, at least one, are set.
+    /// Returns the integer whose lowest `bits` bits, at least one, are set.
     fn ones(bits: u32) -> Self;
-    /// Its lowest 64 bits.
+    /// Returns its lowest 64 bits.
     fn low(self) -> u64;
 }
 
@@ -107,7 +107,7 @@ impl Shr<u32> for WideInteger {
     }
 }
 
-/// Runs of neighbours among ascending numbers, none longer than what is read at once.
+/// Returns the runs of consecutive numbers among ascending numbers, each of at most `RUN_MAX` numbers.
 pub(super) fn runs(numbers: impl Iterator<Item = u32>) -> Vec<Range<u32>> {
     let mut runs: Vec<Range<u32>> = Vec::new();
     for at in numbers {
@@ -119,20 +119,20 @@ pub(super) fn runs(numbers: impl Iterator<Item = u32>) -> Vec<Range<u32>> {
     runs
 }
 
-/// The `bits` bits from bit `at` of `state`, which has a word behind its end.
+/// Reads the `bits` bits from bit `at` of `state`, which is followed by a word.
 pub(super) fn read_bits(state: &[u8], at: u32, bits: u32) -> u64 {
     word_at(state, at) << (at % 8) >> (u64::BITS - bits)
 }
 
-/// Sets the `bits` bits from bit `at` of `state`, which has a word behind its end and is 0 there,
-/// to the lowest bits of `value`.
+/// Sets the `bits` bits from bit `at` of `state` to the lowest bits of `value`. They must be 0 before, and a word must
+/// follow the state.
 pub(super) fn or_bits(state: &mut [u8], at: u32, bits: u32, value: u64) {
     let word = word_at(state, at) | value << (u64::BITS - bits) >> (at % 8);
     let first = (at / 8) as usize;
     state[first..first + 8].copy_from_slice(&word.to_be_bytes());
 }
 
-/// The word that begins with the byte that bit `at` is in.
+/// Returns the word that begins with the byte of bit `at`.
 fn word_at(state: &[u8], at: u32) -> u64 {
     let first = (at / 8) as usize;
     let mut word = [0; 8];

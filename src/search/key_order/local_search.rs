@@ -2,10 +2,10 @@
 
 use crate::ir::layout::GroupId;
 
-/// The most neighbouring groups that are moved together.
+/// The most adjacent groups that are moved together.
 const TOGETHER_MAX: u64 = 4;
 
-/// Changes `order` here and there, `rounds` times or until it is to stop, keeping what does not make `cost` larger.
+/// Changes `order` in up to `rounds` rounds, until `should_stop`, and keeps the changes that do not increase `cost`.
 pub(super) fn climb(
     mut order: Vec<GroupId>,
     rounds: usize,
@@ -28,7 +28,7 @@ pub(super) fn climb(
     order
 }
 
-/// A linear congruential generator (Knuth's MMIX): the same model gets the same order.
+/// A linear congruential generator (Knuth's MMIX), so that the same model gets the same order.
 struct OrderRandom(u64);
 
 impl OrderRandom {
@@ -38,7 +38,7 @@ impl OrderRandom {
         (self.0 >> 33) as usize % end
     }
 
-    /// Moves a few neighbours elsewhere, or swaps two groups.
+    /// Moves a few adjacent groups, or swaps two groups.
     fn change(&mut self, order: &mut Vec<GroupId>) {
         let (at, count) = (self.below(order.len()), order.len());
         if self.below(3) == 0 {

@@ -1,9 +1,8 @@
-//! How large a sample is in an order.
+//! The encoded size of a sample in an order.
 //!
-//! Most bits of a state are the same throughout a sample. What varies nearly always fits an
-//! integer, sorts like the whole, and is quickly brought into another order: a mask and two shifts
-//! for each group. The states are made from it again once sorted, so that what is measured is what
-//! the store would write.
+//! Most bits of a state are constant in a sample. The varying bits nearly always fit an integer, which sorts like the
+//! state. A new order needs a mask and two shifts for each group. The sorted states are rebuilt from these integers, so
+//! the measured size is that of the blocks that the store would write.
 
 use super::bits::{BitWord, WideInteger, or_bits, read_bits, runs};
 use crate::ir::Layout;
@@ -18,40 +17,40 @@ pub(super) struct VaryingBits {
     width: usize,
 }
 
-/// What varies of a group.
+/// The varying bits of a group.
 struct GroupShape {
-    /// All its bits.
+    /// The number of its bits.
     all: u32,
-    /// The runs of its bits that vary, counted from the group's first.
+    /// The runs of its varying bits, counted from the group's first bit.
     runs: Vec<Range<u32>>,
-    /// How many bits vary.
+    /// The number of varying bits.
     bits: u32,
-    /// The lowest of them in the integer that holds what varies.
+    /// The position of the lowest one in the packed integer.
     lowest: u32,
 }
 
-/// Bits that vary, and where they are.
+/// Adjacent varying bits and their position.
 struct BitRun {
-    /// The lowest of them in the integer that holds what varies.
+    /// The position of the lowest one in the packed integer.
     lowest: u32,
-    /// How many.
+    /// The number of bits.
     bits: u32,
-    /// The first of them in the state.
+    /// The position of the first one in the state.
     at: u32,
 }
 
-/// Bits that travel together from one integer that holds what varies to another.
+/// Bits that move together from one packed integer to another.
 struct BitMove {
-    /// The lowest of them, there.
+    /// The lowest position in the source.
     from: u32,
-    /// The lowest of them, here.
+    /// The lowest position in the target.
     to: u32,
-    /// How many.
+    /// The number of bits.
     bits: u32,
 }
 
 impl VaryingBits {
-    /// The bits that vary in `states`, of which there are some; absent if there are too many.
+    /// Returns the varying bits of `states`, which are not empty; `None` if they are too many.
     pub(super) fn of(layout: &Layout, states: &[&[u8]]) -> Option<VaryingBits> {
         let width = layout.bytes;
         let first = states.iter().find_map(|states| states.get(..width))?;
@@ -80,7 +79,7 @@ impl VaryingBits {
         (bits <= WideInteger::BITS).then_some(VaryingBits { groups, bits, width })
     }
 
-    /// How much work a state is, roughly in nanoseconds: the words of each run moved, and bytes.
+    /// Returns the work for each state, roughly in nanoseconds: the words of each moved run, and the bytes.
     pub(super) fn work(&self) -> usize {
         let runs: usize = self.groups.iter().map(|group| group.runs.len()).sum();
         runs * self.bits.div_ceil(u64::BITS) as usize + self.width
@@ -90,7 +89,7 @@ impl VaryingBits {
         order.iter().map(|group| &self.groups[group.0 as usize])
     }
 
-    /// The runs that vary, as key order has them.
+    /// Returns the runs of varying bits in key order.
     fn places(&self, order: &[GroupId]) -> Vec<BitRun> {
         let (mut begin, mut lowest) = (0, self.bits);
         let mut places = Vec::new();
@@ -105,7 +104,7 @@ impl VaryingBits {
         places
     }
 
-    /// How the bits travel to `order`. What stays side by side goes together.
+    /// Returns the moves of bits to `order`. Bits that stay adjacent move together.
     fn moves(&self, order: &[GroupId]) -> Vec<BitMove> {
         let mut moves: Vec<BitMove> = Vec::new();
         let mut lowest = self.bits;
@@ -123,7 +122,7 @@ impl VaryingBits {
     }
 }
 
-/// A set of states of which only the bits that vary are kept, in declared order.
+/// The varying bits of a set of states, in declared order.
 pub(super) struct PackedSample<'a> {
     varying: &'a VaryingBits,
     keys: PackedKeys,
@@ -136,7 +135,7 @@ enum PackedKeys {
 }
 
 impl<'a> PackedSample<'a> {
-    /// Keeps of `states`, whose groups are in `declared` order, what varies.
+    /// Packs `states`, whose groups are in `declared` order.
     pub(super) fn new(
         varying: &'a VaryingBits,
         declared: &[GroupId],
@@ -150,7 +149,7 @@ impl<'a> PackedSample<'a> {
         PackedSample { varying, keys }
     }
 
-    /// The bytes that a sorted run of these states takes with its groups in `order`.
+    /// Returns the bytes of a sorted run of these states with their groups in `order`.
     pub(super) fn encoded(&self, order: &[GroupId]) -> usize {
         let states = match &self.keys {
             PackedKeys::Narrow(keys) => rearrange(self.varying, order, keys),
@@ -161,7 +160,7 @@ impl<'a> PackedSample<'a> {
     }
 }
 
-/// What varies of each state.
+/// Returns the varying bits of each state.
 fn gather<W: BitWord>(varying: &VaryingBits, declared: &[GroupId], states: &[u8]) -> Vec<W> {
     let places = varying.places(declared);
     let mut padded = vec![0; varying.width + 8];
@@ -174,7 +173,7 @@ fn gather<W: BitWord>(varying: &VaryingBits, declared: &[GroupId], states: &[u8]
     states.collect()
 }
 
-/// The states of `keys`, sorted, with their groups in `order` and 0 where nothing varies.
+/// Returns the states of `keys`, sorted, with their groups in `order` and with 0 for constant bits.
 fn rearrange<W: BitWord>(varying: &VaryingBits, order: &[GroupId], keys: &[W]) -> Vec<u8> {
     let moves: Vec<(u32, u32, W)> =
         (varying.moves(order).into_iter()).map(|it| (it.from, it.to, W::ones(it.bits))).collect();
@@ -196,7 +195,7 @@ fn rearrange<W: BitWord>(varying: &VaryingBits, order: &[GroupId], keys: &[W]) -
     states
 }
 
-/// The bytes that sorted `states` take as blocks.
+/// Returns the bytes of sorted `states` as blocks.
 pub(super) fn encoded(width: usize, states: &[u8]) -> usize {
     let (mut encoder, mut out) = (BlockEncoder::new(width), Vec::new());
     let blocks = states.chunks(block_keys_max(width) * width);

@@ -1,40 +1,39 @@
-//! A sample of a model's states, small enough to be judged in many orders.
+//! A sample of a model's states, small enough to be encoded in many orders.
 
 use crate::model::{StateSpace, SuccessorSink};
 use crate::search::SearchControl;
 use crate::search::model_failure;
 use spill::{Result, sort_dedup, subtract};
 
-/// States of each of the two parts of a sample, if they are not too wide.
+/// The number of states of each of the two parts of a sample, if the states are not too wide.
 const STATES_MAX: usize = 25_000;
 
 /// Bytes of each of the two parts of a sample.
 const BYTES_MAX: usize = 2 << 20;
 
-/// Successors generated for each state of a sample at most: what bounds the time.
+/// The number of generated successors for each state of a sample, at most. It bounds the time.
 const SUCCESSORS_PER_STATE: u64 = 8;
 
-/// States of a level that the deep part goes on from.
+/// The number of states of a level from which the deep part continues.
 const BEAM: usize = 2000;
 
-/// States expanded between two looks at whether there are enough.
+/// The number of states expanded between two checks of the sample's size.
 const STEP: usize = 256;
 
-/// States as a search would meet them.
+/// A sample of the reachable states.
 ///
-/// The first levels are a set as dense as the real one, but of states in which few processes have
-/// gone far. So the sample goes on from a part of its last level, level by level, to states that
-/// are deep, but in sets that are thin. An order that does well on both is likely to do well on
-/// the whole.
+/// The first levels are as dense as in the search, but few processes have made progress in their states. So the sample
+/// continues from a part of the last of them, level by level, to deep states in sparse sets. An order that does well on
+/// both parts probably does well on all states.
 pub(in crate::search) struct StateSample {
     /// The first levels.
     pub(in crate::search) early: Vec<u8>,
-    /// Parts of the levels after these; nothing if there are none.
+    /// Parts of the later levels; empty if there are none.
     pub(in crate::search) deep: Vec<u8>,
 }
 
 impl StateSample {
-    /// Takes a sample, unless `model` has no more states than that. Once told to stop it means nothing.
+    /// Takes a sample. Returns `None` if `model` has no more states than that. The result is meaningless after a stop.
     pub(super) fn take(
         model: &dyn StateSpace,
         control: &SearchControl,
@@ -43,7 +42,7 @@ impl StateSample {
         Ok((!is_all).then_some(sample))
     }
 
-    /// Takes a sample; all states, and that they are all, if `model` has no more. Once told to stop it means nothing.
+    /// Takes a sample, and returns whether it contains all states of `model`. The result is meaningless after a stop.
     pub(in crate::search) fn take_or_all(
         model: &dyn StateSpace,
         control: &SearchControl,
@@ -67,22 +66,22 @@ impl StateSample {
     }
 }
 
-/// A breadth-first walk: what the search does, in memory.
+/// A breadth-first search in memory.
 struct SampleWalk<'a> {
     model: &'a dyn StateSpace,
     control: &'a SearchControl,
-    /// States of each part.
+    /// The number of states of each part.
     states: usize,
-    /// All states met, as sorted runs, each larger than the one after it.
+    /// All visited states, as sorted runs of decreasing size.
     runs: Vec<Vec<u8>>,
-    /// The states of the part in hand, as they were met.
+    /// The states of the current part, in order of discovery.
     found: Vec<u8>,
-    /// Generated for the part in hand.
+    /// The number of successors generated for the current part.
     successors: u64,
 }
 
 impl SampleWalk<'_> {
-    /// The states that the part in hand has room for.
+    /// Returns the number of states that still fit the current part.
     fn room(&self) -> usize {
         if self.control.should_stop() {
             return 0;
@@ -99,7 +98,7 @@ impl SampleWalk<'_> {
         Ok(self.add_new(level))
     }
 
-    /// The states first met from `level`, as far as there is room.
+    /// Returns the new states reached from `level`, up to the limit.
     fn next_level(&mut self, level: &[u8]) -> Result<Vec<u8>> {
         let width = self.model.width();
         let (mut next, mut distinct) = (Vec::new(), 0);
@@ -116,7 +115,7 @@ impl SampleWalk<'_> {
         Ok(self.add_new(next))
     }
 
-    /// Adds to `level` what `give` gives.
+    /// Adds the states that `give` generates to `level`.
     fn add(
         &mut self,
         level: &mut Vec<u8>,
@@ -129,14 +128,14 @@ impl SampleWalk<'_> {
         Ok(())
     }
 
-    /// Sorts `level` and takes out what was met before.
+    /// Sorts `level` and removes the visited states.
     fn thin_out(&self, level: &mut Vec<u8>) {
         let width = self.model.width();
         sort_dedup(width, level, &mut Vec::new());
         self.runs.iter().for_each(|run| subtract(width, level, run));
     }
 
-    /// Notes the states of `level` that are new, as far as there is room; gives these.
+    /// Adds the new states of `level` to the part, up to the limit, and returns them.
     fn add_new(&mut self, mut level: Vec<u8>) -> Vec<u8> {
         self.thin_out(&mut level);
         level.truncate(self.room().max(1) * self.model.width());
@@ -151,7 +150,7 @@ impl SampleWalk<'_> {
     }
 }
 
-/// The states in the middle of a sorted level.
+/// Returns the states in the middle of a sorted level.
 fn middle(width: usize, level: &[u8]) -> &[u8] {
     let states = level.len() / width;
     let kept = states.min(BEAM);

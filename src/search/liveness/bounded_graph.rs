@@ -1,7 +1,7 @@
-//! The states that are near to the initial ones, and the steps between them, as a graph in memory.
+//! The states nearest to the initial states, and the steps between them, as a graph in memory.
 //!
-//! States are met breadth-first, level by level, until there is no room for more. So what the graph has is all that a run of
-//! some number of states can be at, and runs, loops and distances are looked for in it without asking the model again.
+//! States are explored breadth-first until the limit is reached. So the graph contains every run of up to some number
+//! of states. Runs, cycles and distances are computed in it without further calls of the model.
 
 use super::nested_dfs::{ProbeLimits, faults};
 use crate::ir::components::components_along;
@@ -14,16 +14,16 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
-/// What a state takes beside its own bytes, at most: its entry in the table, which may just have doubled, and where it lies;
-/// later its component and distances.
+/// Bytes for each state beyond its state vector, at most: its entry in the hash table, which may just have doubled, its
+/// number, and later its component and distances.
 const STATE_BYTES: u64 = 192;
 
-/// What a step takes, forwards and backwards.
+/// Bytes of a step, forwards and backwards.
 const EDGE_BYTES: u64 = 16;
 
-/// Steps, by the state that they lead from, or to.
+/// Steps, grouped by their source state or by their target state.
 pub(super) struct AdjacencyLists {
-    /// Where those of each state begin, and where the last ones end.
+    /// The index of the first step of each state, and the end of the last group.
     begin: Vec<usize>,
     other: Vec<u32>,
 }
@@ -33,12 +33,12 @@ impl AdjacencyLists {
         &self.other[self.begin[state as usize]..self.begin[state as usize + 1]]
     }
 
-    /// One of those of a state.
+    /// Returns one of the steps of a state.
     fn get(&self, state: usize, at: usize) -> Option<usize> {
         self.of(state as u32).get(at).map(|&it| it as usize)
     }
 
-    /// The same steps, by where they lead.
+    /// Returns the same steps, grouped by their targets.
     fn reversed(&self) -> AdjacencyLists {
         let states = self.begin.len() - 1;
         let mut begin = vec![0; states + 1];
@@ -56,24 +56,24 @@ impl AdjacencyLists {
     }
 }
 
-/// The states near the initial ones, in the order in which they were met.
+/// The states near the initial ones, in order of discovery.
 pub(super) struct BoundedGraph {
     pub(super) states: Vec<Rc<[u8]>>,
-    /// How many steps away each is.
+    /// The depth of each state.
     pub(super) depths: Vec<u32>,
     pub(super) ahead: AdjacencyLists,
     pub(super) back: AdjacencyLists,
-    /// Each run of at most so many steps is in it, if it goes no further than states were to be.
+    /// Every run of at most this many steps is in the graph, if it stays within the bound on the depth.
     pub(super) whole: usize,
-    /// Whether all states that can be come to are, with all their steps.
+    /// Whether the graph contains all reachable states and all their steps.
     pub(super) is_all: bool,
-    /// Steps of its states.
+    /// The number of steps of its states.
     pub(super) transitions: u64,
-    /// Steps that ended in errors.
+    /// The number of steps that ended in errors.
     pub(super) faults: u64,
 }
 
-/// The states that were met while a graph is built.
+/// The states found while a graph is built.
 #[derive(Default)]
 struct StateNumbering {
     numbers: HashMap<Rc<[u8]>, u32>,
@@ -82,7 +82,7 @@ struct StateNumbering {
 }
 
 impl StateNumbering {
-    /// Numbers states that are so many steps away; leaves out those not met before, if these are.
+    /// Numbers the states of a buffer. New states get the given depth; without one they are skipped.
     fn number(&mut self, states: &[u8], width: usize, depth: Option<u32>, into: &mut Vec<u32>) {
         for state in states.chunks_exact(width) {
             let next = self.states.len() as u32;
@@ -100,7 +100,8 @@ impl StateNumbering {
 }
 
 impl BoundedGraph {
-    /// The states that are at most so many steps away, or the nearest of them: as many as there is room and time for.
+    /// Explores the states that are at most `steps` steps away, or the nearest of them if the limits or the control end
+    /// the search.
     pub(super) fn explore_within(
         steps: usize,
         model: &dyn StateSpace,
@@ -120,7 +121,7 @@ impl BoundedGraph {
             let bytes = states * (width as u64 + STATE_BYTES) + other.len() as u64 * EDGE_BYTES;
             let is_full = states > limits.states.min(u32::MAX.into()) || bytes > limits.bytes;
             if is_full || control.should_stop() {
-                // Nearer ones are there with all their steps.
+                // All nearer states have all their steps.
                 whole = depth as usize;
                 break;
             }
@@ -142,13 +143,14 @@ impl BoundedGraph {
         Ok(BoundedGraph { states, depths, ahead, back, whole, is_all, transitions, faults: faulty })
     }
 
-    /// The component of steps that each state is in.
+    /// Returns the strongly connected component of each state.
     pub(super) fn components(&self) -> Vec<usize> {
         let ahead = |from, at| self.ahead.get(from, at);
         components_along(self.states.len(), &ahead, &|to, at| self.back.get(to, at))
     }
 
-    /// The fewest steps of a run with a loop through `turn`, to and from which so many steps are, and where it begins to repeat.
+    /// Returns the fewest steps of a run with a cycle through `turn`, given the distances from and to `turn`, and the
+    /// state in which its cycle begins.
     pub(super) fn shortest_lasso_through(
         &self,
         turn: u32,
@@ -165,7 +167,7 @@ impl BoundedGraph {
         all.reduce(|best, next| if next.0 < best.0 { next } else { best })
     }
 
-    /// The run that begins to repeat at `start`, by a loop through `turn`.
+    /// Returns the run whose cycle begins at `start` and passes `turn`.
     pub(super) fn lasso(&self, start: u32, turn: u32) -> Lasso {
         let states = self.states.len();
         let (mut from, mut to) = (DistanceMap::new(states), DistanceMap::new(states));
@@ -173,7 +175,7 @@ impl BoundedGraph {
         to.fill(turn, &self.back, |_, _| true);
         let mut way = self.path_to(start);
         let back = way.len() - 1;
-        // From `start` to `turn`, and back to before `start`.
+        // From `start` to `turn`, and back to the predecessor of `start`.
         way.extend(descend(start, &self.ahead, &|at| to.of(at)).into_iter().skip(1));
         let before = self.back.of(start).iter().copied().filter(|&it| from.of(it).is_some());
         let last = before.min_by_key(|&it| from.of(it)).expect("a loop");
@@ -185,7 +187,7 @@ impl BoundedGraph {
         Lasso { states: self.states_of(&way), back, fair_to: Vec::new() }
     }
 
-    /// The run by way of a state, and behind it as another that begins there.
+    /// Returns the run that leads to a state and continues like `behind`, which begins there.
     pub(super) fn prepend_path(&self, at: u32, behind: Lasso) -> Lasso {
         let mut states = self.states_of(&self.path_to(at));
         let back = states.len() - 1 + behind.back;
@@ -193,7 +195,7 @@ impl BoundedGraph {
         Lasso { states, back, fair_to: Vec::new() }
     }
 
-    /// A shortest way to a state, an initial one first.
+    /// Returns a shortest path to a state, an initial state first.
     fn path_to(&self, at: u32) -> Vec<u32> {
         let mut way = descend(at, &self.back, &|at| Some(self.depths[at as usize]));
         way.reverse();
@@ -205,7 +207,7 @@ impl BoundedGraph {
     }
 }
 
-/// From a state along steps, each to one that is nearer, down to distance 0.
+/// Follows steps from a state to states of smaller distance, down to distance 0.
 fn descend(from: u32, steps: &AdjacencyLists, distance: &dyn Fn(u32) -> Option<u32>) -> Vec<u32> {
     let nearer = |at: &u32| {
         let here = distance(*at)?;
@@ -214,11 +216,11 @@ fn descend(from: u32, steps: &AdjacencyLists, distance: &dyn Fn(u32) -> Option<u
     std::iter::successors(Some(from), nearer).collect()
 }
 
-/// How far some states are from one.
+/// The distances of some states from one state.
 pub(super) struct DistanceMap {
-    /// Of each state, or `u32::MAX`.
+    /// The distance of each state, or `u32::MAX`.
     all: Vec<u32>,
-    /// Those of which it is known, nearest first.
+    /// The states of known distance, nearest first.
     met: Vec<u32>,
 }
 
@@ -231,7 +233,7 @@ impl DistanceMap {
         Some(self.all[state as usize]).filter(|&it| it != u32::MAX)
     }
 
-    /// Makes them those from `start`, along steps to states that, so far away, are let in.
+    /// Computes the distances from `start` along steps to states that `lets_in` accepts at their distance.
     pub(super) fn fill(
         &mut self,
         start: u32,

@@ -1,8 +1,8 @@
-//! Runs that violate a property as soon as its automaton comes to where it accepts whatever follows.
+//! Early termination: runs that violate a property because their automaton accepts every continuation.
 //!
-//! Whoever reaches the states of a product sees such a state first in the level that it is in. Then any run on from there
-//! will do, but there has to be one: every step behind it may end in an error, or a run that ends may count for
-//! nothing. So one is looked for, among few states; if none is found that soon, all states are reached.
+//! The exploration of a product finds such a state in the level that contains it. Any continuation then violates the
+//! property, but there must be one: every further step may end in an error, or finite runs may not count. So a
+//! continuation is searched for among few states. If none is found, all states are explored.
 
 use super::nested_dfs::{ProbeVerdict, probe_continuation};
 use crate::model::{Finding, Findings, Violation};
@@ -12,20 +12,20 @@ use crate::search::trace::{StoredLevels, TraceFinder};
 use spill::Result;
 use std::cell::RefCell;
 
-/// What was found of a state, and whether a run goes on from there.
+/// A state that was tried, and a run that continues from it.
 type EarlyAttempt = Option<(Vec<u8>, Option<Lasso>)>;
 
-/// Looks for runs on from where a product tells that its automaton accepts whatever follows.
+/// Searches for continuations of states in which the automaton of a product accepts every continuation.
 pub struct EarlyTermination<'a> {
     finder: TraceFinder<'a>,
     accepts: &'a dyn Fn(&[u8]) -> bool,
     check: Violation,
-    /// The last one tried: of a level it is always the same.
+    /// The last state tried. It is always the same for a level.
     tried: RefCell<EarlyAttempt>,
 }
 
 impl<'a> EarlyTermination<'a> {
-    /// In a product that tells so by a check that fails there, and some of whose states accept.
+    /// Creates the search for a product in which the check `check` fails in such states.
     pub fn new(
         finder: TraceFinder<'a>,
         accepts: &'a dyn Fn(&[u8]) -> bool,
@@ -34,7 +34,7 @@ impl<'a> EarlyTermination<'a> {
         EarlyTermination { finder, accepts, check, tried: RefCell::default() }
     }
 
-    /// Whether what was found is a run that violates the property.
+    /// Returns whether the findings contain a run that violates the property.
     pub fn is_decided(&self, findings: &Findings) -> Result<bool> {
         Ok(match self.first(findings) {
             None => false,
@@ -42,8 +42,9 @@ impl<'a> EarlyTermination<'a> {
         })
     }
 
-    /// A run that violates the property, by way of the first state where its automaton accepts whatever follows, of those
-    /// that a search with a checkpoint has reached. Nothing if none is found that soon, or if told to stop.
+    /// Returns a run that violates the property through the first state in which the automaton accepts every
+    /// continuation, among the states that a search with a checkpoint has reached. Returns nothing if the bounded
+    /// search finds none, or if the control stops it.
     pub fn lasso(&self, findings: &Findings, saved: &SavedSearch) -> Result<Option<Lasso>> {
         let Some(Finding { level, witness, .. }) = self.first(findings) else { return Ok(None) };
         let Some(behind) = self.lasso_from(witness)? else { return Ok(None) };
@@ -57,7 +58,7 @@ impl<'a> EarlyTermination<'a> {
         Ok(Some(Lasso { states, back, fair_to: Vec::new() }))
     }
 
-    /// A run on from a state.
+    /// Returns a run that continues from a state.
     fn lasso_from(&self, state: &[u8]) -> Result<Option<Lasso>> {
         if let Some((known, found)) = &*self.tried.borrow()
             && known == state
@@ -75,7 +76,7 @@ impl<'a> EarlyTermination<'a> {
         Ok(found)
     }
 
-    /// Where the check fails first.
+    /// Returns the first finding of the check.
     fn first<'f>(&self, findings: &'f Findings) -> Option<&'f Finding> {
         findings.iter().find(|(check, _)| *check == self.check).map(|(_, finding)| finding)
     }

@@ -1,11 +1,11 @@
-//! Accepting cycles of weakly fair runs, looked for in memory by one depth-first search for strongly connected components
-//! (Couvreur, "On-the-fly verification of linear temporal logic", 1999; Gabow, "Path-based depth-first search for strong
-//! and biconnected components", 2000).
+//! Accepting cycles of weakly fair runs, found in memory by one depth-first search for strongly connected components
+//! (Couvreur, "On-the-fly verification of linear temporal logic", 1999; Gabow, "Path-based depth-first search for
+//! strong and biconnected components", 2000).
 //!
-//! The search keeps the components of what it has seen on its way, each with what its steps *bring*: whether one leaves an
-//! accepting state, and to which processes one is fair. A step back to the way makes one component of all those that it
-//! passes. One that has an accepting state and a step that is fair to each process has a run that goes through all of these
-//! again and again. Such a run is then put together of shortest ways within the component.
+//! The search keeps the components of the visited states, each with its acceptance marks: whether a step leaves an
+//! accepting state, and to which processes a step is fair. A step back to the path merges all components from its
+//! target on. A component with an accepting state and a step that is fair to each process has an accepting fair run.
+//! This run is built of shortest paths within the component.
 
 use super::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict, STATE_OVERHEAD, faults};
 use crate::model::{FairSteps, ProcessSet, StateSpace, SuccessorSink, collect_fair, fair_records};
@@ -16,12 +16,12 @@ use spill::Result;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
-/// What a step brings to the component that it is in.
+/// What a step contributes to the acceptance of its component.
 #[derive(Clone, Copy, Debug, Default)]
 struct AcceptanceMarks {
-    /// It leaves an accepting state.
+    /// The step leaves an accepting state.
     accepts: bool,
-    /// It is fair to these.
+    /// The processes to which the step is fair.
     fair_to: ProcessSet,
 }
 
@@ -32,35 +32,35 @@ impl AcceptanceMarks {
     }
 }
 
-/// A step, by the numbers of the state that it leads to and of the set of processes that it is fair to.
+/// A step, as the number of its target state and the number of the set of processes to which it is fair.
 #[derive(Clone, Copy)]
 struct FairEdge {
     to: u32,
     set: u32,
 }
 
-/// A state on the way of the search.
+/// A state on the path of the search.
 struct FairSccFrame {
     at: u32,
     edges: Vec<FairEdge>,
     next: usize,
 }
 
-/// A component of what has been seen: the states from some place of the stack on to the next one's.
+/// A component of the visited states: a range of the stack, from `first` up to the next component.
 struct OpenComponent {
     first: u32,
     brings: AcceptanceMarks,
-    /// What the step brings that led into it.
+    /// The marks of the step that entered the component.
     entered_by: AcceptanceMarks,
 }
 
-/// How far a state has come.
+/// The status of a state in the search.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SccStatus {
     New,
-    /// At this place of the stack.
+    /// At this position of the stack.
     Stacked(u32),
-    /// In a component that has been left.
+    /// In a completed component.
     Left,
 }
 
@@ -80,15 +80,16 @@ struct FairSccSearch<'a> {
     initial: Vec<u32>,
     stack: Vec<u32>,
     components: Vec<OpenComponent>,
-    /// Steps of states on the way.
+    /// The number of steps held for the states on the path.
     held: u64,
     transitions: u64,
     faults: u64,
-    /// How many states there were when a run was found. Making the run visits others, whose transitions are not counted.
+    /// The number of states when a run was found. Building the run visits more states, whose transitions are not
+    /// counted.
     states_when_found: Option<u64>,
 }
 
-/// Looks for a cycle of a model through a state that `accepts` which is fair to all processes, until told to stop.
+/// Searches for a cycle that passes a state that `accepts` and is fair to all processes, until the control stops it.
 pub fn probe_fair(
     model: &dyn StateSpace,
     fair: &dyn FairSteps,
@@ -141,7 +142,7 @@ impl FairSccSearch<'_> {
         Ok(ProbeVerdict::None)
     }
 
-    /// The number of a state, known or not.
+    /// Returns the number of a state, and numbers it if it is new.
     fn number(&mut self, state: &[u8]) -> u32 {
         match self.numbers.get(state) {
             Some(&number) => number,
@@ -162,7 +163,7 @@ impl FairSccSearch<'_> {
         })
     }
 
-    /// The steps out of a state; what they cost is tallied the first time.
+    /// Returns the steps from a state. They are counted only the first time.
     fn edges(&mut self, at: u32, is_first: bool) -> Result<Vec<FairEdge>> {
         let (fair, state) = (self.fair, self.states[at as usize].clone());
         let mut records = Vec::new();
@@ -177,7 +178,7 @@ impl FairSccSearch<'_> {
             .collect())
     }
 
-    /// Whether there are too many states, or it was told to stop.
+    /// Returns whether a limit is exceeded or the control has stopped the search.
     fn is_over(&self) -> bool {
         let states = self.states.len() as u64;
         let each = self.model.width() as u64 + STATE_OVERHEAD;
@@ -189,9 +190,9 @@ impl FairSccSearch<'_> {
         (self.accepts)(&self.states[at as usize])
     }
 
-    /// Puts a state on the stack and the way, as a component of its own.
+    /// Pushes a state to the stack and the path, as a component of its own.
     fn enter(&mut self, at: u32, entered_by: AcceptanceMarks) -> Result<FairSccFrame> {
-        // A deadline that has passed is seen from now on.
+        // This call notices a passed deadline.
         let _ = self.control.should_stop();
         let first = self.stack.len() as u32;
         self.places[at as usize] = SccStatus::Stacked(first);
@@ -206,7 +207,7 @@ impl FairSccSearch<'_> {
         Ok(FairSccFrame { at, edges, next: 0 })
     }
 
-    /// Searches what a state leads to.
+    /// Searches the states reachable from a state.
     fn search_from(&mut self, start: u32) -> Result<ProbeVerdict> {
         let mut way = vec![self.enter(start, AcceptanceMarks::default())?];
         while let Some(frame) = way.last_mut() {
@@ -238,7 +239,8 @@ impl FairSccSearch<'_> {
         Ok(ProbeVerdict::None)
     }
 
-    /// Makes one component of all from a place of the stack on, to which a step leads back; whether a run is found.
+    /// Merges the components from a position of the stack on, to which a step leads back. Returns whether a run is
+    /// found.
     fn merge_components(&mut self, place: u32, mut brought: AcceptanceMarks) -> bool {
         while let Some(last) = self.components.pop_if(|it| it.first > place) {
             brought.add(last.brings);
@@ -249,7 +251,7 @@ impl FairSccSearch<'_> {
         last.brings.accepts && self.all.without(last.brings.fair_to).is_empty()
     }
 
-    /// Goes back from a state: if it is the first of its component, that is whole.
+    /// Leaves a state. The first state of a component completes the component.
     fn leave(&mut self, at: u32) {
         let is_first =
             |it: &mut OpenComponent| SccStatus::Stacked(it.first) == self.places[at as usize];
@@ -260,7 +262,7 @@ impl FairSccSearch<'_> {
         }
     }
 
-    /// A run to an accepting state of the last component, and round it in a way that is fair to all.
+    /// Returns a run to an accepting state of the last component, with a cycle that is fair to all processes.
     fn lasso(&mut self) -> Result<Lasso> {
         let first = self.components.last().map_or(0, |it| it.first);
         let inside = |place: &SccStatus| matches!(place, SccStatus::Stacked(at) if *at >= first);
@@ -283,13 +285,13 @@ impl FairSccSearch<'_> {
         let turn = run[back];
         let (mut missing, mut fair_to) = (self.all, Vec::new());
         let mut at = turn;
-        // Each way leads to a step that is fair to a process to which none was so far, and the last one back.
+        // Each path leads to a step that is fair to a process without a fair step so far. The last path leads back.
         while !missing.is_empty() || fair_to.is_empty() || at != turn {
             let sets = self.sets.clone();
             let is_wanted = |_: u32, edge: FairEdge| match missing.is_empty() {
                 true => edge.to == turn,
                 false => {
-                    // Sets that are new were not met when the component was found.
+                    // New sets did not exist when the component was found.
                     let set = sets.get(edge.set as usize);
                     set.is_some_and(|set| missing.without(*set) != missing)
                 }
@@ -308,8 +310,8 @@ impl FairSccSearch<'_> {
         Ok(Lasso { states, back, fair_to })
     }
 
-    /// A shortest way from one of some states by way of states that `may_pass`, up to a step that is wanted, with that: each
-    /// step with the state that it leaves.
+    /// Returns a shortest path from one of some states through states that `may_pass`, up to and including a wanted
+    /// step. Each step comes with its source state.
     fn nearest(
         &mut self,
         from: &[u32],

@@ -1,8 +1,9 @@
-//! Runs that violate a property, looked for in memory: depth-first, then near the start, then depth-first as far as there is room.
+//! The search for violating runs in memory: depth-first, then near the start, then depth-first up to the limits.
 //!
-//! Depth-first few states decide most small products, and find what many runs come to. But where a model can count for long,
-//! it goes down one long way first, and a loop of two steps beside the start may be met last of all. So before it is let go on,
-//! the states that are near are looked at, all of them: a cycle among these is found in time that grows with their number alone.
+//! A short depth-first search decides most small products and finds violations that many runs have. But if a model can
+//! count for long, depth-first search follows one long path first, and finds a cycle of two steps near the start last.
+//! So the nearest states are searched before depth-first search continues. The time for a cycle among them depends only
+//! on their number.
 
 use super::bounded_graph::{BoundedGraph, DistanceMap};
 use super::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict, probe as probe_depth_first};
@@ -11,13 +12,13 @@ use crate::search::SearchControl;
 use crate::search::lasso::Lasso;
 use spill::Result;
 
-/// Depth-first so many states are looked at before those that are near.
+/// The number of states that the first depth-first search visits.
 const FIRST_STATES: u64 = 50_000;
 
-/// Which part of the states that may be kept is kept of those that are near.
+/// The divisor of the limit on states for the search near the start.
 const NEAR_SHARE: u64 = 4;
 
-/// Looks for a cycle of a model through a state that `accepts`, until told to stop.
+/// Searches for a cycle through a state that `accepts`, until the control stops it.
 pub fn probe(
     model: &dyn StateSpace,
     accepts: &dyn Fn(&[u8]) -> bool,
@@ -37,7 +38,7 @@ pub fn probe(
     }
 }
 
-/// The same among the states that are near.
+/// Searches the states near the start in the same way.
 fn probe_near(
     model: &dyn StateSpace,
     accepts: &dyn Fn(&[u8]) -> bool,
@@ -55,7 +56,7 @@ fn probe_near(
 }
 
 impl BoundedGraph {
-    /// A run through the accepting state on a cycle that is nearest.
+    /// Returns a run through the nearest accepting state that lies on a cycle.
     fn nearest(&self, accepts: &dyn Fn(&[u8]) -> bool) -> Option<Lasso> {
         let component = self.components();
         let stays = |at: u32, turn: u32| component[at as usize] == component[turn as usize];

@@ -1,10 +1,11 @@
-//! Accepting cycles, looked for in memory by nested depth-first search (Courcoubetis and others 1992, in the form of
-//! Schwoon and Esparza, "A note on on-the-fly verification algorithms", 2005).
+//! Accepting cycles, found in memory by nested depth-first search (Courcoubetis and others 1992, in the form of Schwoon
+//! and Esparza, "A note on on-the-fly verification algorithms", 2005).
 //!
-//! The first search goes depth-first and calls states on its way *open*. Where it leaves an accepting state, the second
-//! goes from there through states that the first has left, for an open one: from that the way leads on to the accepting
-//! state, which closes a cycle. A state is entered by the second search once. What is found is as long as such ways are;
-//! so a shorter run to an accepting state of the cycle and round it is looked for, with other states as far as there is room.
+//! The first search calls the states on its path *open*. When it leaves an accepting state, the second search starts
+//! there. It visits states that the first search has left, until it reaches an open state. From that state the path
+//! leads to the accepting state, which closes a cycle. The second search enters each state once. The cycle found is as
+//! long as these paths. So a breadth-first search then looks for a shorter run to an accepting state of the cycle and
+//! around it. It may visit more states within the limits.
 
 use crate::model::{ExpansionOutcome, StateSpace, SuccessorSink, Violation};
 use crate::search::SearchControl;
@@ -15,65 +16,65 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
-/// What came of looking.
+/// The verdict of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProbeVerdict {
     /// There is no accepting cycle.
     None,
-    /// There is one.
+    /// There is an accepting cycle.
     Found(Lasso),
-    /// There are too many states to say, or there was no time.
+    /// A limit on states, bytes or time ended the search.
     Open,
 }
 
-/// What came of a probe, and what it took.
+/// The verdict of a search, and its counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeResult {
-    /// What it found.
+    /// The verdict.
     pub found: ProbeVerdict,
-    /// States visited, up to a cycle.
+    /// The states visited until a cycle was found.
     pub states: u64,
-    /// Steps between them.
+    /// The transitions between them.
     pub transitions: u64,
-    /// Steps that ended in errors, behind which nothing was visited.
+    /// The steps that ended in errors. Nothing is visited behind them.
     pub faults: u64,
 }
 
-/// How many states may be kept, in how many bytes.
+/// Limits of a search in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct ProbeLimits {
     /// The most states.
     pub states: u64,
-    /// The most bytes for them, about.
+    /// The most bytes for them, approximately.
     pub bytes: u64,
 }
 
-/// So few states are looked at for a run on, in so many bytes, which no plan of memory has room for.
+/// The limits of the search for a continuation. Memory plans do not include these bytes.
 const RUN_ON: ProbeLimits = ProbeLimits { states: 20_000, bytes: 4 << 20 };
 
-/// What a state takes beside its own bytes: its entry in the table, its number, its colour.
+/// Bytes for each state beyond its state vector: its entry in the hash table, its number, its colour.
 pub(super) const STATE_OVERHEAD: u64 = 96;
 
-/// How far a state has come.
+/// The status of a state in the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DfsColour {
     New,
-    /// On the way of the first search.
+    /// On the path of the first search.
     Open,
     /// Left by the first search.
     Left,
-    /// Entered by the second.
+    /// Entered by the second search.
     Done,
 }
 
-/// A state on the way of a search.
+/// A state on the path of a search.
 struct NestedDfsFrame {
     at: u32,
     successors: Vec<u32>,
     next: usize,
 }
 
-/// What a search ends with.
+/// The outcome of a search.
 enum DfsOutcome {
     Through,
     Cycle(Vec<u32>),
@@ -89,14 +90,14 @@ struct NestedDfs<'a> {
     states: Vec<Rc<[u8]>>,
     colours: Vec<DfsColour>,
     initial: Vec<u32>,
-    /// Successors on the ways of searches.
+    /// The number of successors held for the states on the paths.
     held: u64,
     transitions: u64,
     faults: u64,
     buffer: Vec<u8>,
 }
 
-/// Looks for a cycle of a model through a state that `accepts`, until told to stop.
+/// Searches for a cycle through a state that `accepts`, until the control stops it.
 pub fn probe(
     model: &dyn StateSpace,
     accepts: &dyn Fn(&[u8]) -> bool,
@@ -110,7 +111,7 @@ pub fn probe(
     Ok(ProbeResult { faults: probe.faults + faults(&begun), ..probe })
 }
 
-/// A run on from a state, looked for among few states.
+/// Searches for a run that continues from a state, among few states.
 pub(super) fn probe_continuation(
     state: &[u8],
     model: &dyn StateSpace,
@@ -120,7 +121,7 @@ pub(super) fn probe_continuation(
     Ok(probe_from(state, model, accepts, RUN_ON, control)?.found)
 }
 
-/// The same from these states on, one behind the other.
+/// Searches from the given states, which are concatenated.
 fn probe_from(
     starts: &[u8],
     model: &dyn StateSpace,
@@ -144,7 +145,7 @@ fn probe_from(
     };
     search.initial = search.number_states(starts);
     let ending = search.search_all()?;
-    // A shorter run may lead through more.
+    // The search for a shorter run may visit more states.
     let states = search.states.len() as u64;
     let found = match ending {
         DfsOutcome::Through => ProbeVerdict::None,
@@ -168,7 +169,7 @@ impl NestedDfs<'_> {
         Ok(DfsOutcome::Through)
     }
 
-    /// The numbers of states, known or not.
+    /// Returns the numbers of states, and numbers the new ones.
     fn number_states(&mut self, states: &[u8]) -> Vec<u32> {
         let all = states.chunks_exact(self.model.width());
         all.map(|state| match self.numbers.get(state) {
@@ -184,7 +185,7 @@ impl NestedDfs<'_> {
         .collect()
     }
 
-    /// The successors of a state; what they cost is tallied the first time.
+    /// Returns the successors of a state. They are counted only the first time.
     fn successors(&mut self, at: u32, is_first: bool) -> Result<Vec<u32>> {
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.clear();
@@ -201,7 +202,7 @@ impl NestedDfs<'_> {
         Ok(successors)
     }
 
-    /// Those of the successors of a state that were met before.
+    /// Returns the successors of a state that were visited before.
     fn known_successors(&mut self, at: u32) -> Result<Vec<u32>> {
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.clear();
@@ -215,14 +216,14 @@ impl NestedDfs<'_> {
     }
 
     fn enter(&mut self, at: u32, is_first: bool) -> Result<NestedDfsFrame> {
-        // A deadline that has passed is seen from now on.
+        // This call notices a passed deadline.
         let _ = self.control.should_stop();
         let successors = self.successors(at, is_first)?;
         self.held += successors.len() as u64;
         Ok(NestedDfsFrame { at, successors, next: 0 })
     }
 
-    /// Whether there are too many states, or it was told to stop.
+    /// Returns whether a limit is exceeded or the control has stopped the search.
     fn is_over(&self) -> bool {
         let states = self.states.len() as u64;
         let bytes = states * (self.model.width() as u64 + STATE_OVERHEAD) + 4 * self.held;
@@ -233,7 +234,7 @@ impl NestedDfs<'_> {
         (self.accepts)(&self.states[at as usize])
     }
 
-    /// The first search, from a state.
+    /// Runs the first search from a state.
     fn outer_search(&mut self, start: u32) -> Result<DfsOutcome> {
         self.colours[start as usize] = DfsColour::Open;
         let mut way = vec![self.enter(start, true)?];
@@ -269,7 +270,7 @@ impl NestedDfs<'_> {
         Ok(DfsOutcome::Through)
     }
 
-    /// The second search, from an accepting state at the end of the first one's way.
+    /// Runs the second search from an accepting state at the end of the path of the first search.
     fn inner_search(&mut self, start: u32, first: &[NestedDfsFrame]) -> Result<DfsOutcome> {
         let mut way = vec![self.enter(start, false)?];
         while let Some(frame) = way.last_mut() {
@@ -296,7 +297,7 @@ impl NestedDfs<'_> {
         Ok(DfsOutcome::Through)
     }
 
-    /// A short run to an accepting state of a cycle and round it.
+    /// Returns a short run to an accepting state of a cycle and around the cycle.
     fn lasso(&mut self, cycle: &[u32]) -> Result<Lasso> {
         let accepting: Vec<u32> =
             cycle.iter().copied().filter(|&at| self.is_accepting(at)).collect();
@@ -305,14 +306,14 @@ impl NestedDfs<'_> {
         let begun = self.successors(turn, false)?;
         let round = self.shortest(begun, &[turn])?;
         let back = prefix.len().saturating_sub(1);
-        // The round ends where it begins.
+        // The cycle ends where it begins.
         let whole = prefix.into_iter().chain(round.into_iter().rev().skip(1).rev());
         let states = whole.map(|at| self.states[at as usize].to_vec()).collect();
         Ok(Lasso { states, back, fair_to: Vec::new() })
     }
 
-    /// A short way from one of some states to one of others, both included: a shortest one, if there was room for all
-    /// states as near.
+    /// Returns a short path from one of some states to one of others, both included. It is a shortest path if all
+    /// states of smaller distance fit the limits.
     fn shortest(&mut self, from: Vec<u32>, to: &[u32]) -> Result<Vec<u32>> {
         let mut before: HashMap<u32, Option<u32>> = from.iter().map(|&at| (at, None)).collect();
         let (mut open, mut is_full) = (VecDeque::from(from), false);
@@ -324,7 +325,7 @@ impl NestedDfs<'_> {
                 way.reverse();
                 return Ok(way);
             }
-            // There is a way among the states that were known when the cycle was found.
+            // The states known when the cycle was found contain a path.
             is_full |= self.control.should_stop() || self.is_over();
             let successors = match is_full {
                 true => self.known_successors(at)?,
@@ -341,14 +342,14 @@ impl NestedDfs<'_> {
     }
 }
 
-/// How many steps ended in errors.
+/// Returns the number of steps that ended in errors.
 pub(super) fn faults(collected: &ExpansionOutcome) -> u64 {
     let faults = collected.findings.iter();
     let faults = faults.filter(|(check, _)| matches!(check, Violation::Fault(..)));
     faults.map(|(_, finding)| finding.count).sum()
 }
 
-/// The cycle from an open state along the first search's way to its end, and through what lies behind.
+/// Returns the cycle from an open state along the path of the first search to its end, and through `behind`.
 fn cycle(way: &[NestedDfsFrame], open: u32, behind: Vec<u32>) -> Vec<u32> {
     let begun = way.iter().map(|it| it.at).skip_while(|&at| at != open);
     begun.chain(behind).collect()

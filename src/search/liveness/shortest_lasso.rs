@@ -1,14 +1,15 @@
-//! A shortest run that violates a property.
+//! The search for a shortest counterexample (Hansen and Kervinen 2006, "Minimal counterexamples in O(n log n) memory
+//! and O(n^2) time").
 //!
-//! One that goes on for ever and passes an accepting state again and again is a way to where it begins to repeat, and a loop; it takes as
-//! many steps as both together, which is how many states it has. One that comes to a state from which every run will do takes as many steps
-//! as lead there. Of the states that a run shorter than the known one can be at, and the steps between them, a graph is kept. For each
-//! accepting state on a cycle its distances to and from others are found, breadth-first. At any state that it comes to and that comes to it a run
-//! can begin to repeat: it has as many states as the way there, the way on to the accepting state and the way back have steps. What is found bounds
-//! what comes after (Hansen and Kervinen 2006, "Minimal counterexamples in O(n log n) memory and O(n^2) time").
+//! The length of an infinite run is that of its stem and its cycle together, which is its number of states. If every
+//! continuation violates the property from some state on, the length is the number of steps to that state. The search
+//! stores a graph of the states that a run shorter than the known one can visit. For each accepting state on a cycle,
+//! breadth-first search gives its distances to and from other states. The cycle of a run can begin at any state that is
+//! reachable from the accepting state and reaches it. The length of the run is then the sum of the depth of that state
+//! and the distances to the accepting state and back. The best run found bounds the remaining search.
 //!
-//! Where there is no room for all of these states, the graph has the nearest: a run that is found in it is one, and a shortest
-//! one if each that is shorter had room.
+//! If not all these states fit, the graph contains the nearest ones. A run in it is then a counterexample. It is a
+//! shortest one if every shorter run would have fit.
 
 use super::bounded_graph::{BoundedGraph, DistanceMap};
 use super::nested_dfs::{ProbeLimits, ProbeVerdict, probe_continuation};
@@ -17,22 +18,22 @@ use crate::search::SearchControl;
 use crate::search::lasso::Lasso;
 use spill::Result;
 
-/// Something that is so of some states.
+/// A predicate on states.
 type StatePredicate<'a> = dyn Fn(&[u8]) -> bool + 'a;
 
-/// The runs that are looked for.
+/// The violating runs.
 #[derive(Clone, Copy)]
 pub struct AcceptingRuns<'a> {
-    /// Through this model.
+    /// The transition system of the runs.
     pub model: &'a dyn StateSpace,
-    /// They pass a state that is so again and again.
+    /// The states that violating runs pass infinitely often.
     pub accepts: &'a StatePredicate<'a>,
-    /// Whether every run that goes on from a state will do; nothing where that is so of none.
+    /// The states from which every infinite run is violating, if there are any.
     pub decides: Option<&'a StatePredicate<'a>>,
 }
 
 impl AcceptingRuns<'_> {
-    /// How many steps one takes: to where every run will do, or to where it begins to repeat and round its loop.
+    /// Returns the length of a run: the steps to a state of `decides`, or the steps of stem and cycle.
     pub fn steps_of(&self, run: &Lasso) -> usize {
         run.states.iter().position(|it| self.is_decided(it)).unwrap_or(run.states.len())
     }
@@ -41,28 +42,28 @@ impl AcceptingRuns<'_> {
         self.decides.is_some_and(|decides| decides(state))
     }
 
-    /// How far away the last state of a run of fewer than so many steps can be, before its loop or where it is decided.
+    /// Returns the greatest depth that a run of fewer than `steps` steps can reach, up to its cycle or decided state.
     fn reach(&self, steps: usize) -> usize {
         steps.saturating_sub(if self.decides.is_some() { 1 } else { 2 })
     }
 }
 
-/// A run, and what is known of shorter ones.
+/// A run, and the result of the search for a shorter one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShorterRun {
     /// The run.
     pub lasso: Lasso,
-    /// The steps that the known one takes.
+    /// The number of steps of the known run.
     pub below: usize,
-    /// The steps that this one takes.
+    /// The number of steps of this run.
     pub steps: usize,
-    /// The states that were looked at.
+    /// The number of explored states.
     pub states: u64,
-    /// Whether there is no shorter one.
+    /// Whether there is no shorter run.
     pub is_shortest: bool,
 }
 
-/// Looks for the shortest of some runs, of which `found` is one, within what may be kept and until told to stop.
+/// Searches for a shortest violating run, given the run `found`, within the limits and until the control stops it.
 pub fn shortest(
     runs: AcceptingRuns<'_>,
     found: Lasso,
@@ -88,22 +89,22 @@ pub fn shortest(
 struct BestCandidate {
     steps: usize,
     run: BestRun,
-    /// Whether something was not looked at to the end.
+    /// Whether the search was incomplete somewhere.
     is_open: bool,
 }
 
-/// Which run that is.
+/// A candidate for the shortest run.
 enum BestRun {
-    /// The one that was known.
+    /// The known run.
     Known,
-    /// One that begins to repeat at a state, by a loop through an accepting one.
+    /// A run whose cycle begins at `start` and passes the accepting state `turn`.
     Loop { start: u32, turn: u32 },
-    /// One by way of a state from which every run will do.
+    /// A run through a state from which every continuation is violating.
     Decided { at: u32, behind: Lasso },
 }
 
 impl BoundedGraph {
-    /// The shortest run in the graph.
+    /// Returns the shortest run in the graph.
     fn shortest_run(
         &self,
         mut best: BestCandidate,
@@ -114,7 +115,7 @@ impl BoundedGraph {
         let component = self.components();
         let depth = |at: u32| self.depths[at as usize] as usize;
         let (mut from, mut to) = (DistanceMap::new(states), DistanceMap::new(states));
-        // Those that are near come first, so that the bound falls early.
+        // States of small depth come first, so that the bound decreases early.
         for turn in 0..states as u32 {
             if depth(turn) >= best.steps {
                 break;
@@ -127,7 +128,7 @@ impl BoundedGraph {
                 match probe_continuation(state, runs.model, runs.accepts, control)? {
                     ProbeVerdict::Found(behind) => {
                         let run = BestRun::Decided { at: turn, behind };
-                        // What comes later is no nearer, and what comes earlier was looked at.
+                        // Later states are not nearer, and earlier ones were searched.
                         return Ok(BestCandidate { steps: depth(turn), run, ..best });
                     }
                     ProbeVerdict::None => {}
@@ -137,7 +138,7 @@ impl BoundedGraph {
             let stays = |at: u32| component[at as usize] == component[turn as usize];
             let on_cycle = || self.ahead.of(turn).iter().any(|&next| stays(next));
             if depth(turn) + 1 < best.steps && (runs.accepts)(state) && on_cycle() {
-                // What goes by a state that is let in has at least so many states.
+                // A run through an accepted state has at least this many states.
                 let steps = best.steps;
                 from.fill(turn, &self.ahead, |at, there| stays(at) && depth(turn) + there < steps);
                 to.fill(turn, &self.back, |at, there| stays(at) && depth(at) + there + 1 < steps);
@@ -147,7 +148,7 @@ impl BoundedGraph {
         Ok(best)
     }
 
-    /// Takes a loop through `turn` if it makes a run shorter.
+    /// Replaces the best run by one with a cycle through `turn`, if that is shorter.
     fn shorten(&self, turn: u32, from: &DistanceMap, to: &DistanceMap, best: &mut BestCandidate) {
         if let Some((steps, start)) = self.shortest_lasso_through(turn, from, to)
             && steps < best.steps

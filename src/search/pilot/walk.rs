@@ -1,4 +1,4 @@
-//! A walk through the first levels of a space, in memory.
+//! A breadth-first search of the first levels of a state space, in memory.
 
 use crate::model::{
     ExpansionOutcome, Findings, ObligationSink, PostponingStateSpace, StateSpace, SuccessorSink,
@@ -9,39 +9,39 @@ use spill::{Dominance, Result};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// States expanded together.
+/// The number of states expanded together.
 const BLOCK: usize = 128;
 
-/// Bytes of successors between two looks at which are new.
+/// Bytes of successors between two removals of duplicates.
 const BATCH: usize = 256 << 10;
 
-/// The levels that a walk has gone through.
+/// The levels of a pilot search.
 pub(super) struct WalkedLevels {
     /// All their states.
     pub states: Vec<u8>,
-    /// How many there are up to the end of each level.
+    /// The number of states up to the end of each level.
     pub ends: Vec<usize>,
-    /// How many transitions there are to these.
+    /// The number of transitions to these states.
     pub transitions: Vec<u64>,
 }
 
-/// Walks level by level, states put off taken up as the search does it.
+/// A pilot search, level by level, which re-expands states as the external search does.
 pub(super) struct PilotWalk<'m> {
     model: &'m dyn StateSpace,
     met: PilotStates,
-    /// How many states there are up to the end of each level.
+    /// The number of states up to the end of each level.
     ends: Vec<usize>,
-    /// How many transitions there are to these states.
+    /// The number of transitions to these states.
     transitions: Vec<u64>,
     counted: u64,
-    /// States that are to be expanded again.
+    /// States to re-expand.
     carried: Vec<usize>,
     findings: Findings,
     at_end: bool,
     control: &'m SearchControl,
 }
 
-/// Which steps of states are taken.
+/// The transitions of states that are explored.
 #[derive(Clone, Copy)]
 enum PilotPass<'m> {
     All,
@@ -50,8 +50,7 @@ enum PilotPass<'m> {
 }
 
 impl<'m> PilotWalk<'m> {
-    /// A walk that has not begun, and ends with the last level that does not go beyond so many states, or when
-    /// told to stop.
+    /// Creates a search. It ends with the last level that fits `most` states, or if the control stops it.
     pub fn new(
         model: &'m dyn StateSpace,
         most: usize,
@@ -70,32 +69,32 @@ impl<'m> PilotWalk<'m> {
         }
     }
 
-    /// The number of states of the levels walked.
+    /// Returns the number of states of the explored levels.
     pub fn states(&self) -> usize {
         self.ends.last().copied().unwrap_or_default()
     }
 
-    /// Whether there are no other states.
+    /// Returns whether there are no other states.
     pub fn is_at_end(&self) -> bool {
         self.at_end
     }
 
-    /// The transitions to these states.
+    /// Returns the number of transitions to these states.
     pub fn transitions(&self) -> u64 {
         self.transitions.last().copied().unwrap_or_default()
     }
 
-    /// What was found in these states.
+    /// Returns the findings in these states.
     pub fn findings(&self) -> &Findings {
         &self.findings
     }
 
-    /// The levels that it has gone through.
+    /// Returns the explored levels.
     pub fn into_levels(self) -> WalkedLevels {
         WalkedLevels { states: self.met.bytes, ends: self.ends, transitions: self.transitions }
     }
 
-    /// Goes to the next level; false if there is none, or if it is too large.
+    /// Explores the next level. Returns false if there is none or if it is too large.
     pub fn next_level(&mut self) -> Result<bool> {
         if self.at_end || self.met.is_over {
             return Ok(false);
@@ -132,7 +131,8 @@ impl<'m> PilotWalk<'m> {
         Ok(!self.at_end)
     }
 
-    /// Expands states; those that owe steps, and have no successor from number `new` on, are carried.
+    /// Expands states. Those with postponed transitions and without a successor from number `new` on must be
+    /// re-expanded.
     fn expand(&mut self, numbers: &[usize], taken: PilotPass<'m>, new: usize) -> Result<()> {
         if self.met.is_over || self.control.should_stop() {
             return Ok(());
@@ -163,7 +163,7 @@ impl<'m> PilotWalk<'m> {
         Ok(())
     }
 
-    /// Meets the candidates that `run` adds, until there are too many.
+    /// Inserts the candidates that `run` adds, until there are too many.
     fn collect(&mut self, run: impl FnOnce(&mut SuccessorSink)) -> Result<()> {
         let _heeding = self.control.heed();
         let met = &mut self.met;
@@ -191,15 +191,15 @@ impl<'m> PilotWalk<'m> {
     }
 }
 
-/// States that were met, numbered as they were: a hash table of numbers.
+/// Visited states in order of discovery, and a hash table of their numbers.
 struct PilotStates {
     width: usize,
     bytes: Vec<u8>,
     count: usize,
     most: usize,
-    /// Whether there were more than are kept.
+    /// Whether there were more states than the limit.
     is_over: bool,
-    /// One more than a number, or 0; a power of two, more than half of them free.
+    /// Numbers plus one, or 0. The length is a power of two, and more than half of the slots are free.
     slots: Vec<u32>,
 }
 
@@ -213,7 +213,7 @@ impl PilotStates {
         &self.bytes[number * self.width..][..self.width]
     }
 
-    /// The slot in which a state is, or that is free for it.
+    /// Returns the slot of a state, or the free slot for it.
     fn slot(&self, state: &[u8]) -> usize {
         let mask = self.slots.len() - 1;
         let mut slot = spill::hash(state) as usize & mask;
@@ -223,12 +223,12 @@ impl PilotStates {
         slot
     }
 
-    /// The number of a state, if it was met.
+    /// Returns the number of a state, if it was visited.
     fn number(&self, state: &[u8]) -> Option<usize> {
         (self.slots[self.slot(state)] as usize).checked_sub(1)
     }
 
-    /// Forgets those of the states from number `new` on that others of them, or states before, dominate.
+    /// Removes those states from number `new` on that other new or earlier states dominate.
     fn keep_undominated(&mut self, new: usize, dominance: &Dominance) {
         let (width, most) = (self.width, self.most);
         let key = dominance.key_bytes(width);
@@ -251,7 +251,7 @@ impl PilotStates {
         *self = left;
     }
 
-    /// Meets states, one after another.
+    /// Inserts states one by one.
     fn insert_all(&mut self, states: &[u8]) {
         for state in states.chunks_exact(self.width) {
             let slot = self.slot(state);

@@ -1,4 +1,4 @@
-//! Making what the tasks of a plan did the state of the search.
+//! The commit of a plan: the results of its tasks become the state of the search.
 
 use super::plan::{TaskPhase, TaskPlan};
 use super::receipt::{self, PlannedTask, TaskReceipt};
@@ -8,8 +8,8 @@ use crate::search::checkpoint::{SavedSearch, logs, restore_findings, save_findin
 use crate::search::projection;
 use spill::{Disk, FileName, FileSegment, Result, SavedRun, SavedStore};
 
-/// Commits a plan, all of whose tasks have been done. Nobody else is to commit in the directory meanwhile, so its lock is held.
-/// Gives what the search has come to.
+/// Commits a plan whose tasks are all done. The caller holds the lock of the directory, so that no other process
+/// commits at the same time. Returns the new state of the search.
 pub fn commit(disk: &dyn Disk, id: &str) -> Result<PlanOutcome<SavedSearch>> {
     let Some((plan, saved)) = TaskPlan::load(disk, id)? else { return Ok(PlanOutcome::Stale) };
     let mut receipts = Vec::new();
@@ -28,7 +28,7 @@ pub fn commit(disk: &dyn Disk, id: &str) -> Result<PlanOutcome<SavedSearch>> {
         TaskPhase::Settle => apply_settling(&mut next, &receipts)?,
         TaskPhase::Merge => apply_merge(&mut next, &plan, &receipts),
     }
-    // A manifest that nobody could read is not to take the place of one that can be read.
+    // A manifest that cannot be read must not replace one that can.
     next.check()?;
     next.commit(disk)?;
     sweep(disk, &plan, &saved, &next)?;
@@ -67,7 +67,7 @@ fn apply_expansion(
 fn apply_settling(next: &mut SavedSearch, receipts: &[TaskReceipt]) -> Result<()> {
     let pieces: Vec<FileSegment> = receipts.iter().map(|it| it.piece).collect();
     if pieces.iter().all(|it| it.at.keys == 0) {
-        // One process finds that there is nothing left to settle, and what the verdict is.
+        // One process then finds that nothing is left to settle, and decides the verdict.
         (next.open.candidates, next.open.logs) = (Vec::new(), Vec::new());
         return Ok(());
     }
@@ -90,7 +90,7 @@ fn apply_merge(next: &mut SavedSearch, plan: &TaskPlan, receipts: &[TaskReceipt]
     adopt_levels(next);
 }
 
-/// Makes levels that one process had in memory runs as they lie: who does not have them in memory looks for them there.
+/// Turns levels that one process had in memory into runs in the files of the levels, where other processes find them.
 fn adopt_levels(next: &mut SavedSearch) {
     let SavedStore { levels, runs } = &mut next.store;
     for run in runs.iter_mut().filter(|run| run.pieces.is_empty() && run.first == run.last) {
@@ -98,7 +98,7 @@ fn adopt_levels(next: &mut SavedSearch) {
     }
 }
 
-/// Removes what no manifest mentions any more, and what was left of the plan.
+/// Removes the files that no manifest names any more, and the files of the plan.
 fn sweep(
     disk: &dyn Disk,
     plan: &TaskPlan,
@@ -111,7 +111,7 @@ fn sweep(
     for name in stale.chain(receipts).chain([plan.file()]) {
         remove_if_exists(disk, &name)?;
     }
-    // Others may be at a task still that was done twice.
+    // Other processes may still execute a task that was done twice.
     let left = disk.list()?.into_iter().filter(|(name, _)| plan.is_own(name));
     left.into_iter().try_for_each(|(name, _)| remove_if_exists(disk, &name))
 }

@@ -1,9 +1,10 @@
-//! A search in parts that any number of processes do, on any number of machines that see the directory.
+//! A search divided into tasks for any number of processes, on any number of machines that share the directory.
 //!
-//! The manifest of the directory is the only thing that is ever replaced, and what a search of one process would leave. From it
-//! follows what is to be done next, a *plan*: a phase of tasks that know nothing of each other. Each reads files that nobody
-//! changes, writes one file of its own, and a *receipt*, which says of which plan and task it is and what the task took. When there is one for each task, they are *committed*: a manifest
-//! takes the place of the one that the plan began with, if that is still there.
+//! The manifest of the directory is the only file that is ever replaced. It is that of a search of one process. It
+//! determines the next *plan*: a phase of independent tasks. Each task reads files that do not change. It writes one
+//! file of its own and a *receipt*, which names the plan and the task and the part that it took. When every task has a
+//! receipt, the plan is *committed*: a new manifest replaces the one that the plan is based on, if that is still
+//! current.
 //!
 //! ```text
 //! expand  each task takes a part of the last level's states      -> a sorted run of candidates
@@ -12,10 +13,10 @@
 //! search  levels are thin, or there is a verdict to be drawn: one process goes on by itself
 //! ```
 //!
-//! *Why nothing is lost.* What a task writes depends on the manifest and on its number alone, byte for byte, and takes its name
-//! when all of it is there. So a task may be done by two, again, or half; and whoever goes on with a directory finds it as
-//! after a checkpoint. A plan, too, is what the first has written who planned: others follow it. A plan whose manifest is gone
-//! is *stale*: nothing of it counts any more.
+//! *Why nothing is lost.* The output of a task depends only on the manifest and on its number, byte for byte. It gets
+//! its name when it is complete. So a task may be executed twice, again, or partly, and resuming finds the directory as
+//! after a checkpoint. The first process that writes a plan determines it; the others follow that plan. A plan whose
+//! manifest was replaced is *stale*: its results do not count.
 
 mod commit;
 mod plan;
@@ -32,21 +33,21 @@ pub use run::{ExpansionContext, SearchTask};
 use crate::search::checkpoint::FORMAT;
 use spill::{Disk, Result};
 
-/// What comes of following a plan.
+/// The outcome of an operation on a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlanOutcome<T> {
-    /// This.
+    /// It succeeded.
     Done(T),
-    /// Nothing: somebody else has been faster, or gone on with the search otherwise.
+    /// The plan is stale: another process was faster, or continued the search in another way.
     Stale,
-    /// Nothing: there is no task of this number.
+    /// There is no task with this number.
     Missing(u32),
-    /// Nothing: the task of this number has not been done, or does not count as done, and why.
+    /// The task with this number is not done, or its receipt does not count for this reason.
     Undone(u32, ReceiptFault),
 }
 
 impl<T> PlanOutcome<T> {
-    /// The same of what becomes of what was done.
+    /// Applies a function to the result.
     pub fn map<U>(self, become_of: impl FnOnce(T) -> U) -> PlanOutcome<U> {
         match self {
             PlanOutcome::Done(done) => PlanOutcome::Done(become_of(done)),
@@ -57,24 +58,24 @@ impl<T> PlanOutcome<T> {
     }
 }
 
-/// Whether a file is only being written, under a name of its own: no other has a dot in its name.
+/// Returns whether a file is being written under a private name. Only these names contain a dot.
 pub fn is_own(name: &str) -> bool {
     name.contains('.')
 }
 
-/// What tells a file from what others replace it by.
+/// Returns the hash of a file's content, which identifies its version.
 pub fn hash(disk: &dyn Disk, file: &str) -> Result<[u8; 32]> {
     Ok(*blake3::hash(&spill::read_committed(disk, file, FORMAT)?).as_bytes())
 }
 
-/// What `load` makes of a file that others may replace, and its hash.
+/// Loads a file that other processes may replace, and returns its hash.
 pub fn load_hashed<T>(
     disk: &dyn Disk,
     file: &str,
     load: impl Fn(&dyn Disk) -> Result<T>,
 ) -> Result<(T, [u8; 32])> {
     loop {
-        // Somebody may do so in between.
+        // The file may be replaced between the reads.
         let before = hash(disk, file)?;
         let loaded = load(disk);
         if hash(disk, file)? == before {
@@ -83,7 +84,7 @@ pub fn load_hashed<T>(
     }
 }
 
-/// What a file says, unless it is not there.
+/// Returns the content of a file, or nothing if the file does not exist.
 pub fn if_exists<T>(read: Result<T>) -> Result<Option<T>> {
     match read {
         Err(error) if error.is_not_found() => Ok(None),
@@ -91,7 +92,7 @@ pub fn if_exists<T>(read: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// Removes a file, unless somebody has.
+/// Removes a file, if it exists.
 fn remove_if_exists(disk: &dyn Disk, name: &str) -> Result<()> {
     if_exists(disk.remove(name)).map(|_| ())
 }

@@ -1,4 +1,4 @@
-//! What is to be done next, as the manifest of a directory tells.
+//! Plans: the next work of a search, derived from the manifest of its directory.
 
 use super::{hash, if_exists, load_hashed};
 use crate::model::{Findings, StateSpace};
@@ -11,107 +11,108 @@ use spill::{Codec, Disk, Error, FileName, FileSegment, PartitionWorker, Result, 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// One process goes on for so many times the states of a level that is not thin, before it is asked again who goes on.
+/// The states that one process searches before the next plan, as a multiple of the greatest size of thin levels.
 const THIN_LEVELS: u64 = 16;
 
-/// No more files of levels can be named.
+/// The greatest number of files of levels.
 const FILES_MAX: usize = u16::MAX as usize;
 
-/// One process goes on where it has more levels in memory: each task of a merge would have all of them open.
+/// The number of levels of a merge up to which tasks merge them. One process continues alone with more, since each task
+/// would open all of them.
 const LEVELS_MAX: u32 = 1 << 14;
 
-/// So often it is planned again where what was written has been swept by somebody who has begun to go on alone.
+/// The number of new attempts to plan after a process that continues alone removed the files of a plan.
 const SWEPT_MAX: u32 = 20;
 
-/// And after so long: sweeping is over then.
+/// The time between these attempts, after which the removal is complete.
 pub(super) const SWEEPING: Duration = Duration::from_millis(100);
 
-/// What the tasks of a plan do.
+/// The work of the tasks of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub enum TaskPhase {
-    /// They expand parts of the last level.
+    /// Expand parts of the last level.
     Expand,
-    /// They make the next level of the candidates.
+    /// Settle the next level from the candidates.
     Settle,
-    /// They make one run of some.
+    /// Merge several runs into one.
     Merge,
 }
 
 impl TaskPhase {
-    /// As commands and files call it.
+    /// Returns the name in commands and files.
     pub fn name(self) -> &'static str {
         PHASES[self as usize]
     }
 }
 
-/// What a task takes of a level.
+/// The part of a level that a task takes.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub enum TaskRange {
-    /// States by their numbers in the level.
+    /// States by their indices in the level.
     States {
-        /// The first.
+        /// The first state.
         from: u64,
-        /// Behind the last.
+        /// The end.
         until: u64,
     },
     /// Keys, as the codec has them in memory.
     Keys {
-        /// The least, if there is one.
+        /// The least key, if there is a bound.
         low: Option<Vec<u8>>,
-        /// What is above all, if something is.
+        /// The exclusive upper bound, if there is one.
         high: Option<Vec<u8>>,
     },
 }
 
-/// Tasks that can be done side by side.
+/// Independent tasks.
 #[derive(Clone, Debug, PartialEq, Archive, Serialize, Deserialize)]
 pub struct TaskPlan {
-    /// The hash of the manifest that it is of.
+    /// The hash of the manifest that the plan is based on.
     base: [u8; 32],
-    /// What the tasks do.
+    /// The work of the tasks.
     pub phase: TaskPhase,
     /// The last level.
     pub level: u32,
-    /// Of tasks that expand, the first state of each, and behind the last; of a level, in key order.
+    /// For tasks that expand: the first state of each and the end, in key order of the level.
     pub(super) states: Vec<u64>,
-    /// Of tasks that take ranges of keys, the keys between them, as the codec has them in memory.
+    /// For tasks that take ranges of keys: the keys between the ranges, as the codec has them in memory.
     pub(super) borders: Vec<Vec<u8>>,
-    /// Of tasks that merge, which runs: the number of the first of them; they are the last ones.
+    /// For tasks that merge: the index of the first merged run. All later runs are merged, too.
     pub(super) runs_from: u32,
-    /// When it was made, in seconds since 1970.
+    /// The time when it was made, in seconds since 1970.
     begun: f64,
-    /// Which of those of its name it is: where one was swept, another may be made.
+    /// A number that distinguishes plans of the same name: a removed plan may be made again.
     nonce: u64,
 }
 
-/// What is to be done.
+/// The next work of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NextWork {
     /// The tasks of a plan.
     Tasks(TaskPlan),
-    /// One process is to go on, until there are so many states in all, or to the end.
+    /// One process searches until there are this many states in all, or to the end.
     Search(Option<u64>),
-    /// Nothing: there is a verdict.
+    /// None: there is a verdict.
     Ended(SearchVerdict),
 }
 
-/// How a search is to be shared out.
+/// Options for dividing a search into tasks.
 #[derive(Clone, Copy, Debug)]
 pub struct SharingOptions {
-    /// So many tasks, at most.
+    /// The greatest number of tasks.
     pub tasks: u32,
-    /// Levels of fewer states are thin.
+    /// Levels with fewer states are thin.
     pub thin: u64,
 }
 
 impl SharingOptions {
-    /// So many states one process visits before the search is shared out.
+    /// Returns the number of states that one process visits before the search is divided.
     pub fn first_states(self) -> u64 {
         THIN_LEVELS * self.thin
     }
 }
 
-/// Why a search cannot be shared out, if it cannot.
+/// Returns why a search cannot be divided into tasks, if it cannot.
 pub fn sharing_obstacle(model: &dyn StateSpace, storage: &SavedStorage) -> Option<&'static str> {
     if matches!(storage, SavedStorage::Comback(_)) {
         return Some("states are stored as hashes and steps back (--store comback)");
@@ -125,13 +126,13 @@ pub fn sharing_obstacle(model: &dyn StateSpace, storage: &SavedStorage) -> Optio
     model.capabilities().dominance.map(|_| "some states stand for others (--reduce dominate)")
 }
 
-/// The manifest in `disk`, and its hash.
+/// Returns the manifest in `disk` and its hash.
 pub fn current(disk: &dyn Disk) -> Result<(SavedSearch, [u8; 32])> {
     load_hashed(disk, MANIFEST, SavedSearch::load)
 }
 
 impl TaskPlan {
-    /// What is to be done in a directory, by a plan that is written there if none is.
+    /// Returns the next work in a directory. Writes a plan if there is none.
     pub fn next(
         disk: &dyn Disk,
         model: &dyn StateSpace,
@@ -146,8 +147,8 @@ impl TaskPlan {
                 NextWork::Tasks(plan) => plan.publish(disk, &saved).map(NextWork::Tasks),
                 next => Ok(next),
             });
-            // Somebody may have committed meanwhile, and removed what this rests on; or goes on alone, and sweeps what he does
-            // not know.
+            // Another process may have committed and removed files that this needs, or may continue alone and remove
+            // files that it does not know.
             let is_swept = next.as_ref().is_err_and(Error::is_not_found) && left > 0;
             if next.is_ok() || hash(disk, MANIFEST)? == base && !is_swept {
                 return next;
@@ -157,7 +158,7 @@ impl TaskPlan {
         }
     }
 
-    /// The plan of this name in a directory, if there is one and it is of the manifest that is there.
+    /// Returns the plan of this name in a directory, if it exists and is based on the current manifest.
     pub fn load(disk: &dyn Disk, id: &str) -> Result<Option<(TaskPlan, SavedSearch)>> {
         let Some(plan) = TaskPlan::load_named(disk, id)? else { return Ok(None) };
         let (saved, base) = current(disk)?;
@@ -168,17 +169,17 @@ impl TaskPlan {
         Ok(Some((plan, saved)))
     }
 
-    /// The plan of this name, of whatever manifest.
+    /// Returns the plan of this name, based on any manifest.
     fn load_named(disk: &dyn Disk, id: &str) -> Result<Option<TaskPlan>> {
         if !is_plan_id(id) {
-            // No plan is called so, and it may be a path.
+            // No plan has such a name, and it may be a path.
             return Ok(None);
         }
         if_exists(spill::load_value(disk, &plan_file(id), FORMAT))
     }
 
-    /// Refuses a plan of the current manifest that no process has made: a copy under another name, or one that does not take each
-    /// state, or each key, once.
+    /// Rejects a plan of the current manifest that no process has made: a copy under another name, or one that does not
+    /// take each state or key exactly once.
     fn check(&self, id: &str, saved: &SavedSearch) -> Result<()> {
         let what = match (self.id() == id, self.fits(saved)) {
             (true, true) => return Ok(()),
@@ -188,7 +189,7 @@ impl TaskPlan {
         Err(Error::corrupt(plan_file(id), 0, what))
     }
 
-    /// Whether its tasks cover what the manifest says is to be done, exactly once.
+    /// Returns whether its tasks cover the work of the manifest exactly once.
     fn fits(&self, saved: &SavedSearch) -> bool {
         let (levels, open) = (&saved.store.levels, &saved.open);
         let Some(last) =
@@ -226,18 +227,18 @@ impl TaskPlan {
             }
     }
 
-    /// Whether it is the current one of a directory still.
+    /// Returns whether it is still the current plan of a directory.
     pub(super) fn is_current(&self, disk: &dyn Disk) -> Result<bool> {
         Ok(TaskPlan::load_named(disk, &self.id())?.as_ref() == Some(self)
             && hash(disk, MANIFEST)? == self.base)
     }
 
-    /// What it is called: like the manifest it is of, and what is done.
+    /// Returns its name, which consists of the level, the phase and the hash of the manifest.
     pub fn id(&self) -> String {
         plan_id(self.level, self.phase as usize, &self.base)
     }
 
-    /// What tells it from any other one.
+    /// Returns a digest that distinguishes it from all other plans.
     pub(super) fn digest(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         let numbers = [u64::from(self.level), u64::from(self.runs_from), self.nonce];
@@ -252,7 +253,7 @@ impl TaskPlan {
         *hasher.finalize().as_bytes()
     }
 
-    /// What a task takes.
+    /// Returns the part that a task takes.
     pub(super) fn range(&self, task: u32) -> TaskRange {
         let task = task as usize;
         match self.phase {
@@ -266,7 +267,7 @@ impl TaskPlan {
         }
     }
 
-    /// The file that a task writes: behind those that there are already.
+    /// Returns the file that a task writes, numbered after the existing files.
     pub(super) fn output(&self, saved: &SavedSearch, task: u32) -> FileName {
         let behind = |files: usize| (files + task as usize) as u16;
         match self.phase {
@@ -283,7 +284,7 @@ impl TaskPlan {
         }
     }
 
-    /// The number of its tasks.
+    /// Returns the number of its tasks.
     pub fn tasks(&self) -> u32 {
         match self.phase {
             TaskPhase::Expand => self.states.len().saturating_sub(1) as u32,
@@ -291,27 +292,27 @@ impl TaskPlan {
         }
     }
 
-    /// How long ago it was made, as far as clocks agree.
+    /// Returns its age in seconds, as far as clocks agree.
     pub(super) fn age(&self) -> f64 {
         (now() - self.begun).max(0.0)
     }
 
-    /// The file that it is in.
+    /// Returns its file.
     pub(super) fn file(&self) -> String {
         plan_file(&self.id())
     }
 
-    /// What a file is called while this process writes it.
+    /// Returns the private name of a file while this process writes it.
     pub(super) fn own(&self, name: &str) -> String {
         private_file(name, &self.id(), attempt())
     }
 
-    /// Whether a file was being written for one of its tasks.
+    /// Returns whether a file is a private one of its tasks.
     pub(super) fn is_own(&self, name: &str) -> bool {
         files::is_private_of(name, &self.id())
     }
 
-    /// This one, or the one that somebody has written before for the same manifest.
+    /// Writes the plan. Returns it, or the plan that another process wrote before for the same manifest.
     fn publish(self, disk: &dyn Disk, saved: &SavedSearch) -> Result<TaskPlan> {
         let own = self.own(&self.file());
         spill::commit_value(disk, &own, FORMAT, &self)?;
@@ -327,7 +328,7 @@ impl TaskPlan {
     }
 }
 
-/// A number that no other process comes to, nor this one at another time, whichever machine it is on.
+/// Returns a number that differs between processes, machines and times.
 fn attempt() -> u64 {
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());
@@ -335,12 +336,12 @@ fn attempt() -> u64 {
     hasher.finish()
 }
 
-/// Seconds since 1970.
+/// Returns the seconds since 1970.
 fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs_f64()
 }
 
-/// What is known when it is planned.
+/// The input of planning.
 struct TaskPlanner<'p> {
     disk: &'p dyn Disk,
     saved: &'p SavedSearch,
@@ -378,7 +379,7 @@ impl TaskPlanner<'_> {
             };
         }
         if open.candidates.is_empty() || self.ends(&outcome.findings) {
-            // It comes to a verdict, or to the next level if what was found ends nothing.
+            // The search reaches a verdict, or the next level if the findings do not end it.
             return Ok(NextWork::Search(Some(states)));
         }
         Ok(NextWork::Tasks(match self.runs_in_memory() {
@@ -387,14 +388,15 @@ impl TaskPlanner<'_> {
         }))
     }
 
-    /// Whether what was found ends the search.
+    /// Returns whether the findings end the search.
     fn ends(&self, findings: &Findings) -> bool {
         let SearchLimits { checks, stop_on_violation, .. } = self.limits;
         *stop_on_violation && checks.any_selected(self.model, findings)
             || self.limits.are_answered(self.model, findings)
     }
 
-    /// The number of the first of the last runs of which one is not twice as large as all behind it, if they are to be merged.
+    /// Returns the index of the first of the last runs to merge, if there are any. A run is merged if it is less than
+    /// twice as large as all later ones together.
     fn runs_to_merge(&self) -> Option<u32> {
         let runs = &self.saved.store.runs;
         let keys = |run: &SavedRun| -> u64 {
@@ -410,7 +412,8 @@ impl TaskPlanner<'_> {
         like.into_iter().chain(self.runs_in_memory()).min()
     }
 
-    /// The number of the first run that one process had in memory and that is no level, which would be there as it lies.
+    /// Returns the index of the first run that one process had in memory and that consists of several levels. A run of
+    /// one level is in the file of the level.
     fn runs_in_memory(&self) -> Option<u32> {
         let is_nowhere = |run: &SavedRun| run.pieces.is_empty() && run.first < run.last;
         self.saved.store.runs.iter().position(is_nowhere).map(|it| it as u32)
@@ -451,7 +454,7 @@ impl TaskPlanner<'_> {
         Ok(TaskPlan { runs_from: from, ..merged })
     }
 
-    /// Tasks that take ranges of the keys of these pieces.
+    /// Plans tasks that take ranges of the keys of these segments.
     fn by_keys(&self, phase: TaskPhase, pieces: &[FileSegment]) -> Result<TaskPlan> {
         let codec = self.saved.codec()?;
         let apart = self.saved.apart(self.disk, &codec);
@@ -474,12 +477,12 @@ impl TaskPlanner<'_> {
 }
 
 impl SavedSearch {
-    /// Where its files are read, and what is written beside them.
+    /// Returns access to its files.
     pub(super) fn apart<'a>(&self, disk: &'a dyn Disk, codec: &'a Codec) -> PartitionWorker<'a> {
         PartitionWorker { disk, whole_width: self.width as usize, codec }
     }
 
-    /// Where the keys of a run are: in files of its own, or in those of its levels.
+    /// Returns the segments of a run: its own, or those of its levels.
     pub(super) fn pieces_of(&self, run: &SavedRun) -> Vec<FileSegment> {
         match run.pieces.is_empty() {
             false => run.pieces.clone(),
@@ -490,13 +493,13 @@ impl SavedSearch {
         }
     }
 
-    /// Where the keys of the runs from one on are.
+    /// Returns the segments of all runs from one index on.
     pub(super) fn pieces_from(&self, from: u32) -> Vec<FileSegment> {
         let runs = &self.store.runs[from as usize..];
         runs.iter().flat_map(|it| self.pieces_of(it)).collect()
     }
 
-    /// The first level of a run, and the last of all levels: what a run of it and those behind it is of.
+    /// Returns the range of levels of a run that merges all runs from one index on.
     pub(super) fn levels_from(&self, from: u32) -> (u32, u32) {
         (self.store.runs[from as usize].first, self.store.levels.len() as u32 - 1)
     }

@@ -1,8 +1,8 @@
-//! What a task leaves behind when it is done.
+//! The receipt of a completed task.
 //!
-//! A receipt says whose it is: of which plan, by its digest, of which task, and of which part of the level. A file can be copied,
-//! or be left from before a loss of power, so the name that it has says nothing. A receipt that is another's does not count, and
-//! the task is done again.
+//! A receipt names its plan, by digest, its task, and the part of the level. A file can be copied, or can remain from
+//! before a power failure, so its name proves nothing. A receipt of another plan or task does not count, and the task
+//! is repeated.
 
 use super::if_exists;
 use super::plan::{TaskPhase, TaskPlan, TaskRange};
@@ -13,60 +13,61 @@ use rkyv::{Archive, Deserialize, Serialize};
 use spill::{Codec, Disk, Error, FileSegment, KeyPartition, Result};
 use std::fmt;
 
-/// So many bytes at the end of what a task has written are looked at to know it again: there is what says of all blocks where
-/// they are and with what they begin.
+/// Bytes at the end of a task's output that identify it. They contain the index of all blocks: their offsets and first
+/// keys.
 const SEALED: u64 = 64 << 10;
 
-/// No task comes to such a number of anything; those of all tasks can be added.
+/// The bound on the counts of a task. The sum over all tasks does not overflow.
 const COUNT_MAX: u64 = 1 << 46;
 
-/// What came of a task.
+/// The result of a task.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
 pub struct TaskReceipt {
-    /// The digest of the plan that it is of.
+    /// The digest of its plan.
     pub(super) plan: [u8; 32],
     /// The number of the task.
     pub(super) task: u32,
-    /// What it took.
+    /// The part that it took.
     pub(super) range: TaskRange,
-    /// What it has written.
+    /// Its output.
     pub piece: FileSegment,
-    /// The digest of the end of that.
+    /// The digest of the end of the output.
     pub(super) end: [u8; 32],
-    /// Of candidates, the bits in which some are exceptions to the projection, of a whole one; empty if there is none.
+    /// For candidates: the bits in which some are exceptions to the projection, as a whole state; empty if there are
+    /// none.
     pub exceptional: Vec<u8>,
-    /// The statistics of the states expanded.
+    /// The counters of the expanded states.
     pub counters: Counters,
-    /// How often each action was taken.
+    /// The number of executions of each action.
     pub action_counts: Vec<u64>,
-    /// What was found.
+    /// The findings.
     pub findings: Vec<SavedFinding>,
-    /// Seconds that it took.
+    /// The duration in seconds.
     pub seconds: f64,
 }
 
-/// Why a task counts as not done.
+/// The reason why a task counts as not done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReceiptFault {
     /// There is no receipt.
     Missing,
-    /// The receipt, or what it says was written, is damaged, and how.
+    /// The receipt or its output is damaged, as described.
     Damaged(String),
     /// The receipt is of another plan, or of an older one.
     OtherPlan,
     /// The receipt is that of another task.
     OtherTask(u32),
-    /// The receipt says that the task took another part of the level.
+    /// The receipt is for another part of the level.
     OtherRange,
-    /// The receipt says that another file was written than this task writes.
+    /// The receipt names another file than this task writes.
     OtherFile(String),
-    /// The file that was written is not there.
+    /// The output does not exist.
     MissingFile(String),
-    /// The file is not the one that was written.
+    /// The file is not the output of the task.
     ChangedFile(String),
-    /// The file has keys that are not of the task's range.
+    /// The file has keys outside the task's range.
     KeysOutside(String),
-    /// The receipt has a number that no task comes to.
+    /// The receipt has a number that exceeds every possible count.
     Impossible,
 }
 
@@ -93,7 +94,7 @@ impl fmt::Display for ReceiptFault {
     }
 }
 
-/// A task of a plan, and the manifest that the plan is of.
+/// A task of a plan, and the manifest that the plan is based on.
 #[derive(Clone, Copy)]
 pub(super) struct PlannedTask<'p> {
     pub plan: &'p TaskPlan,
@@ -102,7 +103,7 @@ pub(super) struct PlannedTask<'p> {
 }
 
 impl TaskReceipt {
-    /// That of a task that wrote a piece, and found nothing out beside.
+    /// Creates the receipt of a task with an output and no other results.
     pub(super) fn of(
         plan: &TaskPlan,
         task: u32,
@@ -123,8 +124,8 @@ impl TaskReceipt {
         })
     }
 
-    /// The receipt of a task, if it has been done. A loss of power may leave one that is damaged, of an earlier plan, or whose
-    /// file is not there or is another.
+    /// Returns the receipt of a task, if it is done. A power failure may leave a receipt that is damaged or of an
+    /// earlier plan, or whose file is missing or another one.
     pub(super) fn load(
         disk: &dyn Disk,
         of: PlannedTask<'_>,
@@ -145,7 +146,7 @@ impl TaskReceipt {
         Ok(fault.map_or(Ok(receipt), Err))
     }
 
-    /// What is wrong with it as the receipt of a task, by itself.
+    /// Returns the fault of a receipt, without its output.
     fn fault(&self, PlannedTask { plan, saved, task }: PlannedTask<'_>) -> Option<ReceiptFault> {
         let found = self.findings.iter().map(|it| it.count);
         let has_width = |bytes: usize| bytes == saved.width as usize;
@@ -172,7 +173,7 @@ impl TaskReceipt {
         }
     }
 
-    /// What is wrong with the file that it says was written.
+    /// Returns the fault of the output.
     fn fault_of_piece(&self, disk: &dyn Disk, of: PlannedTask<'_>) -> Result<Option<ReceiptFault>> {
         let name = self.piece.file.to_string();
         let looked = if_exists(self.judge_piece(disk, of));
@@ -194,7 +195,7 @@ impl TaskReceipt {
         let (codec, number): (Codec, usize) = (of.saved.codec()?, of.task as usize);
         let apart = of.saved.apart(disk, &codec);
         if of.plan.phase == TaskPhase::Expand {
-            // Candidates have whatever keys they have.
+            // Candidates have no range of keys.
             return apart.check(&self.piece).map(|()| None);
         }
         let part = KeyPartition { boundaries: &of.plan.borders, number };
@@ -202,10 +203,10 @@ impl TaskReceipt {
         Ok((!is_within).then(|| ReceiptFault::KeysOutside(name())))
     }
 
-    /// Leaves it behind, durably.
+    /// Writes the receipt durably.
     pub(super) fn write(&self, disk: &dyn Disk, plan: &TaskPlan) -> Result<()> {
         let name = file(plan, self.task);
-        // Two may be at the same task: neither sees the other's half of a file.
+        // Two processes may execute the same task. Private names keep their unfinished files apart.
         let own = plan.own(&name);
         spill::commit_value(disk, &own, FORMAT, self)?;
         disk.rename(&own, &name)?;
@@ -213,12 +214,12 @@ impl TaskReceipt {
     }
 }
 
-/// The file of a task's receipt.
+/// Returns the file of a task's receipt.
 pub(super) fn file(plan: &TaskPlan, task: u32) -> String {
     receipt_file(&plan.id(), task)
 }
 
-/// The digest of the end of a piece.
+/// Returns the digest of the end of a segment.
 fn digest_of_end(disk: &dyn Disk, piece: FileSegment) -> Result<[u8; 32]> {
     let end = piece.at.offset.saturating_add(piece.at.length);
     let tail = disk.map(&piece.file.to_string(), end - piece.at.length.min(SEALED)..end)?;

@@ -1,4 +1,4 @@
-//! Doing one task.
+//! The execution of one task.
 
 use super::plan::{SWEEPING, TaskPhase, TaskPlan};
 use super::receipt::{self, PlannedTask, TaskReceipt};
@@ -17,15 +17,15 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What expanding needs beside the directory.
+/// The input of an expansion, besides the directory.
 pub struct ExpansionContext<'m> {
-    /// The model as it is searched.
+    /// The searched system.
     pub model: &'m dyn StateSpace,
-    /// Whether it is counted how often each action is taken.
+    /// Whether executions of actions are counted.
     pub coverage: bool,
-    /// How memory is shared out.
+    /// The memory plan.
     pub memory: MemoryPlan,
-    /// Where candidates that are too many for memory lie meanwhile.
+    /// The disk for candidates that do not fit in memory.
     pub scratch: Arc<dyn Disk>,
 }
 
@@ -38,7 +38,7 @@ pub struct SearchTask<'d> {
 }
 
 impl<'d> SearchTask<'d> {
-    /// A task of the plan of this name in a directory.
+    /// Returns a task of the plan of this name in a directory.
     pub fn find(disk: &'d dyn Disk, id: &str, number: u32) -> Result<PlanOutcome<SearchTask<'d>>> {
         let Some((plan, saved)) = TaskPlan::load(disk, id)? else { return Ok(PlanOutcome::Stale) };
         Ok(match number < plan.tasks() {
@@ -47,32 +47,32 @@ impl<'d> SearchTask<'d> {
         })
     }
 
-    /// What it does.
+    /// Returns its work.
     pub fn phase(&self) -> TaskPhase {
         self.plan.phase
     }
 
-    /// Its receipt, if it has been done. One that does not count is replaced when the task is done.
+    /// Returns its receipt, if it is done. An invalid receipt is replaced when the task is executed.
     pub fn receipt(&self) -> Result<Option<TaskReceipt>> {
         let of = PlannedTask { plan: &self.plan, saved: &self.saved, task: self.number };
         Ok(TaskReceipt::load(self.disk, of)?.ok())
     }
 
-    /// Expands its part of the last level, and leaves a receipt.
+    /// Expands its part of the last level and writes a receipt.
     ///
     /// # Panics
     ///
-    /// If it is of a plan that does something else.
+    /// Panics if its plan does not expand.
     pub fn expand(&self, with: &ExpansionContext<'_>) -> Result<PlanOutcome<TaskReceipt>> {
         assert!(self.phase() == TaskPhase::Expand, "a task that expands");
         self.run_if_current(|| self.run_expansion(with))
     }
 
-    /// Settles or merges its range of keys, and leaves a receipt.
+    /// Settles or merges its range of keys and writes a receipt.
     ///
     /// # Panics
     ///
-    /// If it is of a plan that expands.
+    /// Panics if its plan expands.
     pub fn combine(&self) -> Result<PlanOutcome<TaskReceipt>> {
         self.run_if_current(|| match self.phase() {
             TaskPhase::Expand => panic!("a task that settles or merges"),
@@ -91,10 +91,10 @@ impl<'d> SearchTask<'d> {
             receipt.write(self.disk, &self.plan).map(|()| receipt)
         });
         if done.as_ref().is_err_and(Error::is_not_found) {
-            // Somebody is sweeping: in a moment the plan is gone, too.
+            // Another process is removing files; the plan is removed soon, too.
             std::thread::sleep(SWEEPING);
         }
-        // Somebody may have committed meanwhile, and removed what this rests on, or left.
+        // Another process may have committed and removed files that this needs, or left some.
         if !self.plan.is_current(self.disk)? {
             remove_if_exists(self.disk, &receipt::file(&self.plan, self.number))?;
             return Ok(PlanOutcome::Stale);
@@ -110,7 +110,7 @@ impl<'d> SearchTask<'d> {
         let apart = self.saved.apart(self.disk, &codec);
         let frontier = Frontier::Encoded(apart.open_numbers(&pieces, from..until)?);
         let mut workers = ExpansionWorker::crew(memory, model.width(), None, &codec, scratch);
-        // There is no store beside the candidates.
+        // A task keeps no store, so that memory goes to the candidates.
         let spare = (memory.young + memory.filter) as usize / workers.len();
         workers.iter_mut().for_each(|it| it.grow_buffer(spare));
         let part = LevelExpansion {
@@ -140,8 +140,8 @@ impl<'d> SearchTask<'d> {
         })
     }
 
-    /// Writes the candidates of all workers as one run: which runs there were depends on the memory, and what there is in
-    /// all does not.
+    /// Writes the candidates of all workers as one run. The runs of the workers depend on the memory; their union does
+    /// not.
     fn join(
         &self,
         workers: &mut [ExpansionWorker],
@@ -185,12 +185,12 @@ impl<'d> SearchTask<'d> {
         self.write_output(|out| apart.merge(&segments, part, out))
     }
 
-    /// Its range of keys.
+    /// Returns its range of keys.
     fn key_range(&self) -> KeyPartition<'_> {
         KeyPartition { boundaries: &self.plan.borders, number: self.number as usize }
     }
 
-    /// Has its file written, durably, that gets its name when all of it is there.
+    /// Writes its output durably. The file gets its name when it is complete.
     fn write_output(
         &self,
         write: impl FnOnce(&mut dyn AppendFile) -> Result<SegmentRef>,
@@ -203,7 +203,7 @@ impl<'d> SearchTask<'d> {
         out.sync()?;
         drop(out);
         if !self.plan.is_current(self.disk)? {
-            // What has that name may be of another plan by now. Whoever asks again is told that this one is stale.
+            // The file with that name may now belong to another plan. The next query finds that this one is stale.
             return Err(Error::io("commit", name, ErrorKind::NotFound.into()));
         }
         self.disk.rename(&own, &name)?;

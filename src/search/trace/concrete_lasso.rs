@@ -1,4 +1,4 @@
-//! Runs that go on for ever, in the model below the one in which they were found.
+//! Infinite runs of the concrete system below the searched one.
 
 use super::lifted_position::LiftedPosition;
 use crate::model::StateSpace;
@@ -6,25 +6,25 @@ use crate::search::lasso::Lasso;
 use spill::{Error, Result};
 use std::collections::HashMap;
 
-/// With more states it is not looked on for a state that comes again.
+/// The number of states up to which the run is followed until it closes.
 const STATES_MAX: usize = 1000;
 
-/// A run of the model that explains the one in which it was found.
+/// The concrete run of a lasso of the searched system.
 ///
-/// Where one state is searched for several that are alike, the run below need not be where the loop began when the loop
-/// comes to its end. It goes round again then, and as there are finitely many states that are alike, it comes to one of those
-/// in which a round began; but if they are many it may take long.
+/// If a searched state represents several concrete states, the concrete run need not return to the first state of the
+/// cycle when the cycle ends. Then it repeats the cycle. Since a searched state represents finitely many states, the
+/// run eventually reaches a state in which a repetition began. This can take long if they are many.
 pub struct ConcreteLasso {
-    /// Its states, an initial one first; the last ends the loop.
+    /// Its states, an initial state first. The last state ends the cycle.
     pub states: Vec<Vec<u8>>,
-    /// Where the loop begins.
+    /// The index of the state in which the cycle begins.
     pub back: usize,
-    /// Whether the last is where the loop began, and not only alike.
+    /// Whether the cycle returns to its first state, and not only to a state with the same representative.
     pub closes: bool,
 }
 
 impl ConcreteLasso {
-    /// That of a run through a model.
+    /// Lifts a run of the searched system.
     pub fn of(model: &dyn StateSpace, lasso: &Lasso) -> Result<ConcreteLasso> {
         let lost = || Error::Source { reason: "no run of the model is like the one found".into() };
         let Lasso { states: found, back, .. } = lasso;

@@ -1,4 +1,4 @@
-//! Where a counterexample is, in the model that was searched and in all below it.
+//! The position of a counterexample in the searched system and in all systems below it.
 
 use super::{StepOutcome, is_violated};
 use crate::model::{
@@ -9,23 +9,23 @@ use crate::search::model_failure;
 use spill::Result;
 use std::ops::ControlFlow;
 
-/// Bytes of initial states of a reduced model that are looked at together.
+/// Bytes of the batches of initial states of a reduced system.
 const STARTS_BYTES: usize = 32 << 10;
 
-/// A place on a way: states of every model from the searched one down to that which explains it.
+/// A position on a path: states of every system from the searched one down to the one that describes steps.
 pub(super) struct LiftedPosition<'a> {
     explains: &'a dyn SystemDescription,
-    /// Where the searched model is.
+    /// The state of the searched system.
     searched: Vec<u8>,
-    /// The models on the way down, the searched one first, each with where the model below it is.
+    /// The simulations from the searched system downwards, each with the state of the system below it.
     layers: Vec<(&'a dyn Simulation, Vec<u8>)>,
-    /// Where the one that explains them is.
+    /// The state of the system that describes steps.
     pub(super) state: Vec<u8>,
 }
 
 impl<'a> LiftedPosition<'a> {
-    /// At an initial state for which `target`, an initial state of the searched model, stands; with
-    /// the number of the start. Nothing if there is none, or if told to stop.
+    /// Returns the position at an initial state that `target`, an initial state of the searched system, represents,
+    /// with the number of the start. Returns nothing if there is none or if stopped.
     pub(super) fn start(
         searched: &'a dyn StateSpace,
         target: &[u8],
@@ -65,8 +65,8 @@ impl<'a> LiftedPosition<'a> {
         Ok(Some((number, LiftedPosition { explains, searched: searched_at, layers, state })))
     }
 
-    /// Goes to a state for which `target`, a successor of where the searched model is, stands. Adds which
-    /// step was taken of those possible, for each; false if there is no way.
+    /// Moves to a state that `target`, a successor in the searched system, represents. Appends the index of each taken
+    /// step among the possible ones. Returns false if there is no path.
     pub(super) fn advance_to(&mut self, target: &[u8], choices: &mut Vec<u32>) -> Result<bool> {
         let is_there = self.descend(0, target, choices)?;
         self.searched.clear();
@@ -91,8 +91,8 @@ impl<'a> LiftedPosition<'a> {
         Ok(true)
     }
 
-    /// Goes on to a state where `check` fails and for which the state of the searched model is here, too. False if
-    /// there is no way.
+    /// Moves to a state that violates `check` and that the state of the searched system also represents. Returns false
+    /// if there is no path.
     pub(super) fn advance_to_failure(
         &mut self,
         check: Violation,
@@ -110,14 +110,14 @@ impl<'a> LiftedPosition<'a> {
         Ok(true)
     }
 
-    /// What fails where it has come to: a check, or what is the same by another name.
+    /// Returns the check that the state violates: `check` or an equivalent one.
     pub(super) fn violated_check(&self, check: Violation) -> Option<Violation> {
         let others = self.layers.iter().flat_map(|(lift, _)| lift.equivalent_violations(check));
         let mut all = std::iter::once(check).chain(others);
         all.find(|&it| is_violated(self.explains, it, &self.state))
     }
 
-    /// Takes a step to this very state.
+    /// Takes a step to exactly this state.
     fn step_to(&mut self, target: &[u8], choices: &mut Vec<u32>) -> bool {
         let goes_there = |step: &StepDescription| matches!(&step.outcome, StepOutcome::Successor(state) if state == target);
         let found = self.explains.steps(&self.state).iter().position(goes_there);
@@ -128,7 +128,7 @@ impl<'a> LiftedPosition<'a> {
     }
 }
 
-/// The least initial state of a model that is wanted.
+/// Returns the least initial state of a system that satisfies the predicate.
 fn reduced_start(
     model: &dyn StateSpace,
     is_wanted: &dyn Fn(&[u8]) -> bool,

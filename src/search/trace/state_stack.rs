@@ -1,35 +1,35 @@
-//! The states of a way, from its end to its beginning: a stack, of which the lower part lies on disk.
+//! The states of a path from its end to its beginning: a stack whose lower part is on disk.
 
 use spill::{Error, Result};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Bytes of a way in memory at a time, if it is longer than that.
+/// Bytes of a path in memory, if the path is longer than that.
 const MEMORY_BYTES: usize = 1 << 20;
 
-/// The name of its file, in messages; it has none in its folder.
+/// The name of its file in messages. The file has no name in its folder.
 const FILE: &str = "way";
 
-/// States on top of one another.
+/// A stack of states.
 pub(in crate::search) struct StateStack {
     width: usize,
-    /// Where a long one is put down; if nowhere, all is in memory.
+    /// The folder for the file of a long path. Without one the whole path is in memory.
     folder: Option<std::path::PathBuf>,
     /// The states on top.
     top: Vec<u8>,
-    /// Those below, if there are some, and how many bytes.
+    /// The file of the states below and their bytes, if there are any.
     below: Option<(File, u64)>,
 }
 
 impl StateStack {
-    /// No states of `width` bytes. Where there are many they are put into a file in `folder` that has
-    /// no name there, and is gone when this is.
+    /// Creates an empty stack of states of `width` bytes. Long stacks use an unnamed file in `folder`, which is deleted
+    /// with the stack.
     pub(in crate::search) fn new(width: usize, folder: Option<&Path>) -> StateStack {
         StateStack { width, folder: folder.map(Path::to_path_buf), top: Vec::new(), below: None }
     }
 
-    /// Puts a state on top.
+    /// Pushes a state.
     pub(in crate::search) fn push(&mut self, state: &[u8]) -> Result<()> {
         if self.top.len() + self.width > MEMORY_BYTES.max(self.width)
             && let Some(folder) = &self.folder
@@ -51,12 +51,12 @@ impl StateStack {
         Ok(())
     }
 
-    /// Takes the state on top, if there is one.
+    /// Pops the state on top, if there is one.
     pub(in crate::search) fn pop(&mut self) -> Result<Option<Vec<u8>>> {
         if self.top.is_empty()
             && let Some((file, length)) = &mut self.below
         {
-            // What is put down at a time has the same size, but the first state may be a wide one.
+            // All writes have the same size, except that a state may be wider than a write.
             let states = (MEMORY_BYTES / self.width).max(1) * self.width;
             let some = (states as u64).min(*length);
             self.top.resize(some as usize, 0);

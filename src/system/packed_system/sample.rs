@@ -1,21 +1,21 @@
-//! What a system does in a sample of its states, as a digest: so a search in a directory is not continued with another value
-//! of the same type.
+//! A digest of a system's behaviour in a sample of its states, so that a search in a directory is not resumed with
+//! another value of the same type.
 //!
-//! The sample is the first states in breadth-first order and those on a few walks. Which steps the walks take is fixed, so
-//! that a system has the same sample each time.
+//! The sample consists of the first states in breadth-first order and the states of a few walks. The walks are
+//! deterministic, so that a system has the same sample each time.
 
 use super::PackedSystem;
 use crate::model::TransitionSystem;
 use crate::system::packing;
 use std::collections::{HashSet, VecDeque};
 
-/// States that are looked at in breadth-first order.
+/// The number of states visited in breadth-first order.
 const FIRST_STATES: usize = 256;
-/// Walks, and the steps of each.
+/// The number of walks, and the steps of each.
 const WALKS: usize = 4;
 const WALK_STEPS: usize = 128;
 
-/// Adds to a digest what a system does in a sample of states that begins with these.
+/// Adds the behaviour in a sample of states, which begins with `initial`, to a digest.
 pub(super) fn hash_behaviour<T: TransitionSystem>(
     packed: &PackedSystem<'_, T>,
     initial: Vec<(T::State, Vec<u8>)>,
@@ -40,20 +40,20 @@ pub(super) fn hash_behaviour<T: TransitionSystem>(
         for step in 0..WALK_STEPS {
             let Some(state) = at else { break };
             let mut successors = hash_state(packed, &state, hasher);
-            // A prime makes the walks part.
+            // Prime factors make the walks differ.
             let choice = (step * 7919 + walk * 104_729) % successors.len().max(1);
             at = (!successors.is_empty()).then(|| successors.swap_remove(choice));
         }
     }
 }
 
-/// Adds what a system says of a state, and gives the states behind its steps.
+/// Adds the behaviour in a state to a digest. Returns the successors.
 fn hash_state<T: TransitionSystem>(
     packed: &PackedSystem<'_, T>,
     bytes: &[u8],
     hasher: &mut blake3::Hasher,
 ) -> Vec<Vec<u8>> {
-    // What does not fit is told by the search.
+    // The search reports states that do not fit.
     let Ok(state) = packing::unpack::<T::State>(bytes) else { return Vec::new() };
     let mut successors = Vec::new();
     packed.each_step(&state, &mut Vec::new(), |_, next| {

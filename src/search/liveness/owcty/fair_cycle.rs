@@ -1,8 +1,8 @@
-//! A loop that is fair to all processes, put together of ways from one state and back to it.
+//! A cycle that is fair to all processes, built of paths from one state back to it.
 //!
-//! All states of the set are come to from that state: the layers of a round say after how many steps. So a way there ends with a
-//! step that is fair to a process, the nearest one in the set, and the way back is that of another round, from behind the step. What
-//! each way brings beside that, ways after it need not bring.
+//! All states of the set are reachable from that state. The layers of a round give their distances. So a path to the
+//! nearest step that is fair to a process can be read from the layers. The path back is that of another round, from the
+//! target of the step. If a path contains steps that are fair to other processes, later paths need not visit these.
 
 use super::marks::{MarksIndex, OUT, ShardMarks};
 use super::region::CycleRegion;
@@ -13,18 +13,19 @@ use crate::model::{FairSteps, ProcessSet, collect_fair, fair_records};
 use crate::search::model_failure;
 use spill::{BlockDecoder, FileSegment, Result};
 
-/// A set, and the layers of a round that came to all its states.
+/// A set, and the layers of a round that reached all its states.
 pub(super) struct FairCycleBuilder<'a> {
     pub(super) region: &'a CycleRegion<'a>,
     pub(super) fair: &'a dyn FairSteps,
     pub(super) marks: &'a [ShardMarks],
-    /// The state that the round began with, and the loop does.
+    /// The state at which the round and the cycle begin.
     pub(super) target: &'a [u8],
     pub(super) layers: &'a [Vec<FileSegment>],
 }
 
 impl FairCycleBuilder<'_> {
-    /// A process to which no step of a loop is fair so far; of one that has no steps yet, any.
+    /// Returns a process to which no step of the cycle is fair so far. An empty cycle has such a process unless there
+    /// are no processes.
     pub(super) fn unserved_process(&self, walk: &FairCyclePath) -> Option<usize> {
         let missing = self.unserved_processes(walk);
         (0..self.fair.processes()).find(|&process| missing.contains(process))
@@ -35,11 +36,12 @@ impl FairCycleBuilder<'_> {
         sets.fold(ProcessSet::first(self.fair.processes()), |left, set| left.without(set))
     }
 
-    /// The nearest step within the set that is fair to a process; nothing if told to stop, or if there is none.
+    /// Returns the nearest step within the set that is fair to a process. Returns nothing if there is none or if the
+    /// control stops the search.
     pub(super) fn witness(&self, process: usize) -> Result<Option<FairStepWitness>> {
         let CycleRegion { accepting, control, keys, .. } = self.region;
         let mut members = SetMembership::new(self)?;
-        // What has left the set since that round has no step that leads within it: it left with all that it leads to.
+        // A state that left the set after that round has no step within the set: its successors left with it.
         let leaving = |layer: Option<u32>, from: &[u8], members: &mut SetMembership| {
             let component = (accepting.component)(from);
             for (to, set) in self.steps(from)? {
@@ -75,14 +77,14 @@ impl FairCycleBuilder<'_> {
         Ok(None)
     }
 
-    /// The steps out of a state, each with the processes that it is fair to.
+    /// Returns the steps from a state, each with the processes to which it is fair.
     fn steps(&self, state: &[u8]) -> Result<Vec<(Vec<u8>, ProcessSet)>> {
         let mut records = Vec::new();
         let _ = collect_fair(self.fair, state, &mut records).map_err(model_failure)?;
         Ok(fair_records(&records, state.len()).map(|(to, set)| (to.to_vec(), set)).collect())
     }
 
-    /// Adds the way to the step that a loop takes next, the step, and the way back from there; false if told to stop.
+    /// Adds the path to the next step of the cycle, the step, and the path back. Returns false if stopped.
     pub(super) fn extend_cycle(
         &self,
         walk: &mut FairCyclePath,
@@ -99,7 +101,7 @@ impl FairCycleBuilder<'_> {
             way.push(witness.from.clone());
         }
         if witness.to != self.target {
-            // In the last layer is the beginning again.
+            // The last layer contains the first state again.
             let back = &walk.layers[..walk.layers.len().saturating_sub(1)];
             let back = self.region.layers(back)?;
             let Some(back) = finder.path_through(&back, self.target)? else { return Ok(false) };
@@ -121,16 +123,16 @@ impl FairCycleBuilder<'_> {
     }
 }
 
-/// Looks up which states are in a set.
+/// Tests membership of states in a set.
 struct SetMembership<'a> {
     region: &'a CycleRegion<'a>,
     marks: Vec<MarksIndex>,
     decoder: BlockDecoder,
-    /// The shard and the block in hand, the keys and the numbers there.
+    /// The shard and block that are decoded, their keys and their numbers.
     at: Option<(usize, usize)>,
     held: Vec<u8>,
     codes: Vec<u8>,
-    /// Room for a key.
+    /// A buffer for a key.
     key: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! What a search for accepting cycles found, read from what it saved.
+//! The result of a search for accepting cycles, read from its checkpoint.
 
 use super::region::open_layers;
 use super::saved_cycles::CycleOperation;
@@ -10,8 +10,8 @@ use crate::search::trace::TraceFinder;
 use spill::Result;
 
 impl SavedCycleSearch {
-    /// What was found among the states that were reached. Nothing on the disk is changed; the run is open as long as the search
-    /// is, and where the finder is told to stop.
+    /// Returns the verdict for the reached states. It changes nothing on disk. The verdict is open if the search is, or
+    /// if the finder is stopped.
     pub fn probe_verdict(
         &self,
         reached: &ReachedStates,
@@ -28,7 +28,7 @@ impl SavedCycleSearch {
         })
     }
 
-    /// The run that leads to the state the round began with, and round; nothing if told to stop.
+    /// Returns the run to the first state of the round and around the cycle, or nothing if stopped.
     fn lasso(&self, reached: &ReachedStates, finder: &TraceFinder) -> Result<Option<Lasso>> {
         let Some(target) = &self.target else {
             return Err(contradiction("a round has no beginning"));
@@ -43,7 +43,7 @@ impl SavedCycleSearch {
             let fair_to = walk.fair_to.iter().map(|it| ProcessSet::from_bytes(it)).collect();
             return Ok(Some(Lasso { states, back, fair_to }));
         }
-        // In the last layer is the beginning again.
+        // The last layer contains the first state again.
         let between = &self.layers[..self.layers.len() - 1];
         let layers = open_layers(between, finder.disk, target.state.len())?;
         let Some(round) = finder.path_through(&layers, &target.state)? else { return Ok(None) };

@@ -1,7 +1,7 @@
-//! Sets of the states of a region, and numbers of predecessors: a small number for each state, at its rank.
+//! Sets of states of a region, and counts of predecessors: a small number for each state, indexed by its rank.
 //!
-//! A shard of the region has a file of them, written front to back by each sweep and read front to back by the next, so
-//! that they need not be in memory. There is a chunk for each block of the shard's segment:
+//! Each shard of the region has a file of numbers. A sweep writes it sequentially, and the next sweep reads it
+//! sequentially, so it need not fit in memory. The file has a chunk for each block of the shard's segment:
 //!
 //! ```text
 //! offset  bytes
@@ -22,20 +22,20 @@ const HEADER: usize = 18;
 /// The number of states that are not in the set.
 pub(super) const OUT: u8 = 0;
 
-/// Of states in the set: nothing more is known of it, or that it has no predecessor there.
+/// The number of states in the set without further information, or without predecessors in the set.
 pub(super) const IN: u8 = 1;
 
-/// The number of states with too many predecessors to be counted.
+/// The number of states with too many predecessors to count.
 pub(super) const MANY: u8 = u8::MAX;
 
-/// How many states there are of each sort.
+/// The number of states of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct MarkCounts {
-    /// In the set.
+    /// States in the set.
     pub members: u64,
-    /// That the next sweep expands.
+    /// States that the next sweep expands.
     pub pending: u64,
-    /// With too many predecessors to be counted.
+    /// States with too many predecessors to count.
     pub many: u64,
 }
 
@@ -47,17 +47,17 @@ impl MarkCounts {
     }
 }
 
-/// The numbers of a shard. Before the first sweep there is no file: all are in the set.
+/// The numbers of a shard. Before the first sweep there is no file, and all states are in the set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct ShardMarks {
-    /// The file, and its length in bytes.
+    /// The file and its length in bytes.
     pub file: Option<(FileName, u64)>,
-    /// What is in it.
+    /// The counts of its states.
     pub counts: MarkCounts,
 }
 
 impl ShardMarks {
-    /// All of so many states.
+    /// The set of all states.
     pub(super) fn all(states: u64) -> ShardMarks {
         let counts = MarkCounts { members: states, pending: 0, many: 0 };
         ShardMarks { file: None, counts }
@@ -73,22 +73,22 @@ impl ShardMarks {
     }
 }
 
-/// Reads the chunks of a shard, one after another.
+/// Reads the chunks of a shard sequentially.
 pub(super) struct MarksReader {
     file: String,
     bytes: Option<MappedBytes>,
     at: usize,
 }
 
-/// The numbers of a shard, block by block in any order.
+/// The numbers of a shard, with random access by block.
 pub(super) struct MarksIndex {
     reader: MarksReader,
-    /// Where each block's chunk begins.
+    /// The offset of each block's chunk.
     starts: Vec<usize>,
 }
 
 impl MarksIndex {
-    /// Of a shard whose blocks have so many states.
+    /// Indexes a shard whose blocks have the given numbers of states.
     pub(super) fn new(
         mut reader: MarksReader,
         blocks: impl Iterator<Item = usize>,
@@ -101,7 +101,7 @@ impl MarksIndex {
         Ok(MarksIndex { reader, starts })
     }
 
-    /// The chunk of a block, of so many states.
+    /// Returns the chunk of a block with the given number of states.
     pub(super) fn chunk(&mut self, block: usize, states: usize) -> Result<MarksChunk<'_>> {
         self.reader.at = self.starts[block];
         self.reader.next(states)
@@ -111,12 +111,12 @@ impl MarksIndex {
 /// The numbers of a block of states.
 pub(super) struct MarksChunk<'r> {
     states: usize,
-    /// Whole and verified; nothing where all are in the set.
+    /// The verified bytes, or nothing if all states are in the set.
     raw: Option<&'r [u8]>,
 }
 
 impl MarksReader {
-    /// The next chunk, of so many states.
+    /// Returns the next chunk, which has the given number of states.
     pub(super) fn next(&mut self, states: usize) -> Result<MarksChunk<'_>> {
         let Some(bytes) = &self.bytes else { return Ok(MarksChunk { states, raw: None }) };
         let start = self.at;
@@ -168,7 +168,7 @@ impl MarksChunk<'_> {
     }
 }
 
-/// Takes numbers of so many bits out of bytes, lowest bits first.
+/// Unpacks numbers of `BITS` bits, lowest bits first.
 fn unpack<const BITS: usize>(packed: &[u8], codes: &mut [u8]) {
     let mask = u8::MAX >> (8 - BITS);
     for (byte, codes) in packed.iter().zip(codes.chunks_mut(8 / BITS)) {
@@ -177,7 +177,7 @@ fn unpack<const BITS: usize>(packed: &[u8], codes: &mut [u8]) {
     }
 }
 
-/// Puts them behind `chunk`.
+/// Packs numbers and appends them to `chunk`.
 fn pack<const BITS: usize>(codes: &[u8], chunk: &mut Vec<u8>) {
     let pack = |codes: &[u8]| {
         let numbered = codes.iter().enumerate();
@@ -190,7 +190,7 @@ fn number(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// Writes the chunks of a shard, one after another.
+/// Writes the chunks of a shard sequentially.
 pub(super) struct MarksWriter {
     name: FileName,
     file: Box<dyn AppendFile>,
@@ -204,7 +204,7 @@ impl MarksWriter {
         Ok(MarksWriter { name, file, counts: MarkCounts::default(), chunk: Vec::new() })
     }
 
-    /// The same chunk again.
+    /// Copies a chunk.
     pub(super) fn copy(&mut self, chunk: &MarksChunk) -> Result<()> {
         match chunk.raw {
             None => self.push(&vec![IN; chunk.states], None),
@@ -215,7 +215,7 @@ impl MarksWriter {
         }
     }
 
-    /// A chunk of these numbers; states with the number `pending` are expanded by the next sweep.
+    /// Appends a chunk of these numbers. The next sweep expands the states with the number `pending`.
     pub(super) fn push(&mut self, codes: &[u8], pending: Option<u8>) -> Result<()> {
         let count =
             |wanted: Option<u8>| codes.iter().filter(|&&code| Some(code) == wanted).count() as u32;
@@ -261,7 +261,7 @@ mod tests {
     use super::*;
     use spill::FaultDisk;
 
-    /// Numbers of each width come back, chunk by chunk, and a flipped bit anywhere is noticed.
+    /// Numbers of each width are read back chunk by chunk, and any flipped bit is detected.
     #[test]
     fn numbers_come_back_and_damage_is_noticed() {
         let disk = FaultDisk::new();

@@ -1,5 +1,5 @@
-//! Accepting cycles among states on disk: One-Way-Catch-Them-Young (Fisler, Fraer, Kamhi, Vardi and Yang, "Is there a best
-//! symbolic cycle-detection algorithm?", 2001; on disk: Barnat, Brim and Simecek, "I/O efficient accepting cycle
+//! Accepting cycles among states on disk: One-Way-Catch-Them-Young (Fisler, Fraer, Kamhi, Vardi and Yang, "Is there a
+//! best symbolic cycle-detection algorithm?", 2001; on disk: Barnat, Brim and Simecek, "I/O efficient accepting cycle
 //! detection", 2007).
 //!
 //! ```text
@@ -9,26 +9,27 @@
 //! until nothing changes
 //! ```
 //!
-//! There is an accepting cycle if and only if something is left. Where each cycle of the automaton's components is
-//! accepting, trimming once is enough. To trim, predecessors are counted: each state of the set is expanded once, and once
-//! more when it leaves, as its successors then have one predecessor less. Those with more than can be counted stay, and
-//! are counted anew when nothing else leaves.
+//! There is an accepting cycle if and only if states are left. If every cycle of the automaton's components is
+//! accepting, trimming once is enough. Trimming counts predecessors. Each state of the set is expanded once to count,
+//! and once more when it leaves, since its successors then lose a predecessor. A state with more predecessors than can
+//! be counted stays. It is counted again when no other state leaves.
 //!
-//! A state that is left has predecessors in the set, but need not lie on a cycle. So a *round* begins with an accepting
-//! one, of the lowest level, and goes on breadth-first within the set until it is come to again. If it is not, then it and
-//! all that was come to leave the set: the predecessors of what stays all stay, so something is left, and no state is
-//! expanded in two rounds.
+//! A remaining state has predecessors in the set, but need not lie on a cycle. So a *round* starts at an accepting
+//! state of the lowest level and explores the set breadth-first until it reaches that state again. If it does not, the
+//! state and all visited states leave the set. The remaining states keep all their predecessors, so the set is not
+//! empty. No state is expanded in two rounds.
 //!
-//! Where runs are to be weakly fair (`model/fairness.rs`), a cycle must have more than an accepting state: for each process a step
-//! that is fair to it. So all of these are reached from in turn, accepting states and the steps fair to each process, until as
-//! many as there are have taken out nothing, one after another. A component of what is left into which nothing leads has all of
-//! them. A round then goes on until there is no more to come to. If something was not come to, it goes on with that. Else
-//! the state that the round began with lies in the only component into which nothing leads, and whatever leads back to it does,
-//! too. The loop is put together of ways from there to steps that are still needed, the nearest first, and back: where a round
-//! from behind such a step does not come back, it and all that was come to leave the set (`fair_cycle.rs`).
+//! Under weak fairness (`model/fairness.rs`) a cycle also needs, for each process, a step that is fair to it. So
+//! *reach* runs in turn for accepting states and for the fair steps of each process, until one whole turn removes
+//! nothing. Consider a component of the remaining states without incoming steps. It has an accepting state and a fair
+//! step for each process. A round then explores all reachable states. If it does not visit the whole set, the visited
+//! states leave. Otherwise the first state, and all states that lead back to it, are in the only such component. The
+//! cycle is then built of paths from the first state to the nearest step that is still needed, and back. If a round
+//! from the target of such a step does not return, the target and all visited states leave the set (`fair_cycle.rs`).
 //!
-//! What is known of states is a small number for each, in files that each sweep reads and writes from the front to the back
-//! (`marks.rs`); all that is in memory are successors that are being sorted. The end of each sweep is a place to stop at.
+//! The state of the algorithm is a small number for each state. Sweeps read and write these numbers sequentially in
+//! files (`marks.rs`). Only the successors that are being sorted are in memory. A search can stop at the end of each
+//! sweep.
 
 mod fair_cycle;
 mod found_lasso;
@@ -66,53 +67,53 @@ use target_picker::TargetPicker;
 /// The least time between two checkpoints at ends of sweeps.
 const CHECKPOINT_MIN: Duration = Duration::from_secs(1);
 
-/// The component of the automaton that a state of a product belongs to.
+/// Returns the component of the automaton that a state of a product belongs to.
 pub type ComponentOf<'a> = dyn Fn(&[u8]) -> Option<usize> + Sync + 'a;
 
-/// Which cycles of a product are accepting.
+/// The acceptance condition of a product.
 pub struct ProductAcceptance<'a> {
-    /// The component of the automaton that a state is in, if it has accepting cycles.
+    /// The component of the automaton that a state is in, if the component has accepting cycles.
     pub component: &'a ComponentOf<'a>,
-    /// Whether a state accepts.
+    /// Whether a state is accepting.
     pub accepts: &'a (dyn Fn(&[u8]) -> bool + Sync),
     /// Whether all cycles in these components are accepting.
     pub is_weak: bool,
 }
 
-/// A product, in which accepting cycles are looked for.
+/// A product that is searched for accepting cycles.
 pub struct AcceptingProduct<'a> {
     /// Its states and steps.
     pub model: &'a dyn StateSpace,
-    /// Which of its cycles are accepting.
+    /// Its acceptance condition.
     pub acceptance: ProductAcceptance<'a>,
 }
 
-/// What the directory of a search for cycles holds.
+/// The content of the directory of a cycle search.
 pub struct CycleCheckpoint {
-    /// The states that were reached.
+    /// The reached states.
     pub reached: ReachedStates,
-    /// How far the search for cycles is.
+    /// The progress of the cycle search.
     pub saved: SavedCycleSearch,
 }
 
-/// Where the states that were reached lie.
+/// The location of the reached states.
 pub struct ReachedStates {
     levels: SavedLevels,
-    /// How many there are.
+    /// The number of reached states.
     states: u64,
     codec: Codec,
     files: BTreeSet<FileName>,
 }
 
 impl ReachedStates {
-    /// Those that a search reached, from its last checkpoint.
+    /// Returns the states that a search had reached at its last checkpoint.
     pub fn of(saved: &SavedSearch) -> Result<ReachedStates> {
         let (levels, codec) = (saved.store.levels.clone(), saved.codec()?);
         let states = levels.keys_by_level().sum();
         Ok(ReachedStates { levels, states, codec, files: saved.files().collect() })
     }
 
-    /// Their levels, on this disk.
+    /// Returns their levels on this disk.
     fn stored_levels<'s>(&'s self, disk: &'s dyn Disk) -> StoredLevels<'s> {
         StoredLevels { disk, levels: &self.levels, codec: &self.codec }
     }
@@ -121,20 +122,20 @@ impl ReachedStates {
 /// A search for accepting cycles in the directory of a search that has reached all states.
 pub struct CycleSearch<'a> {
     region: CycleRegion<'a>,
-    /// Tells to which processes steps are fair, where runs are to be.
+    /// Computes the processes to which steps are fair, in checks under fairness.
     fair: Option<&'a dyn FairSteps>,
     plan: MemoryPlan,
     reached: ReachedStates,
     saved: SavedCycleSearch,
     owed: Vec<ObligationBuffer>,
     rooms: Vec<SweepBuffers>,
-    /// After so many sweeps it stops.
+    /// The search stops after this number of sweeps.
     sweeps_max: Option<u32>,
     /// Files that the manifest names.
     named: BTreeSet<FileName>,
     /// Files that are not durable yet, and their lengths.
     fresh: Vec<(FileName, u64)>,
-    /// Files that the manifest names, but need not.
+    /// Files that the manifest names but that are no longer needed.
     stale: Vec<FileName>,
     begun: Instant,
     seconds_before: f64,
@@ -142,8 +143,8 @@ pub struct CycleSearch<'a> {
 }
 
 impl<'a> CycleSearch<'a> {
-    /// Writes the region of the states in `store`, cut into shards of `shard_states` or as many as is usual; nothing if told
-    /// to stop. Then the store is not needed any more.
+    /// Writes the region of the states in `store`, in shards of `shard_states` states or of the default size. Returns
+    /// nothing if stopped. The store is not needed afterwards.
     pub fn gather(
         store: &Store,
         product: &AcceptingProduct<'_>,
@@ -192,7 +193,7 @@ impl<'a> CycleSearch<'a> {
         Ok(Some(saved))
     }
 
-    /// Goes on from what was saved.
+    /// Resumes from a checkpoint.
     pub fn resume(
         product: AcceptingProduct<'a>,
         disk: Arc<dyn Disk>,
@@ -241,27 +242,27 @@ impl<'a> CycleSearch<'a> {
         })
     }
 
-    /// The same, for a cycle that is fair to all processes.
+    /// Searches for a cycle that is fair to all processes.
     pub fn with_fairness(self, fair: &'a dyn FairSteps) -> Self {
         CycleSearch { fair: Some(fair).filter(|it| it.processes() > 0), ..self }
     }
 
-    /// The same, stopped after so many sweeps.
+    /// Stops the search after this number of sweeps.
     pub fn with_max_sweeps(self, sweeps: u32) -> Self {
         CycleSearch { sweeps_max: Some(sweeps), ..self }
     }
 
-    /// How far it is.
+    /// Returns the progress of the search.
     pub fn saved(&self) -> &SavedCycleSearch {
         &self.saved
     }
 
-    /// Looks for an accepting cycle to the end, or until told to stop; either way, and after errors, the directory holds
-    /// what was done up to the last checkpoint.
+    /// Searches for an accepting cycle until there is a verdict or the control stops it. In both cases, and after
+    /// errors, the directory holds the work up to the last checkpoint.
     pub fn run(&mut self) -> Result<ProbeVerdict> {
         let searched = self.search();
         if let Err(Error::Full { .. }) = &searched {
-            // A full disk is not left full. The error that ended the search is the one to tell.
+            // Free the space of a full disk. The error that ended the search is the one to report.
             let named =
                 SavedCycleSearch::load(&*self.region.disk).map(|saved| saved.files().collect());
             let _ = named
@@ -295,7 +296,7 @@ impl<'a> CycleSearch<'a> {
         Ok(found)
     }
 
-    /// One sweep, and what comes after it; false if told to stop.
+    /// Runs one sweep and chooses the next operation. Returns false if stopped.
     fn sweep(&mut self, turn: SweepKind) -> Result<bool> {
         let key_of = |state: Option<&[u8]>| {
             let mut key = Vec::new();
@@ -328,7 +329,7 @@ impl<'a> CycleSearch<'a> {
         Ok(true)
     }
 
-    /// Takes what a sweep made in the place of what there was; whether the round came to its beginning again.
+    /// Replaces the numbers and layers by those of a sweep. Returns whether the round reached its target.
     fn adopt_sweep(&mut self, turn: SweepKind, swept: Vec<SweptShard>) -> Result<bool> {
         let mut returned = false;
         let mut layer: Vec<FileSegment> = Vec::new();
@@ -353,7 +354,7 @@ impl<'a> CycleSearch<'a> {
         Ok(returned)
     }
 
-    /// What comes after a sweep.
+    /// Returns the operation that follows a sweep.
     fn next_operation(
         &mut self,
         turn: SweepKind,
@@ -397,13 +398,13 @@ impl<'a> CycleSearch<'a> {
         })
     }
 
-    /// How much a cycle must have, beside accepting states where each has one.
+    /// Returns the number of requirements of a cycle: accepting states, unless every cycle has one, and the processes.
     fn demands(&self) -> u32 {
         let processes = self.fair.map_or(0, |it| it.processes() as u32);
         u32::from(!self.region.accepting.is_weak) + processes
     }
 
-    /// What is being reached from.
+    /// Returns the requirement whose reachability is computed.
     fn demand(&self) -> CycleRequirement<'a> {
         let process = self.saved.demand.checked_sub(u32::from(!self.region.accepting.is_weak));
         match (self.fair, process) {
@@ -412,7 +413,7 @@ impl<'a> CycleSearch<'a> {
         }
     }
 
-    /// What comes after leaving what was not reached from accepting states, or steps that are fair to a process.
+    /// Returns the operation that follows the removal of states not reached from a requirement.
     fn after_reaching(&mut self, members: u64) -> CycleOperation {
         let took_out = members < self.saved.seeded;
         self.saved.settled = if took_out { 0 } else { self.saved.settled + 1 };
@@ -421,18 +422,18 @@ impl<'a> CycleSearch<'a> {
             return CycleOperation::Pick;
         }
         self.saved.demand = (self.saved.demand + 1) % self.demands();
-        // Where accepting states have left, or such steps, what is come to from them need not be come to from others.
+        // If states left, others may have lost their predecessors, so these are counted again first.
         CycleOperation::Sweep(if took_out { SweepKind::Count } else { SweepKind::Seed })
     }
 
-    /// Whether the round that a loop is to begin with came to all states of the set, which are so many.
+    /// Returns whether the round at which a fair cycle begins reached all `members` states of the set.
     fn is_all_reached(&self, members: u64) -> bool {
         let reached: u64 = self.saved.layers.iter().flatten().map(|it| it.at.keys).sum();
         let is_first = self.fair.is_some() && self.saved.walk.is_none();
         is_first && self.saved.returned && reached == members
     }
 
-    /// Forgets what the last round came to; where a loop is being put together, that is one back to its beginning.
+    /// Drops the layers of the last round. While a fair cycle is built, this is the round back to its first state.
     fn forget_layers(&mut self) -> Result<()> {
         let layers = match &mut self.saved.walk {
             Some(walk) => {
@@ -448,7 +449,7 @@ impl<'a> CycleSearch<'a> {
         files.into_iter().try_for_each(|file| self.discard(file))
     }
 
-    /// Chooses the state that a round begins with; false if told to stop.
+    /// Chooses the state at which a round begins. Returns false if stopped.
     fn pick(&mut self) -> Result<bool> {
         let picking = TargetPicker {
             region: &self.region,
@@ -468,8 +469,8 @@ impl<'a> CycleSearch<'a> {
         Ok(true)
     }
 
-    /// Goes on with a loop from the state the round began with: takes the next step that it needs and the way back, or
-    /// looks for one; false if told to stop.
+    /// Extends a fair cycle: adds the next step that it needs and the path back, or searches for such a step. Returns
+    /// false if stopped.
     fn walk(&mut self) -> Result<bool> {
         let (Some(target), Some(walk), Some(fair)) =
             (&self.saved.target, &self.saved.walk, self.fair)
@@ -534,7 +535,7 @@ impl<'a> CycleSearch<'a> {
         self.region.disk.remove(&file.to_string())
     }
 
-    /// Makes all that was done durable.
+    /// Makes the progress durable.
     fn checkpoint(&mut self) -> Result<()> {
         let before = self.region.control.progress.enter(SearchPhase::Saving);
         for (file, length) in self.fresh.drain(..) {
@@ -550,7 +551,7 @@ impl<'a> CycleSearch<'a> {
         Ok(())
     }
 
-    /// Seconds of sweeping, earlier sittings included.
+    /// Returns the seconds of sweeping, earlier sessions included.
     pub fn seconds(&self) -> f64 {
         self.seconds_before + self.begun.elapsed().as_secs_f64()
     }
@@ -565,7 +566,7 @@ impl<'a> CycleSearch<'a> {
     }
 }
 
-/// The file of a piece, and its length up to the end of that.
+/// Returns the file of a segment and its length up to the end of the segment.
 fn length(piece: &FileSegment) -> (FileName, u64) {
     (piece.file, piece.at.offset + piece.at.length)
 }
@@ -574,7 +575,7 @@ fn make_durable(disk: &dyn Disk, file: FileName, length: u64) -> Result<()> {
     disk.append_at(&file.to_string(), length)?.sync()
 }
 
-/// What is wrong where a model does not do again what it did.
+/// Returns the error of a model that generates other successors than before.
 pub(in crate::search) fn inconsistent_successors() -> Error {
     contradiction("a state has other successors than before")
 }
@@ -583,7 +584,7 @@ fn contradiction(what: &str) -> Error {
     Error::Source { reason: what.into() }
 }
 
-/// Removes the files of keys that nothing names.
+/// Removes the orphan files of keys.
 fn remove_orphan_keys(
     disk: &dyn Disk,
     named: &BTreeSet<FileName>,

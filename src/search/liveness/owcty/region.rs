@@ -1,7 +1,7 @@
-//! The region: the states that can lie on accepting cycles, in key order, cut into shards.
+//! The region: the states that can lie on accepting cycles, in key order, divided into shards.
 //!
-//! A state's *rank* is its place in it. Sweeps read it from the front to the back: to expand states of a set, and to find
-//! out which states their successors are.
+//! A state's *rank* is its index in the region. Sweeps read the region sequentially, to expand the states of a set and
+//! to identify their successors.
 
 use super::ProductAcceptance;
 use super::region_keys::RegionKeys;
@@ -12,50 +12,50 @@ use spill::{
 };
 use std::sync::Arc;
 
-/// A region, open, and what is asked of its states.
+/// An open region and its acceptance condition.
 pub(super) struct CycleRegion<'a> {
     pub(super) model: &'a dyn StateSpace,
     pub(super) accepting: ProductAcceptance<'a>,
     pub(super) disk: Arc<dyn Disk>,
     pub(super) control: &'a SearchControl,
-    /// What the states are in the shards.
+    /// The encoding of states in the shards.
     pub(super) keys: RegionKeys,
     pub(super) shards: Vec<Segment>,
 }
 
 impl CycleRegion<'_> {
-    /// A layer of a round, open: of whole states.
+    /// Opens a layer of a round. Layers contain whole states.
     pub(super) fn layer(&self, layer: &[FileSegment]) -> Result<Vec<Segment>> {
         open(layer, &*self.disk, self.keys.whole())
     }
 
-    /// Several.
+    /// Opens several layers.
     pub(super) fn layers(&self, layers: &[Vec<FileSegment>]) -> Result<Vec<Vec<Segment>>> {
         open_layers(layers, &*self.disk, self.keys.whole())
     }
 }
 
-/// The fewest states of a shard, where there is more than one.
+/// The fewest states of a shard, if there are several shards.
 const SHARD_MIN: u64 = 256 << 10;
 
-/// About the most shards.
+/// The most shards, approximately.
 const SHARDS: u64 = 32;
 
-/// How the region is cut: the most states of a shard, of so many states in all.
+/// Returns the most states of a shard, for a given number of states.
 pub(in crate::search) fn shard_states(states: u64) -> u64 {
     states.div_ceil(SHARDS).max(SHARD_MIN)
 }
 
-/// How a region is written.
+/// The layout of a region.
 pub(in crate::search) struct RegionLayout<'k> {
-    /// What its states are in it.
+    /// The encoding of states.
     pub(in crate::search) keys: &'k RegionKeys,
     /// The most states of a shard.
     pub(in crate::search) shard_states: u64,
 }
 
-/// Writes those of `runs` that are wanted, such as what can lie on accepting cycles.
-/// Nothing if told to stop. The file is flushed, but not synced.
+/// Writes the states of `runs` that are wanted, such as those that can lie on accepting cycles. Returns nothing if
+/// stopped. The file is flushed, but not synced.
 pub(in crate::search) fn build(
     runs: &Candidates,
     layout: RegionLayout<'_>,
@@ -98,7 +98,7 @@ pub(in crate::search) fn build(
     Ok(Some(pieces))
 }
 
-/// Layers of a round, of states of so many bytes, open.
+/// Opens layers of a round, with states of `width` bytes.
 pub(super) fn open_layers(
     layers: &[Vec<FileSegment>],
     disk: &dyn Disk,
@@ -107,7 +107,7 @@ pub(super) fn open_layers(
     layers.iter().map(|layer| open(layer, disk, width)).collect()
 }
 
-/// Pieces with keys of so many bytes, open.
+/// Opens segments with keys of `width` bytes.
 pub(in crate::search) fn open(
     pieces: &[FileSegment],
     disk: &dyn Disk,

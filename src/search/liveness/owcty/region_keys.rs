@@ -1,10 +1,10 @@
-//! States as keys of a region: without the bits in which none of those reached differs.
+//! The keys of a region: states without the bits in which no two reached states differ.
 
 use super::inconsistent_successors;
 use spill::{Codec, Projection, Result};
 use std::sync::Arc;
 
-/// How states become keys, and keys states. The order is the same.
+/// The conversion between states and keys. It keeps the order.
 #[derive(Clone)]
 pub(in crate::search) struct RegionKeys {
     /// Bytes of a state.
@@ -13,17 +13,17 @@ pub(in crate::search) struct RegionKeys {
 }
 
 impl RegionKeys {
-    /// As a search that has reached all states had them in memory.
+    /// Takes the encoding that a search which has reached all states used in memory.
     pub(in crate::search) fn of(whole: usize, codec: &Codec) -> RegionKeys {
         RegionKeys { whole, projection: codec.projection().cloned() }
     }
 
-    /// Bytes of a state.
+    /// Returns the bytes of a state.
     pub(in crate::search) fn whole(&self) -> usize {
         self.whole
     }
 
-    /// Bytes of a key.
+    /// Returns the bytes of a key.
     pub(in crate::search) fn width(&self) -> usize {
         self.projection.as_ref().map_or(self.whole, |it| it.width())
     }
@@ -37,7 +37,7 @@ impl RegionKeys {
         }
     }
 
-    /// Replaces `keys` by the keys of `states`, which were all reached.
+    /// Replaces `keys` by the keys of `states`. All of these must have been reached.
     pub(in crate::search) fn project(&self, states: &[u8], keys: &mut Vec<u8>) -> Result<()> {
         keys.clear();
         let Some(projection) = &self.projection else {
@@ -53,13 +53,14 @@ impl RegionKeys {
     }
 }
 
-/// The place of one among ascending `keys`, if it is there.
+/// Returns the index of a key among ascending `keys`, if it is there.
 pub(in crate::search) fn place(keys: &[u8], wanted: &[u8]) -> Option<usize> {
     let (width, at) = (wanted.len(), first_from(keys, 0, wanted));
     (keys.get(at * width..)?.get(..width)? == wanted).then_some(at)
 }
 
-/// The number of the first of ascending `keys`, from `at` on, that is not less than `wanted`. It is mostly near.
+/// Returns the index of the first of ascending `keys`, from `at` on, that is not less than `wanted`. It is usually
+/// near.
 pub(in crate::search) fn first_from(keys: &[u8], at: usize, wanted: &[u8]) -> usize {
     let width = wanted.len();
     let count = keys.len() / width;

@@ -1,4 +1,4 @@
-//! What a search for accepting cycles must remember to go on, beside the search that reached the states.
+//! The checkpoint of a search for accepting cycles, in addition to that of the search that reached the states.
 
 use super::marks::ShardMarks;
 use super::sweep::SweepKind;
@@ -7,11 +7,11 @@ pub use crate::search::files::CYCLES;
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::{Disk, Error, FileName, FileSegment, Result};
 
-/// What a search is at.
+/// The stages of a search.
 pub const STAGES: [&str; 4] =
     ["trimming", "reaching from accepting states", "looking for a loop", "done"];
 
-/// The state that a round begins with.
+/// The state at which a round begins.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct RoundTarget {
     /// Its level.
@@ -20,80 +20,80 @@ pub struct RoundTarget {
     pub state: Vec<u8>,
 }
 
-/// A loop that is being put together: from the target of a round again and again back to it.
+/// A fair cycle under construction: paths from the target of a round back to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct FairCyclePath {
     /// Its states so far, the target first.
     pub states: Vec<Vec<u8>>,
-    /// The [bytes](crate::model::ProcessSet::to_bytes) of the processes to which the step behind each is fair.
+    /// The [bytes](crate::model::ProcessSet::to_bytes) of the processes to which the step from each state is fair.
     pub fair_to: Vec<Vec<u8>>,
-    /// The next step that it takes, if that is known and leads back.
+    /// The next step of the cycle, if it is known and leads back.
     pub witness: Option<FairStepWitness>,
-    /// What comes after that step, after each number of steps.
+    /// The layers of the round from the target of that step.
     pub layers: Vec<Vec<FileSegment>>,
 }
 
 /// A step that is fair to a process.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct FairStepWitness {
-    /// The number of the layer of the round that has the state that it leaves; nothing if that is the target.
+    /// The index of the layer of the round that contains its source; nothing if the source is the target of the round.
     pub layer: Option<u32>,
-    /// The state that it leaves.
+    /// The source state.
     pub from: Vec<u8>,
-    /// Where it leads.
+    /// The target state.
     pub to: Vec<u8>,
     /// The process.
     pub process: u32,
 }
 
-/// What is to be done next.
+/// The next operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub enum CycleOperation {
     /// A sweep.
     Sweep(SweepKind),
-    /// A state to begin a round with is looked for.
+    /// Choose the state at which a round begins.
     Pick,
-    /// A step is looked for that a loop from there needs to be fair.
+    /// Search for a fair step that the cycle through the target still needs.
     Walk,
     /// There is no accepting cycle.
     None,
-    /// The layers lead round one.
+    /// There is an accepting cycle, given by the layers.
     Found,
 }
 
-/// A search for accepting cycles at rest.
+/// The saved state of a search for accepting cycles.
 #[derive(Clone, Debug, PartialEq, Archive, Serialize, Deserialize)]
 pub struct SavedCycleSearch {
     /// The digest of the model.
     pub digest: [u8; 32],
-    /// The region, in shards.
+    /// The shards of the region.
     pub region: Vec<FileSegment>,
-    /// What is known of each.
+    /// The numbers of each shard.
     pub marks: Vec<ShardMarks>,
-    /// What is to be done next.
+    /// The next operation.
     pub next: CycleOperation,
-    /// Sweeps made.
+    /// The number of completed sweeps.
     pub sweeps: u32,
-    /// States of the set when it was last begun to look for those come to from accepting ones.
+    /// The number of states in the set when *reach* was last started.
     pub seeded: u64,
-    /// Which of what a cycle must have is looked at, by number.
+    /// The index of the current requirement of a cycle.
     pub demand: u32,
-    /// How many of these, one after another, took out no state.
+    /// The number of consecutive requirements that removed no state.
     pub settled: u32,
-    /// The state that the round began with, if one did.
+    /// The state at which the round began, if there is a round.
     pub target: Option<RoundTarget>,
-    /// The states that it came to first after each number of steps.
+    /// The layers of the round: the states at each distance from the target.
     pub layers: Vec<Vec<FileSegment>>,
-    /// Whether the target is in one of these.
+    /// Whether the target is in one of the layers.
     pub returned: bool,
-    /// The loop through the target, where it is to be fair and is being put together.
+    /// The fair cycle through the target, while it is built.
     pub walk: Option<FairCyclePath>,
     /// Seconds of sweeping so far.
     pub seconds: f64,
 }
 
 impl SavedCycleSearch {
-    /// Whether there is one in a directory.
+    /// Returns whether a directory contains a saved cycle search.
     pub fn is_in(disk: &dyn Disk) -> Result<bool> {
         Ok(disk.list()?.iter().any(|(name, _)| name == CYCLES))
     }
@@ -102,7 +102,7 @@ impl SavedCycleSearch {
         spill::commit_value(disk, CYCLES, FORMAT, self)
     }
 
-    /// Reads it from a directory.
+    /// Reads the saved search of a directory.
     pub fn load(disk: &dyn Disk) -> Result<SavedCycleSearch> {
         let saved: SavedCycleSearch = spill::load_value(disk, CYCLES, FORMAT)?;
         match saved.agrees() {
@@ -111,7 +111,7 @@ impl SavedCycleSearch {
         }
     }
 
-    /// Whether what goes on relies on without asking again is so.
+    /// Returns whether the invariants hold on which resuming relies without further checks.
     fn agrees(&self) -> bool {
         let is_region = |piece: &FileSegment| piece.file == FileName::Region && piece.at.keys > 0;
         let are_marks = |file: &(FileName, u64)| matches!(file.0, FileName::Marks { sweep, .. } if sweep <= self.sweeps);
@@ -132,19 +132,19 @@ impl SavedCycleSearch {
             && (self.next != CycleOperation::Found || !self.layers.is_empty())
     }
 
-    /// Every file that it names.
+    /// Returns every file that the checkpoint names.
     pub fn files(&self) -> impl Iterator<Item = FileName> {
         let layers = self.walk().chain(&self.layers).flatten();
         let pieces = self.region.iter().chain(layers).map(|it| it.file);
         pieces.chain(self.marks.iter().filter_map(|it| it.file).map(|(file, _)| file))
     }
 
-    /// The layers of the walk.
+    /// Returns the layers of the fair cycle.
     fn walk(&self) -> impl Iterator<Item = &Vec<FileSegment>> {
         self.walk.iter().flat_map(|it| &it.layers)
     }
 
-    /// Which of [`STAGES`] it is in, by number.
+    /// Returns the index of its stage in [`STAGES`].
     pub(super) fn stage(&self) -> u64 {
         match self.next {
             CycleOperation::Sweep(SweepKind::Count | SweepKind::Drop) => 0,
@@ -156,12 +156,12 @@ impl SavedCycleSearch {
         }
     }
 
-    /// What it is at.
+    /// Returns the name of its stage.
     pub fn stage_name(&self) -> &'static str {
         STAGES[self.stage() as usize]
     }
 
-    /// States that are not known yet not to lie on an accepting cycle.
+    /// Returns the number of states that may still lie on an accepting cycle.
     pub fn members(&self) -> u64 {
         self.marks.iter().map(|it| it.counts.members).sum()
     }

@@ -1,8 +1,8 @@
-//! A sweep: states of a set are expanded, their successors sorted, and these merged with the region.
+//! A sweep: expands states of a set, sorts their successors, and merges these with the region.
 //!
-//! A successor comes with the rank of the state that it is one of (an obligation, as the level loop calls such pairs), so
-//! that repeats of one state count once. As successors ascend and the region does, what is known of its states is read
-//! and written from the front to the back, a shard at a time, each by a thread.
+//! Each successor is stored with the rank of its predecessor (an obligation, as in the level loop), so that duplicates
+//! from one state count once. Successors and region are both in ascending order. So the numbers of the states are read
+//! and written sequentially, one shard at a time, each by a thread.
 
 use super::inconsistent_successors;
 use super::marks::{IN, MANY, MarkCounts, MarksWriter, OUT, ShardMarks};
@@ -18,38 +18,38 @@ use spill::{
 };
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// The number of states that were come to and are still to be expanded.
+/// The number of states that are reached and not yet expanded.
 const REACHED: u8 = 2;
 
-/// The number of states that were come to and are expanded.
+/// The number of states that are reached and expanded.
 const DONE: u8 = 3;
 
-/// Bytes of a layer's segment, about.
+/// Bytes of a segment of a layer, approximately.
 const LAYER_BYTES: usize = 1 << 20;
 
-/// What a sweep does: which states of the set it expands, and what becomes of the numbers.
+/// The kind of a sweep: the states of the set that it expands, and the new numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub enum SweepKind {
-    /// Counts the predecessors of each state: 1 is none.
+    /// Counts the predecessors of each state; the number 1 means none.
     Count,
-    /// Takes out the states without predecessors, which then are none of others.
+    /// Removes the states without predecessors, and decrements the counts of their successors.
     Drop,
-    /// Looks for what comes after accepting states, or after steps that are fair to a process.
+    /// Starts *reach* at accepting states, or at steps that are fair to a process.
     Seed,
-    /// Goes on from there.
+    /// Continues *reach* from the states reached last.
     Grow,
-    /// Leaves what was come to.
+    /// Keeps the reached states in the set and removes the others.
     Reached,
-    /// Forgets what is known of the states of the set.
+    /// Resets the numbers of the states of the set.
     Forget,
-    /// Goes on from one state, until it is come to again, or another is.
+    /// Explores from one state until the target is reached.
     Round,
-    /// Leaves what was not come to from that state, nor is it.
+    /// Removes the states that the round reached, and its first state.
     Peel,
 }
 
 impl SweepKind {
-    /// The number of states that the sweep after this one expands.
+    /// Returns the number of states that the next sweep expands.
     fn pending(self) -> Option<u8> {
         match self {
             SweepKind::Count | SweepKind::Drop => Some(IN),
@@ -58,7 +58,7 @@ impl SweepKind {
         }
     }
 
-    /// Whether states of which there are so many get other numbers even if nothing leads to them.
+    /// Returns whether states with these counts change their numbers even if no step leads to them.
     fn changes(self, counts: MarkCounts) -> bool {
         match self {
             SweepKind::Drop | SweepKind::Grow | SweepKind::Round => counts.pending > 0,
@@ -66,7 +66,7 @@ impl SweepKind {
         }
     }
 
-    /// Whether some of so many states are expanded.
+    /// Returns whether the sweep expands some states, given their counts.
     fn expands(self, counts: MarkCounts) -> bool {
         match self {
             SweepKind::Count | SweepKind::Seed => counts.members > 0,
@@ -75,7 +75,7 @@ impl SweepKind {
         }
     }
 
-    /// The new number of a state, to which so many of the states expanded lead.
+    /// Returns the new number of a state to which `hits` expanded states lead.
     fn next(self, code: u8, hits: u32, is_seed: &mut dyn FnMut() -> bool) -> Option<u8> {
         let mut reached = || if is_seed() { DONE } else { REACHED };
         Some(match (self, code) {
@@ -87,7 +87,7 @@ impl SweepKind {
                 let left = u32::from(code).checked_sub(hits).filter(|&it| it >= u32::from(IN));
                 return left.map(|it| it as u8);
             }
-            // Accepting states are expanded by this sweep, by all their steps.
+            // This sweep expands accepting states by all their steps.
             (SweepKind::Seed, _) if hits > 0 => reached(),
             (SweepKind::Seed | SweepKind::Forget, _) => IN,
             (SweepKind::Grow, IN) if hits > 0 => reached(),
@@ -101,7 +101,7 @@ impl SweepKind {
     }
 }
 
-/// What a thread works in.
+/// The buffers of a thread.
 pub(super) struct SweepBuffers {
     decoder: BlockDecoder,
     /// The keys of a block.
@@ -111,11 +111,11 @@ pub(super) struct SweepBuffers {
     expanded: StateExpansion,
 }
 
-/// A state, its successors, and the keys of these.
+/// A state, its successors, and their keys.
 #[derive(Default)]
 struct StateExpansion {
     state: Vec<u8>,
-    /// Its successors and whom the steps there are fair to, where that is asked.
+    /// The successors with the processes to which the steps are fair, if fairness is needed.
     records: Vec<u8>,
     successors: Vec<u8>,
     kept: Vec<u8>,
@@ -135,24 +135,24 @@ impl SweepBuffers {
     }
 }
 
-/// What a sweep is made with.
+/// The input of a sweep.
 pub(super) struct RegionSweep<'a> {
     pub(super) region: &'a CycleRegion<'a>,
     pub(super) marks: &'a [ShardMarks],
     pub(super) turn: SweepKind,
-    /// What is come to from is looked for.
+    /// The requirement from which *reach* starts.
     pub(super) demand: CycleRequirement<'a>,
-    /// From 1.
+    /// The number of the sweep, from 1.
     pub(super) number: u32,
-    /// The key of the state that a round begins with.
+    /// The key of the state at which a round begins.
     pub(super) begin: Option<&'a [u8]>,
-    /// That of the state that it is to come to.
+    /// The key of the state that the round must reach.
     pub(super) target: Option<&'a [u8]>,
-    /// Whether the round begins.
+    /// Whether this is the first sweep of the round.
     pub(super) begins: bool,
 }
 
-/// What a cycle must have.
+/// A requirement of accepting cycles.
 #[derive(Clone, Copy)]
 pub(super) enum CycleRequirement<'a> {
     /// An accepting state.
@@ -161,12 +161,12 @@ pub(super) enum CycleRequirement<'a> {
     FairTo(&'a dyn FairSteps, usize),
 }
 
-/// What became of a shard.
+/// The result of a sweep for a shard.
 pub(super) struct SweptShard {
     pub(super) marks: ShardMarks,
-    /// The states that a round came to.
+    /// The states that a round reached.
     pub(super) layer: Vec<FileSegment>,
-    /// Whether the round came to its target.
+    /// Whether the round reached its target.
     pub(super) returned: bool,
 }
 
@@ -175,13 +175,13 @@ impl RegionSweep<'_> {
         self.region.keys.width()
     }
 
-    /// Bytes of a successor and a rank.
+    /// Returns the bytes of a successor and a rank.
     fn record(&self) -> usize {
         self.width() + RANK
     }
 
-    /// Expands and merges; what became of each shard, or nothing if told to stop. Those who expand have nothing in
-    /// hand before, nor after.
+    /// Expands and merges. Returns the result for each shard, or nothing if stopped. The obligation buffers are empty
+    /// before and after.
     pub(super) fn run(
         &self,
         owed: &mut [ObligationBuffer],
@@ -197,7 +197,7 @@ impl RegionSweep<'_> {
         removed.map(|()| done)
     }
 
-    /// Takes note of the successors of the states that are expanded; false if told to stop.
+    /// Buffers the successors of the states that the sweep expands. Returns false if stopped.
     fn expand(&self, owed: &mut [ObligationBuffer], rooms: &mut [SweepBuffers]) -> Result<bool> {
         if let Some(begin) = self.begin.filter(|_| self.begins) {
             let whole = self.expand_state(begin, 0, &mut owed[0], &mut rooms[0].expanded);
@@ -264,7 +264,7 @@ impl RegionSweep<'_> {
         Ok(true)
     }
 
-    /// Whether the states of this number are expanded, or of them those that accept.
+    /// Returns whether the sweep expands the states with this number, or the accepting ones of them.
     fn is_expanded(&self, code: u8) -> bool {
         match self.turn {
             SweepKind::Count | SweepKind::Seed => code != OUT,
@@ -272,7 +272,7 @@ impl RegionSweep<'_> {
         }
     }
 
-    /// Whether what comes after a state is looked for, by whatever step; or by some of its steps, where it depends on these.
+    /// Returns whether *reach* starts at a state, by all or by some of its steps.
     fn is_seed(&self, state: &[u8]) -> bool {
         match self.demand {
             CycleRequirement::Accepting => (self.region.accepting.accepts)(state),
@@ -280,7 +280,7 @@ impl RegionSweep<'_> {
         }
     }
 
-    /// Whether what a state leads to by all its steps was looked at while seeds were; with room for the state.
+    /// Returns whether the sweep that starts *reach* expands the state by all its steps. `state` is a buffer.
     fn is_whole_seed(&self, key: &[u8], state: &mut Vec<u8>) -> bool {
         match self.demand {
             CycleRequirement::FairTo(..) => false,
@@ -291,7 +291,7 @@ impl RegionSweep<'_> {
         }
     }
 
-    /// Makes `successors` those of the state, or those by steps that count.
+    /// Replaces `successors` by those of the state, or by those of the steps that meet the requirement.
     fn successors(&self, expanded: &mut StateExpansion) -> Result<()> {
         let StateExpansion { state, records, successors, .. } = expanded;
         successors.clear();
@@ -311,7 +311,7 @@ impl RegionSweep<'_> {
         Ok(())
     }
 
-    /// Takes note of the successors of a state that can lie on accepting cycles with it; false if told to stop.
+    /// Buffers the successors of a state that can lie on an accepting cycle with it. Returns false if stopped.
     fn expand_state(
         &self,
         key: &[u8],
@@ -330,7 +330,7 @@ impl RegionSweep<'_> {
         }
         let StateExpansion { state, successors, kept, keys, .. } = expanded;
         let component = (accepting.component)(state);
-        // Where it is enough to know that something leads there, successors of several states are one.
+        // If only reachability matters, equal successors of several states become one record.
         let rank = if matches!(self.turn, SweepKind::Count | SweepKind::Drop) { rank } else { 0 };
         kept.clear();
         let stays = |it: &&[u8]| (accepting.component)(it) == component;
@@ -452,23 +452,23 @@ impl RegionSweep<'_> {
     }
 }
 
-/// A block of a shard, as a sweep comes by it.
+/// A block of a shard during a sweep.
 struct SweptBlock<'b> {
-    /// The keys of its states; none where they are not needed.
+    /// The keys of its states; empty if they are not needed.
     keys: &'b [u8],
-    /// The number that each state has.
+    /// The number of each state.
     codes: &'b mut [u8],
-    /// How many of the steps that are followed lead to each.
+    /// The number of expanded steps that lead to each state.
     hits: &'b [u32],
 }
 
-/// The keys of the successors of a shard, in ascending order.
+/// The keys of the successors in a shard, in ascending order.
 struct SuccessorArrivals<'a> {
     merge: KeyMerge<'a>,
     /// Bytes of a key.
     width: usize,
     batch: Vec<u8>,
-    /// Bytes of these that are used.
+    /// The number of bytes of the batch that are consumed.
     at: usize,
 }
 
@@ -485,7 +485,7 @@ impl<'a> SuccessorArrivals<'a> {
         SuccessorArrivals { merge, width, batch: Vec::new(), at: 0 }
     }
 
-    /// The next one, if there is one.
+    /// Returns the next successor, if there is one.
     fn peek(&mut self) -> Result<Option<&[u8]>> {
         if self.at == self.batch.len() {
             self.merge.next(&mut self.batch, batch_keys(self.width + RANK))?;
@@ -494,7 +494,7 @@ impl<'a> SuccessorArrivals<'a> {
         Ok(self.batch.get(self.at..self.at + self.width))
     }
 
-    /// Counts how often each of `region_keys` arrives, up to the first arrival that is not less than `end`.
+    /// Counts the successors equal to each of `keys`, up to the first successor that is not less than `end`.
     fn count(&mut self, keys: &[u8], end: Option<&[u8]>, hits: &mut [u32]) -> Result<()> {
         let width = self.width;
         let mut at = 0;
@@ -512,14 +512,14 @@ impl<'a> SuccessorArrivals<'a> {
     }
 }
 
-/// The states of a shard that a sweep of a round comes to, in ascending order.
+/// The states of a shard that a sweep of a round reaches, in ascending order.
 struct LayerWriter<'a> {
     disk: &'a dyn Disk,
-    /// In the files are states.
+    /// Converts keys to states; the files contain states.
     keys: &'a RegionKeys,
     target: Option<&'a [u8]>,
     name: FileName,
-    /// The keys of those in hand, and room for the states.
+    /// The buffered keys, and a buffer for their states.
     held: Vec<u8>,
     states: Vec<u8>,
     file: Option<Box<dyn AppendFile>>,
@@ -543,7 +543,7 @@ impl<'a> LayerWriter<'a> {
         if bytes > LAYER_BYTES { self.write() } else { Ok(()) }
     }
 
-    /// Writes those in hand as a segment.
+    /// Writes the buffered states as a segment.
     fn write(&mut self) -> Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
@@ -557,7 +557,7 @@ impl<'a> LayerWriter<'a> {
         Ok(())
     }
 
-    /// Where they are, and whether the target is among them.
+    /// Returns the segments, and whether the target is among them.
     fn finish(mut self) -> Result<(Vec<FileSegment>, bool)> {
         if !self.held.is_empty() {
             self.write()?;

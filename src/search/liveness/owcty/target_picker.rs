@@ -1,4 +1,4 @@
-//! Which accepting state of a set comes first: that of the lowest level.
+//! The choice of the first accepting state of a set: the least of the lowest level.
 
 use super::marks::{OUT, ShardMarks};
 use super::region::CycleRegion;
@@ -7,18 +7,18 @@ use super::saved_cycles::RoundTarget;
 use crate::search::trace::StoredLevels;
 use spill::{BlockDecoder, FileName, FileSegment, Result, Segment, SegmentWriter};
 
-/// A set of the states of a region, and the levels that these were reached in.
+/// A set of states of a region, and the levels of these states.
 pub(super) struct TargetPicker<'a> {
     pub(super) region: &'a CycleRegion<'a>,
     pub(super) marks: &'a [ShardMarks],
     pub(super) levels: StoredLevels<'a>,
-    /// Levels below this have none.
+    /// Lower levels contain no such state.
     pub(super) from: u64,
 }
 
 impl TargetPicker<'_> {
-    /// The least accepting state of the set in the lowest level that has one, found by way of a file of that name; nothing
-    /// if told to stop, or if there is none.
+    /// Returns the least accepting state of the set in the lowest level that has one. It uses a temporary file of the
+    /// given name. Returns nothing if there is none or if stopped.
     pub(super) fn first(&self, name: FileName) -> Result<Option<RoundTarget>> {
         let Some(wanted) = self.wanted(name)? else { return Ok(None) };
         let CycleRegion { disk, keys, .. } = self.region;
@@ -27,7 +27,7 @@ impl TargetPicker<'_> {
         found
     }
 
-    /// The accepting states of the set, as a segment; nothing if told to stop.
+    /// Writes the accepting states of the set as a segment. Returns nothing if stopped.
     fn wanted(&self, name: FileName) -> Result<Option<FileSegment>> {
         let CycleRegion { accepting, disk, control, keys, shards, .. } = self.region;
         let mut file = disk.create(&name.to_string())?;
@@ -91,11 +91,11 @@ impl TargetPicker<'_> {
     }
 }
 
-/// Looks states up in a segment.
+/// Looks up states in a segment.
 struct StateLookup<'a> {
     segment: &'a Segment,
     decoder: BlockDecoder,
-    /// The block in hand.
+    /// The decoded block.
     block: Option<usize>,
     states: Vec<u8>,
 }
