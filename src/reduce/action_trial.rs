@@ -119,8 +119,8 @@ impl<'t> ActionTrial<'t> {
         }
     }
 
-    /// Whether a property holds in the states of one kind. Returns the cell that must be known first, if any. Fails
-    /// where the evaluation fails.
+    /// Whether a property holds in the states of one kind; `None` if its evaluation fails. The error is the cell that
+    /// must be known first.
     pub(super) fn judge(
         &self,
         property: PropertyId,

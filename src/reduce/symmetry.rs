@@ -526,8 +526,7 @@ impl StateSpace for SymmetryModel<'_> {
     }
 }
 
-/// What a state puts off is what the model below puts off, and so it is of the states that it stands for:
-/// their steps are the same but for names.
+/// The base system postpones the same transitions in a state and in its representative, up to renaming.
 impl PostponingStateSpace for SymmetryModel<'_> {
     fn expand_reduced(&self, states: &[u8], out: &mut SuccessorSink, owed: &mut ObligationSink) {
         let Some(below) = self.model.capabilities().postponing else { return };
@@ -595,8 +594,8 @@ impl Simulation for SymmetryModel<'_> {
 }
 
 impl SymmetryModel<'_> {
-    /// The same where a step of the model below is several: which these are it says of the state that stands for `from`, and
-    /// they are the same but for names.
+    /// Concretises a transition that is several transitions of the base system. The base system gives them from the
+    /// representative of `from`; they are the same up to renaming.
     fn along(&self, own: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         let Some(lift) = self.model.capabilities().simulation else { return Ok(None) };
         let mut led = Vec::new();
