@@ -49,8 +49,7 @@ pub trait MergedSteps {
     /// Whether each transition of the rewritten program is a single original transition.
     fn preserves_depth(&self) -> bool;
 
-    /// Returns a test for states that no transition passes through. A search without the pass would store such states
-    /// as well.
+    /// Returns a test for stable states: those that no transition passes through.
     fn stable_state_test<'p>(&'p self, program: &'p Program, layout: &'p Layout) -> StateTest<'p>;
 }
 

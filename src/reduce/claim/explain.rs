@@ -156,8 +156,8 @@ impl ProgramDescription for ClaimProduct<'_> {
 }
 
 impl ClaimProduct<'_> {
-    /// Returns the moves, numbered as actions, that bring the claim to its end in a state. Returns `None` if there
-    /// are none.
+    /// Returns the moves, numbered as actions, that bring the claim to its end in a state; empty if it is at its end.
+    /// Returns `None` if no such moves exist.
     pub fn last_moves(&self, state: &[u8]) -> Option<Vec<u32>> {
         if !self.is_state(state) {
             return None;
