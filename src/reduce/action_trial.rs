@@ -1,9 +1,9 @@
 //! Trials: transitions of single action instances, executed in all states.
 //!
 //! The first trial starts in a state whose cells are all unknown. The first cell that the transition reads is
-//! assigned each of its values in turn, and so on, until all cells that it reads are known. Other cells neither are
-//! read nor decide what is written. So two states of each kind are enough, in which all unknown cells differ: what
-//! both have in common holds in all states of the kind.
+//! assigned each of its values in turn, and so on, until all cells that it reads are known. The transition does not
+//! depend on the other cells. So two states of each kind are enough, in which all unknown cells differ: common values
+//! hold in all states of the kind.
 
 use crate::analysis::dependence::DependenceRelation;
 use crate::analysis::instances::{ActionInstance, InstanceId, InstanceSide};
@@ -145,8 +145,7 @@ impl<'t> ActionTrial<'t> {
         cells.into_iter().find(|&cell| !is_known(cell))
     }
 
-    /// Adds the assumptions extended by each value of a cell. Stops a little above `most` entries, which are too
-    /// many.
+    /// Adds the assumptions extended by each possible value of a cell, at most `most` + 1 of them: more are too many.
     pub(super) fn split(
         &self,
         assumed: &AssumedCodes,

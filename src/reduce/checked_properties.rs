@@ -37,7 +37,8 @@ pub(super) fn drop_unchecked(program: &mut Program, checks: CheckSelection, id: 
     }
 }
 
-/// Returns what is preserved if only the checked properties stay in the program. Properties of infinite runs are not.
+/// Returns the classes that are preserved if only the checked properties stay in the program. Properties of infinite
+/// runs are not.
 pub(super) const fn preserved_for(checks: CheckSelection) -> PreservedProperties {
     let CheckSelection { deadlock, assertions, invariants, faults, .. } = checks;
     PreservedProperties::ALL

@@ -21,8 +21,8 @@ struct AbstractCell {
 }
 
 impl CellAbstraction {
-    /// Keeps the first of some cells while the number of combinations stays at most `most`. Cells with a single value
-    /// are left out.
+    /// Keeps each of some cells, in order, unless there would be more than `most` combinations. Cells with a single
+    /// value are left out.
     pub(super) fn first_of(
         cells: impl IntoIterator<Item = CellId>,
         layout: &Layout,

@@ -210,8 +210,8 @@ impl DeterminizedClaim {
         (0..comes.len()).filter(|&at| comes[at]).collect()
     }
 
-    /// Whether reading a letter twice has the same result as reading it once, up to `told`. Then both lead to subsets
-    /// that all further letters keep equivalent.
+    /// Whether reading a letter twice has the same result as reading it once. Then all further letters keep both
+    /// results equal in the classification `told`.
     fn is_stutter_closed<T: PartialEq>(&self, told: &[T]) -> bool {
         // The classes of subsets that must be equivalent, each by a representative (Hopcroft and Karp 1971).
         let mut class: Vec<usize> = (0..self.situations.len()).collect();

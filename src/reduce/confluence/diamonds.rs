@@ -96,8 +96,8 @@ impl<'c> DiamondCheck<'c> {
         })
     }
 
-    /// Returns the instance, if any, that closes a diamond in the states of one kind. Returns `None` if the diamond
-    /// does not close. The error is the cell that must be known first.
+    /// Returns the instance that closes the diamond in the states of one kind, or `None` if it closes without one.
+    /// Fails with the cell that must be known first, or with `None` if the diamond does not close.
     fn close(
         &self,
         assumed: &AssumedCodes,
@@ -124,7 +124,8 @@ impl<'c> DiamondCheck<'c> {
         Err(None)
     }
 
-    /// Executes a transition in two states, if it is enabled in them.
+    /// Executes a transition in two states. Returns `None` if it is disabled in them. Fails with the cell that must
+    /// be known first, or with `None` if the transition may fail.
     fn take(
         &self,
         instance: InstanceId,

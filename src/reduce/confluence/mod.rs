@@ -16,9 +16,8 @@
 //!
 //! Everything that is enabled in a state is possible after each confluent transition, in as many transitions or
 //! fewer. So no other transition need be taken (prioritised). The state need not be stored: the state after the last
-//! confluent transition represents it (as a map). The choice, the cycle proviso and the chains are those of [partial
-//! order](super::partial_order), of which confluence is one more method. `docs/reductions/confluence.md` has the
-//! proof.
+//! confluent transition represents it (as a map). Confluence is a method of [`partial_order`](super::partial_order),
+//! with the same choices, cycle provisos and chains. `docs/reductions/confluence.md` has the proof.
 
 mod diamonds;
 

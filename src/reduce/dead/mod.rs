@@ -1,16 +1,16 @@
 //! Dead-variable elimination: variables that are not read again are reset to their first values.
 //!
-//! [`DeadScalars`] says which scalars are dead at which locations. The program is rewritten: every action resets what
-//! is dead after it (Bozga, Fernandez and Ghirvu 1999; Pelánek 2005). Interpreter, compiler and the other reductions
-//! run the rewritten program. It never reaches two states that differ only in dead variables.
+//! [`DeadScalars`] says which scalars are dead at which locations. The program is rewritten: every action resets the
+//! variables that are dead after it (Bozga, Fernandez and Ghirvu 1999; Pelánek 2005). Interpreter, compiler and the
+//! other reductions run the rewritten program. It never reaches two states that differ only in dead variables.
 //!
 //! *Correctness.* Two states are equivalent if all processes are at the same locations in both and they differ only
 //! in dead variables. Equivalent states enable the same actions, which fail in the same way and lead to equivalent
-//! states: whatever is read has the same value in both, and what is live after an action is written by it or was live
-//! before. Properties read only live variables. So equivalence is a bisimulation. A transition of the rewritten
-//! program ends in a state that is equivalent to the end of the same transition of the program as written. So each
-//! program can simulate the other. Actions keep their numbers, and a counterexample is concretised by executing its
-//! actions in the program as written.
+//! states. For each variable that is read has the same value in both, and each variable that is live after an action
+//! is written by it or was live before. Properties read only live variables. So equivalence is a bisimulation. A
+//! transition of the rewritten program ends in a state that is equivalent to the end of the same transition of the
+//! program as written. So each program can simulate the other. Actions keep their numbers, and a counterexample is
+//! concretised by executing its actions in the program as written.
 //!
 //! ```text
 //! a -> b { x := f(y); }        y is read here for the last time, z is set before it is read

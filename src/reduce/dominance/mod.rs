@@ -2,8 +2,8 @@
 //! (Pelánek 2005, section 3.3.3).
 //!
 //! [`monotonicity`](crate::analysis::monotonicity) finds these variables and the direction of better values, or
-//! checks those that the user names. [`DominanceModel`](model::DominanceModel) appends them to the state as numbers
-//! of which smaller ones are better, and announces that by
+//! checks those that the user names. [`DominanceModel`](model::DominanceModel) appends them to the state as numbers,
+//! so that smaller ones are better. It announces that by
 //! [`Capabilities::dominance`](crate::model::Capabilities::dominance). The search keeps the states of each level that
 //! neither the level nor the store dominates. Dominance is decided on the set of candidates first, and then against
 //! the store. So the visited states are a function of the level before.

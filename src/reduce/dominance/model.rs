@@ -1,4 +1,4 @@
-//! The transition system whose states end with numbers of which smaller ones dominate.
+//! The transition system whose states end with numbers. States with smaller numbers dominate.
 
 use super::NAME;
 use crate::analysis::monotonicity::DominanceSense;

@@ -240,8 +240,8 @@ fn met(
     met
 }
 
-/// Returns the actions after each of which some counter is surely greater and nothing decreases it, or surely smaller
-/// and nothing increases it.
+/// Returns the actions after which some counter is surely greater, and nothing decreases it, or surely smaller, and
+/// nothing increases it.
 fn rising(
     program: &Program,
     instances: &ActionInstances,

@@ -2,7 +2,7 @@
 //! section 3.3.1).
 //!
 //! - *Errors*: what a process can do whatever its environment does (de Alfaro, Henzinger and Mang 2000).
-//!   [Abstractions](super::abstraction) decide it: in all states with certain cell values an action leads to states
+//!   [Abstractions](super::abstraction) decide it. In all states with certain cell values an action leads to states
 //!   with other values, and so on to a failing transition or a violated property.
 //! - *Deadlocks*: if no process can reach a cycle that others could pass with it, all runs end (`cycles`; the
 //!   covering sets of Bošnački, Leue and Lafuente 2006, and of Kurshan, Levin, Minea, Peled and Yenigün 1998).

@@ -9,8 +9,8 @@ use crate::model::{StateSpace as _, SuccessorSink};
 const STEPS_MAX: usize = 1 << 14;
 
 impl DoomAnalysis {
-    /// Returns the states of a walk from a doomed state, which is excluded, to a violating state: two or more, as the
-    /// search itself finds nearer ones. Returns `None` if the state is not doomed.
+    /// Returns the states of a walk from a doomed state, which is excluded, to a violating state. Returns `None` if
+    /// the state is not doomed, or if the walk has fewer than two transitions: the search itself finds nearer states.
     pub(super) fn path_to_target(&self, interp: &Interp, state: &[u8]) -> Option<Vec<Vec<u8>>> {
         let layout = interp.layout();
         let way = match self.nearest(layout, state) {

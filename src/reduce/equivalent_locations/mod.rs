@@ -8,8 +8,8 @@
 //! bisimilar locations. Both enable equal actions, in the same order where that matters. These have the same effects,
 //! lead to equivalent states, and do not fail. Other processes cannot observe the difference, since no expression
 //! names these locations and their marks are the same. So equivalence is a bisimulation. A transition of the
-//! rewritten program ends in a state that is equivalent to the end of an equal transition of the program as written:
-//! of the same action, or of an equal one at another location.
+//! rewritten program ends in a state that is equivalent to the end of an equal transition of the program as written.
+//! That is a transition of the same action, or of an equal one at another location.
 //!
 //! ```text
 //! a -> b { x := 1; }                       a -> b { x := 1; }       what can be done at b can be done at c

@@ -28,7 +28,7 @@ pub(super) struct TransitionChooser {
     method: PartialOrderMethod,
     /// The instances whose transitions ascend, if the proviso uses the order.
     climbing: Option<Vec<u64>>,
-    /// The confluent instances, one of which is taken where any is enabled. Empty if there are none.
+    /// The confluent instances. Where any is enabled, one is taken. Empty if there are none.
     confluent: Vec<u64>,
     /// The processes, for the methods that choose whole processes.
     processes: Option<ProcessSetChoice>,

@@ -1,9 +1,9 @@
 //! The conjuncts of guards that do not hold in a state, read from its bits.
 //!
-//! A *fact* is that a condition does not hold: a process is not at a location, a comparison of a variable with a
-//! constant is false, a channel has no room or no message, or an expression over a few cells is false. Facts about
-//! the same cells are adjacent in one word of a set. So a table, indexed by the code of the cells, gives them all at
-//! once.
+//! A *fact* is that a condition does not hold. A condition is that a process is at a location, a variable compares in
+//! a certain way with a constant, a channel has room or a message, or an expression over a few cells is true. Facts
+//! about the same cells are adjacent in one word of a set. So a table, indexed by the code of the cells, gives them
+//! all at once.
 
 use super::tables::{FactField, FactReader, RefutedCodes};
 use crate::analysis::access::{

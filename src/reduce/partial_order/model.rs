@@ -275,7 +275,8 @@ impl<'m> PartialOrderModel<'m> {
     }
 
     /// Whether a state must be fully expanded to preserve infinite runs, given the successors by its chosen
-    /// transitions. Each cycle needs such a state; so a state needs it if no chosen transition ascends.
+    /// transitions. Each cycle needs a fully expanded state, and each cycle has a transition that does not ascend. So
+    /// a state needs it if one of its chosen transitions does not ascend.
     fn needs_full_expansion<'s>(
         &self,
         state: &[u8],

@@ -1,4 +1,4 @@
-//! Several disjoint stubborn sets of a state, one transition of each of which is taken simultaneously
+//! Several disjoint stubborn sets of a state. One transition of each is taken simultaneously
 //! ([`simultaneous`](crate::reduce::simultaneous)).
 
 use super::enabling_sets::ObservedState;

@@ -1,9 +1,9 @@
 //! Sleep sets: explores one order of transitions that commute (Godefroid and Wolper 1991; as conflict sets, Holzmann,
 //! Godefroid and Pirottin 1992, Algorithm 3).
 //!
-//! The transitions of a state are taken in the order of their instances. After a transition, the instances that were
-//! taken before it or were asleep are asleep, if they are independent of it. Their successors are reached by taking
-//! them first. A sleeping instance stays enabled.
+//! The transitions of a state have the descending order of their instances. After a transition, the instances that
+//! come before it in this order or were asleep are asleep, if they are independent of it. Their successors are
+//! reached by taking them first. A sleeping instance stays enabled.
 
 use super::blocks::in_blocks;
 use super::program_chooser::{ConfigurationBuffers, ProgramChooser};

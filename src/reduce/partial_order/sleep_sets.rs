@@ -20,12 +20,12 @@ pub(super) struct SleepSets {
     pub value_bytes: usize,
 }
 
-/// The instances before one, in a state.
+/// The instances of a state that may sleep after a transition.
 #[derive(Clone, Copy)]
 pub(super) struct EarlierInstances<'s> {
     /// The sleeping instances.
     pub asleep: &'s [u64],
-    /// The taken instances.
+    /// The taken instances. Those with greater numbers come before the transition.
     pub taken: &'s [u64],
 }
 
@@ -55,7 +55,7 @@ impl SleepSets {
         }
     }
 
-    /// Encodes the sleep set after `instance`, given the earlier sleeping and taken instances.
+    /// Encodes the sleep set after `instance`, given the sleeping and the taken instances of the state before.
     pub fn write_value(
         &self,
         instance: usize,
@@ -92,7 +92,7 @@ fn bits_of(matrix: &DependenceMatrix, count: usize) -> (Vec<Option<usize>>, usiz
     let mut classes: Vec<Vec<u64>> = Vec::new();
     let bit = (0..count).map(|instance| {
         let excluded = matrix.excluded.row(instance);
-        // An instance that depends on all others never sleeps.
+        // An instance that each other one excludes or depends on never sleeps.
         if all(excluded, matrix.dependent.row(instance)) + 1 >= count || classes.len() > BITS_MAX {
             return None;
         }

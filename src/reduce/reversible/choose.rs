@@ -222,7 +222,7 @@ impl<'c> InverseCases<'c> {
         all
     }
 
-    /// Returns the cases that share a cell, a multiset or the instance with a case, some of them more than once.
+    /// Returns the cases that share a cell or a multiset with a case, some of them more than once.
     fn meeting(&self, at: usize) -> impl Iterator<Item = usize> {
         let case = self.cases[at];
         let cells = case.held.iter().filter_map(|it| self.by_cell.get(&it.cell));

@@ -1,10 +1,10 @@
 //! Simultaneous reachability: independent transitions of several processes are executed in one step.
 //!
 //! Partial order takes the transitions of one stubborn set in a state, and visits an intermediate state for each of
-//! several independent transitions. If several stubborn sets of a state have disjoint enabled parts, one transition
-//! of each is taken instead, one after the other, and only the final state is stored (Özdemir and Ural, "Protocol
-//! validation by simultaneous reachability analysis", 1997; Pelánek 2005, section 3.2.5; with stubborn sets,
-//! "covering step graphs": Vernadat, Azéma and Michel 1996).
+//! several independent transitions. If several stubborn sets of a state have disjoint enabled parts, this method
+//! takes one transition of each instead, one after the other. Only the final state is stored (Özdemir and Ural,
+//! "Protocol validation by simultaneous reachability analysis", 1997; Pelánek 2005, section 3.2.5; with stubborn
+//! sets, "covering step graphs": Vernadat, Azéma and Michel 1996).
 //!
 //! ```text
 //! s -a-> . -b-> u      {a, b} and {c} are stubborn sets of s: a and b of one process, c of another.
@@ -29,7 +29,7 @@ use crate::model::{Result, SuccessorSink, stop_request};
 /// The title of the reduction.
 pub const NAME: &str = "simultaneous reachability";
 
-/// For each of some states, the sets of which one instance each is taken, in order.
+/// For each of some states, its sets in order. One instance of each set is taken.
 #[derive(Default)]
 pub(super) struct SimultaneousSets {
     /// The sets, and the end of those of each state.

@@ -66,7 +66,7 @@ pub const NAME: &str = "slice";
 /// The most action instances. The analysis takes too long for more.
 const INSTANCES_MAX: u32 = 1 << 14;
 
-/// The checks that decide what is relevant.
+/// The checks that decide which items are relevant.
 #[derive(Clone, Copy, Debug)]
 struct SliceCriterion {
     checks: CheckSelection,
@@ -273,7 +273,7 @@ fn resets(
     statements(program, scalars, &all.filter(is_his).collect::<Vec<_>>(), span)
 }
 
-/// Returns the variables that something writes and no part of which is relevant.
+/// Returns the variables that something writes and that are entirely irrelevant.
 fn variables(program: &Program, cone: &ConeOfInfluence) -> Vec<VarId> {
     let ConeOfInfluence { items, relevant, .. } = cone;
     let mut ever = items.none();

@@ -2,9 +2,9 @@
 //!
 //! Each vertex has a *color*, initially the same for all of a set. The values of all plain cells that refer to the
 //! vertex are added once. In each round, a vertex's new color is computed from its old one and from the other cells
-//! that refer to it: from their slots, their plain values and the colors of the other vertices that they refer to
-//! (Weisfeiler and Leman, 1968). In a round the positions of multisets come first, so that their contents reach the
-//! elements that they refer to.
+//! that refer to it. Such a cell contributes its slot, its plain value and the colors of the other vertices that it
+//! refers to (Weisfeiler and Leman, 1968). In a round the positions of multisets come first, so that their contents
+//! reach the elements that they refer to.
 //!
 //! Colors do not depend on names, so permutations do not change the order that they give. They are hashes: if two
 //! collide, vertices stay equal, which is safe.

@@ -3,7 +3,7 @@
 //!
 //! Nothing in them depends on the order of elements: loops over scalarsets do the same for each element, and
 //! quantifiers have conditions that cannot fail. Models have no functions and no local variables of rules, so that
-//! the ranges of variables are found. What is stored varies from constants to any value.
+//! the ranges of variables are found. The stored values vary from constants to any value.
 
 use std::fmt::Write;
 
