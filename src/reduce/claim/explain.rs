@@ -254,7 +254,7 @@ impl ClaimProduct<'_> {
         self.never.claim.moves[number as usize].action.name.clone()
     }
 
-    /// Describes a transition to an initial state of the claim.
+    /// Describes a transition to a state in which the claim is at its start.
     fn begun(&self, mut step: StepDescription) -> StepDescription {
         if let StepOutcome::Successor(system) = &step.outcome {
             let (mut key, at) =

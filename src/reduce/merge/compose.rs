@@ -131,7 +131,7 @@ pub(super) fn compose(
     for (id, action) in before.actions.iter() {
         let Some(ways) = all_ways.of(id, WAYS_MAX) else { continue };
         let is_left = ways.iter().all(Vec::is_empty) || !is_open(action);
-        // An error is reported for one action: that of the model.
+        // An error belongs to one action of the model. So an action that may fail is not copied.
         let is_told = ways.len() == 1 || !local.may_fail(id);
         let added = program.actions.len() - before.actions.len() + ways.len();
         if is_left || !is_told || added > ADDED_MAX {

@@ -103,7 +103,7 @@ impl<'t> LoopAnalysis<'t> {
         (!all.is_empty()).then(|| TerminatingLoop { process, at, rounds, places: all.into() })
     }
 
-    /// Returns the paths through a loop, as sequences of actions, from a location reached by the last of `actions` to
+    /// Returns the paths through a loop, as sequences of actions, from a location reached by the last of `before` to
     /// an exit. Returns `None` if a limit is exceeded or the analysis fails.
     pub fn through(
         &self,
