@@ -1,9 +1,9 @@
-//! Steps of single action instances, tried in all states.
+//! Trials: transitions of single action instances, executed in all states.
 //!
-//! A step is taken in a state of which nothing is known yet. The first cell that it looks at is then given each of its
-//! values in turn, and so on, until all that it looks at is known. What else a state holds is neither looked at nor decides
-//! what is written. So it is enough to try two states of each kind, in which all other cells differ: what is the same in both
-//! is the same in all.
+//! The first trial starts in a state whose cells are all unknown. The first cell that the transition reads is
+//! assigned each of its values in turn, and so on, until all cells that it reads are known. The transition does not
+//! depend on the other cells. So two states of each kind are enough, in which all unknown cells differ: common values
+//! hold in all states of the kind.
 
 use crate::analysis::dependence::DependenceRelation;
 use crate::analysis::instances::{ActionInstance, InstanceId, InstanceSide};
@@ -13,28 +13,28 @@ use crate::ir::layout::CellId;
 use crate::ir::{Layout, PropertyId};
 use std::collections::BTreeMap;
 
-/// What is known of a state: codes of cells, as declared.
+/// The known cells of a state, by their codes as declared.
 pub(super) type AssumedCodes = BTreeMap<CellId, u32>;
 
-/// Two states of one kind: in cells of which nothing is known they differ.
+/// Two states of one kind. They differ in the unknown cells.
 pub(super) type StatePair = [Vec<u8>; 2];
 
-/// What came of a step in states of one kind.
+/// The outcome of a transition in the states of one kind.
 pub(super) enum TrialOutcome {
-    /// It is not possible.
+    /// The instance is disabled.
     Nothing,
-    /// It leads on.
+    /// The transition leads to a state.
     To(StatePair),
-    /// More has to be known first: what is in this cell.
+    /// The value of this cell must be known first.
     Unknown(CellId),
-    /// It may fail.
+    /// The transition may fail.
     Fails,
 }
 
-/// Units of work to take a step, beside the bytes of a state.
+/// Units of work for a transition, in addition to the bytes of a state.
 const EACH_STEP: u64 = 64;
 
-/// Tries steps of a program.
+/// Executes transitions of a program in partly known states.
 pub(super) struct ActionTrial<'t> {
     dependence: &'t DependenceRelation<'t>,
     recorder: ReadRecorder,
@@ -43,7 +43,7 @@ pub(super) struct ActionTrial<'t> {
 }
 
 impl<'t> ActionTrial<'t> {
-    /// Of a program of which steps can be tried one by one.
+    /// Creates the trial, if the program's transitions can be executed one by one.
     pub(super) fn new(
         interp: &Interp,
         dependence: &'t DependenceRelation<'t>,
@@ -60,18 +60,18 @@ impl<'t> ActionTrial<'t> {
         Some(ActionTrial { dependence, recorder, blank })
     }
 
-    /// Units of work to try a step in two states.
+    /// Returns the units of work for a transition in two states.
     pub(super) fn units(&self) -> u64 {
         EACH_STEP + self.blank[0].len() as u64
     }
 
-    /// Where variables live in states that are tried.
+    /// Returns the layout of the states of the trial.
     pub(super) fn layout(&self) -> &Layout {
         self.recorder.layout()
     }
 
-    /// Whether an instance is one action's step that uses neither channels nor multisets, and whether it is possible is its own
-    /// matter.
+    /// Whether an instance is a single action that uses neither channels nor multisets, and whose guard alone decides
+    /// whether it is enabled.
     pub(super) fn can_be_tried(&self, instance: InstanceId) -> bool {
         let access = self.dependence.access(instance);
         let mut reads = access.effect.as_reads();
@@ -89,7 +89,7 @@ impl<'t> ActionTrial<'t> {
             && touched.iter().all(|cells| cells.iter().all(is_free))
     }
 
-    /// Whose step an instance is alone, if it is one action's.
+    /// Returns the side of an instance that is a single action.
     fn alone(&self, instance: InstanceId) -> Option<InstanceSide> {
         match self.dependence.table().instances().get(instance)? {
             ActionInstance::Alone(side) => Some(side),
@@ -97,7 +97,7 @@ impl<'t> ActionTrial<'t> {
         }
     }
 
-    /// What comes of a step in two states of one kind.
+    /// Executes a transition in two states of one kind.
     pub(super) fn try_step(
         &self,
         instance: InstanceId,
@@ -119,8 +119,8 @@ impl<'t> ActionTrial<'t> {
         }
     }
 
-    /// Whether a property holds in states of one kind, where judging it does not fail; or the cell of which more has to be
-    /// known first.
+    /// Whether a property holds in the states of one kind; `None` if its evaluation fails. The error is the cell that
+    /// must be known first.
     pub(super) fn judge(
         &self,
         property: PropertyId,
@@ -131,7 +131,7 @@ impl<'t> ActionTrial<'t> {
         self.unknown(reads, &states, assumed).map_or(Ok(holds), Err)
     }
 
-    /// The first of some cells that do not hold the same in all states of a kind: neither assumed, nor written since.
+    /// Returns the first of some cells that is unknown: neither assumed nor written.
     fn unknown(
         &self,
         cells: Vec<CellId>,
@@ -145,7 +145,7 @@ impl<'t> ActionTrial<'t> {
         cells.into_iter().find(|&cell| !is_known(cell))
     }
 
-    /// Adds all that may be known beside what is, of a cell that is looked at; no more than a few above `most`, which are too many.
+    /// Adds the assumptions extended by each possible value of a cell, at most `most` + 1 of them: more are too many.
     pub(super) fn split(
         &self,
         assumed: &AssumedCodes,
@@ -167,7 +167,7 @@ impl<'t> ActionTrial<'t> {
         }
     }
 
-    /// Two states of which that is known.
+    /// Returns two states that satisfy the assumptions.
     pub(super) fn states(&self, assumed: &AssumedCodes) -> StatePair {
         let layout = self.recorder.layout();
         let mut states = self.blank.clone();

@@ -1,8 +1,8 @@
-//! Room for work that several threads do at the same time.
+//! Buffers for work that several threads do at the same time.
 
 use std::sync::{Mutex, PoisonError};
 
-/// Room that is free at the moment: as much as was ever needed at once.
+/// The free buffers. Their number is at most the largest number used at once.
 pub(super) struct BufferPool<T>(Mutex<Vec<T>>);
 
 impl<T> Default for BufferPool<T> {
@@ -12,7 +12,7 @@ impl<T> Default for BufferPool<T> {
 }
 
 impl<T> BufferPool<T> {
-    /// Does something in room that is free, or that is made.
+    /// Calls `run` with a free or a new buffer.
     pub fn with<R>(&self, make: impl FnOnce() -> T, run: impl FnOnce(&mut T) -> R) -> R {
         let free = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let room = free().pop();

@@ -1,11 +1,11 @@
-//! What is judged in a search for some checks, and what need not be, and so need not be preserved.
+//! Which properties are checked, and so must be preserved.
 
 use super::{PreservedProperties, PropertyClass};
 use crate::analysis::live_variables::bounds;
 use crate::ir::{Expr, Program, PropertyId, PropertyKind};
 use crate::model::CheckSelection;
 
-/// Whether a property is judged: it is looked for, or judging it may be an error that is.
+/// Whether a property is evaluated: it is checked, or its evaluation may fail with a checked error.
 pub(super) fn is_property_checked(
     program: &Program,
     checks: CheckSelection,
@@ -21,7 +21,7 @@ pub(super) fn is_property_checked(
     }
 }
 
-/// Has a property that is not looked for ask for nothing.
+/// Removes the condition of a property that is not checked.
 pub(super) fn drop_unchecked(program: &mut Program, checks: CheckSelection, id: PropertyId) {
     if is_property_checked(program, checks, &program.properties[id].kind) {
         return;
@@ -37,7 +37,8 @@ pub(super) fn drop_unchecked(program: &mut Program, checks: CheckSelection, id: 
     }
 }
 
-/// What is preserved of a program of which only what is checked stays: nothing that is said of runs.
+/// Returns the classes that are preserved if only the checked properties stay in the program. Properties of infinite
+/// runs are not.
 pub(super) const fn preserved_for(checks: CheckSelection) -> PreservedProperties {
     let CheckSelection { deadlock, assertions, invariants, faults, .. } = checks;
     PreservedProperties::ALL

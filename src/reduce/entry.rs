@@ -1,4 +1,4 @@
-//! Entries of the table of reductions: all that is said of a reduction in one place.
+//! Entries of the table of reductions. An entry describes a reduction completely.
 
 use super::claim::FiniteRunPolicy;
 use super::parameters::{NO_PARAMETERS, ParameterSpec, ParameterValues};
@@ -18,58 +18,58 @@ use std::any::Any;
 /// A reduction: its entry in the [table](super::REDUCTIONS).
 #[derive(Debug)]
 pub struct ReductionEntry {
-    /// Its name in flags, configuration files and JSON.
+    /// The name in flags, configuration files and JSON.
     pub name: &'static str,
-    /// What reports call it.
+    /// The name in reports.
     pub title: &'static str,
-    /// The help of the command line: what it does.
+    /// The help of the command line.
     pub summary: &'static str,
-    /// Where it was published.
+    /// The publication.
     pub paper: &'static str,
-    /// Its page in `docs/reductions`, without the ending.
+    /// The page in `docs/reductions`, without the file extension.
     pub page: &'static str,
-    /// Where in the stack it acts.
+    /// The layer in which it acts.
     pub kind: ReductionKind,
-    /// Its parameters.
+    /// The parameters.
     pub parameters: &'static [ParameterSpec],
     /// Whether `auto` may choose it.
     pub automatic: AutomaticUse,
-    /// What it preserves with any parameters, in a search for everything.
+    /// What it preserves with all parameter values, if everything is checked.
     pub preserves: PreservedProperties,
-    /// Whether it may be used where whole runs are checked.
+    /// Whether it may be used in checks of infinite runs.
     pub preserves_runs: bool,
-    /// Whether it stays correct where resets of dead variables look at other processes' locations.
+    /// Whether it stays correct if resets of dead variables read other processes' locations.
     pub allows_joint_resets: bool,
-    /// The reductions that it does not go with. Each pair is in one of the two entries, the later one.
+    /// The incompatible reductions. Each pair is listed in one of its two entries, the later one.
     pub incompatible_with: &'static [Incompatibility],
-    /// The warning where it was asked for and the model has nothing for it.
+    /// The warning if a user requests it and it does not apply to the model.
     pub nothing_found: &'static str,
-    /// How its saving is measured.
+    /// The measure of its saving.
     pub saving: SavingMeasure,
-    /// Lists what it is about in a model.
+    /// Lists the parts of a model that it applies to.
     pub detect: fn(&DetectionContext) -> Vec<ReductionSubject>,
-    /// Makes it ready for a program.
+    /// The way it is applied to a program.
     pub method: ReductionMethod,
 }
 
-/// Whether, and how, `auto` chooses a reduction.
+/// Whether and how `auto` selects a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AutomaticUse {
-    /// Never: somebody has to ask for it.
+    /// Never. A user must request it.
     Never,
     /// Wherever it applies.
     Always {
-        /// Whether also in a search that counts all violations.
+        /// Also in a search that counts all violations.
         for_counts: bool,
         /// The switches that it is used with.
         switches: &'static [(&'static str, bool)],
     },
-    /// Where the first states of a search show that it pays.
+    /// If a trial on the first states shows a saving.
     Tried,
 }
 
 impl AutomaticUse {
-    /// In words.
+    /// Returns a description.
     pub fn describe(self) -> &'static str {
         match self {
             AutomaticUse::Never => "no",
@@ -79,37 +79,37 @@ impl AutomaticUse {
     }
 }
 
-/// A reduction that another does not go with.
+/// A reduction that another one is incompatible with.
 #[derive(Clone, Copy, Debug)]
 pub struct Incompatibility {
     /// The name of the other reduction.
     pub other: &'static str,
-    /// Why.
+    /// The reason.
     pub kind: IncompatibilityKind,
 }
 
-/// Why two reductions do not go together.
+/// The reason why two reductions are incompatible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IncompatibilityKind {
-    /// Nobody has shown that they do. The later one is not applied.
+    /// Their combination has no proof. The later one is not applied.
     Unproven,
-    /// The other one has other steps than the program. The later one is not applied.
+    /// The other one changes the transitions of the program. The later one is not applied.
     OtherSteps,
-    /// A selection with both is refused, for this reason.
+    /// A selection with both is rejected, with this reason.
     Contradiction(&'static str),
-    /// A selection with both is refused, unless a choice of the other one has this value.
+    /// A selection with both is rejected, unless a parameter of the other one has the needed value.
     OtherValue {
         /// The other one's parameter.
         parameter: &'static str,
-        /// Its default.
+        /// The default value.
         default: &'static str,
-        /// The value that it needs.
+        /// The needed value.
         needed: &'static str,
     },
 }
 
 impl IncompatibilityKind {
-    /// Whether a selection with both is refused.
+    /// Whether a selection with both is rejected.
     pub fn is_contradiction(self) -> bool {
         matches!(
             self,
@@ -118,30 +118,31 @@ impl IncompatibilityKind {
     }
 }
 
-/// How the saving of a reduction is measured on the first states of a model.
+/// The measure of a reduction's saving on the first states of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SavingMeasure {
-    /// By the states of the same levels.
+    /// The number of states of the same levels.
     States,
-    /// By the states in which nobody is at a place that is passed through: steps are longer, so levels do not compare.
+    /// The number of states in which no process is at a transient location. Transitions are longer, so levels do not
+    /// compare.
     StableStates,
-    /// It visits all states, some of them in earlier levels.
+    /// The levels: it visits all states, some of them in earlier levels.
     Levels,
-    /// As `auto` tries it, with all ways to use it.
+    /// A trial with all parameter values, as `auto` does it.
     Trial,
 }
 
-/// How a reduction is made ready for a program.
+/// The way a reduction is applied to a program.
 #[derive(Clone, Copy, Debug)]
 pub enum ReductionMethod {
-    /// It rewrites the program before it is run.
+    /// It rewrites the program before the search.
     Rewrite {
-        /// Rewrites a program; nothing if there is nothing to do.
+        /// Rewrites a program. Returns `None` if nothing changes.
         rewrite: RewriteFn,
-        /// Why a program is not rewritten, whatever it does, if so.
+        /// Returns the reason why a program cannot be rewritten at all, if there is one.
         refuse: fn(&Program, CheckSelection) -> Option<NotApplied>,
     },
-    /// It wraps what runs the program.
+    /// It wraps the transition system.
     Wrap(for<'m> fn(&ReductionContext<'m, '_>) -> AppliedReduction<'m>),
 }
 
@@ -149,59 +150,59 @@ pub enum ReductionMethod {
 pub type RewriteFn =
     fn(&mut Program, &RewriteContext<'_>) -> Result<Option<Box<dyn RewritePass>>, BudgetExceeded>;
 
-/// What came of applying a reduction: nothing if the model has nothing for it.
+/// The result of applying a reduction: `None` if it does not apply to the model.
 pub type AppliedReduction<'m> = Result<Option<Box<dyn Reduction<'m> + 'm>>, ReductionRefusal>;
 
-/// What a rewriting reduction works with.
+/// The inputs of a rewriting reduction.
 pub struct RewriteContext<'c> {
-    /// Runs the program as written.
+    /// The interpreter of the program as written.
     pub written: &'c Interp,
-    /// What is checked.
+    /// The selected checks.
     pub checks: CheckSelection,
     /// The reduction's parameters.
     pub parameters: &'c ParameterValues,
-    /// What its analysis may take.
+    /// The budget of its analysis.
     pub budget: &'c AnalysisBudget<'c>,
 }
 
-/// What a wrapping reduction works with.
+/// The inputs of a wrapping reduction.
 pub struct ReductionContext<'m, 'c> {
     /// The entry that is applied.
     pub entry: &'static ReductionEntry,
-    /// Runs the program.
+    /// The interpreter of the program.
     pub interp: &'m Interp,
-    /// The names of all chosen reductions, with their parameters.
+    /// The names of all selected reductions, with their parameters.
     pub chosen: &'c [(&'static str, &'c ParameterValues)],
-    /// What is checked.
+    /// The selected checks.
     pub checks: CheckSelection,
-    /// What becomes of finite runs, where the claim is checked on whole runs.
+    /// The meaning of finite runs, if the claim is checked on infinite runs.
     pub finite_runs: Option<FiniteRunPolicy>,
     /// The name of the never claim that the program is searched with.
     pub claim: Option<&'c str>,
-    /// Whether states of the search stand for symmetric ones.
+    /// Whether the states of the search are representatives of orbits.
     pub is_symmetric: bool,
-    /// Gives what takes the program's steps by choice.
+    /// Creates the executor of selected actions.
     pub selective: &'c SelectiveFn<'m, 'c>,
-    /// What its analysis may take.
+    /// The budget of its analysis.
     pub budget: &'c AnalysisBudget<'c>,
 }
 
-/// Gives what takes a program's steps by choice.
+/// Creates the executor of a program's selected actions.
 pub type SelectiveFn<'m, 'c> =
     dyn Fn() -> Result<Box<dyn SelectiveStateSpace + 'm>, NumberingError> + 'c;
 
 impl<'m> ReductionContext<'m, '_> {
-    /// The parameters of a chosen reduction.
+    /// Returns the parameters of a selected reduction.
     pub fn parameters_of(&self, name: &str) -> Option<&ParameterValues> {
         self.chosen.iter().find(|it| it.0 == name).map(|it| it.1)
     }
 
-    /// The parameters of the reduction that is applied.
+    /// Returns the parameters of the reduction that is applied.
     pub fn parameters(&self) -> &ParameterValues {
         self.parameters_of(self.entry.name).unwrap_or(&NO_PARAMETERS)
     }
 
-    /// A reduction that was found, or why it is not applied.
+    /// Converts the result of an analysis to an applied reduction or a refusal.
     pub fn applied<R: Reduction<'m> + 'm>(
         &self,
         found: Result<Option<R>, NotApplied>,
@@ -212,7 +213,7 @@ impl<'m> ReductionContext<'m, '_> {
         }
     }
 
-    /// Refuses programs that are searched as they are written.
+    /// Rejects programs that must be searched as written.
     pub fn check_rewritable(&self) -> Result<(), NotApplied> {
         match unrewritable_reason(self.interp.program(), self.interp.layout()) {
             Some(reason) => Err(reason),
@@ -221,47 +222,47 @@ impl<'m> ReductionContext<'m, '_> {
     }
 }
 
-/// Something in a model that a reduction is about.
+/// A part of a model that a reduction applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReductionSubject {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Where it is in the text.
+    /// The position in the source text.
     pub place: Option<String>,
-    /// What is said of it.
+    /// The description.
     pub about: String,
 }
 
-/// What a reduction lists its subjects with.
+/// The inputs of detection.
 pub struct DetectionContext<'c> {
-    /// Runs the program as written.
+    /// The interpreter of the program as written.
     pub interp: &'c Interp,
-    /// The model's texts.
+    /// The source texts of the model.
     pub sources: &'c SourceMap,
-    /// What the reduction alone did to the program, if it rewrites programs and found something to do.
+    /// The result of this reduction's pass alone, if it rewrites programs and changed this one.
     pub pass: Option<&'c dyn RewritePass>,
-    /// What its analysis may take.
+    /// The budget of its analysis.
     pub budget: &'c AnalysisBudget<'c>,
 }
 
 impl DetectionContext<'_> {
-    /// The program as written.
+    /// Returns the program as written.
     pub fn program(&self) -> &Program {
         self.interp.program()
     }
 
-    /// What the pass of a type did.
+    /// Returns the pass, if it has this type.
     pub fn pass<P: RewritePass>(&self) -> Option<&P> {
         (self.pass? as &dyn Any).downcast_ref()
     }
 
-    /// A variable, and what is said of it.
+    /// Returns a subject for a variable.
     pub fn variable(&self, variable: &Variable, about: String) -> ReductionSubject {
         let name = self.program().owned_name(variable.owner, &variable.name);
         ReductionSubject { name, place: self.sources.locate(variable.span), about }
     }
 
-    /// Something with a name at a place in the text.
+    /// Returns a subject with a name and a position in the source text.
     pub fn at(&self, name: &str, span: Span, about: impl Into<String>) -> ReductionSubject {
         ReductionSubject {
             name: name.to_owned(),
@@ -270,7 +271,7 @@ impl DetectionContext<'_> {
         }
     }
 
-    /// A location of a process, with its line.
+    /// Returns a process location with its line.
     pub fn location(&self, id: LocationId, process: &Process) -> String {
         let location = &process.locations[id];
         let place = self.sources.locate(location.span);
@@ -282,13 +283,13 @@ impl DetectionContext<'_> {
 }
 
 impl ReductionEntry {
-    /// What it does to a search if it puts no steps off, compares no states, and stores all.
+    /// Returns the traits of a reduction that postpones no transitions, compares no states and stores all.
     pub fn traits(&self) -> ReductionTraits {
         ReductionTraits::new(vec![self.name], self.kind, self.preserves)
     }
 
-    /// The parameters that `auto` uses it with before any trial, in a search that counts all violations or not; none if it
-    /// does not use it so.
+    /// Returns the parameters that `auto` uses without a trial, in a search that counts all violations or not.
+    /// Returns `None` if `auto` does not use it that way.
     pub fn automatic_use(&self, counts: bool) -> Option<ParameterValues> {
         match self.automatic {
             AutomaticUse::Always { for_counts, switches } if for_counts || !counts => {
@@ -299,7 +300,7 @@ impl ReductionEntry {
         }
     }
 
-    /// Why it does not go with another reduction, if it does not; whichever entry says so.
+    /// Returns the incompatibility with another reduction, from either entry.
     pub fn incompatibility(&self, other: &ReductionEntry) -> Option<IncompatibilityKind> {
         let said = |one: &ReductionEntry, other: &str| {
             one.incompatible_with.iter().find(|it| it.other == other).map(|it| it.kind)
@@ -309,7 +310,7 @@ impl ReductionEntry {
 }
 
 impl ReductionRefusal {
-    /// That a reduction of the table is not applied.
+    /// Creates the refusal of a reduction of the table.
     pub fn of(entry: &ReductionEntry, reason: NotApplied) -> ReductionRefusal {
         ReductionRefusal { reductions: vec![entry.name.into()], name: entry.title.into(), reason }
     }

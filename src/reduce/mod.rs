@@ -1,12 +1,13 @@
-//! Searching another space than the model's own: reductions that wrap a model and give one again.
+//! Reductions: each wraps a transition system and gives a smaller one.
 //!
-//! [`REDUCTIONS`] is the table of all reductions. Each entry is in the folder of its reduction and says all about it: name, paper, parameters,
-//! what it preserves, what it does not go with, how it is detected and applied. Flags and their help, configuration files,
-//! `explain --reductions`, the documents' tables and the tests that every reduction has to pass are made from the table.
+//! [`REDUCTIONS`] is the table of all reductions. Each entry is in the folder of its reduction and describes it
+//! completely: name, paper, parameters, preserved properties, incompatible reductions, detection and application. The
+//! table generates the flags with their help, configuration files, `explain --reductions`, the tables of the
+//! documents, and the tests that every reduction must pass.
 //!
-//! A [`ReductionSelection`] names reductions of the table; a [`ReductionConfig`] is what a user asks for. A
-//! [`ReductionStack`] has the reductions that a search uses, in the order in which they act. What they
-//! make of a model is a model; its counterexamples are made concrete again, reduction by reduction
+//! A [`ReductionSelection`] names reductions of the table; a [`ReductionConfig`] is the request of a user. A
+//! [`ReductionStack`] has the reductions of a search in the order in which they act. The result of each is a
+//! transition system. Counterexamples are concretised, one reduction after the other
 //! ([`Simulation`](crate::model::Simulation)).
 
 pub mod abstraction;
@@ -58,7 +59,7 @@ use claim::NeverClaim;
 use entry::{IncompatibilityKind, ReductionContext, ReductionMethod, SelectiveFn};
 use rewriting::ProgramForm;
 
-/// Every reduction. Of those of the same [kind](ReductionKind) an earlier one acts before a later one.
+/// Every reduction. Among those of the same [kind](ReductionKind) an earlier one acts before a later one.
 pub static REDUCTIONS: [&ReductionEntry; 15] = [
     &partial_order::POR,
     &partial_order::CONFLUENCE,
@@ -77,19 +78,20 @@ pub static REDUCTIONS: [&ReductionEntry; 15] = [
     &dominance::ENTRY,
 ];
 
-/// The reduction of a name.
+/// Returns the reduction with a name.
 pub fn find_reduction(name: &str) -> Option<&'static ReductionEntry> {
     REDUCTIONS.into_iter().find(|it| it.name == name)
 }
 
 impl<'m> ReductionStack<'m> {
-    /// Those of some reductions that go together, in the order in which they act.
+    /// Stacks those of some reductions that are compatible, in the order in which they act.
     pub fn new(wanted: Vec<Box<dyn Reduction<'m> + 'm>>) -> ReductionStack<'m> {
         ReductionStack::stacked(wanted, &pair_conflict)
     }
 
-    /// What a program is searched with: its claim, if it has one, and those of the plan's reductions that apply. `selective`
-    /// takes its steps by choice. It is rewritten if it comes in such a form. Each analysis gets a `budget` of its own.
+    /// Stacks the claim of a program, if it has one, and the applicable reductions of a plan. `selective` creates the
+    /// executor of selected actions. The program is rewritten if its form allows that. Each analysis has a `budget`
+    /// of its own.
     pub fn of(
         form: ProgramForm<'m>,
         plan: &ReductionPlan,
@@ -105,7 +107,8 @@ impl<'m> ReductionStack<'m> {
         stack
     }
 
-    /// The plan without what exceeded its budget. A search that goes on is not to try that again, with another budget.
+    /// Returns the plan without the reductions that exceeded their budget. A resumed search must not try them again
+    /// with another budget.
     pub fn within_budget(&self, plan: &ReductionPlan) -> ReductionPlan {
         let exceeded = |it: &&ReductionRefusal| matches!(it.reason, NotApplied::Exceeded(_));
         let names = self.refusals().iter().filter(exceeded).flat_map(|it| &it.reductions);
@@ -114,7 +117,7 @@ impl<'m> ReductionStack<'m> {
     }
 }
 
-/// Applies the reductions of a plan to a program.
+/// The application of a plan's reductions to a program.
 struct ReductionApplication<'m, 'a> {
     form: ProgramForm<'m>,
     plan: &'a ReductionPlan,
@@ -123,11 +126,11 @@ struct ReductionApplication<'m, 'a> {
     budget: &'a AnalysisBudget<'a>,
 }
 
-/// Reductions that are to be stacked, and those that are not applied.
+/// The reductions to stack, and those that are not applied.
 type Applications<'m> = (Vec<Box<dyn Reduction<'m> + 'm>>, Vec<ReductionRefusal>);
 
 impl<'m> ReductionApplication<'m, '_> {
-    /// Symmetry comes first: others ask whether a state stands for symmetric ones.
+    /// Applies symmetry first: others depend on whether states are representatives of orbits.
     fn apply(&self, claim: Option<NeverClaim<'m>>) -> Applications<'m> {
         let mut symmetry =
             self.plan.get("symmetry").map(|_| self.wrapping(&symmetry::ENTRY, false));
@@ -179,7 +182,7 @@ impl<'m> ReductionApplication<'m, '_> {
     }
 }
 
-/// What the table says of a reduction over one that acts before it.
+/// Returns the conflict of a reduction with one that acts before it, according to the table.
 fn pair_conflict(reduction: &dyn Reduction, before: &dyn Reduction) -> Option<NotApplied> {
     let entries = |it: &dyn Reduction| it.traits().entries.into_iter().filter_map(find_reduction);
     let kinds = entries(reduction).flat_map(|one| {
@@ -192,9 +195,9 @@ fn pair_conflict(reduction: &dyn Reduction, before: &dyn Reduction) -> Option<No
     })
 }
 
-/// Why a program is searched as it is written, if so. What is met inside of a step is seen only by
-/// whoever takes it as it is written, and no reduction but symmetry has each step taken. All of them look
-/// at the codes of cells, which they take to be small.
+/// Returns the reason why a program must be searched as written, if there is one. A `cover` within a transition is
+/// observed only if the transition is executed as written, and symmetry alone guarantees that. All reductions examine
+/// the codes of cells, which they assume to be small.
 pub(crate) fn unrewritable_reason(program: &Program, layout: &Layout) -> Option<NotApplied> {
     let has_covers = program.properties.values().any(|it| it.kind == PropertyKind::Reached);
     if has_covers {

@@ -5,24 +5,24 @@ use crate::budget::BudgetExceeded;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Why a reduction is not applied. The text says so of a reduction whose name comes before it.
+/// The reason why a reduction is not applied. The text follows the name of the reduction.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum NotApplied {
     /// The analysis exceeded its budget.
     #[error("{0}")]
     Exceeded(#[from] BudgetExceeded),
-    /// The model has nothing for it.
+    /// The reduction does not apply to the model.
     #[error("{0}")]
     NothingFound(String),
     /// Action instances cannot be numbered.
     #[error("{0}")]
     Instances(String),
-    /// There are more action instances than the analysis looks at.
+    /// There are more action instances than the analysis supports.
     #[error("it has more than {0} action instances")]
     TooManyInstances(u32),
 
-    // What the model has.
-    /// A `cover` statement is met inside of a step.
+    // Properties of the model.
+    /// A `cover` statement is within a transition.
     #[error("the model has `cover` statements, which are met only in steps as written")]
     CoverStatements,
     /// A variable does not fit into a code of 32 bits.
@@ -34,34 +34,34 @@ pub enum NotApplied {
     /// Actions or processes have priorities.
     #[error("{0} have priorities")]
     Priorities(String),
-    /// An action waits until nothing else is possible.
+    /// An action waits until nothing else is enabled.
     #[error("something waits until nothing else can be done")]
     ReadsTimeout,
-    /// All processes move in each step.
+    /// All processes move in each transition.
     #[error("steps are taken in lockstep")]
     Lockstep,
-    /// All processes move in each step.
+    /// All processes move in each transition.
     #[error("all processes move in one step")]
     AllMove,
     /// Assumptions exclude states.
     #[error("states are left out by assumption")]
     Assumptions,
-    /// Structural reduction is for nets.
+    /// Structural reduction applies to nets only.
     #[error("the model has processes, and is no Petri net")]
     NoNet,
     /// A process observes the others.
     #[error("the process {0} watches the others")]
     ObservedBy(String),
-    /// Something beside its guard decides whether an action is possible.
+    /// The guard alone does not decide whether an action is enabled.
     #[error("whether an action is possible is not a matter of its guard alone")]
     GuardsNotAlone,
     /// There is no initial state.
     #[error("it has no initial state")]
     NoInitialState,
-    /// A step is no step if it changes nothing.
+    /// Self-loops do not count as transitions.
     #[error("a step that leads back to where it began is none")]
     StutteringSteps,
-    /// Every change may keep the model from a deadlock.
+    /// Any change may prevent a deadlock.
     #[error("whatever changes anything may keep from a deadlock")]
     EveryChangeMatters,
 
@@ -69,18 +69,18 @@ pub enum NotApplied {
     /// The claim observes every state.
     #[error("the never claim {0} has to see every state")]
     ClaimSeesStates(String),
-    /// The claim observes every state, so that states are not passed through.
+    /// The claim observes every state, so that chains are not used.
     #[error("the never claim {0} has to see every state, so none is run through")]
     ClaimBesideChains(String),
     /// The claim may observe sleep sets.
     #[error("the never claim {0} may see which steps are asleep")]
     ClaimSeesSleep(String),
-    /// Postponed transitions have to be explored at once beside the claim.
+    /// With a claim, postponed transitions must be explored at once.
     #[error("beside the never claim {claim} what is put off has to be taken up at once")]
     ClaimBesideLevels {
         /// The claim.
         claim: String,
-        /// Whether symmetry is what asks for the proviso.
+        /// Whether symmetry requires the proviso.
         is_symmetric: bool,
     },
     /// The claim has a condition over enabled actions.
@@ -92,13 +92,13 @@ pub enum NotApplied {
     /// The program is searched together with a claim.
     #[error("a claim is looked at beside the program")]
     BesideClaim,
-    /// The claim is not invariant under stuttering.
+    /// The claim is not stutter invariant.
     #[error("the never claim {0} counts steps")]
     ClaimCountsSteps(String),
-    /// The claim sees steps that were postponed before it.
+    /// The claim observes transitions that were postponed before it.
     #[error("it counts steps, and some are left out before it")]
     CountsPostponedSteps,
-    /// Deadlocks are not checked beside a claim.
+    /// Deadlocks are not checked together with a claim.
     #[error("beside a never claim no deadlocks are looked for")]
     DeadlocksBesideClaim,
     /// A condition of the property is over enabled actions.
@@ -107,88 +107,88 @@ pub enum NotApplied {
     /// A condition of the property may fail.
     #[error("judging {0} may end in an error")]
     PropertyMayFail(String),
-    /// The claim tells apart what symmetry exchanges.
+    /// The claim distinguishes elements that symmetry exchanges.
     #[error("the {claim} {why}")]
     ClaimBreaksSymmetry {
-        /// The claim, as reports call it.
+        /// The name of the claim in reports.
         claim: String,
-        /// What of it does.
+        /// The part of the claim that distinguishes them.
         why: String,
     },
 
     // Other reductions.
-    /// Nobody has shown that both go together.
+    /// The combination with the other reduction has no proof.
     #[error("it has not been shown to go with {0}")]
     Unproven(String),
-    /// The other has other steps than the program.
+    /// The other reduction changes the transitions of the program.
     #[error("{0} has other steps than the program")]
     OtherSteps(String),
-    /// The other chooses steps already.
+    /// The other reduction already chooses transitions.
     #[error("{0} chooses the steps")]
     AlreadyChosen(String),
-    /// The other compares states.
+    /// The other reduction compares states.
     #[error("{0} compares states that symmetry would replace")]
     ComparesStates(String),
-    /// The other is not symmetric.
+    /// The other reduction is not symmetric.
     #[error("the {0} are not the same for all elements of a scalarset")]
     NotSymmetric(String),
-    /// The other need not be the same for all processes.
+    /// The other reduction may treat processes differently.
     #[error("{0} need not be the same for all processes")]
     DiffersByProcess(String),
-    /// Steps of a representative have no names.
+    /// Transitions of a representative have no names of their own.
     #[error("where one state stands for others, steps have no names of their own")]
     SleepBesideSymmetry,
 
-    // Parameters, and what is checked.
-    /// The proviso does not go with steps that are taken together.
+    // Parameters, and the selected checks.
+    /// The proviso is incompatible with simultaneous transitions.
     #[error("states are run through where a single step is taken, not several together")]
     ChainsOfSeveral,
-    /// Nothing is checked that it is about.
+    /// No property that it helps with is checked.
     #[error("nothing is looked for")]
     NothingChecked,
-    /// Other checks are about the steps that the claim counts.
+    /// Other checks concern the transitions that the claim counts.
     #[error("what else is looked for is so by the steps that the never claim counts")]
     OtherChecks,
     /// It preserves deadlocks alone.
     #[error("it finds deadlocks alone")]
     OnlyDeadlocks,
-    /// Of whole runs the property is preserved by the static proviso alone.
+    /// For infinite runs only the static proviso preserves the property.
     #[error("of whole runs it keeps what is asked only by an order of the states")]
     RunsNeedStatic,
-    /// No two steps are independent.
+    /// No two instances are independent.
     #[error("no two of its steps are independent")]
     NoIndependence,
     /// Sleep sets do not fit.
     #[error("more than {0} of its steps may be possible in one state")]
     WideSleepSets(usize),
-    /// A rule that was named is not there.
+    /// A named rule does not exist.
     #[error("there is no rule `{0}`")]
     NoRule(String),
-    /// A variable that was named is not there.
+    /// A named variable does not exist.
     #[error("there is no variable `{0}`")]
     NoVariable(String),
-    /// A name is that of several variables.
+    /// A name denotes several variables.
     #[error("`{name}` is the name of several variables: say whose, as in `{example}`")]
     AmbiguousVariable {
         /// The name.
         name: String,
-        /// A full name.
+        /// A qualified name.
         example: String,
     },
     /// A multiset has too many elements to try its rules.
     #[error("a multiset has room for too many")]
     LargeMultiset,
-    /// Named variables have too many values together.
+    /// Named variables have too many values in total.
     #[error("{0} may hold too many values together to look at all of them: name fewer variables")]
     TooManyValues(String),
-    /// Named variables may fall.
+    /// Named variables may decrease.
     #[error("{names} is no progress: it may fall from {from} to {to}")]
     NoProgress {
         /// The variables.
         names: String,
         /// A sum of their values.
         from: i64,
-        /// A lower one that a step may lead to.
+        /// A lower sum that a transition may lead to.
         to: i64,
     },
     /// A violation may be reachable from every state.
@@ -199,43 +199,43 @@ pub enum NotApplied {
         /// Whether it is a deadlock.
         is_deadlock: bool,
     },
-    /// Values that are named as better are not better.
+    /// The preferred values do not dominate the others.
     #[error("not all {sense} values of `{variable}` can do what others can: {why}")]
     NotDominating {
         /// `smaller` or `larger`.
         sense: String,
         /// The variable.
         variable: String,
-        /// What tells so.
+        /// The reason.
         why: String,
     },
     /// Deadlocks may be missed without these values.
     #[error("a deadlock may be missed where values of {0} are left out")]
     MayMissDeadlock(String),
-    /// The property tells elements of a scalarset apart.
+    /// The property distinguishes elements of a scalarset.
     #[error("the formula is about each value of a scalarset by itself")]
     FormulaBreaksSymmetry,
-    /// The property may count states that are repeated.
+    /// The property may count repeated states.
     #[error("{0}")]
     CountsRepeatedStates(String),
 
     // Trials of `auto`.
-    /// It would save too little.
+    /// The saving is too small.
     #[error("it would save {0} of the first states")]
     SavesLittle(String),
     /// Choosing takes more time than it saves.
     #[error("choosing steps would take longer than what it saves")]
     Slow,
-    /// Next to nothing can be postponed.
+    /// Almost no transitions can be postponed.
     #[error("next to no step can be put off")]
     PostponesLittle,
-    /// Too many instances to try it.
+    /// There are too many instances for a trial.
     #[error("choosing among {0} action instances takes long")]
     ManyInstances(u32),
-    /// Too large to try it.
+    /// The program is too large for a trial.
     #[error("the program is so large that it takes long to try it")]
     LargeProgram,
-    /// The search is over before it pays.
+    /// The search ends before the reduction pays.
     #[error("something is violated in the first states")]
     ViolatedEarly,
     /// There are few states.
@@ -253,21 +253,21 @@ pub enum NotApplied {
     /// The trial failed.
     #[error("it cannot be tried: {0}")]
     TrialFailed(String),
-    /// Rules are undone.
+    /// Reversible rules are used.
     #[error("where rules are undone no steps are put off")]
     BesideUndoneRules,
-    /// States are pruned.
+    /// Pruning is used.
     #[error("where states are left out no steps are put off")]
     BesidePruning,
     /// There is a claim and symmetry.
     #[error("steps are not put off beside a claim and symmetry")]
     BesideClaimAndSymmetry,
-    /// States are stored without room for it.
+    /// The store has no room for it.
     #[error("steps cannot be put off where states are stored so")]
     NoRoomInStore,
 }
 
-/// What a user can do so that a reduction is applied. The command line names the flag for it.
+/// A change by the user that lets a reduction apply. The command line names the flag for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// Exclude symmetry.
@@ -285,7 +285,7 @@ pub enum Remedy {
 }
 
 impl NotApplied {
-    /// What helps, if anything does.
+    /// Returns the remedy, if there is one.
     pub fn remedy(&self) -> Option<Remedy> {
         Some(match self {
             NotApplied::SleepBesideSymmetry

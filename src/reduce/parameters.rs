@@ -6,28 +6,28 @@ use std::collections::BTreeMap;
 /// A parameter of a reduction, as an entry of the table specifies it.
 #[derive(Clone, Copy, Debug)]
 pub struct ParameterSpec {
-    /// Its name in configuration files, JSON and documents.
+    /// The name in configuration files, JSON and documents.
     pub name: &'static str,
-    /// What it decides, and its default.
+    /// The meaning and the default.
     pub summary: &'static str,
-    /// The values that it may have.
+    /// The possible values.
     pub kind: ParameterKind,
-    /// The flag of the command line that sets it; none if only a configuration can.
+    /// The flag of the command line that sets it. `None` if only a configuration can.
     pub flag: Option<FlagSpec>,
-    /// Another parameter of the same reduction that must not be given beside it.
+    /// Another parameter of the same reduction that excludes this one.
     pub excludes: Option<&'static str>,
 }
 
-/// The values that a parameter may have.
+/// The possible values of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub enum ParameterKind {
     /// True or false.
     Switch,
     /// One of some values.
     Choice(&'static [ChoiceValue]),
-    /// A list of texts, each of such a form.
+    /// A list of texts of one form.
     Names {
-        /// The form, as help shows it: `NAME:down|up`.
+        /// The form, as help prints it: `NAME:down|up`.
         form: &'static str,
         /// Whether a text has the form.
         is_valid: fn(&str) -> bool,
@@ -37,28 +37,28 @@ pub enum ParameterKind {
 /// A value of a [`ParameterKind::Choice`].
 #[derive(Clone, Copy, Debug)]
 pub struct ChoiceValue {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// What it means.
+    /// The meaning.
     pub summary: &'static str,
-    /// Whether the reduction preserves whole runs with it.
+    /// Whether the reduction preserves infinite runs with it.
     pub preserves_runs: bool,
 }
 
 /// The flag of the command line that sets a parameter. Reductions may share a flag.
 #[derive(Clone, Copy, Debug)]
 pub struct FlagSpec {
-    /// Its name, without dashes.
+    /// The name, without dashes.
     pub name: &'static str,
-    /// What help calls its value; nothing for a switch.
+    /// The name of the value in help; empty for a switch.
     pub value_name: &'static str,
     /// The help of the command line.
     pub help: &'static str,
-    /// Whether the flag also chooses the reduction.
+    /// Whether the flag also selects the reduction.
     pub chooses: bool,
     /// Whether the flag may be given without a value, which means all.
     pub bare: bool,
-    /// The help of the value `off`, which excludes the reduction, if there is such a value.
+    /// The help of the value `off`, which excludes the reduction. `None` if there is no such value.
     pub off: Option<&'static str>,
 }
 
@@ -93,7 +93,7 @@ impl From<Vec<String>> for ParameterValue {
 }
 
 impl ParameterKind {
-    /// Whether a value is one of these.
+    /// Whether a value is possible.
     pub fn accepts(&self, value: &ParameterValue) -> bool {
         match (self, value) {
             (ParameterKind::Switch, ParameterValue::Switch(_)) => true,
@@ -107,7 +107,7 @@ impl ParameterKind {
         }
     }
 
-    /// The values in words: `true or false`, `exact, fast`, `a list of NAME`.
+    /// Describes the values: `true or false`, `exact, fast`, `a list of NAME`.
     pub fn describe(&self) -> String {
         match self {
             ParameterKind::Switch => "true or false".into(),
@@ -124,30 +124,30 @@ impl ParameterKind {
 #[serde(transparent)]
 pub struct ParameterValues(BTreeMap<String, ParameterValue>);
 
-/// No parameter has a value: all have their defaults.
+/// No values: all parameters have their defaults.
 pub(super) static NO_PARAMETERS: ParameterValues = ParameterValues::DEFAULT;
 
 impl ParameterValues {
-    /// The defaults.
+    /// The default of every parameter.
     pub const DEFAULT: ParameterValues = ParameterValues(BTreeMap::new());
 
-    /// The same with a value for a parameter.
+    /// Returns the same values with a new one for a parameter.
     pub fn with(mut self, name: &str, value: impl Into<ParameterValue>) -> ParameterValues {
         self.set(name, value);
         self
     }
 
-    /// Gives a parameter a value.
+    /// Sets the value of a parameter.
     pub fn set(&mut self, name: &str, value: impl Into<ParameterValue>) {
         self.0.insert(name.to_owned(), value.into());
     }
 
-    /// The value of a parameter, if it has one.
+    /// Returns the value of a parameter, if it has one.
     pub fn get(&self, name: &str) -> Option<&ParameterValue> {
         self.0.get(name)
     }
 
-    /// The value of a switch, if it has one.
+    /// Returns the value of a switch, if it has one.
     pub fn switch(&self, name: &str) -> Option<bool> {
         match self.get(name)? {
             ParameterValue::Switch(value) => Some(*value),
@@ -155,7 +155,7 @@ impl ParameterValues {
         }
     }
 
-    /// The value of a choice, if it has one.
+    /// Returns the value of a choice, if it has one.
     pub fn choice(&self, name: &str) -> Option<&str> {
         match self.get(name)? {
             ParameterValue::Choice(value) => Some(value),
@@ -163,7 +163,7 @@ impl ParameterValues {
         }
     }
 
-    /// The texts of a list; none if it has no value.
+    /// Returns the texts of a list; empty if it has no value.
     pub fn names(&self, name: &str) -> &[String] {
         match self.get(name) {
             Some(ParameterValue::Names(values)) => values,
@@ -171,7 +171,7 @@ impl ParameterValues {
         }
     }
 
-    /// All that have values, by name.
+    /// Returns all parameters with values, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &ParameterValue)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }

@@ -1,28 +1,28 @@
-//! What a reduction keeps of the space that it leaves states out of.
+//! The properties that a reduction preserves.
 
 use std::fmt;
 
-/// Something that can be looked for in a state space.
+/// A class of properties of a state space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PropertyClass {
-    /// Whether there is a deadlock.
+    /// The existence of a deadlock.
     Deadlocks,
-    /// Whether a step, or an assertion in one, fails.
+    /// Errors in transitions, including failed assertions.
     StepErrors,
-    /// Whether each invariant, and each assertion at a location, holds.
+    /// Invariants, and assertions at locations.
     Invariants,
-    /// Whether a claim is violated, one that counts steps included.
+    /// Violations of claims, including those that are not stutter invariant.
     Claims,
-    /// Whether a claim is violated that does not see how often a state is repeated.
+    /// Violations of stutter-invariant claims.
     StutteringClaims,
-    /// How deep the shallowest violation of each kind lies.
+    /// The depth of the shallowest violation of each kind.
     Depth,
-    /// What linear temporal logic without `next` can tell of runs.
+    /// The stutter-invariant properties of runs: linear temporal logic without `next`.
     StutterInvariant,
 }
 
 impl PropertyClass {
-    /// Every one.
+    /// All classes.
     pub const ALL: [PropertyClass; 7] = [
         PropertyClass::Deadlocks,
         PropertyClass::StepErrors,
@@ -33,7 +33,7 @@ impl PropertyClass {
         PropertyClass::StutterInvariant,
     ];
 
-    /// In words.
+    /// Returns a description.
     pub fn name(self) -> &'static str {
         match self {
             PropertyClass::Deadlocks => "deadlocks",
@@ -47,34 +47,34 @@ impl PropertyClass {
     }
 }
 
-/// All that a reduction keeps.
+/// The set of classes that a reduction preserves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PreservedProperties {
-    /// A bit for each.
+    /// A bit for each class.
     kept: u8,
 }
 
 impl PreservedProperties {
-    /// Everything.
+    /// All classes.
     pub const ALL: PreservedProperties =
         PreservedProperties { kept: (1 << PropertyClass::ALL.len()) - 1 };
 
-    /// The same but for one.
+    /// Returns the set without one class.
     pub const fn without(self, lost: PropertyClass) -> PreservedProperties {
         PreservedProperties { kept: self.kept & !(1 << lost as u8) }
     }
 
-    /// The same but for one, unless that one is kept.
+    /// Returns the set without one class, unless `is_kept` holds.
     pub const fn without_unless(self, is_kept: bool, lost: PropertyClass) -> PreservedProperties {
         if is_kept { self } else { self.without(lost) }
     }
 
-    /// What both keep.
+    /// Returns the intersection.
     pub const fn and(self, other: PreservedProperties) -> PreservedProperties {
         PreservedProperties { kept: self.kept & other.kept }
     }
 
-    /// Whether it keeps this.
+    /// Whether a class is preserved.
     pub const fn has(self, wanted: PropertyClass) -> bool {
         self.kept >> wanted as u8 & 1 == 1
     }
@@ -82,7 +82,7 @@ impl PreservedProperties {
 
 impl fmt::Display for PreservedProperties {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Where all claims are kept it goes without saying that some are.
+        // If all claims are preserved, the stutter-invariant ones need no mention.
         let is_told = |kept: &PropertyClass| match kept {
             PropertyClass::StutteringClaims => self.has(*kept) && !self.has(PropertyClass::Claims),
             _ => self.has(*kept),

@@ -1,4 +1,4 @@
-//! What passes that rewrite programs have in common.
+//! The interface of passes that rewrite programs.
 
 use super::PreservedProperties;
 use crate::exec::Interp;
@@ -8,62 +8,62 @@ use crate::model::ActionCounts;
 use std::any::Any;
 use std::collections::BTreeSet;
 
-/// What a pass did to a program.
+/// The result of a pass on a program.
 pub trait RewritePass: Any + std::fmt::Debug + Send + Sync {
-    /// What it did, in words.
+    /// Describes what the pass changed.
     fn describe_effect(&self, program: &Program) -> String;
 
-    /// What holds in what is left if and only if it holds in the program before.
+    /// Returns the classes of properties that hold in the rewritten program if and only if they hold in the original.
     fn preserves(&self) -> PreservedProperties;
 
-    /// Whether every action of the program before that can be taken is taken, but for those that it [leaves out](RewritePass::loses_action_count).
-    /// Not so where values are one, or reset: of actions that do the same another may then be taken.
+    /// Whether each executable action of the original program is executed, except those that it [leaves
+    /// out](RewritePass::loses_action_count). This fails if values are merged or reset: another action with the same
+    /// effect may then be executed.
     fn keeps_all_actions(&self) -> bool;
 
-    /// Whether it cannot be told of an action of the program before how often it is taken: it was removed, or it is one with
-    /// others.
+    /// Whether the executions of an original action cannot be counted, because it was removed or merged with others.
     fn loses_action_count(&self, id: ActionId, action: &Action) -> bool;
 
-    /// Replaces a state of the program before the pass by the one that stands for it.
+    /// Replaces a state of the original program by its representative.
     fn represent(&self, layout: &Layout, state: &mut [u8]);
 
-    /// The cells that hold other values than in the program before, with the program that is left.
+    /// Returns the cells that may have other values than in the original program, given the rewritten one.
     fn changed_cells(&self, program: &Program, layout: &Layout) -> BTreeSet<CellId>;
 
-    /// How its steps are several steps of the program before, if they are.
+    /// Returns the mapping of transitions, if one is several original transitions.
     fn merged_steps(&self) -> Option<&dyn MergedSteps>;
 }
 
-/// A pass whose steps are several steps of the program before.
+/// A pass whose transitions are several transitions of the original program.
 pub trait MergedSteps {
-    /// The states of the program as written that one step passes through, without the state that it begins in; none if there
-    /// is no such step.
+    /// Returns the states of the program as written that a transition passes through, without the first state.
+    /// Returns `None` if there is no such transition.
     fn path(&self, step: &MergedStep<'_>) -> Option<Vec<Vec<u8>>>;
 
-    /// How often each action of the program before was taken, from how often those of the program that is left were.
+    /// Converts executions of actions of the rewritten program to those of original actions.
     fn expand_action_counts(&self, taken: &ActionCounts) -> ActionCounts;
 
-    /// The steps that are left to be taken where the program that is left has a deadlock.
+    /// Returns the remaining path of the program as written, where the rewritten program has a deadlock.
     fn path_to_deadlock(&self, written: &Interp, from: &[u8]) -> Vec<Vec<u8>>;
 
-    /// Whether no step of the program that is left is more than one step of the program before.
+    /// Whether each transition of the rewritten program is a single original transition.
     fn preserves_depth(&self) -> bool;
 
-    /// Tests whether no step passes through a state: a whole search stores just such states.
+    /// Returns a test for stable states: those that no transition passes through.
     fn stable_state_test<'p>(&'p self, program: &'p Program, layout: &'p Layout) -> StateTest<'p>;
 }
 
 /// A test of encoded states.
 pub type StateTest<'p> = Box<dyn Fn(&[u8]) -> bool + 'p>;
 
-/// A step of a program whose steps are merged.
+/// A transition of a program with merged transitions.
 pub struct MergedStep<'s> {
-    /// Runs the program as written.
+    /// The interpreter of the program as written.
     pub written: &'s Interp,
-    /// The state of the program before that stands for a state of the program as written.
+    /// Maps a state of the program as written to its representative in the original program of the pass.
     pub represented: &'s dyn Fn(&[u8]) -> Vec<u8>,
-    /// The state of the program as written that it begins in.
+    /// The first state, in the program as written.
     pub from: &'s [u8],
-    /// Whether a state of the program as written is one where it may end.
+    /// Whether a state of the program as written is a possible last state.
     pub is_end: &'s dyn Fn(&[u8]) -> bool,
 }

@@ -1,4 +1,4 @@
-//! Which reductions a search uses, each with its parameters: one value for flags, files, search directories and JSON.
+//! The reductions of a search, with their parameters: one type for flags, files, search directories and JSON.
 
 use super::claim::FiniteRunPolicy;
 use super::entry::{IncompatibilityKind, ReductionEntry};
@@ -14,11 +14,11 @@ use thiserror::Error;
 /// parameters: `{"dead": {}, "por": {"method": "conditional"}}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReductionSelection {
-    /// By position in the table.
+    /// The parameters, by position in the table.
     chosen: BTreeMap<usize, ParameterValues>,
 }
 
-/// Why a selection of reductions makes no sense.
+/// The reason why a selection of reductions is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SelectionError {
     /// The table has no such reduction.
@@ -32,17 +32,17 @@ pub enum SelectionError {
         /// The parameter.
         parameter: String,
     },
-    /// The parameter does not have such values.
+    /// The parameter does not allow the value.
     #[error("the parameter `{parameter}` of the reduction `{reduction}` is one of: {values}")]
     WrongValue {
         /// The reduction.
         reduction: &'static str,
         /// The parameter.
         parameter: &'static str,
-        /// What it may be.
+        /// The possible values.
         values: String,
     },
-    /// Two parameters of a reduction say the same.
+    /// Two parameters of a reduction exclude each other.
     #[error(
         "the parameters `{one}` and `{other}` of the reduction `{reduction}` exclude each other"
     )]
@@ -61,7 +61,7 @@ pub enum SelectionError {
         one: &'static str,
         /// The other.
         other: &'static str,
-        /// Why they do.
+        /// The reason.
         reason: &'static str,
     },
     /// A value of a parameter contradicts another reduction.
@@ -81,7 +81,7 @@ pub enum SelectionError {
 }
 
 impl ReductionSelection {
-    /// These reductions, with default parameters.
+    /// Selects reductions with default parameters.
     ///
     /// # Panics
     ///
@@ -92,7 +92,7 @@ impl ReductionSelection {
         })
     }
 
-    /// The same with a reduction, and its parameters.
+    /// Returns the selection with a reduction and its parameters.
     ///
     /// # Panics
     ///
@@ -102,13 +102,13 @@ impl ReductionSelection {
         self
     }
 
-    /// The same without a reduction.
+    /// Returns the selection without a reduction.
     pub fn without(mut self, name: &str) -> ReductionSelection {
         self.remove(name);
         self
     }
 
-    /// Adds a reduction, or gives it other parameters.
+    /// Adds a reduction, or replaces its parameters.
     pub fn insert(
         &mut self,
         name: &str,
@@ -119,54 +119,54 @@ impl ReductionSelection {
         Ok(())
     }
 
-    /// Removes a reduction; gives its parameters, if it was chosen.
+    /// Removes a reduction. Returns its parameters, if it was selected.
     pub fn remove(&mut self, name: &str) -> Option<ParameterValues> {
         self.chosen.remove(&position(name)?)
     }
 
-    /// Whether a reduction is chosen.
+    /// Whether a reduction is selected.
     pub fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
-    /// The parameters of a reduction, if it is chosen.
+    /// Returns the parameters of a reduction, if it is selected.
     pub fn get(&self, name: &str) -> Option<&ParameterValues> {
         self.chosen.get(&position(name)?)
     }
 
-    /// The same, to be changed.
+    /// Returns the parameters of a reduction for modification.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut ParameterValues> {
         self.chosen.get_mut(&position(name)?)
     }
 
-    /// Whether nothing is chosen.
+    /// Whether no reduction is selected.
     pub fn is_empty(&self) -> bool {
         self.chosen.is_empty()
     }
 
-    /// The chosen reductions in the order of the table.
+    /// Returns the selected reductions in the order of the table.
     pub fn iter(&self) -> impl Iterator<Item = (&'static ReductionEntry, &ParameterValues)> {
         self.chosen.iter().map(|(&at, parameters)| (REDUCTIONS[at], parameters))
     }
 
-    /// Those of the chosen reductions for which this holds.
+    /// Returns the selected reductions that satisfy a predicate.
     pub fn filtered(&self, is_kept: impl Fn(&ReductionEntry) -> bool) -> ReductionSelection {
         let kept = self.chosen.iter().filter(|(at, _)| is_kept(REDUCTIONS[**at]));
         ReductionSelection { chosen: kept.map(|(at, it)| (*at, it.clone())).collect() }
     }
 
-    /// Whether a reduction of this kind is chosen.
+    /// Whether a reduction of this kind is selected.
     pub fn has_kind(&self, kind: ReductionKind) -> bool {
         self.iter().any(|(entry, _)| entry.kind == kind)
     }
 
-    /// These and others; the others' parameters count.
+    /// Returns the union of both selections. The parameters of `others` have priority.
     pub fn and(mut self, others: &ReductionSelection) -> ReductionSelection {
         self.chosen.extend(others.chosen.iter().map(|(at, it)| (*at, it.clone())));
         self
     }
 
-    /// Checks parameters against their specifications, and that no two reductions contradict each other.
+    /// Checks that parameters match their specifications, and that no two reductions contradict each other.
     pub fn validate(&self) -> Result<(), SelectionError> {
         for (entry, parameters) in self.iter() {
             parameters
@@ -247,24 +247,24 @@ impl<'de> Deserialize<'de> for ReductionSelection {
     }
 }
 
-/// Reductions, and what a search with them is to find out: which reductions apply, and how, depends on both.
+/// Reductions and the checks of a search. Both decide which reductions apply, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReductionPlan {
-    /// The reductions.
+    /// The selected reductions.
     pub selection: ReductionSelection,
-    /// What is checked.
+    /// The selected checks.
     pub checks: CheckSelection,
-    /// What becomes of finite runs, where the claim is checked on whole runs.
+    /// The meaning of finite runs, if the claim is checked on infinite runs.
     pub finite_runs: Option<FiniteRunPolicy>,
 }
 
 impl ReductionPlan {
-    /// Reductions of a search for some checks.
+    /// Creates a plan for some checks.
     pub fn new(selection: ReductionSelection, checks: CheckSelection) -> ReductionPlan {
         ReductionPlan { selection, checks, finite_runs: None }
     }
 
-    /// These reductions, with default parameters, in a search for everything.
+    /// Creates a plan of reductions with default parameters, for all checks.
     ///
     /// # Panics
     ///
@@ -273,12 +273,12 @@ impl ReductionPlan {
         ReductionPlan::new(ReductionSelection::of(names), CheckSelection::ALL)
     }
 
-    /// The same with other reductions.
+    /// Returns the plan with another selection.
     pub fn with_selection(&self, selection: ReductionSelection) -> ReductionPlan {
         ReductionPlan { selection, ..self.clone() }
     }
 
-    /// The same with a reduction more.
+    /// Returns the plan with another reduction added.
     ///
     /// # Panics
     ///
@@ -287,38 +287,38 @@ impl ReductionPlan {
         self.with_selection(self.selection.clone().with(name, parameters))
     }
 
-    /// The same without reductions of a kind.
+    /// Returns the plan without reductions of a kind.
     pub fn without_kind(&self, kind: ReductionKind) -> ReductionPlan {
         self.with_selection(self.selection.filtered(|it| it.kind != kind))
     }
 
-    /// The parameters of a reduction, if it is chosen.
+    /// Returns the parameters of a reduction, if it is selected.
     pub fn get(&self, name: &str) -> Option<&ParameterValues> {
         self.selection.get(name)
     }
 }
 
-/// Which reductions a search is to use, as a user says it.
+/// The way a user selects the reductions of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReductionMode {
-    /// As [`Auto`](ReductionMode::Auto); in a search that counts all violations only what keeps the counts of violations;
-    /// in a check of whole runs none.
+    /// As [`Auto`](ReductionMode::Auto). But a search that counts all violations uses only reductions that preserve
+    /// the counts, and a check of infinite runs uses none.
     #[default]
     Default,
-    /// Those that pay, as the first states of the search show.
+    /// Those that pay, according to the first states of the search.
     Auto,
-    /// Only those that are listed.
+    /// Only the listed ones.
     Listed,
 }
 
-/// What a user asks for: `auto` or a list, with parameters, and exclusions.
+/// The request of a user: `auto` or a list, with parameters, and exclusions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReductionConfig {
-    /// Which reductions are used beside those that are listed.
+    /// The reductions that are used in addition to the listed ones.
     pub mode: ReductionMode,
-    /// The names of reductions that are not used, whatever the mode.
+    /// The names of reductions that are not used in any mode.
     pub exclude: Vec<String>,
     /// The listed reductions. In a file: `[reductions.use.por]`.
     #[serde(rename = "use")]
@@ -332,33 +332,33 @@ impl From<ReductionSelection> for ReductionConfig {
 }
 
 impl From<ReductionPlan> for ReductionConfig {
-    /// The reductions of a plan. What is checked is the search's.
+    /// Converts a plan. The checks are those of the search.
     fn from(plan: ReductionPlan) -> ReductionConfig {
         plan.selection.into()
     }
 }
 
-/// A [`ReductionConfig`] for one search: what is used in any case, and whether more is tried.
+/// A [`ReductionConfig`] resolved for one search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReductionRequest {
-    /// Used wherever it applies.
+    /// The reductions that are used wherever they apply.
     pub selection: ReductionSelection,
-    /// Whether the first states decide about further reductions.
+    /// Whether trials on the first states may add reductions.
     pub is_tried: bool,
 }
 
 impl ReductionConfig {
-    /// No reduction.
+    /// Requests no reduction.
     pub fn none() -> ReductionConfig {
         ReductionSelection::default().into()
     }
 
-    /// Reductions that pay.
+    /// Requests the reductions that pay.
     pub fn auto() -> ReductionConfig {
         ReductionConfig { mode: ReductionMode::Auto, ..ReductionConfig::default() }
     }
 
-    /// Whether a reduction is one of a list.
+    /// Whether a reduction is listed explicitly.
     pub fn lists(&self, name: &str) -> bool {
         self.mode == ReductionMode::Listed && self.selection.has(name)
     }
@@ -372,7 +372,7 @@ impl ReductionConfig {
         }
     }
 
-    /// What it comes to in a search that goes on beyond violations, or that does not.
+    /// Resolves the request for a search. `keeps_going` says whether the search continues after violations.
     pub fn resolve(&self, keeps_going: bool) -> ReductionRequest {
         let counts = self.mode == ReductionMode::Default && keeps_going;
         let is_auto = self.mode != ReductionMode::Listed;
@@ -388,7 +388,7 @@ impl ReductionConfig {
         ReductionRequest { selection: with_joint_resets(selection, is_tried), is_tried }
     }
 
-    /// What it comes to in a check of whole runs: only reductions that preserve them, and nothing is tried.
+    /// Resolves the request for a check of infinite runs: only reductions that preserve them, without trials.
     pub fn resolve_for_runs(&self) -> ReductionSelection {
         let base = match self.mode {
             ReductionMode::Auto => automatic(false),
@@ -404,7 +404,7 @@ impl ReductionConfig {
     }
 }
 
-/// The reductions that `auto` uses without a trial; in a search for counts those that keep what is counted.
+/// Returns the reductions that `auto` uses without a trial. If violations are counted, these preserve the counts.
 fn automatic(counts: bool) -> ReductionSelection {
     REDUCTIONS
         .iter()
@@ -412,8 +412,9 @@ fn automatic(counts: bool) -> ReductionSelection {
         .fold(ReductionSelection::default(), |all, (name, parameters)| all.with(name, parameters))
 }
 
-/// Resets of variables that are dead where several processes are add guards over other processes' locations. They are
-/// made only if no chosen reduction depends on who reads what, unless the selection says.
+/// Sets the default of joint resets: resets of variables that are dead only with several processes at certain
+/// locations. They add guards over other processes' locations. So they are made only if no selected reduction depends
+/// on the readers of locations, unless the selection sets the parameter.
 fn with_joint_resets(mut selection: ReductionSelection, is_tried: bool) -> ReductionSelection {
     let is_joint = !is_tried && selection.iter().all(|(entry, _)| entry.allows_joint_resets);
     if let Some(dead) = selection.get_mut("dead")

@@ -1,4 +1,4 @@
-//! Reductions that stack: each wraps what those before it have left.
+//! The stack of reductions: each wraps the result of those before it.
 
 use super::{NotApplied, PreservedProperties};
 use crate::ir::Layout;
@@ -7,54 +7,54 @@ use crate::model::{Counters, StateSpace};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A way to search another space than the model's own, ready to be used for one program.
+/// A reduction that is ready to be used for one program.
 pub trait Reduction<'m> {
-    /// As reports call it: `symmetry exact`.
+    /// Returns the name in reports: `symmetry exact`.
     fn name(&self) -> String;
 
-    /// What it does to a search.
+    /// Returns its effects on a search.
     fn traits(&self) -> ReductionTraits;
 
-    /// What it did in a search, in words, if there is more to say than that it was used.
+    /// Describes its effect in a search, if there is any to report.
     fn describe_effect(&self, counters: &Counters) -> Option<String>;
 
-    /// The cells of states that hold other values than the program has.
+    /// Returns the cells of states whose values differ from those of the program.
     fn changed_cells(&self, layout: &Layout) -> BTreeSet<CellId>;
 
-    /// Whether the elements of a scalarset are all the same to it.
+    /// Whether it treats all elements of a scalarset equally.
     fn is_symmetric(&self) -> bool;
 
-    /// Why it cannot be used over those that act before it, if it cannot, beside what the table says of pairs.
+    /// Returns a conflict with the reductions that act before it, if there is one. The table of pairs is checked
+    /// separately.
     fn conflict(&self, before: &ReductionStack<'m>) -> Option<NotApplied>;
 
-    /// The model that is left of one.
+    /// Wraps a transition system.
     fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm>;
 }
 
-/// What a reduction does to a search.
+/// The effects of a reduction on a search.
 #[derive(Clone, Debug)]
 pub struct ReductionTraits {
-    /// The names of the reductions of the table that it is; none if it is not in the table.
+    /// The names of its table entries; empty if it is not in the table.
     pub entries: Vec<&'static str>,
-    /// Where it acts.
+    /// The layer in which it acts.
     pub kind: ReductionKind,
-    /// What holds in the space that is left if and only if it holds in the one before.
+    /// The properties that hold in the reduced system if and only if they hold in the one below.
     pub preserves: PreservedProperties,
-    /// What keeps steps from being put off for ever, if steps are put off.
+    /// The cycle proviso, if transitions are postponed.
     pub proviso: Option<&'static str>,
-    /// Whether every action that can be taken is taken in what is left, as far as it can be told how often.
+    /// Whether each executable action is still executed, as far as its executions can be counted.
     pub keeps_all_actions: bool,
-    /// Whether it compares states, so that none may be replaced behind it by one that stands for it.
+    /// Whether it compares states, so that no reduction above it may replace them by representatives.
     pub orders_states: bool,
-    /// Whether it stores states as they are, and expands each of them once: none is run through, or taken up again, or has
-    /// steps asleep.
+    /// Whether it stores all states and expands each once, completely: no chains, no re-expansion, no sleep sets.
     pub stores_all: bool,
-    /// The reductions of the table that it was made for and does not use, as the program has nothing for them.
+    /// The table entries that were requested and are not used, because they do not apply to the program.
     pub unused: Vec<ReductionRefusal>,
 }
 
 impl ReductionTraits {
-    /// Those of a reduction that puts no steps off, compares no states, and stores all.
+    /// Returns the traits of a reduction that postpones no transitions, compares no states and stores all.
     pub fn new(
         entries: Vec<&'static str>,
         kind: ReductionKind,
@@ -73,51 +73,51 @@ impl ReductionTraits {
     }
 }
 
-/// Where a reduction acts, from the program to the search: so they are stacked.
+/// The layer in which a reduction acts, from the program to the search. The stack has this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReductionKind {
-    /// On the actions that are expanded in a state: it leaves some out.
+    /// The actions that are expanded in a state: it omits some.
     Choice,
-    /// On the state: it adds an automaton's location to it.
+    /// The state: it adds an automaton's location.
     Product,
-    /// On what lies behind a state: it need not be explored.
+    /// The successors of a state: they need not be explored.
     Pruning,
-    /// On the program, before it is run: its states are alike to those of the program as written. It is told
-    /// last of what it changes, behind what adds to states.
+    /// The program, before the search: its states resemble those of the program as written. Its changes are reported
+    /// last, after what adds to states.
     Rewriting,
-    /// On successors: they are replaced by what stands for them.
+    /// The successors: they are replaced by representatives.
     Representative,
-    /// On what a search keeps: of states some do for others.
+    /// The stored states: some replace others.
     Dominance,
 }
 
-/// A reduction as reports tell of it.
+/// A reduction as reports print it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReductionSummary {
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What it keeps.
+    /// The preserved properties.
     pub preserves: PreservedProperties,
-    /// What it did.
+    /// The effect in the search.
     pub effect: Option<String>,
-    /// What keeps steps from being put off for ever, if steps are put off.
+    /// The cycle proviso, if transitions are postponed.
     pub proviso: Option<&'static str>,
-    /// Whether every action that can be taken is taken all the same.
+    /// Whether each executable action is still executed.
     pub keeps_all_actions: bool,
 }
 
-/// A reduction that was asked for, or tried, and is not applied.
+/// A reduction that was requested or tried and is not applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReductionRefusal {
-    /// The names of the reductions of the table.
+    /// The names of its table entries.
     pub reductions: Vec<String>,
-    /// As reports call it.
+    /// The name in reports.
     pub name: String,
-    /// Why it is not applied.
+    /// The reason.
     pub reason: NotApplied,
 }
 
-/// The reductions that a search uses, the one that acts first in front.
+/// The reductions of a search, in the order in which they act.
 #[derive(Default)]
 pub struct ReductionStack<'m> {
     members: Vec<Box<dyn Reduction<'m> + 'm>>,
@@ -125,11 +125,12 @@ pub struct ReductionStack<'m> {
     left_off: Option<ReductionRefusal>,
 }
 
-/// Tells why a reduction does not go with another, by what the table says of both.
+/// Returns the conflict of two reductions, according to the table.
 pub type PairConflict<'p> = &'p dyn Fn(&dyn Reduction, &dyn Reduction) -> Option<NotApplied>;
 
 impl<'m> ReductionStack<'m> {
-    /// Those of some reductions that go together, in the order in which they act. `pair` tells what the table says of two.
+    /// Stacks those of some reductions that are compatible, in the order in which they act. `pair` returns the
+    /// conflict of two.
     pub(super) fn stacked(
         mut wanted: Vec<Box<dyn Reduction<'m> + 'm>>,
         pair: PairConflict<'_>,
@@ -159,57 +160,57 @@ impl<'m> ReductionStack<'m> {
         self.refused.extend(refused);
     }
 
-    /// The model that all of them leave of one.
+    /// Wraps a transition system in all of them.
     pub fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {
         self.members.iter().fold(model, |model, reduction| reduction.wrap(model))
     }
 
-    /// What all of them preserve.
+    /// Returns the properties that all of them preserve.
     pub fn preserves(&self) -> PreservedProperties {
         self.members.iter().fold(PreservedProperties::ALL, |all, it| all.and(it.traits().preserves))
     }
 
-    /// The name of one that compares states.
+    /// Returns the name of one that compares states.
     pub fn state_comparing_member(&self) -> Option<String> {
         self.members.iter().find(|it| it.traits().orders_states).map(|it| it.name())
     }
 
-    /// Why one cannot be used over those that is about states as the program has them, if it cannot.
+    /// Returns a conflict with a reduction that requires the states of the program.
     pub(super) fn program_state_conflict(&self) -> Option<NotApplied> {
         let products = self.names(&[ReductionKind::Product]);
         let other = self.members.iter().find(|it| !it.traits().stores_all).map(|it| it.name());
         products.into_iter().next().or(other).map(NotApplied::Unproven)
     }
 
-    /// The name of one that tells the elements of a scalarset apart.
+    /// Returns the name of one that distinguishes the elements of a scalarset.
     pub fn asymmetric_member(&self) -> Option<String> {
         self.members.iter().find(|it| !it.is_symmetric()).map(|it| it.name())
     }
 
-    /// The names of those that are of one of these kinds.
+    /// Returns the names of those that have one of these kinds.
     pub fn names(&self, kinds: &[ReductionKind]) -> Vec<String> {
         let members = self.members.iter().filter(|it| kinds.contains(&it.traits().kind));
         members.map(|it| it.name()).collect()
     }
 
-    /// The reduction of the table that is used, if it is.
+    /// Returns the reduction of a table entry, if it is used.
     pub fn member(&self, name: &str) -> Option<&(dyn Reduction<'m> + 'm)> {
         self.members.iter().find(|it| it.traits().entries.contains(&name)).map(|it| &**it)
     }
 
-    /// Why a reduction of the table is not used, if that is known.
+    /// Returns the refusal of a table entry, if it is known.
     pub fn refusal(&self, name: &str) -> Option<&ReductionRefusal> {
         let mut all = self.refused.iter().chain(&self.left_off);
         all.find(|it| it.reductions.iter().any(|it| it == name))
     }
 
-    /// For each reduction that stores other values than the program has, by its name in reports, the cells that do.
+    /// Returns the cells with changed values for each reduction that changes values, with its name in reports.
     pub fn changed_cells(&self, layout: &Layout) -> Vec<(String, BTreeSet<CellId>)> {
         let all = self.members.iter().map(|it| (it.name(), it.changed_cells(layout)));
         all.filter(|it| !it.1.is_empty()).collect()
     }
 
-    /// How fewer states are visited, and what came of it.
+    /// Summarises the reductions and their effects.
     pub fn summaries(&self, tally: &Counters) -> Vec<ReductionSummary> {
         let reduces = |kind: ReductionKind| kind != ReductionKind::Product;
         let members = self.members.iter().filter(|it| reduces(it.traits().kind));
@@ -222,22 +223,22 @@ impl<'m> ReductionStack<'m> {
             .collect()
     }
 
-    /// Those that were asked for and are not used.
+    /// Returns the requested reductions that are not applied.
     pub fn refusals(&self) -> &[ReductionRefusal] {
         &self.refused
     }
 
-    /// The same, with one that nobody asked for and that would not pay.
+    /// Returns the stack with a reduction that was not requested and would not pay.
     pub fn with_unprofitable(self, left_off: Option<ReductionRefusal>) -> ReductionStack<'m> {
         ReductionStack { left_off, ..self }
     }
 
-    /// The one that would not pay.
+    /// Returns the reduction that would not pay.
     pub fn unprofitable(&self) -> Option<&ReductionRefusal> {
         self.left_off.as_ref()
     }
 
-    /// All that are not used, asked for or not.
+    /// Returns all reductions that are not used, requested or not.
     pub fn unused_reductions(&self) -> Vec<ReductionRefusal> {
         self.refused.iter().chain(&self.left_off).cloned().collect()
     }

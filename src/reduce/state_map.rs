@@ -1,12 +1,12 @@
-//! Successors that are not passed on as they are: something stands for them, or they are left out.
+//! Mapping and filtering of successors: representatives replace them, or they are dropped.
 
 use crate::model::{CandidateBatch, ExpansionOutcome, SuccessorSink, stop_request};
 
-/// How many candidates are gathered before they are replaced.
+/// The number of candidates that are collected before they are replaced.
 pub(super) const CANDIDATES: usize = 256;
 
-/// Passes on what `run` adds to an expansion, each candidate of so many bytes after `replace` has been at it. They are
-/// gathered in `candidates`. If told to stop, the rest is dropped.
+/// Passes on the additions of `run` to an expansion; `replace` changes each candidate of `width` bytes first.
+/// `candidates` is the buffer. If the expansion stops early, the rest is dropped.
 pub(super) fn map_candidates(
     out: &mut SuccessorSink,
     width: usize,
@@ -23,7 +23,7 @@ pub(super) fn map_candidates(
     filter_candidates(out, width, candidates, replace, run);
 }
 
-/// The same, where `pass_on` decides what becomes of each.
+/// As `map_candidates`, but `pass_on` decides about each candidate.
 pub(super) fn filter_candidates(
     out: &mut SuccessorSink,
     width: usize,

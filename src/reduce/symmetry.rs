@@ -1,21 +1,20 @@
 //! Symmetry reduction over scalarsets (Ip and Dill, "Better verification through symmetry", 1996).
 //!
-//! The values of a scalarset are interchangeable: permuting them everywhere in a state gives a
-//! state with the same future, permuted. It is enough to visit one state of each such *orbit*.
-//! [`SymmetryModel`] wraps a model and replaces each successor by the representative of its orbit.
+//! The values of a scalarset are interchangeable: a permutation of them, applied everywhere in a state, gives a state
+//! with the same future up to renaming. It is enough to visit one state of each such *orbit*. [`SymmetryModel`] wraps
+//! a transition system and replaces each successor by the representative of its orbit.
 //!
-//! Comparing all permutations takes factorials. Instead, elements are told apart by what a state
-//! says of them, whatever they are called (`refine`, as graph isomorphism is decided: McKay,
-//! "Practical graph isomorphism", 1981), and the representative has them in that order. Only those
-//! that cannot be told apart are tried in turn, unless exchanging them changes nothing (`search`).
-//! That is exact: two states of one orbit have one representative. The fast way does not try, and
-//! takes one of those that cannot be told apart for the first: an orbit may then be visited more
-//! than once, which costs time and never a verdict.
+//! The number of permutations is factorial. So the elements are distinguished by what a state says about them,
+//! regardless of their names (`refine`, as graph isomorphism is decided: McKay, "Practical graph isomorphism", 1981),
+//! and the representative has them in that order. The exact method tries all orders of elements that remain equal,
+//! unless exchanging them changes nothing (`search`): two states of one orbit have the same representative. The fast
+//! method takes one of these elements arbitrarily. An orbit may then be visited more than once, which costs time and
+//! never changes a verdict.
 //!
-//! Multisets are sorted in all states; what is permuted here is sorted again.
+//! Multisets are sorted in all states, and sorted again after a permutation.
 //!
-//! Where there are no scalarsets, processes may be alike all the same. Ways to exchange them are found in the
-//! program ([`automorphisms`]), and the representative is the least image under these (`group`).
+//! If there are no scalarsets, processes may still be symmetric. The program's [`automorphisms`] give the
+//! permutations, and the representative is the least image under these (`group`).
 
 mod blocks;
 mod claims;
@@ -61,20 +60,20 @@ use search::ElementBuffers;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What the reduction is called.
+/// The title of the reduction.
 pub const NAME: &str = "symmetry";
 
-/// How much trouble to take.
+/// The precision of representatives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SymmetryEffort {
     /// One state of each orbit.
     Exact,
-    /// At least one state per orbit, with less time per state.
+    /// At least one state of each orbit, with less time per state.
     Fast,
 }
 
 impl SymmetryEffort {
-    /// As reports call it.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             SymmetryEffort::Exact => "exact",
@@ -83,7 +82,7 @@ impl SymmetryEffort {
     }
 }
 
-/// The reduction in the table.
+/// The entry of the table.
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "symmetry",
     title: NAME,
@@ -123,11 +122,11 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     ],
     automatic: AutomaticUse::Always {
         for_counts: true,
-        // Of processes only where the first states show that it pays.
+        // Symmetry of processes is used only if the first states show that it pays.
         switches: &[(PROCESSES, false)],
     },
-    // Nothing in a program tells the elements of a scalarset apart, so that a state and its permutations
-    // have the same futures but for names.
+    // The program does not distinguish the elements of a scalarset. So a state and its permutations have the same
+    // futures up to renaming.
     preserves: PreservedProperties::ALL,
     preserves_runs: true,
     allows_joint_resets: false,
@@ -144,14 +143,15 @@ const EFFORT: &str = "effort";
 /// The parameter that says whether processes are exchanged.
 const PROCESSES: &str = "processes";
 
-/// Finds what is symmetric in a program.
+/// Finds the symmetry of a program.
 fn apply<'m>(context: &ReductionContext<'m, '_>) -> AppliedReduction<'m> {
     let (program, layout) = (context.interp.program(), context.interp.layout());
     let found = Symmetry::by_parameters(program, layout, context.parameters(), context.budget);
     context.applied(found.map_err(NotApplied::from))
 }
 
-/// The variables that hold elements of scalarsets or are indexed by them; or else the processes that are alike.
+/// Lists the variables that hold elements of scalarsets or are indexed by them. Without any it lists the symmetric
+/// processes.
 fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     let program = context.program();
     if program.scalarsets.is_empty() {
@@ -170,7 +170,7 @@ fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     variables.collect()
 }
 
-/// The processes that can be exchanged, each with those that it can be exchanged with.
+/// Lists the processes that can be exchanged, each with its counterparts.
 fn alike_processes(context: &DetectionContext) -> Vec<ReductionSubject> {
     let program = context.program();
     let budget = context.budget.for_analysis(NAME);
@@ -192,7 +192,7 @@ fn alike_processes(context: &DetectionContext) -> Vec<ReductionSubject> {
     subjects.collect()
 }
 
-/// The scalarsets that a type has anything to do with.
+/// Collects the scalarsets that occur in a type.
 fn scalarsets(program: &Program, ty: TypeId, found: &mut BTreeSet<ScalarsetId>) {
     match &program.types[ty] {
         Type::Scalar(scalar) => scalarsets_of_domain(&scalar.domain, found),
@@ -215,7 +215,7 @@ fn scalarsets_of_domain(domain: &Domain, found: &mut BTreeSet<ScalarsetId>) {
     }
 }
 
-/// What is symmetric in a program.
+/// The symmetry of a program.
 pub struct Symmetry<'m> {
     program: &'m Program,
     layout: &'m Layout,
@@ -223,34 +223,34 @@ pub struct Symmetry<'m> {
     effort: SymmetryEffort,
 }
 
-/// What can be exchanged.
+/// The objects that permutations act on.
 enum PermutationGroup {
     /// The elements of scalarsets.
     Elements(IncidencePlan),
-    /// Processes that are alike, and with them actions and properties.
+    /// Processes, with their actions and properties.
     Processes { groups: IndependentGroups, alike: EquivalentChecks },
 }
 
-/// A model that visits representatives of orbits only. Its states are those of a program, perhaps with bytes
-/// behind them that no permutation changes.
+/// A transition system that visits representatives only. Its states are those of a program; bytes may follow that no
+/// permutation changes.
 pub struct SymmetryModel<'m> {
     model: Box<dyn StateSpace + 'm>,
     layout: &'m Layout,
-    /// Tells states from other bytes.
+    /// Distinguishes encoded states from other bytes.
     codes: StateValidator,
     orbits: Arc<PermutationGroup>,
     effort: SymmetryEffort,
     rooms: BufferPool<SymmetryBuffers>,
 }
 
-/// What representing candidates takes.
+/// Buffers for the representatives of candidates.
 struct SymmetryBuffers {
     scratch: OrbitBuffers,
     known: RepresentativeCache,
     candidates: Vec<u8>,
 }
 
-/// Room to find one representative after another.
+/// Buffers for successive computations of a representative.
 enum OrbitBuffers {
     Elements(Box<ElementBuffers>),
     Processes(group::GroupBuffers),
@@ -287,13 +287,13 @@ impl PermutationGroup {
     }
 }
 
-/// A number times that of the orders of some elements, if that can be said.
+/// Returns `number` times the factorial of `elements`, or `None` on overflow.
 fn times_orders(number: u64, elements: u64) -> Option<u64> {
     (1..=elements).try_fold(number, u64::checked_mul)
 }
 
 impl<'m> Symmetry<'m> {
-    /// That of the scalarsets of a program whose states are laid out so, unless it has none.
+    /// Returns the symmetry of a program's scalarsets, if it has any.
     pub fn of(
         program: &'m Program,
         layout: &'m Layout,
@@ -307,7 +307,7 @@ impl<'m> Symmetry<'m> {
         Some(Symmetry { program, layout, orbits, effort })
     }
 
-    /// That of the processes of a program whose states are laid out so, unless none are found to be alike.
+    /// Returns the symmetry of a program's processes, if any are found.
     pub fn of_processes(
         program: &'m Program,
         layout: &'m Layout,
@@ -320,7 +320,7 @@ impl<'m> Symmetry<'m> {
         Ok(Some(Symmetry { program, layout, orbits, effort: SymmetryEffort::Exact }))
     }
 
-    /// That of a program whose states are laid out so, as parameters of the reduction say.
+    /// Returns the symmetry of a program according to the parameters of the reduction.
     pub fn by_parameters(
         program: &'m Program,
         layout: &'m Layout,
@@ -340,7 +340,7 @@ impl<'m> Symmetry<'m> {
         }
     }
 
-    /// A model of the program that visits representatives only.
+    /// Wraps a transition system of the program.
     pub fn of_model(&self, model: impl StateSpace + 'm) -> SymmetryModel<'m> {
         let Symmetry { layout, ref orbits, effort, .. } = *self;
         let (model, codes) = (Box::new(model), layout.codes());
@@ -367,7 +367,7 @@ impl<'m> Reduction<'m> for Symmetry<'m> {
         ENTRY.traits()
     }
 
-    /// How many states one stands for at most.
+    /// Reports the largest size of an orbit.
     fn describe_effect(&self, _: &Counters) -> Option<String> {
         let all = match &*self.orbits {
             PermutationGroup::Elements(_) => {
@@ -380,7 +380,7 @@ impl<'m> Reduction<'m> for Symmetry<'m> {
         Some(all.map_or_else(|| "a state may stand for more than 10^19".into(), told))
     }
 
-    /// A claim that sees an element would have to be permuted with the state.
+    /// A claim that observes an element would have to be permuted with the state.
     fn conflict(&self, before: &ReductionStack<'m>) -> Option<NotApplied> {
         if let Some(other) = before.state_comparing_member() {
             return Some(NotApplied::ComparesStates(other));
@@ -415,8 +415,7 @@ impl<'m> Reduction<'m> for Symmetry<'m> {
 }
 
 impl<'m> SymmetryModel<'m> {
-    /// Wraps the model of a program whose states are laid out so, unless the program has nothing
-    /// symmetric.
+    /// Wraps the transition system of a program, if the program has symmetric scalarsets.
     pub fn new(
         model: impl StateSpace + 'm,
         program: &'m Program,
@@ -426,12 +425,12 @@ impl<'m> SymmetryModel<'m> {
         Some(Symmetry::of(program, layout, effort)?.of_model(model))
     }
 
-    /// How much trouble is taken.
+    /// Returns the precision.
     pub fn effort(&self) -> SymmetryEffort {
         self.effort
     }
 
-    /// Runs something that needs room.
+    /// Calls `run` with buffers.
     fn with_room<T>(&self, run: impl FnOnce(&mut SymmetryBuffers) -> T) -> T {
         let make = || SymmetryBuffers {
             scratch: self.orbits.scratch(),
@@ -451,14 +450,14 @@ impl<'m> SymmetryModel<'m> {
         });
     }
 
-    /// The representative of a state's orbit, one for all its states whatever the effort.
+    /// Returns the exact representative of a state's orbit, regardless of the precision.
     fn canonical(&self, state: &[u8]) -> Vec<u8> {
         let mut state = state.to_vec();
         self.represent(SymmetryEffort::Exact, std::iter::once(state.as_mut_slice()));
         state
     }
 
-    /// Passes on what `run` adds to an expansion, with candidates represented.
+    /// Passes on the additions of `run` to an expansion, with candidates replaced by representatives.
     fn with_mapped_candidates(
         &self,
         out: &mut SuccessorSink,
@@ -527,8 +526,7 @@ impl StateSpace for SymmetryModel<'_> {
     }
 }
 
-/// What a state puts off is what the model below puts off, and so it is of the states that it stands for:
-/// their steps are the same but for names.
+/// The base system postpones the same transitions in a state and in its representative, up to renaming.
 impl PostponingStateSpace for SymmetryModel<'_> {
     fn expand_reduced(&self, states: &[u8], out: &mut SuccessorSink, owed: &mut ObligationSink) {
         let Some(below) = self.model.capabilities().postponing else { return };
@@ -596,8 +594,8 @@ impl Simulation for SymmetryModel<'_> {
 }
 
 impl SymmetryModel<'_> {
-    /// The same where a step of the model below is several: which these are it says of the state that stands for `from`, and
-    /// they are the same but for names.
+    /// Concretises a transition that is several transitions of the base system. The base system gives them from the
+    /// representative of `from`; they are the same up to renaming.
     fn along(&self, own: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         let Some(lift) = self.model.capabilities().simulation else { return Ok(None) };
         let mut led = Vec::new();

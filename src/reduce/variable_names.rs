@@ -5,7 +5,7 @@ use crate::ir::layout::{CellId, GroupContent};
 use crate::ir::{Entity as _, Layout, Program, VarId};
 use std::collections::BTreeSet;
 
-/// The variable that a user means by a name.
+/// Returns the variable that a user's name denotes.
 pub(super) fn variable(program: &Program, wanted: &str) -> Result<VarId, NotApplied> {
     let is_meant =
         |id: &VarId| program.variables[*id].name == wanted || variable_name(program, *id) == wanted;
@@ -20,13 +20,13 @@ pub(super) fn variable(program: &Program, wanted: &str) -> Result<VarId, NotAppl
     }
 }
 
-/// What a variable is called, with whose it is.
+/// Returns the qualified name of a variable.
 pub(super) fn variable_name(program: &Program, id: VarId) -> String {
     let variable = &program.variables[id];
     program.owned_name(variable.owner, &variable.name)
 }
 
-/// The cells of some variables that ever have more than one value.
+/// Returns the cells of some variables, except those with a single value.
 pub(super) fn cells_of(layout: &Layout, is_meant: impl Fn(VarId) -> bool) -> Vec<CellId> {
     let groups = layout.groups.values().filter(|group| match group.part {
         GroupContent::Variable(id) => is_meant(id),
@@ -39,7 +39,7 @@ pub(super) fn cells_of(layout: &Layout, is_meant: impl Fn(VarId) -> bool) -> Vec
     cells.filter(|cell| layout.cells[*cell].bits > 0).collect()
 }
 
-/// All cells of some variables.
+/// Returns all cells of some variables.
 pub(super) fn all_cells_of(
     layout: &Layout,
     variables: impl Iterator<Item = VarId>,

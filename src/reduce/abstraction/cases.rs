@@ -1,7 +1,7 @@
-//! What comes of each action instance, by what cells hold.
+//! The effects of each action instance, by the values of cells.
 //!
-//! Where steps can be tried one by one that is found by [`ActionTrial`] them, and is exact: the cases of an instance share all
-//! states out between them. Else it is read off what the instance waits for and writes, and says what may be.
+//! If [`ActionTrial`] can execute the transitions, the cases are exact: those of an instance partition all states.
+//! Otherwise they are derived from the guard and the writes of the instance, and say what may happen.
 
 use super::CellAbstraction;
 use super::cell_values::{CellPredicate, CellUpdate, CellValue};
@@ -16,28 +16,28 @@ use crate::model::CheckSelection;
 use crate::reduce::action_trial::{ActionTrial, AssumedCodes, StatePair, TrialOutcome};
 use std::collections::{BTreeMap, HashSet};
 
-/// An instance, or a property, is tried in at most so many kinds of states.
+/// The most kinds of states in which an instance or a property is tried.
 const TRIES_MAX: usize = 1 << 12;
 
-/// All together are.
+/// The most trials in total.
 const ALL_TRIES_MAX: usize = 1 << 16;
 
-/// What comes of an instance in states of one kind.
+/// The effect of an instance in the states of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct AbstractCase {
-    /// What cells hold in these states.
+    /// The conditions on cells that define the kind.
     pub(super) when: Vec<(CellId, CellPredicate)>,
     pub(super) then: AbstractEffect,
 }
 
-/// What comes of a step.
+/// The effect of an instance.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum AbstractEffect {
-    /// It is not possible.
+    /// The instance is disabled.
     Nothing,
-    /// It fails.
+    /// The transition fails.
     Fails,
-    /// It leads to where these cells hold something else.
+    /// The transition changes these cells.
     Leads(Vec<(CellId, CellUpdate)>),
 }
 
@@ -45,12 +45,12 @@ pub(super) enum AbstractEffect {
 #[derive(Clone, Debug)]
 pub(super) struct InstanceCases {
     pub(super) all: Vec<AbstractCase>,
-    /// Whether each state is of one case, and that says what comes of it.
+    /// Whether each state belongs to one case, which determines the effect.
     pub(super) are_exact: bool,
 }
 
 impl InstanceCases {
-    /// The bytes that they take, about.
+    /// Returns the approximate size in bytes.
     pub(super) fn bytes(&self) -> usize {
         let of = |case: &AbstractCase| {
             let next = match &case.then {
@@ -65,7 +65,7 @@ impl InstanceCases {
         size_of_val(self) + self.all.iter().map(of).sum::<usize>()
     }
 
-    /// What the same says of what is kept, each once.
+    /// Restricts the cases to the kept cells, without duplicates.
     pub(super) fn of_kept(&self, kept: &CellAbstraction) -> InstanceCases {
         let is_kept = |cell: CellId| kept.position(cell).is_some();
         let mut met = HashSet::new();
@@ -87,24 +87,24 @@ impl InstanceCases {
     }
 }
 
-/// When a property holds.
+/// The cases of a property.
 #[derive(Clone, Debug)]
 pub(super) struct PropertyCases {
-    /// By what cells hold, whether it does; all states are in one of them.
+    /// Conditions on cells, with the value of the property. They cover all states.
     pub(super) cases: Vec<(Vec<(CellId, CellPredicate)>, bool)>,
-    /// Whether each state is of one case.
+    /// Whether each state belongs to one case.
     pub(super) are_exact: bool,
 }
 
 impl PropertyCases {
-    /// The bytes that they take, about.
+    /// Returns the approximate size in bytes.
     pub(super) fn bytes(&self) -> usize {
         let when = self.cases.iter().map(|it| size_of_val(it) + size_of_val(it.0.as_slice()));
         when.sum()
     }
 }
 
-/// Finds them out.
+/// Computes the cases of instances and properties.
 pub(super) struct CaseAnalysis<'f> {
     dependence: &'f DependenceRelation<'f>,
     trying: Option<ActionTrial<'f>>,
@@ -124,13 +124,13 @@ impl<'f> CaseAnalysis<'f> {
         CaseAnalysis { dependence, trying, checks, tries: 0, budget }
     }
 
-    /// What comes of an instance.
+    /// Returns the cases of an instance.
     pub(super) fn cases(&mut self, instance: InstanceId) -> Result<InstanceCases, BudgetExceeded> {
         let tried = self.cases_by_trial(instance)?;
         Ok(tried.unwrap_or_else(|| self.cases_by_access(self.dependence.access(instance))))
     }
 
-    /// The same by trying, if that does not take too many tries.
+    /// Computes exact cases by trials, unless these are too many.
     fn cases_by_trial(
         &mut self,
         instance: InstanceId,
@@ -156,7 +156,7 @@ impl<'f> CaseAnalysis<'f> {
         Ok(all.map(|all| InstanceCases { all, are_exact: true }))
     }
 
-    /// The same by what it waits for and writes.
+    /// Derives cases from the guard and the writes of an instance.
     fn cases_by_access(&self, access: &InstanceAccess<'_>) -> InstanceCases {
         let mut when = Vec::new();
         for conjunct in access.certain_conjuncts() {
@@ -180,14 +180,14 @@ impl<'f> CaseAnalysis<'f> {
         InstanceCases { all, are_exact: false }
     }
 
-    /// What a cell holds that tells where a process is, if it is there; or if it is nowhere.
+    /// Returns the value of a location cell for a location, or for no process.
     fn place(&self, cell: CellId, at: Option<LocationId>) -> CellValue {
         let table = self.dependence.table();
         let first = table.layout().first_location(table.program(), cell).unwrap_or_default();
         Some(at.map_or(0, |it| first + i64::from(it.0)))
     }
 
-    /// What may be written, and with what.
+    /// Returns the cells that may be written, with the values.
     fn written(&self, access: &InstanceAccess<'_>) -> Vec<(CellId, CellUpdate)> {
         let effect = &access.effect;
         let mut next: BTreeMap<CellId, CellUpdate> = BTreeMap::new();
@@ -219,13 +219,13 @@ impl<'f> CaseAnalysis<'f> {
         next.into_iter().collect()
     }
 
-    /// Whether an error of an instance's step is looked for.
+    /// Whether an instance may fail with a checked error.
     pub(super) fn may_err(&self, instance: InstanceId) -> bool {
         let failures = self.dependence.access(instance).failures();
         failures.other && self.checks.faults || failures.assertion && self.checks.assertions
     }
 
-    /// When a property holds.
+    /// Returns the cases of a property.
     pub(super) fn judgements(
         &mut self,
         property: PropertyId,
@@ -258,7 +258,8 @@ impl<'f> CaseAnalysis<'f> {
     }
 }
 
-/// What is found in each kind of states, where it is told when more has to be known; nothing if that takes too many tries.
+/// Tries all kinds of states; `find` returns the cell that must be known first. Returns `None` if the trials are too
+/// many.
 fn in_all_kinds<T>(
     trying: &ActionTrial<'_>,
     all_tries: &mut usize,
@@ -281,13 +282,13 @@ fn in_all_kinds<T>(
     Ok(Some(all))
 }
 
-/// What is assumed, as values.
+/// Converts assumed codes to conditions on values.
 fn known(trying: &ActionTrial<'_>, assumed: &AssumedCodes) -> Vec<(CellId, CellPredicate)> {
     let value = |cell: CellId, code| trying.layout().cells[cell].value(code);
     assumed.iter().map(|(&cell, &code)| (cell, CellPredicate::Is(value(cell, code)))).collect()
 }
 
-/// What a cell holds next, if that may be something else.
+/// Returns the update of a cell, if it may change.
 fn changed(
     trying: &ActionTrial<'_>,
     cell: CellId,
@@ -297,12 +298,12 @@ fn changed(
     let layout = trying.layout();
     let [was, is] = [before, after].map(|it| [0, 1].map(|at| layout.get(&it[at], cell)));
     match is[0] == is[1] {
-        // What holds in both, whatever was there.
+        // The new value is the same in both states, whatever the cell held.
         true if was[0] != was[1] || was != is => {
             Some(CellUpdate { to: vec![is[0]], ..CellUpdate::default() })
         }
         true => None,
-        // It is what it was: what is not known is not written.
+        // The cell keeps its value; unknown cells are not written.
         false if was == is => None,
         false => Some(CellUpdate { any: true, ..CellUpdate::default() }),
     }

@@ -1,11 +1,11 @@
-//! What is kept of a state: some cells, and what these hold as one number.
+//! The kept cells of a state, and the number of their combined values.
 
 use super::cell_values::{CellPredicate, CellUpdate, CellValue};
 use crate::ir::layout::{CellGroup, CellId, GroupContent};
 use crate::ir::{Layout, Program};
 use std::ops::ControlFlow;
 
-/// Some cells of a state. All that they can hold together are the *combinations*, numbered from 0.
+/// The kept cells of a state. The tuples of their possible values are the *combinations*, numbered from 0.
 #[derive(Clone, Debug)]
 pub struct CellAbstraction {
     cells: Vec<AbstractCell>,
@@ -15,14 +15,14 @@ pub struct CellAbstraction {
 #[derive(Clone, Debug)]
 struct AbstractCell {
     cell: CellId,
-    /// What codes mean.
+    /// The value of each code.
     held: Vec<CellValue>,
     stride: u32,
 }
 
 impl CellAbstraction {
-    /// Those of some cells that are few enough: as many as go before there would be more combinations than `most`, but none
-    /// that holds only one value.
+    /// Keeps each of some cells, in order, unless there would be more than `most` combinations. Cells with a single
+    /// value are left out.
     pub(super) fn first_of(
         cells: impl IntoIterator<Item = CellId>,
         layout: &Layout,
@@ -40,12 +40,12 @@ impl CellAbstraction {
         kept
     }
 
-    /// The cells.
+    /// Returns the kept cells.
     pub fn cells(&self) -> impl Iterator<Item = CellId> {
         self.cells.iter().map(|it| it.cell)
     }
 
-    /// What the variables, channels and processes are called whose cells they are.
+    /// Returns the names of the variables, channels and processes that the cells belong to.
     pub fn names(&self, program: &Program, layout: &Layout) -> Vec<String> {
         let is_of = |group: &&CellGroup| {
             let cells = group.first.0..group.first.0 + group.cells;
@@ -71,12 +71,12 @@ impl CellAbstraction {
         names
     }
 
-    /// How many combinations there are.
+    /// Returns the number of combinations.
     pub fn combinations(&self) -> usize {
         self.combinations as usize
     }
 
-    /// The number of what the cells hold in a state; nothing if they hold what they never do.
+    /// Returns the combination of a state; `None` if a cell holds a value outside its range.
     #[inline]
     pub fn of(&self, layout: &Layout, state: &[u8]) -> Option<usize> {
         let mut number = 0;
@@ -90,13 +90,13 @@ impl CellAbstraction {
         Some(number)
     }
 
-    /// What the cell at a position among those kept holds in a combination.
+    /// Returns the value in a combination of the kept cell at a position.
     pub(super) fn held(&self, combination: u32, at: usize) -> CellValue {
         let it = &self.cells[at];
         it.held[self.code(combination, at)]
     }
 
-    /// All that the cells hold in a combination, added up; what is undefined is 0.
+    /// Returns the sum of the values in a combination; undefined values count as 0.
     pub(super) fn sum(&self, combination: u32) -> i64 {
         (0..self.cells.len()).map(|at| self.held(combination, at).unwrap_or_default()).sum()
     }
@@ -106,12 +106,12 @@ impl CellAbstraction {
         (combination / it.stride) as usize % it.held.len()
     }
 
-    /// The position among those kept of a cell.
+    /// Returns the position of a kept cell.
     pub(super) fn position(&self, cell: CellId) -> Option<usize> {
         self.cells.iter().position(|it| it.cell == cell)
     }
 
-    /// For each cell that is kept the codes by which states may be of a kind.
+    /// Returns, for each kept cell, the codes that satisfy the conditions.
     pub(super) fn codes(&self, when: &[(CellId, CellPredicate)]) -> Vec<Vec<u32>> {
         let of = |it: &AbstractCell| {
             let asked = |held: CellValue| {
@@ -123,13 +123,13 @@ impl CellAbstraction {
         self.cells.iter().map(of).collect()
     }
 
-    /// The codes by which the cell at a position holds one of some values.
+    /// Returns the codes of the cell at a position whose values satisfy `wanted`.
     pub(super) fn codes_of(&self, at: usize, wanted: impl Fn(CellValue) -> bool) -> Vec<u32> {
         let codes = self.cells[at].held.iter().zip(0..).filter(|(held, _)| wanted(**held));
         codes.map(|(_, code)| code).collect()
     }
 
-    /// Tells all combinations of one of these codes for each cell.
+    /// Visits all combinations with one of the given codes for each cell.
     pub(super) fn each(&self, codes: &[Vec<u32>], visit: &mut impl FnMut(u32)) {
         self.each_from(codes, 0, 0, visit);
     }
@@ -149,13 +149,13 @@ impl CellAbstraction {
         }
     }
 
-    /// Whether any of what is written is kept.
+    /// Whether any updated cell is kept.
     pub(super) fn is_written(&self, next: &[(CellId, CellUpdate)]) -> bool {
         next.iter().any(|it| self.position(it.0).is_some())
     }
 
-    /// Tells of all combinations of one of these codes for each cell which may follow where that is written, until `visit` has
-    /// seen enough: there may be as many as the square of the combinations.
+    /// Visits all pairs of a combination with one of the given codes for each cell and a possible successor, until
+    /// `visit` stops. The pairs may be as many as the square of the combinations.
     pub(super) fn each_step(
         &self,
         codes: &[Vec<u32>],
@@ -172,25 +172,25 @@ impl CellAbstraction {
     }
 }
 
-/// What a cell holds before and after a step, by codes.
+/// The codes of a cell before and after a transition.
 struct CellTransition<'w> {
     cell: &'w AbstractCell,
     codes: &'w [u32],
     next: SuccessorCodes,
 }
 
-/// What may follow the codes of a cell. A list for each code would take as much room as the square of the codes.
+/// The codes that may follow those of a cell. A list for each code would take space quadratic in the codes.
 enum SuccessorCodes {
-    /// Each stays.
+    /// Each code stays.
     Same,
-    /// Any code follows each.
+    /// Any code may follow each.
     Any,
-    /// One of these follows, in ascending order, or the code itself, or that of the value with so much added.
+    /// One of `codes`, which are ascending, the code itself, or the code of the value plus a constant may follow.
     These { codes: Vec<u32>, same: bool, plus: Option<i64> },
 }
 
 impl CellTransition<'_> {
-    /// Tells of the codes that may follow one, each once.
+    /// Visits the codes that may follow one, each once.
     fn each_next(
         &self,
         code: u32,
@@ -204,7 +204,7 @@ impl CellTransition<'_> {
         };
         let more = plus.and_then(|by| Some(self.cell.held[code as usize]?.saturating_add(by)));
         let more = more.and_then(|it| self.cell.code_of(Some(it)));
-        // What is never held was told of states that there are not, or is wrapped.
+        // A value outside the range comes from an unreachable state, or it wraps around. Then any code may follow.
         if plus.is_some() && more.is_none() || these.is_empty() && !same && more.is_none() {
             return any.try_for_each(visit);
         }
@@ -231,7 +231,7 @@ fn each_pair(
 }
 
 impl AbstractCell {
-    /// The code of a value that it can hold. Values that follow each other have codes that do.
+    /// Returns the code of a value. Consecutive values have consecutive codes.
     fn code_of(&self, wanted: CellValue) -> Option<u32> {
         let first = usize::from(self.held.first() == Some(&None));
         let at = match (wanted, self.held.get(first)) {
@@ -244,7 +244,7 @@ impl AbstractCell {
         (self.held.get(at) == Some(&wanted)).then_some(at as u32)
     }
 
-    /// What may follow its codes where this is written, if it is.
+    /// Returns the codes that may follow under an update.
     fn following(&self, written: Option<&CellUpdate>) -> SuccessorCodes {
         let Some(next) = written else { return SuccessorCodes::Same };
         if next.any {

@@ -1,20 +1,20 @@
-//! What cells hold: as it is, as it is asked, and as it is written.
+//! Values of cells: stored, compared, and written.
 
 use crate::ir::BinaryOp;
 
-/// What a cell holds: nothing, if it is undefined.
+/// The value of a cell; `None` if it is undefined.
 pub(super) type CellValue = Option<i64>;
 
-/// What a cell holds.
+/// A condition on the value of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum CellPredicate {
     Is(CellValue),
-    /// A value that compares so with this one; or it is undefined.
+    /// The value satisfies a comparison with a constant, or is undefined.
     Compares(BinaryOp, i64),
 }
 
 impl CellPredicate {
-    /// Whether it may be so if the cell holds this.
+    /// Whether the condition may hold for a value.
     pub(super) fn admits(self, held: CellValue) -> bool {
         match (self, held) {
             (CellPredicate::Is(wanted), held) => wanted == held,
@@ -32,15 +32,15 @@ impl CellPredicate {
     }
 }
 
-/// What a cell may hold next.
+/// The possible values of a cell after a write.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct CellUpdate {
-    /// What it holds.
+    /// The old value.
     pub(super) same: bool,
-    /// One of these.
+    /// One of these values.
     pub(super) to: Vec<CellValue>,
-    /// As much more.
+    /// The old value plus this constant.
     pub(super) plus: Option<i64>,
-    /// Anything.
+    /// Any value.
     pub(super) any: bool,
 }

@@ -1,5 +1,5 @@
-//! Which cells are worth keeping for something that is looked for: those that it asks for, then those that
-//! decide on steps that write these, and so on.
+//! The selection of cells for a target: the cells that the target reads, then the cells that decide on transitions
+//! that write these, and so on.
 
 use super::{AbstractionAnalysis, ViolationTarget};
 use crate::analysis::access::{ConjunctCondition, InstanceAccess};
@@ -9,14 +9,14 @@ use crate::ir::Entity as _;
 use crate::ir::layout::CellId;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Units of work to note who writes a cell.
+/// Units of work to record a writer of a cell.
 const EACH_WRITTEN: u64 = 8;
 
-/// At most so many cells are looked at.
+/// The most cells that are examined.
 const CELLS_MAX: usize = 48;
 
 impl AbstractionAnalysis<'_> {
-    /// The cells, the nearest first.
+    /// Returns the cells, the nearest to the target first.
     pub(super) fn cone(&self, target: ViolationTarget) -> Result<Vec<CellId>, BudgetExceeded> {
         let writers = self.writers()?;
         let (mut found, mut seen, mut open) = (Vec::new(), BTreeSet::new(), VecDeque::new());
@@ -32,14 +32,14 @@ impl AbstractionAnalysis<'_> {
             for &writer in writers.get(&cell).into_iter().flatten() {
                 let decide = self.decide(self.dependence.access(writer));
                 self.budget.work(1 + decide.len() as u64)?;
-                // Those that were seen would only be passed by.
+                // Visited cells would only be skipped.
                 open.extend(decide.into_iter().filter(|it| !seen.contains(it)));
             }
         }
         Ok(found)
     }
 
-    /// Who writes each cell.
+    /// Returns the writers of each cell.
     fn writers(&self) -> Result<BTreeMap<CellId, Vec<InstanceId>>, BudgetExceeded> {
         let mut writers: BTreeMap<CellId, Vec<InstanceId>> = BTreeMap::new();
         for instance in self.dependence.instances() {
@@ -52,7 +52,7 @@ impl AbstractionAnalysis<'_> {
         Ok(writers)
     }
 
-    /// The cells that are asked whether it is there.
+    /// Returns the cells that the target reads.
     fn target_cells(&self, target: ViolationTarget) -> Vec<CellId> {
         let all = self.dependence.instances();
         match target {
@@ -78,7 +78,7 @@ impl AbstractionAnalysis<'_> {
         }
     }
 
-    /// The cells that decide whether an instance is possible, those that do so by themselves first.
+    /// Returns the cells that decide whether an instance is enabled. Those that decide alone come first.
     fn decide(&self, access: &InstanceAccess<'_>) -> Vec<CellId> {
         let alone = access.guard.iter().filter_map(|it| match it.condition {
             ConjunctCondition::At(cell, _) | ConjunctCondition::Compares(cell, ..) => Some(cell),

@@ -1,4 +1,4 @@
-//! Which combinations of what is kept lead to which, and to what is looked for.
+//! The transitions between combinations, and the combinations of the target.
 
 use super::cases::{AbstractEffect, InstanceCases};
 use super::cell_values::CellPredicate;
@@ -10,30 +10,30 @@ use crate::ir::{EndRule, ProgramProperty, PropertyKind};
 use crate::model::{StateSpace as _, SuccessorSink};
 use std::ops::ControlFlow;
 
-/// With more steps between combinations they are not looked at.
+/// The most transitions between combinations. Graphs with more are not examined.
 const STEPS_MAX: usize = 1 << 22;
 
-/// Units of work to look at a step.
+/// Units of work for a transition.
 const EACH_STEP: u64 = 2;
 
-/// Of so many steps the work is noted at once.
+/// The number of transitions whose work is recorded at once.
 const NOTED: u64 = 1 << 8;
 
-/// So many initial states are looked at.
+/// The most initial states that are examined.
 const INITIAL_MAX: u64 = 1 << 10;
 
-/// The combinations, and the steps between them.
+/// The combinations, and the transitions between them.
 pub(super) struct AbstractGraph<'g> {
     known: &'g AbstractionAnalysis<'g>,
     target: ViolationTarget,
     kept: &'g CellAbstraction,
-    /// What comes of each instance, as far as it is kept.
+    /// The cases of each instance, restricted to the kept cells.
     cases: Vec<InstanceCases>,
-    /// What may be there: the target.
+    /// The combinations in which the target may hold.
     bad: Vec<u64>,
-    /// What surely is.
+    /// The combinations in which the target surely holds.
     surely_bad: Vec<u64>,
-    /// How many steps there are, some of them more than once; nothing if there are too many.
+    /// The number of transitions, with duplicates. `None` if there are too many.
     steps: Option<usize>,
 }
 
@@ -52,7 +52,7 @@ impl<'g> AbstractGraph<'g> {
         Ok(graph)
     }
 
-    /// Marks where the target may be, and surely is.
+    /// Computes the combinations in which the target may hold, and surely holds.
     fn mark(&mut self) -> Result<(), BudgetExceeded> {
         match self.target {
             ViolationTarget::Property(id) => {
@@ -95,7 +95,7 @@ impl<'g> AbstractGraph<'g> {
         Ok(())
     }
 
-    /// Where one of an instance's steps surely is possible.
+    /// Returns the combinations in which an instance is surely enabled.
     fn surely_possible(&self, cases: &InstanceCases) -> Result<Vec<u64>, BudgetExceeded> {
         let (mut may, mut not) = (self.none(), self.none());
         self.known.budget.work(may.len() as u64)?;
@@ -106,10 +106,10 @@ impl<'g> AbstractGraph<'g> {
         Ok(minus(&may, &not))
     }
 
-    /// Takes out where all processes are at valid ends, which is no deadlock.
+    /// Removes the combinations in which all processes are at valid ends: they are no deadlocks.
     fn leave_ends(&mut self) {
         let program = self.known.interp.program();
-        // Something else may be violated where all processes are at valid ends.
+        // Another property may be violated where all processes are at valid ends.
         let at_end = |it: &ProgramProperty| matches!(it.kind, PropertyKind::AtEnd(_));
         if program.end != EndRule::AllAtValidEnd || program.properties.values().any(at_end) {
             return;
@@ -141,7 +141,7 @@ impl<'g> AbstractGraph<'g> {
         self.kept.each(&codes, &mut |it| bit_sets::remove_member(bad, it as usize));
     }
 
-    /// How many steps there are that change something; nothing if there are too many.
+    /// Returns the number of transitions that change something, or `None` if there are too many.
     fn count_steps(&self) -> Result<Option<usize>, BudgetExceeded> {
         let mut count = 0;
         let all = self.each_step(&mut |_, _| {
@@ -154,8 +154,8 @@ impl<'g> AbstractGraph<'g> {
         Ok(all.is_continue().then_some(count))
     }
 
-    /// Tells of all steps that change something, some of them more than once, until `visit` has seen enough. They are
-    /// made anew each time: to keep them takes far more memory than all else.
+    /// Visits all transitions that change something, some more than once, until `visit` stops. They are generated on
+    /// each call, since storing them would take most of the memory.
     fn each_step(
         &self,
         visit: &mut impl FnMut(u32, u32) -> ControlFlow<()>,
@@ -180,7 +180,7 @@ impl<'g> AbstractGraph<'g> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Where steps lead, or where they come from.
+    /// Returns the edges in one direction.
     fn ways(
         &self,
         direction: TraversalDirection,
@@ -212,7 +212,7 @@ impl<'g> AbstractGraph<'g> {
         Ok(AbstractEdges { first, to })
     }
 
-    /// A set with all that steps lead to from it, or come from.
+    /// Returns all combinations reachable from a set in one direction, including the set.
     fn closure(
         &self,
         set: Vec<u64>,
@@ -225,7 +225,7 @@ impl<'g> AbstractGraph<'g> {
         Ok(found)
     }
 
-    /// Where the target may be reached from.
+    /// Returns the combinations from which the target may be reached.
     pub(super) fn may_reach(&self) -> Result<Vec<u64>, BudgetExceeded> {
         match self.steps {
             None => Ok(self.all()),
@@ -233,7 +233,7 @@ impl<'g> AbstractGraph<'g> {
         }
     }
 
-    /// What can be reached from the beginning.
+    /// Returns the combinations that are reachable from the initial ones.
     pub(super) fn reached(&self) -> Result<Vec<u64>, BudgetExceeded> {
         match (self.steps, self.initial()) {
             (Some(steps), Some(initial)) => self.closure(initial, TraversalDirection::Ahead, steps),
@@ -241,7 +241,7 @@ impl<'g> AbstractGraph<'g> {
         }
     }
 
-    /// Where the program may begin, if that is easily told.
+    /// Returns the initial combinations, if they are easy to compute.
     fn initial(&self) -> Option<Vec<u64>> {
         let interp = self.known.interp;
         let starts = &interp.program().starts;
@@ -261,13 +261,13 @@ impl<'g> AbstractGraph<'g> {
         Some(found)
     }
 
-    /// Whether there are too many steps to look at all of them.
+    /// Whether there are too many transitions to examine.
     pub(super) fn steps_are_too_many(&self) -> bool {
         self.steps.is_none()
     }
 
-    /// All that the cells hold, added up, before and after a step from what can be reached in which that falls: the
-    /// least there is.
+    /// Returns the sums of all kept cells before and after a transition that decreases the sum, from a reachable
+    /// combination. Returns the least such pair.
     pub(super) fn falls(&self, reached: &[u64]) -> Result<Option<(i64, i64)>, BudgetExceeded> {
         if self.steps.is_none() {
             return Ok(None);
@@ -285,7 +285,8 @@ impl<'g> AbstractGraph<'g> {
         Ok(least)
     }
 
-    /// How many steps surely lead to the target, and one more: some instance's, in whatever state.
+    /// Returns, for each combination, one plus the number of transitions that surely lead to the target. In each
+    /// combination some instance leads on for all values of the other cells.
     pub(super) fn surely(&self) -> Result<Vec<u16>, BudgetExceeded> {
         let mut rank = vec![0u16; self.kept.combinations()];
         bit_sets::members(&self.surely_bad).for_each(|it| rank[it] = 1);
@@ -312,7 +313,7 @@ impl<'g> AbstractGraph<'g> {
         Ok(rank)
     }
 
-    /// Whether an instance has not too many steps.
+    /// Whether an instance has few enough transitions.
     fn are_few(&self, cases: &InstanceCases) -> Result<bool, BudgetExceeded> {
         let mut count = 0;
         let all = self.each_of(cases, &mut |_, _| {
@@ -325,7 +326,7 @@ impl<'g> AbstractGraph<'g> {
         Ok(all.is_continue())
     }
 
-    /// Tells of all steps of an instance, until `visit` has seen enough.
+    /// Visits all transitions of an instance, until `visit` stops.
     fn each_of(
         &self,
         cases: &InstanceCases,
@@ -347,7 +348,7 @@ impl<'g> AbstractGraph<'g> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Where an instance is surely possible, and leads to a rank whatever else holds.
+    /// Returns the combinations in which an instance is surely enabled and surely leads to a ranked combination.
     fn led_to(&self, cases: &InstanceCases, rank: &[u16]) -> Result<Vec<u64>, BudgetExceeded> {
         let (mut may, mut not) = (self.none(), self.none());
         self.known.budget.work(may.len() as u64)?;
@@ -373,14 +374,14 @@ impl<'g> AbstractGraph<'g> {
     }
 }
 
-/// Which way steps are gone.
+/// The direction of a traversal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TraversalDirection {
     Ahead,
     Back,
 }
 
-/// Notes the work of looking at steps, many at once.
+/// Records the work of examining transitions, many at once.
 struct WorkMeter<'n> {
     budget: &'n AnalysisBudget<'n>,
     steps: u64,
@@ -392,7 +393,7 @@ impl<'n> WorkMeter<'n> {
         WorkMeter { budget, steps: 0, exceeded: None }
     }
 
-    /// Notes a step; breaks off once the budget is exceeded.
+    /// Records a transition. Stops once the budget is exceeded.
     fn step(&mut self) -> ControlFlow<()> {
         self.steps += 1;
         if self.steps < NOTED {
@@ -409,7 +410,7 @@ impl<'n> WorkMeter<'n> {
         self.budget.work(EACH_STEP * std::mem::take(&mut self.steps))
     }
 
-    /// Notes the steps that are not noted yet.
+    /// Records the remaining transitions.
     fn end(&mut self) -> Result<(), BudgetExceeded> {
         match self.exceeded.take() {
             Some(exceeded) => Err(exceeded),
@@ -418,7 +419,7 @@ impl<'n> WorkMeter<'n> {
     }
 }
 
-/// Puts all combinations of states of a kind into a set.
+/// Adds all combinations of a kind of states to a set.
 fn mark(
     kept: &CellAbstraction,
     when: &[(CellId, CellPredicate)],
@@ -437,9 +438,9 @@ fn minus(one: &[u64], other: &[u64]) -> Vec<u64> {
     left
 }
 
-/// Where combinations lead, or come from.
+/// The adjacency lists of combinations.
 struct AbstractEdges {
-    /// By combination, where its own begin in the others; and where the last end.
+    /// For each combination, the start of its list in `to`; the last entry is the end.
     first: Vec<u32>,
     to: Vec<u16>,
 }
@@ -454,7 +455,7 @@ impl AbstractEdges {
         &self.to[self.first[at] as usize..self.first[at + 1] as usize]
     }
 
-    /// A set with all that is come to from it.
+    /// Returns all combinations reachable from a set, including the set.
     fn closure(&self, mut set: Vec<u64>) -> Vec<u64> {
         let mut open: Vec<u16> = bit_sets::members(&set).map(|it| it as u16).collect();
         while let Some(from) = open.pop() {

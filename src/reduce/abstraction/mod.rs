@@ -1,15 +1,15 @@
-//! An abstraction of a program: of its states only what some cells hold is kept, and explored before the search.
+//! Data abstraction of a program: keeps the values of some cells, and explores the abstract states before the search.
 //!
-//! A combination of what these cells hold leads to another if a step may do so in some state in which they hold that. All
-//! that the program can do the abstraction can do, so what cannot be reached in it cannot be reached (Pelánek 2005, section
-//! 3.3.2; as a progress function is one to a single number). And what a step surely does, wherever the cells hold that,
-//! nothing can prevent (section 3.3.1).
+//! A combination of values has a transition to another one if some state with the first has a transition to a state
+//! with the second. The abstraction simulates the program. So a target that is unreachable in it is unreachable in
+//! the program (Pelánek 2005, section 3.3.2; a progress function is an abstraction to a single number). A transition
+//! that is possible in all states of a combination cannot be prevented (section 3.3.1).
 //!
-//! - `cases`: what comes of each action instance, by what cells hold;
-//! - `cell_values`: what a cell holds, as it is, as it is asked and as it is written;
-//! - `cell_abstraction`: the cells that are kept, and what they hold as one number;
-//! - `graph`: which combinations lead to which;
-//! - `cone`: which cells are worth keeping.
+//! - `cases`: the effects of each action instance, by the values of cells.
+//! - `cell_values`: values of cells, conditions on them, and updates.
+//! - `cell_abstraction`: the kept cells, and the numbers of combinations.
+//! - `graph`: the transitions between combinations.
+//! - `cone`: the selection of cells to keep.
 
 mod cases;
 mod cell_abstraction;
@@ -30,56 +30,58 @@ use cases::{CaseAnalysis, InstanceCases, PropertyCases};
 pub use cell_abstraction::CellAbstraction;
 use graph::AbstractGraph;
 
-/// Programs with more action instances are not looked at.
+/// Programs with more action instances are not analysed.
 const INSTANCES_MAX: u32 = 1 << 14;
 
-/// At most so many combinations are looked at. A number of one fits in 16 bits.
+/// The most combinations. A number of one fits in 16 bits.
 const COMBINATIONS_MAX: u32 = 1 << 14;
 
-/// Something that is looked for.
+/// A kind of violation to reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ViolationTarget {
-    /// A step that fails.
+    /// A transition that fails.
     Errors,
-    /// A state in which a property does not hold.
+    /// A state that violates a property.
     Property(PropertyId),
-    /// A state without a step.
+    /// A deadlock.
     Deadlock,
 }
 
-/// What was found out of something that is looked for.
+/// The results of the abstraction for one target.
 #[derive(Clone, Debug)]
 pub struct TargetAbstraction {
-    /// What is looked for.
+    /// The target.
     pub target: ViolationTarget,
-    /// What is kept.
+    /// The kept cells.
     pub kept: CellAbstraction,
-    /// The combinations from which it may be reached.
+    /// The combinations from which the target may be reached.
     pub may_reach: Vec<u64>,
-    /// For each combination: how many steps lead surely there, and one more; 0 if none are known to.
+    /// For each combination, one plus the number of transitions that surely lead to the target; 0 if none are known
+    /// to.
     pub sure_distances: Vec<u16>,
-    /// How many combinations can be reached at all, as far as it can be told.
+    /// The number of reachable combinations, overestimated.
     pub reachable_count: usize,
-    /// How many of these it may be reached from.
+    /// The number of reachable combinations from which the target may be reached.
     pub may_reach_count: usize,
-    /// All that the cells hold, added up, before and after a step in which that may fall; only of cells that were given.
+    /// The sums of the values before and after a transition that may decrease the sum. Computed only for given cells.
     pub falling_step: Option<(i64, i64)>,
-    /// Whether there are too many steps to look at all of them.
+    /// Whether there are too many transitions to examine.
     pub steps_are_too_many: bool,
 }
 
-/// All that is known of the steps of a program, so that parts of its states can be looked at by themselves.
+/// The analysed transitions of a program, from which abstractions of parts of its states are computed.
 struct AbstractionAnalysis<'k> {
     interp: &'k Interp,
     dependence: &'k DependenceRelation<'k>,
     cases: Vec<InstanceCases>,
-    /// Whether an error of the instance is looked for.
+    /// Whether each instance may fail with a checked error.
     may_err: Vec<bool>,
     judgements: Vec<(PropertyId, PropertyCases)>,
     budget: &'k AnalysisBudget<'k>,
 }
 
-/// What is found of all that is looked for, where the cells that are kept are these, or chosen; or why nothing is.
+/// Computes the abstraction for each target, with the given cells or with selected ones. Returns the reason if the
+/// program cannot be analysed.
 pub fn compute_abstractions(
     interp: &Interp,
     checks: CheckSelection,
@@ -113,7 +115,7 @@ pub fn compute_abstractions(
     Ok(found.collect::<Result<_, BudgetExceeded>>()?)
 }
 
-/// Why a program cannot be looked at so.
+/// Returns the reason why a program cannot be analysed, if there is one.
 fn refusal(program: &Program) -> Option<NotApplied> {
     let is =
         |wanted: fn(&PropertyKind) -> bool| program.properties.values().any(|it| wanted(&it.kind));
@@ -127,7 +129,7 @@ fn refusal(program: &Program) -> Option<NotApplied> {
         .then_some(NotApplied::BesideClaim)
 }
 
-/// All that is looked for.
+/// Returns the targets of the selected checks.
 fn targets(program: &Program, checks: CheckSelection) -> impl Iterator<Item = ViolationTarget> {
     let errors = (checks.faults || checks.assertions).then_some(ViolationTarget::Errors);
     let deadlock = checks.deadlock.then_some(ViolationTarget::Deadlock);
@@ -137,7 +139,7 @@ fn targets(program: &Program, checks: CheckSelection) -> impl Iterator<Item = Vi
         .chain(deadlock)
 }
 
-/// The properties of states that are looked for.
+/// Returns the checked properties of states.
 fn state_properties(program: &Program, checks: CheckSelection) -> impl Iterator<Item = PropertyId> {
     let is_judged = move |kind: &PropertyKind| match kind {
         PropertyKind::Invariant(_) | PropertyKind::Cover(_) => checks.invariants || checks.faults,
@@ -148,7 +150,8 @@ fn state_properties(program: &Program, checks: CheckSelection) -> impl Iterator<
 }
 
 impl AbstractionAnalysis<'_> {
-    /// What is found of something that is looked for, by the cells that are given, or those that tell most.
+    /// Computes the best abstraction for a target: the one with the given cells, or with the selected cells that
+    /// exclude most.
     fn best(
         &self,
         target: ViolationTarget,
@@ -176,7 +179,7 @@ impl AbstractionAnalysis<'_> {
         Ok(best)
     }
 
-    /// What is found of something by what these cells hold; and whether that may fall, if it is asked.
+    /// Computes the abstraction for a target and some kept cells. Examines on request whether the sum may decrease.
     fn found(
         &self,
         target: ViolationTarget,
@@ -215,7 +218,7 @@ impl AbstractionAnalysis<'_> {
 }
 
 impl TargetAbstraction {
-    /// The share of what can be reached from which it may be.
+    /// Returns the share of reachable combinations from which the target may be reached.
     fn share(&self) -> f64 {
         self.may_reach_count as f64 / self.reachable_count.max(1) as f64
     }

@@ -1,9 +1,9 @@
-//! Boring states: nothing that is looked for can be reached from them, so they are not explored (Pelánek 2005, section 3.3.2).
+//! Boring states: no violation is reachable from them, so they are pruned (Pelánek 2005, section 3.3.2).
 //!
-//! That is told by [abstractions](super::abstraction) of the program, explored before the search: for everything that is looked
-//! for one, of cells that are chosen. A state is boring if in each of them what is looked for cannot be reached from what the
-//! cells hold. Where a value never falls, and nothing can go wrong beyond some bound, the abstraction to it alone tells so; that
-//! is a progress function, as of the sweep-line method (Christensen, Kristensen and Mailund 2001).
+//! [Abstractions](super::abstraction) of the program are explored before the search: one for each target, with
+//! selected cells. A state is boring if in each abstraction the target is unreachable from the combination of the
+//! state. If a value never decreases and no violation is possible beyond some bound, the abstraction to that value
+//! alone suffices. It is a progress function, as in the sweep-line method (Christensen, Kristensen and Mailund 2001).
 //!
 //! ```text
 //! now in 0..200, `done` is to be reached while now <= 60:    now = 61, 62, ... 200 are boring
@@ -35,10 +35,10 @@ use model::PrunedModel;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What the reduction is called.
+/// The title of the reduction.
 pub const NAME: &str = "boring states";
 
-/// The reduction in the table.
+/// The entry of the table.
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "boring",
     title: NAME,
@@ -61,7 +61,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         excludes: None,
     }],
     automatic: AutomaticUse::Never,
-    // Whatever leads to what is looked for is explored, so that lies as deep. Runs that go on for ever are cut off.
+    // All paths to violations are explored, so their depth is preserved. Infinite runs are cut off.
     preserves: PreservedProperties::ALL
         .without(Holds::Claims)
         .without(Holds::StutteringClaims)
@@ -78,7 +78,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
 /// The parameter that names variables.
 const PROGRESS: &str = "progress";
 
-/// Finds what tells that states of a program are boring.
+/// Finds the boring states of a program.
 fn apply<'m>(context: &ReductionContext<'m, '_>) -> AppliedReduction<'m> {
     let find = || {
         context.check_rewritable()?;
@@ -89,7 +89,7 @@ fn apply<'m>(context: &ReductionContext<'m, '_>) -> AppliedReduction<'m> {
     context.applied(find())
 }
 
-/// What tells that nothing that is looked for can be reached, where no deadlocks are.
+/// Lists the abstractions that exclude violations other than deadlocks.
 fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     let checks = CheckSelection { deadlock: false, ..CheckSelection::ALL };
     let budget = context.budget.for_analysis(NAME);
@@ -100,16 +100,16 @@ fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     descriptions.into_iter().map(subject).collect()
 }
 
-/// What tells of a program's states that they are boring.
+/// The test for the boring states of a program.
 #[derive(Clone)]
 pub struct BoringStates<'m> {
     layout: &'m Layout,
     parts: Arc<[TargetReachability]>,
-    /// Of what it tells so, in words.
+    /// Descriptions of the abstractions.
     told: Vec<String>,
 }
 
-/// Something that is looked for cannot be reached from some combinations of what some cells hold.
+/// The combinations from which one target may be reached.
 #[derive(Clone, Debug)]
 struct TargetReachability {
     kept: CellAbstraction,
@@ -117,14 +117,15 @@ struct TargetReachability {
 }
 
 impl TargetReachability {
-    /// Whether it may be reached from a state.
+    /// Whether the target may be reached from a state.
     fn may_reach(&self, layout: &Layout, state: &[u8]) -> bool {
         self.kept.of(layout, state).is_none_or(|it| bit_sets::has(&self.may_reach, it))
     }
 }
 
 impl<'m> BoringStates<'m> {
-    /// Those of a program that is run so, in a search for some checks, by these variables; or why none are known.
+    /// Computes the boring states of a program for some checks, with the named variables if any. Returns the reason
+    /// if there are none.
     pub fn of(
         interp: &'m Interp,
         checks: CheckSelection,
@@ -153,13 +154,13 @@ impl<'m> BoringStates<'m> {
         Ok(BoringStates { layout, parts: parts.collect(), told })
     }
 
-    /// Of which combinations nothing comes that is looked for, in words.
+    /// Returns descriptions of the combinations from which no violation is reachable.
     pub fn descriptions(&self) -> &[String] {
         &self.told
     }
 }
 
-/// The cells of some variables.
+/// Returns the cells of some variables.
 fn named_cells(
     program: &Program,
     layout: &Layout,
@@ -173,7 +174,7 @@ fn named_cells(
     Ok(cells)
 }
 
-/// Refuses variables that are no progress: they fall, or there is too much that they hold together.
+/// Rejects variables that are no progress measure: they may decrease, or have too many values in total.
 fn check_progress(
     found: &[TargetAbstraction],
     cells: &[CellId],
@@ -190,7 +191,7 @@ fn check_progress(
     }
 }
 
-/// Why no state is known to be boring where something may be reached from everywhere.
+/// Returns the reason when a target may be reachable from every state.
 fn everywhere(program: &Program, target: ViolationTarget) -> NotApplied {
     let is_deadlock = target == ViolationTarget::Deadlock;
     let target = match target {
@@ -203,7 +204,7 @@ fn everywhere(program: &Program, target: ViolationTarget) -> NotApplied {
     NotApplied::ReachableEverywhere { target, is_deadlock }
 }
 
-/// Of how many combinations nothing comes, and of what.
+/// Describes how many combinations are pruned, and the variables that they consist of.
 fn describe_pruned(interp: &Interp, found: &TargetAbstraction) -> Option<String> {
     let names = found.kept.names(interp.program(), interp.layout());
     let left = grouped((found.reachable_count - found.may_reach_count) as u64);

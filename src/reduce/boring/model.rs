@@ -1,4 +1,4 @@
-//! A model of which boring states are not visited.
+//! The transition system without boring states.
 
 use super::{NAME, TargetReachability};
 use crate::ir::Layout;
@@ -6,7 +6,7 @@ use crate::model::{Capabilities, StateSpace, SuccessorSink, SystemDescription};
 use crate::reduce::state_map::filter_candidates;
 use std::sync::Arc;
 
-/// A model without the steps of another that lead to boring states.
+/// A transition system without the transitions to boring states.
 pub(super) struct PrunedModel<'m> {
     model: Box<dyn StateSpace + 'm>,
     layout: &'m Layout,
@@ -36,7 +36,7 @@ impl StateSpace for PrunedModel<'_> {
         self.model.bits()
     }
 
-    /// Initial states are visited in any case.
+    /// Initial states are always visited.
     fn initial(&self, out: &mut SuccessorSink) {
         self.model.initial(out);
     }
@@ -75,11 +75,11 @@ impl StateSpace for PrunedModel<'_> {
         self.model.description()
     }
 
-    /// Its states and steps are the model's.
+    /// States and transitions are those of the base system.
     fn capabilities(&self) -> Capabilities<'_> {
         Capabilities {
             simulation: self.model.capabilities().simulation,
-            // Nothing is pruned where transitions are postponed.
+            // Pruning is not used with postponed transitions.
             postponing: None,
             sleep_sets: None,
             dominance: None,

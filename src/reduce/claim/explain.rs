@@ -1,4 +1,4 @@
-//! The product in words: its steps, and how a claim comes to its end.
+//! Descriptions of the product: its transitions, and how a claim reaches its end.
 
 use super::{ClaimPosition, ClaimProduct, FirstClaimMoves};
 use crate::exec::interp::ClaimPath;
@@ -11,10 +11,10 @@ use crate::model::{
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-/// A step of a whole run that has ended.
+/// The transition of an infinite run after the system has ended.
 const AT_REST: &str = "nothing can move any more";
 
-/// A step of a whole run that is violated by then.
+/// The transition of an infinite run that is already violated.
 const DECIDED: &str = "whatever comes now, the run is violated";
 
 impl SystemDescription for ClaimProduct<'_> {
@@ -111,11 +111,11 @@ impl SystemDescription for ClaimProduct<'_> {
         if at.stutters {
             place += ", the system stands still";
         }
-        // First, where its line keeps its number as processes come and go.
+        // The claim comes first, so that its line keeps its position when processes start and end.
         let is_word = |it: char| it.is_alphanumeric() || it == '_';
         let own = match self.never.name() {
             name if name.chars().all(is_word) => format!("claim {name}"),
-            // A formula is long, and stands above the run.
+            // A formula is long, and is printed above the run.
             _ => "claim".to_owned(),
         };
         let own = (own, place.into());
@@ -132,7 +132,7 @@ impl ProgramDescription for ClaimProduct<'_> {
         self.never.interp.actions()
     }
 
-    /// Of the claim: what it reads where it comes to its end next, or to where it accepts whatever follows.
+    /// Returns what the claim reads on the moves to its end, or to a location that accepts every continuation.
     fn operands(&self, state: &[u8], property: u32) -> Vec<(String, StateValue)> {
         match property == self.property() {
             true => self.decisive(state),
@@ -144,7 +144,7 @@ impl ProgramDescription for ClaimProduct<'_> {
         self.never.interp.process_locations(self.split(state).0)
     }
 
-    /// A claim takes the place of deadlocks, so no report asks for disabled rules.
+    /// A claim replaces deadlock checks, so no report needs disabled rules.
     fn disabled_rules(&self, _: &[u8]) -> Vec<DisabledRuleInstance> {
         Vec::new()
     }
@@ -156,8 +156,8 @@ impl ProgramDescription for ClaimProduct<'_> {
 }
 
 impl ClaimProduct<'_> {
-    /// The numbers, as actions, of the moves that bring the claim to its end in a state; none if it
-    /// is there.
+    /// Returns the moves, numbered as actions, that bring the claim to its end in a state; empty if it is at its end.
+    /// Returns `None` if no such moves exist.
     pub fn last_moves(&self, state: &[u8]) -> Option<Vec<u32>> {
         if !self.is_state(state) {
             return None;
@@ -174,7 +174,7 @@ impl ClaimProduct<'_> {
         Some(last.iter().map(|&number| self.number(number)).collect())
     }
 
-    /// Whether there may be states from which every run is accepted, where whole runs are looked at.
+    /// Whether some states may accept every continuation, if infinite runs are checked.
     pub fn may_be_decided(&self) -> bool {
         let mut locations = self.never.claim.locations.keys();
         let is_last =
@@ -182,7 +182,7 @@ impl ClaimProduct<'_> {
         self.never.ended.is_some() && locations.any(is_last)
     }
 
-    /// Whether every run that goes on from a state is accepted, where whole runs are looked at.
+    /// Whether every continuation of a state is accepted, if infinite runs are checked.
     pub fn is_decided(&self, state: &[u8]) -> bool {
         self.is_state(state) && self.never.ended.is_some() && {
             let (system, at) = self.split(state);
@@ -192,14 +192,14 @@ impl ClaimProduct<'_> {
         }
     }
 
-    /// The moves that bring the claim to its end, or to where it accepts whatever follows.
+    /// Returns the moves that bring the claim to its end, or to a location that accepts every continuation.
     fn last_way<'o>(&self, opening: &'o FirstClaimMoves) -> Option<&'o [u32]> {
         let leads = |way: &&ClaimPath| self.never.accepts_all[way.to.index()];
         let way = opening.ways.iter().find(leads).map(|it| &it.moves).or(opening.ends.first());
         way.map(Vec::as_slice)
     }
 
-    /// What these moves read in a state.
+    /// Returns the values that these moves read in a state.
     fn decisive(&self, state: &[u8]) -> Vec<(String, StateValue)> {
         let (system, at) = self.split(state);
         let opening = self.opening(system, at);
@@ -216,7 +216,7 @@ impl ClaimProduct<'_> {
         found
     }
 
-    /// A step of the system, after a way of the claim.
+    /// Describes a transition of the system after a path of the claim.
     fn after(&self, way: &ClaimPath, step: &StepDescription) -> StepDescription {
         let mut step = step.clone();
         if let StepOutcome::Successor(system) = &step.outcome {
@@ -228,7 +228,7 @@ impl ClaimProduct<'_> {
         step
     }
 
-    /// A step of the claim alone.
+    /// Describes a transition of the claim alone.
     fn alone(&self, moves: &[u32], outcome: StepOutcome) -> StepDescription {
         let last = moves.last().copied().unwrap_or_default();
         let names: Vec<String> = moves.iter().map(|&number| self.move_name(number)).collect();
@@ -254,7 +254,7 @@ impl ClaimProduct<'_> {
         self.never.claim.moves[number as usize].action.name.clone()
     }
 
-    /// A step that leads to where the claim begins.
+    /// Describes a transition to a state in which the claim is at its start.
     fn begun(&self, mut step: StepDescription) -> StepDescription {
         if let StepOutcome::Successor(system) = &step.outcome {
             let (mut key, at) =
@@ -265,7 +265,7 @@ impl ClaimProduct<'_> {
         step
     }
 
-    /// The claim's own faults, as steps.
+    /// Describes the faults of the claim as transitions.
     fn faulty(&self, opening: &FirstClaimMoves) -> Vec<StepDescription> {
         let fault = |(moves, fault): &(Vec<u32>, RuntimeFault)| {
             self.alone(moves, StepOutcome::Fault(fault.clone()))

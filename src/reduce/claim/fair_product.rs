@@ -1,4 +1,4 @@
-//! The product, where it is told to which processes each step is fair.
+//! The product, with the processes that each transition is fair to.
 
 use super::{ClaimProduct, ProductBuffers};
 use crate::exec::FairExpander;
@@ -6,23 +6,24 @@ use crate::model::{
     FairSteps, ProcessSet, StepDescription, StepOutcome, SuccessorSink, SystemDescription as _,
 };
 
-/// A product, and who takes part in its steps.
+/// A product whose transitions are labelled with processes.
 ///
-/// Whoever can move in a state of the system is able to in a state of the product; a step of the claim alone is nobody's. It
-/// is fair to all: it is there where the system has come to its end, so that nobody is able to move, or where the claim has,
-/// so that what has happened violates it, and the run can go on in a fair way whatever that was.
+/// A process that is enabled in a state of the system is enabled in the state of the product. A transition of the
+/// claim alone belongs to no process and is fair to all: either the system has ended, so that no process is enabled,
+/// or the claim has. In the second case the run is already violated, and some fair continuation exists.
 pub struct FairProduct<'p> {
     product: &'p ClaimProduct<'p>,
     movers: FairExpander<'p>,
 }
 
 impl<'p> FairProduct<'p> {
-    /// Of a product, whose steps `movers` tell of.
+    /// Labels the transitions of a product by `movers`.
     pub fn new(product: &'p ClaimProduct<'p>, movers: FairExpander<'p>) -> FairProduct<'p> {
         FairProduct { product, movers }
     }
 
-    /// The steps out of a state that lead to states, by the reference semantics, each with the processes that it is fair to.
+    /// Returns the transitions of a state that lead to states, by the reference semantics, each with the processes
+    /// that it is fair to.
     pub fn steps(&self, state: &[u8]) -> Vec<(StepDescription, ProcessSet)> {
         let processes = self.movers.processes();
         let (system, _) = self.product.split(state);

@@ -1,4 +1,4 @@
-//! What a claim does in a state, before and beside the steps of the system.
+//! The moves of a claim in a state, before the system moves or while it stutters.
 
 use super::{ClaimPosition, ClaimProduct, FiniteRunPolicy};
 use crate::exec::interp::{ClaimPath, ClaimPaths};
@@ -6,23 +6,22 @@ use crate::ir::{Entity as _, LocationId};
 use crate::model::RuntimeFault;
 use std::collections::BTreeSet;
 
-/// How a claim goes on while the system stands still: where it comes by one move from a location,
-/// it comes by more.
+/// Whether the claim, while the system stutters, reaches by more moves each location that it reaches by one move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StutterParity {
-    /// By two, four or any even number.
+    /// By an even number of moves for each location.
     Even,
-    /// Not everywhere by an even number, but then by an odd one.
+    /// By an even or odd number for each location, but not always by an even one.
     Odd,
-    /// Not everywhere.
+    /// Not for each location.
     No,
 }
 
-/// What can follow a state, before it is known which steps the system takes.
+/// The moves of the claim in a state, before the transitions of the system.
 pub(super) struct FirstClaimMoves {
-    /// The ways of the claim that the system's steps follow.
+    /// The paths of the claim that transitions of the system follow.
     pub(super) ways: Vec<ClaimPath>,
-    /// What is found while the claim goes on.
+    /// The paths to the end of the claim, which are violations.
     pub(super) ends: Vec<Vec<u32>>,
     pub(super) faults: Vec<(Vec<u32>, RuntimeFault)>,
 }
@@ -32,8 +31,8 @@ impl ClaimProduct<'_> {
         self.never.interp.claim_paths(self.never.moves(), at, system, timeout)
     }
 
-    /// Makes `to` where the claim comes to by the ways that the system's steps follow, if that is all that there is to tell of its
-    /// first move; else it is false.
+    /// Writes to `to` the claim positions that transitions of the system start from, if the first move has no other
+    /// effect. Returns `false` otherwise.
     pub(super) fn successor_positions(
         &self,
         system: &[u8],
@@ -46,15 +45,15 @@ impl ClaimProduct<'_> {
             && self.never.interp.claim_moves(self.never.moves(), at.location, system, &mut visit)
     }
 
-    /// Whether `timeout` holds once the claim has been found able to move.
+    /// Whether `timeout` holds, given that the claim can move.
     fn is_timeout(&self, system: &[u8]) -> bool {
         self.never.knows_timeout && !self.never.interp.can_move_at_once(system)
     }
 
-    /// The first move of the claim from a state.
+    /// Computes the first moves of the claim in a state.
     pub(super) fn opening(&self, system: &[u8], at: ClaimPosition) -> FirstClaimMoves {
         let mut ways = self.ways(system, at.location, false);
-        // It is asked again where it can do nothing without `timeout`, as well as where the system can.
+        // `timeout` holds if the claim has no move without it, or if the system cannot move.
         if (ways.all.is_empty() && self.never.knows_timeout) || self.is_timeout(system) {
             ways = self.ways(system, at.location, true);
         }
@@ -64,14 +63,14 @@ impl ClaimProduct<'_> {
             ends.extend(at_end.map(|way| way.moves.clone()));
         }
         if self.never.ended.is_some() {
-            // What the system does then is of no interest.
+            // The transitions of the system after the end of the claim are irrelevant.
             all.retain(|way| !self.never.claim.is_end(way.to));
         }
         FirstClaimMoves { ways: all, ends, faults }
     }
 
-    /// Where whole runs are looked at, a run that brings the claim to its end is violated, whatever follows: it is taken
-    /// to stay there. This is where it comes to by each of the ways there.
+    /// Returns the end positions of the claim, with the paths to them. If infinite runs are checked, a run in which
+    /// the claim ends is violated, whatever follows: the claim stays at its end.
     pub(super) fn ended<'o>(
         &'o self,
         opening: &'o FirstClaimMoves,
@@ -83,13 +82,13 @@ impl ClaimProduct<'_> {
         })
     }
 
-    /// Whether the claim stays where it is because it is at its end, and whole runs are looked at.
+    /// Whether the claim stays at its end, if infinite runs are checked.
     pub(super) fn has_ended(&self, at: ClaimPosition) -> bool {
         self.never.ended.is_some() && self.never.claim.is_end(at.location)
     }
 
-    /// Where a claim comes to while the system stands still, and what is found on the way, for each
-    /// of its first ways.
+    /// Returns the positions of the claim after the system stutters, for each of its first paths. Adds the violations
+    /// on the way to `opening`.
     pub(super) fn stutter(
         &self,
         system: &[u8],
@@ -127,20 +126,20 @@ impl ClaimProduct<'_> {
         arrivals
     }
 
-    /// A location come to while the system stands still.
+    /// Returns the position at a location that the claim reaches while the system stutters.
     fn stuttering_position(&self, system: &[u8], location: LocationId) -> ClaimPosition {
         ClaimPosition { location, stutters: self.round(system, location) == StutterParity::No }
     }
 
-    /// Whether the claim, while the system stands still, comes by two or more moves from a location
-    /// wherever it comes by one.
+    /// Computes whether the claim, while the system stutters, reaches by two or more moves each location that it
+    /// reaches by one.
     fn round(&self, system: &[u8], location: LocationId) -> StutterParity {
         let timeout = self.is_timeout(system);
         let targets = |at: LocationId| -> Vec<LocationId> {
             self.ways(system, at, timeout).all.iter().map(|way| way.to).collect()
         };
         let once = targets(location);
-        // Where it comes by an even number of moves, and where by an odd one of three or more.
+        // The locations after an even number of moves, and after an odd number of at least three.
         let mut seen = [BTreeSet::new(), BTreeSet::new()];
         let mut open: Vec<(LocationId, usize)> =
             once.iter().flat_map(|&at| targets(at)).map(|at| (at, 0)).collect();

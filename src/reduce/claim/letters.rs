@@ -1,8 +1,8 @@
-//! What a claim can be told of a state: its letters.
+//! The letters of a claim: the classes of states that it can distinguish.
 //!
-//! The guards and assertions of its moves are taken apart into *terms*, which are compared with constants
-//! or asked whether they hold. Of the values of a term only those matter that a comparison tells apart, so
-//! that there are few letters: one for all states in which each guard and each assertion comes to the same.
+//! The guards and assertions of its moves consist of *terms*, which are compared with constants or tested for truth.
+//! Only the values of a term that a comparison distinguishes matter. So there are few letters: one for all states in
+//! which each guard and each assertion has the same value.
 
 use crate::analysis::access::AccessTable;
 use crate::exec::interp::{ClaimConditions, EvalFailure};
@@ -12,16 +12,16 @@ use crate::model::{FaultKind, RuntimeFault};
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Combinations of values that are looked at.
+/// The most combinations of values that are examined.
 const COMBINATIONS_MAX: usize = 1 << 16;
 
-/// A letter: what each move of a claim comes to.
+/// A letter: the outcome of each move of a claim.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ClaimLetter {
     moves: Vec<MoveOutcome>,
 }
 
-/// What the guard and the assertions of a move come to; of one that fails, the term that does.
+/// The values of the guard and the assertions of a move; if the evaluation fails, the term that fails.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct MoveOutcome {
     guard: Result<bool, usize>,
@@ -39,18 +39,18 @@ enum TermFormula {
     Conditional(Box<[TermFormula; 3]>),
 }
 
-/// What is asked of the state.
+/// A term that reads the state.
 #[derive(Debug)]
 struct ClaimTerm {
-    /// The values that it may have.
+    /// The least and the greatest possible value.
     bounds: (i64, i64),
-    /// What it is compared with.
+    /// The constants that it is compared with.
     constants: BTreeSet<i64>,
     may_fail: bool,
 }
 
 impl ClaimLetter {
-    /// The letters of a claim of the program of a table; none if they are too many to be listed.
+    /// Returns the letters of a claim of the table's program, or `None` if there are too many.
     pub fn all(table: &AccessTable, claim: &Claim) -> Option<BTreeSet<ClaimLetter>> {
         let mut terms = ClaimTerms::new(table);
         let moves = claim.moves.iter().map(|it| {
@@ -99,7 +99,7 @@ impl ClaimConditions for ClaimLetter {
     }
 }
 
-/// A failure that is told from others by its kind and the term that fails.
+/// Creates a failure that is identified by its kind and the term that fails.
 fn failed(kind: FaultKind, term: Option<usize>) -> EvalFailure {
     let message = term.map_or_else(String::new, |it| it.to_string());
     Box::new(RuntimeFault::new(kind, message, Span::default()))
@@ -109,7 +109,7 @@ fn failed(kind: FaultKind, term: Option<usize>) -> EvalFailure {
 struct ClaimTerms<'t> {
     table: &'t AccessTable<'t>,
     printer: ProgramPrinter<'t>,
-    /// The numbers of those that are known, by how they are written.
+    /// The numbers of the known terms, by their source text.
     numbers: BTreeMap<String, usize>,
     terms: Vec<ClaimTerm>,
 }
@@ -120,7 +120,7 @@ impl<'t> ClaimTerms<'t> {
         ClaimTerms { table, printer, numbers: BTreeMap::new(), terms: Vec::new() }
     }
 
-    /// A condition taken apart.
+    /// Decomposes a condition into terms.
     fn formula(&mut self, expr: &Expr) -> TermFormula {
         match &expr.kind {
             ExprKind::Constant(value) => TermFormula::Known(*value),
@@ -153,7 +153,7 @@ impl<'t> ClaimTerms<'t> {
         }
     }
 
-    /// The value of an expression that is compared with a constant.
+    /// Returns the term of an expression that is compared with a constant.
     fn term(&mut self, expr: &Expr, with: i64) -> TermFormula {
         let written = self.printer.expr(expr, &NameScope::default());
         let number = *self.numbers.entry(written).or_insert(self.terms.len());
@@ -169,7 +169,7 @@ impl<'t> ClaimTerms<'t> {
     }
 }
 
-/// The operation of an expression on other operands.
+/// Applies the operator of an expression to other operands.
 fn binary(expr: &Expr, [left, right]: [TermFormula; 2]) -> TermFormula {
     match expr.kind {
         ExprKind::Binary(operator, ..) => {
@@ -180,16 +180,16 @@ fn binary(expr: &Expr, [left, right]: [TermFormula; 2]) -> TermFormula {
 }
 
 impl ClaimTerm {
-    /// Values of which one is as good as any other it may have; none is that it fails.
+    /// Returns a representative of each class of equivalent values; `None` is a failure.
     fn values(&self) -> Vec<Option<i64>> {
         let (low, high) = self.bounds;
         let around =
             self.constants.iter().flat_map(|&it| [it.saturating_sub(1), it, it.saturating_add(1)]);
-        // Between two constants one value is as good as any other.
+        // All values between two adjacent constants are equivalent.
         let between = |it: &i64| (self.constants.range(..it).count(), self.constants.contains(it));
         let near: BTreeMap<(usize, bool), i64> =
             around.filter(|it| (low..=high).contains(it)).map(|it| (between(&it), it)).collect();
-        // If all that it is compared with is beyond, any value will do.
+        // If all constants are out of bounds, all values are equivalent.
         let any = near.is_empty().then_some(low);
         let fails = self.may_fail.then_some(None);
         near.into_values().chain(any).map(Some).chain(fails).collect()
@@ -197,7 +197,7 @@ impl ClaimTerm {
 }
 
 impl TermFormula {
-    /// Its value for these values of terms, or the term that fails.
+    /// Returns the value for given values of terms, or the term that fails.
     fn value(&self, arithmetic: Arithmetic, terms: &[Option<i64>]) -> Result<i64, usize> {
         Ok(match self {
             TermFormula::Known(value) => *value,

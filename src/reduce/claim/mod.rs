@@ -1,18 +1,17 @@
-//! A model searched together with a claim: their product, as SPIN's `pan` searches it.
+//! The product of a transition system and a never claim, with the semantics of SPIN's `pan`.
 //!
-//! A state is one of the system and, in one to three bytes behind it, where the claim is. In every
-//! state the claim moves first, then the system: a step is a way of the claim and a step of the system.
-//! Where the claim cannot move the run is of no more interest, whatever the system could do or
-//! violate there; what the system's steps violate counts once for each way of the claim. A deadlock
-//! is none: where the system cannot move it stands still, and the claim goes on alone.
+//! A state of the product is a state of the system, followed by one to three bytes for the claim. In every state the
+//! claim moves first, then the system: a transition is a path of the claim and a transition of the system. If the
+//! claim cannot move, the run is dropped, regardless of the system's transitions and violations. A violation in a
+//! transition of the system counts once for each path of the claim. There are no deadlocks: if the system cannot
+//! move, it stutters, and the claim moves alone.
 //!
-//! SPIN stores no state between the two moves. Where the system stands still there are two moves of
-//! the claim from one stored state to the next the first time, and one each time after, because what
-//! SPIN takes for the system's turn is then a move of the claim. A state *stands still* if it is one
-//! that was come to like this. That is remembered only where it makes a difference: not where the
-//! claim goes round, and comes anyway wherever one move would bring it. SPIN does not remember it, so
-//! which of the two it does depends on the order of its search. Where whole runs are looked at, it is always one: else
-//! an accepting location might be passed by. And where a claim has come to its end, the product stays.
+//! SPIN stores no state between the two moves. When the system starts to stutter, two moves of the claim lead from
+//! one stored state to the next, and later a single one, because SPIN takes a move of the claim for the turn of the
+//! system. A state *stutters* if it was reached in this way. That is stored only where it matters: not where the
+//! claim reaches every location of a single move anyway, on a cycle. SPIN does not store it, so its behaviour depends
+//! on the order of its search. If infinite runs are checked, it is always a single move; otherwise the search could
+//! miss an accepting location. And once a claim has ended, the product stays in its state.
 
 mod explain;
 mod fair_product;
@@ -38,79 +37,80 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 pub(in crate::reduce) use stuttering::StutterDependence;
 
-/// The claim of a program, to be searched with.
+/// The never claim of a program.
 #[derive(Clone)]
 pub struct NeverClaim<'m> {
-    /// Runs the system step by step, and evaluates the claim's conditions.
+    /// The interpreter of the system, which also evaluates the conditions of the claim.
     interp: &'m Interp,
     claim: &'m Claim,
-    /// The number and the name of the property that it is.
+    /// The number and the name of the claim's property.
     property: (u32, &'m str),
     /// The moves from each location.
     from: Vec<Vec<u32>>,
-    /// Of each location whether each move from there is one by itself that asserts nothing and does not lead to the end.
+    /// For each location, whether each move from it is a single one that asserts nothing and does not lead to the
+    /// end.
     is_plain: Vec<bool>,
-    /// Whether `timeout` means anything to it: to SPIN it does only where a process asks, too.
+    /// Whether the claim may observe `timeout`. As in SPIN, it may only if a process reads `timeout` too.
     knows_timeout: bool,
-    /// The number, as an action, of its first move: they come after actions and starts.
+    /// The number, as an action, of the first move. The moves follow actions and starts.
     first_move: u32,
-    /// The bytes of where it is.
+    /// The bytes of the claim's position.
     bytes: usize,
-    /// What becomes of runs that end, where it is whole runs that it is looked at for.
+    /// The meaning of finite runs, if infinite runs are checked.
     ended: Option<FiniteRunPolicy>,
-    /// Of each location whether every run that comes there is accepted, where it is whole runs that it is looked at for.
+    /// For each location, whether every continuation is accepted, if infinite runs are checked.
     accepts_all: Vec<bool>,
 }
 
-/// What is said of a run that ends.
+/// The meaning of a finite run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FiniteRunPolicy {
-    /// Its last state is repeated for ever.
+    /// Its last state repeats for ever.
     Stutter,
-    /// Nothing.
+    /// It is ignored.
     #[serde(rename = "ignore")]
     Ignored,
 }
 
-/// A model and a claim about it.
+/// A transition system and a claim about it.
 pub struct ClaimProduct<'m> {
     model: Box<dyn StateSpace + 'm>,
     never: NeverClaim<'m>,
 }
 
-/// Where the claim is.
+/// The position of the claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ClaimPosition {
     location: LocationId,
-    /// Whether the system stands still, and the next move is the claim's alone.
+    /// Whether the system stutters, and the next move is the claim's alone.
     stutters: bool,
 }
 
-/// A state of the system as candidates have it.
+/// A state of the system in a candidate.
 #[derive(Clone, Copy)]
 struct SystemRecord<'r> {
     state: &'r [u8],
-    /// The processes that the step to it is fair to, if candidates are records with these.
+    /// The processes that the transition to it is fair to, if candidates are records with these.
     movers: &'r [u8],
 }
 
-/// Room for the successors of one state.
+/// Buffers for the successors of one state.
 #[derive(Default)]
 struct ProductBuffers {
     successors: Vec<u8>,
     key: Vec<u8>,
-    /// Where the claim comes to.
+    /// The positions that the claim moves to.
     to: Vec<ClaimPosition>,
 }
 
 impl<'m> NeverClaim<'m> {
-    /// The claim and its moves.
+    /// Returns the claim and its moves.
     fn moves(&self) -> ClaimMoves<'_> {
         ClaimMoves { claim: self.claim, from: &self.from }
     }
 
-    /// The claim of the program of `interp`, if it has one.
+    /// Returns the claim of the program of `interp`, if it has one.
     pub fn of(interp: &'m Interp) -> Option<NeverClaim<'m>> {
         let program = interp.program();
         let (id, property, claim) =
@@ -148,7 +148,7 @@ impl<'m> NeverClaim<'m> {
         })
     }
 
-    /// The same, looked at for whole runs if it is said what becomes of those that end.
+    /// Returns the claim. If `runs` gives the meaning of finite runs, it is checked on infinite runs.
     pub fn for_runs(interp: &'m Interp, runs: Option<FiniteRunPolicy>) -> Option<NeverClaim<'m>> {
         let claim = NeverClaim::of(interp)?;
         Some(match runs {
@@ -157,18 +157,18 @@ impl<'m> NeverClaim<'m> {
         })
     }
 
-    /// Its name.
+    /// Returns the name.
     pub fn name(&self) -> &'m str {
         self.property.1
     }
 
-    /// The same, looked at for the runs in which it is at accepting locations for ever again.
+    /// Returns the claim checked on the runs that visit accepting locations infinitely often.
     pub fn over_infinite_runs(self, ended: FiniteRunPolicy) -> NeverClaim<'m> {
         let accepts_all = self.claim.locations.keys().map(|at| self.claim.accepts_all(at));
         NeverClaim { ended: Some(ended), accepts_all: accepts_all.collect(), ..self }
     }
 
-    /// Its product with a model that runs the program.
+    /// Returns the product with a transition system of the program.
     pub fn with(&self, model: impl StateSpace + 'm) -> ClaimProduct<'m> {
         ClaimProduct { model: Box::new(model), never: self.clone() }
     }
@@ -179,8 +179,7 @@ impl<'m> Reduction<'m> for NeverClaim<'m> {
         format!("never claim {}", self.property.1)
     }
 
-    /// Where the system can do nothing the claim goes on alone, and a run that the claim does not follow is
-    /// left.
+    /// If the system cannot move, the claim moves alone, and a run that the claim does not follow is dropped.
     fn traits(&self) -> ReductionTraits {
         let preserves = PreservedProperties::ALL
             .without(PropertyClass::Deadlocks)
@@ -194,7 +193,7 @@ impl<'m> Reduction<'m> for NeverClaim<'m> {
         None
     }
 
-    /// A claim may count the system's steps: none may be left out but by what knows that it does not.
+    /// A claim may count the transitions of the system. Only reductions that preserve it may omit some.
     fn conflict(&self, before: &ReductionStack<'m>) -> Option<NotApplied> {
         let kept = before.preserves();
         let is_kept = kept.has(PropertyClass::Claims) || kept.has(PropertyClass::StutteringClaims);
@@ -215,8 +214,8 @@ impl<'m> Reduction<'m> for NeverClaim<'m> {
 }
 
 impl<'m> ClaimProduct<'m> {
-    /// The product of `model`, which runs the program of `interp`, and the program's claim, if it has
-    /// one.
+    /// Returns the product of `model`, a transition system of the program of `interp`, and the program's claim, if it
+    /// has one.
     pub fn new(model: impl StateSpace + 'm, interp: &'m Interp) -> Option<ClaimProduct<'m>> {
         Some(NeverClaim::of(interp)?.with(model))
     }
@@ -227,12 +226,12 @@ impl<'m> ClaimProduct<'m> {
         self.never.claim.locations[at.location].accepting
     }
 
-    /// The claim.
+    /// Returns the claim.
     pub fn claim(&self) -> &Claim {
         self.never.claim
     }
 
-    /// Where the claim is in a state of the product.
+    /// Returns the location of the claim in a state of the product.
     pub fn location(&self, state: &[u8]) -> LocationId {
         self.split(state).1.location
     }
@@ -241,17 +240,18 @@ impl<'m> ClaimProduct<'m> {
         self.never.first_move + number
     }
 
-    /// What is violated where the claim comes to its end, or, where whole runs are looked at, to where it accepts whatever follows.
+    /// Returns the violation for a claim at its end or, if infinite runs are checked, at a location that accepts
+    /// every continuation.
     pub fn check(&self) -> Violation {
         Violation::Property(self.property())
     }
 
-    /// The number of the claim among the properties of the program.
+    /// Returns the number of the claim among the properties of the program.
     pub fn property(&self) -> u32 {
         self.never.property.0
     }
 
-    /// Whether these bytes are a state of the system and a place of the claim.
+    /// Whether some bytes are a state of the system and a position of the claim.
     fn is_state(&self, state: &[u8]) -> bool {
         state.len() == self.width() && {
             let (system, at) = self.split(state);
@@ -274,7 +274,8 @@ impl<'m> ClaimProduct<'m> {
         key.extend_from_slice(&code.to_be_bytes()[8 - self.never.bytes..]);
     }
 
-    /// With `movers` candidates are records, of the states and the processes that steps are fair to.
+    /// Expands a state. With `movers`, candidates are records of states and the processes that transitions are fair
+    /// to.
     fn expand_one(
         &self,
         state: &[u8],
@@ -283,7 +284,7 @@ impl<'m> ClaimProduct<'m> {
         out: &mut SuccessorSink,
     ) {
         let (system, at) = self.split(state);
-        // A claim that moves alone keeps nobody from moving: nobody can, or all that is of interest has happened.
+        // A transition of the claim alone is fair to all processes: none is enabled, or the run is already decided.
         let to_all = movers.map(|it| ProcessSet::first(it.processes().count()).to_bytes());
         let to_all = to_all.as_ref().map_or(&[][..], |it| &it[..]);
         if self.never.accepts_all[at.location.index()] {
@@ -328,7 +329,7 @@ impl<'m> ClaimProduct<'m> {
         }
     }
 
-    /// Records what the claim's first move from a state violates.
+    /// Records the violations in the first moves of the claim.
     fn record_opening(&self, state: &[u8], opening: &FirstClaimMoves, out: &mut SuccessorSink) {
         if self.never.ended.is_none() {
             opening.ends.iter().for_each(|_| out.record_finding(self.check(), state));
@@ -339,7 +340,7 @@ impl<'m> ClaimProduct<'m> {
         }
     }
 
-    /// Adds a state of the system and a place of the claim as a candidate, in a record.
+    /// Adds a state of the system and a position of the claim as a candidate, in a record.
     fn add_joined(
         &self,
         record: SystemRecord<'_>,
@@ -352,7 +353,8 @@ impl<'m> ClaimProduct<'m> {
         out.candidate(key);
     }
 
-    /// The candidates of each successor of the system, in records with so many bytes behind it, and each place the claim comes to.
+    /// Adds the candidates for each successor of the system and each claim position. The records have `behind` bytes
+    /// after the state.
     fn join_all(&self, behind: usize, room: &mut ProductBuffers, out: &mut SuccessorSink) {
         let ProductBuffers { successors, key, to } = room;
         let width = self.model.width();
@@ -364,7 +366,7 @@ impl<'m> ClaimProduct<'m> {
         }
     }
 
-    /// Collects the system's successors; none if it failed.
+    /// Collects the successors of the system. Returns `None` on failure.
     fn expand_system(
         &self,
         system: &[u8],
@@ -381,8 +383,8 @@ impl<'m> ClaimProduct<'m> {
         out.wrap(record, successors, run)
     }
 
-    /// Adds what came of the system's expansion; tells whether it moved, or nothing if that is not known. What is wrong with
-    /// its steps is found as often as the claim has ways.
+    /// Adds the result of the system's expansion. Returns whether the system moved, or `None` if that is unknown. A
+    /// violation in its transitions counts once for each path of the claim.
     fn add_outcome(
         &self,
         state: &[u8],
@@ -407,12 +409,12 @@ impl<'m> ClaimProduct<'m> {
             };
             (0..times).for_each(|_| out.record_finding(check, state));
         }
-        // If it left early, it is not known whether it can move.
+        // If the expansion stopped early, it is unknown whether the system can move.
         (!stop_request::is_requested()).then_some(moved)
     }
 }
 
-/// How many initial states of the system are gathered before the claim joins them.
+/// The number of initial states of the system that are collected before the claim joins them.
 const STARTS_AT_ONCE: usize = 256;
 
 impl StateSpace for ClaimProduct<'_> {

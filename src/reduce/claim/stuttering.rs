@@ -1,13 +1,13 @@
-//! Whether a claim sees how often a state is repeated.
+//! Stutter invariance of a claim.
 //!
-//! A claim says of a run what it says of the sequence of its *letters*: what its conditions come to, state
-//! by state. It does not see stuttering if it says the same of two sequences that differ only in how often a
-//! letter is repeated. That holds if and only if, wherever it has been, reading a letter twice comes to the
-//! same as reading it once (Peled, Wilke and Wolper, "An algorithmic approach for checking closure
-//! properties of temporal logic specifications and omega-regular languages", 1998; Michaud and
-//! Duret-Lutz, "Practical stutter-invariance checks for omega-regular languages", 2015). That is decided on
-//! the automaton of all places where the claim may be at once. Runs go on for ever, as the system stands still
-//! where it cannot move; so what a claim finds whatever it reads next counts as found.
+//! The verdict of a claim on a run depends on the sequence of its *letters*: the values of its conditions, state by
+//! state. The claim is stutter invariant if its verdict is the same for two sequences that differ only in how often a
+//! letter is repeated. That holds if and only if, after every prefix, reading a letter twice has the same result as
+//! reading it once (Peled, Wilke and Wolper, "An algorithmic approach for checking closure properties of temporal
+//! logic specifications and omega-regular languages", 1998; Michaud and Duret-Lutz, "Practical stutter-invariance
+//! checks for omega-regular languages", 2015). The test works on the determinized automaton: the sets of locations
+//! where the claim may be at once. Runs are infinite, since the system stutters where it cannot move. So an outcome
+//! that every continuation leads to counts as found.
 
 use super::NeverClaim;
 use super::letters::ClaimLetter;
@@ -19,59 +19,58 @@ use crate::reduce::NotApplied;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Letters that are read.
+/// The most letters that are read.
 const LETTERS_MAX: usize = 1024;
 
-/// Sets of places where a claim may be at once.
+/// The most sets of locations where a claim may be at once.
 const SITUATIONS_MAX: usize = 2048;
 
-/// What a claim that does not see stuttering says of whether a run is followed: where it cannot move, nothing
-/// more is looked for.
+/// How a stutter-invariant claim restricts the explored runs. Where the claim cannot move, the run is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::reduce) enum StutterDependence {
-    /// Every run is, until it is violated.
+    /// Every run is explored until it is violated.
     Always,
-    /// Not all are, but of runs that differ in stuttering all or none.
+    /// Runs are dropped, but runs that differ only in stuttering are explored or dropped together.
     UpToStuttering,
-    /// How far one is may depend on how often a state is repeated.
+    /// The explored prefix of a run may depend on how often a state is repeated.
     ByCount,
 }
 
-/// What a claim comes to.
+/// An outcome of a claim.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ClaimOutcome {
-    /// Its end.
+    /// The claim ends, which is a violation.
     Violated,
-    /// An error of a move.
+    /// A move fails.
     Fault(FaultKind, u32, String),
 }
 
-/// Where a claim may be after some letters, and what it has found.
+/// The locations of a claim after some letters, and the outcomes found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct ClaimSubset {
     at: BTreeSet<LocationId>,
     found: BTreeSet<ClaimOutcome>,
 }
 
-/// What comes of a claim by all that it may read: numbers of situations, by letter.
+/// The determinized claim: subsets of locations, and the number of the next one by letter.
 struct DeterminizedClaim {
     situations: Vec<ClaimSubset>,
     next: Vec<Vec<usize>>,
 }
 
-/// What a situation leads to in any case.
+/// The outcome that a subset inevitably leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum InevitableOutcome {
-    /// To the claim's end.
+    /// The end of the claim.
     Violated,
-    /// To these, beside what else may come.
+    /// These outcomes; others are possible.
     Found(BTreeSet<ClaimOutcome>),
 }
 
 impl NeverClaim<'_> {
-    /// What is said of runs that are followed if the claim does not see stuttering, in a search for some checks;
-    /// or why it may see it. The table is that of the claim's program. With `may_stop` a run may end without
-    /// anything that is looked for.
+    /// Returns the stutter dependence of the claim for some checks, or the reason why it may not be stutter
+    /// invariant. The table is that of the claim's program. With `may_stop` a run may end without a checked
+    /// violation.
     pub(in crate::reduce) fn stutter_dependence(
         &self,
         table: &AccessTable,
@@ -107,7 +106,8 @@ impl NeverClaim<'_> {
 }
 
 impl NeverClaim<'_> {
-    /// Why its conditions may be more than questions about a state that always have an answer, if they may.
+    /// Checks that the conditions depend on the state alone and that their evaluation cannot fail. Returns the reason
+    /// otherwise.
     pub(in crate::reduce) fn judges_states(&self, table: &AccessTable) -> Result<(), NotApplied> {
         for it in &self.claim.moves {
             if table.observation(&it.action).reads_anything {
@@ -138,7 +138,7 @@ impl ClaimOutcome {
 }
 
 impl DeterminizedClaim {
-    /// That of a claim, of which only what counts is noted; none if there are too many situations.
+    /// Determinizes a claim and records the checked outcomes. Returns `None` if there are too many subsets.
     fn of(
         never: &NeverClaim,
         letters: &BTreeSet<ClaimLetter>,
@@ -171,7 +171,7 @@ impl DeterminizedClaim {
         Some(all)
     }
 
-    /// What each situation leads to in any case; where runs may stop, what has been found.
+    /// Returns the inevitable outcomes of each subset. If runs may stop, these are the outcomes already found.
     fn told(&self, may_stop: bool) -> Vec<InevitableOutcome> {
         let every: BTreeSet<&ClaimOutcome> =
             self.situations.iter().flat_map(|it| &it.found).collect();
@@ -192,8 +192,8 @@ impl DeterminizedClaim {
         told
     }
 
-    /// The situations from which something is found whatever is read; where runs may stop, those in which it
-    /// has been.
+    /// Returns the subsets from which an outcome is found whatever is read. If runs may stop, returns those that have
+    /// found it.
     fn that_come_to(&self, finding: &ClaimOutcome, may_stop: bool) -> Vec<usize> {
         let mut comes: Vec<bool> =
             self.situations.iter().map(|it| it.found.contains(finding)).collect();
@@ -210,10 +210,10 @@ impl DeterminizedClaim {
         (0..comes.len()).filter(|&at| comes[at]).collect()
     }
 
-    /// Whether reading a letter twice comes to the same as once, as far as is told of situations: then those
-    /// behind one and two are so much alike that all that can be read from there on comes to the same.
+    /// Whether reading a letter twice has the same result as reading it once. Then all further letters keep both
+    /// results equal in the classification `told`.
     fn is_stutter_closed<T: PartialEq>(&self, told: &[T]) -> bool {
-        // Classes of situations that have to be alike, each by one of them (Hopcroft and Karp 1971).
+        // The classes of subsets that must be equivalent, each by a representative (Hopcroft and Karp 1971).
         let mut class: Vec<usize> = (0..self.situations.len()).collect();
         let mut open: Vec<(usize, usize)> = Vec::new();
         for next in &self.next {
@@ -234,7 +234,7 @@ impl DeterminizedClaim {
     }
 }
 
-/// The situation that stands for the class of another.
+/// Returns the representative of a class.
 fn root(class: &mut [usize], mut at: usize) -> usize {
     while class[at] != at {
         class[at] = class[class[at]];
@@ -243,7 +243,7 @@ fn root(class: &mut [usize], mut at: usize) -> usize {
     at
 }
 
-/// The situation behind a letter. Once the claim is violated it is of no more interest what it does.
+/// Returns the subset after a letter. Once the claim is violated, its moves are irrelevant.
 fn behind(
     never: &NeverClaim,
     before: &ClaimSubset,

@@ -1,7 +1,7 @@
-//! Whether the diamond of two steps closes, found by trying them in all states.
+//! Whether the diamond of two transitions closes, decided by trials in all states.
 //!
-//! All that both look at is tried, in both orders ([`ActionTrial`]): two ends that are the same in both states of a kind are the
-//! same in all.
+//! Both orders are tried for all values of the cells that both transitions read ([`ActionTrial`]). If the final
+//! states are equal in both states of a kind, they are equal in all.
 
 use super::alone;
 use crate::analysis::bit_sets;
@@ -14,13 +14,13 @@ use crate::ir::{Entity as _, PropertyKind};
 use crate::reduce::action_trial::{ActionTrial, AssumedCodes, StatePair, TrialOutcome};
 use std::collections::BTreeSet;
 
-/// A pair is tried in at most so many kinds of states.
+/// The most kinds of states in which a pair is tried.
 const TRIES_MAX: usize = 1 << 11;
 
-/// Units of work to look at a pair.
+/// Units of work for a pair.
 const EACH_PAIR: u64 = 64;
 
-/// All pairs together are.
+/// The most trials of all pairs.
 const ALL_TRIES_MAX: usize = 1 << 16;
 
 /// Closes diamonds of a program.
@@ -31,7 +31,7 @@ pub(super) struct DiamondCheck<'c> {
 }
 
 impl<'c> DiamondCheck<'c> {
-    /// Of a program of which steps can be tried one by one.
+    /// Creates the check, if the program's transitions can be executed one by one.
     pub(super) fn new(
         interp: &Interp,
         dependence: &'c DependenceRelation<'c>,
@@ -45,8 +45,8 @@ impl<'c> DiamondCheck<'c> {
         Some(DiamondCheck { dependence, trying, tries: 0 })
     }
 
-    /// Which of the `candidates` have to be confluent, so that wherever one of them, `taken`, and another are possible their
-    /// diamond closes; nothing if it may not.
+    /// Returns those of the `candidates` that must be confluent, so that the diamond of `taken` closes with each
+    /// other enabled instance. Returns `None` if a diamond may not close.
     pub(super) fn needed(
         &mut self,
         taken: InstanceId,
@@ -79,13 +79,13 @@ impl<'c> DiamondCheck<'c> {
         Ok(Some(needed))
     }
 
-    /// Whether an instance can be tried, and neither fails nor is taken back.
+    /// Whether an instance can be tried, never fails, and is never dropped.
     fn is_plain(&self, instance: InstanceId) -> bool {
         let access = self.dependence.access(instance);
         self.trying.can_be_tried(instance) && !(access.failures().any() || access.effect.may_drop)
     }
 
-    /// What begins where an instance brings its process.
+    /// Returns the instances that start at the target location of an instance.
     fn next_of(&self, instance: InstanceId) -> impl Iterator<Item = InstanceId> {
         let table = self.dependence.table();
         let edge_of = |it| table.program().actions[alone(self.dependence, it)?.action].edge;
@@ -96,8 +96,8 @@ impl<'c> DiamondCheck<'c> {
         })
     }
 
-    /// The instance, if it takes one, that closes a diamond in states of one kind. If it does not close, nothing; or the
-    /// cell of which more has to be known.
+    /// Returns the instance that closes the diamond in the states of one kind, or `None` if it closes without one.
+    /// Fails with the cell that must be known first, or with `None` if the diamond does not close.
     fn close(
         &self,
         assumed: &AssumedCodes,
@@ -124,7 +124,8 @@ impl<'c> DiamondCheck<'c> {
         Err(None)
     }
 
-    /// Where a step leads from two states, if it is possible in them.
+    /// Executes a transition in two states. Returns `None` if it is disabled in them. Fails with the cell that must
+    /// be known first, or with `None` if the transition may fail.
     fn take(
         &self,
         instance: InstanceId,

@@ -1,7 +1,7 @@
-//! Confluence: a step that nobody sees, and that comes to the same whatever else happens first, is taken at once.
+//! Confluence: a confluent invisible transition has priority over all others.
 //!
-//! Of some action instances it is found on the program that they are *confluent*: wherever one of them, `t`, and
-//! another instance `a` are possible, there is a way to close the diamond that they begin. With `s -t-> u` and `s -a-> v`,
+//! An action instance is *confluent* if, wherever it (`t`) and another instance `a` are enabled, the diamond that
+//! they start can be closed. The analysis works on the program. With `s -t-> u` and `s -a-> v`,
 //!
 //! ```text
 //! u -a-> w and v -t'-> w    both orders lead to one state, where t' is confluent, too
@@ -10,14 +10,14 @@
 //! ```
 //!
 //! (Blom and van de Pol, "State space reduction by proving confluence", 2002; Pace, Lang and Mateescu, "Calculating
-//! τ-confluence compositionally", 2003; Pelánek 2005, section 3.2.4.) Partial order knows the first only, where it sees
-//! that two steps are independent. Here two steps that write the same are tried, in all that they look at (`diamonds`).
+//! τ-confluence compositionally", 2003; Pelánek 2005, section 3.2.4.) Partial order knows only the first case, for
+//! transitions that it finds independent. Here two transitions that write the same cells are tried, for all values
+//! that they read (`diamonds`).
 //!
-//! What is possible in a state is then possible behind each confluent step out of it, in as many steps or fewer, so no
-//! other step need be taken there (prioritised), and the state need not be stored: it stands for the one where no confluent
-//! step is left (as a map). How steps are chosen, what keeps the others from being put off for ever, and how states are
-//! run through is the same as in [partial order](super::partial_order), of which this is one more method. Why nothing is
-//! lost is in `docs/reductions/confluence.md`.
+//! Everything that is enabled in a state is possible after each confluent transition, in as many transitions or
+//! fewer. So no other transition need be taken (prioritised). The state need not be stored: the state after the last
+//! confluent transition represents it (as a map). Confluence is a method of [`partial_order`](super::partial_order),
+//! with the same choices, cycle provisos and chains. `docs/reductions/confluence.md` has the proof.
 
 mod diamonds;
 
@@ -30,10 +30,10 @@ use crate::exec::Interp;
 use crate::ir::{Entity, ExprKind, TurnRule};
 use diamonds::DiamondCheck;
 
-/// What the reduction is called.
+/// The title of the reduction.
 pub const NAME: &str = "confluence";
 
-/// The confluent action instances of a program, as a set. `visible` are those whose steps somebody looks for.
+/// Returns the set of confluent action instances of a program. `visible` are the instances that a property observes.
 pub(super) fn confluent(
     interp: &Interp,
     dependence: ProgramDependence<'_>,
@@ -48,7 +48,7 @@ pub(super) fn confluent(
         .filter(|&it| finding.is_single(it))
         .for_each(|it| bit_sets::insert(&mut found, it.index()));
     let needs = finding.needs(matrix, &mut found, budget)?;
-    // Whoever needs one that is not confluent is none either.
+    // An instance that requires one that is not confluent is not confluent either.
     loop {
         let is_lost = |(by, needed): &&(InstanceId, InstanceId)| {
             bit_sets::has(&found, by.index()) && !bit_sets::has(&found, needed.index())
@@ -69,7 +69,7 @@ struct ConfluenceAnalysis<'f> {
 }
 
 impl ConfluenceAnalysis<'_> {
-    /// Whether nobody can see that a step was taken, and it always leads on.
+    /// Whether a transition is invisible and always has a successor.
     fn is_silent(&self, instance: InstanceId) -> bool {
         let access = self.dependence.access(instance);
         !bit_sets::has(self.visible, instance.index())
@@ -77,7 +77,7 @@ impl ConfluenceAnalysis<'_> {
             && !access.effect.may_drop
     }
 
-    /// Whether there is one step at most in a state, and it changes something.
+    /// Whether the instance has at most one transition in a state, which changes something.
     fn is_single(&self, instance: InstanceId) -> bool {
         let table = self.dependence.table();
         let Some(begins) = table.instances().get(instance) else { return false };
@@ -87,8 +87,7 @@ impl ConfluenceAnalysis<'_> {
             && self.dependence.access(instance).effect.changes_anything()
     }
 
-    /// Takes out of some instances those with a diamond that does not close; of the others, which need which so that
-    /// theirs close.
+    /// Removes the instances with a diamond that does not close. For the others, returns which ones require which.
     fn needs(
         &self,
         matrix: &DependenceMatrix,
@@ -119,7 +118,7 @@ impl ConfluenceAnalysis<'_> {
         Ok(needs)
     }
 
-    /// Whether an instance is possible only where nothing else is.
+    /// Whether an instance is enabled only where nothing else is.
     fn waits_for_all(&self, instance: InstanceId) -> bool {
         let access: &InstanceAccess<'_> = self.dependence.access(instance);
         let mut asked = access.certain_conjuncts().filter_map(|it| it.expr);
@@ -127,7 +126,7 @@ impl ConfluenceAnalysis<'_> {
     }
 }
 
-/// Whose step an instance is alone, if it is one action's.
+/// Returns the side of an instance that is a single action.
 fn alone(dependence: &DependenceRelation<'_>, instance: InstanceId) -> Option<InstanceSide> {
     match dependence.table().instances().get(instance)? {
         ActionInstance::Alone(side) => Some(side),

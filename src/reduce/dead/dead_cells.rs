@@ -1,28 +1,28 @@
-//! States that are alike: they differ only in what is dead.
+//! States that are equivalent: they differ only in dead cells.
 
 use crate::analysis::live_variables::{DeadScalars, LivenessScope};
 use crate::ir::layout::CellId;
 use crate::ir::{Layout, LocationId, Owner, ProcessInstance, Program};
 
-/// What of a state is dead, where everybody is.
+/// The dead cells, by the locations of processes.
 #[derive(Debug)]
 pub(super) struct DeadCells {
-    /// What is dead wherever anybody is: cells and their first values.
+    /// The cells that are always dead, with their first values.
     always: Vec<CellReset>,
-    /// What else is dead for each instance, by the code of where it is.
+    /// For each process instance, the further dead cells by the code of its location.
     instances: Vec<(CellId, Vec<Vec<CellReset>>)>,
-    /// What is dead where each of several is somewhere.
+    /// The cells that are dead if each of several processes is at certain locations.
     several: Vec<(CellReset, Vec<ReaderLiveness>)>,
 }
 
-/// Where one is that reads something, and whether it is live there, by the code of that.
+/// The location cell of a reader, and whether the cell is live by the code of the location.
 type ReaderLiveness = (CellId, Vec<bool>);
 
-/// A cell and the code of its first value.
+/// A cell, and the code of its first value.
 type CellReset = (CellId, u32);
 
 impl DeadCells {
-    /// Of a program whose states are laid out so.
+    /// Computes the dead cells of a program.
     pub fn new(program: &Program, layout: &Layout, dead: &DeadScalars) -> DeadCells {
         let of = |instance: ProcessInstance| {
             let ProcessInstance { process, slot } = instance;
@@ -56,7 +56,7 @@ impl DeadCells {
         DeadCells { always, instances, several }
     }
 
-    /// Sets what is dead to its first values, as far as it is known by where processes are.
+    /// Sets the dead cells to their first values.
     pub fn reset(&self, layout: &Layout, state: &mut [u8]) {
         let here = self.instances.iter();
         let here = here.flat_map(|(cell, at)| &at[layout.code(state, *cell) as usize]);
@@ -68,8 +68,8 @@ impl DeadCells {
     }
 }
 
-/// What is dead for an instance at a location, or while there is none: its own locals while it lives, and what of the
-/// program's variables is its matter.
+/// Returns the cells that are dead for an instance at a location, or while it does not exist: its local variables
+/// while it exists, and the variables of the program that it alone reads.
 fn firsts(
     program: &Program,
     layout: &Layout,
@@ -94,7 +94,7 @@ fn firsts(
     all.into_iter().map(|it| first(program, layout, dead, it, slot)).collect()
 }
 
-/// The cell of a scalar, in a slot where it is a process's, and the code of its first value.
+/// Returns the cell of a scalar, in a slot if it is a process's, and the code of its first value.
 fn first(
     program: &Program,
     layout: &Layout,

@@ -1,17 +1,16 @@
-//! Dead variables: what nobody reads any more has its first value.
+//! Dead-variable elimination: variables that are not read again are reset to their first values.
 //!
-//! What is dead where is told by [`DeadScalars`]. The program is rewritten so that every action sets to its first
-//! value what is dead behind it (Bozga, Fernandez and Ghirvu 1999; Pelánek 2005). That
-//! is all: interpreter, compiler and the other reductions run the rewritten program, and a state
-//! that differs from another only in what is dead is never come to.
+//! [`DeadScalars`] says which scalars are dead at which locations. The program is rewritten: every action resets the
+//! variables that are dead after it (Bozga, Fernandez and Ghirvu 1999; Pelánek 2005). Interpreter, compiler and the
+//! other reductions run the rewritten program. It never reaches two states that differ only in dead variables.
 //!
-//! *Why that keeps everything.* Call two states alike if everybody is at the same location in both and they differ only
-//! in what is dead. From states that are alike the same actions are possible, fail in the same way, and lead to states
-//! that are alike: whatever is read has the same value in both, and what is live behind an action is written by
-//! it or was live before. Properties ask only for what is live. So being alike is a bisimulation. A step of the
-//! rewritten program ends in a state that is alike to the end of the same step of the program as written, and so each
-//! program can follow the other step by step. Actions keep their numbers, so a counterexample is
-//! told by following it in the program as written.
+//! *Correctness.* Two states are equivalent if all processes are at the same locations in both and they differ only
+//! in dead variables. Equivalent states enable the same actions, which fail in the same way and lead to equivalent
+//! states. For each variable that is read has the same value in both, and each variable that is live after an action
+//! is written by it or was live before. Properties read only live variables. So equivalence is a bisimulation. A
+//! transition of the rewritten program ends in a state that is equivalent to the end of the same transition of the
+//! program as written. So each program can simulate the other. Actions keep their numbers, and a counterexample is
+//! concretised by executing its actions in the program as written.
 //!
 //! ```text
 //! a -> b { x := f(y); }        y is read here for the last time, z is set before it is read
@@ -39,10 +38,10 @@ use crate::numbers::count;
 use dead_cells::DeadCells;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the reduction is called.
+/// The title of the reduction.
 pub const NAME: &str = "dead variables";
 
-/// The reduction in the table.
+/// The entry of the table.
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "dead",
     title: NAME,
@@ -82,10 +81,10 @@ fn rewrite(
     Ok(found.map(|it| Box::new(it) as Box<dyn RewritePass>))
 }
 
-/// The parameter that resets what is dead where several processes are.
+/// The parameter for resets of variables that are dead only if several processes are at certain locations.
 const JOINT: &str = "joint";
 
-/// The variables that are dead somewhere.
+/// Lists the variables that are dead at some location.
 fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     let program = context.program();
     let found = context.pass::<DeadVariableElimination>().map(|it| it.variables(program));
@@ -99,7 +98,7 @@ fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     subjects.collect()
 }
 
-/// Of each process some of its locations.
+/// Describes some locations of each process.
 fn locations_by_process(context: &DetectionContext, at: &[(ProcessId, LocationId)]) -> String {
     let each = at.chunk_by(|one, other| one.0 == other.0).map(|at| {
         let process = &context.program().processes[at[0].0];
@@ -110,7 +109,7 @@ fn locations_by_process(context: &DetectionContext, at: &[(ProcessId, LocationId
     each.collect::<Vec<_>>().join("; while at ")
 }
 
-/// What is reset in a program.
+/// The resets in a program.
 #[derive(Debug)]
 pub struct DeadVariableElimination {
     dead: DeadScalars,
@@ -119,8 +118,9 @@ pub struct DeadVariableElimination {
 }
 
 impl DeadVariableElimination {
-    /// Has a program, whose states are laid out so, reset what is dead; nothing if nothing is. If that is wanted, what is dead where
-    /// several processes are is reset, too, by actions that then look where others are.
+    /// Adds resets of dead variables to a program. Returns `None` if nothing is dead. With `jointly`, variables that
+    /// are dead only if several processes are at certain locations are reset too, by actions that read these
+    /// locations.
     pub(super) fn rewrite(
         program: &mut Program,
         layout: &Layout,
@@ -133,7 +133,7 @@ impl DeadVariableElimination {
         Ok((resets > 0).then_some(DeadVariableElimination { dead, alike, resets }))
     }
 
-    /// Which variables of the program are reset, and where each is dead.
+    /// Returns the variables of the program that are reset, and where each is dead.
     pub fn variables(&self, program: &Program) -> Vec<DeadVariable> {
         let mut found: BTreeMap<VarId, DeadVariable> = BTreeMap::new();
         let mut add = |scalar: usize, at: Option<(ProcessId, LocationId)>| {
@@ -157,19 +157,19 @@ impl DeadVariableElimination {
         found.into_values().collect()
     }
 
-    /// Whether something is reset where several processes are.
+    /// Whether a reset depends on the locations of several processes.
     pub fn is_joint(&self) -> bool {
         self.dead.joint_scalars().next().is_some()
     }
 }
 
-/// A variable of which something is dead.
+/// A variable that is dead somewhere, at least in part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadVariable {
-    /// Which.
+    /// The variable.
     pub variable: VarId,
-    /// Where that depends on where a process is: its locations at which it is dead. It is dead where each of several is at one of these,
-    /// and always if there are none.
+    /// The locations at which it is dead, if that depends on processes. It is dead if each process with locations
+    /// here is at one of them. If there are none, it is always dead.
     pub at: Vec<(ProcessId, LocationId)>,
 }
 

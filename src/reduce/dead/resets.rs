@@ -1,4 +1,4 @@
-//! The pass: actions that set to its first value what is dead behind them.
+//! The rewriting pass: actions reset the variables that are dead after them.
 
 use crate::analysis::live_variables::{DeadScalars, JointlyDeadScalar, ScalarNumbering};
 use crate::ir::walk::any_stmt;
@@ -10,14 +10,14 @@ use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// Adds to each action of a program, and each start, what resets the scalars that are dead behind it; tells how many
-/// resets that are.
+/// Adds to each action of a program, and to each start, resets of the scalars that are dead after it. Returns the
+/// number of resets.
 pub(super) fn add_resets(program: &mut Program, dead: &DeadScalars) -> usize {
     let ids: Vec<_> = program.actions.keys().collect();
     let mut count = 0;
     for id in ids {
         let action = &program.actions[id];
-        // With its mover all that is his own is gone, and there is nothing else.
+        // When a process ends, its variables disappear; nothing else is dead.
         if ends_its_mover(action) {
             continue;
         }
@@ -35,7 +35,8 @@ pub(super) fn add_resets(program: &mut Program, dead: &DeadScalars) -> usize {
     count
 }
 
-/// What resets behind an action what is dead while others than the mover are elsewhere, and how many resets that are.
+/// Returns the resets after an action of scalars that are dead if other processes are at certain locations, and their
+/// number.
 fn joint_resets(program: &Program, dead: &DeadScalars, id: ActionId) -> (Vec<Stmt>, usize) {
     let action = &program.actions[id];
     let (span, mut groups) = (action.span, BTreeMap::<_, Vec<usize>>::new());
@@ -61,7 +62,7 @@ fn ends_its_mover(action: &Action) -> bool {
     any_stmt(&action.body, &|it| matches!(it, StmtKind::Exit))
 }
 
-/// Statements that reset these scalars: a variable at once where all of it is reset.
+/// Returns statements that reset some scalars. A variable is reset at once if all of it is dead.
 pub(in crate::reduce) fn statements(
     program: &Program,
     numbers: &ScalarNumbering,
@@ -83,10 +84,10 @@ pub(in crate::reduce) fn statements(
     resets.collect()
 }
 
-/// Puts together what resets some scalars of a variable.
+/// Builds the resets of some scalars of a variable.
 struct ResetBuilder<'r> {
     program: &'r Program,
-    /// The first value of each scalar of it.
+    /// The first value of each scalar of the variable.
     first: &'r [Option<i64>],
     wanted: &'r BTreeSet<u32>,
     span: Span,
@@ -94,7 +95,7 @@ struct ResetBuilder<'r> {
 }
 
 impl ResetBuilder<'_> {
-    /// Resets those in a part of the variable that begins with scalar `at`.
+    /// Resets the scalars of a part of the variable, which starts with scalar `at`.
     fn at(&mut self, place: Place, ty: TypeId, at: u32) {
         let all = at..at + self.program.scalars(ty);
         match self.wanted.range(all.clone()).count() {
@@ -107,7 +108,7 @@ impl ResetBuilder<'_> {
         }
     }
 
-    /// The statement that resets a whole part, if there is one.
+    /// Returns the statement that resets a whole part, if there is one.
     fn at_once(&self, place: &Place, ty: TypeId, all: &Range<u32>) -> Option<StmtKind> {
         let first = &self.first[all.start as usize..all.end as usize];
         let target = place.clone();
@@ -125,8 +126,8 @@ impl ResetBuilder<'_> {
         }
     }
 
-    /// What clearing leaves in the scalars of a type, and what making them undefined does; nothing that is a first
-    /// value, where that cannot be.
+    /// Appends the values of the scalars of a type after clearing, and after becoming undefined. Where one is
+    /// impossible, the value is no first value.
     fn cleared(&self, ty: TypeId, least: &mut Vec<Option<i64>>, undefined: &mut Vec<Option<i64>>) {
         match &self.program.types[ty] {
             Type::Scalar(scalar) => {
@@ -140,7 +141,7 @@ impl ResetBuilder<'_> {
             Type::Record { fields, .. } => {
                 fields.iter().for_each(|(_, ty)| self.cleared(*ty, least, undefined));
             }
-            // That one is empty is said by more than values.
+            // Values alone do not say that a multiset is empty.
             Type::Multiset { .. } => {
                 let count = self.program.scalars(ty) as usize;
                 least.extend(vec![Some(i64::MIN); count]);

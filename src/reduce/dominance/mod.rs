@@ -1,10 +1,12 @@
-//! Dominating values: of two states that are alike but for variables of which one has values that do all that the
-//! other's do, that one is enough (Pelánek 2005, section 3.3.3).
+//! Dominance: of two states that differ only in certain variables, a state that simulates the other is enough
+//! (Pelánek 2005, section 3.3.3).
 //!
-//! Which variables these are, and which of their values are better, is told by [`monotonicity`](crate::analysis::monotonicity): it is found, or it is said
-//! and checked. [`DominanceModel`](model::DominanceModel) puts them behind the rest of the state, as numbers of which smaller ones are better, and says so
-//! ([`Capabilities::dominance`](crate::model::Capabilities::dominance)): a search keeps of each level, and beside what it has, only what nothing dominates. It is a set of
-//! candidates that is judged, then what is left of it beside the store, so what is visited is a function of the level before.
+//! [`monotonicity`](crate::analysis::monotonicity) finds these variables and the direction of better values, or
+//! checks those that the user names. [`DominanceModel`](model::DominanceModel) appends them to the state as numbers,
+//! so that smaller ones are better. It announces that by
+//! [`Capabilities::dominance`](crate::model::Capabilities::dominance). The search keeps the states of each level that
+//! neither the level nor the store dominates. Dominance is decided on the set of candidates first, and then against
+//! the store. So the visited states are a function of the level before.
 //!
 //! ```text
 //! at = work, now = 3, lost = 1      stands as (at = work, now, lost) and 3, 1
@@ -35,10 +37,10 @@ use model::DominanceModel;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What the reduction is called.
+/// The title of the reduction.
 pub const NAME: &str = "dominated values";
 
-/// The reduction in the table.
+/// The entry of the table.
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "dominate",
     title: NAME,
@@ -64,8 +66,8 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         excludes: None,
     }],
     automatic: AutomaticUse::Never,
-    // Whatever a state that is left out can do, one that is visited can, no deeper. Runs that go on for ever come
-    // round to other states. Where deadlocks are looked for, only variables are taken that no guard reads.
+    // A visited state can do whatever a pruned state can, at no greater depth. Infinite runs may pass other states.
+    // If deadlocks are checked, only variables that no guard reads are used.
     preserves: PreservedProperties::ALL
         .without(PropertyClass::Claims)
         .without(PropertyClass::StutteringClaims)
@@ -91,7 +93,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
 /// The parameter that names variables.
 const VARIABLES: &str = "variables";
 
-/// A variable and which of its values dominate, as `NAME:down` or `NAME:up`.
+/// Parses a variable and the direction of its better values, as `NAME:down` or `NAME:up`.
 fn dominating(text: &str) -> Option<(String, DominanceSense)> {
     let (name, sense) = text.rsplit_once(':')?;
     let sense = match sense.trim() {
@@ -114,7 +116,7 @@ fn apply<'m>(context: &ReductionContext<'m, '_>) -> AppliedReduction<'m> {
     context.applied(find())
 }
 
-/// The variables of which some values can do whatever others can, where no deadlocks are checked.
+/// Lists the variables with dominated values, if no deadlocks are checked.
 fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     let checks = CheckSelection { deadlock: false, ..CheckSelection::ALL };
     let budget = context.budget.for_analysis(NAME);
@@ -131,22 +133,22 @@ fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     subjects.collect()
 }
 
-/// Which variables are to be looked at, by name; all, if none is named.
+/// The variables to examine, by name; all, if the list is empty.
 pub type DominanceVariables = Vec<(String, DominanceSense)>;
 
-/// The variables of a program of which some values dominate others.
+/// The variables of a program whose values dominate others.
 #[derive(Clone)]
 pub struct DominatedValues<'m> {
     layout: &'m Layout,
     variables: Vec<(VarId, DominanceSense)>,
-    /// Each as people call it.
+    /// The variables by their qualified names.
     named: Vec<(String, DominanceSense)>,
     cells: Arc<[(CellId, DominanceSense)]>,
 }
 
 impl<'m> DominatedValues<'m> {
-    /// Those of a program whose states are laid out so, in a search for some checks; or why there are none, or not those
-    /// that are named.
+    /// Finds the variables of a program for some checks. Returns the reason if there are none, or if a named variable
+    /// does not qualify.
     pub fn of(
         interp: &'m Interp,
         named: &DominanceVariables,
@@ -168,13 +170,13 @@ impl<'m> DominatedValues<'m> {
         Ok(DominatedValues { layout, variables, named, cells: cells.into() })
     }
 
-    /// The variables, and which of their values are better.
+    /// Returns the variables with the directions of their better values.
     pub fn variables(&self) -> &[(VarId, DominanceSense)] {
         &self.variables
     }
 }
 
-/// Why there are none.
+/// Returns the reason why there are none.
 fn none(
     program: &Program,
     checks: CheckSelection,
@@ -192,7 +194,7 @@ fn none(
     })
 }
 
-/// The variables that are named, if all of them are so as it is said.
+/// Returns the named variables, if all of them qualify.
 fn as_named(
     program: &Program,
     named: &DominanceVariables,
@@ -220,7 +222,7 @@ fn looked_for(checks: CheckSelection) -> CheckedViolations {
     CheckedViolations { deadlocks: deadlock, assertions, invariants }
 }
 
-/// The cells of some variables that ever have more than one value, with which of their values are better.
+/// Returns the cells of some variables, except those with a single value, with the directions of their better values.
 fn cells(
     layout: &Layout,
     variables: &BTreeMap<VarId, DominanceSense>,

@@ -1,4 +1,4 @@
-//! A model whose states end with what of them is better if it is smaller.
+//! The transition system whose states end with numbers. States with smaller numbers dominate.
 
 use super::NAME;
 use crate::analysis::monotonicity::DominanceSense;
@@ -10,26 +10,26 @@ use crate::model::{
 };
 use std::sync::Arc;
 
-/// A model with the states of another, in which some cells are cleared and stand at the end as numbers: their
-/// codes, or how far these are from the greatest.
+/// A transition system with the states of another one, in which some cells are cleared and appended as numbers: their
+/// codes, or the distances of these from the greatest code.
 ///
-/// A cell that is undefined is not cleared, and its number is 0: such states are compared only with their like.
+/// An undefined cell is not cleared, and its number is 0. So such states are compared only with each other.
 pub(super) struct DominanceModel<'m> {
     model: Box<dyn StateSpace + 'm>,
     layout: &'m Layout,
-    /// Tells states from other bytes.
+    /// Distinguishes encoded states from other bytes.
     codes: StateValidator,
     numbers: Vec<DominanceField>,
     dominance: Dominance,
     cells: Arc<[(CellId, DominanceSense)]>,
 }
 
-/// A cell and the number that it becomes.
+/// A cell, and the number that replaces it.
 struct DominanceField {
     cell: CellId,
-    /// Which codes are smaller numbers.
+    /// Whether smaller or greater codes dominate.
     sense: DominanceSense,
-    /// The code that it is left with.
+    /// The code of the cleared cell.
     cleared: u32,
     /// The greatest code that fits.
     greatest: u32,
@@ -44,7 +44,7 @@ impl DominanceField {
         DominanceField { cell, sense, cleared: about.undefined.into(), greatest, bytes }
     }
 
-    /// A code as a number, or a number as a code.
+    /// Converts a code to a number, or a number to a code.
     fn turned(&self, code: u32) -> u32 {
         match self.sense {
             DominanceSense::Down => code,
@@ -66,7 +66,7 @@ impl<'m> DominanceModel<'m> {
         DominanceModel { model, layout, codes: layout.codes(), numbers, dominance, cells }
     }
 
-    /// Replaces `own` by the state of this model for one of the model below.
+    /// Replaces `own` by the state of this system for a state of the base system.
     fn pack(&self, below: &[u8], own: &mut Vec<u8>) {
         let width = self.model.width();
         own.clear();
@@ -82,7 +82,7 @@ impl<'m> DominanceModel<'m> {
         }
     }
 
-    /// Replaces `concrete_space` by the state of the model below that one of this model is for.
+    /// Replaces `below` by the state of the base system for a state of this system.
     fn unpack(&self, own: &[u8], below: &mut Vec<u8>) {
         let (state, mut rest) = own.split_at(self.model.width());
         below.clear();
@@ -94,14 +94,14 @@ impl<'m> DominanceModel<'m> {
                 continue;
             }
             let turned = turned.iter().fold(0, |all: u32, &byte| all << 8 | u32::from(byte));
-            // Damaged bytes may say anything.
+            // Damaged bytes may have any value.
             let code = number.turned(turned.min(number.greatest));
             self.layout.set_code(below, number.cell, code);
         }
     }
 
-    /// Passes on what `run` adds to an expansion, with candidates as states of this model. What is found is found in
-    /// `own`, or, where that is none, in what stands for what it is found in.
+    /// Passes on the additions of `run` to an expansion, with candidates as states of this system. Findings are
+    /// recorded at `own`, or at the converted state if `own` is `None`.
     fn with_mapped_candidates(
         &self,
         own: Option<&[u8]>,
@@ -174,7 +174,7 @@ impl StateSpace for DominanceModel<'_> {
     fn capabilities(&self) -> Capabilities<'_> {
         Capabilities {
             simulation: Some(self),
-            // Dominance is not used where transitions are postponed.
+            // Dominance is not used with postponed transitions.
             postponing: None,
             sleep_sets: None,
             dominance: Some(self.dominance.clone()),

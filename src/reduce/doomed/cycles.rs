@@ -1,10 +1,10 @@
-//! Where processes cannot go round any more, so that all runs end.
+//! Locations from which no process can take part in a cycle, so that all runs end.
 //!
-//! Whoever goes on for ever goes round: from some state back to it. On the way each process that moves goes round its own
-//! locations, so it takes actions that lie on a cycle of these. Not all such actions can be on the way: not one after which a
-//! counter that nothing lets fall is surely greater, nor one that meets another process of which no action that it meets is left.
-//! What is left is the *covering set* here; it is larger than need be, as one action of each cycle would do. Where no process can
-//! come to one of its actions any more, all runs end.
+//! An infinite run visits some state twice. In between, each process that moves passes a cycle of its own locations,
+//! so its actions lie on such a cycle. Some of these actions cannot be part of it: those after which a counter that
+//! nothing decreases is surely greater, and those that synchronise only with actions that are excluded. The rest is
+//! the *covering set*. It is larger than necessary, as one action of each cycle would do. If no process can reach one
+//! of its actions, all runs end.
 
 use crate::analysis::access::{AccessTable, ConjunctCondition, GuardConjunct, InstanceAccess};
 use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId};
@@ -18,38 +18,38 @@ use crate::ir::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Programs with more action instances are not looked at.
+/// Programs with more action instances are not analysed.
 const INSTANCES_MAX: u32 = 1 << 16;
 
-/// Units of work to find out what an action instance waits for and changes.
+/// Units of work to compute the guard and the effect of an action instance.
 const EACH_INSTANCE: u64 = 256;
 
-/// Units of work to find out whether an action lies on a cycle.
+/// Units of work to decide whether an action lies on a cycle.
 const EACH_ACTION: usize = 32;
 
-/// Where processes have to be so that all runs end, in what is a deadlock.
+/// The locations of processes from which all runs end in a deadlock.
 #[derive(Debug)]
 pub(super) struct TerminatingLocations {
     instances: Vec<InstanceTermination>,
-    /// Whether someone has to be where no valid end can be reached from, so that the end is a deadlock.
+    /// Whether the end is a deadlock only if some process cannot reach a valid end.
     valid_ends: bool,
 }
 
-/// Of an instance of a process.
+/// The termination of a process instance.
 #[derive(Debug)]
 struct InstanceTermination {
     of: ProcessInstance,
-    /// By location, whether it cannot go round any more.
+    /// By location, whether the instance cannot take part in a cycle any more.
     ends: Vec<bool>,
-    /// By location, whether it can come to no valid end.
+    /// By location, whether the instance can reach no valid end.
     never_well: Vec<bool>,
-    /// Whether it cannot go round if it is still to begin.
+    /// Whether the instance cannot take part in a cycle if it has not started.
     ends_unborn: bool,
 }
 
 impl TerminatingLocations {
-    /// Those of a program that can be [looked at](super::super::abstraction::look), if its runs can end anywhere before they
-    /// are there.
+    /// Analyses a program that the [abstraction](super::super::abstraction) supports. Returns `None` if runs cannot
+    /// end outside the initial locations.
     pub(super) fn of(
         interp: &Interp,
         budget: &AnalysisBudget,
@@ -75,7 +75,7 @@ impl TerminatingLocations {
             budget.work((process.locations.len() + own.len() + round.len()) as u64)?;
             let leads_to = |wanted: &dyn Fn(LocationId) -> bool| -> Vec<bool> {
                 let there = process.locations.keys().filter(|&at| wanted(at));
-                // Backwards from there.
+                // Searches backwards from the wanted locations.
                 let back = own.iter().map(|it| ProcessEdge { from: it.to, to: it.from, ..*it });
                 let reached = reach_by(&back.collect::<Vec<_>>(), there);
                 process.locations.keys().map(|at| reached.contains(&at)).collect()
@@ -94,7 +94,7 @@ impl TerminatingLocations {
             .then_some(TerminatingLocations { instances: places, valid_ends }))
     }
 
-    /// Whether all runs from a state end in a deadlock, or by a step that fails.
+    /// Whether all runs from a state end in a deadlock or a failing transition.
     pub(super) fn all_runs_end(&self, interp: &Interp, state: &[u8]) -> bool {
         let mut is_bad = !self.valid_ends;
         for place in &self.instances {
@@ -108,12 +108,12 @@ impl TerminatingLocations {
     }
 }
 
-/// Where an action of a process begins.
+/// Returns the location where an action of a process starts.
 fn from(program: &Program, id: ActionId, process: ProcessId) -> Option<LocationId> {
     program.actions[id].edge.filter(|it| it.process == process).map(|it| it.from)
 }
 
-/// The edges of some actions, by process.
+/// Returns the edges of some actions, by process.
 fn edges_of(program: &Program, some: &BTreeSet<ActionId>) -> BTreeMap<ProcessId, Vec<ProcessEdge>> {
     let mut edges: BTreeMap<ProcessId, Vec<ProcessEdge>> = BTreeMap::new();
     for edge in some.iter().filter_map(|it| program.actions[*it].edge) {
@@ -122,7 +122,7 @@ fn edges_of(program: &Program, some: &BTreeSet<ActionId>) -> BTreeMap<ProcessId,
     edges
 }
 
-/// All locations that can be reached by some edges from one of some, these with them.
+/// Returns the locations that some edges reach from given ones, including these.
 fn reach_by(edges: &[ProcessEdge], from: impl Iterator<Item = LocationId>) -> BTreeSet<LocationId> {
     let mut leads: BTreeMap<LocationId, Vec<LocationId>> = BTreeMap::new();
     edges.iter().for_each(|it| leads.entry(it.from).or_default().push(it.to));
@@ -135,11 +135,11 @@ fn reach_by(edges: &[ProcessEdge], from: impl Iterator<Item = LocationId>) -> BT
     reached
 }
 
-/// The actions of a program.
+/// Two sets of actions of a program.
 struct CyclicActions {
-    /// Those that may ever be taken.
+    /// The actions that may be executed at all.
     possible: BTreeSet<ActionId>,
-    /// Those that may be taken again and again.
+    /// The actions that may be executed infinitely often.
     round: BTreeSet<ActionId>,
 }
 
@@ -179,7 +179,7 @@ impl CyclicActions {
     }
 }
 
-/// The actions of which no instance compares what a cell holds with what it never does.
+/// Returns the actions without an instance that compares a cell with a value outside its range.
 fn possible(table: &AccessTable<'_>, accesses: &[InstanceAccess<'_>]) -> BTreeSet<ActionId> {
     let never = |it: &GuardConjunct<'_>| match it.condition {
         ConjunctCondition::Compares(cell, BinaryOp::Equal, value) => {
@@ -193,7 +193,7 @@ fn possible(table: &AccessTable<'_>, accesses: &[InstanceAccess<'_>]) -> BTreeSe
     instances.flat_map(|it| it.sides().map(|it| it.action).collect::<Vec<_>>()).collect()
 }
 
-/// Of some actions those that lie on a cycle of such.
+/// Returns those of some actions that lie on a cycle of them.
 fn on_cycles(program: &Program, left: &BTreeSet<ActionId>) -> BTreeSet<ActionId> {
     let mut edges: BTreeMap<ProcessId, Vec<(ActionId, ProcessEdge)>> = BTreeMap::new();
     for &id in left {
@@ -205,7 +205,7 @@ fn on_cycles(program: &Program, left: &BTreeSet<ActionId>) -> BTreeSet<ActionId>
         let locations = edges.iter().map(|(_, it)| it.from.max(it.to).index() + 1).max();
         let all: Vec<(usize, usize)> =
             edges.iter().map(|(_, it)| (it.from.index(), it.to.index())).collect();
-        // Whoever goes round comes through one component.
+        // Each cycle lies within one strongly connected component.
         let components = components(locations.unwrap_or(0), &all);
         let goes_round =
             |it: &ProcessEdge| components[it.from.index()] == components[it.to.index()];
@@ -214,7 +214,7 @@ fn on_cycles(program: &Program, left: &BTreeSet<ActionId>) -> BTreeSet<ActionId>
     found
 }
 
-/// Of some actions those that need nobody else, or can meet one of them.
+/// Returns those of some actions that do not synchronise, or can synchronise with one of them.
 fn met(
     program: &Program,
     instances: &ActionInstances,
@@ -240,8 +240,8 @@ fn met(
     met
 }
 
-/// The actions after each of which some counter is surely greater that nothing makes smaller, or smaller that nothing makes
-/// greater.
+/// Returns the actions after which some counter is surely greater, and nothing decreases it, or surely smaller, and
+/// nothing increases it.
 fn rising(
     program: &Program,
     instances: &ActionInstances,
@@ -273,7 +273,7 @@ fn rising(
                 add.is_once && add.is_monotone && add.cells.single().is_some_and(is_one_way)
             })
         };
-    // Who is gone comes again only where somebody else starts him.
+    // A process that ended continues only if another process starts it again.
     let ends = |access: &InstanceAccess<'_>| access.effect.moves.iter().any(|it| it.to.is_none());
     let mut found: BTreeMap<ActionId, bool> = program.actions.keys().map(|it| (it, true)).collect();
     for (number, access) in (0..instances.count()).zip(accesses) {

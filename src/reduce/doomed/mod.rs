@@ -1,15 +1,15 @@
-//! Doomed states: from them something that is looked for can surely be reached, so the search need not come to it step by step
-//! (Pelánek 2005, section 3.3.1).
+//! Doomed states: a violation is surely reachable from them, so the search takes a shortcut to it (Pelánek 2005,
+//! section 3.3.1).
 //!
-//! - *Errors*: what a process does whatever its environment does (de Alfaro, Henzinger and Mang 2000) is told by
-//!   [abstractions](super::abstraction): wherever some cells hold this, an action leads on to where they hold that, and so on
-//!   to a step that fails or a property that does not hold.
-//! - *Deadlocks*: if no process can come to a cycle any more that others may go round with it, all runs end (`cycles`; the
+//! - *Errors*: what a process can do whatever its environment does (de Alfaro, Henzinger and Mang 2000).
+//!   [Abstractions](super::abstraction) decide it. In all states with certain cell values an action leads to states
+//!   with other values, and so on to a failing transition or a violated property.
+//! - *Deadlocks*: if no process can reach a cycle that others could pass with it, all runs end (`cycles`; the
 //!   covering sets of Bošnački, Leue and Lafuente 2006, and of Kurshan, Levin, Minea, Peled and Yenigün 1998).
 //!
-//! A doomed state has one successor more: where one comes to by walking on to what is looked for. It is visited with the next
-//! level, and the search ends there. Since it can be reached by steps of the program, nothing is found that is not there; that
-//! a state is doomed only decides whether it is worth walking. A counterexample is completed by the steps walked.
+//! A doomed state has one more successor: the violating state at the end of a walk. It is visited in the next level,
+//! and the search ends there. The walk consists of transitions of the program, so no false violation is found. That a
+//! state is doomed only decides whether a walk is worthwhile. A counterexample contains the transitions of the walk.
 
 mod cycles;
 mod model;
@@ -35,10 +35,10 @@ use model::ShortcutModel;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What the reduction is called.
+/// The title of the reduction.
 pub const NAME: &str = "doomed states";
 
-/// The reduction in the table.
+/// The entry of the table.
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "doomed",
     title: NAME,
@@ -48,7 +48,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     kind: ReductionKind::Pruning,
     parameters: &[],
     automatic: AutomaticUse::Never,
-    // All states are visited, but some of them sooner.
+    // All states are visited, but some in earlier levels.
     preserves: PreservedProperties::ALL
         .without(Holds::Claims)
         .without(Holds::StutteringClaims)
@@ -63,7 +63,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     method: ReductionMethod::Wrap(apply),
 };
 
-/// Finds what tells that states of a program are doomed.
+/// Finds the doomed states of a program.
 fn apply<'m>(context: &ReductionContext<'m, '_>) -> AppliedReduction<'m> {
     let find = || {
         context.check_rewritable()?;
@@ -73,7 +73,7 @@ fn apply<'m>(context: &ReductionContext<'m, '_>) -> AppliedReduction<'m> {
     context.applied(find())
 }
 
-/// What tells that something that is looked for surely follows.
+/// Lists the abstractions and processes by which violations are inevitable.
 fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     let budget = context.budget.for_analysis(NAME);
     let found = DoomedStates::of(context.interp, CheckSelection::ALL, &budget);
@@ -83,21 +83,21 @@ fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     descriptions.into_iter().map(subject).collect()
 }
 
-/// What tells of a program's states that they are doomed.
+/// The test for the doomed states of a program.
 #[derive(Clone)]
 pub struct DoomedStates<'m> {
     interp: &'m Interp,
     fate: Arc<DoomAnalysis>,
 }
 
-/// What may be known of where states lead.
+/// The analyses that decide whether a state is doomed.
 #[derive(Debug)]
 struct DoomAnalysis {
     parts: Vec<TargetDistance>,
     cycles: Option<TerminatingLocations>,
 }
 
-/// By what some cells hold, how many steps surely lead to something that is looked for.
+/// For each combination of some cells, the number of transitions that surely lead to a violation.
 #[derive(Debug)]
 struct TargetDistance {
     kept: CellAbstraction,
@@ -105,14 +105,14 @@ struct TargetDistance {
 }
 
 impl TargetDistance {
-    /// The number of a state's steps and one more; 0 if it is not known to be doomed.
+    /// Returns one plus the number of transitions to the violation; 0 if the state is not known to be doomed.
     fn rank(&self, layout: &Layout, state: &[u8]) -> u16 {
         self.kept.of(layout, state).map_or(0, |it| self.surely[it])
     }
 }
 
 impl<'m> DoomedStates<'m> {
-    /// Those of a program that is run so, in a search for some checks; or why none are known.
+    /// Computes the doomed states of a program for some checks. Returns the reason if none are known.
     pub fn of(
         interp: &'m Interp,
         checks: CheckSelection,
@@ -136,8 +136,8 @@ impl<'m> DoomedStates<'m> {
         Ok(DoomedStates { interp, fate: DoomAnalysis { parts, cycles }.into() })
     }
 
-    /// What tells so, in words: of which variables and processes what they hold decides, and which processes can come to where
-    /// they do not go round any more.
+    /// Describes the analyses: the variables and processes whose values decide, and the processes that can reach
+    /// locations without cycles.
     pub fn descriptions(&self) -> Vec<String> {
         let (program, layout) = (self.interp.program(), self.interp.layout());
         let of_part = |it: &TargetDistance| {

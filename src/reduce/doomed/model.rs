@@ -1,4 +1,4 @@
-//! A model of which doomed states have a successor more.
+//! The transition system in which doomed states have one more successor.
 
 use super::{DoomAnalysis, NAME};
 use crate::exec::Interp;
@@ -9,7 +9,7 @@ use crate::model::{
 };
 use std::sync::Arc;
 
-/// A model with the states and steps of another, and a step from each doomed state to where that leads.
+/// A transition system with a shortcut from each doomed state to a violating state.
 pub(super) struct ShortcutModel<'m> {
     model: Box<dyn StateSpace + 'm>,
     interp: &'m Interp,
@@ -79,7 +79,7 @@ impl StateSpace for ShortcutModel<'_> {
     fn capabilities(&self) -> Capabilities<'_> {
         Capabilities {
             simulation: Some(self),
-            // Not used where transitions are postponed.
+            // Shortcuts are not used with postponed transitions.
             postponing: None,
             sleep_sets: None,
             dominance: None,
@@ -87,7 +87,7 @@ impl StateSpace for ShortcutModel<'_> {
     }
 }
 
-/// A step is one of the model's, told as it tells that, or all the steps that were walked.
+/// A transition is one of the base system, which concretises it, or all transitions of a walk.
 impl Simulation for ShortcutModel<'_> {
     fn concrete_space(&self) -> &dyn StateSpace {
         self.model.capabilities().simulation.map_or(&*self.model, Simulation::concrete_space)

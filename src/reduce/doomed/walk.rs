@@ -1,16 +1,16 @@
-//! Walking on from a doomed state.
+//! Walks from doomed states to violations.
 
 use super::{DoomAnalysis, TargetDistance};
 use crate::exec::Interp;
 use crate::ir::Layout;
 use crate::model::{StateSpace as _, SuccessorSink};
 
-/// No walk is longer.
+/// The most transitions of a walk.
 const STEPS_MAX: usize = 1 << 14;
 
 impl DoomAnalysis {
-    /// The states on a way from one that is doomed, which is left out, to one where what is looked for is: two or more, as the
-    /// search comes to what lies nearer by itself. Nothing if the state is not doomed.
+    /// Returns the states of a walk from a doomed state, which is excluded, to a violating state. Returns `None` if
+    /// the state is not doomed, or if the walk has fewer than two transitions: the search itself finds nearer states.
     pub(super) fn path_to_target(&self, interp: &Interp, state: &[u8]) -> Option<Vec<Vec<u8>>> {
         let layout = interp.layout();
         let way = match self.nearest(layout, state) {
@@ -23,7 +23,7 @@ impl DoomAnalysis {
         Some(way).filter(|it| it.len() >= 2)
     }
 
-    /// What leads in the fewest steps to something, if anything surely does.
+    /// Returns the target that is surely reached in the fewest transitions, if there is one.
     fn nearest(&self, layout: &Layout, state: &[u8]) -> Option<&TargetDistance> {
         let ranked = self.parts.iter().map(|it| (it.rank(layout, state), it));
         ranked.filter(|it| it.0 > 0).min_by_key(|it| it.0).map(|it| it.1)
@@ -31,7 +31,7 @@ impl DoomAnalysis {
 }
 
 impl TargetDistance {
-    /// The states on the way to where a step fails or a property does not hold.
+    /// Returns the states on a path to a failing transition or a violated property.
     fn to_error(&self, interp: &Interp, from: &[u8]) -> Vec<Vec<u8>> {
         let layout = interp.layout();
         let steps = |state: &[u8]| match self.rank(layout, state) {
@@ -40,7 +40,7 @@ impl TargetDistance {
         };
         let (mut way, mut at) = (Vec::new(), from.to_vec());
         while steps(&at) > 1 {
-            // There is one, but a walk in a circle would not end.
+            // Such a successor exists. The test prevents a walk in a cycle.
             let next = least_of(interp, &at, steps).filter(|it| steps(it) < steps(&at));
             let Some(next) = next else { break };
             at.clone_from(&next);
@@ -50,7 +50,7 @@ impl TargetDistance {
     }
 }
 
-/// The states on the way to one without a step.
+/// Returns the states on a path to a state without transitions.
 fn to_end(interp: &Interp, from: &[u8]) -> Vec<Vec<u8>> {
     let (mut way, mut at) = (Vec::new(), from.to_vec());
     while way.len() < STEPS_MAX {
@@ -61,8 +61,8 @@ fn to_end(interp: &Interp, from: &[u8]) -> Vec<Vec<u8>> {
     way
 }
 
-/// Of the states that follow one, that of the least rank; of several, the least by its bytes, so that it is the same however
-/// the program is run.
+/// Returns the successor of the least rank. Of several, returns the least by its bytes, so that the result is
+/// deterministic.
 fn least_of<R: Ord>(interp: &Interp, from: &[u8], rank: impl Fn(&[u8]) -> R) -> Option<Vec<u8>> {
     let mut states = Vec::new();
     let collect = |out: &mut SuccessorSink| interp.expand(from, out);

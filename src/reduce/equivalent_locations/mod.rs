@@ -1,15 +1,15 @@
-//! States of processes that nothing tells apart are one: whoever would come to a location comes to the first that is
-//! bisimilar to it.
+//! Bisimulation of locations: bisimilar locations of a process are merged, and processes move to the first of them.
 //!
-//! Which locations these are is told by [`LocationBisimulation`]. The program is rewritten where processes begin and where actions lead. Locations and
-//! actions stay, so that they keep their numbers, but nobody comes to those that are bisimilar to an earlier one.
+//! [`LocationBisimulation`] computes these locations. The program is rewritten where processes start and where
+//! actions lead. Locations and actions stay, so that they keep their numbers, but no process reaches a location that
+//! is bisimilar to an earlier one.
 //!
-//! *Why that keeps everything.* Call two states alike if they differ only in where processes are, and each process is at
-//! locations that are bisimilar. Equal actions are possible in both, in the same order where that matters, do
-//! the same, and lead to states that are alike; none of them fails. Nobody else can tell, since no
-//! expression names these locations, and their marks are the same. So being alike is a bisimulation, and a
-//! step of the rewritten program ends in a state that is alike to the end of an equal step of the program as written: of the same
-//! action, or of one that says the same elsewhere.
+//! *Correctness.* Two states are equivalent if they differ only in the locations of processes, and each process is at
+//! bisimilar locations. Both enable equal actions, in the same order where that matters. These have the same effects,
+//! lead to equivalent states, and do not fail. Other processes cannot observe the difference, since no expression
+//! names these locations and their marks are the same. So equivalence is a bisimulation. A transition of the
+//! rewritten program ends in a state that is equivalent to the end of an equal transition of the program as written.
+//! That is a transition of the same action, or of an equal one at another location.
 //!
 //! ```text
 //! a -> b { x := 1; }                       a -> b { x := 1; }       what can be done at b can be done at c
@@ -31,10 +31,10 @@ use crate::ir::{Action, ActionId, Layout, LocationId, ProcessId, Program};
 use crate::numbers::grouped;
 use std::collections::BTreeSet;
 
-/// What the reduction is called.
+/// The title of the reduction.
 pub const NAME: &str = "states of processes not told apart";
 
-/// The reduction in the table.
+/// The entry of the table.
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "states",
     title: NAME,
@@ -63,7 +63,7 @@ fn rewrite(
     Ok(found.map(|it| Box::new(it) as Box<dyn RewritePass>))
 }
 
-/// The locations of processes that are not told apart, each with those that are one with it.
+/// Lists the bisimilar locations of processes, each with those merged into it.
 fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     let program = context.program();
     let found = context.pass::<LocationMerging>().map(|it| it.locations(program));
@@ -77,28 +77,27 @@ fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     subjects.collect()
 }
 
-/// Which locations of a program are one.
+/// The merged locations of a program.
 #[derive(Debug)]
 pub struct LocationMerging {
     bisimilar: LocationBisimulation,
-    /// The cells that say where instances are of whose process some locations are one; with what stands for each of their codes.
+    /// The location cells of the instances whose locations are merged, with the representative of each code.
     cells: Vec<(CellId, Vec<u32>)>,
 }
 
-/// Locations of a process that are one.
+/// Merged locations of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EquivalentLocations {
     /// The process.
     pub process: ProcessId,
-    /// The one that stands for all.
+    /// The location that represents all.
     pub first: LocationId,
-    /// The others.
+    /// The other locations.
     pub others: Vec<LocationId>,
 }
 
 impl LocationMerging {
-    /// Has a program, whose states are laid out so, come to one of the locations that nothing tells apart; nothing if it does so as it
-    /// is.
+    /// Redirects the edges of a program to the first of bisimilar locations. Returns `None` if nothing changes.
     pub(super) fn rewrite(
         program: &mut Program,
         layout: &Layout,
@@ -121,7 +120,7 @@ impl LocationMerging {
         Ok((changes > 0).then_some(LocationMerging { bisimilar, cells }))
     }
 
-    /// Which locations are one.
+    /// Returns the merged locations.
     pub fn locations(&self, program: &Program) -> Vec<EquivalentLocations> {
         let of = |process| {
             let sets = self.bisimilar.sets(process).into_iter();
@@ -134,7 +133,7 @@ impl LocationMerging {
     }
 }
 
-/// The cells of all instances that may be at one of several locations that are one, and the code of the first of these for
+/// Returns the location cells of the instances whose locations are merged, with the code of the representative for
 /// each code.
 fn cells(
     program: &Program,
@@ -146,7 +145,7 @@ fn cells(
         if bisimilar.sets(id).is_empty() {
             continue;
         }
-        // With slots code 0 says that there is no instance.
+        // With slots, code 0 means that there is no instance.
         let free = process.first_location();
         let firsts = process.locations.keys().map(|it| bisimilar.representative(id, it).0 + free);
         let firsts: Vec<u32> = (0..free).chain(firsts).collect();
@@ -169,7 +168,8 @@ impl RewritePass for LocationMerging {
     }
 
     fn loses_action_count(&self, _: ActionId, action: &Action) -> bool {
-        // That it is taken at the first may be another's doing, which may be all that can be come to.
+        // The action at the representative may be executed because of another one, which may be the only one
+        // reachable.
         action.edge.is_some_and(|it| self.bisimilar.is_merged(it.process, it.from))
     }
 

@@ -1,14 +1,15 @@
-//! Values that nothing tells apart are one: the least of them is stored.
+//! Data abstraction: values of a variable that no expression distinguishes are merged, and the least of them is
+//! stored.
 //!
-//! Which values these are is told by [`ValueAbstraction`]. The program is rewritten where values come into variables and
-//! messages: constants are replaced, and what is computed is looked up behind the assignment where it may be another. What
-//! is copied stands for itself already.
+//! [`ValueAbstraction`] computes these values. The program is rewritten where values are stored in variables and
+//! messages. Constants are replaced. A computed value that may need replacement is looked up after the assignment. A
+//! copied value already is a representative.
 //!
-//! *Why that keeps everything.* Call two states alike if they differ only in values that are not told apart. All that is asked
-//! of one comes to the same in the other, so the same actions are possible, and fail in the same way;
-//! and what comes into variables and messages is not told apart again. So being alike is a bisimulation, and properties
-//! cannot tell alike states. A step of the rewritten program ends in a state that is alike to the end of the same
-//! step of the program as written. Actions keep their numbers.
+//! *Correctness.* Two states are equivalent if they differ only in values that are not distinguished. All conditions
+//! have the same value in both, so the same actions are enabled and fail in the same way, and the stored values are
+//! again equivalent. So equivalence is a bisimulation, and properties cannot distinguish equivalent states. A
+//! transition of the rewritten program ends in a state that is equivalent to the end of the same transition of the
+//! program as written. Actions keep their numbers.
 //!
 //! ```text
 //! a -> b { x := 3; }                       a -> b { x := 1; }       nothing asks more than whether x is 0
@@ -33,10 +34,10 @@ use crate::ir::{
 use crate::numbers::count;
 use std::collections::BTreeSet;
 
-/// What the reduction is called.
+/// The title of the reduction.
 pub const NAME: &str = "values not told apart";
 
-/// The reduction in the table.
+/// The entry of the table.
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "values",
     title: NAME,
@@ -65,7 +66,7 @@ fn rewrite(
     Ok(found.map(|it| Box::new(it) as Box<dyn RewritePass>))
 }
 
-/// The variables of which some values are not told apart.
+/// Lists the variables with merged values.
 fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     let found = context.pass::<ValueMerging>().map(ValueMerging::variables).unwrap_or_default();
     let subjects = found.into_iter().map(|it| {
@@ -75,27 +76,26 @@ fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     subjects.collect()
 }
 
-/// Which values of a program are one.
+/// The merged values of a program.
 #[derive(Debug)]
 pub struct ValueMerging {
     apart: ValueAbstraction,
     cells: Vec<(CellId, usize)>,
 }
 
-/// A variable of which some values are not told apart.
+/// A variable with merged values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EquivalentValues {
-    /// Which.
+    /// The variable.
     pub variable: VarId,
-    /// How many values there are.
+    /// The number of values.
     pub values: usize,
-    /// How many of them are told apart.
+    /// The number of classes of values.
     pub apart: usize,
 }
 
 impl ValueMerging {
-    /// Has a program, whose states are laid out so, store one of the values that nothing tells apart; nothing if it
-    /// does so as it is.
+    /// Rewrites a program so that it stores representatives only. Returns `None` if nothing changes.
     pub(super) fn rewrite(
         program: &mut Program,
         layout: &Layout,
@@ -109,12 +109,12 @@ impl ValueMerging {
         Ok((pass.changes > 0).then_some(ValueMerging { apart, cells }))
     }
 
-    /// The cells in which one of several values is stored.
+    /// Returns the cells whose values are merged.
     pub fn cells(&self) -> impl Iterator<Item = CellId> {
         self.cells.iter().map(|it| it.0)
     }
 
-    /// The variables of which some values are one.
+    /// Returns the variables with merged values.
     pub fn variables(&self) -> Vec<EquivalentValues> {
         let all = self.apart.variables();
         let all = all.map(|(variable, values, apart)| EquivalentValues { variable, values, apart });
@@ -190,7 +190,7 @@ impl ValueRewriter<'_> {
         body.iter().flat_map(|it| self.stmt(it)).collect()
     }
 
-    /// A statement, and what is to be done behind it.
+    /// Rewrites a statement. Returns it with the statements that follow it.
     fn stmt(&mut self, stmt: &Stmt) -> Vec<Stmt> {
         let mut stmt = stmt.clone();
         match &mut stmt.kind {
@@ -247,7 +247,8 @@ impl ValueRewriter<'_> {
     }
 }
 
-/// Has a place hold what stands for its value: up to each of these values a constant, or else itself.
+/// Returns a statement that replaces the value of a place by its representative: `runs` gives, up to each value, a
+/// constant or the value itself.
 fn looked_up(place: &Place, runs: &[(i64, Option<i64>)]) -> Stmt {
     let span = place.span;
     let expr = |kind| Expr::new(kind, span);

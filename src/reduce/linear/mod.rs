@@ -1,8 +1,9 @@
-//! Variables that only count on from each other: one of each set is always 0.
+//! Linear sets: variables that are only counted on from each other are shifted so that the first of each set is 0.
 //!
-//! Which sets these are is told by [`linear_sets`]. Adding a constant to all of a set, modulo how many values there are, gives a
-//! state with the same future, with the same constant added. So of each state that one stands for all in which
-//! the first variable of each set is 0: [`LinearSetModel`] wraps a model and replaces each successor by it.
+//! [`linear_sets`] computes these sets. Adding a constant to all variables of a set, modulo the number of values,
+//! gives a state with the same future, shifted by the same constant. So a state in which the first variable of each
+//! set is 0 represents all shifted ones. [`LinearSetModel`] wraps a transition system and replaces each successor by
+//! this representative.
 //!
 //! ```text
 //! bit = 0, seen = 1, message 1      stands for itself
@@ -30,10 +31,10 @@ use crate::numbers::grouped;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What the reduction is called.
+/// The title of the reduction.
 pub const NAME: &str = "linear sets";
 
-/// The reduction in the table.
+/// The entry of the table.
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "linear",
     title: NAME,
@@ -59,7 +60,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     method: ReductionMethod::Wrap(apply),
 };
 
-/// Finds the sets of a program.
+/// Finds the linear sets of a program.
 fn apply<'m>(context: &ReductionContext<'m, '_>) -> AppliedReduction<'m> {
     let find = || {
         context.check_rewritable()?;
@@ -70,7 +71,7 @@ fn apply<'m>(context: &ReductionContext<'m, '_>) -> AppliedReduction<'m> {
     context.applied(find())
 }
 
-/// The variables that only count on from each other.
+/// Lists the variables of linear sets.
 fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     let (program, layout) = (context.program(), context.interp.layout());
     let named = |id| {
@@ -90,14 +91,14 @@ fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     subjects.collect()
 }
 
-/// The sets of variables of a program that only count on from each other.
+/// The linear sets of a program.
 pub struct LinearSetReduction<'m> {
     layout: &'m Layout,
     sets: Arc<[LinearSet]>,
 }
 
 impl<'m> LinearSetReduction<'m> {
-    /// Those of a program whose states are laid out so, unless it has none.
+    /// Computes the linear sets of a program, if it has any.
     pub fn of(
         program: &Program,
         layout: &'m Layout,
@@ -140,18 +141,18 @@ impl<'m> Reduction<'m> for LinearSetReduction<'m> {
     }
 }
 
-/// A model that visits states only in which the first variable of each set is 0. Its states are those of a program, perhaps
-/// with bytes behind them that no set has anything to do with.
+/// A transition system that visits only states in which the first variable of each set is 0. Its states are those of
+/// a program; bytes may follow that do not depend on the sets.
 struct LinearSetModel<'m> {
     model: Box<dyn StateSpace + 'm>,
     layout: &'m Layout,
-    /// Tells states from other bytes.
+    /// Distinguishes encoded states from other bytes.
     codes: StateValidator,
     sets: Arc<[LinearSet]>,
 }
 
 impl LinearSetModel<'_> {
-    /// Replaces a state by the one that stands for it.
+    /// Replaces a state by its representative.
     fn represent(&self, state: &mut [u8]) {
         let layout = self.layout;
         for LinearSet { modulus, first_cell, cells, .. } in self.sets.iter() {
@@ -177,7 +178,7 @@ impl LinearSetModel<'_> {
         state
     }
 
-    /// Passes on what `run` adds to an expansion, with candidates replaced.
+    /// Passes on the additions of `run` to an expansion, with candidates replaced by representatives.
     fn with_mapped_candidates(
         &self,
         out: &mut SuccessorSink,

@@ -1,4 +1,4 @@
-//! Whether something is always possible at a location.
+//! Whether some action is always enabled at a location.
 
 use crate::analysis::access::AccessTable;
 use crate::analysis::instances::InstanceId;
@@ -7,11 +7,10 @@ use crate::ir::interval::Interval;
 use crate::ir::layout::CellId;
 use crate::ir::{ActionId, Expr, LocationId, ProcessId, ProcessInstance};
 
-/// Guards that read more values together are not tried for all of them.
+/// The most tuples of values for which guards are evaluated.
 const TRIED_MAX: u64 = 1 << 12;
 
-/// Whether a process at a location can always take one of these actions, which are its own matter and all that begin
-/// there.
+/// Whether a process at a location can always execute one of these actions, which are local and all that start there.
 pub(in crate::reduce) fn is_always_enabled(
     table: &AccessTable<'_>,
     written: &Interp,
@@ -22,7 +21,7 @@ pub(in crate::reduce) fn is_always_enabled(
     let program = table.program();
     let is_unguarded = |id: &ActionId| {
         let action = &program.actions[*id];
-        // One that is taken where no other is (`else`) leaves nothing out.
+        // An `else` action is enabled where no other is.
         action.guard.as_ref().is_none_or(|it| it.as_constant() == Some(1))
     };
     if actions.iter().any(is_unguarded) {
@@ -34,11 +33,11 @@ pub(in crate::reduce) fn is_always_enabled(
     })
 }
 
-/// Guards of one instance, and what they read.
+/// The guards of one instance, and the cells that they read.
 struct InstanceGuards<'t> {
     mover: ProcessInstance,
     guards: Vec<&'t Expr>,
-    /// The cells, and the values that each ever holds; nothing if that is not known.
+    /// The cells with the range of their values; `None` if a range is unknown.
     cells: Option<Vec<(CellId, Interval)>>,
 }
 
@@ -60,7 +59,7 @@ impl<'t> InstanceGuards<'t> {
         InstanceGuards { mover, guards: guards.collect(), cells }
     }
 
-    /// Whether one of them holds, whatever is in the cells.
+    /// Whether one of the guards holds for all values of the cells.
     fn hold(&self, table: &AccessTable<'_>, written: &Interp, at: LocationId) -> bool {
         let Some(cells) = &self.cells else { return false };
         let counts = cells.iter().map(|(_, (low, high))| high.abs_diff(*low).saturating_add(1));

@@ -1,4 +1,4 @@
-//! Actions that are put together, where processes are always there.
+//! Composition of actions, for programs without dynamic processes.
 
 use super::TransientLocations;
 use super::loops::{LoopAnalysis, LoopPathLimits, TerminatingLoop};
@@ -10,16 +10,16 @@ use crate::ir::{
 };
 use std::collections::BTreeSet;
 
-/// So many actions are added at most.
+/// The most actions that are added.
 const ADDED_MAX: usize = 1 << 12;
 
-/// The most ways on from where an action leads: each is an action of its own.
+/// The most continuations of an action. Each becomes an action of its own.
 pub(super) const WAYS_MAX: usize = 8;
 
-/// The most actions that one is put together of.
+/// The most actions that are composed to one.
 const DONE_MAX: usize = 64;
 
-/// Whether what an action does can be done in the body of another: it has no names of its own and leaves nothing early.
+/// Whether the body of an action may follow in the body of another: it has no local names and no early exit.
 pub(super) fn may_follow(action: &Action) -> bool {
     struct LocalNameCheck(bool);
     impl CodeVisitor for LocalNameCheck {
@@ -55,14 +55,14 @@ pub(super) fn may_follow(action: &Action) -> bool {
     !names.0 && !any_stmt(&action.body, &|it| !is_plain(it))
 }
 
-/// Whether a body comes to its end, so that more can follow, and needs no room of its own, so that there can be another
-/// like it.
+/// Whether a body reaches its end, so that more can follow, and needs no storage of its own, so that it can be
+/// duplicated.
 fn is_open(action: &Action) -> bool {
     let keeps_room = |it: &StmtKind| matches!(it, StmtKind::Return(_) | StmtKind::Declare { .. });
     !any_stmt(&action.body, &keeps_room)
 }
 
-/// Ways on from where actions lead, one action behind the other.
+/// Computes the continuations of actions.
 pub(super) struct Continuations<'w> {
     pub program: &'w Program,
     pub leaving: &'w ActionsByLocation,
@@ -71,18 +71,19 @@ pub(super) struct Continuations<'w> {
     pub rings: &'w [TerminatingLoop],
 }
 
-/// What follows an action: an action, and whether it surely can, as what came before decides that.
+/// An action of a continuation, and whether it is surely enabled there, because the actions before it decide that.
 type ComposedStep = (ActionId, bool);
 
 impl Continuations<'_> {
-    /// The ways on from where an action leads: what is done in turn. Nothing if these are more than so many.
+    /// Returns the continuations of an action: the sequences of actions that follow. Returns `None` if there are more
+    /// than `most`.
     pub fn of(&self, action: ActionId, most: usize) -> Option<Vec<Vec<ComposedStep>>> {
         let mut found = Vec::new();
         self.on(&mut vec![(action, true)], most, &mut found)?;
         Some(found)
     }
 
-    /// Adds the ways on behind what was done, without the first of these.
+    /// Adds the continuations after `done`, without its first action.
     fn on(
         &self,
         done: &mut Vec<ComposedStep>,
@@ -118,8 +119,8 @@ impl Continuations<'_> {
     }
 }
 
-/// Has each action that leads to a location that is passed through do what follows, too; tells how many do, and of which
-/// actions each that does, or is new, is put together. The first way is that of the action itself, each other one of a new
+/// Composes each action that leads to a transient location with its continuations. Returns the number of composed
+/// actions, and the components of each. The first continuation changes the action itself; each other one adds a new
 /// action.
 pub(super) fn compose(
     program: &mut Program,
@@ -130,7 +131,7 @@ pub(super) fn compose(
     for (id, action) in before.actions.iter() {
         let Some(ways) = all_ways.of(id, WAYS_MAX) else { continue };
         let is_left = ways.iter().all(Vec::is_empty) || !is_open(action);
-        // An error is told of one action: that of the model.
+        // An error belongs to one action of the model. So an action that may fail is not copied.
         let is_told = ways.len() == 1 || !local.may_fail(id);
         let added = program.actions.len() - before.actions.len() + ways.len();
         if is_left || !is_told || added > ADDED_MAX {
@@ -152,7 +153,7 @@ pub(super) fn compose(
     (count, all)
 }
 
-/// An action that does what follows on a way, too, if it can be gone.
+/// Composes an action with a continuation.
 fn composed(program: &Program, first: &Action, way: &[ComposedStep]) -> Action {
     let mut action = first.clone();
     let mut written = written_by(first);

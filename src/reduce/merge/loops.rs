@@ -1,9 +1,10 @@
-//! Loops that surely end, so that nobody has to stop in them: counting up to a bound, clearing an array.
+//! Loops that surely end, so that a merged transition may pass through them: counting up to a bound, clearing an
+//! array.
 //!
-//! How such a loop goes on is decided by its guards: by the cells that these read, by what else is read by whoever writes
-//! those, and so on. All values of these cells are tried, in each location of the loop. If no values come again at the same
-//! location the loop ends, whatever else there is, as all actions in it are their process's own matter and nobody changes
-//! what they read. That holds of counters that wrap around, too, and of loops inside loops.
+//! The guards decide how such a loop continues: the cells that they read, the cells that decide on writes of these,
+//! and so on. All values of these cells are tried, in each location of the loop. If no pair of location and values
+//! repeats, the loop ends in every state: all actions in it are local to their process, and no other process changes
+//! what they read. That includes counters that wrap around, and nested loops.
 //!
 //! ```text
 //! l -> m { guard i < 3; }        decided by i alone: at l and m the values 0 to 255 are tried;
@@ -25,24 +26,24 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// So many places and values together are tried at most.
+/// The most pairs of location and values that are tried.
 const TRIED_MAX: u64 = 1 << 12;
 
-/// Finds out which loops of a program end.
+/// Finds the loops of a program that end.
 pub(super) struct LoopAnalysis<'t> {
     table: &'t AccessTable<'t>,
     leaving: &'t ActionsByLocation,
     written: &'t Interp,
-    /// Runs the program of the table, which passes before this one may have rewritten.
+    /// The interpreter of the table's program, which earlier passes may have rewritten.
     runs: OnceCell<Option<Interp>>,
 }
 
-/// How a loop is gone through, from anywhere in it to where it is left.
+/// The bounds of the paths through a loop, from anywhere in it to an exit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LoopBounds {
-    /// The most steps.
+    /// The most transitions of a path.
     pub steps: u64,
-    /// The most ways.
+    /// The most paths.
     pub ways: u64,
 }
 
@@ -52,7 +53,7 @@ pub(super) struct TerminatingLoop {
     pub process: ProcessId,
     pub at: BTreeSet<LocationId>,
     pub rounds: LoopBounds,
-    /// Its places, for an instance in each slot.
+    /// The graph of the loop, for the instance in each slot.
     places: Rc<[LoopGraph]>,
 }
 
@@ -62,7 +63,7 @@ impl TerminatingLoop {
     }
 }
 
-/// How many paths through a loop there may be, and how long each may be.
+/// The limits of the paths through a loop: their number and their length.
 #[derive(Clone, Copy)]
 pub struct LoopPathLimits {
     /// The most paths.
@@ -71,12 +72,12 @@ pub struct LoopPathLimits {
     pub length: usize,
 }
 
-/// The places in a loop of one instance, each with values of what decides, and the steps between them.
+/// The graph of a loop of one instance. The nodes are pairs of a location and values of the deciding cells.
 #[derive(Debug)]
 struct LoopGraph {
-    /// The cells that decide, and the values of each.
+    /// The deciding cells, with their ranges.
     cells: Vec<(CellId, Interval)>,
-    /// The steps of each place: the action, and where it leads, if that is in the loop.
+    /// For each node, the actions, and the target node if it is in the loop.
     steps: Vec<Vec<(ActionId, Option<usize>)>>,
 }
 
@@ -89,8 +90,8 @@ impl<'t> LoopAnalysis<'t> {
         LoopAnalysis { table, leaving, written, runs: OnceCell::new() }
     }
 
-    /// The loop of these locations of a process, at which it always goes on by itself; nothing if it may go round for ever, or
-    /// that is not found out.
+    /// Returns the loop of some locations of a process, if some action is always enabled in each. Returns `None` if
+    /// the loop may be infinite or the analysis fails.
     pub fn ring(&self, process: ProcessId, at: BTreeSet<LocationId>) -> Option<TerminatingLoop> {
         let (mut all, mut rounds) = (Vec::new(), LoopBounds { steps: 0, ways: 0 });
         for slot in 0..self.table.program().slots(process) {
@@ -102,8 +103,8 @@ impl<'t> LoopAnalysis<'t> {
         (!all.is_empty()).then(|| TerminatingLoop { process, at, rounds, places: all.into() })
     }
 
-    /// The ways through a loop from one of its locations, come to by the last of some actions: what is done in turn, to where
-    /// it is left. Nothing if the limits are exceeded, or that is not found out.
+    /// Returns the paths through a loop, as sequences of actions, from a location reached by the last of `before` to
+    /// an exit. Returns `None` if a limit is exceeded or the analysis fails.
     pub fn through(
         &self,
         ring: &TerminatingLoop,
@@ -135,7 +136,7 @@ impl<'t> LoopAnalysis<'t> {
         Some(found)
     }
 
-    /// The values that cells surely have behind some actions of an instance.
+    /// Returns the values that cells surely have after some actions of an instance.
     fn known(&self, actions: &[ActionId], slot: u32) -> BTreeMap<CellId, i64> {
         let mut known = BTreeMap::new();
         for &id in actions {
@@ -146,7 +147,7 @@ impl<'t> LoopAnalysis<'t> {
             let effect = self.table.access(InstanceId(number)).effect;
             let written = effect.written();
             known.retain(|it, _| !written.contains(*it));
-            // What is written twice in an action may be either.
+            // A cell that an action writes twice may have either value.
             let is_one = |cell: CellId| {
                 let adds = effect.adds.iter().any(|it| it.cells.contains(cell));
                 let sets = effect.sets.iter().filter(|it| it.0 == cell).count();
@@ -158,7 +159,7 @@ impl<'t> LoopAnalysis<'t> {
         known
     }
 
-    /// The places of a loop of one instance.
+    /// Builds the graph of a loop of one instance.
     fn places(&self, mover: ProcessInstance, at: &BTreeSet<LocationId>) -> Option<LoopGraph> {
         let at: Vec<LocationId> = at.iter().copied().collect();
         let actions = at.iter().flat_map(|&it| self.leaving.at(mover.process, it).iter().copied());
@@ -183,8 +184,8 @@ impl<'t> LoopAnalysis<'t> {
         Some(LoopGraph { cells, steps })
     }
 
-    /// The cells that decide how these actions follow each other, and the values that each ever holds; nothing if that is not
-    /// known.
+    /// Returns the cells that decide on the order of these actions, with their ranges. Returns `None` if these are
+    /// unknown.
     fn deciding(
         &self,
         mover: ProcessInstance,
@@ -213,7 +214,7 @@ impl<'t> LoopAnalysis<'t> {
     }
 }
 
-/// An instance that is tried in a loop.
+/// Executes an instance in the states of a loop.
 struct LoopTrial<'t> {
     runs: &'t Interp,
     table: &'t AccessTable<'t>,
@@ -223,7 +224,7 @@ struct LoopTrial<'t> {
 }
 
 impl LoopTrial<'_> {
-    /// Its steps at a place; nothing if one fails, or leads to values that are not tried.
+    /// Returns the transitions of a node. Returns `None` if one fails, or leads to values that are not tried.
     fn steps(&self, place: u64, tries: u64) -> Option<Vec<(ActionId, Option<usize>)>> {
         let state = self.state(place, tries);
         let mover = [self.mover.into()];
@@ -243,13 +244,13 @@ impl LoopTrial<'_> {
         led.filter(|it| !it.is_empty())
     }
 
-    /// A state in which it is at a place; all others are where they begin, or are not there.
+    /// Returns a state in which the instance is at a node. All other processes are at their start, or do not exist.
     fn state(&self, place: u64, tries: u64) -> Vec<u8> {
         let layout = self.runs.layout();
         let mut state = vec![0; layout.bytes];
         let (process, at) = (self.mover.process, self.at[(place / tries) as usize]);
         let first = self.table.program().processes[process].first_location();
-        // There is none in a slot without one in each before it.
+        // Slots are filled in order.
         for slot in 0..=self.mover.slot {
             let cell = self.table.location_cell(process, slot);
             layout.set_code(&mut state, cell, at.0 + first);
@@ -265,7 +266,7 @@ impl LoopTrial<'_> {
         self.runs.layout().location(self.table.program(), self.mover, state)
     }
 
-    /// The number of the values that a state has of the cells that decide.
+    /// Returns the number of the values of the deciding cells in a state.
     fn values(&self, state: &[u8]) -> Option<u64> {
         let mut number = 0;
         for &(cell, (low, high)) in self.cells.iter().rev() {
@@ -279,12 +280,12 @@ impl LoopTrial<'_> {
     }
 }
 
-/// How many values there are; the most that fit, if they are more.
+/// Returns the number of values, saturating.
 fn count((low, high): Interval) -> u64 {
     high.abs_diff(low).saturating_add(1)
 }
 
-/// Takes the value of the next cell out of a number that stands for those of several, the first in the least place.
+/// Takes the value of the next cell from a mixed-radix number, whose first digit is the least significant.
 fn next_value(values: Interval, number: &mut u64) -> i64 {
     let value = values.0 + (*number % count(values)) as i64;
     *number /= count(values);
@@ -292,7 +293,7 @@ fn next_value(values: Interval, number: &mut u64) -> i64 {
 }
 
 impl LoopGraph {
-    /// Those at a location of the loop in which cells have the values that are known.
+    /// Returns the nodes at a location whose cells have the known values.
     fn starting(
         &self,
         at: &BTreeSet<LocationId>,
@@ -311,7 +312,7 @@ impl LoopGraph {
         (first..first + tries).filter(move |&it| fits(it))
     }
 
-    /// How they are gone through; nothing if they are gone round.
+    /// Returns the bounds of the paths, or `None` if there is a cycle.
     fn rounds(&self) -> Option<LoopBounds> {
         let all = self.steps.iter().enumerate();
         let edges = all.flat_map(|(from, it)| it.iter().filter_map(move |it| Some((from, it.1?))));
@@ -321,7 +322,7 @@ impl LoopGraph {
         if distinct.len() < order.len() || edges.iter().any(|(from, to)| from == to) {
             return None;
         }
-        // Each leads only to those behind it.
+        // Each component leads only to later ones.
         let mut found = vec![LoopBounds { steps: 0, ways: 0 }; self.steps.len()];
         for &place in distinct.values().rev() {
             for (_, to) in &self.steps[place] {

@@ -1,14 +1,14 @@
-//! Transition merging: a process does not stop where nobody could tell that it did.
+//! Transition merging: fuses consecutive local transitions whose intermediate states are invisible.
 //!
-//! A location is *passed through* if all that a process can do there is its own matter ([`LocalActions`]) and something
-//! of it is always possible. Whoever comes there goes on at once, in every way it can, within the step that brought it
-//! (statement merging: Holzmann 1999; Kurshan, Levin and Yenigün 2002; path reduction: Yorav 2002; Pelánek 2005, section
-//! 4.2).
+//! A location is *transient* if all actions of the process there are local ([`LocalActions`]) and one of them is
+//! always enabled. A process that reaches it continues at once, in every possible way, within the same transition
+//! (statement merging: Holzmann 1999; Kurshan, Levin and Yenigün 2002; path reduction: Yorav 2002; Pelánek 2005,
+//! section 4.2).
 //!
-//! *Why that keeps what it keeps.* Where a process is at such a location, what it can do next is a persistent set, and
-//! invisible: whatever the others do, it stays possible, and comes to the same before and after. So no other step need be
-//! taken there: what is violated there is violated behind it, by the same steps of the others. No loop is passed
-//! through whole that may not end (`loops`), so the others have their turn.
+//! *Correctness.* The actions of a process at such a location are a persistent set and invisible: whatever other
+//! processes do, they stay enabled and commute with them. So no other transition need be taken there. A violation in
+//! an intermediate state occurs after it too, by the same transitions of the others. A loop is merged only if it ends
+//! (`loops`), so the other processes are not ignored.
 //!
 //! ```text
 //! a -> b { send c(x); }                     a -> b { send c(x); } goes on with
@@ -18,9 +18,9 @@
 //! d -> a { receive e(y); }
 //! ```
 //!
-//! Where processes come and go the program says so by itself: an action of which the rest is to follow in the same step
-//! is marked as one of an atomic sequence. Where they are always there, an action becomes one for each way that
-//! leads on, with what follows in its body, and an assumption where a guard was.
+//! If processes are dynamic, an action whose continuation must follow in the same transition is marked as part of an
+//! atomic sequence. Otherwise an action becomes one action for each continuation. The continuation is in its body,
+//! with assumptions in place of guards.
 
 mod always_enabled;
 mod compose;
@@ -51,16 +51,16 @@ use loops::LoopAnalysis;
 use std::collections::{BTreeMap, BTreeSet};
 use transient_locations::LocationAnalyses;
 
-/// What the reduction is called.
+/// The title of the reduction.
 pub const NAME: &str = "merged transitions";
 
-/// Of more action instances it takes long to find out what is their process's own matter.
+/// The most action instances. The analysis of local actions takes too long for more.
 const INSTANCES_MAX: u32 = 1 << 14;
 
-/// The locations at which a process does not stop.
+/// The transient locations of processes.
 type TransientLocations = BTreeSet<(ProcessId, LocationId)>;
 
-/// The reduction in the table.
+/// The entry of the table.
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "merge",
     title: NAME,
@@ -91,7 +91,7 @@ fn rewrite(
     Ok(found.map(|it| Box::new(it) as Box<dyn RewritePass>))
 }
 
-/// The processes that do not stop somewhere.
+/// Lists the processes with transient locations.
 fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     let program = context.program();
     let merged = context.pass::<TransitionMerging>();
@@ -109,20 +109,19 @@ fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     subjects.collect()
 }
 
-/// What was merged in a program.
+/// The merged transitions of a program.
 #[derive(Debug)]
 pub struct TransitionMerging {
     passed: TransientLocations,
-    /// How many loops are gone through to their end.
+    /// The number of loops that are executed to their end.
     loops: usize,
     actions: usize,
-    /// Of each action that was put together of several, which those are, in their order.
+    /// The composed actions, each with its components in order.
     composed: Vec<(ActionId, Vec<ActionId>)>,
 }
 
 impl TransitionMerging {
-    /// Has the processes of a program, whose states are laid out as `written` does, go on where nobody can tell; nothing
-    /// if they nowhere do.
+    /// Merges the transitions of a program. Returns `None` if it has no transient locations.
     pub(super) fn rewrite(
         program: &mut Program,
         written: &Interp,
@@ -154,7 +153,7 @@ impl TransitionMerging {
         Ok((actions > 0).then_some(TransitionMerging { passed, loops, actions, composed }))
     }
 
-    /// The locations at which a process does not stop that comes there.
+    /// Returns the transient locations.
     pub fn locations(&self) -> impl Iterator<Item = (ProcessId, LocationId)> {
         self.passed.iter().copied()
     }
@@ -167,7 +166,7 @@ impl MergedSteps for TransitionMerging {
 
     fn expand_action_counts(&self, taken: &ActionCounts) -> ActionCounts {
         let mut apart = taken.clone();
-        // All are taken out first: one of several may have the number of an action that others are made of.
+        // All counts are taken out first: the number of a composed action may be that of a component of others.
         let times: Vec<u64> = self.composed.iter().map(|(merged, _)| apart.take(*merged)).collect();
         for ((_, actions), times) in self.composed.iter().zip(times) {
             actions.iter().for_each(|&it| apart.add(it, times));
@@ -183,7 +182,7 @@ impl MergedSteps for TransitionMerging {
         false
     }
 
-    /// Whether no process is at such a location in a state of the program, so that the state is not passed through.
+    /// Tests whether no process is at a transient location.
     fn stable_state_test<'p>(&'p self, program: &'p Program, layout: &'p Layout) -> StateTest<'p> {
         let cells = self.passed.iter().flat_map(|&(process, location)| {
             let code = location.0 + program.processes[process].first_location();
@@ -195,7 +194,7 @@ impl MergedSteps for TransitionMerging {
     }
 }
 
-/// Why nothing of a program is merged, whatever it does, if so.
+/// Returns the reason why a program cannot be merged at all, if there is one.
 fn refusal(program: &Program, _: CheckSelection) -> Option<NotApplied> {
     let mut properties = program.properties.values();
     let claim = properties.find(|it| matches!(it.kind, PropertyKind::Claim(_)));
@@ -211,7 +210,7 @@ fn refusal(program: &Program, _: CheckSelection) -> Option<NotApplied> {
     }
 }
 
-/// Marks the actions whose mover goes on, where processes come and go; tells how many.
+/// Marks the actions after which the mover continues, for dynamic processes. Returns their number.
 fn mark(program: &mut Program, passed: &TransientLocations) -> usize {
     let ids: Vec<_> = program.actions.keys().collect();
     let mut count = 0;
@@ -225,7 +224,7 @@ fn mark(program: &mut Program, passed: &TransientLocations) -> usize {
     count
 }
 
-/// Whether the mover of an action is to go on behind it. After a rendezvous it is the receiver who does.
+/// Whether the mover of an action must continue after it. After a rendezvous the receiver continues.
 fn mover_continues(program: &Program, action: &Action, passed: &TransientLocations) -> bool {
     let may_send_so = action.communication.as_ref().is_some_and(|it| {
         matches!(it, Communication::Send { .. }) && it.channel().may_be_rendezvous(program)
@@ -236,7 +235,7 @@ fn mover_continues(program: &Program, action: &Action, passed: &TransientLocatio
         && !crate::ir::walk::any_stmt(&action.body, &|it| *it == StmtKind::Exit)
 }
 
-/// Those of some locations that an action was changed for.
+/// Returns those of some locations for which an action was changed.
 fn leading_to(
     before: &Program,
     program: &Program,
@@ -248,7 +247,7 @@ fn leading_to(
             found.insert((edge.process, edge.to));
         }
     }
-    // Behind those follow others.
+    // Others follow those.
     let leaving = ActionsByLocation::leaving(before);
     let mut open: Vec<_> = found.iter().copied().collect();
     while let Some((process, at)) = open.pop() {

@@ -1,4 +1,4 @@
-//! The steps of the program as written that one step of the merged program stands for.
+//! The transitions of the program as written that one transition of the merged program consists of.
 
 use super::TransientLocations;
 use crate::ir::{Layout, ProcessInstance, Program};
@@ -6,8 +6,8 @@ use crate::model::{StepOutcome, SystemDescription as _};
 use crate::reduce::rewrite_pass::MergedStep;
 use std::collections::BTreeSet;
 
-/// The states on a shortest way from one, which is left out, to one that is wanted: a step, and then those of whoever it
-/// has brought to where nobody stops.
+/// Returns the states of a shortest path, without its first state, to a state that satisfies `is_end`. It consists of
+/// a transition and the continuations of its movers at transient locations.
 pub(super) fn path(
     passed: &TransientLocations,
     &MergedStep { written, represented, from, is_end }: &MergedStep<'_>,
@@ -44,21 +44,21 @@ pub(super) fn path(
     None
 }
 
-/// A state on the way, in which whoever took the first step may go on.
+/// A state on the path, with the movers of the first transition, which may continue.
 struct MergedPathState {
     state: Vec<u8>,
     movers: Vec<ProcessInstance>,
-    /// The number of the one before.
+    /// The index of the previous state.
     before: usize,
 }
 
-/// Those that were come to, in that order.
+/// The visited states, in order.
 struct MergedPathSearch {
     all: Vec<MergedPathState>,
 }
 
 impl MergedPathSearch {
-    /// The states from behind the first to one, and another.
+    /// Returns the path to a visited state, without its first state, followed by `last`.
     fn way(&self, mut at: usize, last: Vec<u8>) -> Vec<Vec<u8>> {
         let mut way = vec![last];
         while at > 0 {
@@ -70,7 +70,7 @@ impl MergedPathSearch {
     }
 }
 
-/// Where everybody is in a state.
+/// The locations of processes in a state.
 struct ProcessLocations<'m> {
     program: &'m Program,
     layout: &'m Layout,
@@ -78,13 +78,13 @@ struct ProcessLocations<'m> {
 }
 
 impl ProcessLocations<'_> {
-    /// Whether somebody is where nobody stops, in a state that stands for others.
+    /// Whether a process is at a transient location, in a representative state.
     fn is_in(&self, who: ProcessInstance, state: &[u8]) -> bool {
         let at = self.layout.location(self.program, who, state);
         at.is_some_and(|at| self.passed.contains(&(who.process, at)))
     }
 
-    /// Whether a step from `here` is that of one of these alone, who does not stop there.
+    /// Whether a transition from `here` is that of one of the movers alone, which is at a transient location.
     fn continues_merged_step(
         &self,
         these: &[ProcessInstance],

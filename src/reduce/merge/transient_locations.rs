@@ -1,4 +1,4 @@
-//! Which locations processes pass through.
+//! The selection of transient locations.
 
 use super::always_enabled::is_always_enabled;
 use super::loops::{LoopAnalysis, TerminatingLoop};
@@ -12,19 +12,19 @@ use crate::ir::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Units of work to find out whether a process always goes on at a location: it may be tried in all that it reads.
+/// Units of work to decide whether an action is always enabled at a location: all values that it reads may be tried.
 const EACH_LOCATION: u64 = 1 << 10;
 
-/// Units of work to come through a location.
+/// Units of work to visit a location.
 const EACH_WALKED: u64 = 64;
 
-/// The most ways from a location on to where a process stops: each of them is taken.
+/// The most paths from a location to locations that are not transient. Each path is taken.
 const WAYS_MAX: u64 = 64;
 
-/// The most steps of all loops of a process that it goes through in one, so that a step stays one that can be waited for.
+/// The most transitions of all loops of a process that one transition executes. It bounds the time of a transition.
 const ROUNDS_MAX: u64 = 1 << 11;
 
-/// What is known of the locations of a program and of the actions that leave them.
+/// The analysed locations of a program, and the actions that leave them.
 pub(super) struct LocationAnalyses<'a> {
     /// What each action reads and writes.
     pub table: &'a AccessTable<'a>,
@@ -36,8 +36,7 @@ pub(super) struct LocationAnalyses<'a> {
     pub loops: &'a LoopAnalysis<'a>,
 }
 
-/// The locations that are passed through, so many of each loop that it is not passed through whole, unless it surely ends;
-/// and the loops that are.
+/// Finds the transient locations, and the loops that end. Of other loops at least one location stays.
 pub(super) fn find(
     analyses: &LocationAnalyses<'_>,
     written: &Interp,
@@ -51,14 +50,14 @@ pub(super) fn find(
             continue;
         }
         let mut ways = TransientLocationSearch::new(program, id, leaving, loops);
-        // The first of a loop is most often where it is come to from elsewhere: it is tried last.
+        // The first location of a loop is usually its entry: it is tried last.
         for at in process.locations.keys().rev() {
             budget.work(EACH_LOCATION)?;
             let is_free = is_unmarked(&process.locations[at])
                 && is_local_location(program, local, ways.from(at))
                 && is_always_enabled(table, written, id, at, ways.from(at));
             if is_free {
-                // Where all goes on from there, and how many ways there are then, is found again.
+                // The continuations and the number of paths are computed again.
                 budget.work(EACH_WALKED * process.locations.len() as u64)?;
                 ways.pass_through(at, process);
             }
@@ -69,12 +68,12 @@ pub(super) fn find(
     Ok((all, rings))
 }
 
-/// Whether it makes no difference to a run that somebody has been there.
+/// Whether a visit to the location is invisible to properties of runs.
 fn is_unmarked(location: &Location) -> bool {
     !(location.progress || location.accepting)
 }
 
-/// Whether all that begins at a location is its process's own matter, and it is only their guards that decide.
+/// Whether all actions at a location are local, and their guards alone decide whether they are enabled.
 fn is_local_location(program: &Program, local: &LocalActions<'_>, actions: &[ActionId]) -> bool {
     !actions.is_empty()
         && actions.iter().all(|&id| {
@@ -84,16 +83,16 @@ fn is_local_location(program: &Program, local: &LocalActions<'_>, actions: &[Act
         })
 }
 
-/// Where a process goes on.
+/// The search for transient locations of a process.
 struct TransientLocationSearch<'p> {
     program: &'p Program,
     process: ProcessId,
     leaving: &'p ActionsByLocation,
     loops: &'p LoopAnalysis<'p>,
-    /// Where it may go on in any case: within a sequence of the model's own.
+    /// The locations within atomic sequences of the model, where the process continues anyway.
     within: BTreeSet<LocationId>,
     passed: TransientLocations,
-    /// The loops that are passed through whole.
+    /// The loops that are executed to their end.
     rings: Vec<TerminatingLoop>,
 }
 
@@ -115,7 +114,7 @@ impl<'p> TransientLocationSearch<'p> {
         self.leaving.at(self.process, at)
     }
 
-    /// Adds a location, unless it closes a loop that may not end, or there would be too many ways.
+    /// Adds a location, unless it closes a loop that may not end, or there would be too many paths.
     fn pass_through(&mut self, at: LocationId, process: &Process) {
         let before = self.rings.clone();
         self.passed.insert((self.process, at));
@@ -135,7 +134,8 @@ impl<'p> TransientLocationSearch<'p> {
         }
         let TransientLocationSearch { program, leaving, loops, passed, rings, .. } = self;
         let ways = compose::Continuations { program, leaving, loops, passed, rings };
-        // Nobody begins a step where nobody stops, or it stays one step, as where a process begins.
+        // No transition starts at a transient location, except where a process starts; that transition is not
+        // composed.
         let begins = |id: &ActionId| {
             let edge = program.actions[*id].edge;
             edge.is_some_and(|it| !self.passes_through(it.from))
@@ -152,8 +152,7 @@ impl<'p> TransientLocationSearch<'p> {
         self.passed.contains(&(self.process, at)) || self.within.contains(&at)
     }
 
-    /// Whether a process that goes on wherever it can comes back to a location, which was added, only in a loop that surely
-    /// ends; that is noted.
+    /// Whether all cycles of transient locations through the new one are loops that surely end. Records these loops.
     fn closes_only_what_ends(&mut self, at: LocationId) -> bool {
         let behind = self.behind(at);
         if !behind.contains(&at) {
@@ -171,7 +170,7 @@ impl<'p> TransientLocationSearch<'p> {
         true
     }
 
-    /// Where a process comes to from a location as it goes on wherever it can.
+    /// Returns the locations that a process may reach from a location through transient ones.
     fn behind(&self, at: LocationId) -> BTreeSet<LocationId> {
         let (mut open, mut seen) = (vec![at], BTreeSet::new());
         while let Some(here) = open.pop() {
@@ -181,7 +180,7 @@ impl<'p> TransientLocationSearch<'p> {
         seen
     }
 
-    /// How many ways there are from a location on.
+    /// Returns the number of paths from a location.
     fn count(&self, at: LocationId, counted: &mut BTreeMap<LocationId, u64>) -> u64 {
         if !self.passed.contains(&(self.process, at)) {
             return 1;
@@ -189,7 +188,7 @@ impl<'p> TransientLocationSearch<'p> {
         if let Some(&known) = counted.get(&at) {
             return known;
         }
-        // In a loop there is no end of them, unless it ends.
+        // A loop has infinitely many paths, unless it ends.
         counted.insert(at, u64::MAX);
         let ring = self.rings.iter().find(|it| it.at.contains(&at));
         let count = match ring {

@@ -1,13 +1,13 @@
-//! States that are looked at together.
+//! Blocks of states that are expanded in one batch.
 
 use crate::model::{SuccessorSink, stop_request};
 
-/// At most so many, of so many bytes: their successors are held.
+/// The limits of a block in states and bytes. They bound the successors in memory.
 const BLOCK_STATES: usize = 128;
 const BLOCK_BYTES: usize = 64 << 10;
 
-/// Does something with each block of states of so many bytes, and the number of states before it, until it is time
-/// to leave.
+/// Calls `run` for each block of states of `width` bytes, with the number of states before it, until `out` asks to
+/// stop.
 pub(super) fn in_blocks(
     states: &[u8],
     width: usize,

@@ -1,12 +1,12 @@
-//! Chains: states that are run through and not stored.
+//! Chains: states that are passed through and not stored.
 //!
-//! Of most states that are left a single step is taken. Where nothing is wrong with such a state, and the step
-//! leads on, there is no need to store it: what it leads to is what it stands for, and so on, up to the first
-//! state that has to be stored. That is the *end* of each state of the chain (Nalumasu and Gopalakrishnan, "An
-//! efficient partial order reduction algorithm with an alternative proviso implementation", 2002).
+//! Most states with postponed transitions take a single transition. If such a state violates nothing and has another
+//! state as successor, it need not be stored: its successor replaces it, and so on, up to the first state that must
+//! be stored. That state is the *end* of each state of the chain (Nalumasu and Gopalakrishnan, "An efficient partial
+//! order reduction algorithm with an alternative proviso implementation", 2002).
 //!
-//! Whether a state is run through depends on it alone, and so does its end: where chains meet they end together, and
-//! what is stored does not depend on where they began.
+//! Whether a state is passed through depends on the state alone, and so does its end. Chains that meet have the same
+//! end, and the set of stored states does not depend on where chains start.
 
 use super::program_chooser::{ConfigurationBuffers, ProgramChooser};
 use crate::analysis::bit_sets;
@@ -14,13 +14,13 @@ use crate::analysis::instances::InstanceSets;
 use crate::exec::{SelectiveStateSpace, split_by_ends};
 use crate::model::{ActionCounts, ExpansionOutcome, Result, SuccessorSink, stop_request};
 
-/// One state of so many is never run through, so that a chain without end is stored now and then.
+/// One state in this many is always stored. So the search stores states of an endless chain now and then.
 const STORED_EACH: u64 = 4096;
 
-/// Chains that are run along together.
+/// The number of chains that are followed in one batch.
 const TOGETHER: usize = 256;
 
-/// Runs on from states of one program.
+/// Follows the chains from states of one program.
 #[derive(Clone, Copy)]
 pub(super) struct ChainRunner<'r, 'm> {
     pub selective: &'r (dyn SelectiveStateSpace + 'm),
@@ -28,38 +28,38 @@ pub(super) struct ChainRunner<'r, 'm> {
     pub width: usize,
 }
 
-/// What running on takes.
+/// Buffers for following chains.
 pub(super) struct ChainBuffers {
-    /// For choosing, whatever it is chosen for.
+    /// Buffers for choices.
     pub rooms: ConfigurationBuffers,
     enabled: InstanceSets,
-    /// Of the states of which a single instance is taken: what is enabled, and that instance.
+    /// Of the states with a single chosen instance: the enabled instances, and the chosen one.
     single: [InstanceSets; 2],
-    /// These states, and which of all they are.
+    /// These states, and their indices among all.
     states: Vec<u8>,
     at: Vec<usize>,
     successors: Vec<u8>,
     ends: Vec<u64>,
-    /// How often actions were taken on the way.
+    /// The executions of actions on the way.
     pub taken: ActionCounts,
     running: ActiveChains,
 }
 
-/// Chains that have not come to an end.
+/// The chains whose end is not yet known.
 #[derive(Default)]
 struct ActiveChains {
     chains: Vec<ChainProgress>,
-    /// Where they are.
+    /// The current state of each.
     now: Vec<u8>,
-    /// A state of each that it has come through.
+    /// A state of each that the chain has passed through.
     marks: Vec<u8>,
-    /// Where they come to.
+    /// The successor of each current state.
     after: Vec<u8>,
     leads: Vec<bool>,
 }
 
 impl ActiveChains {
-    /// Chains that begin in some states.
+    /// Starts a chain in each state.
     fn begin(&mut self, states: &[u8], width: usize) {
         let all = 0..states.len() / width;
         self.chains.clear();
@@ -70,14 +70,14 @@ impl ActiveChains {
     }
 }
 
-/// A chain that is run along. That it closes on itself is found by Brent's algorithm.
+/// The progress of one chain. Brent's algorithm detects cycles.
 #[derive(Clone, Copy)]
 struct ChainProgress {
-    /// Which of the states it begins in.
+    /// The index of the state in which it starts.
     from: usize,
-    /// The states that were run through.
+    /// The number of states passed through.
     length: u64,
-    /// Of these, those since the mark, and how many these may be before another is set.
+    /// The number of those since the mark, and the number after which a new mark is set.
     since: u64,
     most: u64,
 }
@@ -100,8 +100,8 @@ impl ChainBuffers {
 }
 
 impl ChainRunner<'_, '_> {
-    /// Makes each of `states` the end of the chain that it begins, or leaves it if it is to be stored itself; tells
-    /// how many were run through. Leaving early it may make them anything.
+    /// Replaces each of `states` by the end of its chain; a state that must be stored stays. Returns the number of
+    /// states passed through. If the search stops early, the states are unspecified.
     pub fn advance_to_ends(self, states: &mut [u8], room: &mut ChainBuffers) -> Result<u64> {
         let mut running = std::mem::take(&mut room.running);
         let mut passed = 0;
@@ -132,8 +132,8 @@ impl ChainRunner<'_, '_> {
         Ok(passed)
     }
 
-    /// Has each chain go where the state leads in which it is. Puts the ends of those that end there in place of the
-    /// states that they began in, and tells how many were run through to these.
+    /// Moves each chain one step. Replaces the start of each chain that ends by its end. Returns the number of states
+    /// passed through in the chains that ended.
     fn advance(
         self,
         states: &mut [u8],
@@ -174,7 +174,7 @@ impl ChainRunner<'_, '_> {
         Ok(passed)
     }
 
-    /// The states from one on, which comes first, up to the end of the chain that it begins.
+    /// Returns the states of a chain, from its first state to its end.
     pub fn states_along(self, start: &[u8], room: &mut ChainBuffers) -> Result<Vec<Vec<u8>>> {
         let mut end = start.to_vec();
         self.advance_to_ends(&mut end, room)?;
@@ -190,7 +190,7 @@ impl ChainRunner<'_, '_> {
         Ok(way)
     }
 
-    /// The same of a chain that never ends: makes `end`, a state that it comes through again and again, the least of these.
+    /// Finds the end of a chain that closes: makes `end`, a state on the cycle, the least state on it.
     fn close(self, start: &[u8], end: &mut [u8], room: &mut ChainBuffers) -> Result<u64> {
         let (first, mut at) = (end.to_vec(), end.to_vec());
         let (mut after, mut leads) = (Vec::new(), Vec::new());
@@ -217,8 +217,8 @@ impl ChainRunner<'_, '_> {
         Ok(passed)
     }
 
-    /// Adds to `after` the state that each of `states` leads to if it is run through, or itself, and to `leads` whether
-    /// it is.
+    /// Adds to `after` the successor of each of `states` that is passed through, or the state itself, and to `leads`
+    /// whether it is passed through.
     fn step(
         self,
         states: &[u8],
@@ -254,7 +254,7 @@ impl ChainRunner<'_, '_> {
             return Ok(());
         }
         if !findings.is_empty() || counters.excluded > 0 {
-            // It is not said of which of them.
+            // The failing state is unknown.
             let (one, other) = states.split_at(count / 2 * width);
             after.truncate(first * width);
             leads.truncate(first);
@@ -277,7 +277,7 @@ impl ChainRunner<'_, '_> {
         Ok(())
     }
 
-    /// Finds those of `states` of which a single instance is taken.
+    /// Finds those of `states` with a single chosen instance.
     fn choose(self, states: &[u8], room: &mut ChainBuffers) -> Result<()> {
         let ChainBuffers { rooms, enabled, single: [open, chosen], states: single, at, .. } = room;
         self.selective.enabled(states, enabled)?;

@@ -1,4 +1,4 @@
-//! Which of the enabled steps of a state are taken, in states of one configuration.
+//! The choice of the enabled transitions that are taken in a state, for states of one configuration.
 
 use super::PartialOrderMethod;
 use super::choice_cache::ChoiceCache;
@@ -12,55 +12,56 @@ use super::state_facts::EnabledSetFacts;
 use super::stubborn::{ClosureRules, StubbornClosure};
 use crate::analysis::bit_sets::{self, BitMatrix};
 
-/// In the number of a key: it is about what has to be taken besides.
+/// The bit of a key's number that marks proviso transitions.
 const REST: u64 = 1 << 63;
 
-/// In the number of a key: it is about all states in which the same is enabled.
+/// The bit of a key's number that marks facts about an enabled set.
 const OUTLOOK: u64 = 1 << 62;
 
-/// Chooses, by one method, for one program.
+/// Chooses transitions of one program by one method.
 #[derive(Clone, Debug)]
 pub(super) struct TransitionChooser {
-    /// Choosers that choose alike have the same.
+    /// The number of the cache keys. Choosers with equal choices share it.
     number: u64,
     relation: MemberRelation,
     asking: FactDependence,
     method: PartialOrderMethod,
-    /// The instances whose steps climb, if something put off is taken up where none does.
+    /// The instances whose transitions ascend, if the proviso uses the order.
     climbing: Option<Vec<u64>>,
-    /// The instances of which one is taken at once where any are enabled; no words if none are.
+    /// The confluent instances. Where any is enabled, one is taken. Empty if there are none.
     confluent: Vec<u64>,
-    /// What is known of whole processes, for the methods that choose among these.
+    /// The processes, for the methods that choose whole processes.
     processes: Option<ProcessSetChoice>,
-    /// Which sets have whom, for the methods that look for small ones.
+    /// The sets that contain each member, for the methods that use closed sets.
     having: Option<ContainingSets>,
     /// Words of a set of instances.
     words: usize,
 }
 
-/// What choosing takes.
+/// Buffers for choices.
 #[derive(Debug, Default)]
 pub(super) struct ChooserBuffers {
-    /// The key of the outlook: which chooser it is by, what is enabled.
+    /// The key of `outlook`: the number of the chooser, then the enabled instances.
     around: Vec<u64>,
     outlook: EnabledSetFacts,
-    /// The key of the choice that is there, if there is one: which chooser it is by, what is enabled, then the
-    /// facts that are asked for.
+    /// The key of the current choice, if there is one: the number of the chooser, the enabled instances, the needed
+    /// facts.
     key: Vec<u64>,
-    /// That of the choice that is looked for.
+    /// The key of the wanted choice.
     next: Vec<u64>,
-    /// The choice: the chosen instances, then whether it is good, then those of sets that are taken together.
+    /// The choice: the chosen instances, `needs_no_proviso`, then the sets whose transitions are taken
+    /// simultaneously.
     value: Vec<u64>,
-    /// What has to be taken besides.
+    /// The proviso transitions.
     rest: Vec<u64>,
     memo: ChoiceCache,
     sets: ClosedSetSearch,
 }
 
-/// Room for looking for closed sets.
+/// Buffers for closed sets.
 #[derive(Debug, Default)]
 struct ClosedSetSearch {
-    /// What is enabled, as a set of members.
+    /// The enabled instances, as a set of members.
     enabled: Vec<u64>,
     needs: EnablingSets,
     closure: StubbornClosure,
@@ -68,17 +69,18 @@ struct ClosedSetSearch {
     best: Vec<u64>,
 }
 
-/// What a closed set costs. Fewer enabled members come first.
+/// The cost of a closed set. Fewer enabled members come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct SetCost {
-    /// The enabled members that are expanded.
+    /// The number of enabled members that are expanded.
     enabled: u32,
-    /// What may have to be re-expanded.
+    /// The number of members that may be re-expanded.
     reexpanded: u32,
 }
 
 impl SetCost {
-    /// The cost of a set with so many enabled members of `all`, which are all expanded where re-expansion is due at once.
+    /// Returns the cost of a set with `enabled` of `all` enabled members. If the set does not ascend, all are
+    /// expanded at once.
     fn with_climb(climbs: bool, enabled: u32, all: u32) -> SetCost {
         match climbs {
             true => SetCost { enabled, reexpanded: 0 },
@@ -87,21 +89,20 @@ impl SetCost {
     }
 }
 
-/// What is taken of a state.
+/// The transitions taken in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TransitionChoice<'r> {
-    /// The instances whose steps are taken: enabled ones, as a set of instances.
+    /// The enabled instances whose transitions are taken.
     pub chosen: &'r [u64],
-    /// Whether all that is looked for is chosen, or waited for by what is: nothing is put off that would
-    /// have to be taken up.
+    /// Whether the chosen set contains all monitors: no postponed transition is a proviso obligation.
     pub needs_no_proviso: bool,
-    /// Where one of several sets each is taken together, those of the sets with more than one, as sets of instances one
-    /// behind the other; of all others of `chosen` each is a set. No words where the chosen are taken one by one.
+    /// For simultaneous transitions, the sets with more than one member, as sets of instances one after the other.
+    /// Each other member of `chosen` is a set of its own. Empty if the chosen transitions are taken one by one.
     pub several: &'r [u64],
 }
 
 impl ChooserBuffers {
-    /// How many members were looked at since this was asked last.
+    /// Returns the number of members examined since the last call.
     pub fn take_examined(&mut self) -> u64 {
         let ClosedSetSearch { closure, deletion, .. } = &mut self.sets;
         std::mem::take(&mut closure.looked) + std::mem::take(&mut deletion.looked)
@@ -141,17 +142,17 @@ impl TransitionChooser {
         }
     }
 
-    /// The same, for whom no step climbs: something put off is taken up by other means.
+    /// Returns the same chooser without the order of states, for another proviso.
     pub fn without_order(&self) -> TransitionChooser {
         TransitionChooser { climbing: None, ..self.clone() }
     }
 
-    /// The bytes that it takes, about.
+    /// Returns the approximate size in bytes.
     pub fn bytes(&self) -> usize {
         self.relation.bytes()
     }
 
-    /// Makes its choices those of another too, if that chooses alike; tells whether.
+    /// Shares the choices of another chooser if both always choose the same. Returns whether they do.
     pub fn join(&mut self, other: &TransitionChooser) -> bool {
         let is_alike =
             self.relation.chooses_like(&other.relation) && self.confluent == other.confluent;
@@ -161,17 +162,17 @@ impl TransitionChooser {
         is_alike
     }
 
-    /// Whether anything is looked for but deadlocks.
+    /// Whether anything but deadlocks is checked.
     pub fn has_monitors(&self) -> bool {
         self.relation.has_monitors()
     }
 
-    /// Of each instance those that do not go with it, and watchers.
+    /// Returns the instances and watchers that are dependent on each instance.
     pub fn dependent(&self) -> &BitMatrix {
         &self.relation.dependent
     }
 
-    /// What is taken of a state in which something is enabled.
+    /// Chooses the transitions of a state with enabled instances.
     pub fn choose<'r>(
         &self,
         state: &[u8],
@@ -192,14 +193,14 @@ impl TransitionChooser {
         TransitionChoice { chosen, needs_no_proviso: about[0] != 0, several: &about[1..] }
     }
 
-    /// Words of a choice.
+    /// Returns the words of a cached choice.
     fn value_words(&self) -> usize {
         let sets = if self.method.takes_several() { SEVERAL_MAX } else { 0 };
         self.words + 1 + sets * self.words
     }
 
-    /// The confluent instance that is taken where this is enabled: the first whose step climbs. If none climbs it is the
-    /// first; or, where a set is chosen otherwise that climbs or has to be taken up, too, none.
+    /// Returns the confluent instance that is taken: the first enabled one whose transition ascends. If none ascends,
+    /// returns the first, or `None` if the order of states applies and the method computes closed sets instead.
     fn confluent_of(&self, enabled: &[u64]) -> Option<usize> {
         let words = || self.confluent.iter().zip(enabled).map(|(some, enabled)| some & enabled);
         let first = |words: &mut dyn Iterator<Item = u64>| {
@@ -211,7 +212,8 @@ impl TransitionChooser {
         climbs.or_else(|| first(&mut words()).filter(|_| may_stay))
     }
 
-    /// Chooses one that is confluent, if one is enabled beside others; tells whether. Nothing else is waited for by it.
+    /// Chooses a confluent instance, if it is not the only enabled one. Returns whether it did. The choice needs no
+    /// facts.
     fn choose_confluent(&self, enabled: &[u64], room: &mut ChooserBuffers) -> bool {
         if self.confluent.is_empty() || bit_sets::is_single(enabled) {
             return false;
@@ -224,12 +226,12 @@ impl TransitionChooser {
         true
     }
 
-    /// The instances that are taken at once, if any are.
+    /// Returns the confluent instances, which are taken first.
     pub fn confluent(&self) -> &[u64] {
         &self.confluent
     }
 
-    /// Chooses all that is enabled, if it can be told by that alone that nothing less is chosen; tells whether.
+    /// Chooses all enabled instances, if they alone show that no smaller set is chosen. Returns whether it did.
     fn choose_all(&self, enabled: &[u64], room: &mut ChooserBuffers) -> bool {
         let mut takes_all = bit_sets::is_single(enabled);
         if !takes_all {
@@ -249,7 +251,7 @@ impl TransitionChooser {
         takes_all
     }
 
-    /// Finds out what is known of all states in which this is enabled.
+    /// Computes the facts about all states with these enabled instances.
     fn examine_enabled(&self, enabled: &[u64], room: &mut ChooserBuffers) {
         let ChooserBuffers { around, outlook, memo, .. } = room;
         let number = self.number | OUTLOOK;
@@ -268,7 +270,7 @@ impl TransitionChooser {
         }
     }
 
-    /// Finds the choice of the next key.
+    /// Computes the choice of the next key, or takes it from the cache.
     fn find(&self, room: &mut ChooserBuffers) {
         if room.next == room.key {
             return;
@@ -281,7 +283,7 @@ impl TransitionChooser {
         }
     }
 
-    /// Whether a single instance may be taken of a state: one that goes with all others that are enabled.
+    /// Whether a single instance may be chosen: one that is independent of all other enabled ones.
     pub fn may_choose_one(&self, enabled: &[u64]) -> bool {
         let goes_with_all = |one: usize| {
             let row = self.relation.dependent.row(one).iter().zip(enabled);
@@ -292,8 +294,8 @@ impl TransitionChooser {
             || bit_sets::members(enabled).any(goes_with_all)
     }
 
-    /// What has to be taken of a state besides, so that everything that is looked for is
-    /// chosen or waited for.
+    /// Returns the proviso transitions of a state: those to take in addition so that the closed set contains all
+    /// monitors.
     pub fn proviso_transitions<'r>(
         &self,
         state: &[u8],
@@ -317,7 +319,7 @@ impl TransitionChooser {
         &room.rest
     }
 
-    /// The rules by which a set is closed, with the sets that members need now.
+    /// Returns the closure rules with the current requirements of members.
     fn rules<'r>(&'r self, needs: &'r EnablingSets) -> ClosureRules<'r> {
         ClosureRules { relation: &self.relation, asking: &self.asking, needs }
     }
@@ -337,7 +339,7 @@ impl TransitionChooser {
         }
     }
 
-    /// A key as sets: of members, and of facts.
+    /// Decodes a key into sets of members and facts.
     fn seen<'k>(&self, key: &'k [u64], members: &'k mut Vec<u64>) -> ObservedState<'k> {
         let (enabled, facts) = key[1..].split_at(self.words);
         members.clear();
@@ -372,7 +374,7 @@ impl TransitionChooser {
         }
         let best = &sets.best;
         let is_whole = bit_sets::is_subset(seen.enabled, best);
-        // Of whole runs more than what is looked for would be put off for ever.
+        // For infinite runs, the monitors alone do not show what would be postponed for ever.
         let has_all = || bit_sets::is_subset(&self.relation.monitors, best);
         let is_good = is_whole || self.relation.shown.is_none() && has_all();
         for (word, (set, enabled)) in chosen.iter_mut().zip(best.iter().zip(seen.enabled)) {
@@ -382,7 +384,7 @@ impl TransitionChooser {
         sets.enabled = members;
     }
 
-    /// Adds to the best set the members of others that are taken together with it.
+    /// Adds to the best set the members of disjoint sets whose transitions are taken simultaneously.
     fn add_disjoint_sets(
         &self,
         seen: ObservedState,
@@ -397,8 +399,8 @@ impl TransitionChooser {
         further.find(closure, best, several);
     }
 
-    /// The set with the fewest enabled members, of the closures from each enabled member and one found by
-    /// deletion; of several one that has all that is looked for, or the first.
+    /// Finds the set with the fewest enabled members, among the closures from each enabled member and a set found by
+    /// deletion. Of several, one that contains all monitors has priority, then the first.
     fn stubborn(&self, seen: ObservedState, drawing: &[u64], sets: &mut ClosedSetSearch) {
         let ClosedSetSearch { needs, closure, deletion, best, .. } = sets;
         let (relation, all) = (&self.relation, bit_sets::count(seen.enabled));
@@ -406,21 +408,22 @@ impl TransitionChooser {
         needs.update(self.number, relation, &self.asking, seen);
         let rules = self.rules(needs);
         closure.forget(relation);
-        // All that is enabled is the last choice.
+        // The set of all enabled members is the last resort.
         let mut least = SetCost { enabled: all, reexpanded: u32::MAX };
         for seed in bit_sets::members(seen.enabled) {
             let most = self.most(least, all);
             if most == 0 {
                 return;
             }
-            // As long as nothing less than all is found, nothing is there either.
+            // Until a smaller set is found, a universal seed gives all enabled members again.
             if least.enabled == all && bit_sets::has(drawing, seed) {
                 continue;
             }
             closure.begin_with(relation, seed);
             if !closure.close(rules, seen, most) {
-                // What is made possible is chosen by what is there: from elsewhere it may be less, unless it
-                // was too much before.
+                // The selected enabling sets depend on the set so far, so a closure from another seed that reaches
+                // this one may be smaller. The seed is avoided only if its closure exceeded the best set or met an
+                // avoided member.
                 if closure.enabled > least.enabled || closure.has_avoided {
                     closure.avoid(seed);
                 }
@@ -435,7 +438,7 @@ impl TransitionChooser {
         if least.enabled == 1 {
             return;
         }
-        // Of sets that are as good otherwise, closures have fewer disabled members.
+        // Among sets of equal cost, closures have fewer disabled members.
         deletion.run(rules, having, seen);
         let cost = self.cost(seen, &deletion.set, deletion.enabled, all);
         if deletion.enabled < all && cost < least {
@@ -443,8 +446,8 @@ impl TransitionChooser {
         }
     }
 
-    /// What a set costs: enabled members above all; if they are as many, what may have to be taken up again.
-    /// Where that is taken up at once it may be all of them.
+    /// Returns the cost of a set: first its enabled members, then what may be re-expanded. If the proviso transitions
+    /// are taken at once, these may be all enabled members.
     fn cost(&self, seen: ObservedState, set: &[u64], enabled: u32, all: u32) -> SetCost {
         let is_good = bit_sets::is_subset(&self.relation.monitors, set);
         let Some(climbing) = &self.climbing else {
@@ -462,7 +465,7 @@ impl TransitionChooser {
         SetCost::with_climb(is_good || climbs != 0, enabled, all)
     }
 
-    /// The most enabled members that a closure may have to cost less than the least so far.
+    /// Returns the most enabled members of a closure that would cost less than `least`.
     fn most(&self, least: SetCost, all: u32) -> u32 {
         match self.climbing {
             _ if least.enabled == all => all - 1,
@@ -515,7 +518,8 @@ mod tests {
             eaten++; assert(eaten < 3)
         }";
 
-    /// How full the channel is decides whether a send goes with who asks for room. One location leads nowhere.
+    /// The length of the channel decides whether a send is independent of a test for room. One location leads
+    /// nowhere.
     const ROOM: &str = "chan q = [3] of { byte }; byte x;
         active proctype sender() { do :: q!1 od }
         active proctype receiver() { byte m; do :: q?m -> if :: m == 2 -> (false); x = 1 :: m == 1 -> x = 2; x = 0 fi od }
@@ -529,7 +533,7 @@ mod tests {
         TextModel::load(language, sources, Options::default()).unwrap().0.interp
     }
 
-    /// The states, in their order.
+    /// Returns the states in key order.
     fn states(interp: &Interp) -> BTreeSet<Vec<u8>> {
         let collected = |run: &dyn Fn(&mut SuccessorSink)| {
             let mut all = Vec::new();
@@ -562,8 +566,7 @@ mod tests {
         TransitionChooser::new(number, relation, method, None, Vec::new())
     }
 
-    /// What is taken of a state, and what besides, told without what was found out for any other state, and by
-    /// all facts.
+    /// Returns the choice and the proviso transitions of a state, computed without caches and with all facts.
     fn afresh(chooser: &TransitionChooser, state: &[u8], enabled: &[u64]) -> (Vec<u64>, Vec<u64>) {
         let mut room = ChooserBuffers::default();
         room.outlook.resize(chooser.words, chooser.relation.facts.words());
@@ -579,8 +582,8 @@ mod tests {
         (room.value, room.rest)
     }
 
-    /// A choice is remembered by the facts that it asks for, and what one state needs is found out from what
-    /// another did: it has to come to the same as if nothing was known.
+    /// Choices are cached by the facts that they need, and requirements are updated from one state to the next. The
+    /// results must equal those of a computation without caches.
     #[test]
     fn what_is_chosen_does_not_depend_on_what_was_chosen_before() {
         for (text, method) in [CHANNELS, FORKS, ROOM]
@@ -593,7 +596,7 @@ mod tests {
             assert!((40..10_000).contains(&states.len()), "{}", states.len());
             let (mut room, mut fewer) = (ChooserBuffers::default(), 0);
             let mut sets = selector.instances().sets();
-            // Those that follow each other are much alike, and then not at all.
+            // Visits consecutive states, which are similar, and then distant ones.
             let far = states.iter().step_by(7).zip(states.iter().rev().step_by(5));
             for state in states.iter().chain(far.flat_map(|(one, other)| [one, other])) {
                 selector.enabled(state, &mut sets).unwrap();

@@ -1,15 +1,15 @@
-//! Choices that were made before.
+//! A cache of choices.
 //!
-//! A choice is a function of what is enabled and of the facts, and of the many states of a level most agree in
-//! these with another. So it is looked up first; what is found is what would be computed. What was of no use
-//! for a while is forgotten: choices are kept in two halves, and when one is full the other begins anew.
+//! A choice is a function of the enabled instances and the needed facts, and most states of a level agree with others
+//! in these. A hit returns exactly the choice that would be computed. The cache has two halves. When one is full, the
+//! other is cleared, which drops choices that were not used for a while.
 
 use hashbrown::HashTable;
 
-/// Bytes of a half, about. Both are in what the memory plan sets aside for a thread.
+/// The approximate size of a half in bytes. The memory plan reserves both for each thread.
 const HALF_BYTES: usize = 2 << 20;
 
-/// Choices by what they depend on. Keys that begin with the same word are of one length, and so are their values.
+/// Choices by their keys. Keys with the same first word have the same length, and so have their values.
 #[derive(Debug, Default)]
 pub(super) struct ChoiceCache {
     young: CacheGeneration,
@@ -18,9 +18,9 @@ pub(super) struct ChoiceCache {
 
 #[derive(Debug, Default)]
 struct CacheGeneration {
-    /// Where keys are in `words`.
+    /// The positions of the keys in `words`.
     keys: HashTable<ChoiceCacheEntry>,
-    /// Keys, each with its value behind it.
+    /// The keys, each followed by its value.
     words: Vec<u64>,
 }
 
@@ -28,12 +28,12 @@ struct CacheGeneration {
 struct ChoiceCacheEntry {
     begin: u32,
     length: u32,
-    /// Of the key: others are not looked at.
+    /// The hash of the key, to skip most comparisons.
     hash: u64,
 }
 
 impl ChoiceCache {
-    /// Makes `value` the one for a key, if that is known.
+    /// Copies the value of a key to `value`. Returns `false` if the key is not cached.
     pub fn get(&mut self, key: &[u64], value: &mut [u64]) -> bool {
         let hash = mixed(key);
         if self.young.get(hash, key, value) {
@@ -46,7 +46,7 @@ impl ChoiceCache {
         is_old
     }
 
-    /// Notes the value for a key that is not known.
+    /// Caches the value of a new key.
     pub fn put(&mut self, key: &[u64], value: &[u64]) {
         self.put_by(mixed(key), key, value);
     }
@@ -86,13 +86,13 @@ impl CacheGeneration {
     }
 }
 
-/// Whether two keys are one: they are short.
+/// Whether two keys are equal. The loop suits short keys.
 fn is_same(one: &[u64], other: &[u64]) -> bool {
     one.len() == other.len()
         && one.iter().zip(other).fold(0, |any, (one, other)| any | one ^ other) == 0
 }
 
-/// The keys are sets, which differ in few bits: all are mixed.
+/// Hashes all words: keys are sets, which differ in few bits.
 fn mixed(key: &[u64]) -> u64 {
     let mixed = key.iter().fold(0u64, |mixed, &word| {
         (mixed ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
@@ -104,7 +104,7 @@ fn mixed(key: &[u64]) -> u64 {
 mod tests {
     use super::*;
 
-    /// Keys of two kinds, of which those of one are longer; the value tells the key.
+    /// Returns keys of two lengths. The value identifies the key.
     fn known(at: u64) -> (Vec<u64>, Vec<u64>) {
         let mut key = vec![at % 2, at, at.rotate_left(40)];
         key.resize(if at.is_multiple_of(2) { 3 } else { 20 }, 7);

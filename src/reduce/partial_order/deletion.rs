@@ -1,36 +1,40 @@
-//! Smaller closed sets by deletion (Valmari 1991; Hansen, Lin, Liu, Nguyen and Sun, "Diamonds are a girl's
-//! best friend: partial order reduction for timed automata with abstractions", 2014, have it beside closures).
+//! Smaller closed sets by deletion (Valmari 1991; Hansen, Lin, Liu, Nguyen and Sun, "Diamonds are a girl's best
+//! friend: partial order reduction for timed automata with abstractions", 2014, use it as well as closures).
 //!
-//! All members together are a closed set. One enabled member after the other is taken out of it, with all
-//! that cannot stay without: enabled members that do not go with one that is out, and members that are not
-//! possible and of whose sets that have the first step towards them each has lost one. What is left is closed
-//! again. If nothing enabled is left of it, the member has to stay. In the end none can go.
+//! The set of all members is closed. The search removes one enabled member after another, with all members that
+//! cannot stay without it:
+//!
+//! - enabled members that depend on a removed one;
+//! - disabled members if each of their enabling sets has lost a member.
+//!
+//! The remaining set is closed again. If it has no enabled member, the removal is undone, and the member stays. In
+//! the end no member can be removed.
 
 use super::enabling_sets::{EnablingSets, ObservedState};
 use super::relation::MemberRelation;
 use super::stubborn::ClosureRules;
 use crate::analysis::bit_sets::{self, BitMatrix};
 
-/// Of each member the numbers of the sets that are pointed to and have it.
+/// For each member, the numbers of the sets that contain it.
 #[derive(Clone, Debug)]
 pub(super) struct ContainingSets(BitMatrix);
 
-/// Room for deletion.
+/// Buffers of the deletion algorithm.
 #[derive(Debug, Default)]
 pub(super) struct DeletionSearch {
-    /// The set.
+    /// The current set.
     pub set: Vec<u64>,
-    /// How many enabled members it has.
+    /// The number of its enabled members.
     pub enabled: u32,
-    /// Members that enabled ones cannot stay without.
+    /// Members that enabled members of the set require.
     held: Vec<u64>,
-    /// Sets that are pointed to of which a member is out, then movers of whose sets one is.
+    /// The sets that have lost a member; behind them the movers whose leaving set has.
     broken: Vec<u64>,
-    /// Of each member how many sets that it needs now have to break for it to go.
+    /// For each member, the number of required sets that must break before it is removed.
     left: Vec<u32>,
     before: (Vec<u64>, Vec<u64>, Vec<u32>),
     open: Vec<usize>,
-    /// Members that were taken out, in all sets so far.
+    /// The number of removed members since the counter was last reset.
     pub looked: u64,
 }
 
@@ -48,8 +52,7 @@ impl ContainingSets {
 }
 
 impl DeletionSearch {
-    /// Makes the set one that is closed, has enabled members, and loses them all if any of them goes. `enabling_sets`
-    /// have looked at the state.
+    /// Makes the set a minimal closed set with an enabled member. `enabling_sets` must be up to date for the state.
     pub fn run(&mut self, rules: ClosureRules<'_>, having: &ContainingSets, seen: ObservedState) {
         let ClosureRules { relation, needs, .. } = rules;
         self.set.clear();
@@ -78,7 +81,7 @@ impl DeletionSearch {
         }
     }
 
-    /// Finds out how many sets of each member have to break for it to go.
+    /// Computes for each member how many of its sets must break before it is removed.
     fn look(&mut self, relation: &MemberRelation, seen: ObservedState, needs: &EnablingSets) {
         self.left.clone_from(&needs.lives);
         self.held.clear();
@@ -98,7 +101,7 @@ impl DeletionSearch {
         let ClosureRules { relation, needs, .. } = rules;
         self.open.clear();
         self.remove(member, seen);
-        // Without any it is of no use.
+        // A set without enabled members is useless.
         while self.enabled > 0
             && let Some(out) = self.open.pop()
         {
@@ -120,14 +123,14 @@ impl DeletionSearch {
         }
     }
 
-    /// Breaks the sets of a word; tells those that were whole.
+    /// Marks the sets of a word as broken. Returns those that were intact.
     fn newly_broken(&mut self, word: usize, sets: u64) -> u64 {
         let newly = sets & !self.broken[word];
         self.broken[word] |= newly;
         newly
     }
 
-    /// Takes out the enabled members that cannot stay without one that is out.
+    /// Removes the enabled members that require the removed member `out`.
     fn let_go(&mut self, relation: &MemberRelation, seen: ObservedState, out: usize) {
         for word in 0..self.set.len() {
             for member in bit_sets::members_of_word(word, self.set[word] & seen.enabled[word]) {
@@ -144,7 +147,7 @@ impl DeletionSearch {
         self.open.push(member);
     }
 
-    /// Takes out whoever cannot stay without a set that these need.
+    /// Counts a broken set for its users, and removes those that cannot stay.
     fn lose(&mut self, users: &[u64], seen: ObservedState) {
         for (word, users) in users.iter().enumerate() {
             for user in bit_sets::members_of_word(word, users & self.set[word]) {

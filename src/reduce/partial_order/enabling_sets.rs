@@ -1,56 +1,56 @@
-//! What each member of a closed set has to be with, in one state.
+//! The sets that members of a closed set require, in one state.
 
 use super::fact_dependence::FactDependence;
 use super::relation::{EnablingCondition, MemberRelation, MoverLocation};
 use crate::analysis::bit_sets::{self, BitMatrix};
 
-/// A state as a choice sees it.
+/// A state as a choice observes it.
 #[derive(Clone, Copy)]
 pub(super) struct ObservedState<'s> {
-    /// What is enabled.
+    /// The enabled members.
     pub enabled: &'s [u64],
-    /// The facts of it.
+    /// The facts of the state.
     pub facts: &'s [u64],
 }
 
-/// What a member has to be with: sets, by their numbers.
+/// The sets that a member requires, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequiredSets<'n> {
-    /// All of each.
+    /// All sets.
     All(&'n [u32]),
-    /// All of one of them: there is one at least.
+    /// One of the sets; there is at least one.
     OneOf(&'n [u32]),
 }
 
-/// What members have to be with in a state. Of the next state only that is found anew which may be another.
+/// The requirements of members in a state. For the next state only those that may change are recomputed.
 ///
-/// Sets are those that the relation points to and, behind them, of each of its movers those that take it from
-/// where it is.
+/// The sets are the interned sets of the relation. Behind them, each mover has the set of members that make it leave
+/// its current location.
 #[derive(Debug, Default)]
 pub(super) struct EnablingSets {
-    /// Whose relation it is about, and the state that was looked at last.
+    /// The number of the relation, and the last observed state.
     of: Option<u64>,
     enabled: Vec<u64>,
     facts: Vec<u64>,
     found: Vec<MemberRequirement>,
-    /// Of each member those that it has to be with, from its beginning on.
+    /// The sets that each member requires, from the member's start on.
     sets: Vec<u32>,
-    /// How many sets the relation points to.
+    /// The number of interned sets of the relation.
     pointed: usize,
-    /// Of each mover the set of those that take it from where it is.
+    /// For each mover, the set of members that make it leave its current location.
     leaving: Vec<Option<usize>>,
-    /// Of each member the movers that it takes from where they are.
+    /// For each member, the movers that it makes leave their current locations.
     pub takes: BitMatrix,
-    /// Of each set the members that have to be with it, or with another instead.
+    /// For each set, the members that require it, alone or as an alternative.
     users: BitMatrix,
-    /// Of each member of how many of its sets a member has to be missing so that it cannot stay.
+    /// For each member, the number of its sets that must lose a member before it cannot stay.
     pub lives: Vec<u32>,
-    /// Members that are looked at again, and movers.
+    /// Members to recompute, and movers that moved.
     again: Vec<u64>,
     moved: Vec<u64>,
 }
 
-/// What a member needs.
+/// The requirement of a member.
 #[derive(Clone, Copy, Debug, Default)]
 struct MemberRequirement {
     count: u32,
@@ -59,7 +59,7 @@ struct MemberRequirement {
 }
 
 impl EnablingSets {
-    /// Goes on to another state; `number` tells whose relation it is.
+    /// Moves to another state; `number` identifies the relation.
     pub fn update(
         &mut self,
         number: u64,
@@ -98,7 +98,7 @@ impl EnablingSets {
         }
     }
 
-    /// Begins with a relation: everything is looked at.
+    /// Starts with a relation, and recomputes everything.
     fn begin(
         &mut self,
         number: u64,
@@ -123,7 +123,7 @@ impl EnablingSets {
         (0..movers).for_each(|it| bit_sets::insert(&mut self.moved, it));
     }
 
-    /// Finds out where a mover is.
+    /// Determines the location of a mover.
     fn locate_mover(&mut self, mover: usize, relation: &MemberRelation, asking: &FactDependence) {
         let here = |it: &&MoverLocation| !bit_sets::has(&self.facts, it.fact);
         let now = relation.movers[mover].iter().find(here).map(|it| it.leaving);
@@ -144,11 +144,11 @@ impl EnablingSets {
         });
     }
 
-    /// What a member has to be with beside those that do not go with it.
+    /// Returns the sets that a member requires in addition to those dependent on it.
     ///
-    /// One that is not possible: of what is known to fail for it one has to come to hold, by those who make it
-    /// hold or, if it is where a process is, by those who take the process from where it is. Where it is not
-    /// known what fails it needs all of which it is not known.
+    /// A disabled member requires an enabling set of one of its conjuncts that are known to fail. If the conjunct is
+    /// the location of a process, the set that makes the process leave its current location is an alternative. If no
+    /// conjunct is known to fail, it requires the sets of all that are not known to hold.
     #[inline]
     pub fn of(&self, asking: &FactDependence, member: usize) -> RequiredSets<'_> {
         let MemberRequirement { count, is_choice } = self.found[member];
@@ -156,23 +156,23 @@ impl EnablingSets {
         if is_choice { RequiredSets::OneOf(sets) } else { RequiredSets::All(sets) }
     }
 
-    /// A set, by its number.
+    /// Returns a set by its number.
     #[inline]
     pub fn row<'r>(&self, relation: &'r MemberRelation, set: u32) -> &'r [u64] {
         let set = set as usize;
         match set.checked_sub(self.pointed) {
             None => relation.enabling.row(set),
-            // Nobody has to be with that of one that is nowhere.
+            // A mover at no known location has an empty set.
             Some(mover) => self.leaving[mover].map_or(&[], |it| relation.enabling.row(it)),
         }
     }
 
-    /// The set of those that take a mover from where it is.
+    /// Returns the number of the set of members that make a mover leave its location.
     pub fn set_of(&self, mover: usize) -> usize {
         self.pointed + mover
     }
 
-    /// The members that have to be with a set, or with another instead.
+    /// Returns the members that require a set, alone or as an alternative.
     #[inline]
     pub fn users(&self, set: usize) -> &[u64] {
         self.users.row(set)
@@ -220,7 +220,7 @@ impl EnablingSets {
 }
 
 impl MemberRequirement {
-    /// Adds a set to those that are found, if it is not one of them.
+    /// Adds a set to those of the member, if it is new.
     fn add(&mut self, sets: &mut [u32], set: usize) {
         let (set, count) = (set as u32, self.count as usize);
         if !sets[..count].contains(&set) {

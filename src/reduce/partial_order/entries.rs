@@ -1,5 +1,5 @@
-//! The reductions of the table that choose steps: partial order, confluence and simultaneous reachability. One
-//! [`PartialOrder`] does what all that are chosen ask for together.
+//! The table entries of the reductions that choose transitions: partial order, confluence and simultaneous
+//! reachability. One [`PartialOrder`] serves all of them that are selected.
 
 use super::{CycleProviso, PartialOrder, PartialOrderMethod, PartialOrderStrategy};
 use crate::ir::ActionId;
@@ -18,16 +18,16 @@ use crate::reduce::{
 };
 use std::collections::BTreeMap;
 
-/// What the reduction is called.
+/// The title of the reduction.
 const NAME: &str = "partial order";
 
-/// The parameter that says which steps are taken.
+/// The parameter that selects the method.
 pub(super) const METHOD: &str = "method";
 
-/// The parameter that says what keeps steps from being put off for ever.
+/// The parameter that selects the cycle proviso.
 pub(super) const PROVISO: &str = "proviso";
 
-/// The proviso, which other reductions have as well that choose steps.
+/// The proviso parameter, which the other entries share.
 const PROVISO_PARAMETER: ParameterSpec = ParameterSpec {
     name: PROVISO,
     summary: "the cycle proviso, which solves the ignoring problem; by default static, levels with symmetry",
@@ -64,7 +64,7 @@ const PROVISO_PARAMETER: ParameterSpec = ParameterSpec {
     excludes: None,
 };
 
-/// The reduction in the table.
+/// The entry of partial order.
 pub static POR: ReductionEntry = ReductionEntry {
     name: "por",
     title: NAME,
@@ -133,7 +133,7 @@ pub static POR: ReductionEntry = ReductionEntry {
     method: ReductionMethod::Wrap(apply),
 };
 
-/// The reduction in the table.
+/// The entry of confluence.
 pub static CONFLUENCE: ReductionEntry = ReductionEntry {
     name: "confluence",
     title: confluence::NAME,
@@ -191,7 +191,7 @@ pub static CONFLUENCE: ReductionEntry = ReductionEntry {
     method: ReductionMethod::Wrap(apply_beside),
 };
 
-/// The reduction in the table.
+/// The entry of simultaneous reachability.
 pub static SIMULTANEOUS: ReductionEntry = ReductionEntry {
     name: "simultaneous",
     title: simultaneous::NAME,
@@ -230,10 +230,10 @@ pub static SIMULTANEOUS: ReductionEntry = ReductionEntry {
     method: ReductionMethod::Wrap(apply_beside),
 };
 
-/// The parameter that says how confluent steps are used.
+/// The parameter that says how confluent transitions are used.
 const USE: &str = "use";
 
-/// Chooses steps, unless partial order chooses them with others.
+/// Applies the reduction, unless the entry of partial order applies it.
 fn apply_beside<'m>(context: &ReductionContext<'m, '_>) -> AppliedReduction<'m> {
     match context.parameters_of(POR.name) {
         Some(_) => Ok(None),
@@ -241,7 +241,7 @@ fn apply_beside<'m>(context: &ReductionContext<'m, '_>) -> AppliedReduction<'m> 
     }
 }
 
-/// The proviso by which confluent steps are used, if parameters say how; else another one.
+/// Returns the proviso that the use of confluent transitions implies, or `default`.
 fn proviso_of_use(parameters: &ParameterValues, default: CycleProviso) -> CycleProviso {
     match parameters.choice(USE) {
         Some("map") => CycleProviso::Chains,
@@ -250,7 +250,7 @@ fn proviso_of_use(parameters: &ParameterValues, default: CycleProviso) -> CycleP
     }
 }
 
-/// The actions with steps that come to the same whatever else happens first.
+/// Lists the actions with confluent transitions.
 fn list_confluent(context: &DetectionContext) -> Vec<ReductionSubject> {
     let (method, proviso) = (PartialOrderMethod::Confluence, CycleProviso::Chains);
     let Ok(selector) = context.interp.selector() else { return Vec::new() };
@@ -270,12 +270,12 @@ fn list_confluent(context: &DetectionContext) -> Vec<ReductionSubject> {
     subjects.collect()
 }
 
-/// Chooses steps of a program, as all chosen reductions of this kind ask for together.
+/// Applies the reduction for all selected entries of this kind.
 fn apply<'m>(context: &ReductionContext<'m, '_>) -> AppliedReduction<'m> {
     let Some(way) = PartialOrderStrategy::of_chosen(|name| context.parameters_of(name)) else {
         return Ok(None);
     };
-    // A state that stands for another may be anywhere in the order.
+    // A representative may have any rank in the order.
     let proviso = if context.is_symmetric { CycleProviso::Levels } else { way.proviso };
     let way = PartialOrderStrategy { proviso, ..way };
     match find(context, way) {
@@ -300,14 +300,14 @@ fn find<'m>(
         None => PartialOrder::of(interp, selective, way, &context.checks, &budget)?,
         Some(_) => PartialOrder::for_infinite_runs(interp, selective, way, &budget)?,
     };
-    // A claim that counts steps is not what is given up.
+    // The partial order must not be given up for a claim that counts transitions.
     match context.claim.is_some() && !found.preserves().has(PropertyClass::StutteringClaims) {
         true => Err(NotApplied::DeadlocksBesideClaim),
         false => Ok(found),
     }
 }
 
-/// Refuses strategies that do not go with a claim, or with symmetry.
+/// Rejects strategies that are incompatible with a claim or with symmetry.
 fn check_companions(
     context: &ReductionContext<'_, '_>,
     way: PartialOrderStrategy,
@@ -328,7 +328,8 @@ fn check_companions(
 }
 
 impl PartialOrderStrategy {
-    /// The one that chosen reductions ask for: `parameters_of` gives the parameters of a reduction that is chosen.
+    /// Returns the strategy for the selected reductions. `parameters_of` returns the parameters of a selected
+    /// reduction.
     pub fn of_chosen<'p>(
         parameters_of: impl Fn(&str) -> Option<&'p ParameterValues>,
     ) -> Option<PartialOrderStrategy> {
@@ -356,11 +357,11 @@ impl PartialOrderStrategy {
 }
 
 impl From<PartialOrderStrategy> for ReductionSelection {
-    /// The reductions that ask for it.
+    /// Returns the reductions that the strategy belongs to.
     fn from(way: PartialOrderStrategy) -> ReductionSelection {
         let proviso = ParameterValues::DEFAULT.with(PROVISO, way.proviso.name());
         let all = way.method.entries().iter().filter(|it| {
-            // Simultaneous reachability needs no partial order beside it.
+            // Simultaneous reachability does not need the entry of partial order.
             **it != POR.name || way.method != PartialOrderMethod::Simultaneous
         });
         all.fold(ReductionSelection::default(), |all, name| {

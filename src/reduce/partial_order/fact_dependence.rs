@@ -1,34 +1,34 @@
-//! Which facts what members have to be with depends on.
+//! The facts that decide what members require.
 //!
-//! A choice looks at facts only to find out what members have to be with (`needs`), and of a member that is
-//! enabled other facts than of one that is not. So of all states in which the same is enabled the same facts are
-//! asked for, which is all that such a choice is remembered by; and from one state to the next only those
-//! members have to be looked at again of whom a fact has changed.
+//! A choice reads facts only to compute the requirements of members (`enabling_sets`). An enabled member needs other
+//! facts than a disabled one. So all states with the same enabled instances need the same facts, and these are the
+//! cache key of a choice. From one state to the next, requirements are recomputed only for members with a changed
+//! fact.
 
 use super::relation::MemberRelation;
 use crate::analysis::bit_sets::{self, BitMatrix};
 
-/// What is asked of which fact.
+/// The dependence of members on facts.
 #[derive(Clone, Debug)]
 pub(super) struct FactDependence {
-    /// Of each fact the members that have to be with something else by it.
+    /// For each fact, the members whose requirements it decides.
     pub by_fact: BitMatrix,
-    /// Of each of the relation's movers the members that wait for it somewhere.
+    /// For each mover of the relation, the members that wait for it.
     pub by_mover: BitMatrix,
-    /// Of each fact the mover that it is about, if it tells where one is.
+    /// For each fact, the mover whose location it shows, if any.
     pub mover_of: Vec<Option<usize>>,
-    /// Of each member where its sets begin among those of all, as many as it may have to be with at once; then
-    /// how many there are together.
+    /// For each member, the start of its sets among those of all; its range fits all sets that it may require at
+    /// once. The last entry is the total.
     pub begins: Vec<usize>,
-    /// The facts asked for of each member where it is enabled.
+    /// The needed facts of each member where it is enabled.
     enabled: BitMatrix,
-    /// And where it is not.
+    /// The needed facts of each member where it is disabled.
     disabled: BitMatrix,
-    /// Of each fact the members of which it is asked where they are not enabled.
+    /// For each fact, the members that need it where they are disabled.
     waiting: BitMatrix,
-    /// The facts that are asked for where nothing is enabled.
+    /// The facts that are needed where nothing is enabled.
     all: Vec<u64>,
-    /// The facts that tell where movers are, which are asked for in each state.
+    /// The facts about the locations of movers, which each state needs.
     movers: Vec<u64>,
 }
 
@@ -74,12 +74,12 @@ impl FactDependence {
         asking
     }
 
-    /// Makes `facts` those that are asked for where this is enabled.
+    /// Sets `facts` to the facts that are needed for a set of enabled instances.
     pub fn mark_needed_facts(&self, enabled: &[u64], facts: &mut [u64]) {
         facts.copy_from_slice(&self.all);
         for member in bit_sets::members(enabled) {
             for fact in bit_sets::members(self.disabled.row(member)) {
-                // Of watchers, which are behind the instances, none is enabled.
+                // Watchers, which follow the instances, are never enabled.
                 let (own, watching) = self.waiting.row(fact).split_at(enabled.len());
                 if bit_sets::is_subset(own, enabled) && watching.iter().all(|&it| it == 0) {
                     bit_sets::remove_member(facts, fact);

@@ -1,9 +1,9 @@
-//! What surely does not hold in a state, of all that guards ask for: read off its bits.
+//! The conjuncts of guards that do not hold in a state, read from its bits.
 //!
-//! A *fact* is that a condition of the program does not hold: that a process is not at a location, a
-//! variable does not compare so with a constant, a channel has no room, or what a guard computes from a few
-//! cells does not come out right. Facts about the same cells lie side by side in one word of a set, so that
-//! they are all read off at once, from a table by the cells' codes.
+//! A *fact* is that a condition does not hold. A condition is that a process is at a location, a variable compares in
+//! a certain way with a constant, a channel has room or a message, or an expression over a few cells is true. Facts
+//! about the same cells are adjacent in one word of a set. So a table, indexed by the code of the cells, gives them
+//! all at once.
 
 use super::tables::{FactField, FactReader, RefutedCodes};
 use crate::analysis::access::{
@@ -15,15 +15,15 @@ use crate::ir::layout::{CellId, ScalarCell};
 use crate::ir::{Arithmetic, Expr, Layout, ProcessInstance, Program};
 use std::collections::{BTreeMap, HashMap};
 
-/// Cells with more bits than this have no table: facts about them are not looked at.
+/// The most bits of the cells of a table. There are no facts about larger groups of cells.
 const TABLE_BITS_MAX: u32 = 16;
 
-/// Expressions are judged no more often for the tables of a program, and for those of one configuration of it,
-/// of which there may be thousands.
+/// Limits on the evaluations of expressions: for the tables of a program, and for those of one configuration. A
+/// program may have thousands of configurations.
 const JUDGED_MAX: u32 = 1 << 17;
 const JUDGED_MAX_EACH: u32 = 1 << 12;
 
-/// Whether a condition holds wherever the fact that it does not is none.
+/// Whether the absence of the fact implies that the condition holds.
 pub(super) fn decide(condition: &ConjunctCondition) -> bool {
     use ChannelPredicate::{FirstMatches, SomeMatches};
     !matches!(
@@ -32,20 +32,20 @@ pub(super) fn decide(condition: &ConjunctCondition) -> bool {
     )
 }
 
-/// What is judged: an expression at its place in the program, by one side, to hold or not.
+/// An evaluated expression: its place in the program, the side that evaluates it, and the expected result.
 type FactKey = (*const Expr, InstanceSide, bool);
 
-/// Facts as they are collected.
+/// Facts under construction.
 pub(super) struct FactCollector<'p> {
     interp: &'p Interp,
     program: &'p Program,
     layout: &'p Layout,
-    /// Of cells, in the order of their bits, the facts about them, each with its number.
+    /// The facts about cells, each with its number. The cells are in the order of their bits.
     about: BTreeMap<Vec<CellId>, Vec<(RefutedCodes, usize)>>,
     count: usize,
-    /// The facts of what was judged, if there are any.
+    /// The facts of evaluated expressions, if they have one.
     computed: HashMap<FactKey, Option<usize>>,
-    /// How many more times expressions are judged.
+    /// The number of evaluations that are left.
     judged_left: u32,
 }
 
@@ -62,7 +62,7 @@ impl<'p> FactCollector<'p> {
         }
     }
 
-    /// The number of the fact that a conjunct does not hold which computes with a few cells.
+    /// Returns the number of the fact that a conjunct over a few cells does not hold.
     pub fn computed_fact(
         &mut self,
         instances: &ActionInstances,
@@ -85,8 +85,8 @@ impl<'p> FactCollector<'p> {
         found
     }
 
-    /// Judges an expression for all codes of the cells that it reads. Where it cannot be judged the step is
-    /// an error, and nothing fails to hold.
+    /// Evaluates an expression for all codes of the cells that it reads. If the evaluation fails, the transition is
+    /// an error and there is no fact.
     fn judge(
         &mut self,
         instances: &ActionInstances,
@@ -104,7 +104,7 @@ impl<'p> FactCollector<'p> {
         let names: Vec<_> = names.zip(values).collect();
         let mut state = vec![0; self.layout.bytes];
         for (cell, value) in &judged.given {
-            // One that is never stored is never asked about.
+            // Values that are never stored need no evaluation.
             self.layout.cells[*cell].codes(*value, *value)?;
             self.layout.set(&mut state, *cell, Some(*value));
         }
@@ -116,8 +116,8 @@ impl<'p> FactCollector<'p> {
         Some(self.number(cells, row))
     }
 
-    /// Adds to `row` what is so of a state for each code of some cells. Of what is never stored nothing is: asking takes long, and
-    /// most of it is an error.
+    /// Adds to `row` for each code of some cells whether `is_so` holds. Codes that are never stored give `false`:
+    /// evaluation is slow and mostly an error.
     fn for_each_code(
         &self,
         cells: &[CellId],
@@ -136,7 +136,7 @@ impl<'p> FactCollector<'p> {
         row.resize(row.len() + (never << bits), false);
     }
 
-    /// Cells in the order of their bits, if they have few together.
+    /// Returns the cells in the order of their bits, if they have few enough bits for a table.
     fn tabled(&self, cells: &CellSet) -> Option<Vec<CellId>> {
         let mut all = Vec::new();
         let mut bits = 0;
@@ -151,8 +151,8 @@ impl<'p> FactCollector<'p> {
         (bits > 0).then_some(all)
     }
 
-    /// The number of the fact that a condition does not hold, for now; none if it cannot be read off a
-    /// state.
+    /// Returns the number of the fact that a condition does not hold, before renumbering. Returns `None` if the state
+    /// does not show it.
     pub fn failure_fact(&mut self, condition: &ConjunctCondition) -> Option<usize> {
         match condition {
             ConjunctCondition::At(cell, location) => {
@@ -161,14 +161,14 @@ impl<'p> FactCollector<'p> {
             }
             ConjunctCondition::Compares(cell, ..) => {
                 let arithmetic: Arithmetic = self.program.arithmetic;
-                // Undefined is an error, which is a step.
+                // An undefined value is an error, which is a transition.
                 self.fact(*cell, |_, value| {
                     value.is_some_and(|value| !condition.holds_of(arithmetic, value))
                 })
             }
             ConjunctCondition::Asks(channels, question) => {
                 let [channel] = channels.as_slice() else { return None };
-                // Which message is the first would have to be looked at.
+                // Whether the first message matches would require the message itself.
                 let is_number = *question != ChannelPredicate::FirstMatches;
                 is_number.then(|| self.about_channel(*channel, *question)).flatten()
             }
@@ -183,7 +183,7 @@ impl<'p> FactCollector<'p> {
             let waiting = waiting.unwrap_or_default();
             match question {
                 ChannelPredicate::HasRoom => waiting == capacity,
-                // Without one none matches.
+                // An empty channel has no matching message.
                 ChannelPredicate::HasMessage | ChannelPredicate::SomeMatches => waiting == 0,
                 ChannelPredicate::FirstMatches => false,
                 ChannelPredicate::IsEmpty => waiting != 0,
@@ -192,14 +192,14 @@ impl<'p> FactCollector<'p> {
         })
     }
 
-    /// The number of a fact of every state, if there is a cell to read it off.
+    /// Returns the number of a fact that holds in every state, if some cell can carry it.
     pub fn in_any_state(&mut self) -> Option<usize> {
         let cells = &self.layout.cells;
         let cell = cells.iter().find(|(_, it)| it.bits <= TABLE_BITS_MAX)?.0;
         self.fact(cell, |_, _| true)
     }
 
-    /// The number of the fact that something holds of the value in a cell, which is defined.
+    /// Returns the number of the fact that a defined cell value satisfies `holds`.
     pub fn value_fact(&mut self, cell: CellId, holds: impl Fn(i64) -> bool) -> Option<usize> {
         self.fact(cell, |_, value| value.is_some_and(&holds))
     }
@@ -217,7 +217,7 @@ impl<'p> FactCollector<'p> {
         Some(self.number(vec![cell], row))
     }
 
-    /// The number of a fact about cells.
+    /// Returns the number of a fact about cells.
     fn number(&mut self, cells: Vec<CellId>, row: RefutedCodes) -> usize {
         let about = self.about.entry(cells).or_default();
         if let Some((_, number)) = about.iter().find(|(known, _)| *known == row) {
@@ -228,12 +228,12 @@ impl<'p> FactCollector<'p> {
         self.count - 1
     }
 
-    /// All of them, and which number each has now.
+    /// Builds the reader of all facts, and returns the final number of each.
     pub fn finish(self) -> (FactReader, Vec<usize>) {
         let (mut fields, mut numbers, mut next) = (Vec::new(), vec![0; self.count], 0);
         for (cells, about) in &self.about {
             for facts in about.chunks(FactField::facts_max(about[0].0.len())) {
-                // They are in one word.
+                // The facts of one field share a word.
                 if next % 64 + facts.len() > 64 {
                     next = next.next_multiple_of(64);
                 }

@@ -1,12 +1,10 @@
-//! What never changes any more from a state on, though it may have before: the parameters of processes
-//! that have all been started.
+//! Parameters that cannot change after a state: those of processes that have all been started.
 //!
-//! Which channels are whose is often said when processes are started, `run node(q[i], q[i + 1], i)`.
-//! Where no process of a kind can be started any more, those that live keep their parameters until they
-//! end, in every run out of the state. So what their steps touch is known exactly there, and the
-//! relation can be one of its own for each such *configuration*. This finds what SPIN is told by `xr`
-//! and `xs`. Parameters that tell nothing of that are left out: there would be a relation for each order in which
-//! processes are numbered, and all of them alike.
+//! Programs often pass channels to processes when these start, as in `run node(q[i], q[i + 1], i)`. If no process of
+//! a kind can be started any more, the live ones keep their parameters in every run from the state. So the accesses
+//! of their transitions are known exactly, and each such *configuration* can have its own relation. In SPIN the user
+//! declares this by `xr` and `xs`. Parameters that do not affect accesses are ignored: they would give a relation for
+//! each order in which processes are numbered, and all would be equal.
 
 use crate::analysis::constants::{constants, relevant_constants};
 use crate::ir::layout::{CellId, ScalarCell};
@@ -14,20 +12,20 @@ use crate::ir::walk::{self, CodeVisitor};
 use crate::ir::{Entity, Layout, LocationId, Owner, ProcessId, Program, Stmt, StmtKind, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Processes whose parameters may be known: as many as a word has bits.
+/// The most kinds of processes, so that a word has a bit for each.
 const KINDS_MAX: usize = 64;
 
-/// Values that never change any more.
+/// The values that never change any more.
 pub(super) type FrozenConfiguration = BTreeMap<CellId, i64>;
 
-/// What tells the configuration of a state.
+/// Computes the configuration of a state.
 #[derive(Debug)]
 pub(super) struct FrozenParameters {
-    /// The bits of a state in which constants are.
+    /// The bits of a state that contain constants.
     mask: Vec<u8>,
-    /// Of each process that may start others, in each slot.
+    /// The processes that may start others, one for each slot.
     starters: Vec<ProcessStarter>,
-    /// Of each process that may be started, those that its instances may start, by kind.
+    /// For each kind of process, the kinds that its instances may start, as bits.
     starts: Vec<u64>,
     slots: Vec<FrozenSlot>,
     layout: Layout,
@@ -37,25 +35,25 @@ pub(super) struct FrozenParameters {
 #[derive(Debug)]
 struct ProcessStarter {
     location: CellId,
-    /// By code, the kinds that it may start from there on.
+    /// By code, the kinds that the process may start from that location on.
     by_code: Vec<u64>,
 }
 
 impl ProcessStarter {
-    /// The kinds that it may start in a state and later.
+    /// Returns the kinds that the process may start in a state or later.
     fn may_start(&self, layout: &Layout, state: &[u8]) -> u64 {
         let code = layout.code(state, self.location) as usize;
         self.by_code.get(code).copied().unwrap_or(u64::MAX)
     }
 }
 
-/// A slot of a process with locals that are constants.
+/// A slot of a process with constant local variables.
 #[derive(Debug)]
 struct FrozenSlot {
-    /// Tells whether it is free.
+    /// The cell of the location, which shows whether the slot is free.
     location: CellId,
     kind: ProcessId,
-    /// Those of the locals.
+    /// The cells of the constant local variables.
     cells: Vec<CellId>,
 }
 
@@ -66,7 +64,7 @@ impl FrozenSlot {
 }
 
 impl FrozenParameters {
-    /// What tells the configurations of a program; nothing if there is only one.
+    /// Creates the analysis of a program; `None` if it has only one configuration.
     pub fn new(program: &Program, layout: &Layout) -> Option<FrozenParameters> {
         let constants = relevant_constants(program, &constants(program));
         if constants.is_empty() || program.processes.len() > KINDS_MAX {
@@ -99,11 +97,11 @@ impl FrozenParameters {
                 }
             }
         }
-        // Of processes that are always there constants are known from their ranges.
+        // Processes that always exist have constants that the value ranges give.
         (!fixed.slots.is_empty()).then_some(fixed)
     }
 
-    /// Notes that a cell is a constant's.
+    /// Marks a cell as constant.
     fn mark(&mut self, cell: CellId) {
         let ScalarCell { bit, bits, .. } = self.layout.cells[cell];
         for bit in bit..bit + bits {
@@ -111,7 +109,7 @@ impl FrozenParameters {
         }
     }
 
-    /// Whether two states differ in what the configuration depends on.
+    /// Whether two states differ in the bits that determine the configuration.
     pub fn differ(&self, state: &[u8], other: &[u8]) -> bool {
         let bytes = state.iter().zip(other).zip(&self.mask);
         let started = |it: &ProcessStarter| {
@@ -124,7 +122,7 @@ impl FrozenParameters {
             || self.slots.iter().any(lives)
     }
 
-    /// That of a state.
+    /// Returns the configuration of a state.
     pub fn of(&self, state: &[u8]) -> FrozenConfiguration {
         let layout = &self.layout;
         let now = self.starters.iter().fold(0, |all, it| all | it.may_start(layout, state));
@@ -135,7 +133,7 @@ impl FrozenParameters {
         cells.filter_map(|&cell| Some((cell, layout.get(state, cell)?))).collect()
     }
 
-    /// The kinds that may be started if these may be.
+    /// Returns the transitive closure of kinds under `starts`.
     fn spread(&self, mut kinds: u64) -> u64 {
         loop {
             let more = self.starts.iter().enumerate();
@@ -149,7 +147,7 @@ impl FrozenParameters {
     }
 }
 
-/// The kinds of processes that an instance may start, from a location on or from anywhere.
+/// Returns the kinds that an instance may start, from a location on or from any.
 fn started_from(program: &Program, kind: ProcessId, from: Option<LocationId>) -> u64 {
     let edges = || {
         let all = program.actions.values();
@@ -175,7 +173,7 @@ fn started_from(program: &Program, kind: ProcessId, from: Option<LocationId>) ->
     runs.0
 }
 
-/// The kinds of processes that code starts.
+/// The kinds that some code starts.
 struct StartedKinds(u64);
 
 impl CodeVisitor for StartedKinds {

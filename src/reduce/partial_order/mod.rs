@@ -1,24 +1,25 @@
-//! Partial-order reduction: of steps that do not disturb each other one order is enough.
+//! Partial-order reduction: explores one order of transitions that are independent.
 //!
-//! In each state some of what is enabled is chosen such that whatever else happens first, what was
-//! chosen stays possible and leads to the same. Runs that differ only in the order of such steps are
-//! then followed once (Holzmann, Godefroid and Pirottin, "Coverage preserving reduction strategies for
-//! reachability analysis", 1992; Godefroid and Pirottin, "Refining dependencies improves partial-order
+//! In each state it chooses some of the enabled transitions. The chosen ones form a persistent set: whatever other
+//! transitions execute, the chosen ones stay enabled and have the same effect. Runs that differ only in the order of
+//! such transitions are explored once (Holzmann, Godefroid and Pirottin, "Coverage preserving reduction strategies
+//! for reachability analysis", 1992; Godefroid and Pirottin, "Refining dependencies improves partial-order
 //! verification methods", 1993; Valmari, "Stubborn sets for reduced state space generation", 1989).
 //!
-//! - `relation`: which action instances disturb which, as sets of bits; `facts`: what does not hold in a
-//!   state, read off it by `tables`;
-//! - `stubborn` with `deletion` and what both ask, `enabling_sets`; `processes`: the methods; `choice`: one of them at work, `choice_cache`: what it
-//!   remembers, by what is enabled (`state_facts`) and the facts that are asked for then (`fact_dependence`); `multi_stubborn`: several sets of
-//!   one state, whose steps are taken together;
-//! - `sleep`: which steps are left out, of those chosen, since another order has been taken; `sleep_sets`: as
-//!   values of states;
-//! - `static_proviso`: the order of states that keeps steps from being put off for ever;
-//! - `frozen_parameters`: what is known of processes once all have been started, `program_chooser`: the choice for each;
-//! - `model`: the model that is left; `blocks`: states that it looks at together.
+//! - `relation`: the dependence of action instances, as bit sets.
+//! - `facts`: the conditions that do not hold in a state; `tables` reads them from the state.
+//! - `stubborn`, `deletion`, `processes`: the methods; `enabling_sets`: the sets that the first two require.
+//! - `choice`: applies one method; `choice_cache` caches its choices by the enabled instances (`state_facts`) and the
+//!   needed facts (`fact_dependence`).
+//! - `multi_stubborn`: several stubborn sets of one state, whose transitions are taken simultaneously.
+//! - `sleep`: omits chosen transitions whose successors another order reaches; `sleep_sets`: sleep sets as values of
+//!   states.
+//! - `static_proviso`: an order of the states, as cycle proviso.
+//! - `frozen_parameters`: the configuration of a state; `program_chooser`: the chooser of each configuration.
+//! - `model`: the reduced transition system; `blocks`: states that it expands in one batch.
 //!
-//! What is put off must not be put off for ever: see [`Postpones`](crate::model::PostponingStateSpace) and
-//! `docs/reductions.md`.
+//! The cycle proviso prevents that a transition is postponed for ever: see
+//! [`Postpones`](crate::model::PostponingStateSpace) and `docs/reductions.md`.
 
 mod blocks;
 mod chains;
@@ -62,31 +63,32 @@ use sleep::SleepSetReducedModel;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// How steps are chosen.
+/// The method that chooses transitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartialOrderMethod {
-    /// Those of a process, where they are all its own matter (1992, Algorithm 2).
+    /// Those of one process that no other process can disturb (1992, Algorithm 2).
     Local,
-    /// Those of a set of processes that nobody else disturbs, now or later (Overman 1981).
+    /// Those of a set of processes that no other process can disturb, now or later (Overman 1981).
     Overman,
-    /// A strong stubborn set with few enabled steps (Valmari 1989).
+    /// The enabled part of a strong stubborn set with few enabled members (Valmari 1989).
     Stubborn,
-    /// The same, with a relation that depends on how full channels are and what counters hold (1993).
+    /// As `Stubborn`, by a relation that depends on the lengths of channels and the values of counters (1993).
     Conditional,
-    /// All, but for those that are asleep (1992, Algorithm 3).
+    /// All that are not in the sleep set (1992, Algorithm 3).
     Sleep,
-    /// Those of a process, as with `Local`, but for those that are asleep.
+    /// Those of `Local` that are not in the sleep set.
     LocalSleep,
-    /// One that is [confluent](super::confluence), where there is one; else all.
+    /// A single [confluent](super::confluence) one, if one is enabled; otherwise all.
     Confluence,
-    /// One that is confluent, where there is one; else as with `Conditional`.
+    /// A single confluent one, if one is enabled; otherwise as with `Conditional`.
     ConfluentConditional,
-    /// One each of several sets, [taken together](super::simultaneous), the first as with `Conditional`.
+    /// One of each of several sets, [taken together](super::simultaneous); the first set is chosen as with
+    /// `Conditional`.
     Simultaneous,
 }
 
 impl PartialOrderMethod {
-    /// The method where none is named, and the one that `auto` tries.
+    /// The default method, which is also the one that `auto` tries.
     pub const DEFAULT: PartialOrderMethod = PartialOrderMethod::Conditional;
 
     /// Every method of partial order alone.
@@ -99,12 +101,12 @@ impl PartialOrderMethod {
         PartialOrderMethod::LocalSleep,
     ];
 
-    /// The method of a name.
+    /// Returns the method with a name.
     pub fn of_name(name: &str) -> Option<PartialOrderMethod> {
         PartialOrderMethod::ALL.into_iter().find(|it| it.name() == name)
     }
 
-    /// The names of the reductions of the table that it is.
+    /// Returns the names of the table entries that the method belongs to.
     pub(super) fn entries(self) -> &'static [&'static str] {
         match self {
             PartialOrderMethod::Confluence => &["confluence"],
@@ -114,7 +116,7 @@ impl PartialOrderMethod {
         }
     }
 
-    /// As the command line and reports call it.
+    /// Returns the name on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
             PartialOrderMethod::Local => "local",
@@ -129,7 +131,7 @@ impl PartialOrderMethod {
         }
     }
 
-    /// Whether what does not go together depends on the state.
+    /// Whether the dependence relation depends on the state.
     pub(crate) fn is_conditional(self) -> bool {
         matches!(
             self,
@@ -139,22 +141,22 @@ impl PartialOrderMethod {
         )
     }
 
-    /// Whether a step may be several, of sets that have nothing in common.
+    /// Whether one transition may be composed of several, of disjoint sets.
     pub fn takes_several(self) -> bool {
         self == PartialOrderMethod::Simultaneous
     }
 
-    /// Whether steps are asleep.
+    /// Whether the method uses sleep sets.
     pub(crate) fn sleeps(self) -> bool {
         matches!(self, PartialOrderMethod::Sleep | PartialOrderMethod::LocalSleep)
     }
 
-    /// Whether confluent steps are taken at once.
+    /// Whether confluent transitions have priority.
     pub fn is_confluent(self) -> bool {
         matches!(self, PartialOrderMethod::Confluence | PartialOrderMethod::ConfluentConditional)
     }
 
-    /// What is left of it where no step is confluent, if anything is.
+    /// Returns the method that remains if no transition is confluent, or `None` if nothing remains.
     fn without_confluence(self) -> Option<PartialOrderMethod> {
         match self {
             PartialOrderMethod::Confluence => None,
@@ -163,7 +165,7 @@ impl PartialOrderMethod {
         }
     }
 
-    /// What the reduction by it is called.
+    /// Returns the name of the reduction.
     pub fn reduction_name(self) -> String {
         match self {
             PartialOrderMethod::Confluence => confluence::NAME.into(),
@@ -180,16 +182,16 @@ impl PartialOrderMethod {
     }
 }
 
-/// What keeps steps from being put off for ever, where more is looked for than deadlocks.
+/// The cycle proviso: prevents that a transition is postponed for ever. Deadlocks alone need none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CycleProviso {
-    /// A state is taken up again unless one of its chosen steps leads to the next level.
+    /// Re-expands a state unless one of its chosen transitions leads to the next level.
     Levels,
-    /// What is looked for is taken up at once, unless one of the chosen steps climbs in an order of the states.
+    /// Takes the proviso transitions at once, unless a chosen transition ascends in an order of the states.
     Static,
-    /// States of which a single step is taken are run through; where that ends what is looked for is taken up.
+    /// Passes through states with a single chosen transition; takes the proviso transitions at the end of the chain.
     Chains,
-    /// States are run through; where that ends in no state above where it began what is looked for is taken up.
+    /// Passes through states; takes the proviso transitions if no chain from a state ends in a greater state.
     StaticChains,
 }
 
@@ -202,7 +204,7 @@ impl CycleProviso {
         CycleProviso::StaticChains,
     ];
 
-    /// As the command line calls it.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             CycleProviso::Levels => "levels",
@@ -212,23 +214,23 @@ impl CycleProviso {
         }
     }
 
-    /// The proviso of a name.
+    /// Returns the proviso with a name.
     pub fn of_name(name: &str) -> Option<CycleProviso> {
         CycleProviso::ALL.into_iter().find(|it| it.name() == name)
     }
 
-    /// Whether it goes by an order of the states.
+    /// Whether the proviso uses an order of the states.
     fn orders_states(self) -> bool {
         matches!(self, CycleProviso::Static | CycleProviso::StaticChains)
     }
 }
 
-/// How steps are chosen, and what keeps the others from being put off for ever.
+/// A method and a cycle proviso.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartialOrderStrategy {
-    /// How they are chosen.
+    /// The method that chooses transitions.
     pub method: PartialOrderMethod,
-    /// What keeps the others from being put off for ever.
+    /// The cycle proviso for the postponed transitions.
     pub proviso: CycleProviso,
 }
 
@@ -238,17 +240,17 @@ impl From<PartialOrderMethod> for PartialOrderStrategy {
     }
 }
 
-/// Partial-order reduction of one program, searched for some checks.
+/// Partial-order reduction of one program for the selected checks.
 #[derive(Clone)]
 pub struct PartialOrder<'m> {
     selective: Arc<dyn SelectiveStateSpace + 'm>,
     choosers: Arc<ProgramChooser<'m>>,
-    /// The method that was asked for: another one is used if the program has nothing for a part of it.
+    /// The requested method. Another one is used if the program has no confluent transitions.
     wanted: PartialOrderMethod,
 }
 
 impl<'m> PartialOrder<'m> {
-    /// What is taken of a state, at first: enabled instances, ascending.
+    /// Returns the enabled instances that are chosen in a state before any re-expansion, ascending.
     pub fn chosen_instances(&self, state: &[u8]) -> crate::model::Result<Vec<InstanceId>> {
         let mut sets = self.selective.instances().sets();
         self.selective.enabled(state, &mut sets)?;
@@ -261,19 +263,20 @@ impl<'m> PartialOrder<'m> {
         Ok(sets.iter(0).collect())
     }
 
-    /// The action instances that are taken at once where they are possible, as they are confluent.
+    /// Returns the confluent action instances, which are taken first where they are enabled.
     pub fn confluent(&self) -> Vec<InstanceId> {
         bit_sets::members(self.choosers.confluent()).map(|it| InstanceId(it as u32)).collect()
     }
 
-    /// The actions that begin each of these.
+    /// Returns the first action of each confluent instance.
     pub fn confluent_actions(&self) -> Vec<ActionId> {
         let instances = self.selective.instances();
         let begins = self.confluent().into_iter().filter_map(|it| instances.get(it));
         begins.filter_map(|it| Some(it.sides().next()?.action)).collect()
     }
 
-    /// That of a program, whose steps `selective` takes by choice; or why it cannot be reduced so.
+    /// Creates the reduction of a program. `selective` executes the chosen instances. Returns the reason if it does
+    /// not apply.
     pub fn of(
         interp: &'m Interp,
         selective: Box<dyn SelectiveStateSpace + 'm>,
@@ -286,8 +289,8 @@ impl<'m> PartialOrder<'m> {
         Ok(PartialOrder { selective: selective.into(), choosers, wanted: way.method })
     }
 
-    /// The same where the program's claim is looked at for the whole runs that it accepts, and does not see how often a
-    /// state is repeated.
+    /// Creates the reduction that preserves the infinite runs accepted by the program's claim, which must be stutter
+    /// invariant.
     pub fn for_infinite_runs(
         interp: &'m Interp,
         selective: Box<dyn SelectiveStateSpace + 'm>,
@@ -299,27 +302,27 @@ impl<'m> PartialOrder<'m> {
         Ok(PartialOrder { selective: selective.into(), choosers, wanted: way.method })
     }
 
-    /// The same with [`CycleProviso::Levels`], not an order of the states; what it knows of the program is not found out
-    /// again.
+    /// Returns the same reduction with [`CycleProviso::Levels`] instead of an order of the states. It keeps the
+    /// computed relation.
     pub fn with_level_proviso(&self) -> PartialOrder<'m> {
         let choosers = Arc::new(self.choosers.with_level_proviso());
         PartialOrder { selective: self.selective.clone(), choosers, wanted: self.wanted }
     }
 
-    /// How many members of sets were looked at so far to choose, in all models that were made of it. It is the
-    /// same each time if one thread expands the same states.
+    /// Returns the number of set members that choices examined so far, in all transition systems of this reduction.
+    /// The number is deterministic if one thread expands the same states.
     pub fn members_examined(&self) -> u64 {
         self.choosers.members_examined()
     }
 
-    /// The same, its steps taken by another executor of the program.
+    /// Returns the same reduction with another executor of the program.
     pub fn with_executor(&self, selective: Box<dyn SelectiveStateSpace + 'm>) -> PartialOrder<'m> {
         PartialOrder { selective: selective.into(), ..self.clone() }
     }
 }
 
 impl PartialOrder<'_> {
-    /// Deadlocks are found where they are; what is looked for besides is found, but perhaps deeper.
+    /// Deadlocks keep their depth. Other violations are found, but possibly deeper.
     fn preserves(&self) -> PreservedProperties {
         if self.choosers.is_for_infinite_runs() {
             return PreservedProperties::ALL

@@ -1,4 +1,4 @@
-//! The model that is left: states expanded by chosen steps.
+//! The reduced transition system: states are expanded by their chosen transitions.
 
 use super::CycleProviso;
 use super::blocks::in_blocks;
@@ -16,7 +16,7 @@ use crate::reduce::buffer_pool::BufferPool;
 use crate::reduce::simultaneous::{SimultaneousSets, SimultaneousSteps};
 use std::sync::Arc;
 
-/// A model whose states are expanded by some of their steps.
+/// A transition system whose states are expanded by some of their transitions.
 pub(super) struct PartialOrderModel<'m> {
     model: Box<dyn StateSpace + 'm>,
     selective: Arc<dyn SelectiveStateSpace + 'm>,
@@ -24,27 +24,27 @@ pub(super) struct PartialOrderModel<'m> {
     rooms: BufferPool<ExpansionBuffers>,
 }
 
-/// What expanding takes.
+/// Buffers for an expansion.
 struct ExpansionBuffers {
     enabled: InstanceSets,
     chosen: InstanceSets,
-    /// Of each state of the block what is taken together.
+    /// For each state of the block, the sets whose transitions are taken simultaneously.
     together: SimultaneousSets,
-    /// The states of a block whose successors are looked at.
+    /// The states of a block whose successors decide on full expansion.
     partial: Vec<PartialExpansion>,
     successors: GroupedSuccessors,
-    /// How many states of the block put steps off.
+    /// The number of states of the block with postponed transitions.
     put_off: u64,
     chains: ChainBuffers,
-    /// The ends of the chains that successors begin.
+    /// The ends of the chains that start in the successors.
     reached: Vec<u8>,
 }
 
-/// A state of a block that puts steps off.
+/// A state of a block that postpones transitions.
 #[derive(Clone, Copy)]
 struct PartialExpansion {
     at: usize,
-    /// Whether none of these will have to be taken up.
+    /// Whether none of the postponed transitions is a proviso obligation.
     is_good: bool,
 }
 
@@ -57,8 +57,7 @@ impl<'m> PartialOrderModel<'m> {
         PartialOrderModel { model, selective, choosers, rooms: BufferPool::default() }
     }
 
-    /// Does something with each block of states, and the number of states before it, until it is time to
-    /// leave.
+    /// Calls `run` for each block of states, with the number of states before it, until `out` asks to stop.
     fn in_blocks(
         &self,
         states: &[u8],
@@ -83,7 +82,7 @@ impl<'m> PartialOrderModel<'m> {
         });
     }
 
-    /// Looks at a block of states: what is enabled, what is chosen. False if that failed.
+    /// Computes the enabled and the chosen instances of a block of states. Returns `false` on failure.
     fn examine_block(
         &self,
         states: &[u8],
@@ -123,7 +122,7 @@ impl<'m> PartialOrderModel<'m> {
         true
     }
 
-    /// Expands a block by what is chosen; tells `owed` of what is put off, if anybody wants to know.
+    /// Expands a block by its chosen instances. Adds the postponed ones to `owed`, if given.
     fn expand_block(
         &self,
         states: &[u8],
@@ -134,7 +133,7 @@ impl<'m> PartialOrderModel<'m> {
         if !self.examine_block(states, out, work) {
             return;
         }
-        // Where all is taken there is code that does everything at once.
+        // If all transitions are taken, the base model has code that expands the block at once.
         let comes_through = self.choosers.may_take_several_steps();
         if work.put_off == 0 && !comes_through {
             return self.model.expand(states, out);
@@ -148,7 +147,7 @@ impl<'m> PartialOrderModel<'m> {
         out.count_partially_expanded(work.put_off);
     }
 
-    /// The same where what comes of states that put steps off is looked at.
+    /// As `expand_block`, for blocks with states whose successors decide on full expansion.
     fn expand_separately(
         &self,
         states: &[u8],
@@ -207,7 +206,7 @@ impl<'m> PartialOrderModel<'m> {
         }
     }
 
-    /// Collects the steps of some states; false if that failed.
+    /// Collects the successors of some states by the chosen instances. Returns `false` on failure.
     fn take(
         &self,
         states: &[u8],
@@ -229,8 +228,8 @@ impl<'m> PartialOrderModel<'m> {
         true
     }
 
-    /// Adds successors, or, where states are run through, the ends of the chains that they begin, which it collects;
-    /// false if that failed.
+    /// Adds the successors, or the ends of their chains if chains are used. Collects these ends in `reached`. Returns
+    /// `false` on failure.
     fn follow_chains(
         &self,
         successors: &[u8],
@@ -258,7 +257,7 @@ impl<'m> PartialOrderModel<'m> {
         true
     }
 
-    /// Whether a step may be several that are taken together.
+    /// Whether one transition may be composed of several independent ones.
     fn takes_several(&self) -> bool {
         self.choosers.method().takes_several()
     }
@@ -275,8 +274,9 @@ impl<'m> PartialOrderModel<'m> {
         }
     }
 
-    /// Whether nothing is put off in a state of whole runs, given what comes of what it would take: on each cycle there has to
-    /// be such a state, and so one that a step leads from which does not climb.
+    /// Whether a state must be fully expanded to preserve infinite runs, given the successors by its chosen
+    /// transitions. Each cycle needs a fully expanded state, and each cycle has a transition that does not ascend. So
+    /// a state needs it if one of its chosen transitions does not ascend.
     fn needs_full_expansion<'s>(
         &self,
         state: &[u8],
@@ -286,14 +286,14 @@ impl<'m> PartialOrderModel<'m> {
             && (after.len() == 0 || after.any(|it| !self.choosers.climbs(state, it)))
     }
 
-    /// Whether what a state puts off is taken up at once, given what comes of what it takes.
+    /// Whether the proviso transitions of a state are taken at once, given the successors by its chosen transitions.
     fn needs_proviso_expansion<'s>(
         &self,
         state: &[u8],
         mut after: impl ExactSizeIterator<Item = &'s [u8]>,
     ) -> bool {
         match self.choosers.proviso() {
-            // Without a successor nothing can be owed.
+            // Without a successor no obligation can be recorded.
             CycleProviso::Levels => after.len() == 0,
             _ => !after.any(|successor| self.choosers.climbs(state, successor)),
         }
@@ -301,7 +301,7 @@ impl<'m> PartialOrderModel<'m> {
 }
 
 impl PartialOrderModel<'_> {
-    /// The states on a way of steps that are taken together: the least with the fewest steps.
+    /// Returns the states on a shortest path of simultaneous transitions; the least of several such paths.
     fn together(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         let mut enabled = self.selective.instances().sets();
         self.selective.enabled(from, &mut enabled)?;
@@ -331,8 +331,8 @@ impl StateSpace for PartialOrderModel<'_> {
         self.model.initial(out);
     }
 
-    /// Where states are taken up again they are expanded whole by whoever does not do so, and by what is taken together,
-    /// which leads elsewhere.
+    /// If states are re-expanded, callers that do not handle obligations get the full expansion. Simultaneous
+    /// transitions, which have other targets, are added.
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         if self.choosers.may_reexpand() {
             self.model.expand(states, out);
@@ -383,7 +383,8 @@ impl StateSpace for PartialOrderModel<'_> {
     }
 }
 
-/// Where states are run through a step is all the steps of a chain, or those that are taken together.
+/// With chains, a transition is all transitions of a chain. With simultaneous reachability it is a set of independent
+/// ones.
 impl Simulation for PartialOrderModel<'_> {
     fn concrete_space(&self) -> &dyn StateSpace {
         &*self.model
@@ -393,7 +394,7 @@ impl Simulation for PartialOrderModel<'_> {
         own == below
     }
 
-    /// Of several ways one with the fewest steps.
+    /// Chooses a path with the fewest transitions.
     fn concretise_step(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         let mut successors = Vec::new();
         let run = |out: &mut SuccessorSink| self.model.expand(from, out);

@@ -1,38 +1,38 @@
-//! More than one stubborn set of a state, so that one step of each is taken together
+//! Several disjoint stubborn sets of a state. One transition of each is taken simultaneously
 //! ([`simultaneous`](crate::reduce::simultaneous)).
 
 use super::enabling_sets::ObservedState;
 use super::stubborn::{ClosureRules, StubbornClosure};
 use crate::analysis::bit_sets;
 
-/// So many ways together are taken at most of a state; if the first set alone has more, it stays alone.
+/// The most combinations of transitions in a state. If the first set alone has more, it stays alone.
 const WAYS_MAX: u32 = 64;
 
-/// So many sets with several enabled members there can be, as each at least doubles the ways.
+/// The most sets with several enabled members. Each at least doubles the combinations.
 pub(super) const SEVERAL_MAX: usize = WAYS_MAX.ilog2() as usize;
 
-/// Finds the sets that are taken of a state beside a first one.
+/// Finds further stubborn sets, given a first one.
 pub(super) struct MultiStubbornSearch<'f> {
     pub rules: ClosureRules<'f>,
-    /// The state.
+    /// The observed state.
     pub seen: ObservedState<'f>,
-    /// The instances whose steps climb, if something put off is taken up where none does.
+    /// The instances whose transitions ascend, if the proviso uses the order.
     pub climbing: Option<&'f [u64]>,
 }
 
-/// The sets so far.
+/// The sets found so far.
 struct StubbornSetList<'f> {
-    /// The members of all.
+    /// The members of all sets.
     all: &'f mut [u64],
-    /// The enabled members of each set that has several, one behind the other.
+    /// The enabled members of each set that has several, one after the other.
     several: &'f mut [u64],
     count: usize,
     ways: u32,
 }
 
 impl MultiStubbornSearch<'_> {
-    /// Adds to `all`, the members of a closed set, those of others, whose enabled members are none of those of the sets
-    /// before. Gives in `several`, which begins empty, the enabled members of each set that has more than one.
+    /// Adds to `all`, the members of a closed set, those of further sets, whose enabled members are disjoint. Writes
+    /// to `several`, initially empty, the enabled members of each set that has more than one.
     pub fn find(&self, closure: &mut StubbornClosure, all: &mut [u64], several: &mut [u64]) {
         let MultiStubbornSearch { rules: ClosureRules { relation, .. }, seen, .. } = *self;
         let first: Vec<u64> = all.iter().zip(seen.enabled).map(|(set, it)| set & it).collect();
@@ -40,7 +40,7 @@ impl MultiStubbornSearch<'_> {
         found.note(&first);
         closure.forget(relation);
         bit_sets::members(&first).for_each(|it| closure.avoid(it));
-        // Sets of one cost nothing, and so come before others.
+        // Sets with one enabled member add no combinations. So they are tried first.
         for most in [1, WAYS_MAX] {
             for seed in bit_sets::members(seen.enabled) {
                 let most = most.min(WAYS_MAX / found.ways.max(1));
@@ -51,7 +51,7 @@ impl MultiStubbornSearch<'_> {
         }
     }
 
-    /// Adds the set that an enabled member begins, if it may be.
+    /// Adds the set that an enabled member seeds, if it is allowed.
     fn try_from(
         &self,
         seed: usize,
@@ -66,7 +66,7 @@ impl MultiStubbornSearch<'_> {
         }
         let enabled: Vec<u64> =
             closure.set.iter().zip(seen.enabled).map(|(set, it)| set & it).collect();
-        // A step that does not climb could take back that another does, and what is put off would be taken up at once.
+        // A transition that does not ascend could undo the ascent of another, and the obligations would become due.
         let climbs = self.climbing.is_none_or(|climbing| bit_sets::is_subset(&enabled, climbing));
         let has_all = || {
             let both = closure.set.iter().zip(&*found.all).map(|(one, other)| one | other);
@@ -81,12 +81,12 @@ impl MultiStubbornSearch<'_> {
 }
 
 impl StubbornSetList<'_> {
-    /// Notes the enabled members of a set.
+    /// Records the enabled members of a set.
     fn note(&mut self, enabled: &[u64]) {
         let members = bit_sets::count(enabled);
         self.ways = self.ways.saturating_mul(members);
         if members > 1 {
-            // Rows are of instances, the first of all members.
+            // The rows hold instances, which are the first members.
             let words = self.several.len() / SEVERAL_MAX;
             self.several[self.count * words..][..words].copy_from_slice(&enabled[..words]);
             self.count += 1;

@@ -1,5 +1,5 @@
-//! Choices of whole processes: preferential local transitions (Holzmann, Godefroid and Pirottin 1992,
-//! Algorithm 2) and Overman's method (1981; the same paper, section 5).
+//! Choices of whole processes: preferential local transitions (Holzmann, Godefroid and Pirottin 1992, Algorithm 2)
+//! and Overman's method (1981; the same paper, section 5).
 
 use super::enabling_sets::ObservedState;
 use super::relation::{LocationMembers, MemberRelation, ProcessSlot};
@@ -7,11 +7,11 @@ use crate::analysis::bit_sets;
 use crate::ir::LocationId;
 use std::collections::BTreeSet;
 
-/// What is known of a program's processes.
+/// The members and locations of a program's processes.
 #[derive(Clone, Debug)]
 pub(super) struct ProcessSetChoice {
     all: Vec<ProcessMembers>,
-    /// The members that no process has a part in.
+    /// The members in which no process takes part.
     free: Vec<u64>,
 }
 
@@ -24,13 +24,13 @@ struct ProcessMembers {
 /// A process at one of its locations.
 #[derive(Clone, Debug)]
 struct LocationConflicts {
-    /// The fact that it is not there.
+    /// The fact that the process is not at this location.
     fact: Option<usize>,
-    /// What begins there.
+    /// The members that start there.
     from: Vec<u64>,
-    /// What may disturb that: does not go with it, or may make it possible.
+    /// The members that may disturb those: they are dependent on one or may enable it.
     disturbing: Vec<u64>,
-    /// What the process may take part in from here on.
+    /// The members in which the process may take part from this location on.
     future: Vec<u64>,
 }
 
@@ -51,7 +51,7 @@ impl ProcessSetChoice {
         ProcessSetChoice { all, free }
     }
 
-    /// The first process whose steps, possible or not, nobody else disturbs, now or later.
+    /// Chooses the first process whose transitions, enabled or not, no other process can disturb, now or later.
     pub fn local(&self, seen: ObservedState, best: &mut Vec<u64>) {
         let is_local = |&at: &usize| {
             let set = self.undisturbed(at, seen, true);
@@ -64,8 +64,8 @@ impl ProcessSetChoice {
         }
     }
 
-    /// Of the sets of processes that nobody else disturbs, now or later, the one with the fewest enabled
-    /// steps.
+    /// Chooses the set with the fewest enabled transitions, of the sets of processes that no other process can
+    /// disturb, now or later.
     pub fn overman(&self, seen: ObservedState, best: &mut Vec<u64>) {
         let mut least = bit_sets::count(seen.enabled);
         for first in 0..self.all.len() {
@@ -79,8 +79,8 @@ impl ProcessSetChoice {
         }
     }
 
-    /// What begins in the processes that one needs beside it; nothing if that is not to be had, or if it
-    /// is to be alone and needs others.
+    /// Returns the members that start in a process and in the processes that it requires. Returns `None` if there is
+    /// no such set, or if `alone` is set and it requires others.
     fn undisturbed(&self, first: usize, seen: ObservedState, alone: bool) -> Option<Vec<u64>> {
         let mut chosen = BTreeSet::from([first]);
         let mut open = vec![first];
@@ -110,7 +110,7 @@ impl ProcessSetChoice {
 }
 
 impl ProcessMembers {
-    /// Where it is, if that can be read off a state and something begins or ends there.
+    /// Returns the location of the process, if the facts show it and some member starts or ends there.
     fn current_location(&self, seen: ObservedState) -> Option<&LocationConflicts> {
         let is_there =
             |at: &&LocationConflicts| at.fact.is_some_and(|it| !bit_sets::has(seen.facts, it));
@@ -118,8 +118,8 @@ impl ProcessMembers {
     }
 }
 
-/// What may disturb some members that begin where a process is, of which `current_location` is the fact that it is
-/// not there.
+/// Returns the members that may disturb those in `from`. `here` is the fact that the process is not at their
+/// location.
 fn disturbing(relation: &MemberRelation, from: &[u64], here: Option<usize>) -> Vec<u64> {
     let mut all = vec![0; from.len()];
     for member in bit_sets::members(from) {
@@ -132,7 +132,7 @@ fn disturbing(relation: &MemberRelation, from: &[u64], here: Option<usize>) -> V
     all
 }
 
-/// What a process may take part in from a location on, and what those who come after it in its slot.
+/// Returns the members in which a process, and its successors in the same slot, may take part from a location on.
 fn future(place: &ProcessSlot, from: LocationId) -> Vec<u64> {
     let mut reached = BTreeSet::from([Some(from)]);
     let mut open = vec![Some(from)];

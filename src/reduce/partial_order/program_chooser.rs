@@ -1,4 +1,4 @@
-//! A chooser for each configuration, made when a state is first seen that has it.
+//! The choosers of all configurations. Each is created when the first state of its configuration is visited.
 
 use super::choice::{ChooserBuffers, TransitionChoice, TransitionChooser};
 use super::frozen_parameters::{FrozenConfiguration, FrozenParameters};
@@ -23,54 +23,54 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Choosers that are kept; those of configurations seen beyond are made again.
+/// The most choosers that are kept. Those of further configurations are created again when needed.
 const KEPT_MAX: usize = 256;
 
-/// The bytes that these take; with one that takes more only that is kept.
+/// The most bytes of the kept choosers. A larger chooser is kept alone.
 const KEPT_BYTES_MAX: usize = 16 << 20;
 
-/// Chooses by one method for one program.
+/// Chooses transitions of one program by one method.
 pub(super) struct ProgramChooser<'m> {
     interp: &'m Interp,
     way: PartialOrderStrategy,
     aims: VerificationGoal,
     sleep_sets: Option<Arc<SleepSets>>,
-    /// The order that steps climb, if that is what keeps them from being put off for ever.
+    /// The order of states, if the cycle proviso uses it.
     ascent: Option<StaticOrder>,
-    /// Of the program's variables, which no configuration changes.
+    /// The ranges of the program's variables, which hold in all configurations.
     ranges: Option<ValueRanges>,
-    /// Tells configurations, if there are several.
+    /// Computes configurations, if there are several.
     fixed: Option<FrozenParameters>,
-    /// Of states of which nothing more is known than of all.
+    /// The chooser for states without a configuration of their own.
     base: Arc<TransitionChooser>,
     made: Mutex<ChooserCache>,
-    /// Members that were looked at to make choices.
+    /// The number of members examined by choices.
     looked: AtomicU64,
 }
 
 #[derive(Default)]
 struct ChooserCache {
     choosers: HashMap<FrozenConfiguration, Arc<TransitionChooser>>,
-    /// How many there have ever been.
+    /// The number of choosers created so far.
     count: u64,
-    /// The bytes that those take that are kept, about.
+    /// The approximate bytes of the kept choosers.
     bytes: usize,
 }
 
-/// What choosing takes.
+/// Buffers for choices.
 pub(super) struct ConfigurationBuffers {
-    /// A state of the configuration that the chooser is for.
+    /// A state of the configuration that `chooser` belongs to.
     seen: Vec<u8>,
     chooser: Arc<TransitionChooser>,
     room: ChooserBuffers,
 }
 
-/// What must not be lost by putting steps off.
+/// The properties that the reduction must preserve.
 #[derive(Clone, Copy)]
 pub(super) enum ChecksOrRuns<'c> {
-    /// What is violated in states and steps.
+    /// Violations in states and transitions.
     Checks(&'c CheckSelection),
-    /// What the program's claim accepts of whole runs.
+    /// The infinite runs that the program's claim accepts.
     Runs,
 }
 
@@ -78,7 +78,7 @@ fn nothing_confluent() -> NotApplied {
     NotApplied::NothingFound(CONFLUENCE.nothing_found.into())
 }
 
-/// Refuses to run through states where several steps are taken together.
+/// Rejects chains together with simultaneous transitions.
 fn refuse_chains_of_several(way: PartialOrderStrategy) -> Result<(), NotApplied> {
     let is_chained = matches!(way.proviso, CycleProviso::Chains | CycleProviso::StaticChains);
     match way.method.takes_several() && is_chained {
@@ -88,7 +88,7 @@ fn refuse_chains_of_several(way: PartialOrderStrategy) -> Result<(), NotApplied>
 }
 
 impl<'m> ProgramChooser<'m> {
-    /// Those for a program, or why there are none.
+    /// Creates the choosers of a program, or returns the reason why there are none.
     pub fn new(
         interp: &'m Interp,
         way: PartialOrderStrategy,
@@ -101,7 +101,7 @@ impl<'m> ProgramChooser<'m> {
         let dependence = dependence(&table, budget)?;
         let aims = goal(interp, &dependence, way, sought)?;
         refuse_chains_of_several(way)?;
-        // A claim has to see every state.
+        // A claim must observe every state.
         let proviso = match way.proviso {
             CycleProviso::StaticChains if aims.claim.is_some() => CycleProviso::Static,
             proviso => proviso,
@@ -127,7 +127,7 @@ impl<'m> ProgramChooser<'m> {
         }
         let count = table.instances().count() as usize;
         let sleep_sets = way.method.sleeps().then(|| SleepSets::of(&matrix, count)).transpose()?;
-        // One order for the states of all configurations.
+        // All configurations share one order of states.
         let puts_off = is_confluent || looks_for_more && !way.method.sleeps();
         let ascent = (puts_off && way.proviso.orders_states())
             .then(|| StaticOrder::new(&dependence, &relation));
@@ -150,7 +150,7 @@ impl<'m> ProgramChooser<'m> {
         })
     }
 
-    /// The same with [`CycleProviso::Levels`], not an order of the states.
+    /// Returns the same choosers with [`CycleProviso::Levels`] instead of an order of the states.
     pub fn with_level_proviso(&self) -> ProgramChooser<'m> {
         ProgramChooser {
             interp: self.interp,
@@ -166,42 +166,42 @@ impl<'m> ProgramChooser<'m> {
         }
     }
 
-    /// How steps are chosen.
+    /// Returns the method.
     pub fn method(&self) -> PartialOrderMethod {
         self.way.method
     }
 
-    /// What keeps steps from being put off for ever, where that matters.
+    /// Returns the cycle proviso.
     pub fn proviso(&self) -> CycleProviso {
         self.way.proviso
     }
 
-    /// What can be asleep, if steps are.
+    /// Returns the encoding of sleep sets, if the method uses them.
     pub fn sleep_sets(&self) -> Option<&Arc<SleepSets>> {
         self.sleep_sets.as_ref()
     }
 
-    /// Whether steps are put off that have to be taken up, at once or later.
+    /// Whether postponed transitions may be proviso obligations.
     pub fn has_proviso_obligations(&self) -> bool {
         !self.confluent().is_empty() || self.has_monitors() && self.sleep_sets.is_none()
     }
 
-    /// Whether whole runs are looked at.
+    /// Whether infinite runs must be preserved.
     pub fn is_for_infinite_runs(&self) -> bool {
         self.aims.infinite_runs
     }
 
-    /// Whether a claim comes to the same whether steps are put off or not.
+    /// Whether the reduction preserves the claim.
     pub fn preserves_claim(&self) -> bool {
         self.aims.claim.is_some() && self.has_proviso_obligations() && !self.may_reexpand()
     }
 
-    /// Whether states that put steps off may have to be taken up again.
+    /// Whether states with postponed transitions may be re-expanded later.
     pub fn may_reexpand(&self) -> bool {
         self.has_proviso_obligations() && self.way.proviso == CycleProviso::Levels
     }
 
-    /// Whether states are run through.
+    /// Whether chains are used.
     pub fn runs_chains(&self) -> bool {
         match self.way.proviso {
             CycleProviso::Static | CycleProviso::Levels => false,
@@ -210,38 +210,38 @@ impl<'m> ProgramChooser<'m> {
         }
     }
 
-    /// Whether a step may be several, so that states between are come through and not stored.
+    /// Whether one transition may be several of the program, so that states between are not stored.
     pub fn may_take_several_steps(&self) -> bool {
         self.runs_chains() || self.method().takes_several()
     }
 
-    /// Whether a step climbs.
+    /// Whether a transition ascends in the order of states.
     pub fn climbs(&self, from: &[u8], to: &[u8]) -> bool {
         self.ascent.as_ref().is_some_and(|it| it.climbs(from, to))
     }
 
-    /// Whether a step back to where it began leads nowhere: then a state is stuck that has only such steps,
-    /// and what is put off behind them alone would never be taken.
+    /// Whether self-loops do not count as progress. Then a state with self-loops only is a deadlock, and transitions
+    /// postponed after them alone would never be taken.
     pub fn ignores_self_loops(&self) -> bool {
         self.interp.program().end == EndRule::NeverStuttering
     }
 
-    /// The instances that are taken at once where they are possible, if any are.
+    /// Returns the confluent instances, which are taken first.
     pub fn confluent(&self) -> &[u64] {
         self.base.confluent()
     }
 
-    /// Whether anything is looked for but deadlocks, so that what is put off matters.
+    /// Whether anything but deadlocks is checked, so that the cycle proviso matters.
     pub fn has_monitors(&self) -> bool {
         self.base.has_monitors()
     }
 
-    /// How many members were looked at to make choices, by whoever has given back what choosing takes.
+    /// Returns the number of members examined by choices whose buffers have been passed to [`note`](Self::note).
     pub fn members_examined(&self) -> u64 {
         self.looked.load(Ordering::Relaxed)
     }
 
-    /// Notes what was looked at in some rooms.
+    /// Adds the examined members of some buffers.
     pub fn note(&self, rooms: &mut ConfigurationBuffers) {
         self.looked.fetch_add(rooms.room.take_examined(), Ordering::Relaxed);
     }
@@ -254,7 +254,7 @@ impl<'m> ProgramChooser<'m> {
         }
     }
 
-    /// What is taken of a state in which something is enabled.
+    /// Chooses the transitions of a state with enabled instances.
     pub fn choose<'r>(
         &self,
         state: &[u8],
@@ -265,7 +265,7 @@ impl<'m> ProgramChooser<'m> {
         chooser.choose(state, enabled, room)
     }
 
-    /// Whether a single instance may be taken of a state: if not, that is told sooner than what is.
+    /// Whether a single instance may be chosen. This test is cheaper than a choice.
     pub fn may_choose_one(
         &self,
         state: &[u8],
@@ -276,8 +276,8 @@ impl<'m> ProgramChooser<'m> {
         chooser.may_choose_one(enabled)
     }
 
-    /// What has to be taken of a state besides, so that everything that is looked for is chosen or
-    /// waited for.
+    /// Returns the proviso transitions of a state: those to take in addition so that the closed set contains all
+    /// monitors.
     pub fn proviso_transitions<'r>(
         &self,
         state: &[u8],
@@ -288,7 +288,7 @@ impl<'m> ProgramChooser<'m> {
         chooser.proviso_transitions(state, enabled, room)
     }
 
-    /// Of each instance those that do not go with it, in a state and in all that follow it.
+    /// Returns the members dependent on each instance, in a state and in all states reachable from it.
     pub fn dependent<'r>(
         &'r self,
         state: &[u8],
@@ -297,7 +297,7 @@ impl<'m> ProgramChooser<'m> {
         self.of(state, rooms).0.dependent()
     }
 
-    /// The chooser for a state, and room for it.
+    /// Returns the chooser of a state, with its buffers.
     fn of<'r>(
         &self,
         state: &[u8],
@@ -328,7 +328,7 @@ impl<'m> ProgramChooser<'m> {
         made.count += 1;
         let made_now = self.chooser(made.count, self.ranges.clone(), configuration.clone());
         let chooser = match made_now {
-            // What comes of this state is dropped.
+            // The successors of this state are dropped.
             Err(NotApplied::Exceeded(BudgetExceeded::Stopped)) => return self.base.clone(),
             Err(_) => self.base.clone(),
             Ok(mut chooser) => {
@@ -341,14 +341,14 @@ impl<'m> ProgramChooser<'m> {
         chooser
     }
 
-    /// The chooser for states from which on what is fixed never changes, or why there is none.
+    /// Creates the chooser for the states of a configuration, or returns the reason why there is none.
     fn chooser(
         &self,
         number: u64,
         ranges: Option<ValueRanges>,
         fixed: FrozenConfiguration,
     ) -> Result<TransitionChooser, NotApplied> {
-        // That of all states was no smaller, and had a budget.
+        // The analysis for all states was no smaller, and had a budget.
         let budget = AnalysisBudget::largest_watched(&StopSupervisor);
         let table = table(self.interp, ranges, fixed)?;
         let (method, dependence) = (self.way.method, dependence(&table, &budget)?);
@@ -365,8 +365,8 @@ impl<'m> ProgramChooser<'m> {
     }
 }
 
-/// What runs the claim that a program is searched with follows, if it has one and anything depends on it; or why
-/// it may see which steps are put off.
+/// Returns the stutter dependence of the claim, `None` if there is no claim or nothing depends on it, or the reason
+/// why the claim may observe the reduction.
 fn claim(
     interp: &Interp,
     dependence: &DependenceRelation,
@@ -386,7 +386,7 @@ fn claim(
     }
 }
 
-/// What to aim at; or why steps cannot be chosen so.
+/// Returns the goal of the reduction, or the reason why it does not apply.
 fn goal(
     interp: &Interp,
     dependence: &DependenceRelation,
@@ -402,7 +402,7 @@ fn goal(
     }
 }
 
-/// What to aim at where the claim of a program is looked at for whole runs; or why steps cannot be chosen so.
+/// Returns the goal of preserving infinite runs, or the reason why the reduction does not apply.
 fn of_runs(
     interp: &Interp,
     table: &AccessTable,
@@ -423,7 +423,7 @@ fn of_runs(
     })
 }
 
-/// What is known of the steps from states on in which what is fixed never changes.
+/// Builds the access table for the states of a configuration.
 fn table(
     interp: &Interp,
     ranges: Option<ValueRanges>,
@@ -433,7 +433,7 @@ fn table(
     AccessTable::with_fixed_cells(program, layout, ranges, fixed).map_err(NotApplied::from)
 }
 
-/// Stops an analysis that is made while states are expanded, once the request to stop that the thread heeds has been made.
+/// Stops an analysis during expansion once the stop request of the thread is set.
 struct StopSupervisor;
 
 impl AnalysisSupervisor for StopSupervisor {

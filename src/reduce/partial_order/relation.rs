@@ -1,9 +1,9 @@
-//! What a choice of steps must know of a program, as sets of bits.
+//! The relations between members that choices use, as bit sets.
 //!
-//! *Members* of a set are the action instances, by number, and behind them the *watchers*: one for each
-//! invariant and each assertion at a location, thought of as an action that is possible where that does
-//! not hold. It depends on whatever can change what it reads, and so the choice treats it like any other
-//! action that is waited for. So is a claim: its watcher waits for whoever may change what it reads.
+//! *Members* of a set are the action instances, by number, followed by the *watchers*: one for each invariant and
+//! each assertion at a location. A watcher is treated as an action that is enabled where the property fails. It is
+//! dependent on each instance that can change what it reads. So a choice treats it like any other disabled action. A
+//! claim has a watcher too, which waits for the instances that may change what the claim reads.
 
 use super::facts::{self, FactCollector};
 use super::tables::FactReader;
@@ -23,24 +23,24 @@ use crate::reduce::NotApplied;
 use crate::reduce::claim::StutterDependence;
 use std::collections::BTreeMap;
 
-/// Programs with more action instances are not reduced: all pairs of them are looked at.
+/// Programs with more action instances are not reduced: all pairs of instances are examined.
 const INSTANCES_MAX: u32 = 8192;
 
-/// Units of work to find out who may make a condition hold.
+/// Units of work for the enabling set of one condition.
 const EACH_CONDITION: u64 = 64;
 
-/// What is looked for.
+/// The properties that the reduction must preserve.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct VerificationGoal {
-    /// What is checked.
+    /// The selected checks.
     pub checks: CheckSelection,
-    /// Of a claim that is searched with, which does not see stuttering, what runs it follows.
+    /// The stutter dependence of the claim that is searched with, if any.
     pub claim: Option<StutterDependence>,
-    /// Whether the claim is looked at for the whole runs that it accepts.
+    /// Whether the infinite runs accepted by the claim must be preserved.
     pub infinite_runs: bool,
 }
 
-/// How the action instances in a table stand to each other, or why that is not found out.
+/// Computes the dependence of the action instances in a table, or returns the reason why it is not computed.
 pub(super) fn dependence<'t>(
     table: &'t AccessTable<'t>,
     budget: &AnalysisBudget,
@@ -49,16 +49,16 @@ pub(super) fn dependence<'t>(
     found.ok_or(NotApplied::TooManyInstances(INSTANCES_MAX))
 }
 
-/// One of the conditions that a member waits for.
+/// A condition that a member waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EnablingCondition {
-    /// The fact that it does not hold, if that can be read off a state.
+    /// The fact that the condition does not hold, if states show it.
     pub fact: Option<usize>,
-    /// Whether it holds wherever that fact is none.
+    /// Whether the condition holds wherever the fact is absent.
     pub decides: bool,
-    /// The number of the set of those that may make it hold.
+    /// The number of its enabling set: the members that may make it hold.
     pub enabling: usize,
-    /// The process that has to move for it, by its number in `movers`, if it is about one.
+    /// The index in `movers` of the process whose location it is about, if any.
     pub mover: Option<usize>,
 }
 
@@ -67,68 +67,68 @@ pub(super) struct EnablingCondition {
 pub(super) struct MoverLocation {
     /// The fact that the process is not there.
     pub fact: usize,
-    /// The number of the set of those whose steps may take it from there.
+    /// The number of the set of members that may make the process leave the location.
     pub leaving: usize,
 }
 
-/// A set that has to be with a member for some values of a cell.
+/// A set that a member requires for some values of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ValueDependence {
-    /// The fact that the cell has another value, if that can be read off a state.
+    /// The fact that the cell has another value, if states show it.
     pub unless: Option<usize>,
     /// The number of the set.
     pub with: usize,
 }
 
-/// The members of a program's sets, and how they stand to each other.
+/// The members of a program, and the relations between them.
 #[derive(Clone, Debug)]
 pub(super) struct MemberRelation {
-    /// The action instances are the members below.
+    /// The number of action instances, which are the members below it.
     pub instances: usize,
-    /// Of each member those that do not go with it where both are possible: one may be disabled, or the
+    /// For each member, those that are dependent on it: where both are enabled, one may disable the other, or the
     /// order may matter.
     pub dependent: BitMatrix,
-    /// Of each member those that do not go with it for some values of a cell only.
+    /// For each member, those that are dependent on it only for some values of a cell.
     pub value_dependences: Vec<Vec<ValueDependence>>,
-    /// What each member waits for.
+    /// The conditions that each member waits for.
     pub waits: Vec<Vec<EnablingCondition>>,
-    /// Of each process that is waited for where it may be.
+    /// The locations of each process that some condition is about.
     pub movers: Vec<Vec<MoverLocation>>,
-    /// Sets that are pointed to: of those that may make something hold, or that interact for some values.
+    /// The interned sets: enabling sets, leaving sets, and sets that are dependent for some values.
     pub enabling: BitMatrix,
-    /// The members that something is looked for in: that can fail, or watch.
+    /// The monitors: the members that can fail, and the watchers.
     pub monitors: Vec<u64>,
-    /// Where whole runs are looked at, the members that are taken only with all that is possible: whose steps a claim may
-    /// see, or that may end a run.
+    /// For infinite runs, the members that require full expansion: those that a claim may observe, or that may end a
+    /// run. `None` otherwise.
     pub shown: Option<Vec<u64>>,
-    /// Where each process is in a state, and who moves it.
+    /// The slots of processes, with their members and location changes.
     pub places: Vec<ProcessSlot>,
     pub facts: FactReader,
 }
 
-/// A process in a slot, as its location tells.
+/// A slot of a process, identified by its location cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ProcessSlot {
-    /// The members that it has a part in.
+    /// The members in which the process takes part.
     pub own: Vec<u64>,
-    /// Of each location what begins there.
+    /// For each location, the members that start there.
     pub at: BTreeMap<LocationId, LocationMembers>,
-    /// Where its steps begin and where it may be after them; where others start it.
+    /// The location changes of the process, and those by which others start it.
     pub moves: Vec<LocationChange>,
 }
 
-/// What begins where a process is.
+/// The members that start at a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LocationMembers {
-    /// The fact that it is not there, if that can be read off a state.
+    /// The fact that the process is not there, if states show it.
     pub fact: Option<usize>,
-    /// The members that begin there.
+    /// The members that start there.
     pub from: Vec<u64>,
 }
 
 impl MemberRelation {
-    /// That of a program searched for some checks, in the states that the table of its instances is about, the
-    /// constant one or the conditional one.
+    /// Builds the relation of a program for the given goal, in the states that the instance table covers.
+    /// `conditional` selects the conditional relation.
     pub fn new(
         interp: &Interp,
         related: ProgramDependence<'_>,
@@ -142,7 +142,7 @@ impl MemberRelation {
         let instances = table.instances().count() as usize;
         let members = instances + watched.len();
         let of_configuration = table.has_fixed_cells();
-        // A set for each member, one of the conditions that it waits for, and those that are kept once.
+        // The matrix of members, the enabling sets of their conditions, and the interned sets.
         let words = bit_sets::words_of(members);
         budget.hold(2 * members * words * size_of::<u64>())?;
         let mut building = RelationBuilder::new(interp, of_configuration, related, members);
@@ -184,14 +184,14 @@ impl MemberRelation {
         Ok(relation)
     }
 
-    /// The bytes that it takes, about.
+    /// Returns the approximate size in bytes.
     pub fn bytes(&self) -> usize {
         let words = |rows: &BitMatrix| rows.count() * rows.words() * size_of::<u64>();
         words(&self.dependent) + words(&self.enabling)
     }
 
-    /// Whether the same is chosen by another wherever the same is enabled and the facts are the same, however
-    /// these are read.
+    /// Whether the other relation gives the same choice for the same enabled instances and facts, regardless of how
+    /// facts are read.
     pub fn chooses_like(&self, other: &MemberRelation) -> bool {
         let MemberRelation {
             instances,
@@ -212,7 +212,7 @@ impl MemberRelation {
             && (movers, places) == (&other.movers, &other.places)
     }
 
-    /// The instances that something is looked for in or behind, as a set of instances.
+    /// Returns the visible instances: monitors, and those that a watcher is dependent on.
     pub fn visible(&self) -> Vec<u64> {
         let mut visible = vec![0; bit_sets::words_of(self.instances)];
         let is_watched =
@@ -222,23 +222,23 @@ impl MemberRelation {
         visible
     }
 
-    /// Whether anything is looked for but deadlocks.
+    /// Whether anything but deadlocks is checked.
     pub fn has_monitors(&self) -> bool {
         bit_sets::count(&self.monitors) > 0
     }
 
-    /// Whether anything is looked for but what one property says.
+    /// Whether there is more than one monitor.
     pub fn has_several_monitors(&self) -> bool {
         bit_sets::count(&self.monitors) > 1
     }
 
-    /// Whether some of those in two sets is taken only with all that is possible.
+    /// Whether the intersection of both sets has a member that requires full expansion.
     pub fn intersects_visible(&self, set: &[u64], enabled: &[u64]) -> bool {
         let Some(shown) = &self.shown else { return false };
         shown.iter().zip(set).zip(enabled).any(|((shown, set), enabled)| shown & set & enabled != 0)
     }
 
-    /// The sets that have to be with a member which is possible, for the values that cells have by the facts.
+    /// Returns the sets that an enabled member requires for the values of cells that the facts allow.
     pub fn value_dependent_sets(
         &self,
         member: usize,
@@ -249,10 +249,10 @@ impl MemberRelation {
         self.value_dependences[member].iter().filter(is_other).map(|it| it.with)
     }
 
-    /// The sets that all have to be with a member which is not possible though nothing is known to fail.
+    /// Returns the sets that a disabled member requires if none of its conditions is known to fail.
     pub fn unrefuted_enabling_sets(&self, member: usize) -> impl Iterator<Item = usize> {
         let waits = &self.waits[member];
-        // If all of them hold, it is not understood why it is not possible.
+        // If all conditions decide, all hold, and the reason why the member is disabled is unknown.
         let any = waits.iter().any(|it| !it.decides);
         waits.iter().filter(move |it| !any || !it.decides).map(|it| it.enabling)
     }
@@ -269,7 +269,7 @@ impl MemberRelation {
     }
 }
 
-/// The properties that are looked at.
+/// Returns the properties that need watchers.
 fn watched(
     program: &Program,
     VerificationGoal { checks, claim, .. }: &VerificationGoal,
@@ -280,14 +280,14 @@ fn watched(
         }
         PropertyKind::AssertionAt { .. } => checks.assertions,
         PropertyKind::Claim(_) => claim.is_some(),
-        // What holds where nothing goes on is seen in the same states: each of them is found.
+        // These properties concern states without successors. The reduction preserves each such state.
         PropertyKind::Assumption(_) | PropertyKind::AtEnd(_) | PropertyKind::Automaton(_) => false,
     };
     let all = program.properties.iter();
     all.filter(|(_, property)| is_watched(&property.kind)).map(|(id, _)| id).collect()
 }
 
-/// The instances whose steps may take a process from each location.
+/// Returns the members that may make a process leave each location.
 fn leaving(
     dependence: &DependenceRelation,
     members: usize,
@@ -306,19 +306,19 @@ fn leaving(
     leaving
 }
 
-/// A relation being made.
+/// A relation under construction.
 struct RelationBuilder<'b> {
     program: &'b Program,
     dependence: &'b DependenceRelation<'b>,
     matrix: &'b DependenceMatrix,
     members: usize,
-    /// Sets that are pointed to.
+    /// The interned sets.
     pointed: BitSetInterner,
     facts: FactCollector<'b>,
     movers: Vec<Vec<MoverLocation>>,
-    /// The number of the process whose location a cell tells, if it is one of these.
+    /// The number of the process of each location cell, if it is a mover.
     told: BTreeMap<CellId, Option<usize>>,
-    /// Whose steps take processes from each location.
+    /// The members that may make processes leave each location.
     leaving: BTreeMap<(CellId, LocationId), Vec<u64>>,
 }
 
@@ -347,14 +347,15 @@ impl<'b> RelationBuilder<'b> {
         vec![0; bit_sets::words_of(self.members)]
     }
 
-    /// A set of instances as one of members.
+    /// Converts a set of instances to a set of members.
     fn as_members(&self, instances: &[u64]) -> Vec<u64> {
         let mut row = self.none();
         row[..instances.len()].copy_from_slice(instances);
         row
     }
 
-    /// Of each member those that have to be with it where it is possible, whatever the values.
+    /// Returns the unconditional dependence: for each member, those that it requires where it is enabled, for all
+    /// values.
     fn dependent(&self, conditional: bool) -> BitMatrix {
         let from = if conditional { &self.matrix.interacting } else { &self.matrix.dependent };
         let mut rows = BitMatrix::new(self.members, self.members);
@@ -368,8 +369,8 @@ impl<'b> RelationBuilder<'b> {
         rows
     }
 
-    /// Where a step back to where it began is none that leads on, none may make another such a step: those
-    /// that store the same constant are dependent.
+    /// If self-loops do not count as progress, no instance may turn another's transition into a self-loop. So
+    /// instances that store the same constant are dependent.
     fn keep_from_stuttering(&self, rows: &mut BitMatrix) {
         let mut storing: BTreeMap<CellId, Vec<InstanceId>> = BTreeMap::new();
         for instance in self.dependence.instances() {
@@ -386,7 +387,7 @@ impl<'b> RelationBuilder<'b> {
         }
     }
 
-    /// Of each instance those that have to be with it for some values only.
+    /// Returns the conditional dependence: the sets that an instance requires only for some values.
     fn sometimes(&mut self, conditional: bool) -> Vec<Vec<ValueDependence>> {
         let mut all = vec![Vec::new(); self.members];
         if conditional {
@@ -410,7 +411,7 @@ impl<'b> RelationBuilder<'b> {
             _ => None,
         };
         if guard.iter().any(|it| constant(it) == Some(false)) {
-            // Nothing makes it possible.
+            // Nothing can enable the member.
             let (fact, none) = (self.facts.in_any_state(), self.none());
             let enabling = self.pointed.intern(none);
             return vec![EnablingCondition {
@@ -420,7 +421,7 @@ impl<'b> RelationBuilder<'b> {
                 mover: None,
             }];
         }
-        // Behind one that may fail, as that is a step, more matters than where a process is.
+        // The location alone decides only up to the first conjunct that may fail: a failure is a transition.
         let certain = 1 + guard.iter().take_while(|it| !it.may_fail()).count();
         let waits = guard.iter().zip(sets).enumerate();
         let waits = waits.filter(|(_, (it, _))| constant(it).is_none());
@@ -439,7 +440,7 @@ impl<'b> RelationBuilder<'b> {
         waits.collect()
     }
 
-    /// The number of the process whose location a cell tells, if its locations can be read off a state.
+    /// Returns the number of the process of a location cell, if states show its locations.
     fn mover(&mut self, table: &AccessTable, cell: CellId) -> Option<usize> {
         if let Some(known) = self.told.get(&cell) {
             return *known;
@@ -467,7 +468,7 @@ impl<'b> RelationBuilder<'b> {
         Some(found)
     }
 
-    /// Has a member watch a property.
+    /// Adds the watcher of a property.
     fn watch(&mut self, relation: &mut MemberRelation, watcher: usize, property: PropertyId) {
         let mut seen = self.none();
         for instance in self.dependence.visible(property) {
@@ -485,8 +486,8 @@ impl<'b> RelationBuilder<'b> {
         bit_sets::insert(&mut relation.monitors, watcher);
     }
 
-    /// Has what a claim sees chosen with all that is looked for: behind it the claim may not follow a run
-    /// any more.
+    /// Makes all instances that a claim observes dependent on the monitors: after them the claim may not accept the
+    /// run any more.
     fn join_monitors(&self, relation: &mut MemberRelation) {
         let program = self.program;
         let is_claim = |(_, it): &(_, &ProgramProperty)| matches!(it.kind, PropertyKind::Claim(_));
@@ -497,7 +498,7 @@ impl<'b> RelationBuilder<'b> {
         }
     }
 
-    /// The members whose steps a claim may see, or that may end a run.
+    /// Returns the members that a claim may observe, or that may end a run.
     fn shown(&self) -> Vec<u64> {
         let mut shown = self.none();
         let is_claim = |(_, it): &(_, &ProgramProperty)| matches!(it.kind, PropertyKind::Claim(_));
@@ -516,7 +517,7 @@ impl<'b> RelationBuilder<'b> {
         shown
     }
 
-    /// The instances that something is looked for in: whose step may end in an error.
+    /// Returns the instances that may fail.
     fn failing_instances(&self, checks: &CheckSelection) -> Vec<InstanceId> {
         let all = self.dependence.instances();
         let fails = |it: &InstanceId| {
@@ -549,7 +550,7 @@ impl<'b> RelationBuilder<'b> {
                 }
             }
         }
-        // Where one has ended another may be started.
+        // After a process ends, another may be started in its slot.
         for instance in self.dependence.instances() {
             let moves = &self.dependence.access(instance).effect.moves;
             for started in moves.iter().filter(|it| it.from.is_none()) {

@@ -1,9 +1,9 @@
-//! Sleep sets: of steps that commute one order is taken (Godefroid and Wolper 1991; as conflict sets,
-//! Holzmann, Godefroid and Pirottin 1992, Algorithm 3).
+//! Sleep sets: explores one order of transitions that commute (Godefroid and Wolper 1991; as conflict sets, Holzmann,
+//! Godefroid and Pirottin 1992, Algorithm 3).
 //!
-//! In a state the steps are taken in the order of their instances. Where one leads, those before it are asleep,
-//! and those that were asleep already, as far as they are independent of it: what they lead to is reached by
-//! taking them first. They stay possible as long as they are asleep.
+//! The transitions of a state have the descending order of their instances. After a transition, the instances that
+//! come before it in this order or were asleep are asleep, if they are independent of it. Their successors are
+//! reached by taking them first. A sleeping instance stays enabled.
 
 use super::blocks::in_blocks;
 use super::program_chooser::{ConfigurationBuffers, ProgramChooser};
@@ -19,9 +19,9 @@ use crate::model::{
 use crate::reduce::buffer_pool::BufferPool;
 use std::sync::Arc;
 
-/// A model some of whose steps are asleep.
+/// A transition system that skips sleeping transitions.
 pub(super) struct SleepSetReducedModel<'m> {
-    /// The model with all that are chosen.
+    /// The transition system with all chosen transitions.
     model: Box<dyn StateSpace + 'm>,
     selective: Arc<dyn SelectiveStateSpace + 'm>,
     choosers: Arc<ProgramChooser<'m>>,
@@ -29,15 +29,15 @@ pub(super) struct SleepSetReducedModel<'m> {
     rooms: BufferPool<SleepBuffers>,
 }
 
-/// What expanding takes.
+/// Buffers for an expansion.
 struct SleepBuffers {
     states: Vec<u8>,
     enabled: InstanceSets,
-    /// What is asleep in each state of a block, and what is taken of it.
+    /// The sleeping and the taken instances of each state of a block.
     asleep: InstanceSets,
     taken: InstanceSets,
     rooms: ConfigurationBuffers,
-    /// Labelled, and where those of each state end.
+    /// Labelled successors, and the end of those of each state.
     successors: Vec<u8>,
     ends: Vec<u64>,
     pair: Vec<u8>,
@@ -87,7 +87,7 @@ impl<'m> SleepSetReducedModel<'m> {
         self.take(out, work);
     }
 
-    /// Finds out what is asleep in each state of a block, and what is taken of it.
+    /// Computes the sleeping and the taken instances of each state of a block.
     fn choose(&self, pairs: &[u8], out: &mut SuccessorSink, work: &mut SleepBuffers) {
         let (width, whole) = (self.model.width(), self.model.width() + self.sets.value_bytes);
         let SleepBuffers { enabled, asleep, taken, rooms, .. } = work;
@@ -112,7 +112,7 @@ impl<'m> SleepSetReducedModel<'m> {
         out.count_partially_expanded(fewer);
     }
 
-    /// Takes the steps of a block, and adds the successors with their values.
+    /// Takes the transitions of a block, and adds the successors with their values.
     fn take(&self, out: &mut SuccessorSink, work: &mut SleepBuffers) {
         let SleepBuffers { states, asleep, taken, rooms, successors, ends, pair, .. } = work;
         let width = self.model.width();
@@ -122,7 +122,7 @@ impl<'m> SleepSetReducedModel<'m> {
         };
         let Some(found) = LabelledSink::wrap(out, width, successors, run) else { return };
         if stop_request::is_requested() {
-            // It may have left early; what it gave is dropped.
+            // The executor may have stopped early; its successors are dropped.
             return;
         }
         out.add_findings(found.findings);

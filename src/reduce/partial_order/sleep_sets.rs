@@ -1,7 +1,8 @@
-//! Sets of steps that are asleep, and the value that tells such a set.
+//! Sleep sets, and the values of states that encode them.
 //!
-//! An instance has a bit of a value. Two that are never possible in one state can have the same: which of them
-//! is meant, the state tells. So the instances of a process need as many bits as it can choose among.
+//! Each instance has a bit of the value. Two instances that are never enabled in one state may share a bit: the state
+//! determines which one it means. So the instances of a process take as many bits as it has alternatives at one
+//! location.
 
 use crate::analysis::bit_sets;
 use crate::analysis::dependence::DependenceMatrix;
@@ -11,25 +12,25 @@ use std::cmp::Ordering;
 /// The most bits of a value.
 const BITS_MAX: usize = 256;
 
-/// What can be asleep, and how a value tells it.
+/// The encoding of sleep sets as values.
 pub(super) struct SleepSets {
-    /// The bit of each instance, if it can be asleep.
+    /// The bit of each instance that can be asleep.
     bit: Vec<Option<usize>>,
-    /// Bytes of a value.
+    /// The bytes of a value.
     pub value_bytes: usize,
 }
 
-/// The instances before one, in a state.
+/// The instances of a state that may sleep after a transition.
 #[derive(Clone, Copy)]
 pub(super) struct EarlierInstances<'s> {
-    /// Those that are asleep.
+    /// The sleeping instances.
     pub asleep: &'s [u64],
-    /// Those that are taken.
+    /// The taken instances. Those with greater numbers come before the transition.
     pub taken: &'s [u64],
 }
 
 impl SleepSets {
-    /// Those of a program with so many instances, or why there are none.
+    /// Creates the encoding for `count` instances, or returns the reason why there is none.
     pub fn of(matrix: &DependenceMatrix, count: usize) -> Result<SleepSets, NotApplied> {
         let (bit, classes) = bits_of(matrix, count);
         if classes == 0 {
@@ -41,7 +42,7 @@ impl SleepSets {
         Ok(SleepSets { bit, value_bytes: classes.div_ceil(8) })
     }
 
-    /// The instances that a value says are asleep, of those that are possible.
+    /// Decodes the sleeping instances of a value, given the enabled ones.
     pub fn asleep(&self, enabled: &[u64], value: &[u8], asleep: &mut [u64]) {
         asleep.fill(0);
         if value.iter().all(|&byte| byte == 0) {
@@ -54,7 +55,7 @@ impl SleepSets {
         }
     }
 
-    /// The value of a state that was reached by an instance, where others were asleep or taken before it.
+    /// Encodes the sleep set after `instance`, given the sleeping and the taken instances of the state before.
     pub fn write_value(
         &self,
         instance: usize,
@@ -81,8 +82,8 @@ impl SleepSets {
     }
 }
 
-/// A bit for each instance that can be asleep, no two that may be possible in one state the same, and how many
-/// there are.
+/// Assigns a bit to each instance that can be asleep, and returns the number of bits. Instances that may be enabled
+/// in one state have different bits.
 fn bits_of(matrix: &DependenceMatrix, count: usize) -> (Vec<Option<usize>>, usize) {
     let all = |row: &[u64], other: &[u64]| {
         let both = row.iter().zip(other).map(|(one, other)| (one | other).count_ones());
@@ -91,7 +92,7 @@ fn bits_of(matrix: &DependenceMatrix, count: usize) -> (Vec<Option<usize>>, usiz
     let mut classes: Vec<Vec<u64>> = Vec::new();
     let bit = (0..count).map(|instance| {
         let excluded = matrix.excluded.row(instance);
-        // Whoever does not go with any other never sleeps.
+        // An instance that each other one excludes or depends on never sleeps.
         if all(excluded, matrix.dependent.row(instance)) + 1 >= count || classes.len() > BITS_MAX {
             return None;
         }

@@ -1,57 +1,57 @@
-//! What is known of all states in which the same is enabled, before any fact is looked at.
+//! Facts about all states with the same enabled instances, before any other fact is read.
 
 use super::fact_dependence::FactDependence;
 use super::relation::MemberRelation;
 use crate::analysis::bit_sets;
 
-/// What is known of all states in which the same is enabled.
+/// The facts about all states with the same enabled instances.
 #[derive(Debug, Default)]
 pub(super) struct EnabledSetFacts {
-    /// The drawing instances, then the facts that are asked for.
+    /// The universal seeds, followed by the needed facts.
     words: Vec<u64>,
     /// Words of a set of instances.
     instances: usize,
-    /// Room: what has been drawn in, and what of it is still to be looked at.
+    /// Buffers: the instances reached from a seed, and those not yet processed.
     drawn: Vec<u64>,
     open: Vec<usize>,
 }
 
 impl EnabledSetFacts {
-    /// Makes it one of so many words of instances and of facts.
+    /// Sets the sizes, in words, of the sets of instances and of facts.
     pub fn resize(&mut self, instances: usize, facts: usize) {
         self.instances = instances;
         self.words.resize(instances + facts, 0);
     }
 
-    /// The enabled instances that draw in all others that are enabled: each what does not go with it, that what does
-    /// not go with that, and so on. A closed set with one of these has all.
+    /// Returns the enabled instances whose closure has all enabled instances: each requires those that depend on it,
+    /// these require others, and so on.
     pub fn universal_seeds(&self) -> &[u64] {
         &self.words[..self.instances]
     }
 
-    /// The facts that a choice asks for.
+    /// Returns the facts that a choice needs.
     pub fn needed_facts(&self) -> &[u64] {
         &self.words[self.instances..]
     }
 
-    /// All of it, to be kept.
+    /// Returns both sets, for caching.
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// All of it, to be filled with what was kept.
+    /// Returns both sets, to be filled from the cache.
     pub fn words_mut(&mut self) -> &mut [u64] {
         &mut self.words
     }
 
-    /// Of nothing it is known that it draws in all; all facts are asked for.
+    /// Assumes that there is no universal seed, and that all facts are needed.
     pub fn assume_nothing(&mut self) {
         let (drawing, asked) = self.words.split_at_mut(self.instances);
         drawing.fill(0);
         asked.fill(u64::MAX);
     }
 
-    /// Finds out what is known where this is enabled.
+    /// Computes both sets for a set of enabled instances.
     pub fn compute(&mut self, relation: &MemberRelation, asking: &FactDependence, enabled: &[u64]) {
         self.words.fill(0);
         for seed in bit_sets::members(enabled) {
@@ -59,13 +59,13 @@ impl EnabledSetFacts {
                 bit_sets::insert(&mut self.words, seed);
             }
         }
-        // Where all is taken nothing is asked.
+        // If all instances are taken, no fact is needed.
         if !bit_sets::is_subset(enabled, self.universal_seeds()) {
             asking.mark_needed_facts(enabled, &mut self.words[self.instances..]);
         }
     }
 
-    /// Whether an instance draws in all that is enabled; those before it are known.
+    /// Whether the closure of an instance has all enabled ones. The result for earlier instances is in `words`.
     fn draws_all(&mut self, relation: &MemberRelation, enabled: &[u64], seed: usize) -> bool {
         let EnabledSetFacts { words, instances, drawn, open } = self;
         drawn.clear();

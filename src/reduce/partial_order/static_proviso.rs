@@ -1,16 +1,16 @@
-//! An order of states that most steps climb, and that none climbs for ever: a cycle has a step that does
-//! not climb.
+//! An order of the states as cycle proviso. Most transitions ascend in it; on each cycle some transition does not.
 //!
-//! A run that only climbs comes to an end. So it is enough to take up postponed steps in each state from which no step that
-//! is taken climbs. Covering sets of actions, of which every cycle has one, do the same (Kurshan, Levin, Minea, Peled and
-//! Yenigün, "Static partial order reduction", 1998). Here values decide: a step is examined with the states it leads from
-//! and to.
+//! A run that only ascends is finite. So it is enough to take the postponed transitions of those states from which no
+//! chosen transition ascends. Covering sets of actions, which intersect every cycle, serve the same purpose (Kurshan,
+//! Levin, Minea, Peled and Yenigün, "Static partial order reduction", 1998). Here the values decide: a transition is
+//! examined with its source and its target.
 //!
-//! The order compares the processes one after another, each by where it is. Locations that lie on no common
-//! cycle are in the order in which control comes to them. Of those on a cycle a counter decides first that
-//! steps of it only ever raise, or only ever lower; the steps that do are then left out, and the rest is
-//! looked at again. Where there is no counter, the step that disturbs most others is left out: it is one that
-//! is rarely chosen without them.
+//! The order compares the processes one after another, each by its location:
+//!
+//! 1. Locations in different strongly connected components are ordered as control passes through the components.
+//! 2. Within a component a counter is compared first that its edges only raise, or only lower. These edges are
+//!    removed, and the rest is decomposed again.
+//! 3. Without a counter, the edge that most instances depend on is removed: it is rarely chosen without them.
 
 use super::relation::MemberRelation;
 use crate::analysis::access::{AccessTable, CounterAddition};
@@ -28,35 +28,35 @@ use std::iter::Peekable;
 pub(super) struct StaticOrder {
     sections: Vec<ProcessOrder>,
     layout: Layout,
-    /// The instances whose steps climb, if no counter begins anew.
+    /// The instances whose transitions ascend, except where a counter wraps around.
     pub climbing: Vec<u64>,
 }
 
-/// What a process has to do with it, or what belongs to no process.
+/// The part of the order for one process, or for the actions of no process.
 #[derive(Debug)]
 struct ProcessOrder {
-    /// Where the process is.
+    /// The cell of the process's location. `None` for actions of no process.
     location: Option<CellId>,
     root: LocationRanks,
 }
 
-/// Locations one above another.
+/// Locations in ascending order.
 #[derive(Debug, Default)]
 struct LocationRanks {
-    /// By the code of the location, as far as there are any.
+    /// The rank by the code of the location; `None` for codes without one.
     by_code: Vec<Option<LocationRank>>,
-    /// What decides between locations of one rung.
+    /// The orders within components, which `LocationRank::within` refers to.
     within: Vec<CycleOrder>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct LocationRank {
     height: usize,
-    /// Of those of more than one location, or with a step to itself.
+    /// The index of the order within the component, if the component has an edge.
     within: Option<usize>,
 }
 
-/// What decides between states in which a process is on one rung.
+/// The order of states in which a process is in one component.
 #[derive(Debug)]
 struct CycleOrder {
     counter: Option<MonotoneCounter>,
@@ -69,7 +69,7 @@ struct MonotoneCounter {
     rises: bool,
 }
 
-/// A step of a process, or of none.
+/// An edge of a process, or an action of no process.
 #[derive(Clone, Copy, Debug)]
 struct ControlEdge {
     from: u32,
@@ -90,7 +90,7 @@ impl LocationRanks {
 }
 
 impl StaticOrder {
-    /// That of a program.
+    /// Computes the order of a program's states.
     pub fn new(dependence: &DependenceRelation, relation: &MemberRelation) -> StaticOrder {
         let table = dependence.table();
         let building = StaticOrderBuilder { dependence, relation };
@@ -102,7 +102,7 @@ impl StaticOrder {
         StaticOrder { sections: sections.collect(), layout: table.layout().clone(), climbing }
     }
 
-    /// Whether one state is above another.
+    /// Whether `to` is greater than `from`.
     pub fn climbs(&self, from: &[u8], to: &[u8]) -> bool {
         let order = self.sections.iter().map(|section| self.compare(section, from, to));
         order.into_iter().find(|it| it.is_ne()).is_some_and(|it| it.is_lt())
@@ -131,14 +131,14 @@ impl StaticOrder {
     }
 }
 
-/// An order being made.
+/// The inputs of an order under construction.
 struct StaticOrderBuilder<'b> {
     dependence: &'b DependenceRelation<'b>,
     relation: &'b MemberRelation,
 }
 
 impl StaticOrderBuilder<'_> {
-    /// The steps of each process, and those of none.
+    /// Returns the edges of each process. Those of no process have the key `None`.
     fn edges(&self, table: &AccessTable) -> BTreeMap<Option<CellId>, Vec<ControlEdge>> {
         let mut edges: BTreeMap<Option<CellId>, Vec<ControlEdge>> = BTreeMap::new();
         for instance in self.dependence.instances() {
@@ -162,7 +162,7 @@ impl StaticOrderBuilder<'_> {
         edges
     }
 
-    /// The rungs of locations that some steps lead between.
+    /// Ranks the locations that some edges connect.
     fn rungs(&self, edges: &[ControlEdge], climbing: &mut [u64]) -> LocationRanks {
         let mut rungs = LocationRanks::default();
         for (height, component) in on_cycles(edges).into_iter().enumerate() {
@@ -182,7 +182,7 @@ impl StaticOrderBuilder<'_> {
         rungs
     }
 
-    /// What decides where some steps lead on cycles.
+    /// Returns the order within a component.
     fn within(&self, mut edges: Vec<ControlEdge>, climbing: &mut [u64]) -> CycleOrder {
         let counter = self.counter(&edges);
         match counter {
@@ -207,7 +207,7 @@ impl StaticOrderBuilder<'_> {
         CycleOrder { counter, then: self.rungs(&edges, climbing) }
     }
 
-    /// A counter that some of the steps raise, or lower, and none does anything else with.
+    /// Returns a counter that some edges only raise, or only lower, and that no edge changes otherwise.
     fn counter(&self, edges: &[ControlEdge]) -> Option<MonotoneCounter> {
         let mut found = BTreeSet::new();
         for edge in edges {
@@ -228,7 +228,7 @@ impl StaticOrderBuilder<'_> {
         found.into_iter().find(|it| all_count(it) && any_counts(it))
     }
 
-    /// Whether an instance raises, or lowers, a counter and does nothing else with it.
+    /// Whether an instance only raises, or only lowers, a counter.
     fn counts(
         &self,
         instance: InstanceId,
@@ -244,7 +244,7 @@ impl StaticOrderBuilder<'_> {
         others || adds.peek().is_some()
     }
 
-    /// What an instance adds to a cell, and whether it may change it otherwise.
+    /// Returns the constants that an instance adds to a cell, and whether it may change the cell otherwise.
     fn changes(
         &self,
         instance: InstanceId,
@@ -256,7 +256,7 @@ impl StaticOrderBuilder<'_> {
     }
 }
 
-/// The codes of locations by the cycles they lie on together, in the order in which steps lead from one to another.
+/// Returns the strongly connected components of locations, as codes, in topological order.
 fn on_cycles(edges: &[ControlEdge]) -> Vec<BTreeSet<u32>> {
     let ends: BTreeSet<(u32, u32)> = edges.iter().map(|it| (it.from, it.to)).collect();
     let codes: BTreeSet<u32> = ends.iter().flat_map(|&(from, to)| [from, to]).collect();
@@ -308,7 +308,7 @@ mod tests {
         StaticOrder::new(&dependence, &relation)
     }
 
-    /// The states, and the successors of each.
+    /// Returns the states with the successors of each.
     fn space(interp: &Interp) -> BTreeMap<Vec<u8>, Vec<Vec<u8>>> {
         let collected = |run: &dyn Fn(&mut SuccessorSink)| {
             let mut all = Vec::new();
@@ -343,7 +343,7 @@ mod tests {
             goto again
         }";
 
-    /// If it were none, a cycle could climb for ever.
+    /// If it were not an order, a cycle could ascend everywhere.
     #[test]
     fn it_is_an_order() {
         let interp = interp(COUNTS);
@@ -369,7 +369,7 @@ mod tests {
         }
     }
 
-    /// Of the steps of a process only one on each way round does not climb: the others are counted.
+    /// On each cycle of a process only one edge does not ascend: the others are counted.
     #[test]
     fn one_step_of_each_round_does_not_climb() {
         let interp = interp(COUNTS);

@@ -1,13 +1,17 @@
-//! Strong stubborn sets (Valmari 1989 and 1991; Definition 8 of Godefroid and Pirottin 1993), found by
-//! closure from each action instance that is enabled.
+//! Strong stubborn sets (Valmari 1989 and 1991; Definition 8 of Godefroid and Pirottin 1993), computed by closure
+//! from each enabled action instance.
 //!
-//! A set is closed if with each member that is enabled it has all that do not go with it, and with each
-//! that is not, all that may make one of the conditions hold that it waits for (Laarman, Pater, van de
-//! Pol and Weber 2013 call these necessary enabling sets). What is enabled in it can be taken first in
-//! every run out of the state that takes any of it.
+//! A set is closed if it has these members:
 //!
-//! With the *conditional* relation (Definitions 9 and 11) what does not go with an enabled member depends on
-//! the state: on how full a channel is, or what a counter holds.
+//! - with each enabled member, all that are dependent on it;
+//! - with each disabled member, a necessary enabling set: all instances that may make one of its failing conditions
+//!   hold (Laarman, Pater, van de Pol and Weber 2013).
+//!
+//! In every run from the state that takes a member of the set, the first such member is enabled in the state and can
+//! be taken first.
+//!
+//! With the *conditional* relation (Definitions 9 and 11) the dependence of an enabled member depends on the state:
+//! on the length of a channel, or on the value of a counter.
 
 use super::enabling_sets::{EnablingSets, ObservedState, RequiredSets};
 use super::fact_dependence::FactDependence;
@@ -17,43 +21,43 @@ use crate::analysis::bit_sets;
 /// The rules by which a set is closed in a state.
 #[derive(Clone, Copy)]
 pub(super) struct ClosureRules<'r> {
-    /// What depends on what.
+    /// The dependence of members.
     pub relation: &'r MemberRelation,
-    /// Which facts about the state each member asks for.
+    /// The facts that each member needs.
     pub asking: &'r FactDependence,
-    /// The sets that each member needs in the state.
+    /// The sets that each member requires in the state.
     pub needs: &'r EnablingSets,
 }
 
-/// Room for closures.
+/// Buffers for closures.
 #[derive(Debug, Default)]
 pub(super) struct StubbornClosure {
-    /// The set, once it is closed.
+    /// The set; closed after `close` returns `true`.
     pub set: Vec<u64>,
-    /// How many enabled members it has.
+    /// The number of its enabled members.
     pub enabled: u32,
     open: Vec<usize>,
-    /// Members from which the closure was too large.
+    /// Members whose closure was too large.
     avoided: Vec<u64>,
-    /// Whether the set has one of these.
+    /// Whether the set has an avoided member.
     pub has_avoided: bool,
-    /// Members that were looked at, in all sets so far.
+    /// The number of members examined since the counter was last reset.
     pub looked: u64,
 }
 
 impl StubbornClosure {
-    /// Begins with another state.
+    /// Clears the avoided members, for another state.
     pub fn forget(&mut self, relation: &MemberRelation) {
         self.avoided.clear();
         self.avoided.resize(relation.monitors.len(), 0);
     }
 
-    /// Gives up, in this state, as soon as the set has this member, from which the closure was too large.
+    /// Marks a member whose closure was too large. In this state, closures that reach it fail.
     pub fn avoid(&mut self, member: usize) {
         bit_sets::insert(&mut self.avoided, member);
     }
 
-    /// Begins with nothing.
+    /// Clears the set.
     fn clear(&mut self, relation: &MemberRelation) {
         self.set.clear();
         self.set.resize(relation.monitors.len(), 0);
@@ -62,14 +66,14 @@ impl StubbornClosure {
         self.has_avoided = false;
     }
 
-    /// Begins with what a set has.
+    /// Starts with the members of `with`.
     pub fn begin(&mut self, relation: &MemberRelation, seen: ObservedState, with: &[u64]) {
         self.forget(relation);
         self.clear(relation);
         self.add(seen, with);
     }
 
-    /// Begins with one enabled member.
+    /// Starts with one enabled member.
     pub fn begin_with(&mut self, relation: &MemberRelation, member: usize) {
         self.clear(relation);
         bit_sets::insert(&mut self.set, member);
@@ -77,7 +81,7 @@ impl StubbornClosure {
         self.open.push(member);
     }
 
-    /// Adds a set to it.
+    /// Adds a row to the set.
     #[inline(always)]
     fn add(&mut self, seen: ObservedState, row: &[u64]) {
         for (word, (known, &row)) in self.set.iter_mut().zip(row).enumerate() {
@@ -92,18 +96,18 @@ impl StubbornClosure {
         }
     }
 
-    /// Closes the set; gives up, with `false`, as soon as it has more than `most` enabled members or one
-    /// that is avoided. `enabling_sets` have looked at the state.
+    /// Closes the set. Returns `false` as soon as it has more than `most` enabled members or an avoided one.
+    /// `enabling_sets` must be up to date for the state.
     pub fn close(&mut self, rules: ClosureRules<'_>, seen: ObservedState, most: u32) -> bool {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("popcnt") {
-            // SAFETY: the processor has the instruction, which is all that is asked of it.
+            // SAFETY: the processor has the instruction, which is the only requirement.
             return unsafe { self.close_counting(rules, seen, most) };
         }
         self.close_anyhow(rules, seen, most)
     }
 
-    /// The same where a processor counts members by an instruction.
+    /// As `close`, compiled with the instruction that counts bits.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "popcnt")]
     fn close_counting(&mut self, rules: ClosureRules<'_>, seen: ObservedState, most: u32) -> bool {
@@ -137,7 +141,7 @@ impl StubbornClosure {
         true
     }
 
-    /// The set with the least to add; of several the first. None if there is one with nothing to add.
+    /// Returns the set that adds the least; the first of several. Returns `None` if one adds nothing.
     #[inline(always)]
     fn cheapest<'r>(
         &self,
@@ -164,7 +168,7 @@ impl StubbornClosure {
         cheapest
     }
 
-    /// What it costs to add a set: enabled members above all.
+    /// Returns the cost of a set: first its new enabled members, then all new members.
     #[inline(always)]
     fn cost(&self, row: &[u64], seen: ObservedState) -> (u32, u32) {
         let (mut enabled, mut all) = (0, 0);

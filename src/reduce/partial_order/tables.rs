@@ -1,20 +1,20 @@
-//! Tables by which facts are read off the bits of states.
+//! Tables that map bits of states to facts.
 
 use crate::analysis::bit_sets::words_of;
 use crate::ir::Layout;
 use crate::ir::layout::{CellId, ScalarCell};
 
-/// Tables of more bits have a byte for each code, which tells which of few sets of facts it makes: two bytes
-/// that are compared would take half a megabyte otherwise.
+/// Larger tables have a byte for each code: the index of its set of facts. Two bytes would take half a megabyte in a
+/// comparison.
 const WIDE_BITS_MAX: u32 = 12;
 
-/// Fields are read together whose cells have no more bits than this.
+/// Fields are read together if their cells have at most this many bits.
 const JOINED_BITS_MAX: u32 = 8;
 
-/// Facts in one word of such a table, so that a byte tells all sets of them.
+/// Facts in one word of a large table, so that a byte can number all sets of them.
 const NARROW_FACTS: usize = 8;
 
-/// Reads facts off states.
+/// Reads the facts of states.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FactReader {
     fields: Vec<FieldReader>,
@@ -22,26 +22,26 @@ pub(super) struct FactReader {
     words: usize,
 }
 
-/// What can be known not to hold of some cells: for each code of them all, whether it does not.
+/// For each code of some cells, whether a condition does not hold.
 pub(super) type RefutedCodes = Vec<bool>;
 
-/// Cells, and the facts that each of their codes makes.
+/// Cells with the facts for each of their codes.
 #[derive(Clone, Debug)]
 pub(super) struct FactField {
-    /// Where their bits are.
+    /// The positions of their bits.
     stretches: Vec<BitRange>,
-    /// The word that their facts are in.
+    /// The word of their facts.
     word: usize,
     table: FactTable,
 }
 
 impl FactField {
-    /// The most facts in one about cells with so many codes.
+    /// Returns the most facts in one field about cells with `codes` codes.
     pub fn facts_max(codes: usize) -> usize {
         if codes <= 1 << WIDE_BITS_MAX { 64 } else { NARROW_FACTS }
     }
 
-    /// Of facts about cells, which are in the order of their bits; they are numbered from here on, in one word.
+    /// Creates a field. The cells are in the order of their bits; the facts are numbered from `first`, in one word.
     pub fn new(
         layout: &Layout,
         cells: &[CellId],
@@ -53,7 +53,7 @@ impl FactField {
         FactField { stretches: stretches(layout, cells), word: first / 64, table }
     }
 
-    /// Both at once, if that makes a small table.
+    /// Joins both fields, if the table stays small.
     fn joined(&self, other: &FactField) -> Option<FactField> {
         let both = [self, other];
         let bits = both.iter().flat_map(|it| &it.stretches).map(|it| it.bits).sum::<u32>();
@@ -66,7 +66,7 @@ impl FactField {
     }
 }
 
-/// A field to read.
+/// A field in readable form.
 #[derive(Clone, Debug)]
 struct FieldReader {
     first: BitWindow,
@@ -75,16 +75,16 @@ struct FieldReader {
     table: FactTable,
 }
 
-/// A word of a set of facts, by the code of cells.
+/// A table of fact words by the code of cells.
 #[derive(Clone, Debug)]
 struct FactTable {
-    /// The number of the word for each code; nothing if that is the code.
+    /// The index of the word for each code. Empty if the code is the index.
     numbers: Vec<u8>,
     words: Vec<u64>,
 }
 
 impl FactTable {
-    /// Of facts whose numbers in their word begin here.
+    /// Creates a table of facts that have consecutive numbers from `first` in their word.
     fn new(facts: &[&RefutedCodes], first: usize, is_wide: bool) -> FactTable {
         let of_code = |code: usize| {
             let refuted = facts.iter().enumerate().filter(|(_, refuted)| refuted[code]);
@@ -103,12 +103,12 @@ impl FactTable {
         }
     }
 
-    /// Whether there is a word for each code.
+    /// Whether each code has its own word.
     fn is_wide(&self) -> bool {
         self.numbers.is_empty()
     }
 
-    /// The words of both, which are one, for codes with those of the other behind them.
+    /// Joins two tables. The code of the second is appended to that of the first.
     fn joined(&self, other: &FactTable) -> FactTable {
         let both = self.words.iter().flat_map(|one| other.words.iter().map(move |it| one | it));
         FactTable { numbers: Vec::new(), words: both.collect() }
@@ -120,23 +120,23 @@ impl FactTable {
     }
 }
 
-/// Bits of a state that lie side by side.
+/// Adjacent bits of a state.
 #[derive(Clone, Copy, Debug)]
 struct BitWindow {
-    /// Eight bytes from this one on have them, or all there are.
+    /// The first of eight bytes, or of all bytes if there are fewer, that contain the bits.
     byte: usize,
     shift: u32,
     bits: u32,
 }
 
-/// Bits of a state that lie side by side, by the number of the first.
+/// Adjacent bits of a state, by the number of the first.
 #[derive(Clone, Copy, Debug)]
 struct BitRange {
     bit: u32,
     bits: u32,
 }
 
-/// Where the bits of cells are, which are in the order of their bits.
+/// Returns the bit ranges of cells, which are in the order of their bits.
 fn stretches(layout: &Layout, cells: &[CellId]) -> Vec<BitRange> {
     let mut stretches = Vec::new();
     for cell in cells {
@@ -146,7 +146,7 @@ fn stretches(layout: &Layout, cells: &[CellId]) -> Vec<BitRange> {
     stretches
 }
 
-/// Adds a stretch behind others.
+/// Appends a range, and joins it with the last one if they are adjacent.
 fn append(stretches: &mut Vec<BitRange>, BitRange { bit, bits }: BitRange) {
     match stretches.last_mut() {
         _ if bits == 0 => {}
@@ -156,13 +156,13 @@ fn append(stretches: &mut Vec<BitRange>, BitRange { bit, bits }: BitRange) {
 }
 
 impl BitWindow {
-    /// A stretch in states of so many bytes.
+    /// Creates the window of a range in states of `bytes` bytes.
     fn new(BitRange { bit, bits }: BitRange, bytes: usize) -> BitWindow {
         let byte = ((bit / 8) as usize).min(bytes.saturating_sub(8));
         BitWindow { byte, shift: 64 - (bit - 8 * byte as u32) - bits, bits }
     }
 
-    /// Its bits behind those of a code.
+    /// Appends the bits to a code.
     fn behind(self, code: u64, state: &[u8]) -> u64 {
         let bytes = state[self.byte..].first_chunk().copied().unwrap_or_else(|| {
             let mut bytes = [0; 8];
@@ -175,7 +175,7 @@ impl BitWindow {
 }
 
 impl FactReader {
-    /// So many facts, in fields of states of so many bytes.
+    /// Creates a reader of `count` facts, for states of `bytes` bytes.
     pub fn new(fields: Vec<FactField>, count: usize, bytes: usize) -> FactReader {
         let mut joined: Vec<FactField> = Vec::new();
         for field in fields {
@@ -192,12 +192,12 @@ impl FactReader {
         FactReader { fields: joined.into_iter().map(read).collect(), words: words_of(count) }
     }
 
-    /// Words of a set of facts.
+    /// Returns the words of a set of facts.
     pub fn words(&self) -> usize {
         self.words
     }
 
-    /// Makes `facts` those of a state.
+    /// Reads the facts of a state into `facts`.
     pub fn read(&self, state: &[u8], facts: &mut [u64]) {
         facts.fill(0);
         for FieldReader { first, more, word, table } in &self.fields {

@@ -1,16 +1,16 @@
-//! What an action instance does, case by case.
+//! The effects of an action instance, case by case.
 //!
-//! A *case* says of some cells what they hold before and after the step, and of some multisets how many
-//! elements they have and what is added. Where all that it says of a state holds, the instance leads to the
-//! state with the cells as they are afterwards; nothing else matters and nothing else changes. So a case is a
-//! rule with one predecessor for each state: it can be undone by looking at the state alone.
+//! A *case* gives the values of some cells before and after the transition, and for some multisets the number of
+//! elements and the added element. In a state that satisfies the conditions of the case, the instance changes these
+//! cells and multisets as given, and nothing else. So a case is a rule with one predecessor for each state: it can be
+//! undone given the state alone.
 
 use crate::analysis::instances::InstanceId;
 use crate::exec::interp::MultisetCells;
 use crate::ir::layout::CellId;
 use crate::ir::{ActionId, Layout};
 
-/// A cell that a case looks at or changes.
+/// A cell that a case reads or changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CaseCell {
     /// The cell.
@@ -22,7 +22,7 @@ pub struct CaseCell {
 }
 
 impl CaseCell {
-    /// Whether the step changes it.
+    /// Whether the transition changes the cell.
     pub fn changes(self) -> bool {
         self.before != self.after
     }
@@ -31,36 +31,36 @@ impl CaseCell {
 /// A multiset that a case counts or adds to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CaseMultiset {
-    /// Which of the program's.
+    /// The index of the multiset in the program.
     pub bag: usize,
-    /// A bit for each number of elements that there may be before the step.
+    /// A bit for each possible number of elements before the transition.
     pub sizes: u128,
-    /// The codes of the element that is added, if one is.
+    /// The codes of the added element, if one is added.
     pub added: Option<Vec<u32>>,
 }
 
 impl CaseMultiset {
-    /// A bit for each number of elements that there may be after the step.
+    /// Returns a bit for each possible number of elements after the transition.
     pub fn sizes_after(&self) -> u128 {
         self.sizes << u32::from(self.added.is_some())
     }
 }
 
-/// What an action instance does where all of this holds.
+/// The effect of an action instance in the states that satisfy some conditions.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReversibleCase {
-    /// Whose case it is.
+    /// The instance.
     pub instance: InstanceId,
-    /// Its action.
+    /// The action of the instance.
     pub action: ActionId,
-    /// The cells it is about, ascending.
+    /// The cells that it reads or changes, ascending.
     pub held: Vec<CaseCell>,
-    /// The multisets it is about, ascending.
+    /// The multisets that it counts or adds to, ascending.
     pub counted: Vec<CaseMultiset>,
 }
 
 impl ReversibleCase {
-    /// The bytes that it takes, about.
+    /// Returns the approximate size in bytes.
     pub(super) fn bytes(&self) -> usize {
         let added =
             |it: &CaseMultiset| it.added.as_ref().map_or(0, |it| size_of_val(it.as_slice()));
@@ -68,26 +68,26 @@ impl ReversibleCase {
         size_of_val(self) + size_of_val(self.held.as_slice()) + counted.sum::<usize>()
     }
 
-    /// What it says of a cell.
+    /// Returns the entry of a cell.
     pub fn of(&self, cell: CellId) -> Option<CaseCell> {
         self.held.binary_search_by_key(&cell, |it| it.cell).ok().map(|at| self.held[at])
     }
 
-    /// What it says of a multiset.
+    /// Returns the entry of a multiset.
     pub fn of_bag(&self, bag: usize) -> Option<&CaseMultiset> {
         self.counted.iter().find(|it| it.bag == bag)
     }
 
-    /// Whether it adds an element to a multiset.
+    /// Whether the case adds an element to a multiset.
     pub fn adds(&self) -> bool {
         self.counted.iter().any(|it| it.added.is_some())
     }
 }
 
-/// The fewest bytes that states are matched in.
+/// The fewest bytes of states that can be matched.
 pub(super) const MATCHED_BYTES: usize = 8;
 
-/// Eight bytes of a state that a case is about.
+/// Eight bytes of a state that a case reads.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CaseWord {
     at: usize,
@@ -97,12 +97,12 @@ pub(super) struct CaseWord {
 }
 
 impl CaseWord {
-    /// Whether they are as before the case.
+    /// Whether the bytes match the state before the case.
     pub(super) fn is_before(&self, state: &[u8]) -> bool {
         word(state, self.at) & self.mask == self.before
     }
 
-    /// Whether they are as after it.
+    /// Whether the bytes match the state after the case.
     pub(super) fn is_after(&self, state: &[u8]) -> bool {
         word(state, self.at) & self.mask == self.after
     }
@@ -115,7 +115,7 @@ struct MatchedMultiset {
     at: usize,
 }
 
-/// A case, ready to be taken and undone in states, which have at least [`MATCHED_BYTES`] bytes.
+/// A case prepared to be applied and undone in states of at least [`MATCHED_BYTES`] bytes.
 #[derive(Clone, Debug)]
 pub(super) struct CaseMatcher {
     words: Vec<CaseWord>,
@@ -123,7 +123,7 @@ pub(super) struct CaseMatcher {
 }
 
 impl CaseMatcher {
-    /// A case in states that are laid out so.
+    /// Prepares a case for a layout.
     pub(super) fn new(
         case: &ReversibleCase,
         layout: &Layout,
@@ -141,7 +141,7 @@ impl CaseMatcher {
         let mut words = Vec::new();
         for start in (0..width).step_by(MATCHED_BYTES) {
             let at = start.min(width - MATCHED_BYTES);
-            // Bytes before the start belong to the word before.
+            // Earlier bytes belong to the previous word.
             let new = u64::MAX >> ((start - at) * 8);
             let [mask, before, after] = [0, 1, 2].map(|it| word(&bytes[it], at) & new);
             if mask != 0 {
@@ -154,12 +154,13 @@ impl CaseMatcher {
         CaseMatcher { words, counted: case.counted.iter().map(bag).collect() }
     }
 
-    /// What tells of most states that the case does not hold: the first eight bytes that it is about.
+    /// Returns the first eight bytes that the case reads, which exclude most states.
     pub(super) fn head(&self) -> CaseWord {
         self.words.first().copied().unwrap_or_default()
     }
 
-    /// Makes `state` the one after the step, if the case holds; `sort` brings a multiset into its form.
+    /// Changes `state` to the state after the transition, if the case applies; `sort` restores the order of a
+    /// multiset.
     pub(super) fn take(
         &self,
         state: &mut [u8],
@@ -179,7 +180,7 @@ impl CaseMatcher {
         holds
     }
 
-    /// Makes `state` the one before the step, if it may have come of the case.
+    /// Changes `state` to the state before the transition, if the case may have led to it.
     pub(super) fn undo(
         &self,
         state: &mut [u8],
@@ -211,13 +212,13 @@ impl MatchedMultiset {
         self.cells.first.0 + position * self.cells.stride
     }
 
-    /// How many elements there are; they come first.
+    /// Returns the number of elements, which come first.
     fn size(&self, state: &[u8], layout: &Layout) -> u32 {
         let is_there = |&at: &u32| layout.code(state, CellId(self.first(at))) == 1;
         (0..self.cells.capacity).take_while(is_there).count() as u32
     }
 
-    /// Where an element is.
+    /// Returns the position of an element.
     fn find(&self, element: &[u32], state: &[u8], layout: &Layout) -> Option<u32> {
         let is_it = |&at: &u32| {
             let cells = (self.first(at) + 1..).map(CellId);
@@ -233,7 +234,7 @@ impl MatchedMultiset {
         element.iter().zip(cells).for_each(|(&code, cell)| layout.set_code(state, cell, code));
     }
 
-    /// Removes the element of so many cells at a position.
+    /// Removes the element at a position; it has `cells` cells.
     fn remove(&self, position: u32, cells: usize, state: &mut [u8], layout: &Layout) {
         let all = (self.first(position)..).map(CellId).take(1 + cells);
         all.for_each(|cell| layout.set_code(state, cell, 0));

@@ -1,10 +1,9 @@
-//! Which cases may be undone together.
+//! The selection of cases that may be undone together.
 //!
-//! Of cases found one by one, those are kept whose inverses commute wherever both can be undone, so that what
-//! is left when nothing can be undone any more does not depend on the order; and of which each takes something
-//! a step on that no other takes back, so that undoing ends. Actions are taken in turn, those with most
-//! instances first, and an action's cases that do not go with those before are left out. Nothing in that
-//! depends on which element of a scalarset is which.
+//! The selected cases satisfy two conditions. Their inverses commute wherever both can be undone, so the final state
+//! of undoing does not depend on the order. And each makes progress that no other reverts, so undoing ends. Actions
+//! are considered in turn, those with most instances first; cases of an action that conflict with earlier ones are
+//! dropped. The selection treats all elements of a scalarset equally.
 
 use super::cases::{CaseCell, ReversibleCase};
 use crate::analysis::instances::InstanceId;
@@ -15,14 +14,14 @@ use crate::ir::layout::CellId;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// More cases are not compared with each other.
+/// The most cases that are compared with each other.
 const CASES_MAX: usize = 1 << 12;
 
 /// Units of work to compare two cases cell by cell, and to undo both in both orders.
 const EACH_PAIR: u64 = 4;
 const EACH_UNDONE: u64 = 64;
 
-/// Which of some cases may be undone together.
+/// Selects the cases that may be undone together.
 pub(super) fn chosen(
     cases: Vec<ReversibleCase>,
     budget: &AnalysisBudget,
@@ -51,7 +50,7 @@ pub(super) fn chosen(
     Ok(kept)
 }
 
-/// Those of some cases whose inverses commute with those of the cases kept and with each other's.
+/// Returns the cases whose inverses commute with those of the kept cases and with each other.
 fn commuting_cases(
     kept: &[ReversibleCase],
     mut cases: Vec<ReversibleCase>,
@@ -65,12 +64,12 @@ fn commuting_cases(
     let mut met = VisitedCases { rounds: vec![0; all.cases.len()], round: 0 };
     for at in new.clone() {
         met.round += 1;
-        // Those kept come first, so each pair is looked at once.
+        // Kept cases come first, so each pair is compared once.
         for other in all.meeting(at).filter(|&it| it < at && met.is_new(it)) {
             pairs.compare(&all, CasePair { case: at, other }, new.start, budget)?;
         }
     }
-    // Whether two cases commute may depend on two others: without these they are looked at again.
+    // Whether two cases commute may depend on two others. Without these the pair is compared again.
     while !pairs.lost.is_empty() {
         let lost = std::mem::take(&mut pairs.lost);
         lost.iter().for_each(|&it| all.is_left[it] = false);
@@ -90,8 +89,8 @@ fn commuting_cases(
     Ok(cases)
 }
 
-/// Whether any run of steps back ends: each case adds an element to a multiset, which none takes away, or takes
-/// a cell from a value to one from which none takes it back.
+/// Whether every sequence of undone cases is finite: each case adds an element to a multiset, which no case removes,
+/// or changes a cell so that no case changes it back.
 fn undoing_ends<'c>(cases: impl Iterator<Item = &'c ReversibleCase> + Clone) -> bool {
     let mut edges: BTreeMap<CellId, BTreeSet<(u32, u32)>> = BTreeMap::new();
     let changes = |case: &'c ReversibleCase| case.held.iter().filter(|it| it.changes());
@@ -103,7 +102,7 @@ fn undoing_ends<'c>(cases: impl Iterator<Item = &'c ReversibleCase> + Clone) -> 
     cases.into_iter().all(|case| case.adds() || changes(case).any(|it| rises[&it.cell]))
 }
 
-/// Whether edges between numbers, none from one to itself, lead nowhere twice.
+/// Whether a graph without self-loops is acyclic.
 fn is_acyclic(edges: &BTreeSet<(u32, u32)>) -> bool {
     let numbers: BTreeSet<u32> = edges.iter().flat_map(|&(from, to)| [from, to]).collect();
     let place: BTreeMap<u32, usize> = numbers.into_iter().zip(0..).collect();
@@ -113,15 +112,15 @@ fn is_acyclic(edges: &BTreeSet<(u32, u32)>) -> bool {
     components.len() == place.len()
 }
 
-/// Which cases were met, so that none is met twice.
+/// The visited cases of a round.
 struct VisitedCases {
-    /// For each the last round in which it was met.
+    /// For each case, the last round in which it was visited.
     rounds: Vec<u32>,
     round: u32,
 }
 
 impl VisitedCases {
-    /// Whether a case was not met in this round.
+    /// Marks a case. Returns whether it is new in this round.
     fn is_new(&mut self, case: usize) -> bool {
         std::mem::replace(&mut self.rounds[case], self.round) != self.round
     }
@@ -132,29 +131,29 @@ impl VisitedCases {
 enum InverseCommutation {
     Never,
     Always,
-    /// As long as these two are left.
+    /// While these two cases are kept.
     With(usize, usize),
 }
 
-/// Two cases, by their numbers.
+/// Two cases, by number.
 #[derive(Clone, Copy)]
 struct CasePair {
     case: usize,
     other: usize,
 }
 
-/// What pairs of cases have come to.
+/// The results of comparisons.
 struct CasePairs {
-    /// For each case the pairs that go together as long as it is left.
+    /// For each case, the pairs that commute while it is kept.
     depending: Vec<Vec<(u32, u32)>>,
-    /// The cases of pairs that do not go together.
+    /// The cases of pairs that do not commute.
     lost: BTreeSet<usize>,
-    /// The bytes that all of this has taken.
+    /// The bytes charged for this.
     held: usize,
 }
 
 impl CasePairs {
-    /// Looks at a pair. Cases before `new` are kept, whatever comes.
+    /// Compares a pair. Cases before `new` are always kept.
     fn compare(
         &mut self,
         all: &InverseCases<'_>,
@@ -185,11 +184,11 @@ impl CasePairs {
     }
 }
 
-/// Cases that may be undone, by what they are about.
+/// Cases that may be undone, indexed by what they read or change.
 struct InverseCases<'c> {
     cases: Vec<&'c ReversibleCase>,
     is_left: Vec<bool>,
-    /// Whether no other case of the instance may have led to a state that this one may have led to.
+    /// Whether no other case of the same instance may lead to a state that this one may lead to.
     is_only: Vec<bool>,
     by_cell: BTreeMap<CellId, Vec<usize>>,
     by_bag: BTreeMap<usize, Vec<usize>>,
@@ -223,7 +222,7 @@ impl<'c> InverseCases<'c> {
         all
     }
 
-    /// The cases that are about something that a case is about, some of them more than once.
+    /// Returns the cases that share a cell or a multiset with a case, some of them more than once.
     fn meeting(&self, at: usize) -> impl Iterator<Item = usize> {
         let case = self.cases[at];
         let cells = case.held.iter().filter_map(|it| self.by_cell.get(&it.cell));
@@ -261,7 +260,7 @@ impl<'c> InverseCases<'c> {
         budget.work(EACH_UNDONE + (one.held.len() + two.held.len()) as u64)?;
         let state = KnownState::behind(one, two);
         let (after_one, after_two) = (state.undo_case(one), state.undo_case(two));
-        // Both were the same step.
+        // Both are the same transition.
         if add_the_same(one, two) && after_one == after_two {
             return Ok(InverseCommutation::Always);
         }
@@ -280,8 +279,8 @@ impl<'c> InverseCases<'c> {
         })
     }
 
-    /// The case of the instance that a case is of by which a state that is known so may have come, and what is known of
-    /// it after that is undone.
+    /// Returns the case of the same instance as `like` that may have led to a partly known state, and the known part
+    /// of the state after undoing it.
     fn undo_candidate(
         &self,
         state: &KnownState,
@@ -299,27 +298,27 @@ impl<'c> InverseCases<'c> {
     }
 }
 
-/// Whether undoing one case changes a cell that another is about.
+/// Whether undoing one case changes a cell that another reads or changes.
 fn changes_of(one: &ReversibleCase, other: &ReversibleCase) -> bool {
     one.held.iter().any(|it| it.changes() && other.of(it.cell).is_some())
 }
 
-/// Whether there is no state that both cases may have led to, as a cell would have to hold two values.
+/// Whether no state can follow both cases, because a cell would need two values.
 fn contradict(one: &ReversibleCase, other: &ReversibleCase) -> bool {
     let differs = |it: &CaseCell| other.of(it.cell).is_some_and(|theirs| theirs.after != it.after);
     one.held.iter().any(differs)
 }
 
-/// What is known of a state: the codes of some cells, in their order.
+/// The known part of a state: codes of cells, in ascending order of cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct KnownState(Vec<(CellId, u32)>);
 
 impl KnownState {
-    /// That both of two cases may have led to.
+    /// Returns the known part of a state that may follow both cases.
     fn behind(one: &ReversibleCase, other: &ReversibleCase) -> KnownState {
         let mut cells: Vec<(CellId, u32)> =
             one.held.iter().chain(&other.held).map(|it| (it.cell, it.after)).collect();
-        // Where both are about a cell they say the same of it.
+        // Both agree on the cells that they share.
         cells.sort_unstable();
         cells.dedup();
         KnownState(cells)
@@ -329,12 +328,12 @@ impl KnownState {
         self.0.binary_search_by_key(&cell, |it| it.0).ok()
     }
 
-    /// Whether a case surely may have led to it, by the cells that it is about.
+    /// Whether the case surely led to the state, by the values of its cells.
     fn is_behind(&self, case: &ReversibleCase) -> bool {
         case.held.iter().all(|it| self.place(it.cell).is_some_and(|at| self.0[at].1 == it.after))
     }
 
-    /// After a case is undone, which is about cells of which something is known.
+    /// Returns the known part after a case is undone. The case changes only known cells.
     fn undo_case(&self, case: &ReversibleCase) -> KnownState {
         let mut state = self.clone();
         for held in &case.held {
@@ -355,14 +354,14 @@ fn add_the_same(one: &ReversibleCase, other: &ReversibleCase) -> bool {
     added(one) == added(other)
 }
 
-/// How two cases stand to each other by the multisets that both are about.
+/// The relation of two cases by their common multisets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SizeRelation {
-    /// There is no state that both may have led to.
+    /// No state can follow both cases.
     Exclude,
     /// Undoing one leaves the other possible.
     Commute,
-    /// It may not.
+    /// Undoing one may make the other impossible.
     Differ,
 }
 
@@ -373,7 +372,7 @@ fn sizes_commute(one: &ReversibleCase, other: &ReversibleCase) -> SizeRelation {
         let (mine, theirs) = (left.sizes_after(), right.sizes_after());
         let both = left.added.is_some() && right.added.is_some();
         let is_same = both && left.added == right.added;
-        // Two different elements are there if both are added.
+        // If both add different elements, the multiset has both.
         let least = match both && !is_same {
             true => 2,
             false => u32::from(left.added.is_some() || right.added.is_some()),
@@ -384,7 +383,7 @@ fn sizes_commute(one: &ReversibleCase, other: &ReversibleCase) -> SizeRelation {
         }
         let stays =
             |by: &Option<Vec<u32>>, sizes: u128| by.is_none() || (shared >> 1) & !sizes == 0;
-        // One copy of an element cannot be taken away twice.
+        // One copy of an element cannot be removed twice.
         if is_same || !stays(&left.added, theirs) || !stays(&right.added, mine) {
             all = SizeRelation::Differ;
         }

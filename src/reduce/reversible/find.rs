@@ -1,14 +1,14 @@
-//! What an action instance does in all states, found by trying it.
+//! The cases of an action instance, found by trials.
 //!
-//! An instance is taken in a state of which nothing is known yet. The first cell that it looks at is then given each of
-//! its values in turn, and so on, until all that it looks at is known: such a run is one of its cases, whatever
-//! the other cells hold. Of a multiset it is only known how many elements it has; an instance that looks at
-//! an element has no case there. Neither has one that empties a multiset without a look at it: what was there is not known
-//! afterwards.
+//! The first trial starts in a state whose cells are all unknown. The first cell that the instance reads is assigned
+//! each of its values in turn, and so on, until all cells that it reads are known. Such a trial is a case, for all
+//! values of the other cells. Of a multiset only the number of elements is known. An instance that reads an element
+//! has no case there. Neither has one that clears a multiset without reading it, since the former elements are
+//! unknown afterwards.
 //!
-//! A cell that is written and never looked at could have held anything before. Its case is that of the first
-//! initial state's value: a slot that is free is undefined, a flag that is not set is false. What the
-//! instance does where it holds something else is no case of it.
+//! A cell that is written and never read may have had any value before. Its case assumes the value of the first
+//! initial state: a free slot is undefined, an unset flag is false. The effect of the instance for other values is
+//! not a case.
 
 use super::cases::{CaseCell, CaseMultiset, ReversibleCase};
 use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, InstanceSide};
@@ -21,24 +21,24 @@ use crate::model::{StepDescription, StepOutcome, find_start};
 use crate::reduce::NotApplied;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An instance is tried in at most so many ways.
+/// The most trials of an instance.
 const TRIES_MAX: usize = 1 << 12;
 
-/// All instances together are.
+/// The most trials in total.
 const ALL_TRIES_MAX: usize = 1 << 18;
 
-/// Units of work to take a step, beside the cells of a state.
+/// Units of work for a transition, in addition to the cells of a state.
 const EACH_TRY: u64 = 64;
 
 /// The most positions of a multiset whose elements are counted.
 const POSITIONS_MAX: u32 = 126;
 
-/// What is known of the state that an instance is tried in.
+/// The known part of the state of a trial.
 #[derive(Clone, Debug, Default)]
 struct PartialState {
     /// Codes as declared.
     cells: BTreeMap<CellId, u32>,
-    /// How many elements.
+    /// The numbers of elements.
     sizes: BTreeMap<usize, u32>,
 }
 
@@ -50,28 +50,28 @@ struct SingleInstance<'v> {
     values: &'v [i64],
 }
 
-/// Where a cell of a state is.
+/// The role of a cell.
 #[derive(Clone, Copy)]
 enum CellRole {
-    /// It says whether there is an element in a multiset.
+    /// Whether a position of this multiset has an element.
     Count(usize),
-    /// It is of an element.
+    /// A part of an element.
     Element,
     /// In no multiset.
     Plain,
 }
 
-/// Tries action instances.
+/// Finds the cases of action instances by trials.
 pub(super) struct CaseFinder<'a> {
     program: &'a Program,
-    /// Of the states that are searched.
+    /// The layout of the states of the search.
     layout: &'a Layout,
     recorder: ReadRecorder,
     /// The codes of the first initial state, as declared.
     initial: Vec<u32>,
     /// The multisets that are in no other.
     bags: Vec<(usize, MultisetCells)>,
-    /// States without elements whose other cells all have code 0, or code 1 if there is one.
+    /// States with empty multisets whose other cells have code 0, or code 1 if possible.
     blank: [Vec<u8>; 2],
     tries: usize,
 }
@@ -104,7 +104,7 @@ impl<'a> CaseFinder<'a> {
         Ok(finder)
     }
 
-    /// The cases of an instance that lead on; none if it has too many to be tried.
+    /// Returns the cases of an instance that lead to a state; none if the trials are too many.
     pub(super) fn cases(
         &mut self,
         instances: &ActionInstances,
@@ -127,7 +127,7 @@ impl<'a> CaseFinder<'a> {
             if tries > TRIES_MAX || self.tries > ALL_TRIES_MAX {
                 return Ok(Vec::new());
             }
-            // Where a case is found all cells are looked at.
+            // If a case is found, all cells are examined.
             budget.work(EACH_TRY + u64::from(self.recorder.layout().state_cells))?;
             let state = self.state(&assumed, 0);
             let (came, reads) = self.recorder.take(side, values, &state);
@@ -140,7 +140,7 @@ impl<'a> CaseFinder<'a> {
         Ok(joined(found))
     }
 
-    /// Whether it takes part in a rendezvous.
+    /// Whether the action takes part in a rendezvous.
     fn is_rendezvous(&self, side: InstanceSide) -> bool {
         let communication = self.program.actions[side.action].communication.as_ref();
         communication.is_some_and(|it| it.channel().may_be_rendezvous(self.program))
@@ -164,7 +164,7 @@ impl<'a> CaseFinder<'a> {
         }
     }
 
-    /// Adds all that may be known beside what is, of a cell that is looked at.
+    /// Adds the assumptions extended by each value of a cell.
     fn split(&self, assumed: &PartialState, cell: CellId, open: &mut Vec<PartialState>) {
         match self.cell_role(cell) {
             CellRole::Element => {}
@@ -180,7 +180,7 @@ impl<'a> CaseFinder<'a> {
                 let declared = &self.recorder.layout().cells[cell];
                 let codes = 0..declared.count();
                 let real = &self.layout.cells[cell];
-                // Too many are refused by the number of tries.
+                // The limit on trials rejects too many codes.
                 for code in codes.filter(|&it| stored(declared, real, it).is_some()).take(TRIES_MAX)
                 {
                     let mut more = assumed.clone();
@@ -202,8 +202,8 @@ impl<'a> CaseFinder<'a> {
         state
     }
 
-    /// A state of which that is known; all other cells have this code, where they have it, and multisets of which nothing is
-    /// known so many elements.
+    /// Returns a state that satisfies the assumptions. All other cells have code `other`, where they have it, and
+    /// unknown multisets `other` elements.
     fn state(&self, assumed: &PartialState, other: usize) -> Vec<u8> {
         let layout = self.recorder.layout();
         let mut state = self.blank[other].clone();
@@ -216,7 +216,7 @@ impl<'a> CaseFinder<'a> {
         state
     }
 
-    /// Whether the multisets of which nothing is known are the same in two states.
+    /// Whether unknown multisets are equal in two states.
     fn leaves_unknown(&self, assumed: &PartialState, before: &[u8], after: &[u8]) -> bool {
         let layout = self.recorder.layout();
         let unknown = self.bags.iter().filter(|(bag, _)| !assumed.sizes.contains_key(bag));
@@ -224,7 +224,8 @@ impl<'a> CaseFinder<'a> {
         cells.all(|cell| layout.code(before, cell) == layout.code(after, cell))
     }
 
-    /// The case of an instance where all that it looks at is known, if it leads on to states that are searched.
+    /// Returns the case of an instance, once all cells that it reads are known. Returns `None` if it leads to no
+    /// state of the search.
     fn case(
         &self,
         instance: SingleInstance<'_>,
@@ -250,7 +251,7 @@ impl<'a> CaseFinder<'a> {
             let before = match assumed.cells.get(&cell) {
                 Some(&before) => before,
                 None if after == 0 && again == 1.min(layout.cells[cell].count() - 1) => continue,
-                // It is written: what was there before is not looked at.
+                // The cell is written, and its former value is not read.
                 None => self.initial[cell.index()],
             };
             let real = &self.layout.cells[cell];
@@ -265,7 +266,7 @@ impl<'a> CaseFinder<'a> {
         leads_on.then_some(case)
     }
 
-    /// What became of the multisets, whose elements were all the same.
+    /// Returns the changes of multisets, whose elements were all equal.
     fn counted(&self, assumed: &PartialState, after: &[u8]) -> Option<Vec<CaseMultiset>> {
         let layout = self.recorder.layout();
         let mut counted = Vec::new();
@@ -306,7 +307,7 @@ impl<'a> CaseFinder<'a> {
     }
 }
 
-/// The same cases, those together that differ only in how many elements there are in one multiset.
+/// Joins cases that differ only in the number of elements of one multiset.
 fn joined(cases: Vec<ReversibleCase>) -> Vec<ReversibleCase> {
     let mut by_rest: BTreeMap<ReversibleCase, u128> = BTreeMap::new();
     let mut others = BTreeSet::new();
@@ -328,7 +329,7 @@ fn joined(cases: Vec<ReversibleCase>) -> Vec<ReversibleCase> {
     others.into_iter().chain(by_rest.into_iter().map(with_sizes)).collect()
 }
 
-/// The code in a state that is searched of what has this one as declared, if it is ever stored there.
+/// Returns the code in states of the search for a declared code, if it is ever stored there.
 fn stored(declared: &ScalarCell, real: &ScalarCell, code: u32) -> Option<u32> {
     match declared.value(code) {
         None => real.undefined.then_some(0),
@@ -336,7 +337,7 @@ fn stored(declared: &ScalarCell, real: &ScalarCell, code: u32) -> Option<u32> {
     }
 }
 
-/// The first initial state.
+/// Returns the first initial state.
 fn first_start(interp: &Interp) -> Option<Vec<u8>> {
     let is_state = |_, step: &StepDescription| matches!(step.outcome, StepOutcome::Successor(_));
     match find_start(interp, is_state)?.1.outcome {

@@ -1,29 +1,29 @@
-//! The search from a progenitor, by reversible rules alone.
+//! The search from a progenitor by reversible rules alone.
 
 use super::cases::{CaseMatcher, CaseWord, MATCHED_BYTES, ReversibleCase};
 use super::state_set::OrderedStateSet;
 use crate::exec::Interp;
 use crate::exec::interp::multisets;
 
-/// The most bytes that the states met from one progenitor take, and as many that their successors take.
+/// The most bytes of the states reached from one progenitor, and the most bytes of their successors.
 pub(super) const LOCAL_BYTES_MAX: usize = 16 << 20;
 
-/// Cases that can be taken and undone in states of a program.
+/// Applies and undoes cases in the states of a program.
 pub(super) struct CaseExecutor<'m> {
     interp: &'m Interp,
     cases: Vec<CaseMatcher>,
-    /// The [head](CaseMatcher::head) of each, side by side, as most are looked at in vain.
+    /// The [head](CaseMatcher::head) of each case, stored contiguously, since most do not match.
     heads: Vec<CaseWord>,
     digest: [u8; 32],
 }
 
-/// How a case is applied to a state: whether it may be, by its head, and what it makes of the state.
+/// The application of a case to a state: the test of its head, and the change of the state.
 struct CaseApplication<M, A> {
     may_apply: M,
     apply: A,
 }
 
-/// The states met from one progenitor are too many.
+/// Too many states are reached from one progenitor.
 pub(super) struct TooManyStates;
 
 impl<'m> CaseExecutor<'m> {
@@ -36,17 +36,17 @@ impl<'m> CaseExecutor<'m> {
         CaseExecutor { interp, cases, heads, digest }
     }
 
-    /// Which cases there are, as a number.
+    /// Returns a hash of all cases.
     pub(super) fn digest(&self) -> &[u8] {
         &self.digest
     }
 
-    /// Room for a state that is worked on.
+    /// Returns a buffer for a state.
     pub(super) fn work(&self) -> Vec<u8> {
         vec![0; self.interp.layout().bytes.max(MATCHED_BYTES)]
     }
 
-    /// Tells `visit` the state after each case that holds in a state, until it has enough.
+    /// Visits the state after each case that applies to a state, until `visit` stops.
     pub(super) fn each_after(
         &self,
         state: &[u8],
@@ -57,7 +57,7 @@ impl<'m> CaseExecutor<'m> {
         self.each(state, work, way, visit);
     }
 
-    /// Tells `visit` the state before each case that may have led to a state, until it has enough.
+    /// Visits the state before each case that may have led to a state, until `visit` stops.
     pub(super) fn each_before(
         &self,
         state: &[u8],
@@ -93,8 +93,8 @@ impl<'m> CaseExecutor<'m> {
         }
     }
 
-    /// Makes `met` the states that cases lead to from one, that one first, and `from` say of each which it was
-    /// met from.
+    /// Sets `met` to the states that cases reach from `state`, which comes first, and `from` to the index of the
+    /// predecessor of each.
     pub(super) fn closure_from(
         &self,
         state: &[u8],

@@ -1,15 +1,15 @@
 //! Reversible rules (Ip and Dill, "State reduction using reversible rules", 1996).
 //!
-//! A rule that only adds something, a request that is sent, say, can be undone by looking at the state. All
-//! states that such rules lead to from one, their *progenitor*, are searched from it and not stored.
+//! A rule that only adds something, for example a request, can be undone given the state alone. The states that such
+//! rules reach from one state, their *progenitor*, are searched from it and not stored.
 //!
-//! - `cases`: what an action instance does, case by case; `find`: found by trying it;
-//! - `choose`: which of them may be undone together; `symmetric`, `singular`: what else holds of them;
-//! - `local_search`: the search from a progenitor; `model`: what is visited then.
+//! - `cases`: the effects of an action instance, case by case; `find` computes them by trials.
+//! - `choose`: the cases that may be undone together; `symmetric` and `singular` test further properties.
+//! - `local_search`: the search from a progenitor; `model`: the reduced transition system.
 //!
-//! What is left is a search of states that the program reaches, whatever the rules are: a state is left out
-//! only if one from which they lead to it is among the successors of the same progenitor's states. That is the
-//! paper's Lemma 2, asked of each state rather than shown of the rules.
+//! The search visits only states that the program reaches, whatever the rules are. A state is omitted only if a state
+//! from which the rules lead to it is a successor of the same progenitor's states. That is the paper's Lemma 2,
+//! tested in each state rather than proved of the rules.
 
 mod cases;
 mod choose;
@@ -44,10 +44,10 @@ use local_search::CaseExecutor;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// As reports call it.
+/// The name in reports.
 pub const NAME: &str = "reversible rules";
 
-/// The reduction in the table.
+/// The entry of the table.
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "reversible",
     title: NAME,
@@ -86,7 +86,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         },
     ],
     automatic: AutomaticUse::Never,
-    // Each state that is not stored is searched from one that is, by steps of the program.
+    // Each state that is not stored is searched from one that is, by transitions of the program.
     preserves: PreservedProperties::ALL
         .without(PropertyClass::Claims)
         .without(PropertyClass::StutterInvariant)
@@ -110,10 +110,11 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
 /// The parameter that names rules.
 const RULES: &str = "rules";
 
-/// The parameter by which it is checked in every state that rules are reversible.
+/// The parameter that checks in every state that the rules are reversible.
 const CHECK: &str = "check";
 
-/// Finds the rules of a program. With symmetry, rules are taken as far as they are the same for all elements of a scalarset.
+/// Finds the reversible rules of a program. With symmetry it keeps cases that are the same for all elements of a
+/// scalarset.
 fn apply<'m>(context: &ReductionContext<'m, '_>) -> AppliedReduction<'m> {
     let find = || {
         context.check_rewritable()?;
@@ -122,7 +123,7 @@ fn apply<'m>(context: &ReductionContext<'m, '_>) -> AppliedReduction<'m> {
     context.applied(find())
 }
 
-/// The rules that can be undone.
+/// Lists the reversible rules.
 fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     let budget = context.budget.for_analysis(NAME);
     let Ok(found) = ReversibleRules::of(context.interp, &[], &budget) else { return Vec::new() };
@@ -135,14 +136,14 @@ fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     subjects.collect()
 }
 
-/// Which rules of a program are reversible.
+/// The reversible rules of a program.
 #[derive(Clone, Debug)]
 pub struct ReversibleRules {
     cases: Vec<ReversibleCase>,
 }
 
 impl ReversibleRules {
-    /// Those of a program, of these rules if any are named; or why there are none.
+    /// Finds the reversible rules of a program, or those of the named ones. Returns the reason if there are none.
     pub fn of(
         interp: &Interp,
         named: &[String],
@@ -166,7 +167,7 @@ impl ReversibleRules {
         }
     }
 
-    /// Which of the states that a progenitor stands for have to be expanded, where this is looked for.
+    /// Returns which states of a progenitor must be expanded for the selected checks.
     pub fn progenitor_expansion(
         &self,
         interp: &Interp,
@@ -183,19 +184,19 @@ impl ReversibleRules {
         })
     }
 
-    /// Their cases.
+    /// Returns the cases.
     pub fn cases(&self) -> &[ReversibleCase] {
         &self.cases
     }
 
-    /// The rules, each with the number of its instances and of their cases.
+    /// Returns the rules, each with the number of its instances and of their cases.
     pub fn rules<'p>(&self, program: &'p Program) -> Vec<(&'p str, usize, usize)> {
         let told = self.actions().into_iter();
         told.map(|(id, instances, cases)| (program.actions[id].name.as_str(), instances, cases))
             .collect()
     }
 
-    /// The same, by action.
+    /// Returns the same by action.
     pub fn actions(&self) -> Vec<(ActionId, usize, usize)> {
         let mut rules: BTreeMap<ActionId, (BTreeSet<InstanceId>, usize)> = BTreeMap::new();
         for case in &self.cases {
@@ -207,24 +208,24 @@ impl ReversibleRules {
     }
 }
 
-/// The numbers of the instances of an action by itself.
+/// Returns the numbers of the instances of an action alone.
 fn alone(instances: &ActionInstances, action: ActionId) -> impl Iterator<Item = InstanceId> {
     let first = instances.first_alone(action, 0);
     let count = instances.count_alone(action);
     first.into_iter().flat_map(move |first| (first..first + count).map(InstanceId))
 }
 
-/// Reversible rules as a reduction.
+/// The reduction by reversible rules.
 pub struct ReversibleReduction<'m> {
     interp: &'m Interp,
     found: ReversibleRules,
     searched: ProgenitorExpansion,
-    /// Whether the cases are the same for all elements of each scalarset, as that was wanted.
+    /// Whether the cases are the same for all elements of each scalarset, as symmetry requires.
     with_symmetry: bool,
 }
 
 impl<'m> ReversibleReduction<'m> {
-    /// That of a program by the rules that are named, or all; or why it has none.
+    /// Creates the reduction of a program by the named rules, or by all. Returns the reason if there are none.
     fn of(context: &ReductionContext<'m, '_>) -> Result<ReversibleReduction<'m>, NotApplied> {
         let (interp, with_symmetry) = (context.interp, context.is_symmetric);
         let budget = &context.budget.for_analysis(NAME);
@@ -250,8 +251,8 @@ impl<'m> ReversibleReduction<'m> {
         Ok(ReversibleReduction { interp, found, searched, with_symmetry })
     }
 
-    /// That of a program by all rules that can be undone, in a search for everything; it may be checked in every state that
-    /// they are reversible.
+    /// Creates the reduction by all reversible rules, for all checks. With `is_checked` every state checks that they
+    /// are reversible.
     pub fn of_rules(
         interp: &'m Interp,
         is_checked: bool,
@@ -267,7 +268,7 @@ impl<'m> ReversibleReduction<'m> {
 }
 
 impl<'m> ReversibleReduction<'m> {
-    /// The model that stores progenitors, of one.
+    /// Wraps a transition system. The result stores progenitors only.
     pub fn of_model(&self, model: Box<dyn StateSpace + 'm>) -> ProgenitorModel<'m> {
         let backwards = Arc::new(CaseExecutor::new(self.interp, &self.found.cases));
         ProgenitorModel::new(model, self.interp, backwards, self.searched)

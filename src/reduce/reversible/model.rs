@@ -1,4 +1,4 @@
-//! The model that visits progenitors only.
+//! The transition system that visits progenitors only.
 
 use super::local_search::{CaseExecutor, LOCAL_BYTES_MAX, TooManyStates};
 use super::state_set::OrderedStateSet;
@@ -11,7 +11,7 @@ use crate::model::{
 use crate::reduce::buffer_pool::BufferPool;
 use std::sync::Arc;
 
-/// A model that stores, of states that reversible rules lead to from one another, the first.
+/// A transition system that stores only the progenitor of states that reversible rules connect.
 pub struct ProgenitorModel<'m> {
     model: Box<dyn StateSpace + 'm>,
     interp: &'m Interp,
@@ -20,34 +20,34 @@ pub struct ProgenitorModel<'m> {
     rooms: BufferPool<ProgenitorBuffers>,
 }
 
-/// Which of the states that a progenitor stands for are expanded.
+/// The states of a progenitor that are expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgenitorExpansion {
-    /// All: the paper's Algorithm 1.
+    /// All: Algorithm 1 of the paper.
     All,
-    /// All, and it is checked that the rules lead where they are said to lead, and that their inverses commute.
+    /// All, with checks that the rules have the expected effects and that their inverses commute.
     AllChecked,
-    /// It and those that one rule leads to from it: the paper's Algorithm 2.
+    /// The progenitor and its immediate successors by rules: Algorithm 2 of the paper.
     Immediate {
-        /// Whether deadlocks are looked for: then those, too, that no rule leads on from.
+        /// Whether deadlocks are checked. Then states that no rule leaves are expanded too.
         deadlocks: bool,
-        /// Whether properties of single states are looked for that see what rules change: then they are judged in
-        /// all others.
+        /// Whether checked properties of single states read what rules change. Then they are evaluated in all other
+        /// states.
         properties: bool,
     },
 }
 
-/// What searching from a progenitor takes.
+/// Buffers for the search from a progenitor.
 struct ProgenitorBuffers {
-    /// A state that is worked on.
+    /// A state in work.
     work: Vec<u8>,
-    /// The states that it stands for, and from which each was met; behind them the successors that it does not
-    /// stand for, so that a successor is looked up once.
+    /// The represented states, with the index of each one's predecessor. Behind them are the successors that are not
+    /// represented, so that each is looked up once.
     met: OrderedStateSet,
     from: Vec<usize>,
-    /// Those that it stands for and that are expanded, one after another.
+    /// The represented states that are expanded, one after another.
     expanded: Vec<u8>,
-    /// Successors of these, as they come.
+    /// Their successors, unsorted.
     candidates: Vec<u8>,
 }
 
@@ -73,7 +73,7 @@ impl<'m> ProgenitorModel<'m> {
         self.rooms.with(make, run)
     }
 
-    /// Expands all states that one stands for.
+    /// Expands all states that a progenitor represents.
     fn search_from(&self, state: &[u8], room: &mut ProgenitorBuffers, out: &mut SuccessorSink) {
         let ProgenitorBuffers { work, met, from, .. } = room;
         if self.backwards.closure_from(state, work, met, from).is_err() {
@@ -124,7 +124,7 @@ impl<'m> ProgenitorModel<'m> {
         }
     }
 
-    /// Makes `expanded` those of the states met that are expanded, and judges the others.
+    /// Sets `expanded` to the represented states to expand, and evaluates properties in the others.
     fn choose_expanded(&self, room: &mut ProgenitorBuffers, out: &mut SuccessorSink) {
         let ProgenitorBuffers { work, met, from, expanded, .. } = room;
         expanded.clear();
@@ -145,7 +145,7 @@ impl<'m> ProgenitorModel<'m> {
                 }
                 match from == 0 {
                     true => expanded.extend_from_slice(state),
-                    // What they lead to others lead to, too.
+                    // Other states have the same successors.
                     false if deadlocks && !leads_on => ends.extend_from_slice(state),
                     false if properties => judge(state, inner),
                     false => {}
@@ -163,7 +163,7 @@ impl<'m> ProgenitorModel<'m> {
         }
     }
 
-    /// Fails unless the rules led from state to state as they were said to, and their inverses commute.
+    /// Fails unless the rules had the expected effects and their inverses commute.
     fn check(
         &self,
         met: &OrderedStateSet,
@@ -188,7 +188,7 @@ impl<'m> ProgenitorModel<'m> {
         }
     }
 
-    /// Whether it does not matter which of the rules that can be undone in a state is undone first.
+    /// Whether the order in which two possible rules are undone in a state is irrelevant.
     fn commute_at(&self, state: &[u8], work: &mut [u8]) -> bool {
         let before = |state: &[u8], work: &mut [u8]| {
             let mut all = Vec::new();
@@ -206,13 +206,12 @@ impl<'m> ProgenitorModel<'m> {
         (0..all.len()).all(|one| (0..one).all(|other| meet(one, other)))
     }
 
-    /// The states that one stands for.
+    /// Returns the states that a progenitor represents.
     pub fn states_from(&self, state: &[u8]) -> Result<Vec<Vec<u8>>> {
         Ok(self.represented_states(state)?.0.iter().map(<[u8]>::to_vec).collect())
     }
 
-    /// The way, by rules, to the first of the states that one stands for of which the successors and what is found in it
-    /// are as wanted.
+    /// Returns the path, by rules, to the first represented state whose successors and findings satisfy `wanted`.
     fn way_where(
         &self,
         from: &[u8],
@@ -234,7 +233,7 @@ impl<'m> ProgenitorModel<'m> {
         Ok(None)
     }
 
-    /// The states that one stands for, with the number of that which each was met from.
+    /// Returns the represented states, with the index of each one's predecessor.
     fn represented_states(&self, state: &[u8]) -> Result<(OrderedStateSet, Vec<usize>)> {
         let (mut met, mut from) = (OrderedStateSet::new(self.model.width()), Vec::new());
         let found =
@@ -246,7 +245,7 @@ impl<'m> ProgenitorModel<'m> {
     }
 }
 
-/// How many candidates are looked at together.
+/// The number of candidates that are processed together.
 const CANDIDATES: usize = 4096;
 
 fn too_many() -> String {
@@ -257,7 +256,7 @@ fn too_many() -> String {
     )
 }
 
-/// What was found in states that one stands for.
+/// Moves findings from represented states to the progenitor.
 fn found_from(findings: &Findings, state: &[u8]) -> Findings {
     let mut here = Findings::default();
     for (check, Finding { count, level, .. }) in findings.iter() {
@@ -267,7 +266,7 @@ fn found_from(findings: &Findings, state: &[u8]) -> Findings {
     here
 }
 
-/// The states on the way to one that was met.
+/// Returns the states on the path to a represented state.
 fn way_to(met: &OrderedStateSet, from: &[usize], mut at: usize) -> Vec<Vec<u8>> {
     let mut way = Vec::new();
     while at != 0 {
@@ -287,7 +286,7 @@ impl StateSpace for ProgenitorModel<'_> {
         self.model.bits()
     }
 
-    /// Initial states are stored as they are.
+    /// Initial states are stored unchanged.
     fn initial(&self, out: &mut SuccessorSink) {
         self.model.initial(out);
     }
@@ -335,7 +334,7 @@ impl Simulation for ProgenitorModel<'_> {
         own == below
     }
 
-    /// Reversible rules, and then the step that led on.
+    /// Returns reversible rules, followed by the transition that leaves the represented states.
     fn concretise_step(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         let way = self.way_where(from, |successors, _| {
             successors.chunks_exact(self.width()).any(|it| it == to)

@@ -1,5 +1,5 @@
-//! Whether each step depends on at most one of the rules that were taken before it (Ip and Dill 1996,
-//! Definition 5), so that it is enough to look at a progenitor and its immediate successors.
+//! Whether each transition depends on at most one of the rules taken before it (Ip and Dill 1996, Definition 5). Then
+//! it is enough to expand a progenitor and its immediate successors.
 
 use super::cases::ReversibleCase;
 use crate::analysis::access::{AccessTable, CellSet, InstanceAccess};
@@ -10,13 +10,13 @@ use crate::exec::Interp;
 use crate::exec::interp::{MultisetCells, multisets};
 use crate::ir::PropertyKind;
 
-/// Units of work to find out what an action instance reads and writes.
+/// Units of work to compute the accesses of an action instance.
 const EACH_INSTANCE: u64 = 256;
 
 /// Units of work to compare two cases.
 const EACH_PAIR: u64 = 8;
 
-/// What a case looks at, and what it changes.
+/// The cells that a case reads or changes, and those that it changes.
 struct CaseFootprint {
     all: CellSet,
     changed: CellSet,
@@ -42,13 +42,13 @@ impl CaseFootprint {
         CaseFootprint { all, changed }
     }
 
-    /// Whether the order of two makes no difference, and neither matters to whether the other holds.
+    /// Whether two cases commute, and neither decides whether the other applies.
     fn is_apart(&self, other: &CaseFootprint) -> bool {
         !(self.changed.intersects(&other.all) || other.changed.intersects(&self.all))
     }
 }
 
-/// What the cases of a program mean to its steps.
+/// The dependence of a program's transitions on cases.
 pub(super) struct SingularityCheck<'a> {
     table: AccessTable<'a>,
     cases: &'a [ReversibleCase],
@@ -66,13 +66,14 @@ impl<'a> SingularityCheck<'a> {
         Some(SingularityCheck { table: AccessTable::new(program, layout).ok()?, cases, footprints })
     }
 
-    /// Whether no step depends on two cases of which one can follow the other.
+    /// Whether no transition depends on two cases that can follow each other.
     pub(super) fn holds(&self, budget: &AnalysisBudget) -> Result<bool, BudgetExceeded> {
         let CasePredecessors { by, depending } = self.followed(budget)?;
         for number in (0..self.table.instances().count()).map(InstanceId) {
             budget.work(EACH_INSTANCE + EACH_PAIR * self.cases.len() as u64)?;
             let dependent = self.dependent(&self.table.access(number));
-            // Whether the first is one that the step depends on or not, it matters to the second.
+            // A predecessor that matters to the case matters to the transition, even if the transition does not
+            // depend on it.
             for then in bit_sets::members(&dependent) {
                 budget.work(dependent.len() as u64)?;
                 if depending[then] || bit_sets::intersects(by.row(then), &dependent) {
@@ -83,7 +84,7 @@ impl<'a> SingularityCheck<'a> {
         Ok(true)
     }
 
-    /// Whether no property of single states looks at what cases change.
+    /// Whether no property of single states reads what cases change.
     pub(super) fn is_invisible(&self) -> bool {
         let properties = self.table.program().properties.values();
         let conditions = properties.filter_map(|it| match &it.kind {
@@ -103,7 +104,7 @@ impl<'a> SingularityCheck<'a> {
             && !self.footprints.iter().any(|it| it.changed.intersects(&seen))
     }
 
-    /// The cases that a step depends on, as a set.
+    /// Returns the set of cases that a transition depends on.
     fn dependent(&self, access: &InstanceAccess) -> Vec<u64> {
         let (reads, writes) = (self.table.read_cells(access), self.table.written_cells(access));
         let depends =
@@ -115,7 +116,7 @@ impl<'a> SingularityCheck<'a> {
         found
     }
 
-    /// Which cases can be taken right before which.
+    /// Computes which cases can directly follow which.
     fn followed(&self, budget: &AnalysisBudget) -> Result<CasePredecessors, BudgetExceeded> {
         let count = self.cases.len();
         budget.hold(count * bit_sets::words_of(count) * size_of::<u64>())?;
@@ -135,14 +136,14 @@ impl<'a> SingularityCheck<'a> {
     }
 }
 
-/// Which cases can be taken right before each.
+/// The cases that can directly precede each case.
 struct CasePredecessors {
     by: BitMatrix,
-    /// Whether it is not apart from one of these.
+    /// Whether a case depends on one of its predecessors.
     depending: Vec<bool>,
 }
 
-/// Whether there may be a state after `first` in which `then` can be taken.
+/// Whether `then` may apply in a state after `first`.
 fn follows(first: &ReversibleCase, then: &ReversibleCase) -> bool {
     let agrees = |it: &super::cases::CaseCell| {
         then.of(it.cell).is_none_or(|theirs| theirs.before == it.after)

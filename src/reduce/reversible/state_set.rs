@@ -1,22 +1,22 @@
-//! States that were met, each once, in the order in which they came.
+//! A set of states in the order of their insertion.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
-/// Room for more numbers is not kept.
+/// The largest capacity for numbers that is kept.
 const KEPT_MAX: usize = 1 << 11;
 
-/// Without it words of zeros would have a hash of zero.
+/// Without the salt, words of zeros would hash to zero.
 const SALT: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Odd, and half of its bits set.
+/// Odd, with half of its bits set.
 const FACTOR: u64 = 0xd6e8_feb8_6659_fd93;
 
 /// A set of states of one width.
 pub(super) struct OrderedStateSet {
     width: usize,
     states: Vec<u8>,
-    /// Their numbers.
+    /// The numbers of the states.
     numbers: HashTable<u32>,
 }
 
@@ -37,12 +37,12 @@ impl OrderedStateSet {
         self.states.len() / self.width
     }
 
-    /// The bytes that it takes.
+    /// Returns the size in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.states.len() + self.numbers.allocation_size()
     }
 
-    /// All of them, one after another.
+    /// Returns all states, one after another.
     pub(super) fn states(&self) -> &[u8] {
         &self.states
     }
@@ -59,18 +59,18 @@ impl OrderedStateSet {
         self.number(state).is_some()
     }
 
-    /// The number of a state, if it is there.
+    /// Returns the number of a state, if it is in the set.
     pub(super) fn number(&self, state: &[u8]) -> Option<usize> {
         self.numbers.find(hash(state), |&it| self.get(it as usize) == state).map(|&it| it as usize)
     }
 
-    /// Adds a state; false if it is there already.
+    /// Adds a state. Returns `false` if it is already in the set.
     pub(super) fn insert(&mut self, new: &[u8]) -> bool {
         let before = self.len();
         self.number_of(new) == before
     }
 
-    /// The number of a state, which is added if it is not there.
+    /// Returns the number of a state, which is added if it is new.
     pub(super) fn number_of(&mut self, new: &[u8]) -> usize {
         let OrderedStateSet { width, states, numbers } = self;
         let known = |&it: &u32| state(states, *width, it as usize);
@@ -83,14 +83,14 @@ impl OrderedStateSet {
         next as usize
     }
 
-    /// Leaves the first so many.
+    /// Keeps the first `count` states.
     pub(super) fn truncate(&mut self, count: usize) {
         self.states.truncate(count * self.width);
         self.numbers.retain(|it| (*it as usize) < count);
     }
 }
 
-/// One of some states of a width.
+/// Returns one of some states of a width.
 fn state(states: &[u8], width: usize, at: usize) -> &[u8] {
     &states[at * width..][..width]
 }
@@ -101,7 +101,7 @@ fn hash(state: &[u8]) -> u64 {
     last[..rest.len()].copy_from_slice(rest);
     let words = words.iter().chain([&last]).map(|it| u64::from_le_bytes(*it));
     words.fold(state.len() as u64, |hash, word| {
-        // Both halves of the product, as in wyhash: one multiplication a word.
+        // Combines both halves of the product, as wyhash does: one multiplication for each word.
         let product = u128::from(hash ^ word ^ SALT) * u128::from(FACTOR);
         product as u64 ^ (product >> 64) as u64
     })

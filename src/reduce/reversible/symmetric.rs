@@ -9,10 +9,10 @@ use crate::ir::layout::CellId;
 use crate::reduce::symmetry::{ElementExchange, Symmetry, SymmetryEffort};
 use std::collections::BTreeSet;
 
-/// Units of work to make a case of another and look for it.
+/// Units of work to compute the image of a case and look it up.
 const EACH_IMAGE: u64 = 64;
 
-/// Whether with each case there are those that it becomes when elements are exchanged.
+/// Whether the cases are closed under exchanges of elements.
 pub(super) fn is_symmetric(
     interp: &Interp,
     cases: &[ReversibleCase],
@@ -21,7 +21,7 @@ pub(super) fn is_symmetric(
     Ok(symmetric_of(interp, cases.to_vec(), budget)?.len() == cases.len())
 }
 
-/// The cases with which there are all that they become when elements are exchanged.
+/// Returns the largest subset of the cases that is closed under exchanges of elements.
 pub(super) fn symmetric_of(
     interp: &Interp,
     mut cases: Vec<ReversibleCase>,
@@ -32,7 +32,7 @@ pub(super) fn symmetric_of(
         return Ok(cases);
     };
     let multisets = multisets(program, layout);
-    // Which instance a case is of follows from what it does.
+    // The effect of a case determines its instance.
     let plain = |case: &ReversibleCase| ReversibleCase { instance: InstanceId(0), ..case.clone() };
     loop {
         let (count, all) =
@@ -57,7 +57,7 @@ pub(super) fn symmetric_of(
     }
 }
 
-/// What a case becomes.
+/// Returns the image of a case under an exchange.
 fn exchanged(
     case: &ReversibleCase,
     exchange: &ElementExchange,

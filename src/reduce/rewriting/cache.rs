@@ -1,4 +1,4 @@
-//! What the rewriting reductions of plans make of one program, each found out once.
+//! A cache of the results of rewriting passes for one program.
 
 use super::RewriteResult;
 use crate::model::CheckSelection;
@@ -6,13 +6,13 @@ use crate::reduce::ReductionKind;
 use crate::reduce::selection::{ReductionPlan, ReductionSelection};
 use std::sync::OnceLock;
 
-/// Results by plan. A result stays where it is, so that it can be used while others are added.
+/// Results by plan. Their addresses are stable, so that results can be used while others are added.
 #[derive(Default)]
 pub(crate) struct RewriteCache {
     first: OnceLock<Box<CachedRewriting>>,
 }
 
-/// A result, and those that were found out later.
+/// A result, and the later ones.
 struct CachedRewriting {
     selection: ReductionSelection,
     checks: CheckSelection,
@@ -21,8 +21,8 @@ struct CachedRewriting {
 }
 
 impl RewriteCache {
-    /// What comes of a plan: known, or found out by `find`. A result that only came of the whole check being stopped is
-    /// not kept, and there is none.
+    /// Returns the result for a plan, which `find` computes if it is not cached. Returns `None` if the whole check
+    /// was stopped; such a result is not cached.
     pub fn get(
         &self,
         plan: &ReductionPlan,
@@ -40,7 +40,7 @@ impl RewriteCache {
         let result = Some(find()).filter(|it| !it.is_stopped())?;
         let mut new =
             Box::new(CachedRewriting { selection, checks, result, next: OnceLock::new() });
-        // Another thread may have added one meanwhile.
+        // Another thread may have added a result in the meantime.
         loop {
             match at.set(new) {
                 Ok(()) => return at.get().map(|it| &it.result),

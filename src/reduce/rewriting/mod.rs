@@ -1,10 +1,10 @@
-//! Programs that are rewritten before they are run, so that states that nothing can tell apart are one state.
+//! Passes that rewrite a program before the search, so that indistinguishable states become one.
 //!
-//! Each pass changes the program and says which state of its own represents a state of the program before
-//! ([`RewritePass`]). Passes follow one another in the order of the table of reductions, each on the program that the one
-//! before has left. Interpreter, compiler and the other reductions run the program that is left in the end. Actions of the
-//! program as written, locations and cells keep their numbers, so that a counterexample is told in steps of the program as
-//! written, over all passes at once.
+//! Each pass changes the program and maps states of the original program to representatives in the rewritten one
+//! ([`RewritePass`]). Passes follow each other in the order of the table of reductions, each on the result of the one
+//! before. Interpreter, compiler and the other reductions run the final program. Actions, locations and cells of the
+//! program as written keep their numbers. So a counterexample is concretised in the program as written, over all
+//! passes at once.
 
 mod cache;
 mod model;
@@ -29,7 +29,7 @@ use model::RewrittenModel;
 use std::any::Any;
 use std::collections::BTreeSet;
 
-/// What came of passes over a program.
+/// The result of the passes over a program.
 #[derive(Debug, Default)]
 pub struct RewriteResult {
     rewritten: Option<Box<RewrittenProgram>>,
@@ -38,18 +38,18 @@ pub struct RewriteResult {
 }
 
 impl RewriteResult {
-    /// What the rewriting reductions of a plan make of a program. Each pass gets a `budget` of its own.
+    /// Applies the rewriting reductions of a plan to a program. Each pass gets a `budget` of its own.
     pub fn of(written: &Interp, plan: &ReductionPlan, budget: &AnalysisBudget) -> RewriteResult {
         let (rewritten, exceeded) = RewrittenProgram::within(written, plan, budget);
         RewriteResult { rewritten: rewritten.map(Box::new), exceeded }
     }
 
-    /// What they made of it, if they found anything to do.
+    /// Returns the rewritten program, if a pass changed something.
     pub fn rewritten(&self) -> Option<&RewrittenProgram> {
         self.rewritten.as_deref()
     }
 
-    /// Whether some pass ended as the whole check is to stop.
+    /// Whether some pass ended because the whole check must stop.
     pub fn is_stopped(&self) -> bool {
         self.exceeded.iter().any(|it| it.1 == BudgetExceeded::Stopped)
     }
@@ -62,7 +62,7 @@ pub struct RewrittenProgram {
     passes: Vec<AppliedPass>,
 }
 
-/// A pass that did something.
+/// A pass that changed the program.
 #[derive(Debug)]
 struct AppliedPass {
     entry: &'static ReductionEntry,
@@ -71,13 +71,13 @@ struct AppliedPass {
 }
 
 impl RewrittenProgram {
-    /// What the rewriting reductions of a plan make of a program, each with the largest budget; nothing if they find nothing
-    /// to do.
+    /// Applies the rewriting reductions of a plan to a program, each with the largest budget. Returns `None` if
+    /// nothing changes.
     pub fn of(written: &Interp, plan: &ReductionPlan) -> Option<RewrittenProgram> {
         RewrittenProgram::within(written, plan, &AnalysisBudget::largest()).0
     }
 
-    /// The same, each pass with such a budget; with those that exceeded it.
+    /// Applies them with a budget for each pass. Returns the passes that exceeded it as well.
     fn within(
         written: &Interp,
         plan: &ReductionPlan,
@@ -109,34 +109,34 @@ impl RewrittenProgram {
         (interp.map(|interp| RewrittenProgram { interp, passes }), exceeded)
     }
 
-    /// Runs it.
+    /// Returns the interpreter of the rewritten program.
     pub fn interp(&self) -> &Interp {
         &self.interp
     }
 
-    /// What the pass of a type did, if it did anything.
+    /// Returns the pass of a type, if it changed something.
     pub fn pass<P: RewritePass>(&self) -> Option<&P> {
         self.passes().find_map(|it| (it as &dyn Any).downcast_ref())
     }
 
-    /// What the pass of a reduction did, if it did anything.
+    /// Returns the pass of a reduction, if it changed something.
     pub fn pass_of(&self, name: &str) -> Option<&dyn RewritePass> {
         self.passes.iter().find(|it| it.entry.name == name).map(|it| &*it.pass)
     }
 
-    /// The passes that did something, in their order.
+    /// Returns the passes that changed something, in order.
     fn passes(&self) -> impl Iterator<Item = &dyn RewritePass> {
         self.passes.iter().map(|it| &*it.pass)
     }
 
-    /// The first pass whose steps are several steps of the program before. No program has places of a net and processes, so
-    /// that there is one such pass at most.
+    /// Returns the first pass whose transitions are several transitions of the original program. There is at most
+    /// one, since no program has both places of a net and processes.
     fn merged_steps(&self) -> Option<&dyn MergedSteps> {
         self.passes().find_map(|it| it.merged_steps())
     }
 }
 
-/// A program in the form in which it is run: as it is written, or rewritten.
+/// A program as it is run: as written, or rewritten.
 #[derive(Clone, Copy)]
 pub struct ProgramForm<'m> {
     written: &'m Interp,
@@ -145,12 +145,12 @@ pub struct ProgramForm<'m> {
 }
 
 impl<'m> ProgramForm<'m> {
-    /// As it is written.
+    /// Returns the program as written.
     pub fn written(written: &'m Interp) -> ProgramForm<'m> {
         ProgramForm { written, rewritten: None, exceeded: &[] }
     }
 
-    /// Rewritten, if it was: `rewritten` is what came of the same program.
+    /// Returns the rewritten program, if there is one: `rewritten` must belong to `written`.
     pub fn rewritten(
         written: &'m Interp,
         rewritten: Option<&'m RewrittenProgram>,
@@ -158,26 +158,26 @@ impl<'m> ProgramForm<'m> {
         ProgramForm { written, rewritten, exceeded: &[] }
     }
 
-    /// The same, by what came of passes.
+    /// Returns the program for the result of passes.
     pub fn from_result(written: &'m Interp, rewriting: &'m RewriteResult) -> ProgramForm<'m> {
         let RewriteResult { rewritten, exceeded } = rewriting;
         ProgramForm { written, rewritten: rewritten.as_deref(), exceeded }
     }
 
-    /// What runs it.
+    /// Returns the interpreter of this form.
     pub fn interp(self) -> &'m Interp {
         self.rewritten.map_or(self.written, RewrittenProgram::interp)
     }
 
-    /// The plan with those of its rewriting reductions only that did something.
+    /// Returns the plan without the rewriting reductions that changed nothing.
     pub fn applied(self, plan: &ReductionPlan) -> ReductionPlan {
         let passes = self.rewritten.map_or(&[][..], |it| it.passes.as_slice());
         let others = plan.without_kind(ReductionKind::Rewriting);
         passes.iter().fold(others, |plan, it| plan.with(it.entry.name, it.parameters.clone()))
     }
 
-    /// Why a rewriting reduction is not applied, if that is known: it cannot be used whatever the program does, or its analysis
-    /// exceeded its budget.
+    /// Returns the reason why a rewriting reduction is not applied, if it is known: the program does not allow it, or
+    /// its analysis exceeded its budget.
     pub fn refusal(
         self,
         entry: &'static ReductionEntry,
@@ -192,8 +192,8 @@ impl<'m> ProgramForm<'m> {
         reason.map(|reason| ReductionRefusal::of(entry, reason))
     }
 
-    /// Each pass that did something, as a reduction of what runs the program; with what becomes of finite runs, where its
-    /// claim is checked on whole runs.
+    /// Returns each pass that changed something as a reduction. `finite_runs` gives the meaning of finite runs, if
+    /// the claim is checked on infinite runs.
     pub fn reductions(
         self,
         finite_runs: Option<FiniteRunPolicy>,
@@ -208,14 +208,14 @@ impl<'m> ProgramForm<'m> {
     }
 }
 
-/// A pass, as a reduction of what runs the rewritten program.
+/// A pass as a reduction of the rewritten program.
 struct PassReduction<'m> {
     applied: &'m AppliedPass,
     written: &'m Interp,
     program: &'m Program,
-    /// All passes, where this is the first of them: it tells for all with the program as written.
+    /// All passes, if this is the first of them: it concretises for all with the program as written.
     follows: Option<&'m RewrittenProgram>,
-    /// What becomes of finite runs, where the claim is checked on whole runs.
+    /// The meaning of finite runs, if the claim is checked on infinite runs.
     finite_runs: Option<FiniteRunPolicy>,
 }
 
@@ -249,7 +249,7 @@ impl<'m> Reduction<'m> for PassReduction<'m> {
         None
     }
 
-    /// What is counted with the program's states, a claim, is told with the program as written.
+    /// A claim, which is counted with the program's states, is concretised with the program as written.
     fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {
         let Some(rewritten) = self.follows else { return model };
         let below: Box<dyn StateSpace + 'm> =

@@ -1,4 +1,4 @@
-//! The model that is searched, told in steps of the program as written.
+//! The searched transition system, with concretisation in the program as written.
 
 use super::RewrittenProgram;
 use crate::exec::Interp;
@@ -10,15 +10,15 @@ use crate::model::{
 };
 use crate::reduce::rewrite_pass::{MergedStep, MergedSteps};
 
-/// What runs a rewritten program, told in steps of the program as written. If it takes several steps of the rewritten
-/// program for one, its states are states of that program.
+/// A transition system of a rewritten program, with concretisation in the program as written. If one transition is
+/// several of the program as written, its states are states of the rewritten program.
 pub(super) struct RewrittenModel<'m> {
     model: Box<dyn StateSpace + 'm>,
-    /// What explains itself: the program as written, with what else is searched with.
+    /// The transition system for concretisation: the program as written, with a claim if there is one.
     below: Box<dyn StateSpace + 'm>,
     written: &'m Interp,
     layout: &'m Layout,
-    /// Tells states from other bytes.
+    /// Distinguishes encoded states from other bytes.
     codes: StateValidator,
     rewritten: &'m RewrittenProgram,
 }
@@ -34,14 +34,14 @@ impl<'m> RewrittenModel<'m> {
         RewrittenModel { model, below, written, layout, codes: layout.codes(), rewritten }
     }
 
-    /// The state of the rewritten program that stands for a state.
+    /// Returns the state of the rewritten program that represents a state.
     fn represented(&self, state: &[u8]) -> Vec<u8> {
         let mut state = state.to_vec();
         self.rewritten.passes().for_each(|it| it.represent(self.layout, &mut state));
         state
     }
 
-    /// The states of the program as written that one step of the rewritten one passes through.
+    /// Returns the states of the program as written that one transition of the rewritten one passes through.
     fn step(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         let Some(merged) = self.rewritten.merged_steps() else {
             return concretise_single_step(self, from, to);
@@ -101,7 +101,7 @@ impl Simulation for RewrittenModel<'_> {
         &*self.below
     }
 
-    /// Whether both are stood for by the same state, and what is behind them is the same.
+    /// Whether both states have the same representative and the same bytes behind it.
     fn represents(&self, own: &[u8], below: &[u8]) -> bool {
         let bytes = self.layout.bytes;
         let are_states = [own, below]
@@ -140,7 +140,7 @@ impl Simulation for RewrittenModel<'_> {
         }
     }
 
-    /// Where somebody waits with a step until another follows, nothing may be left to be done but such steps.
+    /// If transitions were merged, some may be left at a deadlock of the rewritten program.
     fn concrete_violation_path(&self, from: &[u8], check: Violation) -> Result<Vec<Vec<u8>>> {
         let merged = self.rewritten.merged_steps().filter(|_| check == Violation::Deadlock);
         Ok(merged.map(|it| it.path_to_deadlock(self.written, from)).unwrap_or_default())

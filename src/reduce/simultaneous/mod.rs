@@ -1,10 +1,10 @@
-//! Simultaneous reachability: steps of several that do not disturb each other are taken as one.
+//! Simultaneous reachability: independent transitions of several processes are executed in one step.
 //!
-//! Partial order takes of a state the steps of one stubborn set, and comes through as many states as there are steps that
-//! go together. Where the enabled parts of several stubborn sets of a state have nothing in common, one of each is taken
-//! instead, one behind the other, and only what that leads to is stored (Özdemir and Ural, "Protocol validation by
-//! simultaneous reachability analysis", 1997; Pelánek 2005, section 3.2.5; with stubborn sets, "covering step graphs":
-//! Vernadat, Azéma and Michel 1996).
+//! Partial order takes the transitions of one stubborn set in a state, and visits an intermediate state for each of
+//! several independent transitions. If several stubborn sets of a state have disjoint enabled parts, this method
+//! takes one transition of each instead, one after the other. Only the final state is stored (Özdemir and Ural,
+//! "Protocol validation by simultaneous reachability analysis", 1997; Pelánek 2005, section 3.2.5; with stubborn
+//! sets, "covering step graphs": Vernadat, Azéma and Michel 1996).
 //!
 //! ```text
 //! s -a-> . -b-> u      {a, b} and {c} are stubborn sets of s: a and b of one process, c of another.
@@ -12,40 +12,40 @@
 //! s -b-> . -c-> w      are run through.
 //! ```
 //!
-//! *Why nothing is lost.* Each of the sets stays stubborn behind steps of the others, as those are not its members. Of a run
-//! out of `s` to something that is looked for, the first step that a set has can be taken first, whatever the other sets
-//! have; where a set has none any step of it can be, and the run goes on behind it. So the steps that are taken together
-//! make the run shorter, by one for each set that has a step of it; if none has, it is what a stubborn set puts off. The
-//! proof, and what keeps that from being put off for ever, is in `docs/reductions/simultaneous.md`.
+//! *Correctness.* Each of the sets stays stubborn after transitions of the others, which are not its members.
+//! Consider a run from `s` to a violation. The first transition of the run in a set can be taken first, independent
+//! of the other sets. If the run has no transition of a set, any enabled one can be taken, and the run continues
+//! after it. So the step makes the run shorter, by one for each set with a transition of the run. If no set has one,
+//! the run is postponed as by a stubborn set. `docs/reductions/simultaneous.md` has the proof and the cycle proviso.
 //!
-//! Which sets these are partial order says (`partial_order/multi_stubborn.rs`), of which this is one more method; here is how
-//! their steps are taken.
+//! Partial order computes the sets (`partial_order/multi_stubborn.rs`), and simultaneous reachability is one more
+//! method of it. This module executes the transitions.
 
 use crate::analysis::bit_sets;
 use crate::analysis::instances::InstanceSets;
 use crate::exec::{GroupedSuccessors, SelectiveStateSpace};
 use crate::model::{Result, SuccessorSink, stop_request};
 
-/// What the reduction is called.
+/// The title of the reduction.
 pub const NAME: &str = "simultaneous reachability";
 
-/// Of each of some states the sets of which one instance each is taken, in the order in which they are.
+/// For each of some states, its sets in order. One instance of each set is taken.
 #[derive(Default)]
 pub(super) struct SimultaneousSets {
-    /// The sets, and of each state where its own end.
+    /// The sets, and the end of those of each state.
     sets: Vec<Vec<u64>>,
     ends: Vec<usize>,
 }
 
 impl SimultaneousSets {
-    /// Begins anew.
+    /// Removes all states.
     pub fn clear(&mut self) {
         self.sets.clear();
         self.ends.clear();
     }
 
-    /// Adds a state of which all these instances are taken: those of a set of several one for another, all others
-    /// together. The several come last, so that little is taken more than once.
+    /// Adds a state with its chosen instances. Of each set in `several` one instance is taken; all others are taken
+    /// together. The sets of several come last, so that few transitions are executed more than once.
     pub fn add(&mut self, chosen: &[u64], several: &[u64]) {
         let mut alone = chosen.to_vec();
         let several = several.chunks_exact(chosen.len()).filter(|it| bit_sets::count(it) > 0);
@@ -60,34 +60,34 @@ impl SimultaneousSets {
         self.ends.push(self.sets.len());
     }
 
-    /// The sets of a state.
+    /// Returns the sets of a state.
     pub fn of(&self, state: usize) -> &[Vec<u64>] {
         let begin = state.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.sets[begin..self.ends[state]]
     }
 }
 
-/// Takes steps together, of states of so many bytes.
+/// Executes simultaneous transitions of states of `width` bytes.
 #[derive(Clone, Copy)]
 pub(super) struct SimultaneousSteps<'s, 'm> {
     pub selective: &'s (dyn SelectiveStateSpace + 'm),
     pub width: usize,
 }
 
-/// How a state was come to by steps that are taken together.
+/// The origin of a state that simultaneous transitions reach.
 #[derive(Clone, Copy)]
 struct StepOrigin {
-    /// The number of the state of which they are steps.
+    /// The index of the first state.
     from: usize,
-    /// How many steps led to it.
+    /// The number of transitions that led to it.
     steps: u32,
 }
 
-/// Where states have come to, one step behind the other.
+/// The states after the same number of rounds.
 #[derive(Default)]
 struct StepFront {
     states: Vec<u8>,
-    /// How each was come to.
+    /// The origin of each state.
     began: Vec<StepOrigin>,
 }
 
@@ -99,7 +99,8 @@ impl StepFront {
 }
 
 impl SimultaneousSteps<'_, '_> {
-    /// Collects what each of `states` leads to, as [`SelectiveStateSpace::expand_chosen_with_ends`] does; false if that failed.
+    /// Collects the successors of each of `states`, as [`SelectiveStateSpace::expand_chosen_with_ends`] does. Returns
+    /// `false` on failure.
     pub fn expand(
         self,
         states: &[u8],
@@ -131,8 +132,8 @@ impl SimultaneousSteps<'_, '_> {
         true
     }
 
-    /// Tells which steps fail; false if that failed. Where one fails behind steps of others, it fails before them: that is
-    /// where a counterexample ends, as the states between are not stored.
+    /// Reports the failing transitions. Returns `false` on failure. A transition that fails after others fails before
+    /// them too. The counterexample ends there, as the intermediate states are not stored.
     fn report_failures(
         self,
         states: &[u8],
@@ -152,8 +153,8 @@ impl SimultaneousSteps<'_, '_> {
         !stop_request::is_requested()
     }
 
-    /// Takes an instance of the set that is next, where there is one; tells whether any fails. Where none leads on, as they
-    /// fail or lead to what is left out, the others are taken without.
+    /// Executes an instance of each state's next set. Returns whether any fails. If none of a set leads to a state,
+    /// because they fail or lead to excluded states, the other sets are executed without it.
     fn round(
         self,
         front: &StepFront,
@@ -190,7 +191,7 @@ impl SimultaneousSteps<'_, '_> {
         Some((next, fails))
     }
 
-    /// Takes one instance of each state; tells whether any fails, or nothing if that failed.
+    /// Executes one instance in each state. Returns whether any fails, or `None` on failure.
     fn take(
         self,
         states: &[u8],
@@ -207,7 +208,7 @@ impl SimultaneousSteps<'_, '_> {
         (!stop_request::is_requested()).then_some(!found.findings.is_empty())
     }
 
-    /// The states on each way by steps that are taken together of a state, which is left out.
+    /// Returns the states on each path of simultaneous transitions from a state, which is excluded.
     pub fn ways(self, state: &[u8], sets: &[Vec<u64>]) -> Result<Vec<Vec<Vec<u8>>>> {
         let mut ways: Vec<Vec<Vec<u8>>> = vec![Vec::new()];
         let mut chosen = self.selective.instances().sets();

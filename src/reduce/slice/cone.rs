@@ -1,4 +1,4 @@
-//! The cone of influence: what stays, from what is looked for backwards.
+//! The cone of influence: what stays in the program, computed backwards from the checked properties.
 
 use super::SliceCriterion;
 use super::items::{SliceItems, written};
@@ -14,38 +14,38 @@ use crate::ir::{
 };
 use std::collections::BTreeSet;
 
-/// Units of work to find out whether an action instance fails.
+/// Units of work to decide whether an action instance may fail.
 const EACH_INSTANCE: u64 = 256;
 
-/// Units of work to walk through an action.
+/// Units of work to visit an action.
 const EACH_ACTION: u64 = 64;
 
-/// What stays of a program.
+/// The part of a program that stays.
 pub(super) struct ConeOfInfluence {
     pub items: SliceItems,
-    /// What matters of a state.
+    /// The relevant items.
     pub relevant: Vec<u64>,
     /// The actions that stay.
     pub kept: BTreeSet<ActionId>,
 }
 
-/// Finds it.
+/// The cone under construction.
 struct ConeBuilder<'c> {
     program: &'c Program,
     items: SliceItems,
     relevant: Vec<u64>,
     kept: BTreeSet<ActionId>,
-    /// What each action may change.
+    /// The items that each action may change.
     written: Arena<ActionId, Vec<u64>>,
     from: ActionsByLocation,
     to: ActionsByLocation,
-    /// The processes of which instances are started on the way.
+    /// The processes that may be started in the course of a run.
     started: BTreeSet<ProcessId>,
     has_committed: bool,
 }
 
 impl ConeOfInfluence {
-    /// Of a program, where this is looked for; nothing if there is too much of it.
+    /// Computes the cone of a program for a criterion. Returns `None` if there are too many items.
     pub fn of(
         table: &AccessTable<'_>,
         looked: SliceCriterion,
@@ -68,7 +68,7 @@ impl ConeOfInfluence {
     }
 }
 
-/// The actions that may fail in a way that is looked for.
+/// Returns the actions that may fail with a checked error.
 fn failing(
     table: &AccessTable<'_>,
     looked: SliceCriterion,
@@ -111,7 +111,7 @@ impl<'c> ConeBuilder<'c> {
         }
     }
 
-    /// Adds what code needs.
+    /// Adds the items that code needs.
     fn needs(&mut self, of: impl FnOnce(&mut RelevantItems<'_>)) {
         let mut found = self.relevant.clone();
         let (program, items, relevant) = (self.program, &self.items, &self.relevant);
@@ -119,7 +119,7 @@ impl<'c> ConeBuilder<'c> {
         self.relevant = found;
     }
 
-    /// What is looked for in states matters, and what is assumed of them.
+    /// Adds the items that checked properties and assumptions read.
     fn properties(&mut self, looked: SliceCriterion) {
         for property in self.program.properties.values() {
             if !looked.is_relevant_property(self.program, &property.kind) {
@@ -141,7 +141,8 @@ impl<'c> ConeBuilder<'c> {
         }
     }
 
-    /// What is known of processes by their lives: when they may move, who they are, what they begin with.
+    /// Adds the items that decide on the lives of processes: their `provided` clauses, process numbers and
+    /// initialisations.
     fn lives(&mut self) {
         for process in self.program.processes.values() {
             process.life.provided.iter().for_each(|it| self.needs(|needs| needs.expr(it)));
@@ -152,7 +153,7 @@ impl<'c> ConeBuilder<'c> {
             for scalar in own.into_iter().flat_map(|it| self.items.scalars.of(it)) {
                 bit_sets::insert(&mut self.relevant, scalar);
             }
-            // What those write that begin with the program is not reset before the next begins.
+            // The variables of initial processes are not reset before the next process starts.
             let all = vec![u64::MAX; self.relevant.len()];
             let (program, items) = (self.program, &self.items);
             let found = &mut self.relevant;
@@ -160,7 +161,7 @@ impl<'c> ConeBuilder<'c> {
         }
     }
 
-    /// Adds all that can influence what is there, until nothing is missing.
+    /// Adds everything that influences the cone, until nothing changes.
     fn close(&mut self, words: u64, budget: &AnalysisBudget) -> Result<(), BudgetExceeded> {
         loop {
             let before = (self.kept.len(), self.relevant.clone());
@@ -183,7 +184,7 @@ impl<'c> ConeBuilder<'c> {
         }
     }
 
-    /// Adds what an action needs, and the actions without which its mover would not come to it.
+    /// Adds the items that an action needs, and the actions that lead its mover to it.
     fn keep(&mut self, action: &Action) {
         self.needs(|needs| needs.action(action));
         if self.has_committed {
@@ -198,7 +199,7 @@ impl<'c> ConeBuilder<'c> {
             |it: &&ActionId| self.program.actions[**it].edge.is_some_and(|it| it.from != it.to);
         self.kept.extend(leading.iter().filter(moves));
         self.keep_beside(edge);
-        // The turn is kept as long as something is possible.
+        // A turn is kept as long as some action is enabled.
         let locations = &self.program.processes[edge.process].locations;
         if action.control.turn != TurnRule::Open || locations[edge.to].urgency != Urgency::Free {
             self.kept.extend(self.from.at(edge.process, edge.to));
@@ -208,7 +209,7 @@ impl<'c> ConeBuilder<'c> {
         }
     }
 
-    /// Where some action waits for others not to be possible, all stay.
+    /// If an action waits until others are disabled, all actions of its location stay.
     fn keep_beside(&mut self, edge: ProcessEdge) {
         let beside = self.from.at(edge.process, edge.from);
         let waits = |it: &ActionId| {
@@ -221,7 +222,7 @@ impl<'c> ConeBuilder<'c> {
     }
 }
 
-/// The processes of which an instance may come on the way.
+/// Returns the processes that may be started in the course of a run.
 fn started(program: &Program) -> BTreeSet<ProcessId> {
     struct StartedProcesses(BTreeSet<ProcessId>);
     impl CodeVisitor for StartedProcesses {

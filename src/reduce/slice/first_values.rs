@@ -1,4 +1,4 @@
-//! The first values of what does not matter.
+//! The first values of irrelevant items.
 
 use super::cone::ConeOfInfluence;
 use super::relevance::has_multiset;
@@ -6,20 +6,20 @@ use crate::analysis::bit_sets;
 use crate::ir::layout::CellId;
 use crate::ir::{Layout, Owner, Program, Variable};
 
-/// A cell and the code of its first value.
+/// A cell, and the code of its first value.
 type InitialCode = (CellId, u32);
 
-/// What a state holds where nothing matters.
+/// The values of the irrelevant cells of a state.
 #[derive(Debug)]
 pub(super) struct FirstValues {
-    /// What is always there.
+    /// The cells that always exist.
     always: Vec<InitialCode>,
-    /// What is there where the code of a cell says that an instance is.
+    /// For each process instance, its location cell, and the cells that exist while the instance does.
     instances: Vec<(CellId, Vec<InitialCode>)>,
 }
 
 impl FirstValues {
-    /// Of what does not matter in a program whose states are laid out so.
+    /// Computes the values for the irrelevant cells of a program.
     pub fn new(program: &Program, layout: &Layout, cone: &ConeOfInfluence) -> FirstValues {
         let of = |owner: Owner, slot: u32| -> Vec<InitialCode> {
             let own = program.variables.iter().filter(move |(_, it)| it.owner == owner);
@@ -46,11 +46,11 @@ impl FirstValues {
         found
     }
 
-    /// Sets what does not matter to its first values.
+    /// Sets the irrelevant cells to their first values.
     pub fn reset(&self, layout: &Layout, state: &mut [u8]) {
         self.always.iter().for_each(|&(cell, code)| layout.set_code(state, cell, code));
         for (place, values) in &self.instances {
-            // Code 0 says that there is no instance.
+            // Code 0 means that there is no instance.
             if layout.code(state, *place) != 0 {
                 values.iter().for_each(|&(cell, code)| layout.set_code(state, cell, code));
             }
@@ -58,7 +58,7 @@ impl FirstValues {
     }
 }
 
-/// The cell of a scalar of a variable, and the code of its first value.
+/// Returns the cell of a scalar of a variable, and the code of its first value.
 fn value(layout: &Layout, variable: &Variable, first: CellId, at: usize) -> InitialCode {
     let cell = CellId(first.0 + at as u32);
     (cell, variable.initial[at].map_or(0, |it| layout.cells[cell].code(it) as u32))

@@ -1,4 +1,4 @@
-//! What may matter in a state, numbered, and what of it code reads and writes.
+//! The items of a state that may be relevant, and those that code reads and writes.
 
 use crate::analysis::bit_sets;
 use crate::analysis::live_variables::ScalarNumbering;
@@ -9,24 +9,24 @@ use crate::ir::{
 };
 use std::collections::BTreeSet;
 
-/// Numbers for what may matter: the scalars of variables, channels, whether a process is at a location, which
-/// instances there are, whether anybody is at a committed location, which steps are possible.
+/// Numbers the items: scalars of variables, channels, locations of processes, the existence of instances, the
+/// existence of a process at a committed location, and the enabledness of actions.
 #[derive(Debug)]
 pub(super) struct SliceItems {
     pub scalars: ScalarNumbering,
     channels: usize,
-    /// The first location of each process.
+    /// The number of the first location of each process.
     locations: Vec<usize>,
-    /// Which instances there are.
+    /// The existence of instances.
     pub instances: usize,
-    /// Whether anybody is at a committed location.
+    /// Whether a process is at a committed location.
     pub commitment: usize,
-    /// Which steps are possible.
+    /// Which actions are enabled.
     pub steps: usize,
 }
 
 impl SliceItems {
-    /// Those of a program, unless there are too many.
+    /// Numbers the items of a program. Returns `None` if there are too many.
     pub fn new(program: &Program) -> Option<SliceItems> {
         let scalars = ScalarNumbering::new(program)?;
         let channels = scalars.count();
@@ -40,12 +40,12 @@ impl SliceItems {
         Some(SliceItems { scalars, channels, locations, instances, commitment, steps })
     }
 
-    /// How many there are.
+    /// Returns the number of items.
     pub fn count(&self) -> usize {
         self.steps + 1
     }
 
-    /// None of them.
+    /// Returns the empty set.
     pub fn none(&self) -> Vec<u64> {
         vec![0; bit_sets::words_of(self.count())]
     }
@@ -54,12 +54,12 @@ impl SliceItems {
         self.channels + id.index()
     }
 
-    /// Whether a process is at a location.
+    /// Returns the item for a process at a location.
     pub fn at(&self, process: ProcessId, location: LocationId) -> usize {
         self.locations[process.index()] + location.index()
     }
 
-    /// Adds what a place may mean to a set.
+    /// Adds the scalars that a place may denote to a set.
     pub fn add_place(&self, program: &Program, place: &Place, set: &mut [u64]) {
         if let Some(meant) = self.scalars.of_place(program, place) {
             meant.scalars.for_each(|it| bit_sets::insert(set, it));
@@ -67,7 +67,7 @@ impl SliceItems {
     }
 }
 
-/// Notes everything that code names, be it read or written.
+/// Collects all items that code names, read or written.
 pub(super) struct NamedItems<'n> {
     pub program: &'n Program,
     pub items: &'n SliceItems,
@@ -131,7 +131,7 @@ impl CodeVisitor for NamedItems<'_> {
 
     fn place(&mut self, place: &Place, _: PlaceAccess) {
         self.items.add_place(self.program, place, self.found);
-        // Whoever names an instance sees whether it is there.
+        // Naming an instance observes whether it exists.
         if place.slot.is_some() {
             bit_sets::insert(self.found, self.items.instances);
         }
@@ -145,7 +145,7 @@ impl CodeVisitor for NamedItems<'_> {
     }
 }
 
-/// Notes what code may change.
+/// Collects the items that code may change.
 struct WrittenItems<'w> {
     program: &'w Program,
     items: &'w SliceItems,
@@ -196,7 +196,7 @@ impl CodeVisitor for WrittenItems<'_> {
     }
 }
 
-/// What an action may change.
+/// Returns the items that an action may change.
 pub(super) fn written(program: &Program, items: &SliceItems, action: &Action) -> Vec<u64> {
     let mut found = written_by(program, items, &action.body);
     let mut writes = WrittenItems { program, items, found: &mut found, functions: BTreeSet::new() };
@@ -214,7 +214,7 @@ pub(super) fn written(program: &Program, items: &SliceItems, action: &Action) ->
     found
 }
 
-/// What a body may change.
+/// Returns the items that a body may change.
 pub(super) fn written_by(program: &Program, items: &SliceItems, body: &[Stmt]) -> Vec<u64> {
     let mut found = items.none();
     let functions = BTreeSet::new();
@@ -222,7 +222,7 @@ pub(super) fn written_by(program: &Program, items: &SliceItems, body: &[Stmt]) -
     found
 }
 
-/// Whether its mover ends with a body.
+/// Whether the mover ends with a body.
 pub(super) fn ends(body: &[Stmt]) -> bool {
     walk::any_stmt(body, &|it| *it == StmtKind::Exit)
 }

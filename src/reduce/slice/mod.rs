@@ -1,23 +1,26 @@
-//! Slicing: what can influence nothing that is looked for is removed before the search.
+//! Slicing: parts that cannot influence a checked property are removed before the search.
 //!
-//! A search is for something: deadlocks, errors in steps, failed assertions, invariants ([`CheckSelection`]). What can influence none
-//! of it need not be there (Weiser 1984; for model checking Hatcliff, Dwyer and Zheng 2000; Pelánek 2005, section 3.2.1).
+//! A search checks deadlocks, errors in transitions, assertions and invariants ([`CheckSelection`]). What cannot
+//! influence any of them is removed (Weiser 1984; for model checking Hatcliff, Dwyer and Zheng 2000; Pelánek 2005,
+//! section 3.2.1).
 //!
-//! 1. *What matters* begins with what properties ask for and with the actions that may fail (`cone`). An
-//!    action stays if it may change what matters, and then all that it waits for matters, all that it stores where that matters, and all
-//!    by which it may fail (`relevance`). Whoever sends or receives on a channel has everybody stay who does. So do
-//!    the actions by which the mover comes to where the action begins; what lies behind the last of them does not.
-//! 2. *Deadlocks*: whatever can move keeps from one. So all actions stay, and it is only variables that can go, unless
-//!    some process always has a step that is possible, wherever it is and whatever the others do (`perpetual`). Then there is no deadlock, and
-//!    it is left a step that leads nowhere wherever something of it is removed, so that there is none in what is left.
-//! 3. *Removed* actions are never possible and say nothing any more; variables that do not matter have their first values
-//!    behind each step that writes them. A step of what is left is a step of the program as written.
+//! 1. *Relevant items* start with those that properties read and with the actions that may fail (`cone`). An action
+//!    stays if it may change a relevant item. Then these items become relevant: those in its guard, those that it
+//!    stores in relevant items, and those by which it may fail (`relevance`). If one action on a channel stays, all
+//!    senders and receivers on it stay. The actions that lead the mover to the start of the action stay too; what
+//!    follows the last of them does not.
+//! 2. *Deadlocks*: every enabled action prevents one. So all actions stay, and only variables can be removed, unless
+//!    some process always has an enabled action, in each location and whatever other processes do (`perpetual`). Then
+//!    there is no deadlock. Where an action of that process is removed, an action without effect replaces it, so that
+//!    the result has no deadlock either.
+//! 3. *Removed* actions are never enabled. Irrelevant variables are reset to their first values after each transition
+//!    that writes them. A transition of the result is a transition of the program as written.
 //!
-//! *Why that keeps what is looked for.* Take a run of the program as written, and leave out the steps of removed actions. No other
-//! step misses them: what it waits for and what it stores where that matters is as it was, and its mover is where it was, since
-//! whatever leads there stayed. So it is a run of what is left, and a violation at its end is one there; it is
-//! not longer. The other way around a run of what is left is one of the program as written, in which some actions are
-//! not taken. So depths are kept, too.
+//! *Correctness.* Remove from a run of the program as written the transitions of removed actions. The other
+//! transitions stay possible: the items that they wait for, and those that they store in relevant items, are
+//! unchanged. Their movers are at the same locations, since all actions that lead there stay. So this is a run of the
+//! result, which is not longer and ends in the same violation. Conversely, a run of the result is a run of the
+//! program as written that avoids some actions. So depths are preserved too.
 //!
 //! ```text
 //! process P { a -> b { n := n + 1; }    b -> a { guard x < 2; x := x + 1; } }     looked for: x < 3, nothing else
@@ -57,28 +60,28 @@ use cone::ConeOfInfluence;
 use first_values::FirstValues;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the reduction is called.
+/// The title of the reduction.
 pub const NAME: &str = "slice";
 
-/// Of more action instances it takes long to find out what they may do.
+/// The most action instances. The analysis takes too long for more.
 const INSTANCES_MAX: u32 = 1 << 14;
 
-/// What is looked for, as far as it decides what matters.
+/// The checks that decide which items are relevant.
 #[derive(Clone, Copy, Debug)]
 struct SliceCriterion {
     checks: CheckSelection,
-    /// Whether it matters which steps are possible.
+    /// Whether it is relevant which actions are enabled.
     is_every_step: bool,
 }
 
 impl SliceCriterion {
-    /// Whether a property is judged.
+    /// Whether a property is evaluated.
     fn is_relevant_property(self, program: &Program, property: &PropertyKind) -> bool {
         is_property_checked(program, self.checks, property)
     }
 }
 
-/// The reduction in the table.
+/// The entry of the table.
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "slice",
     title: NAME,
@@ -107,7 +110,7 @@ fn rewrite(
     Ok(found.map(|it| Box::new(it) as Box<dyn RewritePass>))
 }
 
-/// The actions and variables that can influence nothing that is looked for.
+/// Lists the actions and variables that cannot influence a property.
 fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     let program = context.program();
     let Some(sliced) = context.pass::<ProgramSlice>() else { return Vec::new() };
@@ -118,7 +121,7 @@ fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     actions.chain(variables).collect()
 }
 
-/// What was removed from a program.
+/// The removed parts of a program.
 #[derive(Debug)]
 pub struct ProgramSlice {
     checks: CheckSelection,
@@ -128,7 +131,8 @@ pub struct ProgramSlice {
 }
 
 impl ProgramSlice {
-    /// Removes from a program, which `written` runs, what can influence nothing that is looked for; nothing if all of it can.
+    /// Removes the parts of a program that cannot influence a checked property; `written` runs the program. Returns
+    /// `None` if nothing is removed.
     pub(super) fn rewrite(
         program: &mut Program,
         written: &Interp,
@@ -156,23 +160,23 @@ impl ProgramSlice {
         Ok(is_any.then_some(ProgramSlice { checks, actions, variables, first }))
     }
 
-    /// What is looked for.
+    /// Returns the checks of the search.
     pub fn checks(&self) -> CheckSelection {
         self.checks
     }
 
-    /// The actions that are removed.
+    /// Returns the removed actions.
     pub fn actions(&self) -> &[ActionId] {
         &self.actions
     }
 
-    /// The variables that are never anything but what they are at first, and were.
+    /// Returns the variables that keep their first values and did not before.
     pub fn variables(&self) -> &[VarId] {
         &self.variables
     }
 }
 
-/// Why nothing of a program is removed in a search for some checks, whatever it does, if so.
+/// Returns the reason why a program cannot be sliced at all for some checks, if there is one.
 pub(super) fn refusal(program: &Program, checks: CheckSelection) -> Option<NotApplied> {
     let mut properties = program.properties.values();
     let claim = properties.find(|it| matches!(it.kind, PropertyKind::Claim(_)));
@@ -191,7 +195,7 @@ pub(super) fn refusal(program: &Program, checks: CheckSelection) -> Option<NotAp
     }
 }
 
-/// Has actions never be possible. The process that always has a step, if there is one, still does.
+/// Disables actions. The process that always has an enabled action, if there is one, keeps one.
 fn remove(program: &mut Program, actions: &[ActionId], ever: Option<ProcessId>) {
     let mut left: BTreeMap<(ProcessId, LocationId), ActionId> = BTreeMap::new();
     for &id in actions {
@@ -209,7 +213,7 @@ fn remove(program: &mut Program, actions: &[ActionId], ever: Option<ProcessId>) 
     }
 }
 
-/// An action that does nothing but move.
+/// Returns an action that only moves its process.
 fn empty(action: &Action, guard: Option<Expr>) -> Action {
     Action {
         parameters: Vec::new(),
@@ -221,7 +225,7 @@ fn empty(action: &Action, guard: Option<Expr>) -> Action {
     }
 }
 
-/// Has what does not matter be reset where it is written; tells in how many places.
+/// Adds resets of irrelevant variables where they are written. Returns the number of resets.
 fn reset(program: &mut Program, before: &Program, cone: &ConeOfInfluence) -> usize {
     let mut count = 0;
     let mut add = |body: &mut Vec<Stmt>, resets: Vec<Stmt>| {
@@ -250,7 +254,8 @@ fn reset(program: &mut Program, before: &Program, cone: &ConeOfInfluence) -> usi
     count
 }
 
-/// What resets what does not matter of that which somebody writes: the program's and his own. What he starts has its first values.
+/// Returns the resets of the irrelevant scalars among `written`: those of the program and of the mover. A started
+/// process has its first values anyway.
 fn resets(
     program: &Program,
     cone: &ConeOfInfluence,
@@ -268,7 +273,7 @@ fn resets(
     statements(program, scalars, &all.filter(is_his).collect::<Vec<_>>(), span)
 }
 
-/// The variables that something writes and of which nothing matters.
+/// Returns the variables that something writes and that are entirely irrelevant.
 fn variables(program: &Program, cone: &ConeOfInfluence) -> Vec<VarId> {
     let ConeOfInfluence { items, relevant, .. } = cone;
     let mut ever = items.none();

@@ -1,4 +1,4 @@
-//! A process that always has a step that is possible: where it is there is no deadlock.
+//! Processes that always have an enabled action. With such a process there is no deadlock.
 
 use crate::analysis::access::AccessTable;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
@@ -11,10 +11,10 @@ use crate::ir::{
 use crate::reduce::merge::is_always_enabled;
 use std::collections::BTreeSet;
 
-/// Units of work to find out whether a process always has a step at a location: it may be tried in all that it reads.
+/// Units of work to decide whether an action is always enabled at a location: all values that it reads may be tried.
 const EACH_LOCATION: u64 = 1 << 10;
 
-/// The first process that always has one, wherever it and all others are.
+/// Returns the first process that always has an enabled action, wherever it and all others are.
 pub(super) fn find(
     table: &AccessTable<'_>,
     written: &Interp,
@@ -25,7 +25,7 @@ pub(super) fn find(
     let is_held =
         processes.any(|it| it.locations.values().any(|at| at.urgency == Urgency::Committed));
     let mut properties = program.properties.values();
-    // A step to a state that is left out is none.
+    // A transition to an excluded state does not count.
     let is_assumed = properties.any(|it| matches!(it.kind, PropertyKind::Assumption(_)));
     if is_held || is_assumed {
         return Ok(None);
@@ -67,13 +67,13 @@ fn is_perpetual(
     Ok(true)
 }
 
-/// Whether an instance of a process is there wherever the program begins.
+/// Whether each initial state has an instance of a process.
 fn begins(program: &Program, id: ProcessId) -> bool {
     let runs = |it: &Stmt| matches!(it.kind, StmtKind::Run { process, .. } if process == id);
     !program.starts.is_empty() && program.starts.iter().all(|it| it.body.iter().any(runs))
 }
 
-/// Whether at a location one of its actions is always possible.
+/// Whether one of the actions at a location is always enabled.
 fn is_step_always_enabled(
     table: &AccessTable<'_>,
     written: &Interp,
@@ -89,13 +89,13 @@ fn is_step_always_enabled(
         |it: &&ActionId| all[**it].communication.is_none() && all[**it].parameters.is_empty();
     let mut found: Vec<ActionId> = actions.iter().filter(plain).copied().collect();
     if found.len() < actions.len() {
-        // What waits for all others not to be possible may wait for a message.
+        // An `else` action may wait for a message.
         found.retain(|&it| !all[it].control.otherwise);
     }
     !found.is_empty() && is_always_enabled(table, written, process, at, &found)
 }
 
-/// Whether an action may end its process, or not be taken though its guard holds.
+/// Whether an action may end its process, or be disabled although its guard holds.
 fn is_other(action: &Action) -> bool {
     let is_other = |it: &StmtKind| {
         matches!(it, StmtKind::Exit | StmtKind::Assume(_) | StmtKind::Communicate(_))
@@ -103,7 +103,7 @@ fn is_other(action: &Action) -> bool {
     action.control.tier != 0 || any_stmt(&action.body, &is_other)
 }
 
-/// Where a process may be.
+/// Returns the locations that a process may reach.
 fn reached(program: &Program, leaving: &ActionsByLocation, id: ProcessId) -> BTreeSet<LocationId> {
     let start = program.processes[id].start;
     let (mut found, mut open) = (BTreeSet::from([start]), vec![start]);

@@ -1,7 +1,7 @@
-//! What of a state matters to an action that stays, where it is known what matters behind it.
+//! The items that an action needs, given the relevant items after it.
 //!
-//! Whether it is possible, whether it fails, and what it stores where that matters. What is stored elsewhere, and surely
-//! is stored, needs nothing (the relevant variables of a slice: Weiser 1984).
+//! These are the items that decide whether it is enabled, whether it fails, and what it stores in relevant items. A
+//! write to an irrelevant item that cannot fail needs nothing (the relevant variables of a slice: Weiser 1984).
 
 use super::items::{NamedItems, SliceItems, ends};
 use crate::analysis::bit_sets;
@@ -12,24 +12,24 @@ use crate::ir::{
     TypeId,
 };
 
-/// Notes what code needs.
+/// Collects the items that code needs.
 pub(super) struct RelevantItems<'n> {
     pub program: &'n Program,
     pub items: &'n SliceItems,
-    /// What matters behind it.
+    /// The relevant items after the code.
     pub relevant: &'n [u64],
     pub found: &'n mut [u64],
 }
 
 impl RelevantItems<'_> {
-    /// What an action needs.
+    /// Adds the items that an action needs.
     pub fn action(&mut self, action: &Action) {
         action.guard.iter().for_each(|it| self.expr(it));
         action.communication.iter().for_each(|it| self.communication(it));
         self.body(&action.body);
     }
 
-    /// What a body needs.
+    /// Adds the items that a body needs.
     pub fn body(&mut self, body: &[Stmt]) {
         match is_plain(self.program, body) {
             true => body.iter().for_each(|it| self.stmt(it)),
@@ -37,7 +37,7 @@ impl RelevantItems<'_> {
         }
     }
 
-    /// All that an expression reads.
+    /// Adds all items that an expression reads.
     pub fn expr(&mut self, expr: &Expr) {
         self.names().expr(expr);
     }
@@ -46,12 +46,12 @@ impl RelevantItems<'_> {
         NamedItems::new(self.program, self.items, self.found)
     }
 
-    /// What it needs to find a place.
+    /// Adds the items that are needed to locate a place.
     fn finds(&mut self, place: &Place) {
         walk::place(&mut self.names(), place);
     }
 
-    /// Whether what a place may mean matters.
+    /// Whether a place may denote a relevant item.
     fn is_relevant(&self, place: &Place) -> bool {
         let mut meant = self.items.none();
         self.items.add_place(self.program, place, &mut meant);
@@ -127,8 +127,8 @@ impl RelevantItems<'_> {
     }
 }
 
-/// Whether a body is gone through statement by statement, and what it writes can be reset at its end: it is not left early, gives no names to places,
-/// and calls nobody.
+/// Whether a body can be analysed statement by statement, with resets at its end: it has no early exit, no aliases of
+/// places, and no calls.
 pub(super) fn is_plain(program: &Program, body: &[Stmt]) -> bool {
     struct PlainPlaceCheck<'p>(&'p Program, bool);
     impl CodeVisitor for PlainPlaceCheck<'_> {
@@ -153,8 +153,7 @@ pub(super) fn is_plain(program: &Program, body: &[Stmt]) -> bool {
     places.1 && !ends(body) && !walk::any_stmt(body, &is_other)
 }
 
-/// Whether what is at a place can be reset by whoever writes it: it is the program's or the mover's own, and has no
-/// multisets.
+/// Whether the mover can reset a place: it belongs to the program or the mover, and has no multisets.
 fn is_resettable(program: &Program, place: &Place) -> bool {
     let PlaceRoot::Variable(variable) = place.root else { return false };
     place.slot.is_none() && !has_multiset(program, program.variables[variable].ty)

@@ -1,4 +1,4 @@
-//! Actions, taken apart: what they need of counters and add to them, and the rest.
+//! Decomposition of actions: the tokens that they need and add, and the rest.
 
 use crate::analysis::live_variables::{bounds, surely_stored};
 use crate::ir::{
@@ -6,47 +6,47 @@ use crate::ir::{
 };
 use std::collections::BTreeMap;
 
-/// What a transition has to do with a place.
+/// The arc between a transition and a place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct PlaceArc {
-    /// So many tokens have to be there.
+    /// The number of tokens that must be there.
     pub needs: i64,
-    /// So many are there more behind it, or fewer: at most those that have to be there.
+    /// The number of tokens added, negative if removed. It removes at most the needed tokens.
     pub adds: i64,
 }
 
 impl PlaceArc {
-    /// What both do, one after the other.
+    /// Composes two arcs in sequence.
     pub fn then(self, next: PlaceArc) -> PlaceArc {
         PlaceArc { needs: self.needs.max(next.needs - self.adds), adds: self.adds + next.adds }
     }
 
-    /// Whether it takes what it needs, all of it.
+    /// Whether the arc removes exactly the needed tokens.
     pub fn takes(self) -> bool {
         self.needs > 0 && self.needs + self.adds == 0
     }
 
-    /// Whether it only adds.
+    /// Whether the arc only adds tokens.
     pub fn puts(self) -> bool {
         self.needs == 0 && self.adds > 0
     }
 }
 
-/// An action, taken apart.
+/// The parts of an action.
 pub(super) struct ActionParts<'p> {
     pub arcs: BTreeMap<usize, PlaceArc>,
-    /// What else the guard asks.
+    /// The other conjuncts of the guard.
     pub guards: Vec<&'p Expr>,
-    /// What else the body does.
+    /// The other statements of the body.
     pub rest: Vec<&'p Stmt>,
-    /// The statements by which counters change, with how much they add.
+    /// The statements that change counters, with the constants that they add.
     pub adding: Vec<(&'p Stmt, usize, i64)>,
-    /// Whether it is never taken.
+    /// Whether the action is never enabled.
     pub is_never: bool,
 }
 
 impl<'p> ActionParts<'p> {
-    /// Those of an action, where these variables may be places.
+    /// Decomposes an action; `is_place` marks the variables that may be places.
     pub fn of(program: &Program, action: &'p Action, is_place: &[bool]) -> ActionParts<'p> {
         let mut parts = ActionParts {
             arcs: BTreeMap::new(),
@@ -81,12 +81,12 @@ impl<'p> ActionParts<'p> {
         parts
     }
 
-    /// Whether there is more to it.
+    /// Whether the action has a rest.
     pub fn has_rest(&self) -> bool {
         !self.guards.is_empty() || !self.rest.is_empty()
     }
 
-    /// Whether the rest may fail, or say when it is too late that the action is not taken.
+    /// Whether the rest may fail, or disable the action after its start.
     pub fn may_fail(&self, program: &Program) -> bool {
         let is_sure = |it: &&Stmt| match &it.kind {
             StmtKind::Assign { target, value, overflow } => {
@@ -102,7 +102,7 @@ impl<'p> ActionParts<'p> {
     }
 }
 
-/// What is joined by conjunctions.
+/// Splits a guard into its conjuncts.
 fn split<'p>(guard: &'p Expr, found: &mut Vec<&'p Expr>) {
     let mut open = vec![guard];
     while let Some(it) = open.pop() {
@@ -113,7 +113,7 @@ fn split<'p>(guard: &'p Expr, found: &mut Vec<&'p Expr>) {
     }
 }
 
-/// The variable that is there as a whole.
+/// Returns the variable that a place denotes as a whole.
 fn variable(place: &Place) -> Option<VarId> {
     match place.root {
         PlaceRoot::Variable(id) if place.slot.is_none() && place.path.is_empty() => Some(id),
@@ -128,7 +128,7 @@ fn read(expr: &Expr) -> Option<VarId> {
     }
 }
 
-/// The variable of which a condition asks that it is at least so much, and no more.
+/// Returns the variable and the constant of a condition that the variable is at least the constant.
 fn needed(condition: &Expr) -> Option<(usize, i64)> {
     let ExprKind::Binary(operator, left, right) = &condition.kind else { return None };
     let (place, least) = match operator {
@@ -141,7 +141,7 @@ fn needed(condition: &Expr) -> Option<(usize, i64)> {
     (least >= 0).then_some((place.index(), least))
 }
 
-/// The variable that a statement adds to, and how much.
+/// Returns the variable and the constant of a statement that adds the constant to the variable.
 fn added(program: &Program, stmt: &Stmt) -> Option<(usize, i64)> {
     let StmtKind::Assign { target, value, .. } = &stmt.kind else { return None };
     let ExprKind::Binary(operator, left, right) = &value.kind else { return None };

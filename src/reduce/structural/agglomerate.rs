@@ -1,45 +1,47 @@
-//! Agglomerations: who puts tokens into a place and who takes them from there become one.
+//! Agglomerations: transitions that put tokens into a place are fused with those that take them.
 //!
-//! Of a place *p* that is not seen and empty at first, let *H* be the transitions that put tokens there and *F* those that take them; each
-//! does one of both, and asks nothing else of *p*. All that one of them does is known: no parameters, nothing that may fail.
+//! Let *p* be a place that is not observed and initially empty. *H* are the transitions that put tokens there and *F*
+//! those that take them. Each does exactly one of both, and does not depend on *p* otherwise. The effects of one side
+//! are known completely: no parameters, no failures.
 //!
-//! - *Post-agglomeration*: *p* is all that each of *F* needs, always the same number *w* of tokens; nobody of *F* changes what is seen; each of
-//!   *H* puts *w* tokens or a multiple. Whoever puts tokens there is followed at once by as many of *F* as these are enough for, in every way.
-//! - *Pre-agglomeration*: *p* is all that each of *H* puts tokens into, always the same number *w*; nobody of *H* changes what is seen; each of
-//!   *F* takes *w* tokens or a multiple. Whoever takes tokens there is preceded at once by as many of *H* as are needed for that, in every way. Where deadlocks
-//!   are looked for, each of *H* takes from some place, and nobody else needs anything of the places that it takes from. Else that may be as it is
-//!   (free agglomeration).
+//! - *Post-agglomeration*: each of *F* needs only tokens of *p*, always the same number *w*, and changes nothing
+//!   observed. Each of *H* puts *w* tokens or a multiple. Each of *H* is followed at once by as many of *F* as its
+//!   tokens allow, in every combination.
+//! - *Pre-agglomeration*: each of *H* puts tokens into *p* only, always the same number *w*, and changes nothing
+//!   observed. Each of *F* takes *w* tokens or a multiple. Each of *F* is preceded at once by as many of *H* as it
+//!   needs, in every combination. If deadlocks are checked, each of *H* takes tokens from some place, and no other
+//!   transition needs tokens of these places. Otherwise that is not required (free agglomeration).
 
 use super::action_parts::PlaceArc;
 use super::net::{CounterNet, ReducibleTransition};
 use std::collections::BTreeMap;
 
-/// As many transitions more than before there may be for a place that is gone.
+/// The most transitions that the removal of a place may add.
 pub(super) const MORE_MAX: usize = 8;
 
-/// So many steps one step becomes at most.
+/// The most transitions that are fused to one.
 const SEQUENCE_MAX: usize = 64;
 
-/// Which of them.
+/// The kind of an agglomeration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgglomerationKind {
-    /// Whoever puts tokens there goes on.
+    /// Transitions that put tokens there are continued.
     Post,
-    /// Whoever takes tokens has waited with putting them there.
+    /// Transitions that put tokens there wait for those that take them.
     Pre,
 }
 
-/// An agglomeration that was done.
+/// An agglomeration that was applied.
 #[derive(Debug)]
 pub(super) struct Agglomeration {
     pub place: usize,
     pub side: AgglomerationKind,
-    /// Who put tokens there.
+    /// The transitions that put tokens there.
     pub before: Vec<ReducibleTransition>,
 }
 
-/// Agglomerates the transitions around a place, if that may be done in a search for deadlocks or not, and there are so many transitions more
-/// at most.
+/// Agglomerates the transitions around a place, if the conditions hold with or without deadlock checks, and at most
+/// `more` transitions are added.
 pub(super) fn agglomerate(
     net: &mut CounterNet,
     place: usize,
@@ -78,7 +80,7 @@ pub(super) fn agglomerate(
     Some(Agglomeration { place, side, before })
 }
 
-/// The transitions around a place, with what each has to do with the place.
+/// The transitions around a place, with their arcs.
 #[derive(Clone, Copy)]
 struct AdjacentArcs<'a> {
     /// The transitions that put tokens there.
@@ -87,7 +89,7 @@ struct AdjacentArcs<'a> {
     takes: &'a [(usize, PlaceArc)],
 }
 
-/// The tokens that each of those takes that may follow at once, if they may.
+/// Returns the number of tokens that each taking transition takes, if post-agglomeration is possible.
 fn may_follow(
     net: &CounterNet,
     place: usize,
@@ -104,7 +106,7 @@ fn may_follow(
     (follow && puts.iter().all(|(_, arc)| arc.adds % tokens == 0)).then_some(tokens)
 }
 
-/// The tokens that each of those puts that may wait, if they may.
+/// Returns the number of tokens that each putting transition puts, if pre-agglomeration is possible.
 fn may_precede(
     net: &CounterNet,
     place: usize,
@@ -127,7 +129,7 @@ fn may_precede(
     (wait && takes.iter().all(|(_, arc)| arc.needs % tokens == 0)).then_some(tokens)
 }
 
-/// What becomes of the transitions, so many tokens at a time; nothing if there were too many.
+/// Returns the fused transitions, for `tokens` tokens at a time. Returns `None` if there are too many.
 fn composed(
     net: &CounterNet,
     side: AgglomerationKind,
@@ -157,7 +159,7 @@ fn composed(
     Some(made)
 }
 
-/// Each way to choose some of so many, one of them several times or not; nothing if there are more than `most`.
+/// Returns all multisets of a size over some choices. Returns `None` if there are more than `most`.
 fn choices(count: usize, times: usize, most: usize) -> Option<Vec<Vec<usize>>> {
     if times > SEQUENCE_MAX {
         return None;
@@ -173,7 +175,7 @@ fn choices(count: usize, times: usize, most: usize) -> Option<Vec<Vec<usize>>> {
     (all.len() <= most).then_some(all)
 }
 
-/// Transitions one after the other, as one.
+/// Fuses a sequence of transitions.
 fn in_turn(
     sequence: &[&ReducibleTransition],
     core: &ReducibleTransition,

@@ -1,33 +1,38 @@
-//! Structural reductions of Petri nets: places and transitions fewer, before the search.
+//! Structural reductions of Petri nets: fewer places and transitions, before the search.
 //!
-//! Of a program whose actions are transitions of a net, as far as they add constants to counters and wait for enough tokens in
-//! them (`action_parts`, `places`, `net`). Sources: Berthelot, Checking Properties of Nets Using Transformations (1985), and Transformations and
-//! Decompositions of Nets (1987); Haddad and Pradat-Peyre, New Efficient Petri Nets Reductions for Parallel Programs
-//! Verification (2006); Thierry-Mieg, Structural Reductions Revisited (2020).
+//! They apply to programs whose actions are transitions of a net, as far as these add constants to counters and wait
+//! for enough tokens in them (`action_parts`, `places`, `net`). Sources: Berthelot, Checking Properties of Nets Using
+//! Transformations (1985), and Transformations and Decompositions of Nets (1987); Haddad and Pradat-Peyre, New
+//! Efficient Petri Nets Reductions for Parallel Programs Verification (2006); Thierry-Mieg, Structural Reductions
+//! Revisited (2020).
 //!
-//! 1. *Agglomerations* (`agglomerate`), of transitions around a place, with their conditions: nobody leaves tokens in that place.
-//! 2. *Redundant* places, *constant* places, *dead* transitions and those that do what *another does* (`redundant`), with their conditions.
-//!    They are removed, and what is left is looked at again, until nothing is found.
-//! 3. Each transition that is left is an action: its own, or one that does what several do in turn (`write_back`). Places that are
-//!    removed have their first tokens in each state.
+//! 1. *Agglomerations* (`agglomerate`) fuse transitions around a place. The place stays empty.
+//! 2. *Redundant* places, *constant* places, *dead* transitions and *dominated* transitions (`redundant`) are
+//!    removed. Both steps repeat until nothing changes.
+//! 3. Each remaining transition becomes an action: its own, or one that executes several in sequence (`write_back`).
+//!    Removed places keep their first tokens in each state.
 //!
-//! *What is preserved*: whether there is a deadlock, where deadlocks are looked for; which invariants hold, and what is
-//! covered; which steps fail. Depths are not, nor anything that is said of runs.
+//! *What is preserved*: the existence of deadlocks, if they are checked; invariants and covers; failing transitions.
+//! Depths and properties of runs are not preserved.
 //!
-//! *Why.* A run of what is left is one of the net, in which some actions follow each other at once: so what is found is there, and no counter
-//! needs more room than before. The other way around take a run of the net to a state where something that is looked for is so.
+//! *Correctness.* A run of the reduced net is a run of the net in which some actions follow each other at once. So
+//! its violations are real, and no counter exceeds its range. Conversely, take a run of the net to a violation.
 //!
-//! - Post-agglomeration. Each of *F* needs nothing but tokens of *p*, and takes nothing else from anybody: it can be moved to the front, to right
-//!   behind the one that put its tokens there, and whatever comes in between finds at least the tokens that it had. At the end there may be tokens in
-//!   *p* that nobody took: then somebody of *F* takes them there, and nothing that is seen changes, nor does anybody lose tokens. In a deadlock there are none.
-//! - Pre-agglomeration. Each of *H* puts tokens into *p* alone: it can be moved to the back, to right before the one that takes its tokens, and whatever
-//!   comes in between has lost nothing, for it needed no tokens of *p* that it put there, and those that it had taken were not needed. At the end there may be some of *H* of which nobody took the tokens: they
-//!   are left out, and nothing that is seen changes. If it was a deadlock, it is one without them: whoever could go on there needs
-//!   nothing of the places that they took from, so it could before; and if one of *F* could with some of *H* before it, then there are as many of
-//!   these left out, as nobody else took their tokens, and so it could. The other way around a deadlock of what is left
-//!   becomes one of the net when all of *H* are taken that can be, for as long as they can be, and that is not for ever, as each takes
-//!   tokens and none puts some where they take them (`path`).
-//! - What is redundant changes nothing of what can be taken; that there are no tokens too few is an invariant of the net.
+//! - Post-agglomeration. Each of *F* needs only tokens of *p*, and takes no others. So it can be moved forward,
+//!   directly after the transition that put its tokens there. The transitions in between find at least the same
+//!   tokens. At the end *p* may have tokens left. Then transitions of *F* take them. This changes nothing observed,
+//!   and removes tokens from no other place. In a deadlock *p* is empty.
+//! - Pre-agglomeration. Each of *H* puts tokens into *p* only. So it can be moved back, directly before the
+//!   transition that takes its tokens. The transitions in between lose nothing: they did not need these tokens of
+//!   *p*, and the tokens that it takes stay available. At the end the tokens of some of *H* may not have been taken.
+//!   These transitions are removed, and nothing observed changes. The end stays a deadlock without them. A transition
+//!   outside *F* that is enabled then needs no tokens of the places that they take from, so it was enabled before. If
+//!   one of *F* is enabled after some of *H*, as many of the removed ones had put their tokens there, so it was
+//!   enabled before. Conversely, a deadlock of the reduced net becomes one of the net by executing all enabled
+//!   transitions of *H* until none is left. That ends, since each takes tokens and none puts tokens where they take
+//!   them (`path`).
+//! - Redundant parts do not change which transitions are enabled. That their tokens suffice is an invariant of the
+//!   net.
 //!
 //! ```text
 //! idle -> send -> sent, slot         post: sent is not stopped at         idle -> send; arrive -> there, slot
@@ -65,10 +70,10 @@ use net::CounterNet;
 use places::NetPlaces;
 use std::collections::BTreeSet;
 
-/// What the reduction is called.
+/// The title of the reduction.
 pub const NAME: &str = "structural reduction";
 
-/// The reduction in the table.
+/// The entry of the table.
 pub static ENTRY: ReductionEntry = ReductionEntry {
     name: "structural",
     title: NAME,
@@ -98,7 +103,7 @@ fn rewrite(
     Ok(found.map(|it| Box::new(it) as Box<dyn RewritePass>))
 }
 
-/// The places and transitions of a net that need not be there.
+/// Lists the places and transitions of a net that can be removed.
 fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     let program = context.program();
     let Some(found) = context.pass::<StructuralReduction>() else { return Vec::new() };
@@ -113,26 +118,26 @@ fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     agglomerated.chain(redundant).chain(removed).collect()
 }
 
-/// What was reduced in a program.
+/// The structural reductions of a program.
 #[derive(Debug)]
 pub struct StructuralReduction {
     checks: CheckSelection,
-    /// Of each action that is several ones in turn, which those are.
+    /// The actions that execute several in sequence, with these.
     composed: Vec<(ActionId, Vec<ActionId>)>,
-    /// Actions that are not taken, and others are all the same; or that are taken only if somebody goes on.
+    /// The actions that are not executed because others have the same effect, or only if others follow.
     left_out: BTreeSet<ActionId>,
-    /// The actions that are no longer taken by themselves.
+    /// The actions that are no longer executed alone.
     gone: BTreeSet<ActionId>,
-    /// Of each agglomeration that has some wait, in their order, what waits.
+    /// For each pre-agglomeration, in order, the sequences of actions that wait.
     waiting: Vec<Vec<Vec<ActionId>>>,
     agglomerated: Vec<(VarId, AgglomerationKind)>,
     redundant: Vec<VarId>,
-    /// The first tokens of what is redundant: a cell, and its code.
+    /// The first values of redundant places: cells and codes.
     first: Vec<(CellId, u32)>,
 }
 
 impl StructuralReduction {
-    /// Reduces a program, which `written` runs, in a search for some checks; nothing if there is nothing to reduce.
+    /// Reduces a program for some checks; `written` runs the program. Returns `None` if nothing is reduced.
     pub(super) fn rewrite(
         program: &mut Program,
         written: &Interp,
@@ -174,22 +179,22 @@ impl StructuralReduction {
         }))
     }
 
-    /// What is looked for.
+    /// Returns the checks of the search.
     pub fn checks(&self) -> CheckSelection {
         self.checks
     }
 
-    /// The places in which nobody leaves tokens any more.
+    /// Returns the places that agglomeration keeps empty.
     pub fn agglomerated(&self) -> &[(VarId, AgglomerationKind)] {
         &self.agglomerated
     }
 
-    /// The places that keep nobody from anything.
+    /// Returns the places that never disable a transition.
     pub fn redundant(&self) -> &[VarId] {
         &self.redundant
     }
 
-    /// The actions that are not taken any more, be it by themselves or with others.
+    /// Returns the actions that are no longer executed, alone or in sequences.
     pub fn removed(&self) -> impl Iterator<Item = ActionId> {
         let taken: BTreeSet<_> = self.composed.iter().flat_map(|it| &it.1).collect();
         self.gone.iter().copied().filter(move |it| !taken.contains(it))
@@ -218,7 +223,7 @@ impl MergedSteps for StructuralReduction {
         self.composed.is_empty()
     }
 
-    /// Whether nobody has left tokens in a state where nobody leaves any.
+    /// Tests whether all agglomerated places are empty.
     fn stable_state_test<'p>(&'p self, _: &'p Program, layout: &'p Layout) -> StateTest<'p> {
         let cells = self.agglomerated.iter().map(|(id, _)| layout.variables[*id].in_slot(0));
         let cells: Vec<CellId> = cells.collect();
@@ -226,7 +231,7 @@ impl MergedSteps for StructuralReduction {
     }
 }
 
-/// What was done to a net.
+/// The reductions of a net.
 #[derive(Default)]
 struct NetReductions {
     agglomerated: Vec<Agglomeration>,
@@ -235,7 +240,7 @@ struct NetReductions {
     is_any: bool,
 }
 
-/// Does it.
+/// Applies the reductions.
 struct NetReducer<'n> {
     net: &'n mut CounterNet,
     checks: CheckSelection,
@@ -244,7 +249,7 @@ struct NetReducer<'n> {
 }
 
 impl NetReducer<'_> {
-    /// Reduces as long as there is anything to reduce: first where there are no more transitions then.
+    /// Reduces while possible. Reductions that add no transitions come first.
     fn reduce(&mut self) -> Result<(), BudgetExceeded> {
         let mut more = 0;
         loop {
@@ -259,7 +264,7 @@ impl NetReducer<'_> {
         }
     }
 
-    /// Removes what makes no difference.
+    /// Removes dead, constant, dominated and redundant parts.
     fn remove(&mut self) -> Result<bool, BudgetExceeded> {
         self.budget.work(self.net.arcs())?;
         let mut is_any = redundant::remove_dead(self.net);
@@ -275,7 +280,7 @@ impl NetReducer<'_> {
     fn agglomerate(&mut self, more: usize) -> Result<bool, BudgetExceeded> {
         let before = self.done.agglomerated.len();
         for place in 0..self.net.initial.len() {
-            // Each of those that put tokens there may meet each that takes some.
+            // Each transition that puts tokens may meet each that takes some.
             let touching = self.net.touching[place].len() as u64;
             self.budget.work(1 + touching * touching)?;
             let Some(found) = agglomerate(self.net, place, self.checks.deadlock, more) else {
@@ -291,7 +296,7 @@ impl NetReducer<'_> {
     }
 }
 
-/// Why nothing of a program is reduced so in a search for some checks, whatever it does, if so.
+/// Returns the reason why a program cannot be reduced at all for some checks, if there is one.
 pub(super) fn refusal(program: &Program, checks: CheckSelection) -> Option<NotApplied> {
     let mut properties = program.properties.values();
     let sees_all = properties.find_map(|it| match it.kind {

@@ -1,49 +1,49 @@
-//! The net in a program: counters, and what actions need of them and add to them.
+//! The net of a program: counters, and the tokens that actions need and add.
 //!
-//! A place is a variable that is a number from 0 on, and that actions change by adding constants to it, never beyond its
-//! range ([`growth`](crate::analysis::growth)). What else a guard asks and a body does is an action's *rest*: it is kept as it is. A place that
-//! somebody asks for otherwise than whether there are enough tokens, a property, a rest, is *seen*.
+//! A place is a variable with values from 0 on that actions change only by adding constants, never beyond its range
+//! ([`place_bounds`](crate::analysis::place_bounds)). The other parts of guard and body are the *rest* of an action,
+//! which stays unchanged. A place is *observed* if a property or a rest reads it, other than for enough tokens.
 
 use super::action_parts::{ActionParts, PlaceArc};
 use super::places::NetPlaces;
 use crate::ir::{ActionId, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One or more actions that are taken one after the other.
+/// One or more actions that are executed in sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReducibleTransition {
-    /// By the number of the place.
+    /// The arcs by place.
     pub arcs: BTreeMap<usize, PlaceArc>,
-    /// The actions.
+    /// The actions in order.
     pub sequence: Vec<ActionId>,
-    /// The one of them that may change what is seen, or has a rest.
+    /// The action that may change something observed, or has a rest.
     pub core: ActionId,
-    /// Whether that has a rest.
+    /// Whether the core has a rest.
     pub has_rest: bool,
-    /// Whether it stays as it is: it has parameters, or its rest may fail or keep it from being taken.
+    /// Whether it must stay unchanged: it has parameters, or its rest may fail or disable it.
     pub is_fixed: bool,
-    /// Whether it is no longer what its one action says.
+    /// Whether it differs from its single action.
     pub is_changed: bool,
 }
 
-/// Places and transitions, as far as there still are.
+/// The remaining places and transitions.
 #[derive(Debug)]
 pub(super) struct CounterNet {
     /// By variable, whether it is a place.
     pub is_place: Vec<bool>,
-    /// By variable, whether it is seen.
+    /// By variable, whether it is observed.
     pub is_observed: Vec<bool>,
-    /// The tokens at first, by variable.
+    /// By variable, the initial tokens.
     pub initial: Vec<i64>,
-    /// The most tokens that there are ever known to be.
+    /// By variable, the known upper bound of its tokens.
     pub most: Vec<Option<i64>>,
     pub transitions: Vec<Option<ReducibleTransition>>,
-    /// The transitions that have to do with a variable that is a place.
+    /// By variable, the transitions with an arc to it.
     pub touching: Vec<BTreeSet<usize>>,
 }
 
 impl CounterNet {
-    /// That of a program of which these are the places.
+    /// Builds the net of a program with the given places.
     pub fn of(program: &Program, places: &NetPlaces) -> CounterNet {
         let NetPlaces { is_place, is_observed: is_seen, most } = places;
         let initial = program.variables.values().map(|it| match it.initial[..] {
@@ -76,7 +76,7 @@ impl CounterNet {
         net
     }
 
-    /// How many arcs there are, and transitions.
+    /// Returns the number of arcs and transitions.
     pub fn arcs(&self) -> u64 {
         self.all().map(|(_, it)| 1 + it.arcs.len() as u64).sum()
     }
@@ -89,7 +89,7 @@ impl CounterNet {
         self.transitions.push(Some(transition));
     }
 
-    /// Takes a transition away.
+    /// Removes a transition.
     pub fn remove(&mut self, number: usize) -> Option<ReducibleTransition> {
         let removed = self.transitions[number].take()?;
         for place in removed.arcs.keys() {
@@ -98,7 +98,7 @@ impl CounterNet {
         Some(removed)
     }
 
-    /// Takes a place away from a transition.
+    /// Removes the arc between a transition and a place.
     pub fn cut(&mut self, number: usize, place: usize) {
         if let Some(it) = &mut self.transitions[number]
             && it.arcs.remove(&place).is_some()
@@ -108,13 +108,13 @@ impl CounterNet {
         }
     }
 
-    /// Those that there are, with their numbers.
+    /// Returns the remaining transitions, with their numbers.
     pub fn all(&self) -> impl Iterator<Item = (usize, &ReducibleTransition)> {
         let all = self.transitions.iter().enumerate();
         all.filter_map(|(number, it)| Some((number, it.as_ref()?)))
     }
 
-    /// Those that have to do with a place, with what they do there.
+    /// Returns the transitions at a place, with their arcs.
     pub fn at(
         &self,
         place: usize,
@@ -126,7 +126,7 @@ impl CounterNet {
         })
     }
 
-    /// Whether a transition changes anything that is seen.
+    /// Whether a transition may change something observed.
     pub fn is_visible(&self, transition: &ReducibleTransition) -> bool {
         let changes = |(place, arc): (&usize, &PlaceArc)| arc.adds != 0 && self.is_observed[*place];
         transition.has_rest || transition.arcs.iter().any(changes)

@@ -1,4 +1,4 @@
-//! The steps of the program as written that one step of what is left stands for, and those that were left open.
+//! The transitions of the program as written that one transition of the reduced net consists of, and pending ones.
 
 use super::StructuralReduction;
 use crate::exec::Interp;
@@ -6,8 +6,8 @@ use crate::ir::ActionId;
 use crate::model::{StepOutcome, SystemDescription as _};
 
 impl StructuralReduction {
-    /// The states of the program as written that one step comes through from one of them, which is left out, to one that
-    /// is wanted.
+    /// Returns the states of the program as written that one transition passes through, without the first state, to a
+    /// state that satisfies `is_end`.
     pub(super) fn path_of(
         &self,
         written: &Interp,
@@ -19,7 +19,7 @@ impl StructuralReduction {
         for step in steps {
             let action = ActionId(step.action);
             let StepOutcome::Successor(state) = step.outcome else { continue };
-            // By itself it may seem to lead there, too, to who does not see the tokens that it leaves on the way.
+            // A single action may seem to lead there as well, because the tokens that it leaves are not visible.
             if !self.gone.contains(&action) && is_there(&state) {
                 return Some(vec![state]);
             }
@@ -33,9 +33,8 @@ impl StructuralReduction {
         })
     }
 
-    /// The states of the program as written from one where nothing is left to be done, which is left out, to one where nothing can be
-    /// done: who was to wait with putting tokens somewhere until others take them puts them there, one agglomeration after the
-    /// other, the last first.
+    /// Returns the states of the program as written from a deadlock of the reduced net, which is excluded, to a
+    /// deadlock: the waiting transitions put their tokens, one agglomeration after the other, the last first.
     pub(super) fn to_deadlock(&self, written: &Interp, from: &[u8]) -> Vec<Vec<u8>> {
         let mut way: Vec<Vec<u8>> = Vec::new();
         for waiting in self.waiting.iter().rev() {
@@ -50,7 +49,7 @@ impl StructuralReduction {
     }
 }
 
-/// The states behind each of some actions taken in turn, if they can be.
+/// Returns the states after each of some actions executed in sequence, if they are enabled.
 fn walk(written: &Interp, from: &[u8], actions: &[ActionId]) -> Option<Vec<Vec<u8>>> {
     let mut way: Vec<Vec<u8>> = Vec::new();
     for action in actions {

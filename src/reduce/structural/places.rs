@@ -1,4 +1,4 @@
-//! Which variables of a program are places of a net, and which of them are seen.
+//! The variables of a program that are places of a net, and those that are observed.
 
 use super::action_parts::ActionParts;
 use crate::analysis::place_bounds::CounterSystem;
@@ -11,16 +11,16 @@ use crate::ir::{
 use crate::model::CheckSelection;
 use crate::reduce::checked_properties::is_property_checked;
 
-/// Units of work to take an action apart.
+/// Units of work to decompose an action.
 const EACH_ACTION: usize = 32;
 
-/// Variables, by their numbers.
+/// The places among the variables, by number.
 pub(super) struct NetPlaces {
-    /// Whether it is a place.
+    /// Whether the variable is a place.
     pub is_place: Vec<bool>,
-    /// Whether it is seen.
+    /// Whether the variable is observed.
     pub is_observed: Vec<bool>,
-    /// The most that a place is known to hold.
+    /// The known upper bound of a place.
     pub most: Vec<Option<i64>>,
 }
 
@@ -41,7 +41,7 @@ impl CodeVisitor for VariableUses<'_> {
 }
 
 impl NetPlaces {
-    /// Those of a program in a search for some checks; nothing if there are none.
+    /// Finds the places of a program for some checks. Returns `None` if there are none.
     pub fn of(
         program: &Program,
         checks: CheckSelection,
@@ -54,7 +54,7 @@ impl NetPlaces {
             budget.work(is_place.len() as u64)?;
             mark_action_uses(program, action, &mut is_place, &mut is_seen);
         }
-        // Whatever starts and functions mention may be written there.
+        // Starts and functions may write all variables that they mention.
         let (mut seen, mut written) = (vec![false; is_seen.len()], vec![false; is_seen.len()]);
         let mut all = VariableUses { read: &mut seen, written: &mut written };
         program.starts.iter().for_each(|it| walk::body(&mut all, &it.body));
@@ -67,7 +67,7 @@ impl NetPlaces {
     }
 }
 
-/// The most that a variable has room for, if it is a number from 0 on.
+/// Returns the greatest value of a variable with values from 0 on.
 fn room(program: &Program, variable: &Variable) -> Option<i64> {
     let Type::Scalar(scalar) = &program.types[variable.ty] else { return None };
     match scalar.domain {
@@ -81,7 +81,7 @@ fn is_counter(program: &Program, variable: &Variable) -> bool {
     is_small && variable.owner == Owner::Program && matches!(variable.initial[..], [Some(0..)])
 }
 
-/// The variables that properties ask for.
+/// Returns the variables that properties read.
 fn observed_variables(program: &Program, checks: CheckSelection) -> Vec<bool> {
     let mut found = vec![false; program.variables.len()];
     let mut written = found.clone();
@@ -100,7 +100,7 @@ fn observed_variables(program: &Program, checks: CheckSelection) -> Vec<bool> {
     found
 }
 
-/// Notes which variables an action changes otherwise than by adding, and which its rest asks for.
+/// Marks the variables that an action changes other than by adding, and those that its rest reads.
 fn mark_action_uses(
     program: &Program,
     action: &Action,
@@ -110,9 +110,9 @@ fn mark_action_uses(
     let parts = ActionParts::of(program, action, is_place);
     let mut written = vec![false; is_place.len()];
     for (place, arc) in &parts.arcs {
-        // More is taken than has to be there.
+        // The action takes more than it needs.
         written[*place] |= arc.needs + arc.adds < 0;
-        // What comes between several additions may be out of its range.
+        // Intermediate values of several additions may leave the range.
         written[*place] |= parts.adding.iter().filter(|it| it.1 == *place).count() > 1;
     }
     let mut mentioned = VariableUses { read: is_seen, written: &mut written };
@@ -134,7 +134,7 @@ fn mark_action_uses(
     }
 }
 
-/// Whether what a statement writes and reads is told apart.
+/// Whether the reads and writes of a statement can be distinguished.
 fn is_plain(stmt: &Stmt) -> bool {
     matches!(
         stmt.kind,
@@ -152,7 +152,7 @@ fn leaves(stmt: &StmtKind) -> bool {
     matches!(stmt, StmtKind::Return(_) | StmtKind::Exit | StmtKind::Communicate(_))
 }
 
-/// Leaves those that are known to stay within their range, whatever steps are taken, and tells how much they can hold.
+/// Keeps the places that always stay within their ranges. Returns their upper bounds.
 fn keep_bounded(
     program: &Program,
     is_place: &mut [bool],

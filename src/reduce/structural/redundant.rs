@@ -1,22 +1,25 @@
-//! Transitions that make no difference, and places that never keep anybody from anything.
+//! Redundant transitions and places.
 //!
-//! - *Dead* is a transition that needs more tokens than there can ever be: whatever could put them there is dead, too, or a bound says so.
-//! - *Another does the same*: a transition that changes what another does, and needs at least what that needs. Where no deadlocks are
-//!   looked for, a transition that changes nothing.
-//! - *Constant* is a place that no transition changes: who needs no more than is there needs nothing.
-//! - *Redundant* is a place that nobody needs, or that another always has the tokens for: each transition that needs *n* tokens of it needs of the
-//!   other one at least *n* less *b*, where *b* is by how much it has more at first, and none adds less to it than to the other one
-//!   (an implicit place of one other: Berthelot 1987).
+//! - A transition is *dead* if it needs more tokens than there can be: every transition that could put them there is
+//!   dead, or a bound excludes it.
+//! - A transition is *dominated* if another one makes the same changes and needs at most the same tokens. If
+//!   deadlocks are not checked, a transition without changes is dominated too.
+//! - A place is *constant* if no transition changes it. Transitions that need no more than its tokens need nothing of
+//!   it.
+//! - A place is *redundant* if no transition needs it, or if another place implies its tokens: each transition that
+//!   needs *n* tokens of it needs at least *n* - *b* of the other one, where *b* is the difference of the initial
+//!   tokens, and no transition adds less to it than to the other one (an implicit place of one other: Berthelot
+//!   1987).
 
 use super::action_parts::PlaceArc;
 use super::net::{CounterNet, ReducibleTransition};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use std::collections::HashMap;
 
-/// Among more transitions that change the same it is not looked for one that needs less.
+/// In larger groups of transitions with the same changes no dominated ones are searched.
 const ALIKE_MAX: usize = 256;
 
-/// Removes the transitions that are never taken.
+/// Removes dead transitions.
 pub(super) fn remove_dead(net: &mut CounterNet) -> bool {
     let places = 0..net.initial.len();
     let mut most: Vec<Option<i64>> = places.map(|it| Some(net.initial[it])).collect();
@@ -44,7 +47,7 @@ pub(super) fn remove_dead(net: &mut CounterNet) -> bool {
     !dead.is_empty()
 }
 
-/// Removes transitions without which there is the same to be found, and gives them.
+/// Removes dominated transitions, and returns them.
 pub(super) fn remove_alike(
     net: &mut CounterNet,
     deadlock: bool,
@@ -68,7 +71,7 @@ pub(super) fn remove_alike(
             let pairs = (numbers.len() * numbers.len()) as u64;
             budget.work(pairs * (1 + changes.len() as u64))?;
             let others = numbers.iter().filter(|it| is_dominated(net, **it, &numbers));
-            // One after the other, so that of two that are the same one stays.
+            // They are removed one by one, so that one of two equal transitions stays.
             for number in others.copied().collect::<Vec<_>>() {
                 if is_dominated(net, number, &numbers) {
                     removed.extend(net.remove(number));
@@ -79,7 +82,7 @@ pub(super) fn remove_alike(
     Ok(removed)
 }
 
-/// Whether another one of some that change the same needs no more.
+/// Whether another transition of the group needs no more.
 fn is_dominated(net: &CounterNet, number: usize, among: &[usize]) -> bool {
     let Some(transition) = &net.transitions[number] else { return false };
     let needs = |place: &usize| transition.arcs.get(place).map_or(0, |arc| arc.needs);
@@ -89,7 +92,8 @@ fn is_dominated(net: &CounterNet, number: usize, among: &[usize]) -> bool {
     })
 }
 
-/// Cuts off the places that nobody changes; tells whether there were any. All that is not dead has what it needs of them.
+/// Removes the arcs of constant places. Returns whether there were any. Every transition that is not dead has what it
+/// needs of them.
 pub(super) fn cut_constant(net: &mut CounterNet) -> bool {
     let mut is_any = false;
     for place in 0..net.initial.len() {
@@ -104,7 +108,7 @@ pub(super) fn cut_constant(net: &mut CounterNet) -> bool {
     is_any
 }
 
-/// Cuts off the places that keep nobody from anything, and gives them.
+/// Removes the arcs of redundant places, and returns these.
 pub(super) fn cut_redundant(
     net: &mut CounterNet,
     budget: &AnalysisBudget,
@@ -123,7 +127,7 @@ pub(super) fn cut_redundant(
     Ok(removed)
 }
 
-/// Whether everybody who needs tokens of a place has them.
+/// Whether each transition that needs tokens of a place has them.
 fn is_redundant(
     net: &CounterNet,
     place: usize,

@@ -1,4 +1,4 @@
-//! From the net that is left to the program.
+//! Writes the reduced net back to the program.
 
 use super::action_parts::ActionParts;
 use super::net::{CounterNet, ReducibleTransition};
@@ -9,15 +9,15 @@ use crate::ir::{
 use crate::source::Span;
 use std::collections::BTreeSet;
 
-/// What became of the actions.
+/// The changes of the actions.
 pub(super) struct RewrittenActions {
-    /// Of each action that is several ones in turn, which those are.
+    /// The actions that execute several in sequence, with these.
     pub composed: Vec<(ActionId, Vec<ActionId>)>,
-    /// The actions that are no longer taken by themselves.
+    /// The actions that are no longer executed alone.
     pub gone: BTreeSet<ActionId>,
 }
 
-/// Has a program do what the net does.
+/// Rewrites a program according to the net.
 pub(super) fn write(net: &CounterNet, program: &mut Program) -> RewrittenActions {
     let before = program.clone();
     let mut gone: BTreeSet<ActionId> = before.actions.keys().collect();
@@ -49,14 +49,14 @@ pub(super) fn write(net: &CounterNet, program: &mut Program) -> RewrittenActions
     RewrittenActions { composed, gone }
 }
 
-/// The action that a transition is.
+/// Returns the action of a transition.
 fn action(net: &CounterNet, program: &Program, transition: &ReducibleTransition) -> Action {
     let core = &program.actions[transition.core];
     let parts = ActionParts::of(program, core, &net.is_place);
     let span = core.span;
     let mut needs: Vec<(i64, usize, i64)> = Vec::new();
     for (place, arc) in transition.arcs.iter().filter(|(_, arc)| arc.needs > 0) {
-        // Most often it is not taken for want of tokens where there are few at first.
+        // Places with few initial tokens disable the action most often, so they are tested first.
         needs.push((net.initial[*place], *place, arc.needs));
     }
     needs.sort_unstable();
@@ -93,7 +93,7 @@ fn counter(place: usize, span: Span) -> Place {
     Place::variable(VarId::from_index(place), span)
 }
 
-/// Adds to a place. What there is then always fits.
+/// Returns a statement that adds to a place. The sum is always in range.
 fn add(place: usize, by: i64, span: Span) -> Stmt {
     let operator = if by < 0 { BinaryOp::Subtract } else { BinaryOp::Add };
     let there = expr(ExprKind::Read(counter(place, span)), span);

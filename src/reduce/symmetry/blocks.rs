@@ -1,8 +1,9 @@
-//! Processes of which any order is as good as any other, where no value names them: they are sorted.
+//! Processes in an arbitrary order that no value refers to: they are sorted.
 //!
-//! Where what is exchanged is whole blocks of cells, each the same for its process, and each block can be exchanged with the
-//! next, every order of the blocks is an automorphism. The least image of a state is then the one whose blocks are in order, however
-//! many there are of them (as scalarsets are sorted whose elements are told apart by what they index: Ip and Dill 1996).
+//! If the automorphisms exchange whole blocks of cells, one for each process, and each block can be exchanged with
+//! the next, every order of the blocks is an automorphism. Then the least image of a state has its blocks in
+//! ascending order, for any number of blocks (as scalarsets are sorted whose elements differ in what they index: Ip
+//! and Dill 1996).
 
 use super::order::comparison_order;
 use super::times_orders;
@@ -11,16 +12,16 @@ use crate::ir::Layout;
 use crate::ir::layout::CellId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Blocks of cells that can be put into any order.
+/// Blocks of cells that may be in any order.
 #[derive(Clone, Debug)]
 pub(super) struct SortableBlocks {
-    /// The cells of one block behind those of another, of each in the order in which they are compared.
+    /// The cells of all blocks, one block after another, in the order of comparison.
     cells: Vec<CellId>,
-    /// How many of them are of one.
+    /// The cells of one block.
     width: usize,
 }
 
-/// Room to sort in.
+/// Buffers for sorting.
 #[derive(Debug, Default)]
 pub(super) struct BlockBuffers {
     codes: Vec<u32>,
@@ -28,11 +29,11 @@ pub(super) struct BlockBuffers {
 }
 
 impl SortableBlocks {
-    /// Those that some automorphisms exchange, each a block with the next and nothing else; nothing if they do something else.
+    /// Returns the blocks, if each automorphism exchanges a block with the next one and nothing else.
     pub(super) fn of(found: &[Automorphism], layout: &Layout) -> Option<SortableBlocks> {
         let all: Vec<BlockExchange> =
             found.iter().map(|it| exchange(it, layout)).collect::<Option<_>>()?;
-        // Where each of one kind of processes has one of another, both are told to change places.
+        // If each process of one kind belongs to one of another, the same exchange is listed for both.
         let mut exchanges: Vec<&BlockExchange> = Vec::new();
         for one in &all {
             if !exchanges.contains(&one) {
@@ -56,17 +57,17 @@ impl SortableBlocks {
             }
             cells.extend(&block);
         }
-        // Nobody comes a second time.
+        // No cell occurs twice.
         let distinct: BTreeSet<&CellId> = cells.iter().collect();
         (width > 0 && distinct.len() == cells.len()).then_some(SortableBlocks { cells, width })
     }
 
-    /// In how many orders they can be, if that can be said.
+    /// Returns the number of orders, or `None` on overflow.
     pub(super) fn order(&self) -> Option<u64> {
         times_orders(1, (self.cells.len() / self.width) as u64)
     }
 
-    /// Sorts those of a state.
+    /// Sorts the blocks of a state.
     pub(super) fn represent(&self, layout: &Layout, room: &mut BlockBuffers, state: &mut [u8]) {
         let BlockBuffers { codes, order } = room;
         codes.clear();
@@ -87,10 +88,10 @@ impl SortableBlocks {
     }
 }
 
-/// Where cells go that do not stay, and come back from.
+/// The target of each cell that moves. The exchange is its own inverse.
 type BlockExchange = BTreeMap<CellId, CellId>;
 
-/// What an automorphism exchanges, if it changes no code.
+/// Returns the exchange of an automorphism that changes no code.
 fn exchange(by: &Automorphism, layout: &Layout) -> Option<BlockExchange> {
     let all = (0..layout.state_cells).map(|it| (CellId(it), by.cells[it as usize].to));
     let moved: BlockExchange = all.filter(|(from, to)| from != to).collect();

@@ -1,4 +1,4 @@
-//! Whether a claim sees what permutations change.
+//! Whether a claim observes what permutations change.
 
 use crate::analysis::access::AccessTable;
 use crate::ir::{
@@ -7,12 +7,12 @@ use crate::ir::{
 };
 use std::slice;
 
-/// Why the claim of a program may tell a state from a permuted one, if it may.
+/// Returns the reason why the claim of a program may distinguish a state from a permuted one, if there is one.
 ///
-/// It does not if it asks what an invariant may: elements are taken from variables and by quantifiers, are compared with each
-/// other, and index what is indexed by them. In a permuted state that comes to the same. But a quantifier asks of one element
-/// after the other until it knows, so that one of the two states may end in an error, and the other not. So where there are
-/// any, judging the claim must not fail.
+/// It does not if it follows the rules for invariants: elements come from variables and quantifiers, are compared
+/// with each other, and index arrays of their type. Such expressions have the same value in a permuted state. But a
+/// quantifier tests one element after the other until the result is known, so the evaluation may fail in one of the
+/// two states only. So a claim with quantifiers must not fail.
 pub(super) fn claim_asymmetry(program: &Program, layout: &Layout) -> Option<String> {
     let claims = program.properties.values().filter_map(|property| match &property.kind {
         PropertyKind::Claim(claim) => Some(claim),
@@ -35,28 +35,28 @@ pub(super) fn claim_asymmetry(program: &Program, layout: &Layout) -> Option<Stri
     }
 }
 
-/// What permutations do to a value.
+/// The effect of permutations on a value.
 #[derive(Clone, Copy, Debug)]
 enum PermutedValue<'a> {
-    /// Nothing.
+    /// None.
     Plain,
-    /// Nothing, and it is known; nothing if it is undefined.
+    /// None, and the value is known; `None` if it is undefined.
     Known(Option<i64>),
-    /// It is permuted, as one of these domains, which are numbered one after the other.
+    /// The value is permuted, as one of these domains, which are numbered one after the other.
     Permuted(&'a [Domain]),
 }
 
-/// A look through claims. It says nothing of what may depend on names.
+/// A visitor of claims. It returns `None` where something may depend on names.
 struct ClaimSymmetryCheck<'a> {
     program: &'a Program,
-    /// What is bound by the quantifiers around.
+    /// The variables bound by enclosing quantifiers.
     bound: Vec<(LocalId, PermutedValue<'a>)>,
-    /// Whether any was over elements.
+    /// Whether any quantifier was over elements.
     has_quantifiers: bool,
 }
 
 impl<'a> ClaimSymmetryCheck<'a> {
-    /// Whether nothing in an action depends on names.
+    /// Checks that nothing in an action depends on names.
     fn action(&mut self, action: &'a Action) -> Option<()> {
         if action.communication.is_some() {
             return None;
@@ -86,7 +86,7 @@ impl<'a> ClaimSymmetryCheck<'a> {
             }
             ExprKind::Convert(convert) => {
                 return match self.value(&convert.operand)? {
-                    // Of the elements that it may be none has a name.
+                    // No element that it may be has a name.
                     PermutedValue::Permuted(_) => Some(PermutedValue::Permuted(&[])),
                     PermutedValue::Plain | PermutedValue::Known(_) => None,
                 };
@@ -130,7 +130,7 @@ impl<'a> ClaimSymmetryCheck<'a> {
         self.are_comparable(left, right).then_some(())
     }
 
-    /// Whether comparing two values comes to the same when both are permuted.
+    /// Whether a comparison has the same result if both values are permuted.
     fn are_comparable(&self, left: PermutedValue<'_>, right: PermutedValue<'_>) -> bool {
         match (left, right) {
             (PermutedValue::Permuted(by), PermutedValue::Known(value))
@@ -147,7 +147,7 @@ impl<'a> ClaimSymmetryCheck<'a> {
         }
     }
 
-    /// Whether a value is one that no permutation changes.
+    /// Whether no permutation changes a value.
     fn has_name(&self, of: &[Domain], value: i64) -> bool {
         let mut next = 0;
         for domain in of {

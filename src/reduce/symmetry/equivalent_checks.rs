@@ -1,11 +1,11 @@
-//! What fails of one process fails of another that is alike, by another name.
+//! Checks of symmetric processes, which fail together up to renaming.
 
 use crate::analysis::automorphisms::Automorphism;
 use crate::analysis::equivalence_classes::connected_sets;
 use crate::model::Violation;
 use std::collections::BTreeSet;
 
-/// Numbers of actions, and of properties, that are the same but for whose they are.
+/// Classes of actions, and of properties, that differ only in their process.
 pub(super) struct EquivalentChecks {
     actions: Vec<BTreeSet<u32>>,
     properties: Vec<BTreeSet<u32>>,
@@ -22,7 +22,7 @@ impl EquivalentChecks {
         }
     }
 
-    /// The checks that are alike to one, but for itself.
+    /// Returns the equivalent checks, without the check itself.
     pub(super) fn to(&self, check: Violation) -> Vec<Violation> {
         let others = |kinds: &[BTreeSet<u32>], number: u32| {
             let kind = kinds.iter().find(|it| it.contains(&number)).cloned();

@@ -1,4 +1,4 @@
-//! Where cells and their codes go when two elements of a scalarset are exchanged.
+//! The images of cells and codes if two elements of a scalarset are exchanged.
 
 use super::incidence::{IncidencePlan, of};
 use super::{PermutationGroup, Symmetry};
@@ -13,7 +13,7 @@ pub struct ElementExchange<'s> {
 }
 
 impl Symmetry<'_> {
-    /// The exchanges of neighbouring elements of scalarsets, which together give every permutation.
+    /// Returns the exchanges of neighbouring elements of scalarsets, which generate every permutation.
     pub fn exchanges(&self) -> impl Iterator<Item = ElementExchange<'_>> {
         let plan = match &*self.orbits {
             PermutationGroup::Elements(plan) => Some(plan),
@@ -27,7 +27,7 @@ impl Symmetry<'_> {
 }
 
 impl ElementExchange<'_> {
-    /// Where a cell goes.
+    /// Returns the image of a cell.
     pub fn cell(&self, cell: CellId) -> CellId {
         let Some(at) = self.place(cell) else { return cell };
         let indices = of(&self.plan.indices, &self.plan.cells[at].indices).iter();
@@ -38,7 +38,7 @@ impl ElementExchange<'_> {
         }))
     }
 
-    /// What a code of a cell becomes.
+    /// Returns the image of a code of a cell.
     pub fn code(&self, cell: CellId, code: u32) -> u32 {
         let Some(at) = self.place(cell) else { return code };
         match self.plan.named(&self.plan.cells[at].names, code) {

@@ -1,10 +1,10 @@
-//! Representatives under the ways to exchange processes.
+//! Representatives under permutations of processes.
 //!
-//! The least image of a state is the representative (Emerson and Sistla 1996, who take any; the least is one for all
-//! states of an orbit). Where processes come in any order it is found by sorting ([`SortableBlocks`]). Else all automorphisms that some
-//! give together are listed, as far as there are not too many, and a state's images
-//! are compared cell by cell, where processes are first: those that are not the least so far drop out, and
-//! mostly one is left after a few cells.
+//! The least image of a state is the representative (Emerson and Sistla 1996 allow any; the least one is the same for
+//! all states of an orbit). If processes may be in any order, sorting finds it ([`SortableBlocks`]). Otherwise the
+//! group that the automorphisms generate is listed, up to a limit. The images of a state are compared cell by cell,
+//! starting with the locations of processes. Images that are not the least so far are dropped, and mostly one is left
+//! after a few cells.
 
 use super::blocks::{self, SortableBlocks};
 use super::order::{comparison_order, places};
@@ -19,39 +19,39 @@ use std::sync::Arc;
 /// The most automorphisms that are listed: all orders of seven processes.
 const MOST: usize = 5040;
 
-/// The most swaps that are tried of each state.
+/// The most swaps that are tried in each state.
 const SWAPS_MOST: usize = 32;
 
 /// A group of automorphisms.
 #[derive(Clone, Debug)]
 pub(super) struct AutomorphismGroup {
-    /// The cells that any of them moves or changes, in the order in which they are compared.
+    /// The cells that any automorphism moves or changes, in the order of comparison.
     cells: Vec<CellId>,
-    /// For each of these where the code of its image comes from, under one automorphism after another. These are
-    /// in such an order that those that agree in the first cells are neighbours.
+    /// For each cell, the source of its image's code, under each automorphism. Automorphisms are sorted so that those
+    /// that agree in the first cells are neighbours.
     sources: Vec<Vec<CodeSource>>,
-    /// For each of these and each automorphism, the first behind it that differs in one of the cells so far.
+    /// For each cell and each automorphism, the first later automorphism that differs in one of the cells so far.
     ends: Vec<Vec<u32>>,
-    /// For each of these, if it is of a message: the cell that says how many there are, and how many are before it.
+    /// For each cell of a message: the cell with the number of messages, and the index of the message.
     behind: Vec<Option<(CellId, u32)>>,
-    /// Those automorphisms that exchange two processes and are their own inverse.
+    /// The automorphisms that exchange two processes and are their own inverse.
     swaps: Vec<CellPermutation>,
     tables: RecodingTables,
     order: usize,
 }
 
-/// Automorphisms that have nothing to do with each other: their cells are different ones.
+/// Groups of automorphisms on disjoint cells.
 #[derive(Clone, Debug)]
 pub(super) struct IndependentGroups(Vec<GroupPart>);
 
-/// Those of some cells.
+/// The group on some cells.
 #[derive(Clone, Debug)]
 enum GroupPart {
     AnyOrder(SortableBlocks),
     Listed(Box<AutomorphismGroup>),
 }
 
-/// Room to work in.
+/// Buffers for representatives.
 #[derive(Default)]
 pub(super) struct GroupBuffers {
     blocks: blocks::BlockBuffers,
@@ -59,7 +59,7 @@ pub(super) struct GroupBuffers {
 }
 
 impl IndependentGroups {
-    /// Those of some automorphisms, unless they are none.
+    /// Builds the groups of some automorphisms, if there are any.
     pub(super) fn of(found: Vec<Automorphism>, layout: &Layout) -> Option<IndependentGroups> {
         let mut cells = UnionFind::singletons(layout.state_cells as usize);
         let numbers = |it: &Automorphism| {
@@ -88,7 +88,7 @@ impl IndependentGroups {
         (!groups.is_empty()).then_some(IndependentGroups(groups))
     }
 
-    /// How many automorphisms there are, if that can be said.
+    /// Returns the number of automorphisms, or `None` on overflow.
     pub(super) fn order(&self) -> Option<u64> {
         let mut orders = self.0.iter().map(|it| match it {
             GroupPart::AnyOrder(blocks) => blocks.order(),
@@ -97,7 +97,7 @@ impl IndependentGroups {
         orders.try_fold(1u64, |all, it| all.checked_mul(it?))
     }
 
-    /// Replaces a state by the least of its images.
+    /// Replaces a state by its least image.
     pub(super) fn represent(&self, layout: &Layout, room: &mut GroupBuffers, state: &mut [u8]) {
         self.0.iter().for_each(|it| match it {
             GroupPart::AnyOrder(blocks) => blocks.represent(layout, &mut room.blocks, state),
@@ -106,25 +106,25 @@ impl IndependentGroups {
     }
 }
 
-/// Where a code comes from.
+/// The source of a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct CodeSource {
-    /// The cell, by its place among those of the group.
+    /// The cell, by its index in the group.
     cell: u32,
     table: RecodingId,
 }
 
-/// Where each cell of a group goes, by its place, and what becomes of its code.
+/// The image of each cell of a group, by index, with the change of its code.
 type CellPermutation = Vec<(u32, RecodingId)>;
 
-/// What becomes of codes, by its place among the tables.
+/// The index of a table of code changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct RecodingId(u32);
 
-/// Codes stay.
+/// Codes do not change.
 const SAME: RecodingId = RecodingId(0);
 
-/// What becomes of codes, each way once.
+/// Tables of code changes, each stored once.
 #[derive(Clone, Debug)]
 struct RecodingTables {
     all: Vec<Arc<[u32]>>,
@@ -149,7 +149,7 @@ impl RecodingTables {
         &self.all[table.0 as usize]
     }
 
-    /// What becomes of codes by one and then the other.
+    /// Composes two code changes.
     fn composed(&mut self, one: RecodingId, other: RecodingId) -> RecodingId {
         match (one, other) {
             (SAME, it) | (it, SAME) => it,
@@ -169,21 +169,22 @@ impl RecodingTables {
     }
 }
 
-/// Room to compare images in.
+/// Buffers for comparing images.
 #[derive(Debug, Default)]
 pub(super) struct ImageBuffers {
     codes: Vec<u32>,
-    /// Whether what each cell is about is there.
+    /// Whether the message of each cell exists.
     is_there: Vec<bool>,
-    /// Those swaps that leave the state as it is.
+    /// The swaps that leave the state unchanged.
     idle: Vec<u32>,
-    /// The automorphisms that are left, in stretches of such as agree in the cells so far.
+    /// The automorphisms that are left, as ranges of those that agree in the cells so far.
     left: Vec<Range<u32>>,
     next: Vec<Range<u32>>,
 }
 
 impl AutomorphismGroup {
-    /// That of as many of these automorphisms, from the first on, as there is room for, unless they are none.
+    /// Builds the group that a prefix of these automorphisms generates: as many as the limit allows. Returns `None`
+    /// if there are none.
     pub(super) fn of(found: &[Automorphism], layout: &Layout) -> Option<AutomorphismGroup> {
         let like = &found.first()?.cells;
         let cells = comparison_order(found, layout);
@@ -220,7 +221,7 @@ impl AutomorphismGroup {
         })
     }
 
-    /// Replaces a state by the least of its images.
+    /// Replaces a state by its least image.
     pub(super) fn represent(&self, layout: &Layout, room: &mut ImageBuffers, state: &mut [u8]) {
         let ImageBuffers { codes, is_there, idle, left, next } = room;
         codes.clear();
@@ -265,7 +266,7 @@ impl AutomorphismGroup {
                 break;
             }
         }
-        // Those that are left have one image.
+        // The automorphisms that are left have the same image.
         let Some(one) = left.first().map(|it| it.start as usize) else { return };
         for ((&cell, sources), &old) in self.cells.iter().zip(&self.sources).zip(codes.iter()) {
             let code = self.code(sources[one], codes, is_there);
@@ -275,15 +276,15 @@ impl AutomorphismGroup {
         }
     }
 
-    /// Whether a swap leaves a state as it is.
+    /// Whether a swap leaves a state unchanged.
     fn is_idle(&self, swap: &CellPermutation, codes: &[u32], is_there: &[bool]) -> bool {
         swap.iter().zip(0..).all(|(&(to, table), cell)| {
             self.code(CodeSource { cell, table }, codes, is_there) == codes[to as usize]
         })
     }
 
-    /// Whether the images under automorphisms that agree up to a column are those of some before: with a swap that
-    /// leaves the state as it is, and with it all that comes to the columns before this one.
+    /// Whether automorphisms that agree up to a column have the images of earlier ones: composed with a swap that
+    /// leaves the state unchanged, they agree with these in all columns so far.
     fn is_seen(&self, idle: &[u32], column: usize, at: usize) -> bool {
         let here = self.sources[column][at].cell;
         idle.iter().any(|&swap| {
@@ -308,7 +309,7 @@ impl AutomorphismGroup {
     }
 }
 
-/// Those of some permutations that exchange two places of processes, and are their own inverse.
+/// Returns the permutations that exchange two location cells and are their own inverse.
 fn swaps(all: &[CellPermutation], cells: &[CellId], layout: &Layout) -> Vec<CellPermutation> {
     let places = places(layout);
     let count = cells.iter().take_while(|it| places.contains(it)).count();
@@ -328,8 +329,8 @@ fn swaps(all: &[CellPermutation], cells: &[CellId], layout: &Layout) -> Vec<Cell
     found
 }
 
-/// For each cell where its image's code comes from under each of some permutations, brought into an order, and
-/// where those end that agree so far.
+/// Sorts permutations by the sources of each cell's image. Returns these, and the ends of the ranges that agree so
+/// far.
 fn ordered(all: &[CellPermutation]) -> (Vec<Vec<CodeSource>>, Vec<Vec<u32>>) {
     let cells = all.first().map_or(0, Vec::len);
     let by_image = |one: &CellPermutation| {
@@ -355,8 +356,7 @@ fn ordered(all: &[CellPermutation]) -> (Vec<Vec<CodeSource>>, Vec<Vec<u32>>) {
     ((0..cells).map(column).collect(), ends)
 }
 
-/// All that some automorphisms of so many cells give one after another, the one that changes nothing first;
-/// `None` if they are too many.
+/// Returns the group that some permutations generate, the identity first; `None` if it is too large.
 fn closed(
     given: &[&CellPermutation],
     cells: usize,

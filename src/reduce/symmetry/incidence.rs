@@ -1,9 +1,8 @@
-//! What a program's states look like to someone who permutes: found once, from the types.
+//! The structure of a program's states for permutations, computed once from the types.
 //!
-//! A *vertex* is an element of a scalarset, or a position of a multiset (whose order means nothing
-//! either). A cell is about the vertices that lead to it, as indices of arrays or as positions, and
-//! perhaps about one more, which its value names. Cells that differ only in vertices have the same
-//! *slot*: a permutation takes one to the other.
+//! A *vertex* is an element of a scalarset, or a position of a multiset (whose order is irrelevant as well). A cell
+//! refers to the vertices that lead to it, as indices of arrays or as positions, and possibly to one more, which its
+//! value names. Cells that differ only in vertices have the same *slot*: a permutation maps one to the other.
 
 use crate::ir::layout::CellId;
 use crate::ir::{Domain, Layout, Program, ScalarsetId, Type, TypeId};
@@ -11,73 +10,72 @@ use crate::random::mix;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The elements of one scalarset: vertices one after another.
+/// The elements of one scalarset: consecutive vertices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct VertexSet {
     pub(super) first: u32,
     pub(super) size: u32,
 }
 
-/// Codes of a cell that name elements.
+/// The codes of a cell that name elements.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NamedVertices {
-    /// The code of the first of them.
+    /// The code of the first one.
     pub(super) code: u32,
-    /// How many.
+    /// The number of codes.
     pub(super) size: u32,
-    /// The vertex that the first names.
+    /// The vertex that the first code names.
     pub(super) vertex: u32,
 }
 
-/// One index of an array on the way to a cell.
+/// One index of an array on the path to a cell.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ElementIndex {
     /// The element.
     pub(super) vertex: u32,
-    /// How many cells further the next element's are.
+    /// The distance to the same cell of the next element.
     pub(super) stride: u32,
 }
 
-/// Some of a list that cells share.
+/// A range of a shared list.
 pub(super) type ListRange = Range<u32>;
 
-/// Those of a list that a run is.
+/// Returns a range of a list.
 #[inline]
 pub(super) fn of<'l, T>(list: &'l [T], run: &ListRange) -> &'l [T] {
     &list[run.start as usize..run.end as usize]
 }
 
-/// A cell, as permutations see it. Cells are numbered anew: only those of the plan count, in the
-/// order of the state's. All cells of an array that elements index are among them, so that numbers
-/// differ as the state's do.
+/// A cell, as permutations see it. Cells are renumbered: only those of the plan count, in the order of the state. All
+/// cells of an array that elements index are included, so that distances are those of the state.
 #[derive(Clone, Debug)]
 pub(super) struct IncidentCell {
     /// The cell of the state.
     pub(super) cell: CellId,
-    /// A number for its slot, and for which vertices that lead to it are the same.
+    /// A number for its slot, and for which vertices that lead to it are equal.
     pub(super) key: u64,
     /// The elements that index the arrays it is in, in [`IncidencePlan::indices`].
     pub(super) indices: ListRange,
-    /// All vertices that lead to it, from outside in, in [`IncidencePlan::roles`].
+    /// All vertices that lead to it, from the outside in, in [`IncidencePlan::roles`].
     pub(super) roles: ListRange,
-    /// The cells that say whether it is there, in [`IncidencePlan::presence`].
+    /// The cells that say whether it exists, in [`IncidencePlan::presence`].
     pub(super) presence: ListRange,
-    /// What its codes name, in [`IncidencePlan::names`].
+    /// The vertices that its codes name, in [`IncidencePlan::names`].
     pub(super) names: ListRange,
-    /// Whether it is about one vertex, whatever its value.
+    /// Whether it refers to one vertex, whatever its value.
     pub(super) is_plain: bool,
 }
 
-/// Where to read a cell, and whether there is something to say about it.
+/// The position of a cell in a state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CellReading {
-    /// The byte of the state that it begins in.
+    /// The byte in which it starts.
     byte: u32,
     /// Its bits, in the word that [`CellReading::shift`] gives.
     mask: u32,
-    /// How far eight bytes from there are shifted, to have its bits last.
+    /// The shift of eight bytes from there that makes its bits the last.
     shift: u8,
-    /// Whether code 0 names an element, so that it is not the same as nothing.
+    /// Whether code 0 names an element.
     pub(super) zero_names: bool,
 }
 
@@ -91,7 +89,7 @@ impl CellReading {
     }
 }
 
-/// A multiset: its first cell, and how many positions of how many cells it has.
+/// A multiset: its first cell, the number of its positions, and the cells of each.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MultisetSpan {
     pub(super) first: u32,
@@ -99,40 +97,40 @@ pub(super) struct MultisetSpan {
     pub(super) stride: u32,
 }
 
-/// All that canonicalising needs to know.
+/// The precomputed data for canonicalisation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct IncidencePlan {
     /// The scalarsets with more than one element.
     pub(super) sets: Vec<VertexSet>,
-    /// The elements of all of them; the vertices of positions come after.
+    /// The number of elements of all of them; the vertices of positions follow.
     pub(super) elements: u32,
-    /// The positions of all multisets.
+    /// The number of positions of all multisets.
     pub(super) positions: u32,
-    /// How deep multisets lie in each other.
+    /// The nesting depth of multisets.
     pub(super) depth: u32,
     /// The cells that some vertex leads to or that may name one.
     pub(super) cells: Vec<IncidentCell>,
-    /// Where to read each.
+    /// The position of each cell.
     pub(super) readings: Vec<CellReading>,
     pub(super) indices: Vec<ElementIndex>,
     pub(super) roles: Vec<u32>,
     pub(super) presence: Vec<u32>,
     pub(super) names: Vec<NamedVertices>,
-    /// For each element the cells in arrays that it indexes.
+    /// For each element, the cells in arrays that it indexes.
     pub(super) indexed: Vec<Vec<u32>>,
-    /// For each set the cells that may name an element.
+    /// For each set, the cells that may name an element.
     pub(super) naming: Vec<Vec<u32>>,
-    /// The multisets, those inside others before them.
+    /// The multisets, inner ones first.
     pub(super) multisets: Vec<MultisetSpan>,
-    /// Bytes of a state.
+    /// The bytes of a state.
     pub(super) width: usize,
 }
 
-/// How many bytes can be read beyond the first of a cell.
+/// The number of bytes that are read from the first byte of a cell on.
 pub(super) const BEYOND: usize = 8;
 
 impl IncidencePlan {
-    /// The plan for a program, unless it has nothing symmetric.
+    /// Builds the plan of a program, if it has scalarsets with more than one element.
     pub(super) fn new(program: &Program, layout: &Layout) -> Option<IncidencePlan> {
         let mut plan = IncidencePlan { width: layout.bytes, ..IncidencePlan::default() };
         let mut set_of = HashMap::new();
@@ -155,12 +153,12 @@ impl IncidencePlan {
         Some(survey.plan)
     }
 
-    /// How many vertices there are.
+    /// Returns the number of vertices.
     pub(super) fn vertices(&self) -> usize {
         (self.elements + self.positions) as usize
     }
 
-    /// The vertex that a cell with this code names, if it names one.
+    /// Returns the vertex that a code of a cell names, if any.
     #[inline]
     pub(super) fn named(&self, names: &ListRange, code: u32) -> Option<u32> {
         let inside = of(&self.names, names).iter().find(|it| code.wrapping_sub(it.code) < it.size);
@@ -168,7 +166,7 @@ impl IncidencePlan {
     }
 }
 
-/// Walks through the types of all variables.
+/// A visitor of the types of all variables.
 struct TypeSurvey<'a> {
     program: &'a Program,
     layout: &'a Layout,
@@ -177,7 +175,7 @@ struct TypeSurvey<'a> {
     way: VertexPath,
 }
 
-/// The vertices passed on the way to where the survey stands.
+/// The vertices on the path to the current type.
 #[derive(Default)]
 struct VertexPath {
     indices: Vec<ElementIndex>,
@@ -185,16 +183,16 @@ struct VertexPath {
     presence: Vec<u32>,
 }
 
-/// A stretch of an array's indices.
+/// Consecutive indices of an array.
 struct IndexStretch {
-    /// How many.
+    /// The number of indices.
     count: u32,
-    /// The set whose elements they are, if they can be permuted.
+    /// The set of elements that they are, if they can be permuted.
     set: Option<VertexSet>,
 }
 
 impl TypeSurvey<'_> {
-    /// Notes all cells of a value of type `ty` from cell `first` and slot `slot` on.
+    /// Adds all cells of a value of type `ty` from cell `first` and slot `slot` on.
     fn visit(&mut self, ty: TypeId, first: u32, slot: u64) {
         match &self.program.types[ty] {
             Type::Scalar(scalar) => self.scalar(&scalar.domain, first, slot),
@@ -263,7 +261,7 @@ impl TypeSurvey<'_> {
         let (mut first, mut names) = (low, Vec::new());
         for IndexStretch { count, set } in self.stretches(length, Some(domain)) {
             let next = first + i64::from(count);
-            // A cell has codes for all elements or for none, which it then never holds.
+            // A cell has codes for all elements, or for none if it never holds one.
             let codes = self.layout.cells[CellId(cell)].codes(first, next - 1);
             if let (Some(set), Some(codes)) = (set, codes) {
                 names.push(NamedVertices { code: codes.start, size: count, vertex: set.first });
@@ -291,7 +289,7 @@ impl TypeSurvey<'_> {
             let set = plan.sets.iter().position(|set| set.first == name.vertex);
             set.into_iter().for_each(|set| plan.naming[set].push(number));
         }
-        // Which roles are the same vertex as one before them.
+        // The roles that are the same vertex as an earlier one.
         let again = roles
             .iter()
             .enumerate()
@@ -317,7 +315,7 @@ impl TypeSurvey<'_> {
         });
     }
 
-    /// The values of a domain, member after member.
+    /// Returns the values of a domain, one member after the other.
     fn stretches(&self, length: u32, domain: Option<&Domain>) -> Vec<IndexStretch> {
         match domain {
             Some(Domain::Scalarset(id)) => {
@@ -335,7 +333,7 @@ impl TypeSurvey<'_> {
         }
     }
 
-    /// How many slots the cells of a type have.
+    /// Returns the number of slots of a type's cells.
     fn slots(&self, ty: TypeId) -> u64 {
         match &self.program.types[ty] {
             Type::Scalar(_) => 1,
@@ -352,7 +350,7 @@ impl TypeSurvey<'_> {
     }
 }
 
-/// Adds to a list, and says where.
+/// Appends to a list, and returns the range.
 fn append<T: Clone>(list: &mut Vec<T>, more: &[T]) -> ListRange {
     let start = list.len() as u32;
     list.extend_from_slice(more);

@@ -5,7 +5,7 @@ use crate::ir::Layout;
 use crate::ir::layout::{CellId, GroupContent};
 use std::collections::HashSet;
 
-/// The cells that any automorphism moves or changes, those first that say where processes are.
+/// Returns the cells that any automorphism moves or changes, location cells first.
 pub(super) fn comparison_order(found: &[Automorphism], layout: &Layout) -> Vec<CellId> {
     let moves = |cell: CellId, it: &Automorphism| {
         let CellImage { to, codes, .. } = &it.cells[cell.0 as usize];
@@ -18,7 +18,7 @@ pub(super) fn comparison_order(found: &[Automorphism], layout: &Layout) -> Vec<C
     cells
 }
 
-/// The cells that say where processes are.
+/// Returns the location cells of processes.
 pub(super) fn places(layout: &Layout) -> HashSet<CellId> {
     let places = layout.groups.values().filter(|it| matches!(it.part, GroupContent::Location(_)));
     places.map(|it| it.first).collect()

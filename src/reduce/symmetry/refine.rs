@@ -1,30 +1,30 @@
-//! Telling vertices apart by what a state says of them, whatever they are called.
+//! Color refinement: distinguishes vertices by what a state says about them, regardless of their names.
 //!
-//! Each vertex has a *color*, at first the same for all of a set, to which the values of all plain
-//! cells about it are added once. In each round that follows, a vertex's new color is made from its
-//! old one and from the other cells that are about it: from their slots, their plain values and the
-//! colors of the other vertices they are about (Weisfeiler and Leman, 1968). In a round the
-//! positions of multisets come first, so that what one holds reaches the elements it is about.
+//! Each vertex has a *color*, initially the same for all of a set. The values of all plain cells that refer to the
+//! vertex are added once. In each round, a vertex's new color is computed from its old one and from the other cells
+//! that refer to it. Such a cell contributes its slot, its plain value and the colors of the other vertices that it
+//! refers to (Weisfeiler and Leman, 1968). In a round the positions of multisets come first, so that their contents
+//! reach the elements that they refer to.
 //!
-//! Colors do not depend on names, so they order vertices in a way that permuting does not change.
-//! They are hashes: should two collide, vertices are only not told apart.
+//! Colors do not depend on names, so permutations do not change the order that they give. They are hashes: if two
+//! collide, vertices stay equal, which is safe.
 
 use super::incidence::{IncidencePlan, IncidentCell, VertexSet, of};
 use crate::random::mix;
 
-/// What a state says: the codes of the plan's cells, and the cells that say something. A cell with
-/// code 0 that names nothing does not: permuting leaves it so, and most of many states is like that.
+/// The codes of the plan's cells, and the cells that carry information. A cell with code 0 that names nothing does
+/// not: permutations leave it unchanged, and in many states most cells are like that.
 #[derive(Default)]
 pub(super) struct StateCodes {
     pub(super) codes: Vec<u32>,
-    /// The plain ones.
+    /// The plain cells.
     pub(super) plain: Vec<u32>,
-    /// The others.
+    /// The other cells.
     pub(super) related: Vec<u32>,
 }
 
 impl StateCodes {
-    /// Reads a state that is followed by a few bytes more.
+    /// Reads a state that is followed by `BEYOND` bytes.
     pub(super) fn read(&mut self, plan: &IncidencePlan, state: &[u8]) {
         let StateCodes { codes, plain, related } = self;
         plain.clear();
@@ -41,7 +41,7 @@ impl StateCodes {
     }
 }
 
-/// The colors that plain cells give.
+/// Sets the colors that plain cells give.
 pub(super) fn first_colors(plan: &IncidencePlan, said: &StateCodes, colors: &mut [u64]) {
     colors.fill(u64::MAX);
     for (number, set) in plan.sets.iter().enumerate() {
@@ -60,8 +60,7 @@ fn members<'c>(set: &VertexSet, colors: &'c mut [u64]) -> &'c mut [u64] {
     &mut colors[set.first as usize..(set.first + set.size) as usize]
 }
 
-/// Refines colors until no more elements are told apart, and puts the elements of each set in the
-/// order of their colors.
+/// Refines colors until no more elements are distinguished, and sorts the elements of each set by color.
 pub(super) fn refine(
     plan: &IncidencePlan,
     state: &StateCodes,
@@ -71,7 +70,7 @@ pub(super) fn refine(
 ) {
     let elements = plan.elements as usize;
     let mut classes = sort(plan, colors, order);
-    // What lies in several multisets at once takes as many rounds to reach the elements.
+    // Information in nested multisets takes as many rounds to reach the elements.
     let patience = plan.depth.max(1);
     let mut patient = patience;
     while classes < plan.elements && patient > 0 {
@@ -111,8 +110,8 @@ pub(super) fn refine(
     }
 }
 
-/// What a cell says to all vertices it is about, and the one that it names; nothing if it is not
-/// there.
+/// Returns what a cell contributes to the vertices that it refers to, and the vertex that it names. Returns `None` if
+/// the cell does not exist.
 #[inline]
 fn say(
     plan: &IncidencePlan,
@@ -138,7 +137,7 @@ fn say(
     Some((mix(said), named))
 }
 
-/// Adds what is said to a vertex that leads to a cell as the one at `place`.
+/// Adds a contribution to a vertex that leads to a cell at index `place`.
 #[inline]
 fn hear(heard: &mut [u64], role: u32, said: u64, place: usize) {
     let heard = &mut heard[role as usize];
@@ -151,12 +150,12 @@ fn recolor(colors: &mut [u64], heard: &[u64]) {
     }
 }
 
-/// An odd number, for multiplying.
+/// An odd number, for multiplication.
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Marks a cell that names a vertex that leads to it.
 const SAME: u64 = 0x5a5a_0000_0000_5a5a;
 
-/// Puts the elements of each set in the order of their colors. How many are told apart.
+/// Sorts the elements of each set by color. Returns the number of distinguished elements.
 fn sort(plan: &IncidencePlan, colors: &[u64], order: &mut [u32]) -> u32 {
     let mut classes = 0;
     let color = |element: u32| colors[element as usize];

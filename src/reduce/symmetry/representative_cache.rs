@@ -1,32 +1,31 @@
-//! A small table of states whose representatives were found a short time ago.
+//! A small cache of representatives that were computed recently.
 //!
-//! Steps that do not touch each other can be taken in either order, so a search meets many states
-//! several times within a few steps. Looking one up is much cheaper than representing it.
+//! Independent transitions can be taken in either order, so a search reaches many states several times within a few
+//! transitions. A lookup is much cheaper than computing a representative.
 
 use crate::model::stop_request;
 use crate::random::mix;
 
-/// How many bytes a table takes: few enough to stay in the cache of a core. The memory plan sets
-/// them aside for every thread.
+/// The bytes of a table: few enough for the cache of a core. The memory plan reserves them for every thread.
 const BYTES: usize = 256 << 10;
 
-/// The table: each state has one place, which it shares with others; the last one is there.
+/// The table. Each state has one place, which it shares with others; the last one is stored.
 pub(super) struct RepresentativeCache {
     width: usize,
-    /// The states and their representatives, one pair after another.
+    /// The states and their representatives, as consecutive pairs.
     pairs: Vec<u8>,
-    /// Which places have a pair.
+    /// Whether each place has a pair.
     is_there: Vec<bool>,
 }
 
 impl RepresentativeCache {
-    /// For states of `width` bytes.
+    /// Creates a cache for states of `width` bytes.
     pub(super) fn new(width: usize) -> Self {
         let places = 1 << (BYTES / (2 * width)).max(1).ilog2();
         Self { width, pairs: vec![0; places * 2 * width], is_there: vec![false; places] }
     }
 
-    /// Replaces a state by its representative, with `represent` if that is not known.
+    /// Replaces a state by its representative, computed by `represent` if it is not cached.
     #[inline]
     pub(super) fn represent(&mut self, state: &mut [u8], represent: impl FnOnce(&mut [u8])) {
         let place = hash(state) as usize & (self.is_there.len() - 1);
@@ -36,7 +35,7 @@ impl RepresentativeCache {
             known.copy_from_slice(state);
             represent(state);
             representative.copy_from_slice(state);
-            // What was left early may be no representative.
+            // A computation that stopped early may have no representative.
             self.is_there[place] = !stop_request::is_requested();
         } else {
             state.copy_from_slice(representative);
@@ -51,5 +50,5 @@ fn hash(state: &[u8]) -> u64 {
     mix(add(words.iter().fold(0, |hash, word| add(hash, u64::from_le_bytes(*word))), last))
 }
 
-/// An odd number, for multiplying.
+/// An odd number, for multiplication.
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -1,11 +1,10 @@
-//! From colors to a representative.
+//! The search for a representative, given colors.
 //!
-//! If refining tells all elements apart, the representative has them in the order of their colors.
-//! If not, some look alike. Where exchanging any two of those that do leaves the state as it is,
-//! any order will do. Otherwise, of the first that look alike and where it matters, one is marked,
-//! which refining goes on from; each is marked in turn, and of the states at the ends the least is
-//! the representative. Which elements come first, and which states are compared, does not depend on
-//! names; so the representative is the same for all states of an orbit.
+//! If refinement distinguishes all elements, the representative has them in the order of their colors. Otherwise some
+//! are equal. If exchanging any two equal elements leaves the state unchanged, any order will do. If not, the search
+//! takes the first class of equal elements whose order matters, marks one of them, and refines further. Each element
+//! of the class is marked in turn. The least of the final states is the representative. The choice of the class and
+//! the compared states do not depend on names. So the representative is the same for all states of an orbit.
 
 use super::SymmetryEffort;
 use super::incidence::{BEYOND, IncidencePlan, of};
@@ -15,25 +14,25 @@ use crate::model::stop_request;
 use crate::random::mix;
 use std::ops::Range;
 
-/// Room to work in, used for one state after another.
+/// Buffers for one state after another.
 pub(super) struct ElementBuffers {
-    /// The state, and some bytes more.
+    /// The state, followed by some bytes.
     bytes: Vec<u8>,
-    /// What it says.
+    /// The codes of the state.
     said: StateCodes,
     /// The codes of the plan's cells under a permutation.
     moved: Vec<u32>,
-    /// The least so far.
+    /// The least codes so far.
     best: Vec<u32>,
-    /// Whether there is one.
+    /// Whether `best` is set.
     arrived: bool,
-    /// Where each element goes.
+    /// The image of each element.
     to: Vec<u32>,
-    /// The elements of each set in the order of their colors.
+    /// The elements of each set, sorted by color.
     order: Vec<u32>,
-    /// For one round of refining.
+    /// The contributions of one round of refinement.
     heard: Vec<u64>,
-    /// The present colors, after those before each mark.
+    /// The current colors, after those before each mark.
     colors: Vec<Vec<u64>>,
     /// The elements to mark at each depth.
     alike: Vec<Vec<u32>>,
@@ -69,7 +68,7 @@ impl ElementBuffers {
         first_colors(plan, &self.said, &mut self.colors[0]);
         self.descend(plan, effort, 0);
         if stop_request::is_requested() {
-            // There may be none yet; whoever asked for it drops the state.
+            // There may be none yet; the caller drops the state.
             return;
         }
         write(plan, layout, &self.said.codes, &self.best, state);
@@ -80,7 +79,7 @@ impl ElementBuffers {
         self.said.read(plan, &self.bytes);
     }
 
-    /// A state with each element moved to where `to` says.
+    /// Returns a state with elements moved according to `to`.
     #[cfg(test)]
     pub(super) fn permuted(
         &mut self,
@@ -97,7 +96,7 @@ impl ElementBuffers {
         permuted
     }
 
-    /// Tries all ways on from the colors at this depth.
+    /// Explores all branches from the colors at this depth.
     fn descend(&mut self, plan: &IncidencePlan, effort: SymmetryEffort, depth: usize) {
         while !stop_request::is_requested() {
             let colors = &mut self.colors[depth];
@@ -130,14 +129,13 @@ impl ElementBuffers {
         self.alike[depth] = alike;
     }
 
-    /// Makes an element different from all that look like it.
+    /// Distinguishes an element from all equal ones.
     fn mark(&mut self, depth: usize, element: u32) {
         let color = &mut self.colors[depth][element as usize];
         *color = mix(*color ^ 0x6d61_726b);
     }
 
-    /// The first elements that look alike and whose order matters, if there are any: where in the
-    /// order they are.
+    /// Returns the first class of equal elements whose order matters, as a range of the order, if there is one.
     fn undecided(&mut self, plan: &IncidencePlan, depth: usize) -> Option<Range<usize>> {
         for (number, set) in plan.sets.iter().enumerate() {
             let (mut at, end) = (set.first as usize, (set.first + set.size) as usize);
@@ -160,8 +158,7 @@ impl ElementBuffers {
         None
     }
 
-    /// Whether exchanging an element of a set with the one before it in the order leaves the state
-    /// as it is.
+    /// Whether exchanging an element of a set with the one before it in the order leaves the state unchanged.
     fn are_interchangeable(&mut self, plan: &IncidencePlan, set: usize, at: usize) -> bool {
         let (one, other) = (self.order[at - 1], self.order[at]);
         self.to.iter_mut().zip(0..).for_each(|(to, element)| *to = element);
@@ -173,14 +170,13 @@ impl ElementBuffers {
         }
     }
 
-    /// A cell that is another after elements of a set are exchanged, if positions of multisets
-    /// stay where they are.
+    /// Returns a cell that changes if elements of a set are exchanged and positions of multisets stay.
     fn moves(&self, plan: &IncidencePlan, set: usize, one: u32, other: u32) -> Option<u32> {
         let moves = |cell: u32| {
             let (target, code) = self.destination(plan, cell);
             self.said.codes[target as usize] != code
         };
-        // Where one is an index the other is at the destination.
+        // Where one is an index, the destination has the other.
         let indexed = plan.indexed[one as usize].iter().copied().find(|&cell| moves(cell));
         let names_either = |cell: u32| {
             let names = &plan.cells[cell as usize].names;
@@ -191,13 +187,13 @@ impl ElementBuffers {
         indexed.or_else(|| naming.find(|&cell| names_either(cell) && moves(cell)))
     }
 
-    /// Whether the state stays as it is, if multisets are sorted again.
+    /// Whether the state is unchanged, after sorting multisets.
     fn stays_whole(&mut self, plan: &IncidencePlan) -> bool {
         self.permute(plan);
         self.moved == self.said.codes
     }
 
-    /// The elements are in order: keeps the state with them in that order, if it is the least.
+    /// Handles a complete order: keeps the state with elements in this order, if it is the least.
     fn arrive(&mut self, plan: &IncidencePlan) {
         for set in &plan.sets {
             let members = &self.order[set.first as usize..(set.first + set.size) as usize];
@@ -212,7 +208,7 @@ impl ElementBuffers {
         }
     }
 
-    /// Where a cell's value goes, and what becomes of it.
+    /// Returns the target of a cell's value, and its new code.
     #[inline]
     fn destination(&self, plan: &IncidencePlan, cell: u32) -> (u32, u32) {
         let about = &plan.cells[cell as usize];
@@ -229,7 +225,7 @@ impl ElementBuffers {
         (target, code)
     }
 
-    /// The state with each element moved where it goes.
+    /// Computes the state with each element moved to its image.
     fn permute(&mut self, plan: &IncidencePlan) {
         self.moved.fill(0);
         for &cell in self.said.plain.iter().chain(&self.said.related) {
@@ -240,7 +236,7 @@ impl ElementBuffers {
     }
 }
 
-/// Writes the codes that are new.
+/// Writes the codes that changed.
 fn write(plan: &IncidencePlan, layout: &Layout, old: &[u32], new: &[u32], state: &mut [u8]) {
     for ((cell, old), &new) in plan.cells.iter().zip(old).zip(new) {
         if new != *old {
@@ -254,7 +250,7 @@ fn sort_multisets(plan: &IncidencePlan, codes: &mut [u32]) {
     for bag in &plan.multisets {
         let (first, stride) = (bag.first as usize, bag.stride as usize);
         let positions = &mut codes[first..first + stride * bag.capacity as usize];
-        // Insertion: most are in order already.
+        // Insertion sort: most are in order already.
         for next in 1..bag.capacity as usize {
             for later in (1..=next).rev() {
                 let (before, after) = positions.split_at_mut(later * stride);

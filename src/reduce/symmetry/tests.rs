@@ -1,5 +1,5 @@
-//! Representatives against all permutations, on all states of our models that have few, and of
-//! random ones. `SPILLWAY_LARGE` tries many more of those.
+//! Representatives compared with all permutations, on all states of small models, and of random ones.
+//! `SPILLWAY_LARGE` tries many more random models.
 
 mod blocks;
 mod permute;
@@ -22,7 +22,7 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The most states of a model that is looked at.
+/// The most states of an examined model.
 const STATES_MAX: usize = 5000;
 
 fn symmetric_models() -> Vec<(String, Interp)> {
@@ -32,7 +32,7 @@ fn symmetric_models() -> Vec<(String, Interp)> {
     files.sort();
     let models = files.into_iter().map(|file| {
         let text = std::fs::read_to_string(&file).unwrap();
-        // The smallest that has something to permute.
+        // The smallest model with something to permute.
         let defines = match text.contains("N: 3;") {
             true => vec![("N".to_owned(), 2)],
             false => Vec::new(),
@@ -66,7 +66,7 @@ fn program_in(language: &Language, text: &str, options: Options) -> Program {
     loaded.program
 }
 
-/// All states, if there are not too many.
+/// Returns all states, if there are not too many.
 fn states(model: &dyn StateSpace) -> Option<BTreeSet<Vec<u8>>> {
     let (mut found, mut next) = (BTreeSet::new(), successors(model, None));
     while let Some(state) = next.pop() {
@@ -90,7 +90,7 @@ fn successors(model: &dyn StateSpace, of: Option<&[u8]>) -> Vec<Vec<u8>> {
     buffer.chunks(model.width()).map(<[u8]>::to_vec).collect()
 }
 
-/// Every state that permuting makes of one.
+/// Returns the orbit of a state.
 fn orbit(plan: &IncidencePlan, model: &Interp, state: &[u8]) -> BTreeSet<Vec<u8>> {
     let mut orbit = BTreeSet::new();
     let mut to: Vec<u32> = (0..plan.elements).collect();
@@ -167,7 +167,7 @@ fn both_efforts_have_the_verdict_and_the_depth_of_none() {
     }
 }
 
-/// Relations that refining alone does not tell apart: two triangles and a hexagon.
+/// Relations that refinement alone does not distinguish: two triangles and a hexagon.
 const GRAPHS: &str = "
     type V: scalarset(6);
     var edge: array [V] of array [V] of boolean; round: 0..9; last: V;
@@ -207,17 +207,17 @@ fn what_refining_cannot_tell_apart_is_tried() {
     }
 }
 
-/// The most states of a random model that is looked at.
+/// The most states of an examined random model.
 const RANDOM_STATES_MAX: usize = 600;
 
-/// All that a search finds, whatever is wrong; deadlocks are no errors.
+/// Searches without stopping at violations. Deadlocks are not checked.
 fn explore(model: &dyn StateSpace) -> SearchOutcome {
     let checks = CheckSelection { deadlock: false, ..CheckSelection::default() };
     let limits = SearchLimits { checks, stop_on_violation: false, ..SearchLimits::default() };
     memory::search(model, &limits).unwrap()
 }
 
-/// The states of each orbit, by its least one, and which orbit each state is in.
+/// Returns the states of each orbit, by its least one, and the orbit of each state.
 fn orbits(model: &Interp, all: &BTreeSet<Vec<u8>>) -> BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>> {
     let every_way = all_permutations(model.program());
     let mut orbits = BTreeMap::new();
@@ -233,8 +233,8 @@ fn orbits(model: &Interp, all: &BTreeSet<Vec<u8>>) -> BTreeMap<Vec<u8>, BTreeSet
     orbits
 }
 
-/// That an executor of a model, reduced, visits what permuting by meaning says it should, and finds
-/// what the model itself does.
+/// Checks that a reduced executor visits what permutation by meaning predicts, and has the findings of the model
+/// itself.
 fn reduces_as_permuting_says(
     interp: &Interp,
     executor: &dyn StateSpace,
@@ -284,7 +284,7 @@ fn reduces_as_permuting_says(
     Ok(())
 }
 
-/// Whether a model was small enough, and how many of its cells hold fewer values than declared.
+/// Returns whether a model is small enough, and the number of its cells that hold fewer values than declared.
 fn is_reduced_right(text: &str) -> Result<Option<usize>, TestCaseError> {
     let program = program(text, Vec::new());
     let narrow = Interp::new(program.clone()).unwrap();
@@ -322,8 +322,8 @@ fn random_models_are_reduced_as_permuting_says() {
     assert!(looked_at.get() > cases / 2 && narrowed.get() > cases / 5);
 }
 
-/// A union of which only constants are ever stored; one whose range begins inside; elements that
-/// are stored one at a time; a scalarset that never has a value.
+/// A union that only stores constants; one whose range begins inside; elements that are stored one at a time; a
+/// scalarset that never has a value.
 const NARROWED: [&str; 4] = [
     "type S: scalarset(2); E: enum {e0, e1}; U: union {S, E}; var b: array [S] of boolean; u: U;
      startstate begin for z: S do b[z] := true; end; u := e0; end;
@@ -352,8 +352,8 @@ fn models_whose_cells_are_narrowed_are_reduced_as_permuting_says() {
     }
 }
 
-/// A layout may be given any ranges: a cell has codes for all elements of a scalarset or, where
-/// none is in the range, for none.
+/// A layout may be given any ranges: a cell has codes for all elements of a scalarset or, if none is in the range,
+/// for none.
 #[test]
 fn cells_are_narrowed_by_whole_scalarsets() {
     let program = program(NARROWED[1], Vec::new());

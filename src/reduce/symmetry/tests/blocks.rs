@@ -1,4 +1,4 @@
-//! Processes that are sorted, against the least of all images.
+//! Sorted processes, compared with the least of all images.
 
 use super::super::blocks::{self, SortableBlocks};
 use super::super::group::{AutomorphismGroup, ImageBuffers};
@@ -7,7 +7,7 @@ use crate::analysis::automorphisms::automorphisms;
 use crate::budget::AnalysisBudget;
 use crate::random::SplitMix64;
 
-/// So many processes, each with variables of its own and elements of arrays.
+/// Returns a model of `count` processes, each with its own variables and array elements.
 fn processes(count: usize) -> String {
     let one = |at: usize| {
         format!(
@@ -46,7 +46,7 @@ fn blocks_in_order_are_the_least_image() {
     }
 }
 
-/// Where a value names them, or a ring has them in its order, they are not sorted.
+/// Processes that values refer to, or that form a ring, are not sorted.
 #[test]
 fn blocks_are_not_what_values_name() {
     let named = "byte x = 255; process P_0 { state a, b; init a; trans a -> b { guard x == 255; effect x = 0; }, b -> a { guard x == 0; effect x = 255; }; }

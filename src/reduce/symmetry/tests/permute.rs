@@ -1,14 +1,14 @@
-//! Permuting a state by what its values mean, and by nothing else: not by codes, not by the plan.
+//! Permutes a state by the meaning of its values alone, without codes or plans.
 
 use crate::exec::Interp;
 use crate::ir::layout::CellId;
 use crate::ir::{Arena, Domain, Program, ScalarsetId, Type, TypeId};
 use crate::model::StateSpace;
 
-/// Where each element of each scalarset goes.
+/// The image of each element of each scalarset.
 pub(super) type Permutation = Arena<ScalarsetId, Vec<i64>>;
 
-/// All permutations of all scalarsets.
+/// Returns all permutations of all scalarsets.
 pub(super) fn permutations(program: &Program) -> Vec<Permutation> {
     let mut all = vec![Permutation::new()];
     for set in program.scalarsets.values() {
@@ -35,7 +35,7 @@ pub(super) fn permutations(program: &Program) -> Vec<Permutation> {
     all
 }
 
-/// The state with every element replaced, as a value and as an index.
+/// Returns the state with every element replaced, as a value and as an index.
 pub(super) fn permuted(model: &Interp, to: &Permutation, state: &[u8]) -> Vec<u8> {
     let mut result = vec![0; model.width()];
     let mut permuter = Permuter { model, to, state, result: &mut result };
@@ -55,7 +55,7 @@ struct Permuter<'a> {
 }
 
 impl Permuter<'_> {
-    /// Copies the value of the cells from `from` on to those from `into` on.
+    /// Copies the value in the cells from `from` on to those from `into` on.
     fn copy(&mut self, ty: TypeId, from: u32, into: u32) {
         let (program, layout) = (self.model.program(), self.model.layout());
         match &program.types[ty] {
@@ -87,7 +87,7 @@ impl Permuter<'_> {
             Type::Multiset { capacity, element } => {
                 let stride = 1 + layout.sizes[*element];
                 for position in (0..*capacity).map(|at| at * stride) {
-                    // Nothing but zeros is where no element is.
+                    // Positions without an element have only zeros.
                     if layout.get(self.state, CellId(from + position)) == Some(1) {
                         layout.set(self.result, CellId(into + position), Some(1));
                         self.copy(*element, from + position + 1, into + position + 1);
@@ -98,7 +98,7 @@ impl Permuter<'_> {
     }
 }
 
-/// Where a value of a domain goes.
+/// Returns the image of a value of a domain.
 fn moved(program: &Program, to: &Permutation, domain: &Domain, value: i64) -> i64 {
     match domain {
         Domain::Scalarset(id) => to[*id][value as usize],

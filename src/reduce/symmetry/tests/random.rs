@@ -1,20 +1,20 @@
-//! Random symmetric models, as text: scalarsets, enumerations and unions of them, as values, as
-//! indices and in records, arrays and multisets; undefined values, `choose`, parameters.
+//! Random symmetric models, as text: scalarsets, enumerations and unions of them, as values, as indices and in
+//! records, arrays and multisets; undefined values, `choose`, parameters.
 //!
-//! Nothing in them depends on the order of elements: loops over scalarsets do the same for each,
-//! quantifiers ask only what cannot fail. Models have no functions and no variables of rules, so
-//! that the ranges of variables are found; what is stored varies from constants alone to anything.
+//! Nothing in them depends on the order of elements: loops over scalarsets do the same for each element, and
+//! quantifiers have conditions that cannot fail. Models have no functions and no local variables of rules, so that
+//! the ranges of variables are found. The stored values vary from constants to any value.
 
 use std::fmt::Write;
 
-/// A model made of these numbers; behind their end there are zeros.
+/// Returns the model that some numbers describe; zeros follow their end.
 pub(super) fn model(numbers: &[u16]) -> String {
     let mut author = Author { rest: numbers.iter(), text: String::new(), scalars: Vec::new() };
     author.write();
     author.text
 }
 
-/// The types of single values that a model has.
+/// The types of single values in a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Single {
     Bool,
@@ -22,7 +22,7 @@ enum Single {
     Enum,
     /// `A` or `B`.
     Set(char),
-    /// Of the members in this order.
+    /// A union of members in this order.
     Union(&'static str, &'static [Single]),
 }
 
@@ -48,7 +48,7 @@ impl Single {
         }
     }
 
-    /// Whether values of both may be compared whatever they are: undefined ones too.
+    /// Whether any two values of the type may be compared, including undefined ones.
     fn compares(self) -> bool {
         matches!(self, Set(_) | Union(..))
     }
@@ -58,8 +58,8 @@ impl Single {
     }
 }
 
-/// A place of the state that holds one value: its parts, and the types of its indices, for each of
-/// which the text has a `#`.
+/// A place of the state that holds one value: its text, and the types of its indices, with a `#` in the text for
+/// each.
 #[derive(Clone, Debug)]
 struct Place {
     text: String,
@@ -67,7 +67,7 @@ struct Place {
     of: Single,
 }
 
-/// A name that stands for a value.
+/// A name with the type of its value.
 type Named = (String, Single);
 
 /// A multiset, with the parts of an element.
@@ -125,7 +125,7 @@ impl Author<'_> {
         }
     }
 
-    /// What an array is indexed by.
+    /// Returns the index type of an array.
     fn index(&mut self) -> Single {
         self.pick(&[A, A, B, Enum, UNIONS[0], UNIONS[2]])
     }
@@ -159,7 +159,7 @@ impl Author<'_> {
             }
             _ => {
                 let fields = vec![(".f".into(), one), (".g".into(), other)];
-                // What is added is made here first.
+                // The element to add is built here first.
                 let _ = writeln!(
                     self.text,
                     "var {name}new: record f: {one_name}; g: {other_name}; end;"
@@ -173,7 +173,7 @@ impl Author<'_> {
         let _ = writeln!(self.text, "var {name}: {ty};");
     }
 
-    /// A start: constants, parameters, or undefined.
+    /// Writes a start state: constants, parameters, or undefined.
     fn start(&mut self) {
         let parameter = self.chance(30);
         let scope: Vec<Named> = if parameter { vec![("s".into(), A)] } else { Vec::new() };
@@ -263,7 +263,7 @@ impl Author<'_> {
         }
     }
 
-    /// The same for every element: none of it depends on what was done for another.
+    /// Writes a loop that does the same for every element, independent of the others.
     fn for_all(&mut self, scope: &[Named]) -> String {
         let places: Vec<Place> =
             self.scalars.iter().filter(|it| it.indices.len() == 1).cloned().collect();
@@ -281,7 +281,7 @@ impl Author<'_> {
         }
     }
 
-    /// A place that can be named here.
+    /// Returns a place that is in scope.
     fn place(&mut self, scope: &[Named], chosen: &[Place]) -> Option<(String, Single)> {
         let mut all = self.scalars.clone();
         all.extend_from_slice(chosen);
@@ -294,7 +294,7 @@ impl Author<'_> {
         Some((with_indices(&place.text, &indices), place.of))
     }
 
-    /// A value of a type that reads no state, if there is one.
+    /// Returns a value of a type that reads no state, if there is one.
     fn stable(&mut self, of: Single, scope: &[Named]) -> Option<String> {
         let mut all: Vec<String> = Vec::new();
         if of == Bool {
@@ -315,7 +315,7 @@ impl Author<'_> {
         (!all.is_empty()).then(|| self.pick(&all))
     }
 
-    /// A value of a type, read or known.
+    /// Returns a value of a type, read or constant.
     fn value(&mut self, of: Single, scope: &[Named], chosen: &[Place]) -> Option<String> {
         if self.chance(35)
             && let Some((place, ty)) = self.place(scope, chosen)
@@ -347,7 +347,7 @@ impl Author<'_> {
         }
     }
 
-    /// A comparison; of numbers and the like it fails where something is undefined.
+    /// Returns a comparison. It may fail if an operand is undefined.
     fn atom(&mut self, scope: &[Named], chosen: &[Place]) -> String {
         if self.chance(60) {
             return self.safe_atom(scope);
@@ -359,7 +359,7 @@ impl Author<'_> {
         }
     }
 
-    /// A question that can be asked whatever the state.
+    /// Returns a condition whose evaluation cannot fail.
     fn safe_atom(&mut self, scope: &[Named]) -> String {
         let Some((place, of)) = self.place(scope, &[]) else { return "true".into() };
         let operator = self.pick(&["=", "!="]);
@@ -370,7 +370,7 @@ impl Author<'_> {
     }
 }
 
-/// A place with its indices put in.
+/// Returns a place with its indices filled in.
 fn with_indices(text: &str, indices: &[String]) -> String {
     indices.iter().fold(text.to_owned(), |text, index| text.replacen('#', index, 1))
 }
