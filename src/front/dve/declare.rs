@@ -471,7 +471,7 @@ impl<'a> DeclarationBuilder<'_, 'a> {
         self.scalars > SCALARS_MAX
     }
 
-    /// Every define must name a global constant.
+    /// Checks that every define names a global constant.
     fn check_defines(&self, model: &DveModel<'a>) {
         let constants = |declaration: &DveDeclaration<'a>| match declaration {
             DveDeclaration::Variable(v) if v.constant && v.size.is_none() => Some(v.name.text),
@@ -491,7 +491,7 @@ impl<'a> DeclarationBuilder<'_, 'a> {
 }
 
 impl<'a> DveScope<'_, 'a> {
-    /// A constant within bounds; `what` says what it is for.
+    /// Returns the value of a constant expression within bounds; `what` names its use for messages.
     fn sized(
         self,
         expr: &DveExpr<'a>,

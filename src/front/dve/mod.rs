@@ -26,7 +26,7 @@
 //!
 //! - `--define N=5` replaces the value of the global constant `N`;
 //! - sizes of arrays and capacities of channels may be constant expressions, not only numbers;
-//! - `process Node[i < N] { ... }` is a family: the processes `Node_0` to `Node_{N-1}`, in each of which `i` is a
+//! - `process Node[i < N] { ... }` is a family: the processes `Node_0` to `Node_{N-1}`. In each process, `i` is a
 //!   constant. `Node[e].state` and `Node[e]->x` refer to a member;
 //! - `channel link[i < N];` and `channel {byte} buf[i < N][4];` are families of channels `link_0` and so on; `link[e]`
 //!   refers to a member. In both, `e` must be constant.

@@ -93,7 +93,7 @@ impl<'a> DveParser<'a, '_> {
             .help("end it with `system async;`")
     }
 
-    /// `system async property P;`
+    /// Parses `system async property P;`.
     fn system(&mut self) -> ParseResult<DveSystem<'a>> {
         self.advance()?;
         let lockstep = match self.kind() {
@@ -113,7 +113,7 @@ impl<'a> DveParser<'a, '_> {
         }
     }
 
-    /// `const byte N = e, a[e] = {e, e};`
+    /// Parses `const byte N = e, a[e] = {e, e};`.
     fn variables(&mut self) -> ParseResult<Vec<DveVariable<'a>>> {
         let constant = self.eat(TokenKind::Const)?;
         let basic = self.basic()?;
@@ -153,7 +153,7 @@ impl<'a> DveParser<'a, '_> {
         }
     }
 
-    /// `channel a, b;` or `channel {byte, int} a[2], b[i < N][2];`
+    /// Parses `channel a, b;` or `channel {byte, int} a[2], b[i < N][2];`.
     fn channels(&mut self, declarations: &mut Vec<DveDeclaration<'a>>) -> ParseResult<()> {
         self.advance()?;
         let fields = match self.kind() {
@@ -248,7 +248,7 @@ impl<'a> DveParser<'a, '_> {
         Ok(())
     }
 
-    /// `q: e` (DiVinE) or `q e`
+    /// Parses `q: e` (DiVinE) or `q e`.
     fn assertion(&mut self) -> ParseResult<(SourceName<'a>, DveExpr<'a>)> {
         let state = self.name("the name of a state")?;
         self.eat(TokenKind::Colon)?;
@@ -349,7 +349,7 @@ impl<'a> DveParser<'a, '_> {
         Ok(DveEffect { target, value: self.expression()? })
     }
 
-    /// `c` or `c[e]`
+    /// Parses `c` or `c[e]`.
     pub(super) fn channel_use(&mut self) -> ParseResult<DveChannelUse<'a>> {
         let name = self.name("the name of a channel")?;
         let member = self.bracketed()?.map(Box::new);
@@ -366,7 +366,7 @@ impl<'a> DveParser<'a, '_> {
         Ok(Some(inside))
     }
 
-    /// `{item, item}`
+    /// Parses `{item, item}`.
     fn braced<T>(&mut self, item: impl FnMut(&mut Self) -> ParseResult<T>) -> ParseResult<Vec<T>> {
         self.expect(TokenKind::BraceOpen)?;
         let items = self.list(item)?;
