@@ -105,7 +105,7 @@ impl<'a> DveLowering<'_, 'a> {
         }
     }
 
-    /// Declares the property process, if there is one. Its flag says whether it is the checked property.
+    /// Declares the property process, if there is one. `is_asked` is whether it is the property to check.
     fn property(
         &mut self,
         model: &DveModel<'a>,
