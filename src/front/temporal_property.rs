@@ -179,7 +179,8 @@ impl TemporalProperty {
                     LtlConnective::And => both(BinaryOp::And, left, right),
                     LtlConnective::Or => both(BinaryOp::Or, left, right),
                     LtlConnective::Implies => both(BinaryOp::Or, not(left), right),
-                    // A condition holds if it is not 0, so equal truth values may be different numbers; negation makes them equal.
+                    // A condition holds if it is not 0, so equal truth values may be different numbers. Negation makes
+                    // them equal.
                     LtlConnective::Equivalent => both(BinaryOp::Equal, not(left), not(right)),
                     LtlConnective::Differ => both(BinaryOp::NotEqual, not(left), not(right)),
                     _ => unreachable!("a group has no temporal operator"),
