@@ -341,8 +341,8 @@ impl<'l, 'n> TransitionBinding<'l, 'n> {
         guards
     }
 
-    /// Returns the arcs of a transition, those of places with the fewest initial tokens first: their guards fail most
-    /// often.
+    /// Returns the arcs of a transition, those of places with the fewest initial tokens first, because their guards fail
+    /// most often. Inhibitor arcs come last.
     fn by_tokens<'t>(&self, transition: &'t PetriTransition) -> Vec<&'t PetriArc> {
         let mut flows: Vec<&PetriArc> = transition.arcs.iter().collect();
         let tokens = |it: &PetriArc| self.lowering.counters[it.place].tokens;
@@ -605,7 +605,7 @@ impl<'l, 'n> TransitionBinding<'l, 'n> {
     }
 }
 
-/// Returns the number of the run that contains a value, given the number and last value of each run.
+/// Returns the number of the run that contains a value. Each run of consecutive values has a number and a last value.
 fn run_index(value: &Expr, runs: &[(i64, i64)]) -> Expr {
     let span = value.span;
     if let [(number, _)] = runs {

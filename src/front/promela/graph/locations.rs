@@ -130,8 +130,7 @@ impl<'a> ControlGraphBuilder<'a> {
         }
     }
 
-    /// Passes marks on along jumps: a location that only jumps is an end state if its label says so, and then so is the
-    /// target.
+    /// Passes the mark `end` of a join on to its successor.
     fn pass_marks_on(&mut self, lists: &BTreeMap<NodeId, Vec<NodeSuccessor>>) {
         for (node, list) in lists {
             let [only] = list.as_slice() else { continue };

@@ -24,7 +24,7 @@ impl<'a> ControlGraphBuilder<'a> {
     }
 
     /// Returns the node reached from a node after jumps are skipped. If `atomic`, control comes from inside an atomic
-    /// sequence, and leaves it by a separate step.
+    /// sequence. Then a jump out of it is not skipped, so that leaving it is a separate step.
     fn resolve_jumps(&self, first: NodeId, atomic: bool) -> GraphResult<NodeId> {
         let mut at = first;
         for _ in 0..JUMPS_MAX {

@@ -547,7 +547,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
         Ok(())
     }
 
-    /// Returns the constant that an assignment stores at the start of the program, if it is known.
+    /// Returns the kind of the value that an assignment stores.
     fn stored_constant(&self, kind: &StmtKind) -> ExprKind {
         match kind {
             StmtKind::Assign { value, .. } => value.kind.clone(),

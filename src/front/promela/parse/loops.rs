@@ -11,8 +11,8 @@ use crate::ir::BinaryOp;
 use crate::source::Span;
 use std::rc::Rc;
 
-/// The maximum distance of the bounds of a `select` from constants that becomes a choice, as in SPIN; any other becomes
-/// a loop.
+/// The maximum distance between the constant bounds of a `select` that becomes a choice, as in SPIN. Any other `select`
+/// becomes a loop.
 const SELECT_MAX: i64 = 32;
 
 impl PromelaParser {

@@ -39,7 +39,7 @@ impl PromelaParser {
         }
     }
 
-    /// Returns whether no separator is needed before the next statement: SPIN requires none after a closing bracket and
+    /// Returns whether the last statement needs no separator after it: SPIN requires none after a closing bracket and
     /// after `else`, but one after `fi` and `od`.
     fn separated(&self) -> bool {
         let closed = ["}", "else"];

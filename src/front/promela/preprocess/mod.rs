@@ -36,7 +36,7 @@ pub struct PreprocessedModel {
     pub model: Vec<PromelaToken>,
     /// The tokens of each other file, with the same macros.
     pub others: Vec<Vec<PromelaToken>>,
-    /// A warning or error about a name from the command line that occurs in no file.
+    /// The error for a name from the command line that occurs in no file, if there is one.
     pub unknown: Option<Diagnostic>,
 }
 
