@@ -1,4 +1,4 @@
-//! The command as its users meet it: exit codes, messages, bad input.
+//! Tests of the command line: exit codes, messages and bad input.
 
 mod running;
 mod surroundings;

@@ -1,7 +1,7 @@
-//! The corpora of the fuzz targets under `fuzz/`, replayed, and mutants of them.
+//! Replays the corpora of the fuzz targets under `fuzz/`, and mutants of them.
 //!
-//! `SPILLWAY_LARGE` tries as many mutants as take minutes. After a change of a format, write the
-//! corpora anew: `cargo test --test corpora -- --ignored`.
+//! `SPILLWAY_LARGE` runs more mutants, which take minutes. After a change of a format, regenerate the corpora: `cargo
+//! test --test corpora -- --ignored`.
 
 mod hostile;
 

@@ -1,4 +1,4 @@
-//! Searches that a program asks for itself: of Rust types, of models with states of their own, of texts.
+//! Searches that a program starts through the library: of Rust types, of its own models, and of texts.
 
 // Apart from others: what is resident counts against the memory of a search.
 #[path = "library/examples.rs"]

@@ -1,8 +1,7 @@
-//! Every model we ship keeps the promises of its header (`tests/support/promises.rs`).
+//! Every one of our models meets the expectations of its header (`tests/support/promises.rs`).
 //!
-//! Each configuration is explored by the oracle and by the external search with little memory, and
-//! its counterexample replayed. Larger ones are explored by the external search alone when
-//! `SPILLWAY_LARGE` is set.
+//! Each configuration is explored by the oracle and by the external search with little memory, and its counterexample
+//! is replayed. With `SPILLWAY_LARGE`, the external search alone explores larger configurations.
 
 mod support;
 

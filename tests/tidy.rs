@@ -1,6 +1,5 @@
-//! What the documents say of the code is true: which way the arrows between folders point, where
-//! there is `unsafe`, that files they name are there, which modules use each other, how long files
-//! and functions are.
+//! The code agrees with the documents: dependencies between folders, places of `unsafe`, existence of named files,
+//! dependencies between modules, and lengths of files and functions.
 
 #[path = "tidy/modules.rs"]
 mod modules;

@@ -1,4 +1,4 @@
-//! All that is printed of a search that finds something, or nothing, line by line.
+//! All output of searches with and without findings, line by line.
 
 #[path = "support/masked.rs"]
 mod masked;

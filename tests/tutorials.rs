@@ -1,21 +1,22 @@
-//! The tutorials, and the pages of five bugs, do what they say: every command is run, and all that it prints compared.
+//! The tutorials and the pages of five bugs are correct: every command is run, and all its output is compared.
 //!
-//! A page of `docs/tutorials/` is walked from top to bottom, in a folder of its own that begins empty; `docs/tutorials/five-bugs.md` and
-//! those in the folder of that name one after the other, in one:
+//! A page of `docs/tutorials/` is executed from top to bottom, in an empty folder of its own.
+//! `docs/tutorials/five-bugs.md` and the pages in the folder of that name are executed one after the other, in one
+//! folder:
 //!
-//! - A block `LANGUAGE file=NAME` is written to that file; `LANGUAGE append=NAME` goes to its end. A block
-//!   `diff file=NAME` has lines of a file, those to take out after `-`, those to put in after `+`: what is in the file of
-//!   these lines, once, is replaced.
-//! - In a block `console` a line after `$ ` is a command for the shell, in which `spillway` is the one that was built;
-//!   what follows, up to the next, is all that it prints, on both streams. `cd` holds for the commands that follow, and
-//!   `echo $?` tells how the last one ended. Who ends otherwise than with 0 or 1 must be followed by it.
-//! - In a block `console of=TOOL` it is another checker that prints. A line `…` stands for lines that are left out, and `…` in
-//!   a line for a part of it; spaces at the end of lines are. These commands are run by tests that are else ignored, since the
-//!   tools have to be there: `cargo test --test tutorials -- --ignored`.
-//! - No other block is allowed, so that nothing is shown that nobody looks at.
+//! - A block `LANGUAGE file=NAME` is written to that file; a block `LANGUAGE append=NAME` is appended to it. A block
+//!   `diff file=NAME` has lines of a file, with `-` before removed lines and `+` before added ones. Its old lines,
+//!   which must occur once, are replaced.
+//! - In a block `console`, a line after `$ ` is a command for the shell, in which `spillway` is the tested command. The
+//!   lines up to the next command are all its output, on both streams. `cd` applies to the commands that follow, and
+//!   `echo $?` prints the exit code of the last one. It must follow a command whose exit code is neither 0 nor 1.
+//! - A block `console of=TOOL` shows the output of another checker. A line `…` replaces any omitted lines, and `…` in a
+//!   line replaces a part of it; spaces at the end of lines are ignored. These commands run in ignored tests, because
+//!   the tools must be installed: `cargo test --test tutorials -- --ignored`.
+//! - No other block is allowed, so every block is tested.
 //!
-//! One thing is not compared ([`masked`]): the row `found` of a report ends in the time and the memory that a search took, and
-//! the row `test result` of Cargo in the time; what stands behind its last `; ` may differ.
+//! One part is not compared ([`masked`]). The row `found` of a report ends in the time and the memory of the search,
+//! and the row `test result` of Cargo in the time; the text after its last `; ` may differ.
 
 #[path = "support/masked.rs"]
 mod masked;

@@ -1,75 +1,75 @@
-//! A place in a text, for lexers.
+//! A cursor in a text, for lexers.
 //!
-//! A lexer looks at what lies ahead, finds how many bytes belong to its next token, and takes them;
-//! what it took is told by a span, and read from the text through that.
+//! A lexer inspects the remaining text, determines the length in bytes of its next token, and takes that many bytes.
+//! The span of the taken bytes identifies the token; its text is read from the source through the span.
 
 use crate::diag::Diagnostic;
 use crate::source::Span;
 
-/// A place in the text of a file.
+/// A position in the text of a file.
 #[derive(Clone)]
 pub(in crate::front) struct TextCursor<'a> {
     text: &'a str,
     file: u32,
-    /// Between two characters.
+    /// A byte offset on a character boundary.
     at: usize,
 }
 
 impl<'a> TextCursor<'a> {
-    /// The start of file `file`, whose text is `text`.
+    /// Creates a cursor at the start of file `file`, whose text is `text`.
     pub(in crate::front) fn new(file: u32, text: &'a str) -> Self {
         Self { text, file, at: 0 }
     }
 
-    /// The start of a part of file `span.file`, whose text is `text`.
+    /// Creates a cursor at the start of a part of file `span.file`, whose text is `text`.
     pub(in crate::front) fn within(span: Span, text: &'a str) -> Self {
         Self { text: &text[..span.end as usize], file: span.file, at: span.start as usize }
     }
 
-    /// What lies ahead.
+    /// Returns the remaining text.
     pub(in crate::front) fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
-    /// The next byte, but at the end of the text.
+    /// Returns the next byte, or `None` at the end of the text.
     pub(in crate::front) fn byte(&self) -> Option<u8> {
         self.rest().as_bytes().first().copied()
     }
 
-    /// The source of a span of this file.
+    /// Returns the source text of a span of this file.
     pub(in crate::front) fn text(&self, span: Span) -> &'a str {
         &self.text[span.start as usize..span.end as usize]
     }
 
-    /// The line that a span begins on, counted from 1.
+    /// Returns the line on which a span begins, counted from 1.
     pub(in crate::front) fn line(&self, span: Span) -> usize {
         self.text[..span.start as usize].matches('\n').count() + 1
     }
 
-    /// How many bytes from here satisfy `belongs`.
+    /// Returns the number of consecutive bytes from here that satisfy `belongs`.
     pub(in crate::front) fn count_while(&self, belongs: impl Fn(u8) -> bool) -> usize {
         let rest = self.rest().as_bytes();
         rest.iter().position(|&byte| !belongs(byte)).unwrap_or(rest.len())
     }
 
-    /// The next so many bytes, which are not taken.
+    /// Returns the span of the next `length` bytes, without taking them.
     pub(in crate::front) fn peek_span(&self, length: usize) -> Span {
         Span::new(self.file, self.at..self.at + length)
     }
 
-    /// Takes so many bytes.
+    /// Takes the next `length` bytes.
     pub(in crate::front) fn take(&mut self, length: usize) -> Span {
         let span = self.peek_span(length);
         self.at += length;
         span
     }
 
-    /// Takes all bytes from here that satisfy `belongs`.
+    /// Takes all consecutive bytes from here that satisfy `belongs`.
     pub(in crate::front) fn take_while(&mut self, belongs: impl Fn(u8) -> bool) -> Span {
         self.take(self.count_while(belongs))
     }
 
-    /// Takes a comment that begins here with two characters and goes up to `*/`.
+    /// Takes a comment that begins here with two characters and ends with `*/`.
     pub(in crate::front) fn take_comment(&mut self) -> Result<Span, Diagnostic> {
         match self.rest()[2..].find("*/") {
             Some(length) => Ok(self.take(length + 4)),

@@ -1,17 +1,16 @@
-//! Diagnostics in the making, for checkers that go on after an error so that one run finds many.
+//! A collector of diagnostics, for checkers that continue after an error so that one run reports many.
 
 use crate::diag::{Diagnostic, Severity};
 use crate::source::{SourceMap, Span};
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 
-/// How many diagnostics are shown.
+/// The maximum number of diagnostics shown.
 const SHOWN_MAX: usize = 20;
-/// How many are collected; then the walk may stop.
+/// The maximum number of diagnostics collected; after that, the checker may stop.
 const COLLECTED_MAX: usize = 1000;
 
-/// Diagnostics in the making. It is written through a shared reference, so that names can be looked
-/// up and complained about at once.
+/// A collector of diagnostics. Its methods take a shared reference, so that code which borrows names can report errors.
 pub(in crate::front) struct DiagnosticSink<'a> {
     sources: &'a SourceMap,
     found: RefCell<CollectedDiagnostics>,
@@ -25,12 +24,12 @@ struct CollectedDiagnostics {
 }
 
 impl<'a> DiagnosticSink<'a> {
-    /// An empty report on some files.
+    /// Creates an empty collector for some files.
     pub(in crate::front) fn new(sources: &'a SourceMap) -> Self {
         Self { sources, found: RefCell::default(), errors: Cell::new(0) }
     }
 
-    /// Adds a diagnostic, unless there is one as bad about the same place.
+    /// Adds a diagnostic, unless one of the same severity exists for the same place.
     pub(in crate::front) fn add(&self, diagnostic: Diagnostic) {
         let error = diagnostic.severity == Severity::Error;
         self.errors.set(self.errors.get() + usize::from(error));
@@ -47,7 +46,7 @@ impl<'a> DiagnosticSink<'a> {
         self.add(Diagnostic::error(span, message));
     }
 
-    /// Adds an error with advice.
+    /// Adds an error with a help text.
     pub(in crate::front) fn error_with(
         &self,
         span: Span,
@@ -57,27 +56,27 @@ impl<'a> DiagnosticSink<'a> {
         self.add(Diagnostic::error(span, message).help(help));
     }
 
-    /// How many errors there were so far.
+    /// Returns the number of errors so far.
     pub(in crate::front) fn errors(&self) -> usize {
         self.errors.get()
     }
 
-    /// Whether there is nothing more to be learnt by going on.
+    /// Returns whether the limit is reached, so that further checking reports nothing new.
     pub(in crate::front) fn is_full(&self) -> bool {
         self.found.borrow().diagnostics.len() >= COLLECTED_MAX && self.errors() > 0
     }
 
-    /// The line a place is on.
+    /// Returns the line of a span.
     pub(in crate::front) fn line(&self, span: Span) -> usize {
         self.sources.file(span.file).position(span.start).line
     }
 
-    /// The source of a place.
+    /// Returns the source text of a span.
     pub(in crate::front) fn text(&self, span: Span) -> &'a str {
         self.sources.text(span)
     }
 
-    /// The errors if there were any, else the warnings, ordered by place.
+    /// Returns the errors if there are any, else the warnings, ordered by place.
     pub(in crate::front) fn finish(self) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
         let failed = self.errors() > 0;
         let severity = if failed { Severity::Error } else { Severity::Warning };

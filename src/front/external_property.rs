@@ -1,29 +1,29 @@
-//! What a file beside the model asks of it, one thing after the other.
+//! Properties in a file separate from the model.
 
 use crate::diag::Diagnostic;
 use crate::ir::{ConditionModality, CtlFormula};
 use crate::source::Span;
 
-/// Something that is asked.
+/// A property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExternalProperty {
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What it is, or why it cannot be asked.
+    /// The property, or the reason why it is rejected.
     pub kind: Result<ExternalPropertyKind, Diagnostic>,
-    /// Where it stands.
+    /// The span in the file.
     pub span: Span,
 }
 
-/// What that is.
+/// The kinds of such properties.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExternalPropertyKind {
     /// A condition on states, in the language of the model.
     Condition(ConditionModality, String),
-    /// A formula of linear temporal logic, which holds for all runs.
+    /// A formula of linear temporal logic, which must hold for all runs.
     Runs(String),
-    /// A formula of branching time, which holds in all initial states.
+    /// A formula of branching time, which must hold in all initial states.
     Branching(CtlFormula<String>),
-    /// The most that these variables come to, all their numbers added up.
+    /// The maximum of the sum of all numbers in these variables.
     Most(Vec<String>),
 }

@@ -1,9 +1,8 @@
-//! What a front end tells of its language, so that whoever uses one need not know which it is.
+//! The description of a language, so that its users do not depend on the language.
 //!
-//! A front end is a folder beside this file with one value, `LANGUAGE`, and [`LANGUAGES`] lists
-//! them. All that differs from language to language is asked of that value: which files are in it,
-//! how they are read, which flags it gives a meaning to, whether there is a tool that replays its
-//! counterexamples.
+//! A front end is a folder next to this file with one value, `LANGUAGE`; [`LANGUAGES`] lists them. That value holds all
+//! differences between languages: the extensions of files, the reader, the options that have a meaning, and the tool
+//! that replays counterexamples, if there is one.
 
 use super::{ExternalProperty, LANGUAGES, LoadedModel, Options, PropertySource};
 use crate::diag::Diagnostic;
@@ -15,37 +14,36 @@ use std::io::{self, Write};
 /// A modelling language.
 #[derive(Debug)]
 pub struct Language {
-    /// As flags, reports and search directories call it; once given, it stays.
+    /// The name in flags, reports and search directories; it never changes.
     pub name: &'static str,
-    /// As sentences call it.
+    /// The name in sentences.
     pub title: &'static str,
-    /// Whose it is.
+    /// The tool or authors from which the language comes.
     pub origin: &'static str,
-    /// How the names of its files end, without the dot, the usual ending first. No other language
-    /// has one of them.
+    /// The extensions of its files, without the dot, the usual one first. No other language has one of them.
     pub extensions: &'static [&'static str],
-    /// Which choices it leaves to the user that others do not.
+    /// The options that have a meaning for the language.
     pub options: LanguageOptions,
     /// See [`Language::load`].
     pub(super) load: LoadModel,
-    /// Makes what writes counterexamples as trails that SPIN replays, if it reads the language.
+    /// Creates the writer of counterexamples as SPIN's trails, if SPIN reads the language.
     pub spin_trail: Option<MakeTrailWriter>,
-    /// Reads what another file of the sources asks of the model in file 0, if there are such files.
+    /// Reads the properties in another file of the sources about the model in file 0, if the language has such files.
     pub read_properties: Option<ReadPropertyFile>,
-    /// Draws the model in file 0 of the sources, if models are drawn.
+    /// Draws the model in file 0 of the sources, if its models can be drawn.
     pub draw: Option<DrawModel>,
-    /// A small model with comments, to start from. Where it names its own file, it has NAME with the usual ending.
+    /// A small commented model as a starting point. In its text, NAME with the usual extension denotes its own file.
     pub template: &'static str,
-    /// Flags that its other checkers have, and ours has not.
+    /// Flags of the language's other checkers that Spillway lacks.
     pub foreign_flags: &'static [ForeignFlag],
 }
 
-/// A flag of another checker of a language, and what does here what it does there.
+/// A flag of another checker of a language, and its replacement here.
 #[derive(Clone, Copy, Debug)]
 pub struct ForeignFlag {
-    /// As it is typed; one that ends in `#` may have a number behind it.
+    /// The flag as typed; a trailing `#` permits a number after it.
     flag: &'static str,
-    /// What to do here.
+    /// The replacement here.
     pub replacement: &'static str,
 }
 
@@ -54,7 +52,7 @@ impl ForeignFlag {
         ForeignFlag { flag, replacement }
     }
 
-    /// Whether it is what was typed, a value behind `=` aside. A word may have one dash or two in front.
+    /// Returns whether `typed` is this flag, ignoring a value after `=`. A word may have one or two dashes in front.
     pub fn matches(&self, typed: &str) -> bool {
         let typed = typed.split('=').next().unwrap_or(typed);
         let is_word = typed.len() > "--x".len() && !self.flag.starts_with("--");
@@ -70,58 +68,58 @@ impl ForeignFlag {
     }
 }
 
-/// Reads the model in file 0 of the sources, and what is asked of it.
+/// Reads the model in file 0 of the sources, and its property.
 pub(super) type LoadModel =
     fn(&mut SourceMap, &Options, Option<&PropertySource>) -> Result<LoadedModel, Vec<Diagnostic>>;
 
-/// Reads what a file asks of the model in file 0 of the sources.
+/// Reads the properties in a file about the model in file 0 of the sources.
 pub type ReadPropertyFile = fn(&SourceMap, u32) -> Result<Vec<ExternalProperty>, Diagnostic>;
 
 /// Draws the model in file 0 of the sources, as DOT.
 pub type DrawModel = fn(&SourceMap, &DrawnState<'_>) -> Result<String, Diagnostic>;
 
-/// A model in a state, to be drawn.
+/// A model in a state, for drawing.
 #[derive(Clone, Copy, Debug)]
 pub struct DrawnState<'d> {
-    /// What it is called.
+    /// The model's name.
     pub name: &'d str,
     /// The values of its variables.
     pub values: &'d [(String, StateValue)],
-    /// The actions that can be taken.
+    /// The enabled actions.
     pub next: &'d [String],
 }
 
-/// Makes what writes the counterexamples of the model in file 0 of the sources. The options are
-/// those it was read with.
+/// Creates the writer of counterexamples for the model in file 0 of the sources. The options are those with which the
+/// model was read.
 pub type MakeTrailWriter = fn(&mut SourceMap, &Options) -> Result<Box<dyn TrailWriter>, Diagnostic>;
 
-/// The members of [`Options`] that only some languages have a meaning for.
+/// The members of [`Options`] that have a meaning only for some languages.
 #[derive(Clone, Copy, Debug)]
 pub struct LanguageOptions {
-    /// Whether [`Options::macros`] is one: then what is defined may be any text, and is 1 where nothing is said, as for the C
+    /// Whether [`Options::macros`] has a meaning. Then a definition may be any text and defaults to 1, as for the C
     /// preprocessor.
     pub macros: bool,
-    /// Whether [`Options::overflow`] is one.
+    /// Whether [`Options::overflow`] has a meaning.
     pub overflow: bool,
-    /// Whether [`Options::deadlock`] is one.
+    /// Whether [`Options::deadlock`] has a meaning.
     pub deadlock: bool,
-    /// Whether [`Options::claim`] is one.
+    /// Whether [`Options::claim`] has a meaning.
     pub claim: bool,
-    /// Whether a model may bring a property of runs with it, which then can be left out.
+    /// Whether a model may contain a property of runs, which can then be omitted.
     pub model_property: bool,
-    /// Whether [`Options::lossy`] is one.
+    /// Whether [`Options::lossy`] has a meaning.
     pub lossy: bool,
-    /// How many [`Options::slots`] there are where nobody says, if that is one.
+    /// The default of [`Options::slots`], if that has a meaning.
     pub slots: Option<u32>,
-    /// Whether a model without labels has an answer to what labels ask, as SPIN's verifier has: no run passes an `accept`
-    /// label, and every cycle is one without progress.
+    /// Whether a check of labels has a result for a model without labels, as in SPIN's verifier: no run passes an
+    /// `accept` label infinitely often, and every cycle is a non-progress cycle.
     pub checks_unlabelled_models: bool,
-    /// What a state is called as a whole, if the numbers in it can be added up.
+    /// The term for a whole state, if the numbers in it can be added up.
     pub whole: Option<&'static str>,
 }
 
 impl LanguageOptions {
-    /// None of them.
+    /// No such option.
     pub const NONE: LanguageOptions = LanguageOptions {
         macros: false,
         overflow: false,
@@ -136,19 +134,19 @@ impl LanguageOptions {
 }
 
 impl Language {
-    /// The language that files of this name are written in, going by the ending.
+    /// Returns the language of a file, by the extension of its name.
     pub fn from_file_name(name: &str) -> Option<&'static Language> {
         let (_, ending) = name.rsplit_once('.')?;
         LANGUAGES.iter().copied().find(|language| language.extensions.contains(&ending))
     }
 
-    /// The language of this name.
+    /// Returns the language of this name.
     pub fn from_name(name: &str) -> Option<&'static Language> {
         LANGUAGES.iter().copied().find(|language| language.name == name)
     }
 
-    /// Parses, checks and lowers the model in file 0 of `sources`, which may gain included files, and the texts of the
-    /// [conditions](Options::conditions) that are checked beside its own properties.
+    /// Parses, checks and lowers the model in file 0 of `sources`. Adds included files to `sources`, and the texts of
+    /// the [conditions](Options::conditions) that are checked in addition to the model's own properties.
     pub fn load(
         &self,
         sources: &mut SourceMap,
@@ -166,7 +164,7 @@ impl Language {
         for ((StateCondition { holds, name, text }, file), proposition) in
             conditions.iter().zip(files).zip(propositions)
         {
-            // The property stands where its text does, whatever part of the model it refers to.
+            // The span of the property is that of its text, even if the text refers to a part of the model.
             let start = text.len() - text.trim_start().len();
             let span = Span::new(file, start..start + text.trim().len());
             let name = name.clone().unwrap_or(proposition.text);
@@ -176,7 +174,7 @@ impl Language {
         Ok(finish(loaded, options))
     }
 
-    /// The same, with what is asked of the model in other files of `sources`.
+    /// Does the same, with the property in other files of `sources`.
     pub fn load_with_property(
         &self,
         sources: &mut SourceMap,
@@ -187,7 +185,7 @@ impl Language {
     }
 }
 
-/// A model with all that does not depend on its language.
+/// Completes a model by the steps that are independent of its language.
 fn finish(mut loaded: LoadedModel, options: &Options) -> LoadedModel {
     loaded.program.number_exprs();
     let (program, warnings) = (&mut loaded.program, &mut loaded.warnings);
@@ -207,21 +205,21 @@ impl PartialEq for Language {
 
 impl Eq for Language {}
 
-/// Hands on the steps of a counterexample, one after the other.
+/// Passes on the steps of a counterexample, in order.
 pub type StepSource<'a> = dyn FnMut(&mut dyn FnMut(&StepDescription)) + 'a;
 
-/// How a counterexample ends.
+/// The end of a counterexample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrailEnd<'a> {
-    /// With these moves of a claim, which has come to its end; with none where there is no claim.
+    /// A finite run; it ends with these moves of a claim that reaches its end, or none if there is no claim.
     LastMoves(&'a [u32]),
-    /// Never: what comes behind the step of this number is repeated. The start is 0.
+    /// An infinite run: the steps after the step of this number repeat for ever. The start is 0.
     LoopAfter(usize),
 }
 
 /// Writes counterexamples of one model for another tool.
 pub trait TrailWriter {
-    /// Writes one: its steps, which are those that `each_step` hands on, the start first, and how it ends.
+    /// Writes one counterexample: the steps that `each_step` passes on, the start first, and its end.
     fn write(
         &self,
         each_step: &mut StepSource<'_>,
@@ -230,7 +228,7 @@ pub trait TrailWriter {
     ) -> io::Result<()>;
 }
 
-/// A file's name without its folder and without its ending, if that is one of these.
+/// Returns the name of a file without its folder, and without its extension if that is one of `endings`.
 pub(super) fn stem<'n>(file: &'n str, endings: &[&str]) -> &'n str {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     match name.rsplit_once('.') {

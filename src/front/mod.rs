@@ -1,7 +1,7 @@
-//! From text to programs: one module a language.
+//! Front ends: from text to programs, one module for each language.
 //!
-//! A new language is a folder with a `LANGUAGE` ([`Language`]) and a line in [`LANGUAGES`]; nothing
-//! outside knows one by name.
+//! A new language is a folder with a `LANGUAGE` ([`Language`]) and a line in [`LANGUAGES`]. Code outside this folder
+//! names no language.
 
 mod cursor;
 mod diagnostics;
@@ -33,60 +33,61 @@ use crate::ir::{EndRule, OverflowRule, Program, StateCondition};
 pub static LANGUAGES: &[&Language] =
     &[&dve::LANGUAGE, &murphi::LANGUAGE, &pnml::LANGUAGE, &promela::LANGUAGE];
 
-/// What the command line may say about the meaning of a model.
+/// Options of the command line that affect the meaning of a model.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Constants to replace: name and value.
     pub defines: Vec<(String, i64)>,
-    /// Macros to define, if the language has a preprocessor: name, perhaps with parameters, and text.
+    /// Macros to define, if the language has a preprocessor: the name, optionally with parameters, and the text.
     pub macros: Vec<(String, String)>,
-    /// What becomes of values outside their variable's domain, where the language leaves a choice.
+    /// The treatment of values outside their variable's domain, if the language leaves a choice.
     pub overflow: Option<OverflowRule>,
-    /// What counts as a deadlock, where the language leaves a choice.
+    /// The definition of a deadlock, if the language leaves a choice.
     pub deadlock: Option<EndRule>,
-    /// How many instances a `run` in a loop may make, if the language has processes that come and
-    /// go. One more is an error of the model then.
+    /// The maximum number of instances that a `run` in a loop may create, if processes are created dynamically. One
+    /// more is an error of the model.
     pub slots: Option<u32>,
-    /// How many slots there are for instances of processes, by their names, where `slots` says nothing. A search that needs
-    /// one more ends with [`NoSlot`](crate::model::OutOfSlots), and can be made again with more.
+    /// The number of slots for instances of each process, by its name, if `slots` is not given. A search that needs one
+    /// more ends with [`NoSlot`](crate::model::OutOfSlots), and can be repeated with more.
     pub slots_by_process: Vec<(String, u32)>,
-    /// Which of the model's claims belongs to the program, if the language has claims.
+    /// The claim that belongs to the program, if the language has claims.
     pub claim: ClaimChoice,
-    /// Whether what is sent to a full channel is lost, rather than waiting for room, if the language leaves that choice.
+    /// Whether a message to a full channel is lost instead of blocking the sender, if the language leaves that choice.
     pub lossy: bool,
-    /// Conditions on states that are checked beside the properties of the model. Loading adds their texts to the sources.
+    /// Conditions on states that are checked in addition to the properties of the model. Loading adds their texts to
+    /// the sources.
     pub conditions: Vec<StateCondition>,
     /// The names of properties of the model that other searches of the same check decide. They do not count as unchecked.
     pub decided_elsewhere: Vec<String>,
 }
 
 impl Options {
-    /// What is defined, as `-D` has it.
+    /// Returns the definitions in the syntax of `-D`.
     pub fn definitions(&self) -> impl Iterator<Item = String> {
         let constants = self.defines.iter().map(|(name, value)| format!("{name}={value}"));
         constants.chain(self.macros.iter().map(|(name, text)| format!("{name}={text}")))
     }
 }
 
-/// Which claim of a model is searched with.
+/// The choice of the claim for a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ClaimChoice {
-    /// The first, if there is one.
+    /// The first claim, if there is one.
     #[default]
     First,
-    /// None.
+    /// No claim.
     Omit,
-    /// That of this name.
+    /// The claim of this name.
     Named(String),
 }
 
-/// A program and all that its messages need.
+/// A program and the data for its messages.
 #[derive(Debug)]
 pub struct LoadedModel {
-    /// What the model means.
+    /// The program.
     pub program: Program,
-    /// Advice about it.
+    /// Warnings about the model.
     pub warnings: Vec<Diagnostic>,
-    /// What was asked of it in temporal logic.
+    /// The temporal property to check.
     pub property: Option<TemporalProperty>,
 }

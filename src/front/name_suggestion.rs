@@ -1,11 +1,12 @@
-//! Names that are meant where another is written: "did you mean ...?".
+//! Suggestions for misspelt names: "did you mean ...?".
 
 use super::quote::quote;
 
-/// The most names that one message lists.
+/// The maximum number of names that one message lists.
 const NAMES_LISTED: usize = 20;
 
-/// What helps where `name` is none of the model's `names`, which are so called.
+/// Returns a help text for an unknown `name`: a similar one of the model's `names`, or their list; `called` is their
+/// kind.
 pub fn unknown_name_help(name: &str, names: &[&str], called: &str) -> String {
     match (suggest_name(name, names.iter().copied()), names) {
         (Some(meant), _) => meant,
@@ -18,17 +19,17 @@ pub fn unknown_name_help(name: &str, names: &[&str], called: &str) -> String {
     }
 }
 
-/// The advice to take the candidate most like `name`, if one is like it at all.
+/// Suggests the candidate most similar to `name`, if one is similar enough.
 pub fn suggest_name<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<String> {
     nearest(name, candidates).map(|near| format!("did you mean {}?", quote(near)))
 }
 
-/// Names longer than this are compared with no other.
+/// The maximum length of names that are compared.
 const LENGTH_COMPARED: usize = 64;
 
-/// The candidate most like `name`, if it is like it at all.
+/// Returns the candidate most similar to `name`, if it is similar enough.
 fn nearest<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    // Names of one letter are like any other.
+    // The limit is 0 for names of one letter: otherwise they would all be similar.
     let limit = (name.len() + 1) / 3;
     candidates
         .filter(|other| name.len().max(other.len()) <= LENGTH_COMPARED)
@@ -39,7 +40,8 @@ fn nearest<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<
         .map(|(_, other)| other)
 }
 
-/// The least number of characters to insert, remove, replace or exchange with the next (Damerau, 1964), each of them once.
+/// Returns the minimum number of insertions, deletions, replacements and transpositions of neighbours (Damerau, 1964)
+/// in which each character is edited at most once.
 fn distance(from: &[u8], to: &[u8]) -> usize {
     let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
     for (i, a) in from.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! Formulas about all values of variables, or about some, as formulas about each of them.
+//! Expansion of quantified formulas to one formula for each value.
 //!
-//! `forall i: Node do [] p end` is `[] p` of the first value, and of the second, and so on. A proposition about one value is the
-//! quantified condition, restricted to that value: `forall i: Node do i = k -> p end`. So scalarsets need no names for
-//! their values.
+//! `forall i: Node do [] p end` is the conjunction of `[] p` for each value of `i`. A proposition about one value is
+//! the quantified condition, restricted to that value: `forall i: Node do i = k -> p end`. So values of scalarsets need
+//! no names.
 
 use super::temporal_property::{
     Proposition, TemporalProperty, TemporalSpec, UnresolvedProperty, check_proposition_count,
@@ -17,15 +17,16 @@ use crate::source::{SourceMap, Span};
 use crate::trees::joined;
 use std::collections::HashMap;
 
-/// More propositions about single values are refused before they are grouped.
+/// The maximum number of propositions about single values, before they are grouped.
 const EXPANDED_MAX: usize = 1 << 12;
 
 /// The variables that a quantified formula declares, with the least and the greatest value of each.
 type QuantifiedRanges = Vec<(String, (i64, i64))>;
 
 impl UnresolvedProperty {
-    /// With what its propositions are in the program. The condition of a proposition within quantified formulas is
-    /// quantified in the same way, by as many variables as `names` has for each formula.
+    /// Expands the property's quantified formulas. `conditions` are its propositions in the program. The condition of a
+    /// proposition within quantified formulas has the same quantifiers, with as many variables as `names` lists for
+    /// each formula.
     pub(in crate::front) fn expand_quantifiers(
         self,
         sources: &SourceMap,
@@ -62,7 +63,7 @@ impl UnresolvedProperty {
         })
     }
 
-    /// The variables of each quantified formula, where a proposition is about them.
+    /// Returns the variables of each quantified formula to which a proposition refers.
     fn variables(
         &self,
         program: &Program,
@@ -83,7 +84,7 @@ impl UnresolvedProperty {
     }
 }
 
-/// The variables that a condition is quantified by, the outermost first, with their types.
+/// Returns the variables by which a condition is quantified, the outermost first, with their types.
 fn bound(condition: &Expr) -> Vec<(LocalId, TypeId)> {
     let mut found = Vec::new();
     let mut at = condition;
@@ -103,18 +104,18 @@ fn domain(program: &Program, ty: TypeId) -> &Domain {
 
 struct QuantifierExpansion<'a> {
     sources: &'a SourceMap,
-    /// Where too many propositions are complained of.
+    /// The span at which too many propositions are reported.
     span: Span,
     split: &'a UnresolvedProperty,
     conditions: &'a [Expr],
     variables: Vec<Option<QuantifiedRanges>>,
-    /// The numbers of propositions about values of the variables around them, the outermost first.
+    /// The numbers of propositions by the values of the variables around them, the outermost first.
     numbers: HashMap<(usize, Vec<i64>), usize>,
     propositions: Vec<Proposition>,
 }
 
 impl QuantifierExpansion<'_> {
-    /// A formula where the variables of each quantified formula that is open have these values.
+    /// Returns a formula in which the variables of each open quantified formula have these values.
     fn formula(
         &mut self,
         formula: &LtlFormula,
@@ -146,7 +147,7 @@ impl QuantifierExpansion<'_> {
     ) -> Result<LtlFormula, Diagnostic> {
         let split = self.split;
         let part = &split.quantified[number];
-        // Where no proposition is about the variables, one value stands for all.
+        // If no proposition refers to the variables, one value is enough.
         let ranges: Vec<(i64, i64)> = match &self.variables[number] {
             Some(variables) => variables.iter().map(|it| it.1).collect(),
             None => Vec::new(),
@@ -163,7 +164,7 @@ impl QuantifierExpansion<'_> {
         Ok(all.unwrap_or_else(|| unreachable!("a type has a value")))
     }
 
-    /// The number of a proposition where the variables around it have these values.
+    /// Returns the number of a proposition for these values of the variables around it.
     fn proposition(&mut self, number: usize, values: &[Vec<i64>]) -> Result<usize, Diagnostic> {
         let enclosing = &self.split.enclosing[number];
         let here: Vec<i64> = enclosing.iter().flat_map(|&it| values[it].clone()).collect();
@@ -187,7 +188,7 @@ impl QuantifierExpansion<'_> {
         Ok(found)
     }
 
-    /// Whether some proposition is about one value of a scalarset.
+    /// Returns whether some proposition refers to one value of a scalarset.
     fn breaks_symmetry(&self, program: &Program) -> bool {
         let quantified = self.numbers.keys().map(|it| it.0);
         let mut all = quantified.flat_map(|it| {
@@ -201,7 +202,7 @@ impl QuantifierExpansion<'_> {
     }
 }
 
-/// The values behind some in ascending order, the last variable's first, if there are any.
+/// Returns the successor of some values in ascending order, the last variable's first, if there is one.
 fn next_values(values: &[i64], ranges: &[(i64, i64)]) -> Option<Vec<i64>> {
     let mut next = values.to_vec();
     for (value, (low, high)) in next.iter_mut().zip(ranges).rev() {
@@ -214,7 +215,7 @@ fn next_values(values: &[i64], ranges: &[(i64, i64)]) -> Option<Vec<i64>> {
     None
 }
 
-/// A quantified condition, restricted to these values of its outermost variables.
+/// Restricts a quantified condition to these values of its outermost variables.
 fn restrict_condition(condition: &Expr, values: &[i64]) -> Expr {
     restricted_behind(condition, values, Vec::new())
 }

@@ -1,11 +1,11 @@
-//! Pieces of the user's text in messages.
+//! Quotations of the user's text in messages.
 
 use std::borrow::Cow;
 
-/// The most characters of the user's text that a message repeats.
+/// The maximum number of characters of the user's text in a quotation.
 pub(in crate::front) const QUOTE_MAX: usize = 60;
 
-/// A piece of the user's text, cut if it is long.
+/// Shortens a piece of the user's text if it is long.
 pub(in crate::front) fn shorten(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(QUOTE_MAX) {
         Some((end, _)) => Cow::Owned(format!("{}...", &text[..end])),
@@ -13,7 +13,7 @@ pub(in crate::front) fn shorten(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A piece of the user's text, as messages show it.
+/// Quotes a piece of the user's text for a message.
 pub(in crate::front) fn quote(text: &str) -> String {
     format!("`{}`", shorten(text))
 }

@@ -1,7 +1,7 @@
-//! What is asked of a model in temporal logic, beside its text: a formula, or the propositions of an automaton.
+//! A temporal property given outside the model's text: a formula, or the propositions of an automaton.
 //!
-//! The operators of formulas are the same in every language (`ltl::parse`), and what stands between them is an expression
-//! of the model's language, lowered like any other.
+//! The operators of formulas are the same in every language (`ltl::parse`). The propositions between them are
+//! expressions of the model's language, lowered like any other expression.
 
 use crate::diag::Diagnostic;
 use crate::ir::{
@@ -15,52 +15,52 @@ use crate::ltl::{
 use crate::source::{SourceMap, Span};
 use std::cell::Cell;
 
-/// What is asked, by the files of the sources that it stands in.
+/// The source of a temporal property: the files of the sources that contain it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PropertySource {
-    /// A formula, or the name of one of the model's.
+    /// A formula, or the name of one of the model's formulas.
     Formula(u32),
     /// Propositions, one in each file.
     Propositions(Vec<u32>),
 }
 
-/// What was asked, as conditions on the states of a program.
+/// A temporal property with its propositions as conditions on the states of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TemporalProperty {
-    /// Its name, if it is one of the model's.
+    /// The name, if it is one of the model's properties.
     pub name: Option<String>,
-    /// What is asked of runs.
+    /// The requirement on runs.
     pub spec: TemporalSpec,
-    /// The propositions that it is about.
+    /// The propositions that it uses.
     pub propositions: Vec<Proposition>,
-    /// Whether it tells values of a scalarset from each other, so that symmetric states differ.
+    /// Whether it distinguishes values of a scalarset, so that symmetric states differ.
     pub breaks_symmetry: bool,
 }
 
-/// What is asked of runs.
+/// A requirement on runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TemporalSpec {
-    /// They satisfy this formula over the propositions.
+    /// All runs satisfy this formula over the propositions.
     Formula(LtlFormula),
-    /// They are none that this automaton over the propositions accepts.
+    /// No run is accepted by this automaton over the propositions.
     Automaton(Automaton),
-    /// The same, where the automaton is given elsewhere, and only its propositions were read.
+    /// The same, for an automaton given elsewhere; only its propositions were read.
     Propositions,
-    /// The claim of the program is not at accepting locations for ever again, and does not come to its end.
+    /// No run takes the program's claim to accepting locations infinitely often or to its end.
     Claim,
 }
 
-/// Labels by which a model says which cycles are meant.
+/// Labels by which a model marks cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CycleLabel {
-    /// `accept`: no run passes one again and again.
+    /// `accept`: no run passes one infinitely often.
     Accept,
-    /// `progress`: every run passes one again and again.
+    /// `progress`: every run passes one infinitely often.
     Progress,
 }
 
 impl CycleLabel {
-    /// As models begin it.
+    /// Returns the prefix of the label's name in models.
     pub fn name(self) -> &'static str {
         match self {
             CycleLabel::Accept => "accept",
@@ -72,14 +72,14 @@ impl CycleLabel {
 /// A proposition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proposition {
-    /// As it is written.
+    /// The text in the source.
     pub text: String,
-    /// Holds where this is not 0.
+    /// The condition: the proposition holds if this is not 0.
     pub condition: Expr,
 }
 
 impl TemporalProperty {
-    /// What such labels in the processes of a program ask of runs, and whether there are any.
+    /// Returns the property that the labels of a program's processes express, and whether there are any.
     pub fn from_labels(program: &Program, label: CycleLabel) -> (TemporalProperty, bool) {
         let is_marked: fn(&Location) -> bool = match label {
             CycleLabel::Accept => |it| it.accepting,
@@ -113,7 +113,7 @@ impl TemporalProperty {
         )
     }
 
-    /// Lets an automaton over the propositions watch a program, as a claim of it. It has a state.
+    /// Adds an automaton over the propositions to a program, as a claim. The automaton has a state.
     pub fn add_as_claim(&self, program: &mut Program, name: &str, automaton: &Automaton) {
         let mut locations: Arena<LocationId, Location> = Arena::default();
         let mut moves = Vec::new();
@@ -141,7 +141,7 @@ impl TemporalProperty {
         program.number_exprs();
     }
 
-    /// The same with large boolean parts of a formula as one proposition each.
+    /// Replaces each large boolean part of a formula by one proposition.
     pub fn with_grouped_propositions(self) -> TemporalProperty {
         let TemporalSpec::Formula(formula) = &self.spec else { return self };
         let GroupedFormula { formula, groups } = formula.grouped();
@@ -157,7 +157,7 @@ impl TemporalProperty {
         TemporalProperty { propositions, spec: TemporalSpec::Formula(formula), ..self }
     }
 
-    /// What a boolean formula over the propositions says of a state. Its locals are numbered from `local` on.
+    /// Returns the condition of a boolean formula over the propositions. Its locals are numbered from `local` on.
     fn condition(&self, formula: &LtlFormula, local: &Cell<u32>) -> Expr {
         let expr = |kind: ExprKind, span: Span| Expr::new(kind, span);
         let not = |it: Expr| expr(ExprKind::Unary(UnaryOp::Not, Box::new(it.clone())), it.span);
@@ -179,7 +179,8 @@ impl TemporalProperty {
                     LtlConnective::And => both(BinaryOp::And, left, right),
                     LtlConnective::Or => both(BinaryOp::Or, left, right),
                     LtlConnective::Implies => both(BinaryOp::Or, not(left), right),
-                    // A condition holds where it is not 0, so that the values themselves may differ.
+                    // A condition holds if it is not 0, so equal truth values may be different numbers. Negation makes
+                    // them equal.
                     LtlConnective::Equivalent => both(BinaryOp::Equal, not(left), not(right)),
                     LtlConnective::Differ => both(BinaryOp::NotEqual, not(left), not(right)),
                     _ => unreachable!("a group has no temporal operator"),
@@ -189,7 +190,7 @@ impl TemporalProperty {
         }
     }
 
-    /// The move of an edge that asks for a cube.
+    /// Returns the move of an edge that is labelled with a cube.
     fn move_of(&self, automaton: &Automaton, cube: Cube) -> Action {
         let local = Cell::new(0);
         let guard = cube.literals().map(|(number, holds)| {
@@ -219,8 +220,7 @@ impl TemporalProperty {
     }
 }
 
-/// A condition with its locals numbered from `next` on, which becomes the number behind the last: in an action each local is
-/// bound once.
+/// Renumbers the locals of a condition from `next` on, and advances `next` past them: an action binds each local once.
 fn with_locals_from(condition: &Expr, next: &Cell<u32>) -> Expr {
     let (mut condition, from) = (condition.clone(), next.get());
     renumber::locals(&mut condition, &|LocalId(number)| {
@@ -230,26 +230,26 @@ fn with_locals_from(condition: &Expr, next: &Cell<u32>) -> Expr {
     condition
 }
 
-/// What is asked of runs, and where its propositions stand.
+/// A requirement on runs, and the spans of its propositions.
 pub(in crate::front) struct UnresolvedProperty {
     pub(in crate::front) spec: TemporalSpec,
     pub(in crate::front) propositions: Vec<Span>,
-    /// For each proposition the quantified formulas around it whose variables it names, the outermost first.
+    /// For each proposition, the quantified formulas around it whose variables it names, the outermost first.
     pub(in crate::front) enclosing: Vec<Vec<usize>>,
     /// The quantified formulas with temporal operators.
     pub(in crate::front) quantified: Vec<QuantifiedSubformula>,
 }
 
-/// A formula about all values of variables, or about some.
+/// A formula with a quantifier over variables.
 pub(in crate::front) struct QuantifiedSubformula {
     pub(in crate::front) is_universal: bool,
-    /// Where its variables are declared, `do` included.
+    /// The span of the variables' declaration, `do` included.
     pub(in crate::front) variables: Span,
     pub(in crate::front) formula: LtlFormula,
 }
 
 impl UnresolvedProperty {
-    /// What is asked where no formula is quantified.
+    /// Creates a requirement without quantified formulas.
     pub(in crate::front) fn unquantified(
         spec: TemporalSpec,
         propositions: Vec<Span>,
@@ -258,7 +258,7 @@ impl UnresolvedProperty {
         UnresolvedProperty { spec, propositions, enclosing, quantified: Vec::new() }
     }
 
-    /// What is asked of a model whose language spells formulas like this and that has a name for what `is_name` says.
+    /// Parses the property of a model, in the formula syntax of its language; `is_name` recognizes the model's names.
     pub(in crate::front) fn parse(
         sources: &SourceMap,
         asked: Option<&PropertySource>,
@@ -295,7 +295,7 @@ impl UnresolvedProperty {
         }))
     }
 
-    /// With what its propositions are in the program.
+    /// Resolves the propositions to these conditions of the program.
     pub(in crate::front) fn resolve(
         self,
         sources: &SourceMap,
@@ -308,7 +308,7 @@ impl UnresolvedProperty {
     }
 }
 
-/// Complains of a formula with more propositions than automata have bits for.
+/// Rejects a formula with more propositions than automata have bits for.
 pub(in crate::front) fn check_proposition_count(
     propositions: usize,
     span: Span,
@@ -319,7 +319,7 @@ pub(in crate::front) fn check_proposition_count(
     }
 }
 
-/// The complaint about a formula with so many propositions.
+/// Returns the error for a formula with so many propositions.
 pub(in crate::front) fn too_many_propositions(propositions: usize, span: Span) -> Diagnostic {
     let error = format!("{propositions} propositions are more than {PROPOSITIONS_MAX}");
     Diagnostic::error(span, error)

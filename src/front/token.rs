@@ -1,9 +1,9 @@
-//! Tokens that are told apart by a kind, and what parsers do with them.
+//! Tokens that are classified by kind, and their parsers.
 //!
-//! A language lists its words and signs once, by [`kinds`], and gives a lexer ([`TokenLexer`]) that makes
-//! the next token when it is asked for: a file is never held as a list of tokens, and a broken file
-//! costs no more than the part before its first error. [`TokenStream`] looks one token ahead, and
-//! [`TokenParser`] is what every recursive descent is made of: look, take, expect, complain.
+//! A language lists its words and signs once, by [`kinds`], and implements a lexer ([`TokenLexer`]) that produces the
+//! next token on demand. So a file is never held as a list of tokens, and an incorrect file costs only the part before
+//! its first error. [`TokenStream`] has one token of look-ahead. [`TokenParser`] has the basic operations of recursive
+//! descent: peek, take, expect and report.
 
 use super::cursor::TextCursor;
 use super::quote::quote;
@@ -13,55 +13,55 @@ use crate::source::Span;
 /// A word, number or sign of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::front) struct SpannedToken<K> {
-    /// What it is.
+    /// The kind.
     pub(in crate::front) kind: K,
-    /// Where it stands.
+    /// The span in the source.
     pub(in crate::front) span: Span,
 }
 
-/// A name and where it stands.
+/// A name and its span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceName<'a> {
     /// The name.
     pub text: &'a str,
-    /// Where it stands.
+    /// The span in the source.
     pub span: Span,
 }
 
-/// What a token is.
+/// A kind of token.
 pub(in crate::front) trait TokenClass: Copy + Eq + 'static {
     /// A name.
     const NAME: Self;
     /// The end of the file.
     const END: Self;
-    /// What stands between the items of a list.
+    /// The separator of items in a list.
     const COMMA: Self;
 
-    /// How messages call it.
+    /// Returns the name of the kind in messages.
     fn describe(self) -> &'static str;
-    /// The kind of a word: reserved, an operator spelt out, or a name.
+    /// Returns the kind of a word: reserved, a spelt-out operator, or a name.
     fn of_word(word: &str) -> Self;
-    /// The kind of a sign made of exactly these characters.
+    /// Returns the kind of a sign of exactly these characters.
     fn of_sign(sign: &str) -> Option<Self>;
 
-    /// Whether messages call it by a word, so that no name can be spelt like it.
+    /// Returns whether messages call it by a word, so that no name can be spelt like it.
     fn is_reserved(self) -> bool {
         let spelt = self.describe().strip_prefix('`');
         spelt.is_some_and(|spelt| spelt.starts_with(|first: char| first.is_ascii_alphabetic()))
     }
 }
 
-/// The most bytes of a sign that is no word.
+/// The maximum length in bytes of a sign that is not a word.
 const SIGN_MAX: usize = 3;
 
-/// Declares `TokenKind` with the ways to write each kind; the first is how messages call it.
+/// Declares `TokenKind` with the spellings of each kind; messages use the first.
 macro_rules! kinds {
     (
         others { $($other:ident $other_text:literal,)* }
         words { $($word:ident $word_text:literal,)* }
         signs { $($sign:ident $($sign_text:literal)|+,)* }
     ) => {
-        /// What a token is.
+        /// The kind of a token.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum TokenKind {
             /// The end of the file.
@@ -104,18 +104,18 @@ macro_rules! kinds {
 }
 pub(in crate::front) use kinds;
 
-/// Makes the tokens of a text, one at a time.
+/// A lexer: produces the tokens of a text, one at a time.
 pub(in crate::front) trait TokenLexer<'a> {
-    /// What its tokens are.
+    /// The type of its tokens' kinds.
     type TokenType: TokenClass;
 
-    /// The next token; at the end of the text, again and again its end.
+    /// Returns the next token; at the end of the text, always the end token.
     fn token(&mut self) -> Result<SpannedToken<Self::TokenType>, Diagnostic>;
-    /// Where it is.
+    /// Returns its position.
     fn cursor(&self) -> &TextCursor<'a>;
 }
 
-/// Takes so many bytes as a token of this kind.
+/// Takes `length` bytes as a token of this kind.
 pub(in crate::front) fn take<K>(
     cursor: &mut TextCursor<'_>,
     length: usize,
@@ -124,7 +124,7 @@ pub(in crate::front) fn take<K>(
     SpannedToken { kind, span: cursor.take(length) }
 }
 
-/// Takes the longest sign that is next.
+/// Takes the longest sign at this position.
 pub(in crate::front) fn take_sign<K: TokenClass>(
     cursor: &mut TextCursor<'_>,
 ) -> Result<SpannedToken<K>, Diagnostic> {
@@ -139,60 +139,60 @@ pub(in crate::front) fn take_sign<K: TokenClass>(
     Err(Diagnostic::error(span, format!("the character {char:?} has no meaning here")))
 }
 
-/// What parsing gives, or the first error.
+/// The result of parsing, or the first error.
 pub(in crate::front) type ParseResult<T> = Result<T, Diagnostic>;
 
-/// A place in the tokens of a text.
+/// A stream of the tokens of a text.
 #[derive(Clone)]
 pub(in crate::front) struct TokenStream<'a, L: TokenLexer<'a>> {
     lexer: L,
-    /// The token to look at next.
+    /// The look-ahead token.
     next: SpannedToken<L::TokenType>,
     /// The span of the token before it.
     last: Span,
 }
 
 impl<'a, L: TokenLexer<'a>> TokenStream<'a, L> {
-    /// The start of what a lexer reads.
+    /// Creates a stream at the start of a lexer's text.
     pub(in crate::front) fn new(mut lexer: L) -> ParseResult<Self> {
         let next = lexer.token()?;
         Ok(Self { lexer, next, last: next.span })
     }
 }
 
-/// A parser: it has tokens, and may know what to do where the next one is not what was expected.
+/// A parser: it has tokens, and may give advice if the next token is not the expected one.
 pub(in crate::front) trait TokenParser<'a>: Sized {
-    /// What makes its tokens.
+    /// The lexer of its tokens.
     type SourceLexer: TokenLexer<'a>;
 
-    /// Where it is.
+    /// Returns its token stream.
     fn tokens(&self) -> &TokenStream<'a, Self::SourceLexer>;
-    /// The same, to go on from.
+    /// Returns its token stream, to advance it.
     fn tokens_mut(&mut self) -> &mut TokenStream<'a, Self::SourceLexer>;
-    /// What to do where the next token is not what was expected, if that is clear.
+    /// Returns advice for the case that the next token is not the expected one.
     fn advice(&self, expected: &str) -> Option<String>;
 
-    /// The kind of the next token.
+    /// Returns the kind of the next token.
     fn kind(&self) -> NextTokenKind<'a, Self> {
         self.tokens().next.kind
     }
 
-    /// The span of the next token.
+    /// Returns the span of the next token.
     fn next_span(&self) -> Span {
         self.tokens().next.span
     }
 
-    /// The span of the last token taken.
+    /// Returns the span of the last token taken.
     fn last_span(&self) -> Span {
         self.tokens().last
     }
 
-    /// The source of a span.
+    /// Returns the source text of a span.
     fn text(&self, span: Span) -> &'a str {
         self.tokens().lexer.cursor().text(span)
     }
 
-    /// The line that a span begins on, counted from 1.
+    /// Returns the line on which a span begins, counted from 1.
     fn line(&self, span: Span) -> usize {
         self.tokens().lexer.cursor().line(span)
     }
@@ -226,7 +226,7 @@ pub(in crate::front) trait TokenParser<'a>: Sized {
         }
     }
 
-    /// Takes a name; `what` says which.
+    /// Takes a name; `what` describes it in messages.
     fn name(&mut self, what: &str) -> ParseResult<SourceName<'a>> {
         match self.kind() == NextTokenKind::<'a, Self>::NAME {
             true => {
@@ -237,7 +237,7 @@ pub(in crate::front) trait TokenParser<'a>: Sized {
         }
     }
 
-    /// What comes between commas.
+    /// Parses a list of items separated by commas.
     fn list<T>(
         &mut self,
         mut item: impl FnMut(&mut Self) -> ParseResult<T>,
@@ -249,8 +249,8 @@ pub(in crate::front) trait TokenParser<'a>: Sized {
         Ok(items)
     }
 
-    /// The error that the next token is not what was expected. If it is on a later line, the place
-    /// is the end of the token before it, where something is missing.
+    /// Returns the error that the next token is not the expected one. If that token is on a later line, the error is
+    /// placed at the end of the token before it, where something is missing.
     fn unexpected(&self, expected: &str) -> Diagnostic {
         let (last, here) = (self.last_span(), self.next_span());
         let found = match self.kind() == NextTokenKind::<'a, Self>::END {
@@ -268,6 +268,6 @@ pub(in crate::front) trait TokenParser<'a>: Sized {
     }
 }
 
-/// What the tokens of a parser are.
+/// The kinds of the tokens of a parser.
 pub(in crate::front) type NextTokenKind<'a, P> =
     <<P as TokenParser<'a>>::SourceLexer as TokenLexer<'a>>::TokenType;

@@ -1,10 +1,14 @@
-//! What the tables of `src/analysis` say of instances is true: what is not said to be written stays,
-//! what is not said to be read does not matter, what is surely written is overwritten, what is called
-//! independent commutes, nothing is enabled from outside its enabling sets, and nobody sees what is
-//! called invisible. On random programs, on random models in every language, on ours, and with
-//! `SPILLWAY_CORPUS` on those of others.
+//! Tests of the tables of `src/analysis` by execution:
 //!
-//! `SPILLWAY_LARGE` tries as many as take minutes.
+//! - a variable outside the write set keeps its value;
+//! - a variable outside the read set does not affect the result;
+//! - a variable that is surely written is overwritten;
+//! - independent transitions commute;
+//! - no transition outside an enabling set enables the action;
+//! - an invisible transition does not change the property.
+//!
+//! The programs are random programs, random models in every language, our models, and with `SPILLWAY_CORPUS` an
+//! external corpus. `SPILLWAY_LARGE` runs more cases, which take minutes.
 
 // Random programs and random models are made from numbers in the same way.
 

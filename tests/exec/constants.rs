@@ -1,5 +1,5 @@
-//! What front ends compute of known operands is what the operators mean; where there is no result,
-//! the operation is left to the step that meets its fault.
+//! Constant folding in front ends has the results that the operators define. An operation without a result is not
+//! folded, so the step that executes it faults.
 
 use crate::definition::{Expected, UNARY, binary, integers, unary};
 use spillway::front::{Language, Options, dve, murphi, promela};

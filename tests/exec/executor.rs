@@ -1,5 +1,5 @@
-//! What every executor must keep: both ways of asking give the same steps, and every step stays
-//! within the masks it announces. On random walks through every model we ship.
+//! The contract of executors: both ways to request successors give the same steps, and every step stays within its
+//! announced masks. The states come from random walks through our models.
 
 use spillway::exec::Interp;
 use spillway::front::{Language, Options};

@@ -1,6 +1,6 @@
-//! Compiled code does what the interpreter does: the same successors in the same order, by the same
-//! actions, and the same errors at the same places, on random reachable states of every model we
-//! ship, and with `SPILLWAY_CORPUS` of every model there.
+//! Compiled code agrees with the interpreter: the same successors in the same order, by the same actions, and the same
+//! errors at the same places. The states are random reachable states of our models, and with `SPILLWAY_CORPUS` of an
+//! external corpus.
 
 use crate::support::agree::{assert_agree, assert_agree_in_any_order, expanded, random_states};
 use crate::support::collection::{models_below, text_of};

@@ -1,4 +1,4 @@
-//! Programs and those who execute them.
+//! Programs and executors.
 
 // Random programs and random models are made from numbers in the same way.
 #![allow(clippy::duplicate_mod)]

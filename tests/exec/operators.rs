@@ -1,5 +1,5 @@
-//! Every operator on integers where words begin and end, against what it means mathematically: the
-//! one arithmetic that all share, its ranges of results, and every executor.
+//! Every integer operator at the limits of words, compared with its mathematical definition: the shared arithmetic, its
+//! ranges of results, and every executor.
 
 use crate::compare::all_agree;
 use crate::definition::{

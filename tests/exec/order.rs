@@ -1,5 +1,5 @@
-//! Key order changes how states are written and nothing else: in any order a model has the same
-//! counts, and the same steps in the same states.
+//! The key order changes only the encoding of states. In any order a model has the same counts, and the same steps in
+//! the same states.
 
 use proptest::prelude::*;
 use spillway::analysis::static_key_order::static_order;

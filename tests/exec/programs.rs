@@ -1,7 +1,7 @@
-//! Random programs: whatever the validator accepts runs without a panic and within its write
-//! masks, in any key order, and every executor does exactly as the interpreter does.
+//! Random programs: a program that the validator accepts runs without a panic and within its write masks, in any key
+//! order. Every executor agrees with the interpreter.
 //!
-//! `SPILLWAY_LARGE` tries as many as take minutes.
+//! `SPILLWAY_LARGE` runs more cases, which take minutes.
 
 use crate::chosen::keeps_choices;
 use crate::compare::{Agreement, Retell, Retold, Told, agree, all_agree};

@@ -1,7 +1,9 @@
-//! Steps by choice: what is enabled, what each action instance does, and that all of them together do
-//! what expanding does, on random reachable states of every model we ship and, with
-//! `SPILLWAY_CORPUS`, of every model there; of random models; and what is particular to each language.
-//! `SPILLWAY_LARGE` tries a thousand random models of each.
+//! Selective expansion: the enabled action instances, the transitions of each instance, and their agreement with the
+//! full expansion.
+//!
+//! The states are random reachable states of our models, of random models, and with `SPILLWAY_CORPUS` of an external
+//! corpus. Other tests cover what is specific to each language. `SPILLWAY_LARGE` tries a thousand random models of each
+//! kind.
 
 use crate::chosen::keeps_choices;
 use crate::support::agree::random_states;

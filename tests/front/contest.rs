@@ -1,4 +1,4 @@
-//! Files of properties for nets: what each kind of formula asks, in our own words; what is not read.
+//! Property files for nets: each kind of formula, compared with the same property as a flag; rejected formulas.
 
 use crate::support::error_message::ErrorMessage;
 use spillway::front::{ExternalProperty, ExternalPropertyKind, pnml};

@@ -1,4 +1,4 @@
-//! DVE from text to program: each feature of the language lowered, and each way to be told off.
+//! DVE from text to program: each construct of the language, and each diagnostic.
 
 use proptest::prelude::*;
 use spillway::diag::Diagnostic;

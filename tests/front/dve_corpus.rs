@@ -1,6 +1,6 @@
 //! Every model of the BEEM corpus parses and lowers.
 //!
-//! The corpus is not part of the project: `SPILLWAY_CORPUS` names a folder with its `dve/*.dve`.
+//! The corpus is not part of the project: `SPILLWAY_CORPUS` names a folder that contains `dve/*.dve`.
 
 use spillway::front::{Options, dve};
 use spillway::source::SourceMap;

@@ -1,4 +1,4 @@
-//! The program's print and its rules, on one program that uses nearly everything.
+//! The printed form and the rules of programs, on one program with almost every construct.
 
 use spillway::exec::Interp;
 use spillway::ir::validate::{Rule, validate};

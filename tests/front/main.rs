@@ -1,4 +1,4 @@
-//! Languages: what their texts mean, and what is said of those that mean nothing.
+//! Languages: the meaning of their models, and the diagnostics of incorrect ones.
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,5 +1,5 @@
-//! What each construct of Murphi means, by the states and verdicts of small models, and what is
-//! said of models that are wrong.
+//! Murphi: the meaning of each construct, by the states and verdicts of small models, and the diagnostics of incorrect
+//! models.
 
 use crate::support::error_message::ErrorMessage;
 use spillway::exec::Interp;

@@ -1,5 +1,5 @@
-//! Murphi as CMurphi and Rumur read it, beyond the manual: each construct by the states that a model
-//! has with it, interpreted and compiled, and with symmetry where it applies.
+//! Constructs that CMurphi and Rumur accept although the manual does not have them. Each is tested by the states of a
+//! small model, interpreted and compiled, and with symmetry where it applies.
 
 use crate::support::agree::assert_agree;
 use crate::support::error_message::ErrorMessage;

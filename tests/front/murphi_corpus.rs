@@ -1,6 +1,6 @@
-//! Models of other people, if `SPILLWAY_CORPUS` names a folder with some in `murphi`: every one is
-//! read, valid, and printed; and walks through each give the same by both ways of asking. Those in
-//! `murphi-random` have the counts of its `reference.tsv`.
+//! External Murphi models, if `SPILLWAY_CORPUS` names a folder with some in `murphi`. Each one is read, valid and
+//! printed; both ways to request successors agree on walks through it. Models in `murphi-random` have the counts of its
+//! `reference.tsv`.
 
 use spillway::exec::{ExecutionMode, Executor, Interp};
 use spillway::front::{Options, murphi};

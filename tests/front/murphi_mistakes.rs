@@ -1,5 +1,4 @@
-//! What is said of classic mistakes in Murphi: one message, its place, and what to do. No text,
-//! however broken, makes reading it panic.
+//! Classic mistakes in Murphi: each has one message, with its place and a remedy. No text causes a panic.
 
 use spillway::exec::Interp;
 use spillway::front::{Options, murphi};

@@ -1,4 +1,4 @@
-//! Petri nets: what they mean is the token game, as `game` plays it; what is said of those that mean nothing.
+//! Petri nets: their meaning is the token game, as `game` plays it; the diagnostics of incorrect nets.
 
 #[path = "pnml/game.rs"]
 mod game;

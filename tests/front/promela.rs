@@ -1,8 +1,8 @@
-//! Promela: each point of its meaning by a small model whose counts SPIN has confirmed, and the
-//! message for each mistake.
+//! Promela: each point of its meaning by a small model whose counts SPIN has confirmed, and the message for each
+//! mistake.
 //!
-//! Counts are those of SPIN 6.5.2: `spin -o1 -o2 -o3 -a`, `cc -DSAFETY -DNOREDUCE`, `pan -c0`:
-//! states stored, transitions (one more than ours: the arrival at the initial state), errors.
+//! The counts are those of SPIN 6.5.2: `spin -o1 -o2 -o3 -a`, `cc -DSAFETY -DNOREDUCE`, `pan -c0`. They are the stored
+//! states, the transitions and the errors. SPIN counts one more transition: the arrival at the initial state.
 
 use crate::support::error_message::ErrorMessage;
 use spillway::exec::{Interp, Jit};

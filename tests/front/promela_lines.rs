@@ -1,4 +1,4 @@
-//! Promela: where the end of a line ends a statement. Counts are SPIN's, as in `promela.rs`.
+//! Promela: line ends that end a statement. The counts are SPIN's, as in `promela.rs`.
 
 use crate::promela::{all_count, counts, load};
 

@@ -1,5 +1,5 @@
-//! Promela: messages with more or fewer fields than a statement has, through channels that are named and through
-//! parameters and variables, with the counts of SPIN 6.5.2 (see `promela.rs`).
+//! Promela: messages with more or fewer fields than a statement, through channels that are referred to by name, by
+//! parameters and by variables. The counts are those of SPIN 6.5.2 (see `promela.rs`).
 
 use super::promela::{all_count, counts, load};
 use spillway::Check;

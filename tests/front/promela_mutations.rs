@@ -1,10 +1,9 @@
-//! Whatever is wrong with a model, there is a message: files are cut off, and words of theirs left
-//! out, doubled and exchanged, and each is read. With `SPILLWAY_CORPUS` set to a folder, the
-//! Promela models in it are treated so too.
+//! Every fault of a model has a message. The tests read mutants of model files: truncated files, and files with words
+//! omitted, doubled or exchanged. With `SPILLWAY_CORPUS` set to a folder, its Promela models are mutated as well.
 //!
-//! Of models in every language some mutants are also compiled, and some hundred of their states
-//! expanded: whatever a model says, that ends. `SPILLWAY_MUTANTS=10000` makes as many of the models in
-//! `SPILLWAY_CORPUS`, each written to a file before it is tried, and names one that takes a minute.
+//! Some mutants of models in every language are also compiled, and some hundred of their states expanded; both must
+//! terminate. `SPILLWAY_MUTANTS=10000` creates that many mutants of the models in `SPILLWAY_CORPUS`. Each mutant is
+//! written to a file before the test, and one that takes a minute is reported.
 
 use crate::support::error_message::ErrorMessage;
 use spillway::exec::jit::CompileLimits;

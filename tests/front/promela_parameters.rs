@@ -1,6 +1,6 @@
 //! Structures as parameters of processes: each point of their meaning by a small model whose counts SPIN has confirmed.
 //!
-//! Counts are those of SPIN 6.5.2, see `promela.rs`.
+//! The counts are those of SPIN 6.5.2 (see `promela.rs`).
 
 use super::promela::{all_count, counts, load};
 

@@ -1,4 +1,4 @@
-//! Promela: what the preprocessor makes of a text, and small matters of the grammar. Counts are SPIN's, as in `promela.rs`.
+//! Promela: the preprocessor, and details of the grammar. The counts are SPIN's, as in `promela.rs`.
 
 use crate::promela::{all_count, counts, counts_as, load, load_as};
 use spillway::front::Options;

@@ -1,6 +1,7 @@
 //! `trace` and `notrace`: each point of their meaning by a small model whose counts SPIN has confirmed.
 //!
-//! Counts are those of SPIN 6.5.2, see `promela.rs`; models with arrays of channels are compiled with `-DNOBOUNDCHECK`.
+//! The counts are those of SPIN 6.5.2 (see `promela.rs`). Models with arrays of channels are compiled with
+//! `-DNOBOUNDCHECK`.
 
 use super::promela::{all_count, counts, load};
 use spillway::model::{StepOutcome, SystemDescription, Violation, memory};

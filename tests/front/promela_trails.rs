@@ -1,4 +1,4 @@
-//! Counterexamples of Promela models, replayed by SPIN itself where it is installed.
+//! Counterexamples of Promela models as trails, replayed by SPIN if it is installed.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! Rumur's own tests, if `SPILLWAY_RUMUR` names the folder with them: each has the outcome that its
-//! comments expect, or is in the list of those that are read otherwise here, with why.
+//! Rumur's own tests, if `SPILLWAY_RUMUR` names their folder. Each has the outcome that its comments expect, or is in
+//! the list of those that are read differently, with the reason.
 
 use spillway::exec::{Interp, Jit};
 use spillway::front::{Options, murphi};

@@ -1,9 +1,9 @@
-//! What every decoder of bytes on disk must do with hostile ones: refuse them, naming the file and
-//! an offset within it, or give what could have been written. Never a panic.
+//! Decoders on hostile bytes. A decoder of files must reject them with the name of the file and an offset within it, or
+//! decode something that could have been written. It never panics.
 //!
-//! One function a format, each taking arbitrary bytes: the bodies of the fuzz targets under
-//! `fuzz/`, and of `tests/corpora.rs`. Checksums would stop a fuzzer at once, so each tries its
-//! input as it is and then once more *sealed*, with checksums that agree with the rest.
+//! There is one function for each format, which takes arbitrary bytes. The functions are the bodies of the fuzz targets
+//! under `fuzz/`, and of `tests/corpora.rs`. Checksums would stop a fuzzer immediately, so each function decodes its
+//! input as it is and then *sealed*, with corrected checksums.
 #![allow(dead_code, unreachable_pub, reason = "each fuzz target uses its part")]
 
 mod seal;

@@ -1,6 +1,6 @@
-//! Making the checksums of damaged bytes agree with them, as far as they are where they belong.
+//! Correction of the checksums of damaged bytes, as far as the checksums are at their places.
 //!
-//! Of the formats in `docs/reference/format.md` this knows only where checksums are and what they cover.
+//! Of the formats in `docs/reference/format.md` this module depends only on the places and the ranges of checksums.
 
 use spill::{SEGMENT_VERSION, checksum};
 

@@ -1,4 +1,4 @@
-//! The examples that are puzzles: few lines, and the answers that are known.
+//! The puzzles among the examples: few lines, with known answers.
 
 use super::alone;
 use spillway::{SearchVerdict, TransitionSystem, check};

@@ -1,4 +1,4 @@
-//! What a Rust type asks of its states and runs: always, sometimes, eventually, against a plain walk over random graphs.
+//! The properties `always`, `sometimes` and `eventually` of a Rust type, compared with a plain walk over random graphs.
 
 use super::{MEMORY, alone};
 use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict, probe};

@@ -1,4 +1,5 @@
-//! States of Rust types as bytes: what does not fit, does not come back, or panics is told as that.
+//! The encoding of states of Rust types. A state that is too long, is not decoded to itself, or panics is reported as
+//! that.
 
 use super::{MEMORY, alone};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! Acceptance conditions of automata in the Hanoi format: random automata with random conditions accept the words that
-//! they accept by the definition.
+//! Acceptance conditions of automata in the Hanoi format. Random automata with random conditions accept exactly the
+//! words that the definition says.
 
 use super::formulas::Chance;
 use super::words::Lasso;

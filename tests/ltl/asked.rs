@@ -1,5 +1,5 @@
-//! What is asked of models in temporal logic, as users ask it: formulas and automata over each language, shown by
-//! `explain`, and what is wrong with them.
+//! Temporal properties from users: formulas and automata in each language, shown by `explain`, and their error
+//! messages.
 
 use super::bench::{Bench, Told};
 

@@ -1,5 +1,5 @@
-//! Linear temporal logic: what automata accept is what formulas say, by the definitions of both on words that end in a
-//! loop.
+//! Translation of formulas to automata: an automaton accepts a lasso word if and only if the formula holds for it, by
+//! the definitions of both.
 
 use super::families;
 use super::formulas::{Chance, random};

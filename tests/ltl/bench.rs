@@ -1,4 +1,4 @@
-//! Models in a folder of their own, and the command line in it.
+//! A test bench: models in a temporary folder, and the command line in it.
 
 use std::process::Command;
 use tempfile::TempDir;

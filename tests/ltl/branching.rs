@@ -1,5 +1,5 @@
-//! Formulas of branching time over states on disk: random graphs and formulas against an evaluator of sets of nodes, in
-//! little memory, on disks that fail.
+//! CTL formulas over states on disk: random graphs and formulas, compared with an evaluator of sets of nodes. The
+//! searches run in little memory and on failing disks.
 
 use super::digraph::{Dice, Digraph, node};
 use super::swept::Means;

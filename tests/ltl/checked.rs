@@ -1,5 +1,9 @@
-//! Whether runs have properties: accepting cycles of random graphs against a plain search; models of each language with
-//! properties that hold and that do not, what is shown of runs that violate them, runs that end.
+//! Liveness checks:
+//!
+//! - accepting cycles of random graphs, compared with a plain search;
+//! - models of each language with satisfied and violated properties;
+//! - the counterexamples;
+//! - finite runs.
 
 use super::bench::{Bench, Told};
 use super::digraph::{Dice, Digraph, node};

@@ -1,6 +1,7 @@
-//! Accepting cycles on disk: random graphs against a plain search for components and against the probe in memory, in
-//! little memory, stopped after each sweep and gone on with, on disks that fail; models as the command line checks them,
-//! stopped before the first level is whole.
+//! Accepting cycles on disk: random graphs, compared with a plain search for components and with the search in memory.
+//!
+//! The searches run in little memory, are stopped and resumed after each sweep, and run on failing disks. Models are
+//! checked by the command line, and stopped before the first level is complete.
 
 use super::bench::{Bench, Told};
 use super::digraph::{Dice, Digraph, node};

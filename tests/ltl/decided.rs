@@ -1,4 +1,5 @@
-//! Runs that violate a property whatever follows are shown to where that is so; and what a search for runs comes to know of errors.
+//! Early decisions: a run that violates a property whatever follows is shown up to that point. Also the reports of
+//! errors that a search for cycles finds.
 
 use super::bench::{Bench, Told};
 use serde_json::{Value, json};

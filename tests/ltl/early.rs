@@ -1,5 +1,5 @@
-//! Automata that accept whatever follows: on disk a violation is found in the level in which one comes there, if a run goes
-//! on from there.
+//! Automata that accept every continuation: on disk, a violation is found in the level of such a state, if a run
+//! continues from there.
 
 use super::bench::Bench;
 use serde_json::Value;

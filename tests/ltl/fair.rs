@@ -1,5 +1,9 @@
-//! Weak fairness: cycles of random graphs that are fair against a plain search; who is able to move and who moves, compiled
-//! and by the reference semantics; small models in which it matters what these words mean; formulas that say the same.
+//! Weak fairness:
+//!
+//! - fair cycles of random graphs, compared with a plain search;
+//! - enabled and moving processes, compiled and by the reference semantics;
+//! - small models whose result depends on the definitions;
+//! - equivalent formulas.
 
 use super::bench::{Bench, Told};
 use super::digraph::{Dice, Digraph, node};

@@ -1,4 +1,4 @@
-//! Formulas to test with: random ones, and those of the literature.
+//! Formulas for tests: random ones, and those of the literature.
 
 use spillway::ltl::{LtlConnective, LtlFormula};
 

@@ -1,4 +1,4 @@
-//! What is decided in memory is kept in the directory that is named, and what the processes do in a loop.
+//! Results decided in memory that are kept in the named directory, and the actions of processes in a cycle.
 
 use super::bench::{Bench, Told};
 use serde_json::{Value, json};

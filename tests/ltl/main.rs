@@ -1,4 +1,4 @@
-//! Linear temporal logic: what formulas and automata mean, and what is asked of models.
+//! Linear temporal logic: the meaning of formulas and automata, and checks of models.
 
 // The census and the random states are for another test.
 #[allow(dead_code, unused_imports)]

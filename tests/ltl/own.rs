@@ -1,5 +1,5 @@
-//! Properties that a model brings with it: never claims with accept labels and an end, accept and progress labels in
-//! processes; what SPIN says of them, by hand; and what is wrong with asking for them.
+//! Properties within a model: never claims with accept labels and an end, and accept and progress labels in processes.
+//! The expected verdicts are SPIN's or derived by hand. Also the messages for unsuitable requests.
 
 use super::bench::{Bench, Told};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Accepting cycles in memory where depth-first goes down a long way first.
+//! Accepting cycles in memory, where a depth-first search would follow a long path first.
 
 use spillway::search::SearchControl;
 use spillway::search::lasso::Lasso;

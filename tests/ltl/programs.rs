@@ -1,8 +1,8 @@
-//! Random programs with random formulas and random Büchi automata, on disk against all of the product in memory and its
-//! components: all runs and those that are weakly fair, in buffers of a few states, stopped in each stage and gone on with, and
-//! on disks that fail in each.
+//! Random programs with random formulas and random Büchi automata, on disk, compared with the components of the whole
+//! product in memory. All runs and the weakly fair runs are checked. The searches have buffers of a few states, are
+//! stopped and resumed in each stage, and run on disks that fail in each stage.
 //!
-//! `SPILLWAY_LARGE` tries as many as take minutes.
+//! `SPILLWAY_LARGE` runs more cases, which take minutes.
 
 use super::formulas::{self, Chance};
 use super::swept::{Means, STAGES, Subject};

@@ -1,4 +1,5 @@
-//! Temporal operators within `forall` and `exists`: a formula about all values of a type says what its parts about each say.
+//! Temporal operators within `forall` and `exists`: a formula about all values of a type is equivalent to the
+//! combination of its instances for each value.
 
 use super::bench::Bench;
 use super::formulas::Chance;

@@ -1,6 +1,6 @@
-//! Reductions beside what is asked of whole runs: the verdict of the unreduced product, in memory and on disk, on random
-//! processes and on models each of which loses a run if one condition is left out; what is shown is a run of the
-//! unreduced product; shortest runs; what is refused or left out.
+//! Reductions in liveness checks. The verdict is that of the unreduced product, in memory and on disk, for random
+//! processes and for models each of which loses a run if one condition is omitted. Counterexamples are runs of the
+//! unreduced product. Also shortest runs, and rejected or omitted reductions.
 
 use super::bench::Bench;
 use super::digraph::Dice;

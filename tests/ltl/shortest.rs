@@ -1,4 +1,4 @@
-//! Shortest runs: beside all there are, and as they are asked for.
+//! Shortest runs: compared with all runs, and as users request them.
 
 use super::bench::{Bench, Told};
 use super::digraph::{Dice, Digraph, node};

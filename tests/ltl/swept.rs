@@ -1,4 +1,4 @@
-//! Accepting cycles of a model looked for on disk, in sittings and in little memory.
+//! Accepting cycles of a model on disk, searched in several sessions and in little memory.
 
 use spill::fault::FaultPlan;
 use spill::{Disk, FaultDisk, MeteredDisk, Result};

@@ -1,5 +1,5 @@
-//! Symmetry of scalarsets beside what is asked of whole runs: the verdict of the unreduced product, in memory and on disk, on
-//! random Murphi models; what is shown is a run of the unreduced product.
+//! Symmetry of scalarsets in liveness checks. The verdict is that of the unreduced product, in memory and on disk, for
+//! random Murphi models. Counterexamples are runs of the unreduced product.
 
 use super::bench::Bench;
 use super::digraph::Dice;

@@ -1,8 +1,8 @@
-//! Formulas on random Kripke structures: whether some run satisfies a formula, by its automaton and by a tableau.
+//! Formulas on random Kripke structures: an automaton and a tableau agree on whether some run satisfies a formula.
 //!
-//! The tableau is that of Clarke, Grumberg and Hamaguchi ("Another look at LTL model checking", 1997). A node is a state of
-//! the structure with a guess, for each temporal subformula, of what it says from the next state on. It shares no code with
-//! the translation to automata.
+//! The tableau is that of Clarke, Grumberg and Hamaguchi ("Another look at LTL model checking", 1997). A node is a
+//! state of the structure with a guess, for each temporal subformula, of its value from the next state on. It shares no
+//! code with the translation to automata.
 
 use super::automata::of_folder;
 use super::families;

@@ -1,4 +1,4 @@
-//! Words that end in a loop, what a formula says of one, and whether an automaton accepts it: by the definitions.
+//! Lasso words: the value of a formula on a word, and acceptance of a word by an automaton, by the definitions.
 
 use spillway::ltl::{Automaton, LtlConnective, LtlFormula};
 

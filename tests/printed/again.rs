@@ -1,4 +1,4 @@
-//! What is offered to be done next with a counterexample works as it is printed.
+//! The commands that are offered with a counterexample work as printed.
 
 use super::{Folder, Ran};
 use std::process::Command;

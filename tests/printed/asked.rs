@@ -1,4 +1,5 @@
-//! `--invariant` and `--cover`: what should hold in every state, or in some, in each language; a directory keeps it.
+//! `--invariant` and `--cover`: conditions that must hold in every state, or in some, in each language; a directory
+//! keeps them.
 
 use super::Folder;
 use serde_json::Value;

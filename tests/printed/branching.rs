@@ -1,4 +1,4 @@
-//! Formulas of branching time: random nets and questions, answered as by sets of markings that are found here.
+//! CTL formulas in property files: random nets and formulas, compared with sets of markings that the test computes.
 
 use super::Folder;
 use serde_json::Value;

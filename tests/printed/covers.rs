@@ -1,4 +1,4 @@
-//! `cover` of Murphi: what is met, in how many states; what is not; the same whatever the model is reduced by.
+//! `cover` of Murphi: the number of states that satisfy it, or none; the same under any reduction.
 
 use super::Folder;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! The states of small models, drawn as DOT.
+//! State graphs of small models as DOT.
 
 use super::Folder;
 use std::process::Command;

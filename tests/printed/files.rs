@@ -1,4 +1,4 @@
-//! What is written for other tools of what was found: JUnit's XML, SARIF; what is run at the end; models to start from.
+//! Files for other tools (JUnit XML, SARIF), commands that run at the end of a search, and example models.
 
 use super::Folder;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Steps of counterexamples that come again and again.
+//! Repeated steps of counterexamples.
 
 use super::Folder;
 

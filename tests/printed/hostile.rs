@@ -1,5 +1,5 @@
-//! What models, their names, and what is asked of them may say: none of it is obeyed by a terminal, a spreadsheet, a browser or a
-//! tool that draws, whatever is written of it.
+//! Hostile texts in models, their names and properties. No terminal, spreadsheet, browser or drawing tool executes any
+//! of it, in any output format.
 
 use super::Folder;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! All that is printed, word for word: what `tests/told.rs` and the tutorials do not come to.
+//! All printed output, word for word, except what `tests/told.rs` and the tutorials cover.
 
 mod again;
 mod asked;

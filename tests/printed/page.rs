@@ -1,7 +1,7 @@
-//! The page of a report: what is on it, that it asks nobody for anything, and that nothing in a model becomes markup.
+//! The page of a report: its contents, no request to other servers, and no markup from a model.
 //!
-//! Where there is a Chromium, it opens the page and goes through the counterexample by keyboard; else that is left out, with a
-//! line.
+//! If Chromium is installed, it opens the page and steps through the counterexample by keyboard. Otherwise this part is
+//! skipped, with a message.
 
 use super::Folder;
 use jsonschema::validator_for;

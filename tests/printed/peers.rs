@@ -1,5 +1,5 @@
-//! `watch --listen` among peers that mean no good: what is too long, too slow, or from elsewhere is closed or refused, and others
-//! are answered meanwhile.
+//! `watch --listen` with hostile peers: requests that are too long, too slow, or from other sites are closed or
+//! rejected, and others are answered meanwhile.
 
 use super::watch::stopped;
 use std::io::{Read, Write};

@@ -1,4 +1,4 @@
-//! `--property`: what a file asks, each answered; by one search where it is about states.
+//! `--property`: every property of a file is answered; one search answers all properties of states.
 
 use super::Folder;
 use serde_json::Value;

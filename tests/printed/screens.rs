@@ -1,12 +1,16 @@
-//! Screens: commands, all that they print on both streams, and how they end, in `tests/printed/screens/`.
+//! Screens: commands with all their output on both streams and their exit codes, in `tests/printed/screens/`.
 //!
-//! A page is walked from top to bottom in a folder of its own. A block `NAME file` is written to that file; in a block
-//! `console` a line after `$ ` is a command for the shell, in which `spillway` is the one that was built, and what follows up
-//! to the next is what it prints, and `=> CODE` if it does not end with 0. Figures of time, memory and disk are masked, as
-//! [`masked`](super::masked) says and in the rows of `--verbose`, the folder of temporary directories is `TMP`, that of the page
-//! `HERE`, and the random part of names `*`.
+//! A page is executed from top to bottom in a folder of its own:
 //!
-//! After a change that is wanted, `cargo test --test printed -- --ignored renew` writes what is printed now; read what changed.
+//! - A block `NAME file` is written to that file.
+//! - In a block `console`, a line after `$ ` is a command for the shell, in which `spillway` is the tested command.
+//! - The lines up to the next command are its output, and `=> CODE` if the exit code is not 0.
+//!
+//! Figures of time, memory and disk are masked by [`masked`](super::masked), and in the rows of `--verbose`. The folder
+//! of temporary directories is `TMP`, that of the page `HERE`, and the random part of names `*`.
+//!
+//! After an intended change, `cargo test --test printed -- --ignored renew` writes the current output; review the
+//! changes.
 
 use super::Folder;
 use super::masked::masked;

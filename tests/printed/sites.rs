@@ -1,7 +1,7 @@
 //! Each text that the command line prints is in some test, word for word.
 //!
-//! The texts are the string literals of `src/cli/` and `src/report/`, between what is put into them, as far as they have two
-//! words or more. They are looked for in the tests, their screens and the tutorials.
+//! The texts are the string literals of `src/cli/` and `src/report/` of at least two words, split at their
+//! placeholders. The test searches the tests, their screens and the tutorials for them.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `values`: what variables hold in the states that a search has come to, as one finds by looking at each.
+//! `values`: the values of variables in the states of a search, compared with a plain enumeration.
 
 use super::Folder;
 use serde_json::Value;

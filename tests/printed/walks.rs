@@ -1,4 +1,4 @@
-//! Walks through models, at random and by hand, from the start and from kept counterexamples.
+//! Walks through models: random and interactive, from the start and from stored counterexamples.
 
 use super::Folder;
 use super::mistaken::{LOCK, STUCK};

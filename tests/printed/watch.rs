@@ -1,6 +1,7 @@
-//! `watch`: what it says of a search whatever became of it, and what it answers to browsers.
+//! `watch`: its output for a search in any condition, and its answers to browsers.
 //!
-//! Where there is a Chromium, it opens the page of a search and sees it end; else that is left out, with a line.
+//! If Chromium is installed, it opens the page of a search until the search ends. Otherwise this part is skipped, with
+//! a message.
 
 use super::page::{browser, opened};
 use super::{Folder, Ran};

@@ -1,7 +1,7 @@
-//! Processes that are alike: what is said to exchange them does, whatever happens; what tells them apart is
-//! noticed; and one state of each orbit is visited, as counting orbits tells.
+//! Symmetry of processes: the permutations are automorphisms in every state, an asymmetry is detected, and one state of
+//! each orbit is visited, compared with a count of the orbits.
 //!
-//! `SPILLWAY_LARGE` tries as many random models as take minutes.
+//! `SPILLWAY_LARGE` runs more random models, which take minutes.
 
 use crate::generated::try_all;
 use crate::support::follow::{ALL, load};

@@ -1,4 +1,4 @@
-//! Whether partial order is left to itself: what the first states tell, and that a search keeps it.
+//! The automatic choice of partial order: the decision after the first states, and that a search keeps the decision.
 
 use crate::support::reductions::by_way;
 use spillway::budget::AnalysisBudget;

@@ -1,5 +1,5 @@
-//! States that are run through and not stored: what is stored is a function of sets, chains end, and what is found at their
-//! ends is told in single steps.
+//! Chains of states that are traversed and not stored. The set of stored states does not depend on threads, memory or
+//! interruptions. Chains end, and a violation at the end of a chain is reported in single steps.
 
 use crate::runs::assert_is_run;
 use crate::support::reductions::both;

@@ -1,9 +1,9 @@
-//! Partial order beside a never claim: which claims count steps, and that what a search finds with the others
-//! is what it finds without.
+//! Partial order with a never claim: which claims count steps, and that with other claims a search finds the same as
+//! without the reduction.
 //!
-//! Of claims written for it, of random programs of two kinds with random claims, and with
-//! `SPILLWAY_CORPUS` of the claims of others. Models that lose something if one part is left out lose it here.
-//! `SPILLWAY_LARGE` tries as many random programs as take minutes.
+//! The claims are condition claims, random claims for random programs of two kinds, and with `SPILLWAY_CORPUS` those of
+//! an external corpus. A condition model loses a violation if one part is omitted. `SPILLWAY_LARGE` runs more random
+//! programs, which take minutes.
 
 use crate::generated::questions::{condition, not};
 use crate::generated::{Generated, programs, try_all};

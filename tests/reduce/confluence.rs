@@ -1,7 +1,7 @@
-//! Confluent steps: what is found to be confluent is so by the definition, in every state; what is violated is the same, by
-//! whatever keeps other steps from being put off for ever; and each condition has a model that shows what it is for.
+//! Confluent transitions: they satisfy the definition in every state. The violations are the same under every cycle
+//! proviso, and each condition has a model that needs it.
 //!
-//! `SPILLWAY_LARGE` tries as many random models as take minutes.
+//! `SPILLWAY_LARGE` runs more random models, which take minutes.
 
 use crate::merge::{Choices, dve, promela, try_random};
 use crate::support::follow::{ALL, load};

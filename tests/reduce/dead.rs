@@ -1,7 +1,7 @@
-//! Dead variables: what is reset matters to nobody. The program that resets and the one as written follow each
-//! other step by step, and what is left of the space is what can be counted by hand.
+//! Dead variables: resetting them has no effect on behaviour. The resetting program and the original run in lockstep,
+//! and the size of the reduced space is compared with counts by hand.
 //!
-//! `SPILLWAY_LARGE` tries as many random programs as take minutes.
+//! `SPILLWAY_LARGE` runs more random programs, which take minutes.
 
 use crate::generated::{Generated, dense_programs, programs};
 use crate::support::follow::{self, follow, goes_on_as_it_began, is_kept, load};

@@ -1,4 +1,4 @@
-//! The tables of reductions in the documents are those of the program.
+//! The tables of reductions in the documents agree with the program.
 
 use spillway::reduce::entry::ReductionEntry;
 use spillway::reduce::{PropertyClass, REDUCTIONS};

@@ -1,8 +1,8 @@
-//! Dominating values: of two states that are alike but for values of which one's can do all that the other's can, that one is enough.
-//! Which variables these are is asked of models each of which has one condition; what is found is held against the search of
-//! all states, as deep, and told in steps of the model.
+//! Dominance: of two states that differ only in some variables, one that simulates the other is enough. Models with one
+//! condition each test which variables qualify. The violations are compared with those of the search of all states,
+//! with equal depths, and reported in steps of the model.
 //!
-//! `SPILLWAY_LARGE` tries as many random models as take minutes.
+//! `SPILLWAY_LARGE` runs more random models, which take minutes.
 
 use crate::support::error_message::ErrorMessage;
 use crate::support::follow::{goes_on_as_it_began, load, one};

@@ -1,7 +1,7 @@
-//! Variables that only count on from each other: one state stands for all that differ by a constant. Which they are is held
-//! against the definition, state by state, and what is left of the space is what can be counted by hand.
+//! Variables with linear dependence: one state represents all states that differ by a constant. The sets of variables
+//! are compared with the definition, state by state, and the size of the reduced space with counts by hand.
 //!
-//! `SPILLWAY_LARGE` tries as many random models as take minutes.
+//! `SPILLWAY_LARGE` runs more random models, which take minutes.
 
 use crate::support::follow::{goes_on_as_it_began, is_found_alike, load};
 use crate::support::{Random, is_large};

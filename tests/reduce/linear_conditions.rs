@@ -1,5 +1,5 @@
-//! What breaks a set of variables that only count on from each other, one way at a time: were it forgotten, a set would be found where
-//! there is none, or variables would be counted by themselves that have to be counted together.
+//! The conditions on sets of variables with linear dependence, one at a time. Without the condition, the analysis would
+//! find a set where there is none, or would separate variables that belong together.
 
 use crate::support::follow::{is_found_alike, load};
 use crate::support::reductions::dead;

@@ -1,4 +1,4 @@
-//! Reductions: what is searched stands for the whole space.
+//! Reductions: the reduced search represents the whole state space.
 
 // The census and the random states are for another test.
 #[allow(dead_code, unused_imports)]

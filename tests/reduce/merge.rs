@@ -1,7 +1,7 @@
-//! Merged transitions: nobody stops where that could not be told. What is found is the same, in fewer states, and told in
-//! the steps of the model as written; each condition has a model that shows what it is for.
+//! Transition merging: the same violations are found in fewer states, and reported in steps of the model as written.
+//! Each condition has a model that needs it.
 //!
-//! `SPILLWAY_LARGE` tries as many random programs as take minutes.
+//! `SPILLWAY_LARGE` runs more random programs, which take minutes.
 
 use crate::generated;
 use crate::support::follow::{ALL, load, only_where};

@@ -1,4 +1,4 @@
-//! Reductions together: where one of them does not go with another it is left out by name.
+//! Combined reductions: of two incompatible ones, one is omitted, and the message names it.
 
 use spillway::front::{Language, Options};
 use spillway::reduce::ReductionPlan;

@@ -1,9 +1,8 @@
-//! Partial-order reduction: what is chosen is persistent, and what is looked for is found where it is
-//! found without.
+//! Partial order reduction: the chosen sets are persistent, and every violation is found that is found without it.
 //!
-//! Of random programs, of our models, and with `SPILLWAY_CORPUS` of those of others. Models that lose
-//! something if one part of the method is left out lose it here; counterexamples are runs of the model
-//! as it was given. `SPILLWAY_LARGE` tries as many random programs as take minutes.
+//! The programs are random programs, our models, and with `SPILLWAY_CORPUS` an external corpus. A condition model loses
+//! a violation if one part of the method is omitted. Counterexamples are runs of the model as written. `SPILLWAY_LARGE`
+//! runs more random programs, which take minutes.
 
 use crate::generated::{Generated, programs, try_all};
 use crate::runs::assert_is_run;

@@ -1,5 +1,5 @@
-//! Searches of models that put steps off, against the oracle: for tiny budgets, any number of threads,
-//! across stops and failures. What they must not lose is found.
+//! Searches of models that postpone transitions, compared with the oracle: with tiny budgets and any number of threads,
+//! across stops and failures. A postponed transition is never lost.
 
 use crate::graphs::graphs_of;
 use crate::support::lazy::Lazy;

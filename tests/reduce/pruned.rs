@@ -1,7 +1,7 @@
-//! Boring states, from which nothing that is looked for can be reached, and doomed ones, from which something surely can: what is
-//! found is held against the search of all states.
+//! Boring states, from which no violation is reachable, and doomed states, from which one is unavoidable. The result is
+//! compared with the search of all states.
 //!
-//! `SPILLWAY_LARGE` tries as many random models as take minutes.
+//! `SPILLWAY_LARGE` runs more random models, which take minutes.
 
 use crate::generated::{Generated, programs, try_all};
 use crate::support::follow::{load, load_with, one, only_where};

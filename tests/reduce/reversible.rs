@@ -1,7 +1,7 @@
-//! Reversible rules: which are found, and that a search by progenitors finds what a search of all states
-//! does, with counterexamples that are runs of the model itself.
+//! Reversible rules: which rules are detected, and that a search by progenitors finds the same as a search of all
+//! states. Counterexamples are runs of the model as written.
 //!
-//! With `SPILLWAY_CORPUS`, the verdicts of models by others, and the counts of the paper's.
+//! With `SPILLWAY_CORPUS`, the verdicts of external models and the counts of the paper.
 
 use crate::runs::{assert_is_run, configurations, explore, load};
 use crate::support::Random;

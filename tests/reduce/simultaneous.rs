@@ -1,7 +1,7 @@
-//! Steps taken together: counts by reasoning; what is violated is the same, and every deadlock is there; each condition has a
-//! model that shows what it is for; counterexamples are told step by step.
+//! Simultaneous transitions: counts by reasoning, the same violations, and every deadlock. Each condition has a model
+//! that needs it. Counterexamples are reported in single steps.
 //!
-//! `SPILLWAY_LARGE` tries as many random models as take minutes.
+//! `SPILLWAY_LARGE` runs more random models, which take minutes.
 
 use crate::merge::{Choices, dve, promela, told, try_random};
 use crate::runs::assert_is_run;

@@ -1,8 +1,8 @@
-//! Sleep sets: what sleeps need not be taken. Every state is found in its level, and everything that is wrong, by
-//! fewer transitions; with the steps of `local` deadlocks are.
+//! Sleep sets: every state is found in its level, and every violation, by fewer transitions. With the transitions of
+//! `local`, every deadlock is found.
 //!
-//! Of random programs, of our models, and with `SPILLWAY_CORPUS` of those of others, in memory; and on disk against
-//! that.
+//! The programs are random programs, our models, and with `SPILLWAY_CORPUS` an external corpus, in memory. Searches on
+//! disk are compared with those in memory.
 
 use crate::generated::{Generated, programs};
 use crate::support::collection::{as_counted, of_the_corpus};

@@ -1,7 +1,7 @@
-//! Slicing: what can influence nothing that is looked for is removed. What is looked for is found as deep as it is, and told in
-//! steps of the model as written; each condition has a model that shows what it is for.
+//! Slicing: code that cannot influence a checked property is removed. Violations are found at the same depth, and
+//! reported in steps of the model as written. Each condition has a model that needs it.
 //!
-//! `SPILLWAY_LARGE` tries as many random models as take minutes.
+//! `SPILLWAY_LARGE` runs more random models, which take minutes.
 
 use crate::support::error_message::ErrorMessage;
 use crate::support::follow::{load, one};

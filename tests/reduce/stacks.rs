@@ -1,5 +1,5 @@
-//! Reductions that stack: in which order they act, what they preserve together, which refuse to go
-//! with others, and how a counterexample is lifted through them, to a run of the unreduced model.
+//! Stacked reductions: their order, the properties that they preserve together, incompatible reductions, and the
+//! lifting of a counterexample to a run of the unreduced model.
 
 use crate::support::reductions::scalarsets;
 use spillway::budget::AnalysisBudget;

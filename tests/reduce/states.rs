@@ -1,7 +1,7 @@
-//! States of processes that nothing tells apart: one of them is come to. The rewritten program and the one as written follow each
-//! other step by step, and what is left of the space is what can be counted by hand.
+//! Bisimilar locations of processes: only one of them is visited. The rewritten program and the original run in
+//! lockstep, and the size of the reduced space is compared with counts by hand.
 //!
-//! `SPILLWAY_LARGE` tries as many random models as take minutes.
+//! `SPILLWAY_LARGE` runs more random models, which take minutes.
 
 use crate::support::follow::{self, goes_on_as_it_began, is_kept, load, one, random_models_follow};
 use crate::support::reductions::{bisimilar, dead};

@@ -1,4 +1,4 @@
-//! Each analysis ends soon after a stop is asked for, wherever it has come to.
+//! Each analysis ends soon after a stop request, at any point of its progress.
 
 use crate::support::reductions::scalarsets;
 use spillway::budget::{AnalysisBudget, AnalysisSupervisor};

@@ -1,7 +1,7 @@
-//! Structural reductions of nets: what is looked for is found as in the net as written, in fewer states, and told in its transitions; each
-//! condition has a net that shows what it is for.
+//! Structural reductions of nets: violations are found as in the original net, in fewer states, and reported in its
+//! transitions. Each condition has a net that needs it.
 //!
-//! `SPILLWAY_LARGE` tries as many random nets as take minutes.
+//! `SPILLWAY_LARGE` runs more random nets, which take minutes.
 
 #[allow(dead_code)]
 #[path = "../front/pnml/game.rs"]

@@ -1,8 +1,7 @@
-//! Counterexamples of symmetric searches are runs of the model itself: each step is an enabled
-//! action of the unreduced model and leads to the next state, whose last breaks what is said, as
-//! soon as in a search of all states.
+//! Counterexamples of symmetric searches are runs of the unreduced model. Each step is an enabled action that leads to
+//! the next state. The last state violates the reported property, at the same depth as in a search of all states.
 //!
-//! With `SPILLWAY_CORPUS`, the same of models by others that end in errors.
+//! With `SPILLWAY_CORPUS`, the same for external models with errors.
 
 use crate::runs::{assert_is_run, configurations, explore, load};
 use spillway::exec::Interp;

@@ -1,5 +1,5 @@
-//! Every reduction by itself, each two of them, and all: random models are found alike by all, and what is found can be told in
-//! steps of the model as written.
+//! Every reduction alone, each pair, and all together: they find the same in random models, and the result is reported
+//! in steps of the model as written.
 //!
 //! `SPILLWAY_LARGE` tries ten thousand models.
 

@@ -1,4 +1,5 @@
-//! Why reductions are not applied, and what a counterexample is headed by: where processes are exchanged, what was found may be another's than that at its end.
+//! The reasons for reductions that are not applied, and the headings of counterexamples. Where processes are exchanged,
+//! the process at the end of a counterexample may differ from the one of the stored violation.
 
 use crate::support::follow::load;
 use spillway::Check;

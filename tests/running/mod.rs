@@ -1,5 +1,4 @@
-//! Searches that somebody looks at while they run, on a terminal, in a log, by `status`; and what is left of those that were
-//! killed.
+//! Searches observed while they run, on a terminal, in a log and by `status`; files left by killed searches.
 
 mod tasks;
 mod watching;

@@ -1,4 +1,4 @@
-//! `task`: a search that several processes do in parts, some of which are killed, and what is said of it.
+//! `task`: a search by several processes in parts, some of which are killed, and its reports.
 
 use crate::{Bench, GRID, Ran, WHOLE};
 use serde_json::{Value, json};

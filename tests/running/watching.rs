@@ -1,4 +1,4 @@
-//! `watch` beside a search that runs: once, on a terminal, and as a page.
+//! `watch` during a search: once, on a terminal, and as a page.
 
 use super::{PATIENCE, killed, resize, terminal, wait_until};
 use crate::Bench;

@@ -1,4 +1,5 @@
-//! How often actions are taken: what a search counts is what one finds who takes every step of every state himself.
+//! Coverage: the number of executions of each action equals that of a plain enumeration of every transition of every
+//! state.
 
 use crate::support::follow::load;
 use spillway::Check;

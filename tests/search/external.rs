@@ -1,4 +1,4 @@
-//! The external search against the oracle, on pseudo-random graphs.
+//! The external search, compared with the oracle, on pseudo-random graphs.
 
 use crate::graphs::graphs_of;
 use crate::support::{Graph, begin_or_resume, tiny_plan};

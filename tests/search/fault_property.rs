@@ -1,9 +1,9 @@
-//! Whole searches over random graphs, through random schedules of faults in sitting after sitting.
+//! Whole searches over random graphs, under random schedules of faults in successive sessions.
 //!
-//! Where `tests/search/faults.rs` tries every operation of a few searches, this tries a few operations of
-//! many. Without damage to what is stored, a last sitting on a good disk must end with the oracle's
-//! outcome; with damage, with that or with an error that names the damaged file and where.
-//! `SPILLWAY_LARGE` tries as many as take minutes.
+//! `tests/search/faults.rs` tries every operation of a few searches; this test tries a few operations of many. Without
+//! damage to stored bytes, a last session on a good disk must end with the oracle's outcome. With damage, it must end
+//! with that outcome, or with an error that names the damaged file and the place. `SPILLWAY_LARGE` runs more cases,
+//! which take minutes.
 
 use crate::graphs::graphs_of;
 use crate::support::{Graph, begin_or_resume, is_large, tiny_plan};

@@ -1,8 +1,7 @@
-//! Whole searches on a disk that fails at every single operation, loses power, or rots.
+//! Whole searches on a disk that fails at every single operation, loses power, or flips bits.
 //!
-//! Whatever happens, a search that is begun again where it stopped must end with the oracle's
-//! outcome; rot must be noticed or not matter. `SPILLWAY_LARGE` tries every operation of more
-//! searches, with more outcomes of each loss of power.
+//! A search that is resumed must always end with the oracle's outcome; damage must be detected or have no effect.
+//! `SPILLWAY_LARGE` tries every operation of more searches, with more outcomes of each loss of power.
 
 use crate::support::{Graph, begin_or_resume, is_large, tiny_plan};
 use spill::fault::FaultPlan;

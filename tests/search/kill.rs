@@ -1,9 +1,9 @@
-//! The real command, killed at random instants and resumed: nothing is lost, nothing counted twice.
+//! The real command, killed at random instants and resumed: no state is lost, none counted twice.
 //!
-//! A search is killed, resumed, killed again, until it ends; then the next begins, until enough
-//! kills have been survived. The quick version, on a search of about a second, runs always.
-//! `SPILLWAY_KILLS=100` kills that often, on the model that `SPILLWAY_KILL_MODEL` describes
-//! (`FILE NAME=VALUE ...`), so that the instants fall into a search of minutes.
+//! A search is killed and resumed repeatedly until it ends; then the next one begins, until the required number of
+//! kills is reached. The quick version, on a search of about a second, always runs. `SPILLWAY_KILLS=100` sets the
+//! number of kills, on the model that `SPILLWAY_KILL_MODEL` describes (`FILE NAME=VALUE ...`), so that the search may
+//! take minutes.
 
 use spill::RealDisk;
 use spillway::search::checkpoint::SavedSearch;

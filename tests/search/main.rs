@@ -1,4 +1,4 @@
-//! Searches: every state is found, whatever happens.
+//! Searches: every state is found, under all conditions.
 
 // The names of causes and what is reached are for the example.
 #[allow(dead_code)]

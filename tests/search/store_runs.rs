@@ -1,12 +1,13 @@
-//! Every way of storing states at the command line, at 64MiB, undisturbed and killed: the same
-//! counts, verdicts and lengths of counterexamples.
+//! Every store at the command line, at 64MiB, undisturbed and killed: the same counts, verdicts and lengths of
+//! counterexamples.
 //!
-//! A model is checked whole. Then it is checked again: stopped at a checkpoint when half of its
-//! states are found, resumed, killed at a random instant, resumed to the end. Always done for a few
-//! models of ours; `SPILLWAY_LARGE` takes every configuration in their headers, and
-//! `SPILLWAY_CORPUS=FOLDER` a hundred models of other people, of each language about a third, that have a
-//! row with 5,000 to 500,000 states in `FOLDER/LANGUAGE/reference.tsv`. Those are of the whole space,
-//! and all of it is visited, unless a verdict there is that of a tool that stopped at an error.
+//! A model is checked in one session. Then it is checked again: stopped at a checkpoint after half of its states,
+//! resumed, killed at a random instant, and resumed to the end.
+//!
+//! A few of our models are always checked. `SPILLWAY_LARGE` adds every configuration in their headers.
+//! `SPILLWAY_CORPUS=FOLDER` adds a hundred external models, about a third of them in each language, that have a row
+//! with 5,000 to 500,000 states in `FOLDER/LANGUAGE/reference.tsv`. Those counts are of the whole space, and the whole
+//! space is visited, unless a verdict there is that of a tool that stopped at an error.
 
 use crate::support::Random;
 use crate::support::promises::{Promise, models, promises};

@@ -1,5 +1,5 @@
-//! Every way of storing states gives what the oracle gives: on pseudo-random graphs, on models we
-//! ship, across stops, on disks that fail, and through the command line.
+//! Every store gives the same as the oracle: on pseudo-random graphs, on our models, across stops, on failing disks,
+//! and through the command line.
 
 use crate::causes::Comparison;
 use crate::graphs::graphs_of;

@@ -1,7 +1,7 @@
-//! Searches in tasks: whoever does which of them when, in however much memory, with whatever happening in between, the levels
-//! are those of one process, and so is what is found.
+//! Searches in tasks. Any worker may do any task at any time, with any memory and any interruption; the levels and the
+//! findings are those of one process.
 //!
-//! `SPILLWAY_LARGE` tries as many as take minutes.
+//! `SPILLWAY_LARGE` runs more cases, which take minutes.
 
 mod attacked;
 

@@ -1,4 +1,4 @@
-//! Two executors that must agree: the interpreter, and the code compiled from the same program.
+//! The comparison of two executors: the interpreter, and the code compiled from the same program.
 
 use spillway::exec::jit::CompiledStep;
 use spillway::exec::{Interp, Jit};
@@ -7,7 +7,7 @@ use spillway::model::{
 };
 use std::ops::ControlFlow;
 
-/// Random reachable states: of walks that begin anew where they end or have gone on for long.
+/// Returns random reachable states. They come from random walks that restart in final states and every 1000 steps.
 pub fn random_states(model: &Interp, count: usize, seed: u64) -> Vec<u8> {
     let mut random = super::Random::new(seed);
     let (mut states, mut options, mut walked) = (Vec::new(), model.starts(), 0);
@@ -32,12 +32,12 @@ pub fn random_states(model: &Interp, count: usize, seed: u64) -> Vec<u8> {
     states
 }
 
-/// Everything that expanding states gives.
+/// Returns the result of expanding states: successors, the number of transitions, and findings.
 pub fn expanded(model: &dyn StateSpace, states: &[u8], limit: usize) -> (Vec<u8>, u64, Findings) {
     collected(model, limit, |out| model.expand(states, out))
 }
 
-/// Everything that a model gives when it is run so.
+/// Returns the result of `run`: successors, the number of transitions, and findings.
 pub fn collected(
     model: &dyn StateSpace,
     limit: usize,
@@ -54,11 +54,11 @@ pub fn collected(
     (all, counters.transitions, findings)
 }
 
-/// Panics unless both give the same successors and errors, in whatever order: compiled code
-/// completes the steps of several actions in another one.
+/// Panics unless both give the same successors and errors, in any order: compiled code completes the transitions of
+/// several actions in one batch.
 pub fn assert_agree_in_any_order(name: &str, interp: &Interp, jit: &Jit, states: &[u8]) {
     for state in states.chunks_exact(interp.width()) {
-        // Properties that meet errors are no compiled steps.
+        // Properties whose evaluation faults are not compiled actions.
         let actions = interp.program().actions.len() as u32;
         let steps = interp.steps(state).into_iter().filter(|step| step.action < actions);
         let expected = steps.map(|step| match step.outcome {
@@ -87,8 +87,8 @@ pub fn assert_agree_in_any_order(name: &str, interp: &Interp, jit: &Jit, states:
     }
 }
 
-/// Panics unless both give the same successors, actions and errors, in the same order, for each
-/// state alone and for all together.
+/// Panics unless both give the same successors, actions and errors, in the same order, for each state alone and for all
+/// states together.
 pub fn assert_agree(name: &str, interp: &Interp, jit: &Jit, states: &[u8]) {
     for state in states.chunks_exact(interp.width()) {
         let expected: Vec<CompiledStep> = interp

@@ -1,4 +1,4 @@
-//! What choosing among action instances must keep, whoever executes the program.
+//! The contract of expansion by chosen action instances, for any executor.
 #![allow(dead_code)]
 
 use crate::support::Random;
@@ -15,7 +15,7 @@ use spillway::source::Span;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// Says where the first difference is.
+/// The result of a check; an error names the first difference.
 pub type Kept = Result<(), ErrorMessage>;
 
 /// Fails with a message.
@@ -27,10 +27,10 @@ macro_rules! keep {
     };
 }
 
-/// Labelled successors, sorted, and what else came of it.
+/// Labelled successors, sorted, and the rest of the outcome.
 type Taken = (Vec<(u32, Vec<u8>)>, ExpansionOutcome);
 
-/// All that expanding the chosen instances of each state gives, through a buffer of `limit` bytes.
+/// Returns the result of expanding the chosen instances of each state, through a buffer of `limit` bytes.
 fn taken(
     by: &dyn SelectiveStateSpace,
     width: usize,
@@ -66,13 +66,13 @@ fn unlabelled(
     (found, collected)
 }
 
-/// Takes what a full buffer has.
+/// Empties a full buffer.
 fn drop_all(buffer: &mut Vec<u8>) -> ControlFlow<()> {
     buffer.clear();
     ControlFlow::Continue(())
 }
 
-/// Where the candidates of each state end, which go through a buffer of `limit` bytes.
+/// Returns the end offsets of the candidates of each state, through a buffer of `limit` bytes.
 fn ends(
     by: &dyn SelectiveStateSpace,
     width: usize,
@@ -86,7 +86,7 @@ fn ends(
     ends
 }
 
-/// The same of labelled candidates.
+/// Returns the same for labelled candidates.
 fn labelled_ends(
     by: &dyn SelectiveStateSpace,
     width: usize,
@@ -100,7 +100,7 @@ fn labelled_ends(
     ends
 }
 
-/// Where they do if one state is expanded after the other.
+/// Returns the end offsets if the states are expanded one by one.
 fn ends_one_by_one(
     by: &dyn SelectiveStateSpace,
     width: usize,
@@ -133,7 +133,8 @@ fn enabled(by: &dyn SelectiveStateSpace, states: &[u8]) -> InstanceSets {
     sets
 }
 
-/// A set for each state: all, or about one instance in `one_in` of those enabled and of the others.
+/// Returns a set of instances for each state: about one in `one_in` of the enabled instances, and an arbitrary
+/// instance.
 fn some(enabled: &InstanceSets, one_in: usize, random: &mut Random) -> InstanceSets {
     let mut sets = InstanceSets::new(enabled.instances());
     sets.clear(enabled.len());
@@ -148,9 +149,9 @@ fn some(enabled: &InstanceSets, one_in: usize, random: &mut Random) -> InstanceS
     sets
 }
 
-/// That what an executor gives by choice is together what it expands, that it is the interpreter's,
-/// and that the labels are those of the steps that are told. `in_order` tells whether the interpreter
-/// expands in the order in which it tells.
+/// Checks that the chosen expansions of an executor add up to its full expansion, that they equal those of the
+/// interpreter, and that the labels match the described transitions. `in_order` is whether the interpreter expands in
+/// the order in which it describes.
 pub fn keeps_choices(
     interp: &Interp,
     by: &dyn SelectiveStateSpace,
@@ -261,7 +262,7 @@ fn singles_are_all(
     }
     told.values_mut().for_each(|came| came.0.sort());
     by_key.values_mut().for_each(|came| came.0.sort());
-    // What is left out is not told.
+    // Excluded transitions are not described.
     by_key.retain(|_, came| *came != Came::default());
     keep!(by_key == told, "labels do not go with what is told: {by_key:?}, {told:?}");
     Ok(())
@@ -275,8 +276,8 @@ fn faults(findings: &Findings) -> u64 {
     faults.map(|(_, finding)| finding.count).sum()
 }
 
-/// What a step that is told and what its label stands for have in common: the first actions, with
-/// their pids where there are any; and where both sides stand in the source.
+/// The common part of a described transition and of its label: the first actions, with their pids if processes have
+/// pids; otherwise the spans of both sides.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Places(u32, Vec<(u32, u32)>),
@@ -293,7 +294,7 @@ fn key_of(interp: &Interp, instance: ActionInstance, state: &[u8]) -> Key {
         let mover = |side: InstanceSide| (side.action.0, pid(interp, side, state));
         return Key::Movers(instance.sides().map(mover).collect());
     }
-    // A rendezvous is told with its receiver first.
+    // A rendezvous is described with its receiver first.
     let mut actions: Vec<_> = instance.sides().map(|side| side.action).collect();
     actions.reverse();
     let places = actions.iter().map(|&id| place(&program.actions[id].span)).collect();
@@ -314,7 +315,7 @@ fn pid(interp: &Interp, side: InstanceSide, state: &[u8]) -> i64 {
     }
 }
 
-/// None of properties that meet an error, which are told like steps.
+/// Returns the key of a step; `None` for a property whose evaluation faults, which is described like a step.
 fn key_of_step(program: &Program, step: &StepDescription) -> Option<Key> {
     if step.action as usize >= program.actions.len() {
         return None;
@@ -327,7 +328,7 @@ fn key_of_step(program: &Program, step: &StepDescription) -> Option<Key> {
         let edge = program.actions[spillway::ir::ActionId(it.action)].edge;
         (edge.map(|edge| edge.process), it.pid)
     };
-    // Whoever goes on alone after its own action is the same.
+    // If both movers are the same, the process continues alone after its own action.
     let is_meeting =
         matches!(step.actions.as_slice(), [one, other, ..] if mover_of(one) != mover_of(other));
     let sides = if is_meeting { 2 } else { 1 };

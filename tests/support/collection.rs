@@ -1,4 +1,4 @@
-//! Folders of models, ours and those of others.
+//! Collections of models: those of the project, and an external corpus.
 #![allow(dead_code)]
 
 use spillway::front::{ClaimChoice, Language, Options};
@@ -7,7 +7,7 @@ use spillway::session::TextModel;
 use spillway::source::SourceMap;
 use std::path::{Path, PathBuf};
 
-/// The models in a folder and the folders in it.
+/// Returns the models in a folder and its subfolders.
 pub fn models_below(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut entries: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -21,13 +21,13 @@ pub fn models_below(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The text of a model, which may be older than UTF-8.
+/// Returns the text of a model, which may be in an encoding older than UTF-8.
 pub fn text_of(file: &Path) -> String {
     std::fs::read(file).unwrap().into_iter().map(char::from).collect()
 }
 
-/// Those models in folders of the corpus that are read with these options, with their files' names; none where no corpus is named,
-/// which is said.
+/// Returns the models, with their file names, in folders of the corpus that load with these options. If no corpus is
+/// configured, prints so and returns none.
 pub fn of_the_corpus(
     folders: &'static [&'static str],
     options: Options,
@@ -48,7 +48,7 @@ pub fn of_the_corpus(
     })
 }
 
-/// As the references of the corpus count: values wrap, and nothing is claimed.
+/// Returns the options under which the references of the corpus count: values wrap, and claims are omitted.
 pub fn as_counted() -> Options {
     let (overflow, claim) = (Some(OverflowRule::Wraps), ClaimChoice::Omit);
     Options { overflow, claim, ..Options::default() }

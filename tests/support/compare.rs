@@ -1,4 +1,4 @@
-//! Whether two models are one: the same answer to every question, in the same order.
+//! The comparison of two models: the same answer to every query, in the same order.
 #![allow(dead_code)]
 
 use proptest::prelude::*;
@@ -11,19 +11,19 @@ use spillway::model::{
 };
 use std::ops::ControlFlow;
 
-/// That whatever executes programs does as the interpreter does, in these states (whole states, one
-/// after another). An executor more is added here.
+/// Checks that every executor agrees with the interpreter in these states (whole states, one after another). A new
+/// executor is added here.
 pub fn all_agree(reference: &Interp, states: &[u8]) -> Agreement {
     let stepping = Retold::honestly(reference);
     agree_at_the_start(reference, &stepping)?;
     agree(reference, &stepping, states)?;
-    // What is not compiled is interpreted in any case.
+    // A program that is not compiled is interpreted anyway.
     if let Ok(jit) = Jit::new(reference) {
         agree_at_the_start(reference, &jit)?;
         agree(reference, &jit, states)?;
         steps_agree(reference, &jit, states)?;
     }
-    // Functions compiled by themselves, or nearly nothing compiled at all: one of the two, so that
+    // Either functions are compiled separately, or almost nothing is compiled. Only one of the two is tested, so that
     // tests with many programs see both often.
     let by_themselves = CompileLimits { inlined: 0, ..CompileLimits::default() };
     let hardly = CompileLimits { memory: HARDLY, ..CompileLimits::default() };
@@ -37,7 +37,7 @@ pub fn all_agree(reference: &Interp, states: &[u8]) -> Agreement {
     Ok(())
 }
 
-/// So little memory that only the least functions are compiled, in bytes.
+/// A memory limit in bytes under which only the smallest functions are compiled.
 const HARDLY: u64 = 60_000;
 
 fn steps_agree(reference: &Interp, jit: &Jit, states: &[u8]) -> Agreement {
@@ -51,7 +51,7 @@ fn steps_agree(reference: &Interp, jit: &Jit, states: &[u8]) -> Agreement {
     Ok(())
 }
 
-/// What compiled code tells of a step.
+/// Returns a step as compiled code describes it.
 fn compiled(step: StepDescription) -> CompiledStep {
     let outcome = match step.outcome {
         StepOutcome::Successor(state) => Ok(state),
@@ -60,10 +60,10 @@ fn compiled(step: StepDescription) -> CompiledStep {
     CompiledStep { action: step.action, outcome }
 }
 
-/// Says where the first difference is.
+/// The result of a comparison; an error names the first difference.
 pub type Agreement = Result<(), TestCaseError>;
 
-/// That both give the same names, the same initial states and the same faults of starts.
+/// Checks that both have the same names, the same initial states and the same faults of starts.
 pub fn agree_at_the_start(reference: &dyn StateSpace, other: &dyn StateSpace) -> Agreement {
     prop_assert_eq!(reference.width(), other.width());
     prop_assert_eq!(reference.bits(), other.bits());
@@ -77,8 +77,8 @@ pub fn agree_at_the_start(reference: &dyn StateSpace, other: &dyn StateSpace) ->
     Ok(())
 }
 
-/// That both do the same in each of `states` (whole states, one after another): expanded all at
-/// once, expanded one by one into a buffer that is soon full, and step by step.
+/// Checks that both agree in each of `states` (whole states, one after another): expanded together, expanded one by one
+/// into a small buffer, and step by step.
 pub fn agree(reference: &dyn StateSpace, other: &dyn StateSpace, states: &[u8]) -> Agreement {
     let width = reference.width();
     let [told, others] = [reference.description(), other.description()];
@@ -94,7 +94,7 @@ pub fn agree(reference: &dyn StateSpace, other: &dyn StateSpace, states: &[u8]) 
     Ok(())
 }
 
-/// That both expand states to the same, handing over `limit` bytes at a time.
+/// Checks that both expand states to the same result, through a buffer of `limit` bytes.
 fn blocks_agree(
     reference: &dyn StateSpace,
     other: &dyn StateSpace,
@@ -105,7 +105,7 @@ fn blocks_agree(
     let (their_successors, their_transitions, their_findings) = expand(other, states, limit);
     prop_assert_eq!(findings, their_findings);
     prop_assert_eq!(transitions, their_transitions);
-    // They may be too long to be shown.
+    // They may be too long to print.
     prop_assert!(
         successors == their_successors,
         "other successors of {} bytes of states",
@@ -114,8 +114,8 @@ fn blocks_agree(
     Ok(())
 }
 
-/// What an expansion gave: all successors, how many, and the findings. Steps to states that are left
-/// out are no steps that are told.
+/// The result of an expansion: all successors, their number, and the findings. Steps to excluded states are not
+/// included.
 type Expanded = (Vec<u8>, u64, Findings);
 
 fn expand(model: &dyn StateSpace, states: &[u8], limit: usize) -> Expanded {
@@ -135,30 +135,29 @@ fn collect(model: &dyn StateSpace, limit: usize, ask: impl FnOnce(&mut Successor
     (all, counters.candidates(), findings)
 }
 
-/// What there is to tell of a state: the steps out of it and what is wrong with it.
+/// The description of a state: its steps and its violations.
 pub type Told = (Vec<StepDescription>, Vec<Violation>);
 
-/// Changes what is told.
+/// Changes a description.
 pub type Retell = fn(&mut Told);
 
-/// A model that tells what another does: its expansions are put together from the other's steps,
-/// so that the two ways of asking are held against each other. What it tells can be falsified, to
-/// see whether a comparison would notice.
+/// A model that repeats the description of another model: its expansions are built from the other's steps, so that both
+/// interfaces are compared. The description can be falsified, to test that a comparison detects differences.
 pub struct Retold<'a> {
     model: &'a dyn SystemDescription,
-    /// What becomes of what [`StateSpace::steps`] and [`StateSpace::violations`] tell.
+    /// The change of the results of [`StateSpace::steps`] and [`StateSpace::violations`].
     in_steps: Retell,
-    /// What becomes of what [`StateSpace::expand`] tells.
+    /// The change of the results of [`StateSpace::expand`].
     in_expansions: Retell,
 }
 
 impl<'a> Retold<'a> {
-    /// Changes nothing.
+    /// Creates a model without changes.
     pub fn honestly(model: &'a dyn SystemDescription) -> Self {
         Self::falsely(model, |_| {}, |_| {})
     }
 
-    /// Changes what it is asked one by one, and what it is asked for in blocks.
+    /// Creates a model with changes of its steps and of its expansions.
     pub fn falsely(
         model: &'a dyn SystemDescription,
         in_steps: Retell,
@@ -167,7 +166,7 @@ impl<'a> Retold<'a> {
         Self { model, in_steps, in_expansions }
     }
 
-    /// The truth about a state.
+    /// Returns the true description of a state.
     pub fn told(model: &dyn SystemDescription, state: &[u8]) -> Told {
         (model.steps(state), model.violations(state))
     }

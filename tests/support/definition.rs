@@ -1,26 +1,26 @@
-//! What operators on integers mean, mathematically, beside all that is tested.
+//! The mathematical definition of integer operators, independent of all tested code.
 #![allow(dead_code)]
 
 use spillway::ir::{Arithmetic, BinaryOp, UnaryOp};
 use spillway::model::FaultKind;
 
-/// What an operator should give.
+/// The expected result of an operator.
 pub type Expected = Result<i64, FaultKind>;
 
 pub const UNARY: [UnaryOp; 3] = [UnaryOp::Negate, UnaryOp::Not, UnaryOp::Complement];
 
-/// The bits of a word.
+/// Returns the number of bits of a word.
 fn word(arithmetic: Arithmetic) -> i128 {
     if arithmetic == Arithmetic::Wrapping32 { 32 } else { 64 }
 }
 
-/// Whether a number is an integer of the arithmetic.
+/// Returns whether a number is an integer of the arithmetic.
 pub fn is_integer(arithmetic: Arithmetic, value: i128) -> bool {
     let half = 1 << (word(arithmetic) - 1);
     (-half..half).contains(&value)
 }
 
-/// Brings a mathematical result into the integers of the arithmetic.
+/// Converts a mathematical result to an integer of the arithmetic.
 fn integer(arithmetic: Arithmetic, value: i128) -> Expected {
     match arithmetic {
         Arithmetic::Wrapping32 => Ok(i64::from(value as i32)),
@@ -39,7 +39,7 @@ pub fn unary(arithmetic: Arithmetic, operator: UnaryOp, operand: i64) -> Expecte
 pub fn binary(arithmetic: Arithmetic, operator: BinaryOp, left: i64, right: i64) -> Expected {
     let number = mathematical(arithmetic, operator, left, right)?;
     match operator {
-        // Bits of integers beyond the arithmetic's are no integers of it, either.
+        // Bits beyond the integers of the arithmetic do not yield such an integer either.
         BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor | BinaryOp::ShiftRight => {
             Ok(number as i64)
         }
@@ -47,7 +47,7 @@ pub fn binary(arithmetic: Arithmetic, operator: BinaryOp, left: i64, right: i64)
     }
 }
 
-/// The number that an operator gives before it is brought into any integers.
+/// Returns the mathematical result of an operator, before conversion to any integers.
 pub fn mathematical(
     arithmetic: Arithmetic,
     operator: BinaryOp,
@@ -83,7 +83,7 @@ pub fn mathematical(
     }
 }
 
-/// Integers around 0, around the sizes of words, and where either arithmetic ends.
+/// Returns integers around 0, around the sizes of words, and at the limits of both arithmetics.
 pub fn integers(arithmetic: Arithmetic) -> Vec<i64> {
     let least = match arithmetic {
         Arithmetic::Wrapping32 => i64::from(i32::MIN),
@@ -100,7 +100,7 @@ pub fn integers(arithmetic: Arithmetic) -> Vec<i64> {
     integers
 }
 
-/// Some of them, and some beyond the arithmetic's, which variables may hold all the same.
+/// Returns some of them, and some outside the arithmetic, which variables may nevertheless hold.
 pub fn fewer_integers(arithmetic: Arithmetic) -> Vec<i64> {
     let mut integers = vec![-7, -1, 0, 1, 2, 31, 32, 64, 46_341];
     integers.extend([i32::MIN, i32::MAX].map(i64::from));

@@ -1,9 +1,9 @@
-//! The error of a helper whose callers compare or show its text.
+//! The error type of helpers whose callers compare or print its text.
 
 use std::fmt;
 use std::ops::Deref;
 
-/// What is wrong, as text.
+/// An error as text.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ErrorMessage(String);
 
@@ -33,7 +33,7 @@ impl fmt::Display for ErrorMessage {
     }
 }
 
-/// Shows the text as it is, since that is what a failed test prints.
+/// Prints the text unquoted, because failed tests print errors by `Debug`.
 impl fmt::Debug for ErrorMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -1,4 +1,4 @@
-//! Rewritten programs and those as written, which follow each other step by step.
+//! The lockstep comparison of rewritten programs with the programs as written.
 #![allow(dead_code)]
 
 use super::Random;
@@ -18,12 +18,12 @@ use spillway::session::{CheckResult, TextModel};
 use spillway::source::SourceMap;
 use std::collections::BTreeSet;
 
-/// A model in a language.
+/// Loads a model in a language.
 pub fn load(language: &str, text: &str) -> TextModel {
     load_with(language, text, Options::default())
 }
 
-/// The same, where its text leaves something open.
+/// Loads a model in a language, with options.
 pub fn load_with(language: &str, text: &str, options: Options) -> TextModel {
     let mut sources = SourceMap::default();
     sources.add("model", text);
@@ -31,8 +31,8 @@ pub fn load_with(language: &str, text: &str, options: Options) -> TextModel {
     loaded.map(|(model, _)| model).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// A program in DVE, in which an action (`P.a -> b`) does what it does last only where another's guard holds: no language has
-/// that in actions of processes.
+/// Returns a program in DVE in which the last effect of an action (`P.a -> b`) is conditional on the guard of another
+/// action. No language can express that in actions of processes.
 pub fn only_where(text: &str, action: &str, holds: &str) -> Interp {
     let mut program = load("dve", text).interp.program().clone();
     let named = |program: &Program, name: &str| {
@@ -48,7 +48,7 @@ pub fn only_where(text: &str, action: &str, holds: &str) -> Interp {
     Interp::new(program).unwrap()
 }
 
-/// What of a step does not depend on values that nobody reads.
+/// Returns the part of a step that does not depend on dead variables.
 fn told(step: &StepDescription) -> (u32, Vec<u32>, Option<String>) {
     let fault = match &step.outcome {
         StepOutcome::Successor(_) => None,
@@ -64,7 +64,7 @@ fn successor(step: &StepDescription) -> Option<Vec<u8>> {
     }
 }
 
-/// What of a step is the same where the action is another that says the same: how it fails.
+/// Returns the part of a step that is independent of the choice among equivalent actions: the fault.
 fn told_of_equal(step: &StepDescription) -> (u32, Vec<u32>, Option<String>) {
     match &step.outcome {
         StepOutcome::Successor(_) => (0, Vec::new(), None),
@@ -72,7 +72,7 @@ fn told_of_equal(step: &StepDescription) -> (u32, Vec<u32>, Option<String>) {
     }
 }
 
-/// Our steps in the order of theirs that they are equal to, as far as they are.
+/// Orders our steps like their equivalents among `theirs`; steps without an equivalent come last.
 fn matched(
     theirs: &[StepDescription],
     mut ours: Vec<StepDescription>,
@@ -95,9 +95,8 @@ fn matched(
     found
 }
 
-/// That the program as written and the rewritten one take the same steps, whatever pair of states that stand for
-/// each other they are in, and that the same is violated. Gives how many states of each were met, if no more
-/// than some pairs were.
+/// Checks that the program as written and the rewritten one take the same steps in every pair of related states, with
+/// the same violations. Returns the numbers of distinct states of each, if there were fewer than `pairs_max` pairs.
 pub fn follow(
     written: &Interp,
     by: &ReductionPlan,
@@ -133,14 +132,14 @@ pub fn follow(
     Ok(Some((theirs.len(), ours.len())))
 }
 
-/// The states of a model as written, and as it is rewritten, which follow each other.
+/// Returns the numbers of states of a model as written and as rewritten, after the lockstep comparison.
 pub fn both(language: &str, text: &str, by: ReductionPlan) -> (usize, usize) {
     let model = load(language, text);
     follow(&model.interp, &by, usize::MAX).unwrap().expect("it is rewritten")
 }
 
-/// That random models of DVE follow what is written, by a rewriting and beside all that preserve as much. Where the rewriting
-/// has anything to do `rewrites` says.
+/// Checks that random models of DVE agree with their rewritten forms, by one rewriting alone and by all rewritings that
+/// preserve as much. `rewrites` is whether the rewriting has an effect on a program.
 pub fn random_models_follow(
     models: impl Iterator<Item = String>,
     by: ReductionPlan,
@@ -164,12 +163,12 @@ pub fn random_models_follow(
     assert!(rewritten > 50 && fewer > 10, "{rewritten} rewritten, {fewer} fewer");
 }
 
-/// One of some texts.
+/// Returns one of some texts.
 pub fn one<'t>(random: &mut Random, of: &[&'t str]) -> &'t str {
     of[random.below(of.len())]
 }
 
-/// That a model, rewritten, is found to be as it is, as deep, and what is found can be told.
+/// Checks that rewriting a model preserves the findings and their depths, and that its counterexamples can be replayed.
 pub fn is_kept(language: &str, text: &str, by: &ReductionPlan) -> Result<(), TestCaseError> {
     let mut sources = SourceMap::default();
     sources.add("model", text);
@@ -180,7 +179,7 @@ pub fn is_kept(language: &str, text: &str, by: &ReductionPlan) -> Result<(), Tes
     is_found_alike(model, by.clone())
 }
 
-/// That a model, reduced, is found to be as it is, as deep, and what is found can be told.
+/// Checks that reducing a model preserves the findings and their depths, and that its counterexamples can be replayed.
 pub fn is_found_alike(mut model: TextModel, wished: ReductionPlan) -> Result<(), TestCaseError> {
     let whole = explored(model.searched().model());
     model.wished = wished;
@@ -194,12 +193,12 @@ pub fn is_found_alike(mut model: TextModel, wished: ReductionPlan) -> Result<(),
     Ok(())
 }
 
-/// All that a search of a model finds.
+/// Returns the outcome of a search of a model.
 fn explored(model: &dyn StateSpace) -> SearchOutcome {
     memory::search(model, &ALL).unwrap()
 }
 
-/// Looks for everything, and goes on.
+/// Limits that check everything and never stop.
 pub const ALL: SearchLimits = SearchLimits {
     checks: CheckSelection {
         deadlock: true,
@@ -216,13 +215,13 @@ pub const ALL: SearchLimits = SearchLimits {
     coverage: true,
 };
 
-/// What was found, and how deep.
+/// Returns the findings with their depths.
 fn levels(outcome: &SearchOutcome) -> Vec<String> {
     outcome.findings.iter().map(|(check, it)| format!("{check:?} {}", it.level)).collect()
 }
 
-/// That a search with a reduction finds what one without does, as deep, in fewer states: less than one in `fewer` of
-/// them; and that one that was stopped goes on by it, and not by others.
+/// Checks a reduction against the search without it: the same findings at the same depths, and less than one `fewer`-th
+/// of the states. Also checks that a stopped search resumes with the same reduction, and rejects others.
 pub fn goes_on_as_it_began(
     model: &TextModel,
     reduce: ReductionConfig,

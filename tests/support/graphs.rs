@@ -1,10 +1,10 @@
-//! Any graph, for property tests. Apart from the graph itself, which fuzz targets use without these.
+//! Strategies for graphs in property tests. Fuzz targets use graphs without these.
 
 use crate::support::Graph;
 use proptest::prelude::*;
 
-/// Graphs of a shape: nodes, degree, spread, width. What breaks the property and where states get
-/// dense, before the node `dense_before` if not at once or never, is any.
+/// Returns graphs with these ranges of nodes, degree, spread and width. The violating nodes are arbitrary, and so is
+/// the node before `dense_before` from which states are dense, which may also be the first or none.
 pub fn graphs_of(
     shape: impl Strategy<Value = (u64, u64, u64, usize)>,
     dense_before: u64,

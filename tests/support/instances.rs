@@ -1,4 +1,4 @@
-//! One action instance of a program, taken alone.
+//! The execution of single action instances of a program.
 
 use spillway::analysis::instances::{ActionInstance, ActionInstances, InstanceId, InstanceSide};
 use spillway::exec::interp::InterpSelector;
@@ -9,14 +9,14 @@ use spillway::model::{
 };
 use std::collections::BTreeSet;
 
-/// What comes of a step: a state or an error.
+/// The result of a step: a state or an error.
 pub type Came = Result<Vec<u8>, FaultKind>;
 
-/// Takes single action instances of a program.
+/// An executor of single action instances of a program.
 pub enum Taker<'a> {
-    /// Where no process comes or goes, each has a program of its own.
+    /// Without dynamic processes, each instance has its own program.
     Alone(Vec<Interp>),
-    /// Otherwise they are chosen.
+    /// With dynamic processes, the interpreter selects the instance.
     Among(&'a Interp, InterpSelector<'a>),
 }
 
@@ -31,7 +31,7 @@ impl<'a> Taker<'a> {
         }
     }
 
-    /// All that can come of an instance in a state; nothing if it is not possible.
+    /// Returns all results of an instance in a state; none if it is not enabled.
     pub fn take(&self, instance: InstanceId, state: &[u8]) -> BTreeSet<Came> {
         match self {
             Taker::Alone(programs) => taken(&programs[instance.0 as usize], state),
@@ -40,7 +40,7 @@ impl<'a> Taker<'a> {
     }
 }
 
-/// All that comes of an instance that is chosen.
+/// Returns all results of a selected instance.
 fn chosen(
     model: &Interp,
     selector: &InterpSelector,
@@ -74,14 +74,14 @@ fn came(outcome: StepOutcome) -> Came {
     }
 }
 
-/// All that the actions of a program can do.
+/// Returns all results of the actions of a program.
 pub fn taken(model: &Interp, state: &[u8]) -> BTreeSet<Came> {
     let actions = model.program().actions.len() as u32;
     let steps = model.steps(state).into_iter().filter(|step| step.action < actions);
     steps.map(|step| came(step.outcome)).collect()
 }
 
-/// A program that has one action instance only.
+/// Returns a program with only this action instance.
 fn only(program: &Program, instances: &ActionInstances, instance: ActionInstance) -> Program {
     let mut alone = program.clone();
     let sides: Vec<InstanceSide> = instance.sides().collect();
@@ -92,7 +92,7 @@ fn only(program: &Program, instances: &ActionInstances, instance: ActionInstance
     alone
 }
 
-/// An action whose parameters have one value each.
+/// Returns an action whose parameters have one value each.
 pub fn fixed(
     program: &Program,
     into: &mut Program,
@@ -107,8 +107,7 @@ pub fn fixed(
     action
 }
 
-/// A program that can do something exactly where the guard, or the message, of a side alone lets
-/// it.
+/// Returns a program that has a transition exactly if the guard, or the communication, of this side alone permits it.
 pub fn judging(
     program: &Program,
     instances: &ActionInstances,
@@ -121,7 +120,7 @@ pub fn judging(
     let action = Action { edge: None, guard, communication, body: Vec::new(), ..action };
     alone.actions = [action].into_iter().collect();
     alone.properties = Default::default();
-    // Nobody keeps it from being judged.
+    // No committed location may prevent the evaluation.
     for process in alone.processes.keys().collect::<Vec<_>>() {
         for location in alone.processes[process].locations.keys().collect::<Vec<_>>() {
             alone.processes[process].locations[location].urgency = Urgency::Free;

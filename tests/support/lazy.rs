@@ -1,4 +1,4 @@
-//! A model made for tests that puts steps off.
+//! A test model that postpones transitions.
 
 use spillway::model::{
     Capabilities, FaultKind, ObligationSink, PostponingStateSpace, ProgramDescription,
@@ -12,37 +12,38 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// A model of which some states put off some of their steps.
+/// A model in which some states postpone some of their transitions.
 pub struct Lazy<M> {
-    /// The model.
+    /// The underlying model.
     pub model: M,
-    /// Chooses which.
+    /// The seed of the choice of postponed transitions.
     pub seed: u64,
-    /// Whether it does.
+    /// Whether it postpones.
     pub lazy: bool,
-    /// So many states are expanded until it is time to stop.
+    /// The number of states to expand before a stop request.
     pub left: AtomicI64,
-    /// Who is told then.
+    /// The control that receives the request.
     pub control: Option<Arc<SearchControl>>,
 }
 
-/// What becomes of the steps of a state.
+/// The treatment of the transitions of a state.
 struct Choice {
-    /// Successors of steps that are taken first: at least one, and of those put off at least one other.
+    /// The successors of transitions that are not postponed: at least one. If others are postponed, they have at least
+    /// one other successor.
     first: Vec<Vec<u8>>,
     rest: Vec<Vec<u8>>,
-    /// Whether the rest is needed unless one of the first is new.
+    /// Whether the rest must be expanded unless one of the first is new.
     owes: bool,
-    /// Whether a step meets an error, and whether that step is put off.
+    /// Whether a transition faults, and whether that transition is postponed.
     fails: bool,
     fails_late: bool,
 }
 
-/// The action of a step that fails.
+/// The fault of the failing transition.
 const FAILING: Violation = Violation::Fault(FaultKind::Assertion, 77);
 
 impl<M: StateSpace + SystemDescription> Lazy<M> {
-    /// The model, of which the seed chooses what is put off.
+    /// Creates a model that postpones transitions by `seed`.
     pub fn new(model: M, seed: u64) -> Lazy<M> {
         Lazy { model, seed, lazy: true, left: AtomicI64::new(i64::MAX), control: None }
     }
@@ -74,7 +75,7 @@ impl<M: StateSpace + SystemDescription> Lazy<M> {
         }
     }
 
-    /// Whether it is time to leave early.
+    /// Returns whether to stop the expansion early.
     fn leaves(&self) -> bool {
         if let Some(control) = &self.control
             && self.left.fetch_sub(1, Ordering::Relaxed) == 0

@@ -1,6 +1,6 @@
-//! What commands print, but for what differs each time.
+//! The output of commands without the parts that vary.
 
-/// With a star for the time and the memory that a search took, and the row that has them in one line.
+/// Returns the output with stars for the time and the memory of a search, and for the row that has both.
 pub fn masked(out: &str) -> String {
     let (mut lines, mut is_found): (Vec<String>, _) = (Vec::new(), false);
     for line in out.lines() {

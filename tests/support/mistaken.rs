@@ -1,6 +1,6 @@
-//! Small models, each with a mistake.
+//! Small incorrect models.
 
-/// A line that two nodes own together, or one owns that others share, in Murphi.
+/// A cache line, in Murphi, that two nodes can own, or that one node owns while others share it.
 pub const LOCK: &str = "const N: 3;
 type Node: scalarset(N); State: enum { I, S, E };
 var st: array [Node] of State; owner: Node; sharers: 0..N;
@@ -12,7 +12,7 @@ end;
 invariant \"one writer\" forall n: Node do st[n] = E -> sharers = 0 end;
 ";
 
-/// A process that waits for what it gave away, in DVE.
+/// A process, in DVE, that waits for a resource that it gave away.
 pub const STUCK: &str = "byte free = 1;
 process P { byte turns; state idle, waits, works; init idle;
 trans idle -> waits { guard turns < 2; effect turns = turns + 1; },

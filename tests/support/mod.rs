@@ -1,4 +1,4 @@
-//! A model made for tests: a pseudo-random graph, of any size, degree and width of state.
+//! Test helpers, and a test model: a pseudo-random graph of any size, degree and width of state.
 #![allow(dead_code, unreachable_pub)]
 
 pub mod agree;
@@ -26,17 +26,17 @@ use std::sync::Arc;
 /// A graph whose nodes are the numbers below `nodes`, each with up to `degree` successors.
 #[derive(Clone, Debug)]
 pub struct Graph {
-    /// The number of nodes, reachable or not.
+    /// The number of nodes, reachable or unreachable.
     pub nodes: u64,
-    /// The most successors of a node, repeats included; at least 1.
+    /// The maximum number of successors of a node, including duplicates; at least 1.
     pub degree: u64,
-    /// How far from a node its successors are at most: little makes deep graphs.
+    /// The maximum distance of the successors of a node; low values give deep graphs.
     pub spread: u64,
-    /// Bytes of a state: the node's number last, a function of it before.
+    /// The size of a state in bytes; the node's number is last, after a function of it.
     pub width: usize,
-    /// Nodes divisible by this break the property; 0 for none.
+    /// The nodes that violate the property are the multiples of this; 0 for none.
     pub broken: u64,
-    /// The states of the nodes from this on vary in all their bits, those before in few.
+    /// The states of nodes from this one on vary in all bits, those before in few.
     pub dense: u64,
 }
 
@@ -58,7 +58,7 @@ impl Graph {
     }
 
     fn successors(&self, node: u64) -> impl Iterator<Item = u64> {
-        // Few nodes have no successor, and never the first: the graph is not to end early.
+        // Few nodes have no successor, and never the first one: that would end the graph early.
         let stuck = node > 0 && mix(node).is_multiple_of(61);
         let count = if stuck { 0 } else { 1 + mix(node) % self.degree };
         let (nodes, spread) = (self.nodes, self.spread.max(1));
@@ -187,11 +187,11 @@ impl SystemDescription for Graph {
     }
 }
 
-/// A graph that begins in many nodes, some of them more than once, in no order.
+/// A graph with many initial nodes, some of them repeated, in arbitrary order.
 #[derive(Clone, Debug)]
 pub struct Started {
     pub graph: Graph,
-    /// How often it begins.
+    /// The number of initial nodes, including duplicates.
     pub starts: u64,
 }
 
@@ -292,33 +292,33 @@ impl SystemDescription for Started {
     }
 }
 
-/// Whether the long versions of the tests are asked for.
+/// Returns whether the long versions of the tests are enabled.
 pub fn is_large() -> bool {
     std::env::var_os("SPILLWAY_LARGE").is_some()
 }
 
-/// Pseudo-random numbers that are the same on every machine.
+/// A generator of pseudo-random numbers that are the same on every machine.
 pub struct Random(u64);
 
 impl Random {
-    /// The numbers of a seed.
+    /// Creates a generator from a seed.
     pub fn new(seed: u64) -> Random {
         Random(seed << 32)
     }
 
-    /// Some 47 random bits.
+    /// Returns about 47 random bits.
     pub fn next(&mut self) -> u64 {
         self.0 += 1;
         mix(self.0)
     }
 
-    /// A number less than `bound`.
+    /// Returns a number less than `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }
 }
 
-/// A plan with buffers of a few keys, so that small searches meet every path of large ones.
+/// Returns a plan with buffers of a few keys, so that small searches take every code path of large ones.
 pub fn tiny_plan(threads: usize, width: usize, buffer_keys: u64, young_keys: u64) -> MemoryPlan {
     let buffer = buffer_keys * width as u64;
     let young = young_keys * width as u64;
@@ -326,7 +326,7 @@ pub fn tiny_plan(threads: usize, width: usize, buffer_keys: u64, young_keys: u64
     MemoryPlan { budget, base, reserve, threads, buffer, young, filter, obligations }
 }
 
-/// Begins a search in `disk`, or goes on with the one there.
+/// Begins a search in `disk`, or resumes the one there.
 pub fn begin_or_resume<'a>(
     model: &'a dyn StateSpace,
     disk: &Arc<dyn Disk>,
@@ -338,7 +338,7 @@ pub fn begin_or_resume<'a>(
     begin_stored_or_resume(model, disk, StoredSearch { plan, limits, control, storage })
 }
 
-/// A search, and how its states are stored.
+/// The settings of a search, with the way in which states are stored.
 #[derive(Clone, Copy)]
 pub struct StoredSearch<'a, 's> {
     pub plan: MemoryPlan,
@@ -347,7 +347,7 @@ pub struct StoredSearch<'a, 's> {
     pub storage: &'s StateStorage,
 }
 
-/// The same, with states stored in another way if it begins.
+/// Begins a search in `disk` with this way of storing states, or resumes the one there.
 pub fn begin_stored_or_resume<'a>(
     model: &'a dyn StateSpace,
     disk: &Arc<dyn Disk>,

@@ -1,21 +1,22 @@
-//! What the headers of our models promise, a line for each configuration:
+//! Expectations in the headers of our models, one line for each configuration:
 //!
 //! ```text
 //! // expect: [NAME=VALUE ...] [symmetry=...] verdict=... [kind=... depth=...] states=...
 //! //         transitions=... levels=... deadlocks=...                              (on one line)
 //! ```
 //!
-//! (`--` instead of `//` in Murphi.) What runs are asked is promised by lines such as
+//! (`--` instead of `//` in Murphi.) Lines such as these hold the expectations about runs:
 //!
 //! ```text
 //! // runs: [NAME=VALUE ...] verdict=violated | --ltl FORMULA|NAME
 //! // runs: [NAME=VALUE ...] verdict=verified states=... transitions=... | --acceptance|--non-progress
 //! ```
 //!
-//! with `--fair weak` first, if only weakly fair runs are asked;
-//! where counts are those of the product with the automaton. Symmetric states are all visited, unless the line says
-//! `symmetry=exact` or `symmetry=fast`. A model with a never claim is searched with it. Counts are those of the whole space; kind and depth are of
-//! the shallowest violation. Lines that begin with `scale:` are larger configurations.
+//! `--fair weak` comes first if only weakly fair runs are checked. Here counts are those of the product with the automaton.
+//!
+//! Symmetry reduction is off unless the line says `symmetry=exact` or `symmetry=fast`. A model with a never claim is
+//! searched with it. Counts are those of the whole state space; kind and depth are those of the shallowest violation.
+//! Lines that begin with `scale:` are larger configurations.
 
 use spillway::front::Language;
 use spillway::reduce::symmetry::SymmetryEffort;
@@ -25,19 +26,19 @@ use std::path::{Path, PathBuf};
 
 /// One line of a header.
 pub struct Promise {
-    /// File and line, for messages.
+    /// The file and line, for messages.
     pub place: String,
-    /// Whether it is a larger one.
+    /// Whether it is a larger configuration.
     pub large: bool,
-    /// How symmetric states are reduced.
+    /// The reduction of symmetric states.
     pub symmetry: Option<SymmetryEffort>,
-    /// Its constants.
+    /// The constants.
     pub defines: Vec<(String, i64)>,
-    /// What is promised, by name.
+    /// The expected values, by name.
     pub fields: BTreeMap<String, String>,
 }
 
-/// The files of our models.
+/// Returns the files of our models.
 pub fn models() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
     let folders = ["dve", "murphi", "pnml", "promela"].map(|language| folder.join(language));
@@ -48,17 +49,17 @@ pub fn models() -> Vec<PathBuf> {
     files
 }
 
-/// What is promised of the runs of a model.
+/// An expectation about the runs of a model.
 pub struct RunsPromise {
-    /// What they are asked, as flags: the first, and what may follow it.
+    /// The checked property as flags: the first flag, and an optional value.
     pub asked: (String, String),
-    /// Which of them are asked.
+    /// The fairness of the checked runs.
     pub fairness: Fairness,
     /// The rest of the line.
     pub promise: Promise,
 }
 
-/// The lines of a header, with where they stand.
+/// Returns the lines of a header, with their positions.
 fn header<'t>(file: &Path, text: &'t str) -> impl Iterator<Item = (String, &'t str)> {
     let file = file.display().to_string();
     text.lines().enumerate().filter_map(move |(number, line)| {
@@ -67,7 +68,7 @@ fn header<'t>(file: &Path, text: &'t str) -> impl Iterator<Item = (String, &'t s
     })
 }
 
-/// The promises in the text of a model. One that promises something of runs need not promise more.
+/// Returns the expectations in the text of a model. A model with expectations about runs needs no others.
 pub fn promises(file: &Path, text: &str) -> Vec<Promise> {
     let promises: Vec<Promise> = header(file, text)
         .filter_map(|(place, line)| {
@@ -87,7 +88,7 @@ pub fn promises(file: &Path, text: &str) -> Vec<Promise> {
     promises
 }
 
-/// The promises about runs in the text of a model.
+/// Returns the expectations about runs in the text of a model.
 pub fn runs(file: &Path, text: &str) -> Vec<RunsPromise> {
     header(file, text)
         .filter_map(|(place, line)| {

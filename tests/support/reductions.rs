@@ -1,11 +1,11 @@
-//! Plans of reductions, as tests ask for them.
+//! Plans of reductions for tests.
 #![allow(dead_code)]
 
 use spillway::model::CheckSelection;
 use spillway::reduce::partial_order::PartialOrderStrategy;
 use spillway::reduce::{ParameterValues, ReductionPlan, ReductionSelection};
 
-/// Dead variables, also those that are dead where several processes are.
+/// Returns the elimination of dead variables, including those that are dead at combinations of locations.
 pub fn dead() -> ReductionPlan {
     dead_jointly(true)
 }
@@ -14,38 +14,38 @@ fn dead_jointly(joint: bool) -> ReductionPlan {
     ReductionPlan::of([]).with("dead", ParameterValues::default().with("joint", joint))
 }
 
-/// Rewriting by which states stay alike, and each step one.
+/// Returns the rewritings under which the states remain bisimilar and each step remains one step.
 pub fn bisimilar() -> ReductionPlan {
     let others = ReductionSelection::of(["values", "states"]);
     ReductionPlan::new(dead_jointly(false).selection.and(&others), CheckSelection::ALL)
 }
 
-/// Every rewriting that does not depend on what is checked.
+/// Returns every rewriting that is independent of the checks.
 pub fn rewritings() -> ReductionPlan {
     bisimilar().with("merge", ParameterValues::default())
 }
 
-/// Some reductions, in a search for some checks.
+/// Returns a plan with some reductions, for some checks.
 pub fn for_checks(names: &[&str], checks: CheckSelection) -> ReductionPlan {
     ReductionPlan::new(ReductionSelection::of(names.iter().copied()), checks)
 }
 
-/// Steps chosen in a way.
+/// Returns a plan with a partial order reduction.
 pub fn by_way(way: impl Into<PartialOrderStrategy>) -> ReductionPlan {
     ReductionPlan::new(way.into().into(), CheckSelection::ALL)
 }
 
-/// The same in a search for some checks.
+/// Returns a plan with a partial order reduction, for some checks.
 pub fn by_way_for(way: impl Into<PartialOrderStrategy>, checks: CheckSelection) -> ReductionPlan {
     ReductionPlan { checks, ..by_way(way) }
 }
 
-/// Two plans together; the checks are those of the first one.
+/// Returns the union of two plans, with the checks of the first one.
 pub fn both(one: &ReductionPlan, other: &ReductionPlan) -> ReductionPlan {
     one.with_selection(one.selection.clone().and(&other.selection))
 }
 
-/// Symmetry of scalarsets alone.
+/// Returns a plan with the symmetry of scalarsets only.
 pub fn scalarsets(effort: &str) -> ReductionPlan {
     let parameters = ParameterValues::default().with("effort", effort).with("processes", false);
     ReductionPlan::of([]).with("symmetry", parameters)

@@ -1,4 +1,4 @@
-//! Our Murphi models, and counterexamples that have to be runs of the model itself.
+//! Our Murphi models, and the check that counterexamples are runs of the model as written.
 #![allow(dead_code)]
 
 use super::support::{begin_or_resume, tiny_plan};
@@ -23,7 +23,7 @@ pub fn load(file: &Path, defines: &[(String, i64)]) -> Interp {
     Interp::new(loaded.program).unwrap()
 }
 
-/// Every configuration that a header of our models promises something of, each once.
+/// Returns every configuration about which a header of our models has an expectation, each once.
 pub fn configurations() -> Vec<(String, Interp)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/murphi");
     let mut files: Vec<PathBuf> =
@@ -50,7 +50,7 @@ pub fn configurations() -> Vec<(String, Interp)> {
     configurations
 }
 
-/// What a search finds, and a counterexample to each.
+/// Returns the outcome of a search, and a counterexample to each finding.
 pub fn explore(model: &dyn StateSpace) -> (search::SearchOutcome, Vec<ReplayedTrace>) {
     let limits = SearchLimits { stop_on_violation: true, ..SearchLimits::default() };
     let dir = tempfile::tempdir().unwrap();
@@ -68,7 +68,7 @@ pub fn explore(model: &dyn StateSpace) -> (search::SearchOutcome, Vec<ReplayedTr
     (outcome, traces)
 }
 
-/// A trace must be a run of this model.
+/// Checks that a trace is a run of this model.
 pub fn assert_is_run(name: &str, model: &Interp, trace: &ReplayedTrace) {
     let mut options = model.starts();
     for (number, step) in trace.steps.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Searches in every store, across stops, held against the oracle.
+//! Searches in every store, with interruptions, compared with the oracle.
 #![allow(dead_code)]
 
 use super::{StoredSearch, begin_or_resume, begin_stored_or_resume, tiny_plan};
@@ -12,8 +12,8 @@ use spillway::search::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome, S
 use std::sync::Arc;
 use std::time::Duration;
 
-/// ComBack with every kind of cache, some too small to hold anything useful, and with hashes so
-/// short that every state has the hash of many others.
+/// Returns ComBack with every kind of cache, some too small to be useful, and with hashes so short that every state
+/// collides with many others.
 fn combacks() -> impl Iterator<Item = StateStorage> {
     let settings = |hash_bits, kind, states, groups| {
         let cache = StateCacheConfig { kind, size: CacheSize::States(states) };
@@ -31,7 +31,7 @@ fn combacks() -> impl Iterator<Item = StateStorage> {
     .into_iter()
 }
 
-/// Every way of storing states, for the states of `model`.
+/// Returns every way of storing the states of `model`.
 pub fn storages(model: &dyn StateSpace) -> Vec<StateStorage> {
     let mut uneven = ByteFrequencies::new(model.width());
     (0..model.width()).for_each(|column| uneven.add(column, column as u8, 1000));
@@ -40,14 +40,14 @@ pub fn storages(model: &dyn StateSpace) -> Vec<StateStorage> {
         Codec::Rle,
         train_codec(model, HuffmanTables::Single, &SearchControl::default()).unwrap(),
         train_codec(model, HuffmanTables::Columns, &SearchControl::default()).unwrap(),
-        // Of a table that has nothing to do with the model.
+        // The table comes from data unrelated to the model.
         Codec::Huffman(Arc::new(HuffmanCode::train(&uneven, HuffmanTables::Columns))),
     ];
     codecs.into_iter().map(StateStorage::Sorted).chain(combacks()).collect()
 }
 
-/// Searches to the end, stopping at a checkpoint after each of `pauses` states. The sittings are
-/// those of `models` in turn.
+/// Searches to the end, in sessions that stop at a checkpoint after each of `pauses` states. The sessions use `models`
+/// in turn.
 pub fn search(
     models: &[&dyn StateSpace],
     storage: &StateStorage,
@@ -56,7 +56,7 @@ pub fn search(
     limits: &SearchLimits,
 ) -> (SearchOutcome, Arc<dyn Disk>) {
     let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-    // Checkpoints without end, inside levels too, if there are pauses.
+    // With pauses, it writes as many checkpoints as possible, also inside levels.
     let every = if pauses.is_empty() { 3600 } else { 0 };
     let mut last = SearchOutcome::default();
     for (sitting, pause) in pauses.iter().chain([&u64::MAX]).enumerate() {
@@ -69,7 +69,7 @@ pub fn search(
                 let search = StoredSearch { plan, limits, control, storage };
                 begin_stored_or_resume(model, &disk, search)
             }
-            // The manifest knows.
+            // The manifest names the store.
             _ => begin_or_resume(model, &disk, plan, &limits, &control),
         };
         last = search.as_mut().unwrap().run().unwrap();
@@ -77,7 +77,7 @@ pub fn search(
     (last, disk)
 }
 
-/// The counterexample to everything that a search found.
+/// Returns the counterexample to each finding of a search.
 pub fn traces(
     model: &dyn StateSpace,
     disk: &dyn Disk,
@@ -86,7 +86,7 @@ pub fn traces(
     traces_of(model, disk, outcome, |_| true)
 }
 
-/// The same of what is wanted.
+/// Returns the counterexample to each wanted finding.
 fn traces_of(
     model: &dyn StateSpace,
     disk: &dyn Disk,
@@ -108,7 +108,7 @@ fn traces_of(
     outcome.findings.iter().filter(|it| is_wanted(it.0)).map(trace).collect()
 }
 
-/// Every violation has a counterexample of its depth, which can be replayed.
+/// Checks that every violation has a replayable counterexample of its depth.
 pub fn assert_traces_replay(model: &dyn StateSpace, disk: &dyn Disk, outcome: &SearchOutcome) {
     let traces = traces(model, disk, outcome);
     for ((check, finding), trace) in outcome.findings.iter().zip(traces) {
@@ -128,7 +128,7 @@ pub fn assert_traces_replay(model: &dyn StateSpace, disk: &dyn Disk, outcome: &S
     }
 }
 
-/// All that does not depend on how states are stored: ComBack shows another witness, as deep.
+/// Returns the part of an outcome that does not depend on the store: ComBack reports another witness of the same depth.
 pub fn comparable(
     outcome: &SearchOutcome,
     storage: &StateStorage,
@@ -142,7 +142,7 @@ pub fn comparable(
     (rest, found)
 }
 
-/// Panics unless two searches found the same.
+/// Panics unless two searches have the same outcome.
 pub fn assert_same(
     found: &SearchOutcome,
     expected: &SearchOutcome,
@@ -157,16 +157,16 @@ pub fn assert_same(
     assert_eq!(found, expected, "{what}: {name}");
 }
 
-/// Without a cache each candidate that is known is rebuilt from a start, and with hashes of 8 bits so are all states that
-/// it only seems to be. Where so many steps rebuild each state once, that takes no time; with a hundred times as many it
-/// takes hours.
+/// The limit of steps for ComBack with short hashes. Without a cache, each candidate that is known is rebuilt from a
+/// start; with hashes of 8 bits, so are all states with the same hash. If rebuilding each state once takes this many
+/// steps, the time is negligible; with a hundred times as many, it is hours.
 const FEW_STEPS: u64 = 20_000;
 
-/// With hashes that tell states apart, and a cache, so many do.
+/// The limit of steps for ComBack with long hashes and a cache.
 const STEPS: u64 = 50 * FEW_STEPS;
 
-/// Searches on disk, however states are stored, and has every counterexample replayed by the model that is not
-/// reduced; gives them. Many states, or deep ones, are not rebuilt.
+/// Searches on disk in each store, replays every counterexample in the model without reductions, and returns them.
+/// ComBack is skipped if there are too many states or levels.
 pub fn replayed(
     model: &dyn StateSpace,
     expected: &SearchOutcome,
@@ -181,7 +181,7 @@ pub fn replayed(
     replayed_in(&storages, model, expected, limits)
 }
 
-/// Whether something is looked for, be it feared or hoped for.
+/// Returns whether a check of this kind is selected, be it a violation or a goal.
 pub fn is_looked_for(model: &dyn StateSpace, checks: &CheckSelection, check: Violation) -> bool {
     match check {
         Violation::Property(number) => {
@@ -191,7 +191,7 @@ pub fn is_looked_for(model: &dyn StateSpace, checks: &CheckSelection, check: Vio
     }
 }
 
-/// The same in some storages.
+/// Does the same in some stores.
 pub fn replayed_in(
     storages: &[StateStorage],
     model: &dyn StateSpace,
@@ -203,7 +203,7 @@ pub fn replayed_in(
         let plan = tiny_plan(2, model.width() + storage.saved().tag_bytes(), 64, 64);
         let (found, disk) = search(&[model], storage, &[plan], &[], limits);
         assert_eq!(found.levels, expected.levels);
-        // Of what is not looked for there may be no counterexample: it may come of what was left out.
+        // A finding that is not checked may have no counterexample: the reduction may have caused it.
         let is_wanted = |check| is_looked_for(model, &limits.checks, check);
         for trace in traces_of(model, &*disk, &found, is_wanted) {
             assert!(explained.starts().contains(&trace.steps[0]));

@@ -1,5 +1,5 @@
-//! Input that is deep or long, of every language and of all that is given beside a model: it is read,
-//! or refused with one message. The command neither runs out of stack nor panics.
+//! Deep and long input, in every language and in every file next to a model: it is read, or rejected with one message.
+//! The command neither overflows its stack nor panics.
 
 use crate::Bench;
 

@@ -1,5 +1,5 @@
-//! Search directories that others have filled, or in which others keep files of their own: nothing outside is read, waited for or
-//! changed, nothing that is not ours is removed, and what is only shown is not trusted.
+//! Search directories with foreign files. Nothing outside is read, waited for or changed; no foreign file is removed;
+//! and displayed contents are not trusted.
 
 use super::{Bench, COUNTER, GRID, Ran};
 use serde_json::{Value, json};

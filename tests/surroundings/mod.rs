@@ -1,5 +1,5 @@
-//! Surroundings that mean no good: outputs that are full or closed, signals, small limits, names that
-//! are no files. The command ends, with the documented exit code and a message, and nothing is lost.
+//! Hostile surroundings: full or closed outputs, signals, small limits, and names that are not files. The command ends
+//! with the documented exit code and a message, and loses nothing.
 
 mod deep;
 mod directories;

@@ -1,4 +1,4 @@
-//! Which modules of a folder use each other, by the names they use: there are no cycles.
+//! The modules of a folder, with the dependencies by the names they use, have no cycles.
 
 use super::{code, in_cycles, read, sources};
 use std::collections::{BTreeMap, BTreeSet};

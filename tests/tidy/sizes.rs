@@ -1,4 +1,4 @@
-//! How long files and functions are: as `CONTRIBUTING.md` says.
+//! The lengths of files and functions are within the limits of `CONTRIBUTING.md`.
 
 use super::{read, sources};
 use std::collections::BTreeSet;

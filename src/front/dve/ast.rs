@@ -1,16 +1,16 @@
-//! The syntax tree: a model as written, before names have meanings.
+//! The syntax tree: a model as written, before names are resolved.
 //!
-//! Names borrow from the source. Expressions know their *height*, so that whoever walks them may
-//! recurse: the parser refuses what is higher than [`MAX_HEIGHT`]. Runs of one associative operator
-//! (`a && b && c ...`), which generated models write by the thousand, are one [`DveExprKind::Chain`]
-//! and count as a balanced tree, which is how they are lowered.
+//! Names borrow from the source. Each expression stores its *height*, so that code which walks it may recurse: the
+//! parser rejects expressions higher than [`MAX_HEIGHT`]. Generated models contain chains of thousands of operands of
+//! one associative operator (`a && b && c ...`). Such a chain is one [`DveExprKind::Chain`]. It counts as a balanced
+//! tree, and is lowered as one.
 
 pub use crate::front::token::SourceName;
 
 use crate::ir::{BinaryOp, UnaryOp};
 use crate::source::Span;
 
-/// The greatest height of an expression, and the deepest nesting of brackets.
+/// The maximum height of an expression, and the maximum nesting of brackets.
 pub const MAX_HEIGHT: u32 = 250;
 
 /// A whole file.
@@ -20,12 +20,12 @@ pub struct DveModel<'a> {
     pub declarations: Vec<DveDeclaration<'a>>,
     /// Processes, in order.
     pub processes: Vec<DveProcess<'a>>,
-    /// The last line.
+    /// The `system` line.
     pub system: DveSystem<'a>,
 }
 
 impl DveModel<'_> {
-    /// Whether a global declaration or a process is called so.
+    /// Returns whether a global declaration or a process has this name.
     pub fn has_name(&self, name: &str) -> bool {
         let declared = self.declarations.iter().any(|it| match it {
             DveDeclaration::Variable(variable) => variable.name.text == name,
@@ -62,22 +62,22 @@ pub enum DveIntType {
     Int,
 }
 
-/// One name of `const byte N = 3, M = 4;` or `int x, a[5] = {1};`.
+/// One variable of `const byte N = 3, M = 4;` or `int x, a[5] = {1};`.
 #[derive(Debug)]
 pub struct DveVariable<'a> {
-    /// What it is called.
+    /// The name.
     pub name: SourceName<'a>,
-    /// Whether it never changes.
+    /// Whether it is a constant.
     pub constant: bool,
-    /// The type of it, or of its elements.
+    /// The type of the variable, or of the array's elements.
     pub basic: DveIntType,
-    /// The number of elements of an array.
+    /// The number of elements, if it is an array.
     pub size: Option<DveExpr<'a>>,
-    /// What stands after `=`.
+    /// The initializer after `=`.
     pub initial: Option<DveInitializer<'a>>,
 }
 
-/// What stands after `=` in a declaration.
+/// An initializer after `=` in a declaration.
 #[derive(Debug)]
 pub enum DveInitializer<'a> {
     /// One value.
@@ -86,65 +86,65 @@ pub enum DveInitializer<'a> {
     List(Vec<DveExpr<'a>>, Span),
 }
 
-/// `[i < N]` after the name of a process or channel: N members, numbered from 0.
+/// `[i < N]` after the name of a process or channel: a family of N members, numbered from 0.
 #[derive(Debug)]
 pub struct DveFamily<'a> {
-    /// The name of a member's number.
+    /// The name of the constant that holds a member's number.
     pub index: SourceName<'a>,
-    /// How many members there are.
+    /// The number of members.
     pub size: DveExpr<'a>,
 }
 
-/// One name of a `channel` declaration.
+/// One channel of a `channel` declaration.
 #[derive(Debug)]
 pub struct DveChannel<'a> {
-    /// What it is called.
+    /// The name.
     pub name: SourceName<'a>,
-    /// Present if it is a family.
+    /// The family, if the declaration is of a family.
     pub family: Option<DveFamily<'a>>,
     /// The types of a message's fields, if they are declared.
     pub fields: Option<Vec<DveIntType>>,
-    /// The number of messages it holds, if declared.
+    /// The number of messages that the channel holds, if declared.
     pub capacity: Option<DveExpr<'a>>,
 }
 
 /// A process or a family of processes.
 #[derive(Debug)]
 pub struct DveProcess<'a> {
-    /// What it is called.
+    /// The name.
     pub name: SourceName<'a>,
-    /// Present if it is a family.
+    /// The family, if the declaration is of a family.
     pub family: Option<DveFamily<'a>>,
-    /// Its constants and variables.
+    /// The local constants and variables.
     pub variables: Vec<DveVariable<'a>>,
-    /// Its states.
+    /// The states.
     pub states: Vec<SourceName<'a>>,
-    /// Its initial state.
+    /// The initial state.
     pub init: Option<SourceName<'a>>,
-    /// Committed states.
+    /// The committed states.
     pub commits: Vec<SourceName<'a>>,
-    /// Accepting states.
+    /// The accepting states.
     pub accepts: Vec<SourceName<'a>>,
-    /// What holds in which state.
+    /// The assertions, each with its state.
     pub asserts: Vec<(SourceName<'a>, DveExpr<'a>)>,
-    /// Its steps.
+    /// The transitions.
     pub transitions: Vec<DveTransition<'a>>,
 }
 
 /// `p -> q { guard e; sync c!e; effect x = e; }`
 #[derive(Debug)]
 pub struct DveTransition<'a> {
-    /// Where it starts; if the source leaves it out, that of the transition before.
+    /// The source state; if omitted in the text, that of the transition before.
     pub from: SourceName<'a>,
-    /// Where it goes.
+    /// The target state.
     pub to: SourceName<'a>,
-    /// When it may be taken.
+    /// The guard.
     pub guard: Option<DveExpr<'a>>,
-    /// What it sends or receives.
+    /// The synchronization: a send or a receive.
     pub sync: Option<DveSync<'a>>,
-    /// What it assigns, in order.
+    /// The assignments, in order.
     pub effects: Vec<DveEffect<'a>>,
-    /// From its first to its last character.
+    /// The span of the whole transition.
     pub span: Span,
 }
 
@@ -153,7 +153,7 @@ pub struct DveTransition<'a> {
 pub struct DveChannelUse<'a> {
     /// The channel or family.
     pub name: SourceName<'a>,
-    /// Which member.
+    /// The number of the member.
     pub member: Option<Box<DveExpr<'a>>>,
 }
 
@@ -162,18 +162,18 @@ pub struct DveChannelUse<'a> {
 pub struct DveSync<'a> {
     /// The channel.
     pub channel: DveChannelUse<'a>,
-    /// Whether it sends.
+    /// Whether it is a send.
     pub sends: bool,
-    /// The values sent, or the places that receive.
+    /// The values sent, or the variables that receive.
     pub values: Vec<DveExpr<'a>>,
-    /// From its first to its last character.
+    /// The span of the whole synchronization.
     pub span: Span,
 }
 
 /// `x = e`
 #[derive(Debug)]
 pub struct DveEffect<'a> {
-    /// What is assigned.
+    /// The assigned variable.
     pub target: DveExpr<'a>,
     /// The new value.
     pub value: DveExpr<'a>,
@@ -182,15 +182,15 @@ pub struct DveEffect<'a> {
 /// An expression.
 #[derive(Debug)]
 pub struct DveExpr<'a> {
-    /// What it says.
+    /// The kind of expression.
     pub kind: DveExprKind<'a>,
-    /// Where it stands.
+    /// The span in the source.
     pub span: Span,
-    /// How many operators and brackets are inside one another, at most.
+    /// The maximum nesting of operators and brackets.
     pub height: u32,
 }
 
-/// What an expression says.
+/// The kinds of expressions.
 #[derive(Debug)]
 pub enum DveExprKind<'a> {
     /// A number, `true` or `false`.
@@ -205,18 +205,18 @@ pub enum DveExprKind<'a> {
     Query(DveChannelQuery, DveChannelUse<'a>),
     /// `-e`, `~e`, `not e`.
     Unary(UnaryOp, Box<DveExpr<'a>>),
-    /// `e op e` for an operator that does not associate.
+    /// `e op e` for an operator that is not associative.
     Binary(BinaryOp, Box<(DveExpr<'a>, DveExpr<'a>)>),
-    /// `e op e op ... op e` for an operator that does, with the greatest height of an operand.
+    /// `e op e op ... op e` for an associative operator, with the greatest height of an operand.
     Chain(BinaryOp, Vec<DveExpr<'a>>, u32),
 }
 
-/// What can be asked of a buffered channel.
+/// A predicate on a buffered channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DveChannelQuery {
-    /// Whether it can hold no more.
+    /// Whether the channel is full.
     Full,
-    /// Whether it holds nothing.
+    /// Whether the channel is empty.
     Empty,
 }
 
@@ -234,12 +234,12 @@ pub struct DveReference<'a> {
 pub struct DveProcessUse<'a> {
     /// The process or family.
     pub name: SourceName<'a>,
-    /// Which member.
+    /// The number of the member.
     pub member: Option<Box<DveExpr<'a>>>,
 }
 
 impl<'a> DveExpr<'a> {
-    /// `operator operand`, where the operator stands at `span`.
+    /// Builds `operator operand`, where the operator is at `span`.
     pub fn unary(operator: UnaryOp, span: Span, operand: DveExpr<'a>) -> Self {
         Self {
             span: span.to(operand.span),
@@ -248,7 +248,7 @@ impl<'a> DveExpr<'a> {
         }
     }
 
-    /// `left operator right`
+    /// Builds `left operator right`.
     pub fn binary(operator: BinaryOp, left: DveExpr<'a>, right: DveExpr<'a>) -> Self {
         let span = left.span.to(right.span);
         if !is_associative(operator) {
@@ -270,8 +270,8 @@ impl<'a> DveExpr<'a> {
     }
 }
 
-/// Whether `(a op b) op c` and `a op (b op c)` are the same, in wrapping arithmetic, in what they
-/// evaluate and in which order.
+/// Returns whether `(a op b) op c` and `a op (b op c)` agree, under wrapping arithmetic, in their value and in what
+/// they evaluate in which order.
 fn is_associative(operator: BinaryOp) -> bool {
     use BinaryOp::*;
     matches!(operator, And | Or | Add | Multiply | BitAnd | BitOr | BitXor)

@@ -1,9 +1,8 @@
-//! Rules on the use of names, and the messages when they are broken.
+//! Rules on the use of names, and their error messages.
 //!
-//! Checking and lowering are one walk: whoever lowers a name asks here what it is allowed to be,
-//! and goes on with a placeholder after an error, so that one run finds many. Nothing lowered is
-//! used once there was an error. A family's body is walked once for each member; what is wrong
-//! with all of them is said once.
+//! Checking and lowering are one walk. Lowering of a name calls a rule of this module. After an error it continues with
+//! a placeholder, so that one run reports many errors. The lowered program is discarded if there was an error. The body
+//! of a family is walked once for each member; an error common to all members is reported once.
 
 use super::ast::{DveChannelUse, DveExpr, DveExprKind, DveProcessUse, DveReference, SourceName};
 use super::scope::{DveMeaning, DveProcessInstance, DveScope, FamilyMembers};
@@ -16,11 +15,11 @@ use crate::ir::{
 };
 use crate::source::Span;
 
-/// What is read or written: a known value or a part of the state.
+/// The meaning of a reference: a known value or a part of the state.
 pub(super) enum ResolvedReference {
     /// A constant.
     Known(i64),
-    /// A variable or an element of an array; whether it is constant all the same.
+    /// A variable or an element of an array, and whether it is constant.
     Place(Place, bool),
 }
 
@@ -38,13 +37,13 @@ fn is_process(meaning: DveMeaning) -> bool {
 }
 
 impl<'w, 'a> DveScope<'w, 'a> {
-    /// What a name in an expression stands for.
+    /// Resolves a name in an expression.
     pub(super) fn reference(&self, reference: &DveReference<'a>) -> Option<ResolvedReference> {
         let meaning = self.expect_meaning(reference.name, "variable or constant", is_value)?;
         self.resolve_meaning(reference, meaning)
     }
 
-    /// What `x` in `P->x` stands for, when `P` is `member`.
+    /// Resolves `x` in `P->x`, where `P` is `member`.
     pub(super) fn resolve_foreign(
         &self,
         member: &DveProcessInstance<'a>,
@@ -123,7 +122,7 @@ impl<'w, 'a> DveScope<'w, 'a> {
         Place { path: vec![PlaceSelector::Index(lowered)], ..Place::variable(id, span) }
     }
 
-    /// The place that an assignment or a receive writes.
+    /// Returns the place that an assignment or a receive writes.
     pub(super) fn target(&self, expr: &DveExpr<'a>) -> Option<Place> {
         let reference = match &expr.kind {
             DveExprKind::Value(reference) => reference,
@@ -155,7 +154,7 @@ impl<'w, 'a> DveScope<'w, 'a> {
         }
     }
 
-    /// The process that `P` or `P[e]` stands for.
+    /// Returns the process that `P` or `P[e]` denotes.
     pub(super) fn process(
         &self,
         process: &DveProcessUse<'a>,
@@ -171,7 +170,7 @@ impl<'w, 'a> DveScope<'w, 'a> {
         self.world.members.get(id.index())
     }
 
-    /// The channel that `c` or `c[e]` stands for.
+    /// Returns the channel that `c` or `c[e]` denotes.
     pub(super) fn channel(&self, channel: &DveChannelUse<'a>) -> Option<ChannelId> {
         let DveChannelUse { name, member } = channel;
         match self.expect_meaning(*name, "channel", is_channel)? {
@@ -184,7 +183,7 @@ impl<'w, 'a> DveScope<'w, 'a> {
         }
     }
 
-    /// The state of this name of a process.
+    /// Returns the state of a process that has this name.
     pub(super) fn state(
         &self,
         member: &DveProcessInstance<'a>,
@@ -210,7 +209,7 @@ impl<'w, 'a> DveScope<'w, 'a> {
         }
     }
 
-    /// The value of an expression that must be constant; `what` says why.
+    /// Returns the value of an expression that must be constant; `what` names its use for messages.
     pub(super) fn constant(&self, expr: &DveExpr<'a>, what: &str) -> Option<i64> {
         let before = self.report.errors();
         let lowered = self.lower(expr);
@@ -282,7 +281,7 @@ impl<'w, 'a> DveScope<'w, 'a> {
         None
     }
 
-    /// ` for i = 3`, inside a family's member.
+    /// Returns ` for i = 3`, inside a member of a family.
     fn which_member(&self) -> String {
         match self.member.and_then(|member| member.parameter) {
             Some((name, value)) => format!(" for {} = {value}", shorten(name.text)),
@@ -290,7 +289,7 @@ impl<'w, 'a> DveScope<'w, 'a> {
         }
     }
 
-    /// The meaning of a name, which must be of a wanted kind.
+    /// Returns the meaning of a name, which must be of a wanted kind.
     fn expect_meaning(
         &self,
         name: SourceName<'a>,
@@ -328,7 +327,7 @@ impl<'w, 'a> DveScope<'w, 'a> {
     }
 }
 
-/// The first part that keeps an expression from being constant.
+/// Returns the first part that is not constant.
 fn non_constant_part(expr: &crate::ir::Expr) -> &crate::ir::Expr {
     let parts: [Option<&crate::ir::Expr>; 2] = match &expr.kind {
         Known::Unary(_, operand) => [Some(operand), None],
@@ -339,7 +338,7 @@ fn non_constant_part(expr: &crate::ir::Expr) -> &crate::ir::Expr {
     guilty.map_or(expr, non_constant_part)
 }
 
-/// Whether both operands are constant, so that it is the operator that fails.
+/// Returns whether both operands are constant, so that the operator itself fails.
 fn is_known(expr: &crate::ir::Expr) -> bool {
     match &expr.kind {
         Known::Binary(_, left, right) => {

@@ -1,11 +1,10 @@
-//! Declarations: what exists, under which names, and how it starts.
+//! Declarations: names, types, families and initial values.
 //!
-//! Runs before any transition is looked at, so that processes may speak of one another in any
-//! order. Constants are folded here, in order: each may use those before it. Families of channels
-//! and processes become their members. A global constant may be replaced from the command line.
+//! Declarations are lowered before any transition, so that processes may refer to each other in any order. Constants
+//! are folded here, in order: each may use those before it. Families of channels and processes are expanded to their
+//! members. The command line can replace a global constant.
 //!
-//! The state is kept to a sane size, so that a slip such as `byte a[1000000000]` is a message and
-//! not an exhausted memory.
+//! Limits on the size of the state turn a mistake such as `byte a[1000000000]` into a message.
 
 use super::ast::*;
 use super::check::DiagnosticSink;
@@ -23,21 +22,21 @@ use crate::ir::{
 use crate::source::Span;
 use std::collections::HashMap;
 
-/// The most elements of an array.
+/// The maximum number of elements of an array.
 const ARRAY_LENGTH_MAX: i64 = 1 << 16;
-/// The most messages in a channel.
+/// The maximum capacity of a channel, in messages.
 const CAPACITY_MAX: i64 = 1 << 12;
-/// The most members of a family.
+/// The maximum number of members of a family.
 const MEMBERS_MAX: i64 = 1 << 16;
-/// The most integers in a state.
+/// The maximum number of integers in a state.
 const SCALARS_MAX: u64 = 1 << 20;
 
-/// What a value passed through an untyped channel may be: anything an expression gives.
+/// The domain of values passed through an untyped channel: the values of all expressions.
 const ANY_VALUE: Domain = Domain::Range { low: i32::MIN as i64, high: i32::MAX as i64 };
 
-/// The program and the world of names while they grow.
+/// The program and the symbol tables under construction.
 pub(super) struct DeclarationBuilder<'r, 'a> {
-    /// The program, with everything but actions and assertions when done.
+    /// The program; at the end, it lacks only actions and assertions.
     pub(super) program: Program,
     /// The meanings of names.
     pub(super) world: DveSymbols<'a>,
@@ -77,7 +76,7 @@ pub(super) fn declare<'r, 'a>(
 }
 
 impl DveIntType {
-    /// The least and the greatest value.
+    /// Returns the least and the greatest value.
     fn bounds(self) -> Interval {
         match self {
             DveIntType::Byte => (0, 255),
@@ -99,7 +98,7 @@ impl DveIntType {
 }
 
 impl<'a> DeclarationBuilder<'_, 'a> {
-    /// The type of the fields of untyped channels.
+    /// Returns the type of the fields of untyped channels.
     pub(super) fn any_value(&mut self) -> TypeId {
         self.scalar(ANY_VALUE)
     }
@@ -144,7 +143,7 @@ impl<'a> DeclarationBuilder<'_, 'a> {
         self.report_redeclaration(declared, variable.name.text, variable.name.span);
     }
 
-    /// Gives a variable a place in the state.
+    /// Adds a variable to the state.
     fn place(
         &mut self,
         variable: &DveVariable<'a>,
@@ -167,7 +166,7 @@ impl<'a> DeclarationBuilder<'_, 'a> {
         })
     }
 
-    /// The first values of a variable, one for each element.
+    /// Returns the initial values of a variable, one for each element.
     fn initial(
         &self,
         variable: &DveVariable<'a>,
@@ -192,7 +191,7 @@ impl<'a> DeclarationBuilder<'_, 'a> {
         values
     }
 
-    /// The value that the command line gives a global constant.
+    /// Returns the value that the command line gives a global constant.
     fn define(&self, variable: &DveVariable<'a>, scope: DveScope<'_, 'a>) -> Option<i64> {
         if !variable.constant || variable.size.is_some() || scope.member.is_some() {
             return None;
@@ -221,7 +220,7 @@ impl<'a> DeclarationBuilder<'_, 'a> {
         vec![self.value(value, variable, scope)]
     }
 
-    /// Complains of a list of values for something else than an array of at least as many elements.
+    /// Reports a list of values that initializes anything but an array of at least as many elements.
     fn report_array_values(
         &self,
         values: &[DveExpr<'a>],
@@ -256,7 +255,7 @@ impl<'a> DeclarationBuilder<'_, 'a> {
         }
     }
 
-    /// A value of a variable's type: this one, if it is, else after a complaint.
+    /// Returns the value if it fits the variable's type; otherwise reports an error and returns a value of the type.
     fn fitting(&self, value: i64, variable: &DveVariable<'a>, span: Span) -> i64 {
         let (low, high) = variable.basic.bounds();
         if (low..=high).contains(&value) {
@@ -320,7 +319,8 @@ impl<'a> DeclarationBuilder<'_, 'a> {
     ) -> ir::ChannelId {
         let declared = channel.fields.as_deref();
         let arity = declared.map(<[_]>::len);
-        // A rendezvous takes no place in the state, but is not free either.
+        // A rendezvous channel has no storage in the state, but is counted as one integer to bound the number of
+        // channels.
         self.count(1 + u64::from(capacity) * arity.unwrap_or(0) as u64, channel.name.span);
         let fields = declared.unwrap_or_default();
         let fields = fields.iter().map(|field| self.scalar(field.domain())).collect();
@@ -405,7 +405,7 @@ impl<'a> DeclarationBuilder<'_, 'a> {
         self.world.members.push(member);
     }
 
-    /// The states of a process, marked, and the one it starts in.
+    /// Adds the states of a process with their marks, and its initial state.
     fn locations(
         &self,
         process: &DveProcess<'a>,
@@ -416,7 +416,7 @@ impl<'a> DeclarationBuilder<'_, 'a> {
         let scope = DveScope { world: &self.world, member: None, report: self.report };
         let named = |name: &SourceName<'a>| scope.state(member, *name);
         for location in process.commits.iter().filter_map(named) {
-            // A property process never moves; committed, it would keep all others from moving.
+            // A property process never moves. A committed state of it would block all other processes.
             let urgency = if property { ir::Urgency::Free } else { ir::Urgency::Committed };
             locations[location].urgency = urgency;
         }
@@ -448,7 +448,7 @@ impl<'a> DeclarationBuilder<'_, 'a> {
         locations
     }
 
-    /// Complains if a name had a meaning before.
+    /// Reports a name that already had a meaning.
     fn report_redeclaration(&self, declared: Result<(), Span>, name: &str, span: Span) {
         if let Err(earlier) = declared {
             let help = format!("it is declared first on line {}", self.report.line(earlier));
@@ -456,7 +456,7 @@ impl<'a> DeclarationBuilder<'_, 'a> {
         }
     }
 
-    /// Adds to the integers in a state; one error says that there are too many.
+    /// Adds to the number of integers in a state; the first excess is reported as one error.
     fn count(&mut self, more: u64, span: Span) {
         let before = self.scalars;
         self.scalars += more;
@@ -466,12 +466,12 @@ impl<'a> DeclarationBuilder<'_, 'a> {
         }
     }
 
-    /// Whether it is no use to go on.
+    /// Returns whether the state is too large, so that further lowering is useless.
     pub(super) fn is_too_large(&self) -> bool {
         self.scalars > SCALARS_MAX
     }
 
-    /// Every define must name a global constant.
+    /// Checks that every define names a global constant.
     fn check_defines(&self, model: &DveModel<'a>) {
         let constants = |declaration: &DveDeclaration<'a>| match declaration {
             DveDeclaration::Variable(v) if v.constant && v.size.is_none() => Some(v.name.text),
@@ -491,7 +491,7 @@ impl<'a> DeclarationBuilder<'_, 'a> {
 }
 
 impl<'a> DveScope<'_, 'a> {
-    /// A constant within bounds; `what` says what it is for.
+    /// Returns the value of a constant expression within bounds; `what` names its use for messages.
     fn sized(
         self,
         expr: &DveExpr<'a>,

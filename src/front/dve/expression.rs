@@ -1,4 +1,4 @@
-//! Lowering of expressions: names resolved, known values folded, chains balanced.
+//! Lowering of expressions: resolves names, folds known values and balances chains.
 
 use super::ARITHMETIC;
 use super::ast::{DveChannelQuery, DveExpr, DveExprKind};
@@ -10,7 +10,7 @@ use crate::source::Span;
 use crate::trees::balanced;
 
 impl<'a> DveScope<'_, 'a> {
-    /// The program's form of an expression; after an error, something in its place.
+    /// Returns the lowered expression, or a placeholder after an error.
     pub(super) fn lower(&self, expr: &DveExpr<'a>) -> ir::Expr {
         let span = expr.span;
         let kind = match &expr.kind {

@@ -1,7 +1,7 @@
-//! From characters to tokens, one at a time.
+//! The lexer of DVE: from characters to tokens, one at a time.
 //!
-//! Space is blanks, line ends, `//` and `/* */` comments, and a backslash before a line end
-//! (which DiVinE's lexer skips too).
+//! White space is blanks, line ends, `//` and `/* */` comments, and a backslash before a line end (which DiVinE's lexer
+//! skips too).
 
 use crate::diag::Diagnostic;
 use crate::front::cursor::TextCursor;
@@ -77,18 +77,18 @@ kinds! {
     }
 }
 
-/// Reads tokens from a text.
+/// A lexer of a text.
 pub(super) struct DveLexer<'a> {
     cursor: TextCursor<'a>,
 }
 
 impl<'a> DveLexer<'a> {
-    /// A lexer at the start of file `file`, whose text is `text`.
+    /// Creates a lexer at the start of file `file`, whose text is `text`.
     pub(super) fn new(file: u32, text: &'a str) -> Self {
         Self { cursor: TextCursor::new(file, text) }
     }
 
-    /// A lexer of a part of file `span.file`, whose text is `text`.
+    /// Creates a lexer of a part of file `span.file`, whose text is `text`.
     pub(super) fn within(span: Span, text: &'a str) -> Self {
         Self { cursor: TextCursor::within(span, text) }
     }
@@ -143,7 +143,7 @@ impl<'a> token::TokenLexer<'a> for DveLexer<'a> {
     }
 }
 
-/// Whether a line ends after nothing but blanks.
+/// Returns whether only blanks precede the end of the line.
 fn is_line_end(bytes: &[u8]) -> bool {
     bytes.iter().find(|byte| !b" \t\r".contains(byte)) == Some(&b'\n')
 }

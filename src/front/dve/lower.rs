@@ -1,11 +1,10 @@
-//! From transitions to actions.
+//! Lowering of transitions to actions.
 //!
-//! Processes in order, and the transitions of each in source order; a process of a family is
-//! lowered once for each member. A property process is looked at like any other, for its mistakes,
-//! but its transitions become no actions.
+//! Actions follow the order of processes and of their transitions in the source. A process of a family is lowered once
+//! for each member. The transitions of a property process are checked, but do not become actions.
 //!
-//! An untyped channel carries as many values as its uses give; all uses that give any must agree.
-//! A receiver that names no place takes the message and forgets it.
+//! The number of fields of an untyped channel is the number of values in its uses; all uses that have values must
+//! agree. A receive without variables discards the message.
 
 use super::ast::{DveExpr, DveModel, DveProcess, DveSync, DveTransition};
 use super::check::DiagnosticSink;
@@ -19,18 +18,18 @@ use crate::ir::{
 };
 use crate::source::Span;
 
-/// The most actions of a program.
+/// The maximum number of actions of a program.
 const ACTIONS_MAX: usize = 1 << 22;
 
 /// Propositions about a model.
 pub(super) struct DvePropositions<'p, 'a> {
-    /// What they say.
+    /// The conditions.
     pub(super) conditions: &'p [DveExpr<'a>],
-    /// Whether they are the guards of the model's property process, whose names they use.
+    /// Whether they are the guards of the model's property process, and are resolved in its scope.
     pub(super) are_of_property: bool,
 }
 
-/// Lowers what happens in a model, and propositions about it; `declarations` holds what is in it.
+/// Lowers the transitions of a model, and propositions about it; `declarations` holds its declarations.
 pub(super) fn lower<'a>(
     model: &DveModel<'a>,
     propositions: &DvePropositions<'_, 'a>,
@@ -92,8 +91,7 @@ impl<'a> DveLowering<'_, 'a> {
         });
     }
 
-    /// Complains of channels without room, each family once: where all processes move at once, none
-    /// can wait for another.
+    /// Reports rendezvous channels, each family once: in lockstep, no process can wait for another.
     fn no_rendezvous(&self) {
         let mut told = None;
         for channel in self.program.channels.values().filter(|it| it.capacity == 0) {
@@ -107,7 +105,7 @@ impl<'a> DveLowering<'_, 'a> {
         }
     }
 
-    /// Declares the property process, if there is one; with whether it is what is asked.
+    /// Declares the property process, if there is one. `is_asked` is whether it is the property to check.
     fn property(
         &mut self,
         model: &DveModel<'a>,
@@ -143,7 +141,7 @@ impl<'a> DveLowering<'_, 'a> {
         for state in process.accepts.iter().filter(|_| !is_property) {
             let (name, span) = (format!("{}.{}", process.name.text, state.text), state.span);
             let kind = UncheckedKind::AcceptingState;
-            // The members of a family have one text.
+            // The members of a family share one text.
             if self.program.unchecked.iter().all(|known| known.span != span) {
                 self.program.unchecked.push(UncheckedRequirement { kind, name, span });
             }
@@ -169,13 +167,13 @@ impl<'a> DveLowering<'_, 'a> {
         }
     }
 
-    /// An assertion as it stands in the source, on one line and not too long.
+    /// Returns the source of an assertion on one line, shortened if it is long.
     fn one_line(&self, expr: &DveExpr<'a>) -> String {
         let start = self.report.text(expr.span).chars().take(10 * QUOTE_MAX).collect::<String>();
         shorten(&start.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
     }
 
-    /// Lowers a transition of a property process, for the messages alone.
+    /// Lowers a transition of a property process for its error messages only.
     fn check_only(
         &mut self,
         scope: DveScope<'_, 'a>,
@@ -218,7 +216,7 @@ impl<'a> DveLowering<'_, 'a> {
         });
     }
 
-    /// `P.from -> to`, and the channel if there is one.
+    /// Returns the name `P.from -> to`, with the channel if there is one.
     fn name(
         &self,
         member: &DveProcessInstance<'a>,
@@ -282,7 +280,7 @@ impl<'a> DveLowering<'_, 'a> {
         targets.map(ReceivePattern::Into).collect()
     }
 
-    /// The number of values must be the channel's, if that is declared; else it is noted.
+    /// Checks that the number of values is that of the channel, if declared; otherwise records the use.
     fn check_arity(&mut self, world: &DveSymbols<'a>, channel: ChannelId, sync: &DveSync<'a>) {
         let arity = sync.values.len();
         let action = ActionId::from_index(self.program.actions.len());
@@ -298,7 +296,7 @@ impl<'a> DveLowering<'_, 'a> {
         }
     }
 
-    /// Finds out how many values each untyped channel carries, and makes its uses agree.
+    /// Infers the number of fields of each untyped channel, and makes its uses agree.
     fn untyped_channels(&mut self, world: &DveSymbols<'a>, any_value: TypeId) {
         let mut arities: Vec<Option<(usize, Span)>> = vec![None; world.channels.len()];
         for used in self.uses.iter().filter(|used| used.arity > 0) {
@@ -320,7 +318,7 @@ impl<'a> DveLowering<'_, 'a> {
         }
     }
 
-    /// Completes a use without values of a channel that carries some.
+    /// Completes a use without values of a channel that has fields.
     fn fill(&mut self, used: &UntypedChannelUse, arity: usize, first: Span) {
         match &mut self.program.actions[used.action].communication {
             Some(Communication::Receive { patterns, .. }) => {

@@ -1,39 +1,38 @@
 //! DVE, the language of DiVinE and of the BEEM models.
 //!
-//! A model is global declarations, processes and a `system` line. A process has variables, states
-//! and transitions; a transition has a `guard`, at most one `sync` and a list of `effect`s.
+//! A model consists of global declarations, processes and a `system` line. A process has variables, states and
+//! transitions; a transition has a `guard`, at most one `sync` and a list of `effect`s.
 //!
-//! [`lex`] makes tokens, [`parse`] and [`operators`] a tree ([`ast`]), [`declare`] gives names
-//! meanings ([`scope`]), and [`lower`] and [`expression`] walk the tree under the rules of
-//! [`check`].
+//! [`lex`] produces tokens; [`parse`] and [`operators`] produce a tree ([`ast`]). [`declare`] resolves declared names
+//! ([`scope`]). [`lower`] and [`expression`] walk the tree under the rules of [`check`].
 //!
 //! # Meaning
 //!
-//! - `byte` is 0 to 255, `int` is -32768 to 32767; expressions are computed in 32 bits, wrapping.
-//!   Storing a value outside a variable's type fails, unless the user asks for wrapping.
-//! - `and`, `or` and `imply` evaluate their right side only if it matters. Operators bind as in C,
-//!   which is not how every version of DiVinE has it; where the two differ there is a warning.
-//! - The effects of a transition happen one after the other.
-//! - `channel c;` is a rendezvous. Its values are as wide as expressions, so that only the
-//!   receiver's variable limits them. `channel {byte, int} c[4];` holds four messages, and with
-//!   `[0]` or nothing it is a rendezvous whose values must fit the fields.
-//! - The property process of `system async property P;` is checked and kept as a process and an
-//!   automaton property, but its transitions are no actions: it does not move.
-//! - A constant array is a variable that nothing may assign.
+//! - `byte` is 0 to 255, `int` is -32768 to 32767; expressions are computed in 32 bits, wrapping. Storing a value
+//!   outside a variable's type fails, unless the user asks for wrapping.
+//! - `and`, `or` and `imply` evaluate their right side only if it matters. Operators bind as in C. Some versions of
+//!   DiVinE differ; an expression for which they differ causes a warning.
+//! - The effects of a transition are executed in order.
+//! - `channel c;` is a rendezvous. Its values have the width of expressions; only the variable of the receiver limits
+//!   them. `channel {byte, int} c[4];` holds four messages, and with `[0]` or no capacity it is a rendezvous whose
+//!   values must fit the fields.
+//! - The property process of `system async property P;` is checked and kept as a process and an automaton property, but
+//!   its transitions do not become actions: it does not move.
+//! - A constant array is a variable that cannot be assigned.
 //!
 //! # Extensions
 //!
-//! So that one file serves for every size of a system:
+//! Extensions let one file describe a system of any size:
 //!
 //! - `--define N=5` replaces the value of the global constant `N`;
 //! - sizes of arrays and capacities of channels may be constant expressions, not only numbers;
-//! - `process Node[i < N] { ... }` is a family: the processes `Node_0` to `Node_{N-1}`, in each of
-//!   which `i` is a constant. `Node[e].state` and `Node[e]->x` refer to a member;
-//! - `channel link[i < N];` and `channel {byte} buf[i < N][4];` are families of channels `link_0`
-//!   and so on; `link[e]` refers to a member. In both, `e` must be constant.
+//! - `process Node[i < N] { ... }` is a family: the processes `Node_0` to `Node_{N-1}`. In each process, `i` is a
+//!   constant. `Node[e].state` and `Node[e]->x` refer to a member;
+//! - `channel link[i < N];` and `channel {byte} buf[i < N][4];` are families of channels `link_0` and so on; `link[e]`
+//!   refers to a member. In both, `e` must be constant.
 //!
-//! Refused: probabilistic transitions (`=>`), accepting conditions other than Büchi's, channels
-//! declared inside processes, assignment to another process's variable.
+//! Rejected: probabilistic transitions (`=>`), accepting conditions other than Büchi's, channels declared inside
+//! processes, assignment to another process's variable.
 
 pub mod ast;
 mod check;
@@ -70,10 +69,10 @@ pub static LANGUAGE: Language = Language {
     foreign_flags: &[],
 };
 
-/// How formulas are spelled, beside SPIN's signs.
+/// The spelling of formulas, in addition to SPIN's operators.
 const SPELLING: FormulaSyntax = FormulaSyntax { has_arrows: true, ..FormulaSyntax::WORDS };
 
-/// What expressions are computed in, known ones and others.
+/// The arithmetic of expressions, both folded and evaluated at run time.
 const ARITHMETIC: Arithmetic = Arithmetic::Wrapping32;
 
 /// Parses, checks and lowers the model in file 0 of `sources`.

@@ -1,12 +1,11 @@
-//! From tokens to expressions: operators and their precedence.
+//! The parser of expressions: operators and their precedence.
 //!
-//! From loosest to tightest: `imply`; `or`; `and`; `|`; `^`; `&`; `== !=`; `< <= > >=`; `<< >>`;
-//! `+ -`; `* / %`; unary `- ~ not`. All associate to the left. Operators and operands wait on two
-//! stacks (Dijkstra's shunting yard, 1961), so that only brackets and unary operators recurse, and
-//! those are counted.
+//! From loosest to tightest: `imply`; `or`; `and`; `|`; `^`; `&`; `== !=`; `< <= > >=`; `<< >>`; `+ -`; `* / %`; unary
+//! `- ~ not`. All associate to the left. Operators and operands are kept on two stacks (Dijkstra's shunting yard,
+//! 1961). So only brackets and unary operators recurse, and their depth is limited.
 //!
-//! DiVinE 2 gives `and` and `or` one precedence, and `|`, `^` and `&` another, so it reads
-//! `a or b and c` as `(a or b) and c`. Where that makes a difference the user is warned.
+//! DiVinE 2 gives `and` and `or` one precedence, and `|`, `^` and `&` another, so it reads `a or b and c` as `(a or b)
+//! and c`. An expression for which that makes a difference causes a warning.
 
 use super::ast::*;
 use super::lex::TokenKind;
@@ -23,7 +22,7 @@ struct StackedOperand<'a> {
 }
 
 impl<'a> DveParser<'a, '_> {
-    /// A whole expression.
+    /// Parses a whole expression.
     pub(super) fn expression(&mut self) -> ParseResult<DveExpr<'a>> {
         let mut operands = vec![StackedOperand { expr: self.operand()?, bare: None }];
         let mut operators: Vec<BinaryOp> = Vec::new();
@@ -67,7 +66,7 @@ impl<'a> DveParser<'a, '_> {
         );
     }
 
-    /// An operand: all that binds tighter than any binary operator.
+    /// Parses an operand: an expression that binds tighter than any binary operator.
     pub(super) fn operand(&mut self) -> ParseResult<DveExpr<'a>> {
         match self.kind() {
             TokenKind::Number => self.number(),
@@ -108,7 +107,7 @@ impl<'a> DveParser<'a, '_> {
         Ok(DveExpr { span: open.to(close), ..inside })
     }
 
-    /// `x`, `a[e]`, `P.q`, `P->x`, `full(c)` and the like.
+    /// Parses `x`, `a[e]`, `P.q`, `P->x`, `full(c)` and similar references.
     fn reference(&mut self) -> ParseResult<DveExpr<'a>> {
         let name = self.name("a name")?;
         if self.kind() == TokenKind::ParenOpen {
@@ -155,7 +154,7 @@ impl<'a> DveParser<'a, '_> {
         })
     }
 
-    /// From the start of a name to the last token taken.
+    /// Returns the span from the start of a name to the last token taken.
     fn since(&self, name: SourceName<'a>) -> Span {
         name.span.to(self.last_span())
     }
@@ -190,7 +189,7 @@ fn too_deep(span: Span) -> Diagnostic {
     Diagnostic::error(span, format!("this expression is nested more than {MAX_HEIGHT} deep"))
 }
 
-/// The binary operator that a token stands for.
+/// Returns the binary operator of a token.
 fn binary(kind: TokenKind) -> Option<BinaryOp> {
     Some(match kind {
         TokenKind::Imply => BinaryOp::Implies,
@@ -216,7 +215,7 @@ fn binary(kind: TokenKind) -> Option<BinaryOp> {
     })
 }
 
-/// How tightly an operator binds.
+/// Returns the precedence of an operator.
 fn level(operator: BinaryOp) -> u8 {
     match operator {
         BinaryOp::Implies => 0,
@@ -233,7 +232,7 @@ fn level(operator: BinaryOp) -> u8 {
     }
 }
 
-/// Whether DiVinE 2 gives both operators one precedence although we do not.
+/// Returns whether DiVinE 2, unlike this parser, gives both operators the same precedence.
 fn mixed(outer: BinaryOp, inner: BinaryOp) -> bool {
     let boolean = |operator| matches!(operator, BinaryOp::And | BinaryOp::Or);
     let bitwise =

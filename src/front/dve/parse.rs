@@ -1,9 +1,8 @@
-//! From tokens to the syntax tree: declarations, processes, transitions.
+//! The parser: declarations, processes and transitions.
 //!
-//! Recursive descent with one token of look-ahead; it stops at the first error, which says what
-//! was expected and what was found. Sections may come in any order, as long as each makes sense
-//! alone: DiVinE's own versions differ in the order they ask for. Expressions are in
-//! [`operators`](super::operators).
+//! It uses recursive descent with one token of look-ahead. It stops at the first error, which names the expected and
+//! the found token. Sections may come in any order in which each makes sense alone, because the versions of DiVinE
+//! require different orders. Expressions are in [`operators`](super::operators).
 
 use super::ast::*;
 use super::lex::{DveLexer, TokenKind};
@@ -37,12 +36,12 @@ pub(super) fn expression<'a>(
     }
 }
 
-/// A place in the tokens.
+/// A parser, at a position in the tokens.
 pub(super) struct DveParser<'a, 'w> {
     tokens: TokenStream<'a, DveLexer<'a>>,
-    /// How many brackets and unary operators are open.
+    /// The number of open brackets and unary operators.
     pub(super) depth: u32,
-    /// Advice found on the way.
+    /// Warnings found while parsing.
     pub(super) warnings: &'w mut Vec<Diagnostic>,
 }
 
@@ -94,7 +93,7 @@ impl<'a> DveParser<'a, '_> {
             .help("end it with `system async;`")
     }
 
-    /// `system async property P;`
+    /// Parses `system async property P;`.
     fn system(&mut self) -> ParseResult<DveSystem<'a>> {
         self.advance()?;
         let lockstep = match self.kind() {
@@ -114,7 +113,7 @@ impl<'a> DveParser<'a, '_> {
         }
     }
 
-    /// `const byte N = e, a[e] = {e, e};`
+    /// Parses `const byte N = e, a[e] = {e, e};`.
     fn variables(&mut self) -> ParseResult<Vec<DveVariable<'a>>> {
         let constant = self.eat(TokenKind::Const)?;
         let basic = self.basic()?;
@@ -154,7 +153,7 @@ impl<'a> DveParser<'a, '_> {
         }
     }
 
-    /// `channel a, b;` or `channel {byte, int} a[2], b[i < N][2];`
+    /// Parses `channel a, b;` or `channel {byte, int} a[2], b[i < N][2];`.
     fn channels(&mut self, declarations: &mut Vec<DveDeclaration<'a>>) -> ParseResult<()> {
         self.advance()?;
         let fields = match self.kind() {
@@ -249,7 +248,7 @@ impl<'a> DveParser<'a, '_> {
         Ok(())
     }
 
-    /// `q: e` (DiVinE) or `q e`
+    /// Parses `q: e` (DiVinE) or `q e`.
     fn assertion(&mut self) -> ParseResult<(SourceName<'a>, DveExpr<'a>)> {
         let state = self.name("the name of a state")?;
         self.eat(TokenKind::Colon)?;
@@ -321,8 +320,8 @@ impl<'a> DveParser<'a, '_> {
         Ok(())
     }
 
-    // Inlined into `model`, and optimised as tests are but without incremental compilation, rustc 1.95 makes code of it
-    // by which `c?x` sends. There is nothing unsafe here.
+    // If this is inlined into `model`, rustc 1.95 miscompiles it, with the optimisation of tests and without
+    // incremental compilation: `c?x` becomes a send. There is nothing unsafe here.
     #[inline(never)]
     fn sync(&mut self) -> ParseResult<DveSync<'a>> {
         let channel = self.channel_use()?;
@@ -350,14 +349,14 @@ impl<'a> DveParser<'a, '_> {
         Ok(DveEffect { target, value: self.expression()? })
     }
 
-    /// `c` or `c[e]`
+    /// Parses `c` or `c[e]`.
     pub(super) fn channel_use(&mut self) -> ParseResult<DveChannelUse<'a>> {
         let name = self.name("the name of a channel")?;
         let member = self.bracketed()?.map(Box::new);
         Ok(DveChannelUse { name, member })
     }
 
-    /// `[e]`, if it is there.
+    /// Parses `[e]`, if present.
     pub(super) fn bracketed(&mut self) -> ParseResult<Option<DveExpr<'a>>> {
         if !self.eat(TokenKind::BracketOpen)? {
             return Ok(None);
@@ -367,7 +366,7 @@ impl<'a> DveParser<'a, '_> {
         Ok(Some(inside))
     }
 
-    /// `{item, item}`
+    /// Parses `{item, item}`.
     fn braced<T>(&mut self, item: impl FnMut(&mut Self) -> ParseResult<T>) -> ParseResult<Vec<T>> {
         self.expect(TokenKind::BraceOpen)?;
         let items = self.list(item)?;
@@ -376,7 +375,7 @@ impl<'a> DveParser<'a, '_> {
     }
 }
 
-/// Reads `i < N` as the members of a family, or gives the expression back.
+/// Interprets `i < N` as the members of a family, or returns the expression.
 fn as_family(inside: DveExpr<'_>) -> Result<DveFamily<'_>, DveExpr<'_>> {
     let is_family = match &inside.kind {
         DveExprKind::Binary(crate::ir::BinaryOp::Less, sides) => {

@@ -1,4 +1,4 @@
-//! The property process of a model, as an automaton: it accepts the runs that there must not be.
+//! The property process of a model, as an automaton that accepts the violating runs.
 
 use super::ast::{DveModel, DveProcess};
 use crate::diag::Diagnostic;
@@ -6,7 +6,7 @@ use crate::front::temporal_property::{TemporalSpec, UnresolvedProperty, check_pr
 use crate::ltl::{Automaton, AutomatonEdge, AutomatonState, Cube};
 use crate::source::{SourceMap, Span};
 
-/// The property process, if it is called this.
+/// Returns the property process, if it has this name.
 pub(super) fn find_property_process<'m, 'a>(
     model: &'m DveModel<'a>,
     name: &str,
@@ -15,13 +15,13 @@ pub(super) fn find_property_process<'m, 'a>(
     model.processes.iter().find(|it| it.name.text == name && it.family.is_none())
 }
 
-/// The automaton of a property process; each guard is a proposition.
+/// Returns the automaton of a property process; each guard is a proposition.
 pub(super) fn automaton(
     process: &DveProcess<'_>,
     sources: &SourceMap,
 ) -> Result<UnresolvedProperty, Diagnostic> {
     let mut states: Vec<&str> = process.states.iter().map(|it| it.text).collect();
-    // An automaton begins in its first state.
+    // An automaton starts in its first state.
     let first = process.init.and_then(|init| states.iter().position(|it| *it == init.text));
     if let Some(first) = first {
         states[..=first].rotate_right(1);
@@ -50,7 +50,7 @@ pub(super) fn automaton(
                 Cube::literal(number, true)
             }
         };
-        // A state that there is not is complained of where the process is declared.
+        // An undeclared state is reported at the declaration of the process.
         let state = |name: &str| states.iter().position(|it| *it == name);
         if let (Some(from), Some(to)) = (state(transition.from.text), state(transition.to.text)) {
             made[from].edges.push(AutomatonEdge { cube, to });

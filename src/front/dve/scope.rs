@@ -1,9 +1,8 @@
-//! What names mean, and where.
+//! Names and scopes.
 //!
-//! There is one table of global names and one for each process, after families have been
-//! instantiated: `process Node[i < 3]` gives the global names `Node`, `Node_0`, `Node_1` and
-//! `Node_2`, and each member a table of its own in which `i` is a constant. Within a table a name
-//! has one meaning; a process's names hide global ones.
+//! There is one table of global names and one table for each process, after families have been instantiated. `process
+//! Node[i < 3]` declares the global names `Node`, `Node_0`, `Node_1` and `Node_2`. Each member has a table in which `i`
+//! is a constant. Within a table a name has one meaning; a process's names hide global names.
 
 use super::ast::SourceName;
 use super::check::DiagnosticSink;
@@ -13,7 +12,7 @@ use crate::source::Span;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DveMeaning {
     /// A declared constant.
@@ -22,9 +21,9 @@ pub(super) enum DveMeaning {
     Parameter(i64),
     /// A variable, or an array of `length` elements, which may be constant.
     Variable {
-        /// Its name in the program.
+        /// The variable in the program.
         id: VarId,
-        /// The number of elements of an array.
+        /// The number of elements, if it is an array.
         length: Option<u32>,
         /// Whether it must not be assigned.
         constant: bool,
@@ -41,17 +40,17 @@ pub(super) enum DveMeaning {
     State(LocationId),
 }
 
-/// The members of a family, which are numbered one after the other.
+/// The members of a family, which have consecutive numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FamilyMembers {
-    /// The first member's number in the program.
+    /// The number of the first member in the program.
     pub(super) first: u32,
-    /// How many there are.
+    /// The number of members.
     pub(super) count: u32,
 }
 
 impl DveMeaning {
-    /// What messages call such a thing.
+    /// Returns the word for such a thing in messages.
     pub(super) fn describe(self) -> &'static str {
         match self {
             DveMeaning::Constant(_) => "a constant",
@@ -67,14 +66,18 @@ impl DveMeaning {
     }
 }
 
-/// Names that are declared together.
+/// A table of names of one scope.
 #[derive(Debug, Default)]
 pub(super) struct DveSymbolTable<'a> {
     symbols: HashMap<Cow<'a, str>, (DveMeaning, Span)>,
 }
 
 impl<'a> DveSymbolTable<'a> {
-    /// Gives a name a meaning; if it has one already, says where it was declared.
+    /// Gives a name a meaning.
+    ///
+    /// # Errors
+    ///
+    /// The place of the earlier declaration, if the name has a meaning already.
     pub(super) fn declare(
         &mut self,
         name: impl Into<Cow<'a, str>>,
@@ -91,12 +94,12 @@ impl<'a> DveSymbolTable<'a> {
         }
     }
 
-    /// What a name means.
+    /// Returns the meaning of a name.
     pub(super) fn get(&self, name: &str) -> Option<DveMeaning> {
         self.symbols.get(name).map(|&(meaning, _)| meaning)
     }
 
-    /// All names of such things, sorted.
+    /// Returns all names whose meaning is wanted, sorted.
     pub(super) fn names(&self, wanted: impl Fn(DveMeaning) -> bool) -> Vec<&str> {
         let symbols = self.symbols.iter().filter(|(_, (meaning, _))| wanted(*meaning));
         let mut names: Vec<&str> = symbols.map(|(name, _)| name.as_ref()).collect();
@@ -108,20 +111,20 @@ impl<'a> DveSymbolTable<'a> {
 /// A process, or a member of a family of processes.
 #[derive(Debug)]
 pub(super) struct DveProcessInstance<'a> {
-    /// Its name in the program.
+    /// The name in the program.
     pub(super) name: String,
-    /// Its number in the program.
+    /// The number in the program.
     pub(super) id: ProcessId,
-    /// Which of the model's processes it is made from.
+    /// The index of the process in the model from which it is made.
     pub(super) template: usize,
     /// The name and value of the member's number.
     pub(super) parameter: Option<(SourceName<'a>, i64)>,
-    /// Its own names.
+    /// The local names.
     pub(super) table: DveSymbolTable<'a>,
 }
 
 impl<'a> DveProcessInstance<'a> {
-    /// One without names of its own.
+    /// Creates a process without local names.
     pub(super) fn new(
         name: String,
         id: ProcessId,
@@ -132,16 +135,16 @@ impl<'a> DveProcessInstance<'a> {
     }
 }
 
-/// What must be known of a channel to use it.
+/// The properties of a channel that its uses depend on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChannelSignature {
-    /// The number of fields, unless it is to be found out from the uses.
+    /// The number of fields, or `None` if it is inferred from the uses.
     pub(super) arity: Option<usize>,
-    /// The number of messages it holds.
+    /// The capacity in messages.
     pub(super) capacity: u32,
 }
 
-/// Everything that is declared.
+/// All declarations.
 #[derive(Debug, Default)]
 pub(super) struct DveSymbols<'a> {
     /// Global names.
@@ -152,25 +155,25 @@ pub(super) struct DveSymbols<'a> {
     pub(super) channels: Vec<ChannelSignature>,
 }
 
-/// A point of view: what is declared, as seen from a process or from outside.
+/// The declarations as seen from a process or from outside.
 #[derive(Clone, Copy)]
 pub(super) struct DveScope<'w, 'a> {
-    /// Everything that is declared.
+    /// All declarations.
     pub(super) world: &'w DveSymbols<'a>,
-    /// The process whose names come first.
+    /// The process whose names take precedence.
     pub(super) member: Option<&'w DveProcessInstance<'a>>,
-    /// Where to complain.
+    /// The collector of errors.
     pub(super) report: &'w DiagnosticSink<'a>,
 }
 
 impl<'a> DveScope<'_, 'a> {
-    /// What a name means here.
+    /// Returns the meaning of a name in this scope.
     pub(super) fn get(&self, name: &str) -> Option<DveMeaning> {
         let own = self.member.and_then(|member| member.table.get(name));
         own.or_else(|| self.world.globals.get(name))
     }
 
-    /// The advice to take the name most like `name` among those visible here whose meaning is wanted.
+    /// Suggests the most similar visible name whose meaning is wanted.
     pub(super) fn suggest_name(
         &self,
         name: &str,

@@ -1,14 +1,14 @@
-//! The syntax tree: a model as written, before names have meanings.
+//! The syntax tree: a model as written, before names are resolved.
 //!
-//! Names borrow from the source. Expressions and statements know nothing of types; whoever walks
-//! them may recurse, for the parser refuses what nests deeper than [`MAX_DEPTH`].
+//! Names borrow from the source. Expressions and statements have no types. Code that walks them may recurse: the parser
+//! rejects nesting deeper than [`MAX_DEPTH`].
 
 pub use crate::front::token::SourceName;
 
 use crate::ir::{BinaryOp, Quantifier as Which, UnaryOp};
 use crate::source::Span;
 
-/// The deepest nesting of expressions, statements and rules.
+/// The maximum nesting of expressions, statements and rules.
 pub const MAX_DEPTH: u32 = 200;
 
 /// A whole file.
@@ -21,7 +21,7 @@ pub struct MurphiModel<'a> {
 }
 
 impl MurphiModel<'_> {
-    /// Whether a global declaration or a member of an enumeration is called so.
+    /// Returns whether a global declaration or a member of an enumeration has this name.
     pub fn has_name(&self, name: &str) -> bool {
         self.declarations.iter().any(|it| {
             let members = match it {
@@ -49,7 +49,7 @@ pub enum MurphiDeclaration<'a> {
 }
 
 impl<'a> MurphiDeclaration<'a> {
-    /// The names it declares.
+    /// Returns the names it declares.
     pub fn names(&self) -> Vec<&'a str> {
         match self {
             MurphiDeclaration::Constants(names, _)
@@ -65,14 +65,14 @@ impl<'a> MurphiDeclaration<'a> {
 /// A type as written.
 #[derive(Debug)]
 pub struct TypeExpr<'a> {
-    /// What it says.
+    /// The kind of type expression.
     pub kind: TypeExprKind<'a>,
-    /// Where it stands.
+    /// The span in the source.
     pub span: Span,
 }
 
 impl<'a> TypeExpr<'a> {
-    /// The members of the enumerations in it.
+    /// Returns the members of the enumerations in it.
     fn members(&self) -> Vec<&'a str> {
         match &self.kind {
             TypeExprKind::Enum(names) => names.iter().map(|it| it.text).collect(),
@@ -89,10 +89,10 @@ impl<'a> TypeExpr<'a> {
     }
 }
 
-/// What a type expression says.
+/// The kinds of type expressions.
 #[derive(Debug)]
 pub enum TypeExprKind<'a> {
-    /// A type that has a name.
+    /// A named type.
     Named(SourceName<'a>),
     /// `enum { a, b }`
     Enum(Vec<SourceName<'a>>),
@@ -110,76 +110,76 @@ pub enum TypeExprKind<'a> {
     Union(Vec<TypeExpr<'a>>),
 }
 
-/// A function, or without a result a procedure.
+/// A function, or a procedure if it has no result.
 #[derive(Debug)]
 pub struct MurphiFunction<'a> {
-    /// What it is called.
+    /// The name.
     pub name: SourceName<'a>,
-    /// Its parameters.
+    /// The parameters.
     pub parameters: Vec<ParameterGroup<'a>>,
-    /// What it returns.
+    /// The type of the result.
     pub result: Option<TypeExpr<'a>>,
-    /// What it does.
+    /// The body.
     pub body: MurphiBlock<'a>,
 }
 
-/// `var x, y: T` among the parameters of a function.
+/// A group `var x, y: T` among the parameters of a function.
 #[derive(Debug)]
 pub struct ParameterGroup<'a> {
-    /// Their names.
+    /// The names.
     pub names: Vec<SourceName<'a>>,
-    /// Whether they stand for places of the caller's.
+    /// Whether they are passed by reference.
     pub by_reference: bool,
-    /// Their type.
+    /// The type.
     pub ty: TypeExpr<'a>,
 }
 
-/// Declarations and the statements that may use them.
+/// Declarations and the statements in their scope.
 #[derive(Debug, Default)]
 pub struct MurphiBlock<'a> {
-    /// What is declared.
+    /// The declarations.
     pub declarations: Vec<MurphiDeclaration<'a>>,
-    /// What is done.
+    /// The statements.
     pub body: Vec<MurphiStmt<'a>>,
 }
 
-/// A rule, and what else stands among rules.
+/// A rule, or a start state, property or enclosing construct among the rules.
 #[derive(Debug)]
 pub struct MurphiRule<'a> {
-    /// What it is.
+    /// The kind of rule.
     pub kind: MurphiRuleKind<'a>,
-    /// Where it begins.
+    /// The span of its first word.
     pub span: Span,
 }
 
-/// What a rule is.
+/// The kinds of rules.
 #[derive(Debug)]
 pub enum MurphiRuleKind<'a> {
     /// `rule 1 "name" guard ==> body end`
     Simple {
-        /// Its name, if it has one.
+        /// The name, if it has one.
         name: Option<&'a str>,
-        /// The lesser, the sooner.
+        /// The priority; lower numbers go first.
         priority: i32,
-        /// When it may be taken.
+        /// The guard.
         guard: Option<MurphiExpr<'a>>,
-        /// What it does.
+        /// The body.
         block: MurphiBlock<'a>,
     },
     /// `startstate "name" body end`
     Start {
-        /// Its name, if it has one.
+        /// The name, if it has one.
         name: Option<&'a str>,
-        /// What it does.
+        /// The body.
         block: MurphiBlock<'a>,
     },
     /// `invariant "name" expr` and the like.
     Property {
-        /// Which.
+        /// The kind of property.
         kind: MurphiPropertyKind,
-        /// Its name, if it has one.
+        /// The name, if it has one.
         name: Option<&'a str>,
-        /// What it says.
+        /// The condition.
         condition: MurphiExpr<'a>,
     },
     /// `ruleset x: T do ... end`
@@ -190,16 +190,16 @@ pub enum MurphiRuleKind<'a> {
     Choose(SourceName<'a>, MurphiExpr<'a>, Vec<MurphiRule<'a>>),
 }
 
-/// What a property says of states.
+/// The kinds of properties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MurphiPropertyKind {
-    /// It holds in all of them.
+    /// The condition holds in all states.
     Invariant,
-    /// Those where it does not hold are left out.
+    /// States that violate the condition are excluded.
     Assume,
-    /// It holds in one of them.
+    /// The condition holds in some state.
     Cover,
-    /// It holds again and again.
+    /// The condition holds infinitely often.
     Liveness,
 }
 
@@ -208,20 +208,20 @@ pub enum MurphiPropertyKind {
 pub struct AliasDefinition<'a> {
     /// The name.
     pub name: SourceName<'a>,
-    /// What it stands for.
+    /// The definition.
     pub value: MurphiExpr<'a>,
 }
 
-/// A name and what it ranges over.
+/// A quantified variable and its domain.
 #[derive(Debug)]
 pub struct MurphiQuantifier<'a> {
     /// The name.
     pub name: SourceName<'a>,
-    /// Its values.
+    /// The domain.
     pub over: QuantifierDomain<'a>,
 }
 
-/// What a name ranges over.
+/// The domain of a quantified variable.
 #[derive(Debug)]
 pub enum QuantifierDomain<'a> {
     /// `x: T`
@@ -237,16 +237,16 @@ pub enum QuantifierDomain<'a> {
     },
 }
 
-/// An expression and where it stands.
+/// An expression and its span.
 #[derive(Debug)]
 pub struct MurphiExpr<'a> {
-    /// What it says.
+    /// The kind of expression.
     pub kind: MurphiExprKind<'a>,
-    /// Where it stands.
+    /// The span in the source.
     pub span: Span,
 }
 
-/// What an expression says.
+/// The kinds of expressions.
 #[derive(Debug)]
 pub enum MurphiExprKind<'a> {
     /// A number.
@@ -278,10 +278,10 @@ pub enum MurphiExprKind<'a> {
     Count(Box<MultisetFilter<'a>>),
 }
 
-/// Those elements of a multiset that meet a condition: `x: m, e`.
+/// The elements of a multiset that satisfy a condition: `x: m, e`.
 #[derive(Debug)]
 pub struct MultisetFilter<'a> {
-    /// What the condition calls an element.
+    /// The name of an element in the condition.
     pub name: SourceName<'a>,
     /// The multiset.
     pub multiset: MurphiExpr<'a>,
@@ -289,16 +289,16 @@ pub struct MultisetFilter<'a> {
     pub condition: MurphiExpr<'a>,
 }
 
-/// A statement and where it stands.
+/// A statement and its span.
 #[derive(Debug)]
 pub struct MurphiStmt<'a> {
-    /// What it does.
+    /// The kind of statement.
     pub kind: MurphiStmtKind<'a>,
-    /// Where it stands.
+    /// The span in the source.
     pub span: Span,
 }
 
-/// What a statement does.
+/// The kinds of statements.
 #[derive(Debug)]
 pub enum MurphiStmtKind<'a> {
     /// `x := e`

@@ -1,8 +1,8 @@
-//! Flags of Murphi compilers and of the checkers that they make, and what does here what they do there.
+//! Flags of Murphi compilers and of the generated checkers, with their replacements here.
 
 use crate::front::ForeignFlag;
 
-/// What those who come from Murphi type.
+/// The flags that users of other Murphi tools may type.
 pub(super) const FOREIGN_FLAGS: &[ForeignFlag] = &[
     ForeignFlag::new("-k#", "`--memory SIZE` is all that the process may take"),
     ForeignFlag::new("-b#", "states are stored exactly, in as many bits as they need"),

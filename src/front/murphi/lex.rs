@@ -1,7 +1,7 @@
-//! From characters to tokens, one at a time.
+//! The lexer of Murphi: from characters to tokens, one at a time.
 //!
-//! Reserved words may be written in any case, names are told apart by it. Space is blanks, line
-//! ends, `--` to the end of the line, and `/* */`. Rumur's signs beyond ASCII are read too.
+//! Reserved words are case-insensitive; names are case-sensitive. White space is blanks, line ends, `--` to the end of
+//! the line, and `/* */`. Rumur's non-ASCII signs are supported.
 
 use crate::diag::Diagnostic;
 use crate::front::cursor::TextCursor;
@@ -120,19 +120,19 @@ kinds! {
     }
 }
 
-/// Reads tokens from a text.
+/// A lexer of a text.
 #[derive(Clone)]
 pub(super) struct MurphiLexer<'a> {
     cursor: TextCursor<'a>,
 }
 
 impl<'a> MurphiLexer<'a> {
-    /// A lexer at the start of file `file`, whose text is `text`.
+    /// Creates a lexer at the start of file `file`, whose text is `text`.
     pub(super) fn new(file: u32, text: &'a str) -> Self {
         Self { cursor: TextCursor::new(file, text) }
     }
 
-    /// A lexer of a part of file `span.file`, whose text is `text`.
+    /// Creates a lexer of a part of file `span.file`, whose text is `text`.
     pub(super) fn within(span: Span, text: &'a str) -> Self {
         Self { cursor: TextCursor::within(span, text) }
     }
@@ -158,8 +158,8 @@ impl<'a> MurphiLexer<'a> {
         }
     }
 
-    /// A string. A backslash takes the quote behind it into the string, as in Rumur, unless the string
-    /// then had no end on its line: for CMurphi a backslash is a character like others.
+    /// Reads a string. A backslash escapes a quote, as in Rumur. If the string would then not end on its line, the
+    /// backslash is an ordinary character, as in CMurphi.
     fn string(&mut self) -> Result<MurphiToken, Diagnostic> {
         let line = self.cursor.rest().lines().next().unwrap_or_default();
         let opener = QUOTES.iter().find(|it| line.starts_with(**it)).map_or(0, |it| it.len());
@@ -207,10 +207,10 @@ impl<'a> token::TokenLexer<'a> for MurphiLexer<'a> {
     }
 }
 
-/// What opens a string. All but the second close one.
+/// The quotes that open a string. All but the second also close one.
 const QUOTES: [&str; 3] = ["\"", "\u{201c}", "\u{201d}"];
 
-/// The end of a string that begins at the start of a line: the offset behind the quote that closes it.
+/// Returns the offset after the closing quote of a string that begins at the start of `line`.
 fn closing_quote(line: &str, opener: usize, has_escapes: bool) -> Option<usize> {
     let mut escaped = false;
     for (at, char) in line.char_indices().filter(|&(at, _)| at >= opener) {
@@ -224,14 +224,14 @@ fn closing_quote(line: &str, opener: usize, has_escapes: bool) -> Option<usize> 
     None
 }
 
-/// What a string says: its text without the quotes around it.
+/// Returns the text of a string without its quotes.
 pub(super) fn unquoted(text: &str) -> &str {
     let inner = QUOTES.iter().find_map(|it| text.strip_prefix(*it)).unwrap_or(text);
     QUOTES.iter().find_map(|it| inner.strip_suffix(*it)).unwrap_or(inner)
 }
 
-/// What a string says where its escapes are replaced: `\"` is a quote, `\\` a backslash. Line ends and
-/// tabs become blanks, since names and messages stand on one line.
+/// Returns the text of a string with its escapes replaced: `\"` by a quote, `\\` by a backslash. Line ends and tabs
+/// become blanks, because names and messages are single lines.
 pub(super) fn unescaped(text: &str) -> String {
     let mut said = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -249,7 +249,7 @@ pub(super) fn unescaped(text: &str) -> String {
     said
 }
 
-/// Whether a byte may stand in a word or a number.
+/// Returns whether a byte may be part of a word or a number.
 fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }

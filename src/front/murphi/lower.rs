@@ -1,24 +1,23 @@
-//! From the tree to the program: names, types, code, in one walk.
+//! Lowering of the tree to a program: resolves names, checks types and emits code, in one walk.
 //!
-//! - `scope`: what names mean;
+//! - `scope`: the meanings of names;
 //! - `types`: types and declarations;
-//! - `sorts`: what expressions are values of, and how one sort passes for another;
-//! - `places`: variables and parts of them;
-//! - `expressions`: values; `shifts` by numbers that are not known;
-//! - `equality`: records and arrays compared;
+//! - `sorts`: the sorts of expressions, and conversions between them;
+//! - `places`: variables and their parts;
+//! - `expressions`: values; `shifts`: shifts by unknown numbers;
+//! - `equality`: comparisons of records and arrays;
 //! - `outline`: expressions that need statements, which become functions;
 //! - `calls`: functions and calls;
-//! - `recursion`: functions that call themselves, which become several;
+//! - `recursion`: recursive functions, which are unrolled;
 //! - `statements`: bodies;
-//! - `rules`: actions, starts and properties, with the parameters of what encloses them.
+//! - `rules`: actions, starts and properties, with the parameters of the enclosing constructs.
 //!
-//! Whoever lowers something wrong reports it and gives nothing; nothing lowered is used once there
-//! was an error.
+//! A function that lowers an incorrect part reports an error and returns `None`. The lowered program is discarded if
+//! there was an error.
 //!
-//! A function that changes the state, or gives an aggregate, is no expression of the program's.
-//! A call of one is *hoisted*: it becomes a statement before the one it stands in, and its result
-//! a local variable. Where no statement stands before, as in guards, the expression becomes a function
-//! of its own.
+//! A function that changes the state or returns an aggregate cannot be called in an expression of the program. Such a
+//! call is *hoisted*: it becomes a statement before the statement that contains it, and its result becomes a local
+//! variable. If no statement can precede the expression, as in a guard, the expression becomes a separate function.
 
 mod calls;
 mod constant_folding;
@@ -44,7 +43,7 @@ use calls::FunctionSignature;
 use scope::{MurphiMeaning, ScopeStack};
 use std::collections::{HashMap, HashSet};
 
-/// The program of a model, and what propositions about it are; what is wrong with either is in `report`.
+/// Returns the program of a model, and the conditions of propositions about it; errors go to `report`.
 pub(super) fn lower<'a>(
     model: &MurphiModel<'a>,
     propositions: &[MurphiExpr<'a>],
@@ -80,78 +79,78 @@ pub(super) fn lower<'a>(
     (lowerer.program, conditions)
 }
 
-/// Where functions stand that no model declares.
+/// The span of generated functions that no model declares.
 const ROUTINE_SPAN: Span = Span { file: 0, start: 0, end: 0 };
 
-/// A program in the making.
+/// A program under construction.
 struct MurphiLowering<'a, 'r> {
     report: &'r DiagnosticSink<'a>,
     program: Program,
     scopes: ScopeStack<'a>,
-    /// Types by what they are; arrays also by what indexes them.
+    /// The types by their definition; array types also by their index domain.
     interned: HashMap<(Type, Option<Domain>), TypeId>,
-    /// What indexes each array type.
+    /// The index domain of each array type.
     indices: HashMap<TypeId, Domain>,
-    /// The scalars in a value of each type.
+    /// The number of scalars in a value of each type.
     sizes: Vec<u64>,
-    /// How deep the types in each type are nested.
+    /// The nesting depth of each type.
     depths: Vec<u32>,
-    /// The scalars of all variables and parameters of bodies.
+    /// The number of scalars in all variables and parameters of bodies.
     locals: u64,
     functions: Vec<FunctionSignature>,
-    /// The functions that shift to the left and to the right, once they are needed.
+    /// The functions that shift to the left and to the right, created on demand.
     shifts: [Option<FunctionId>; 2],
-    /// The function whose body is being lowered: its name, and its place among the functions.
+    /// The function whose body is being lowered: its name, and its index among the functions.
     defining: Option<(&'a str, usize)>,
     body: BodyContext,
     /// Constants that the command line replaces.
     defines: &'r [(String, i64)],
-    /// Those among them that there are.
+    /// The members of `defines` that the model declares.
     defined: HashSet<&'r str>,
-    /// What is declared outside bodies, wherever.
+    /// All names declared outside bodies, including those declared later.
     later: HashSet<&'a str>,
 }
 
-/// What is known of the piece of code being lowered.
+/// The state of lowering of a body.
 #[derive(Default)]
 struct BodyContext {
-    /// What must run before the statement being lowered.
+    /// Items that must run before the current statement.
     hoisted: Vec<HoistedItem>,
-    /// How many branches are nested in the `else` of others, because their conditions need statements.
+    /// The number of branches nested in the `else` of others because their conditions need statements.
     else_depth: u32,
-    /// What can be hoisted.
+    /// The calls that can be hoisted.
     hoists: HoistPolicy,
-    /// What its locals stand for, by number.
+    /// The kinds of its locals, by number.
     kinds: Vec<LocalKind>,
-    /// Locals that stand for places of the state or of the caller.
+    /// The locals that denote places of the state or of the caller.
     outside: HashSet<LocalId>,
     /// Whether it changes anything outside itself.
     changes: bool,
-    /// How deep its calls of functions go.
+    /// The maximum nesting of its calls of functions.
     calls_depth: usize,
-    /// How many bodies there are of what it calls, where each call is written out.
+    /// The number of bodies it calls, if each call is expanded.
     weight: u64,
-    /// Whether it is a function that calls itself.
+    /// Whether it is the body of a recursive function.
     calls_itself: bool,
-    /// The functions that its expressions become follow from here on.
+    /// The index of the first function generated for its expressions.
     first_function: usize,
-    /// Where a result goes, in the body of a function that has one.
+    /// The target of the result, in the body of a function with a result.
     result: ReturnTarget,
 }
 
-/// What can be hoisted before what is being lowered.
+/// The calls that can be hoisted before the current expression.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum HoistPolicy {
-    /// Nothing: there is no place for statements.
+    /// None: no statement can precede it.
     #[default]
     Nothing,
-    /// Calls that change nothing.
+    /// Calls without side effects.
     Unchanging,
     /// Every call.
     All,
 }
 
-/// What a local stands for.
+/// The kind of a local.
 #[derive(Clone, Copy)]
 enum LocalKind {
     /// A value of a scalar type.
@@ -160,21 +159,21 @@ enum LocalKind {
     Place(TypeId),
 }
 
-/// What a body returns.
+/// The kind of a result.
 #[derive(Clone, Copy, Default)]
 enum ReturnTarget {
-    /// Nothing.
+    /// No result.
     #[default]
     Nothing,
     /// One value of a type.
     Scalar(TypeId),
-    /// An aggregate of a type, into a parameter by reference.
+    /// An aggregate of a type, returned through a parameter by reference.
     Aggregate(LocalId, TypeId),
 }
 
-/// Something that must run before a statement.
+/// An item that must run before a statement.
 enum HoistedItem {
-    /// A local variable is needed from here on.
+    /// The declaration of a local variable.
     Local(LocalId, TypeId, Span),
     /// A statement.
     Stmt(Box<Stmt>),
@@ -189,8 +188,8 @@ impl<'a> MurphiLowering<'a, '_> {
         self.report.error_with(span, message, help);
     }
 
-    /// Counts the scalars of a variable or parameter of a body. One error says that there are too
-    /// many: all bodies' have room behind a state at once.
+    /// Counts the scalars of a variable or parameter of a body, and reports one error if there are too many. The
+    /// storage after a state has room for those of all bodies at once.
     fn keep_local(&mut self, ty: TypeId, span: Span) {
         let before = self.locals;
         self.locals = before.saturating_add(self.sizes[ty.0 as usize]);
@@ -202,17 +201,17 @@ impl<'a> MurphiLowering<'a, '_> {
         }
     }
 
-    /// A local that the body has not used yet.
+    /// Returns a new local of the body.
     fn fresh(&mut self, kind: LocalKind) -> LocalId {
         self.body.kinds.push(kind);
         LocalId(self.body.kinds.len() as u32 - 1)
     }
 
-    /// Lowers one declaration, and lets its names be known.
+    /// Lowers one declaration, and declares its names.
     fn declaration(&mut self, declaration: &MurphiDeclaration<'a>) {
         match declaration {
             MurphiDeclaration::Constants(names, value) => self.constants(names, value),
-            // All of them are names of one type.
+            // All these names denote one type.
             MurphiDeclaration::Types(names, ty) => {
                 let first = names.first().map_or("", |it| it.text);
                 if let Some(id) = self.named_type(ty, first) {
@@ -239,7 +238,7 @@ impl<'a> MurphiLowering<'a, '_> {
     }
 }
 
-/// Statements that run after what was hoisted before them.
+/// Returns the hoisted items, followed by the statements.
 fn prepend_hoisted(hoisted: Vec<HoistedItem>, body: Vec<Stmt>) -> Vec<Stmt> {
     hoisted.into_iter().rev().fold(body, |mut body, it| match it {
         HoistedItem::Stmt(stmt) => {

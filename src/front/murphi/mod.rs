@@ -1,36 +1,35 @@
 //! Murphi, the language of CMurphi and Rumur.
 //!
-//! A model is constants, types, variables and functions, and rules: guarded atomic steps, start
-//! states, invariants, in `ruleset`s over parameters.
+//! A model consists of constants, types, variables, functions and rules. Rules are guarded atomic steps, start states
+//! and invariants; `ruleset`s give them parameters.
 //!
-//! [`lex`] makes tokens, [`parse`] a tree ([`ast`]), and `lower` gives names meanings, checks types
-//! and makes the program, in one walk.
+//! [`lex`] produces tokens, and [`parse`] a tree ([`ast`]). `lower` resolves names, checks types and creates the
+//! program, in one walk.
 //!
 //! # Meaning
 //!
-//! - Every scalar may be undefined, and is until a start state says otherwise. Undefined values can
-//!   be stored, given and tested with `isundefined`. One of a scalarset or of a union may also be
-//!   compared: it equals only what is undefined too, and is a member of nothing. Anything else done
-//!   with an undefined value is an error. (All this as in CMurphi.)
-//! - A value outside its variable's range is an error, as is an index outside the array; so is a
-//!   loop of more than 1000 rounds. Numbers are 64 bits wide.
-//! - A rule is taken in one step. Of the enabled rules those with the least priority number are
-//!   taken.
-//! - A state is a deadlock if every rule that can be taken leads back to it, or none can: so have
-//!   CMurphi and, by default, Rumur. `--deadlock stuck` asks only whether one can be taken.
-//! - Parameters by value are copies. An alias is found once, where it stands.
-//! - The members of a union keep their own numbers; converting is done where a value passes from
-//!   one type to the other, and one that is not a member is an error.
-//! - A multiset is sorted at the end of each step. `choose` takes each element, repeats included.
-//! - States that break an `assume` are left out; steps to them are counted. Where an `assume` of a body
-//!   does not hold, there is no such step.
+//! - Every scalar may be undefined, and is undefined until a start state assigns it. An undefined value can be stored,
+//!   passed, and tested with `isundefined`. An undefined value of a scalarset or of a union can also be compared: it
+//!   equals only undefined values, and is a member of no type. Any other use of an undefined value is an error.
+//!   (CMurphi has the same rules.)
+//! - A value outside its variable's range is an error, as is an index outside the array; so is a loop of more than 1000
+//!   rounds. Numbers are 64 bits wide.
+//! - A rule is executed in one step. Of the enabled rules, only those with the lowest priority number are taken.
+//! - A state is a deadlock if no rule is enabled or every enabled rule leads back to it, as in CMurphi and, by default,
+//!   Rumur. With `--deadlock stuck`, only a state without enabled rules is a deadlock.
+//! - Parameters by value are copies. An alias is evaluated once, at its definition.
+//! - The members of a union keep their numbers. A value is converted when it passes from one type to the other; a value
+//!   that is not a member is an error.
+//! - A multiset is sorted at the end of each step. `choose` ranges over all elements, including duplicates.
+//! - States that violate an `assume` are excluded; steps to them are counted. If an `assume` in a body fails, the step
+//!   does not exist.
 //!
-//! - A function that calls itself does so a limited number of times: a call beyond is an error.
-//! - `cover` among rules is met in states, in a body where it is executed.
-//! - Records and arrays are equal if all their scalars are, those that are undefined too.
+//! - The depth of recursion is limited; a deeper call is an error.
+//! - A `cover` among rules is checked in states, a `cover` in a body where it is executed.
+//! - Records and arrays are equal if all their scalars are equal; two undefined scalars are equal.
 //!
-//! Refused: real numbers, and calls that change the state where nothing may change. `liveness` is read
-//! and checked for its types; it is not verified yet.
+//! Rejected: real numbers, and calls with side effects where none are allowed. `liveness` is read and checked for its
+//! types; it is not verified yet.
 
 pub mod ast;
 mod foreign_flags;
@@ -62,7 +61,7 @@ pub static LANGUAGE: Language = Language {
     foreign_flags: foreign_flags::FOREIGN_FLAGS,
 };
 
-/// How formulas are spelled, beside SPIN's signs.
+/// The spelling of formulas, in addition to SPIN's operators.
 const SPELLING: FormulaSyntax = FormulaSyntax {
     not: &[],
     and: &["&"],
@@ -75,7 +74,7 @@ const SPELLING: FormulaSyntax = FormulaSyntax {
     has_conditionals: false,
 };
 
-/// What expressions are computed in, known ones and others.
+/// The arithmetic of expressions, both folded and evaluated at run time.
 const ARITHMETIC: Arithmetic = Arithmetic::Checked64;
 
 /// Parses, checks and lowers the model in file 0 of `sources`.
@@ -110,7 +109,7 @@ fn load(
 /// Propositions, and the names of the variables of each quantified formula.
 type ParsedPropositions<'a> = (Vec<ast::MurphiExpr<'a>>, Vec<Vec<String>>);
 
-/// The propositions of what is asked. One within quantified formulas is quantified by their variables.
+/// Parses the propositions of a property. A proposition within quantified formulas is quantified by their variables.
 fn propositions<'a>(
     split: &UnresolvedProperty,
     sources: &'a SourceMap,

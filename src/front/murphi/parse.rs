@@ -1,9 +1,9 @@
-//! From tokens to the syntax tree: declarations and types.
+//! The parser: declarations and types.
 //!
-//! Recursive descent with one token of look-ahead; it stops at the first error, which says what
-//! was expected and what was found. Whatever has an `end` may close with `end` or with its own
-//! (`endrule`); the message about a missing one names the line that opened it. Expressions are in
-//! `expressions`, statements in `statements`, rules in `rules`.
+//! It uses recursive descent with one token of look-ahead. It stops at the first error, which names the expected and
+//! the found token. A construct with an `end` may close with `end` or with its own word (`endrule`); the message about
+//! a missing one names the line that opened the construct. Expressions are in `expressions`, statements in
+//! `statements`, rules in `rules`.
 
 mod expressions;
 mod rules;
@@ -16,7 +16,7 @@ use crate::front::quote::quote;
 use crate::front::token::{ParseResult, TokenClass, TokenParser, TokenStream};
 use crate::source::Span;
 
-/// The most names of an `alias`, a `ruleset` or a quantifier.
+/// The maximum number of names of an `alias`, a `ruleset` or a quantifier.
 const LIST_MAX: usize = 50;
 
 /// Parses a whole file.
@@ -54,27 +54,27 @@ pub(super) fn quantifiers(span: Span, text: &str) -> Result<Vec<MurphiQuantifier
     }
 }
 
-/// A place in the tokens.
+/// A parser, at a position in the tokens.
 #[derive(Clone)]
 struct MurphiParser<'a> {
     tokens: TokenStream<'a, MurphiLexer<'a>>,
-    /// How much is open.
+    /// The number of open constructs.
     depth: u32,
-    /// The last `if` right behind an `else`, which needs an end of its own.
+    /// The last `if` directly after an `else`, which needs a separate end.
     else_if: Option<Span>,
 }
 
-/// Something that needs an end.
+/// An open construct that needs an end.
 #[derive(Clone, Copy)]
 struct OpenConstruct {
-    /// What closes it, beside `end`.
+    /// The word that closes it, in addition to `end`.
     closer: TokenKind,
-    /// The word that opened it.
+    /// The span of the word that opened it.
     span: Span,
 }
 
 impl OpenConstruct {
-    /// Whether a token is its own end. Functions and procedures take each other's, as in Rumur.
+    /// Returns whether a token is its specific end. Functions and procedures accept each other's, as in Rumur.
     fn is_closed_by(self, kind: TokenKind) -> bool {
         let routines = [TokenKind::EndFunction, TokenKind::EndProcedure];
         kind == self.closer || routines.contains(&kind) && routines.contains(&self.closer)
@@ -134,8 +134,8 @@ impl<'a> MurphiParser<'a> {
         }
     }
 
-    /// Whether the next token is a name that is this word, in any case: such words are reserved
-    /// only where they make sense.
+    /// Returns whether the next token is a name that is this word, in any case. Such words are reserved only in some
+    /// places.
     fn is_word(&self, word: &str) -> bool {
         self.kind() == TokenKind::Name && self.text(self.next_span()).eq_ignore_ascii_case(word)
     }
@@ -153,7 +153,8 @@ impl<'a> MurphiParser<'a> {
         result
     }
 
-    /// What a list like those of `alias` and `ruleset` gives names to is nested in it, level by level.
+    /// Rejects a list that is too long. The names in lists of `alias`, `ruleset` and similar constructs are nested,
+    /// level by level.
     fn check_list_length(&self, count: usize) -> ParseResult<()> {
         match count > LIST_MAX {
             false => Ok(()),
@@ -165,7 +166,7 @@ impl<'a> MurphiParser<'a> {
         }
     }
 
-    /// Takes the end of what is open.
+    /// Takes the end of an open construct.
     fn close(&mut self, open: OpenConstruct) -> ParseResult<Span> {
         match self.kind() {
             TokenKind::End => Ok(self.advance()?.span),
@@ -174,7 +175,7 @@ impl<'a> MurphiParser<'a> {
         }
     }
 
-    /// The error that something open is not closed here.
+    /// Returns the error that an open construct is not closed here.
     fn not_closed(&self, open: OpenConstruct) -> Diagnostic {
         let opened = quote(self.text(open.span));
         let line = self.line(open.span);
@@ -212,7 +213,7 @@ impl<'a> MurphiParser<'a> {
         Ok(model)
     }
 
-    /// `const`, `type` and `var` sections, as many as there are.
+    /// Parses `const`, `type` and `var` sections, as many as there are.
     fn declarations(&mut self, declarations: &mut Vec<MurphiDeclaration<'a>>) -> ParseResult<()> {
         loop {
             let section = self.kind();
@@ -229,7 +230,7 @@ impl<'a> MurphiParser<'a> {
         }
     }
 
-    /// The error that what a section declares has a name that is reserved.
+    /// Returns an error if the name that a section would declare is a reserved word.
     fn reserved_name(&self) -> ParseResult<()> {
         let mut ahead = self.clone();
         let is_declared = self.kind().is_reserved()
@@ -238,7 +239,7 @@ impl<'a> MurphiParser<'a> {
         if is_declared { Err(self.unexpected("a name")) } else { Ok(()) }
     }
 
-    /// Whether a name comes with what it is declared to be.
+    /// Returns whether a declaration begins here: a name and the start of its definition.
     fn begins_declaration(&self) -> bool {
         let mut ahead = self.clone();
         let is_word_of_a_rule = || {
@@ -265,7 +266,7 @@ impl<'a> MurphiParser<'a> {
         Ok(())
     }
 
-    /// Names and the colon behind them. Like Rumur, this accepts a comma behind the last name.
+    /// Parses names and the colon after them. Like Rumur, this accepts a comma after the last name.
     fn declared_names(&mut self, what: &str) -> ParseResult<Vec<SourceName<'a>>> {
         let mut names = vec![self.name(what)?];
         while self.eat(TokenKind::Comma)? && self.kind() != TokenKind::Colon {
@@ -275,8 +276,8 @@ impl<'a> MurphiParser<'a> {
         Ok(names)
     }
 
-    /// The semicolons behind a declaration. None is needed where the next token begins something else:
-    /// a sign, a number or a string would belong to the declaration.
+    /// Parses the semicolons after a declaration. They may be omitted unless the next token is a sign, a number or a
+    /// string, which would belong to the declaration.
     fn semicolons(&mut self) -> ParseResult<()> {
         let next = self.kind();
         let begins = next.is_reserved() || matches!(next, TokenKind::Name | TokenKind::EndOfFile);
@@ -342,7 +343,7 @@ impl<'a> MurphiParser<'a> {
         }
     }
 
-    /// Items between commas up to a closing brace, after which nothing more is needed.
+    /// Parses items between commas up to a closing brace. No semicolon is needed after the brace.
     fn braced<T>(
         &mut self,
         mut item: impl FnMut(&mut Self) -> ParseResult<T>,
@@ -413,14 +414,14 @@ impl<'a> MurphiParser<'a> {
         Ok(MurphiFunction { name, parameters, result, body })
     }
 
-    /// `var x, y: T`
+    /// Parses `var x, y: T`.
     fn parameters(&mut self) -> ParseResult<ParameterGroup<'a>> {
         let by_reference = self.eat(TokenKind::Var)?;
         let names = self.declared_names("the name of a parameter")?;
         Ok(ParameterGroup { names, by_reference, ty: self.type_expr()? })
     }
 
-    /// Declarations and statements up to the end of what is open.
+    /// Parses declarations and statements up to the end of the open construct.
     fn block(&mut self, open: OpenConstruct) -> ParseResult<MurphiBlock<'a>> {
         let mut declarations = Vec::new();
         self.declarations(&mut declarations)?;

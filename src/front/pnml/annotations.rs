@@ -1,10 +1,10 @@
-//! What transitions wait for, in words: `2 Fork[x] + Fork[x + 1]`.
+//! Descriptions of the conditions of transitions: `2 Fork[x] + Fork[x + 1]`.
 
 use super::colours::{BagAddend, ClassValues, ColourComponent, ColourVariable};
 use super::net::{ArcEffect, PetriArc, PetriNet};
 use crate::source::SourceMap;
 
-/// Tells it of each arc and condition.
+/// Adds a description of each arc and condition to the sources.
 pub(super) fn annotate_sources(net: &PetriNet, sources: &mut SourceMap) {
     for transition in &net.transitions {
         if let Some((condition, says)) =
@@ -24,7 +24,7 @@ pub(super) fn annotate_sources(net: &PetriNet, sources: &mut SourceMap) {
     }
 }
 
-/// The tokens of an arc, each with its place, or without.
+/// Describes the tokens of an arc, with or without the place of each.
 pub(super) fn bag(net: &PetriNet, flow: &PetriArc, with_place: bool) -> String {
     let all = flow.bag.iter().map(|it| addend(net, flow.place, with_place, it));
     all.collect::<Vec<_>>().join(" + ")
@@ -61,13 +61,13 @@ fn addend(net: &PetriNet, place: usize, with_place: bool, it: &BagAddend) -> Str
     format!("{times}{name}{}", parts.collect::<String>())
 }
 
-/// A value so many behind that of a variable.
+/// Describes the value `shift` positions after that of a variable.
 fn shifted_variable(net: &PetriNet, variable: usize, shift: u32) -> String {
     let ColourVariable { name, class } = &net.colours.variables[variable];
     let size = net.colours.classes[*class].size();
     match shift {
         0 => name.clone(),
-        // The class is a circle: the shorter way round.
+        // The class is circular: the shorter direction is used.
         it if it > size / 2 => format!("{name} - {}", size - it),
         it => format!("{name} + {it}"),
     }

@@ -1,15 +1,15 @@
-//! How many tokens a place can have at most, whatever their colours.
+//! Upper bounds of the numbers of tokens in places, regardless of colour.
 
 use super::colours::{BagAddend, ColourComponent, ColourDeclarations};
 use super::net::{ArcEffect, PetriNet};
 use crate::analysis::place_bounds::CounterSystem;
 
-/// The most tokens of each place; nothing where no bound was found.
+/// Returns the maximum number of tokens in each place, or `None` if no bound was found.
 pub(super) fn bounds(net: &PetriNet) -> Vec<Option<i64>> {
     skeleton(net).bounds(|_, it| it <= 1)
 }
 
-/// What transitions do to the sums of tokens in places, colours aside.
+/// Returns the net without colours, as a system of counters.
 fn skeleton(net: &PetriNet) -> CounterSystem {
     let initial = net.places.iter().map(|it| it.initial.iter().sum());
     let changes = net.transitions.iter().map(|transition| {
@@ -19,7 +19,7 @@ fn skeleton(net: &PetriNet) -> CounterSystem {
             let change = match flow.effect {
                 ArcEffect::Take => -tokens,
                 ArcEffect::Put => tokens,
-                // What is taken then is not known; that it is nothing bounds more.
+                // The number of removed tokens is unknown; to assume 0 is safe for an upper bound.
                 ArcEffect::Reset | ArcEffect::Test | ArcEffect::Inhibit => continue,
             };
             match changes.iter_mut().find(|it| it.0 == flow.place) {
@@ -33,7 +33,7 @@ fn skeleton(net: &PetriNet) -> CounterSystem {
     CounterSystem { initial: initial.collect(), changes: changes.collect() }
 }
 
-/// How many tokens these are, of all colours.
+/// Returns the number of tokens in a bag, over all colours.
 fn tokens(bag: &[BagAddend], colours: &ColourDeclarations, sort: &[usize]) -> i64 {
     let each = bag.iter().map(|it| {
         let parts = it.colour.iter().zip(sort).filter(|(part, _)| **part == ColourComponent::All);

@@ -1,4 +1,4 @@
-//! Formulas of branching time in a contest's files.
+//! CTL formulas in property files of the Model Checking Contest.
 
 use super::mcc_properties::{PropertyTranslator, is_temporal, only_operand, unsupported_term};
 use super::parse::PnmlTerm;
@@ -6,14 +6,14 @@ use super::xml::PnmlResult;
 use crate::ir::{CtlFormula, CtlNode};
 
 impl PropertyTranslator<'_> {
-    /// The formula that a term is.
+    /// Returns the formula of a term.
     pub(super) fn branching(&self, term: &PnmlTerm) -> PnmlResult<CtlFormula<String>> {
         let mut formula = CtlFormula::default();
         let root = self.node_of(term, &mut formula)?;
         Ok(formula.with_root(root))
     }
 
-    /// The number of the node that a term becomes.
+    /// Adds the node of a term to the formula, and returns its number.
     fn node_of(&self, term: &PnmlTerm, formula: &mut CtlFormula<String>) -> PnmlResult<usize> {
         if !is_temporal(term) {
             return Ok(formula.node(CtlNode::Condition(self.condition(term)?)));
@@ -64,7 +64,7 @@ impl PropertyTranslator<'_> {
         Ok([self.node_of(left, formula)?, self.node_of(right, formula)?])
     }
 
-    /// The two sides of an `until`.
+    /// Returns the two operands of an `until`.
     fn sides(&self, path: &PnmlTerm, formula: &mut CtlFormula<String>) -> PnmlResult<[usize; 2]> {
         let [before, reach] = path.parts()?;
         Ok([
@@ -73,7 +73,7 @@ impl PropertyTranslator<'_> {
         ])
     }
 
-    /// That some path is so.
+    /// Returns the node for "some path satisfies this".
     fn some_path(&self, path: &PnmlTerm, formula: &mut CtlFormula<String>) -> PnmlResult<usize> {
         let node = match path.name() {
             "until" => {
@@ -92,7 +92,7 @@ impl PropertyTranslator<'_> {
         Ok(formula.node(node))
     }
 
-    /// That every path is so: that none is not so.
+    /// Returns the node for "every path satisfies this", as the negation of "some path violates it".
     fn every_path(&self, path: &PnmlTerm, formula: &mut CtlFormula<String>) -> PnmlResult<usize> {
         let node = match path.name() {
             "until" => {

@@ -1,4 +1,4 @@
-//! What transitions ask of colours.
+//! Conditions of transitions on colours.
 
 use super::colours::{ClassId, ColourComponent, ColourDeclarations};
 use super::parse::PnmlTerm;
@@ -8,26 +8,26 @@ use crate::ir::BinaryOp;
 use crate::source::Span;
 use std::ops::Range;
 
-/// What is asked.
+/// A condition.
 pub(super) struct ColourGuard {
     pub(super) kind: ColourGuardKind,
     pub(super) span: Span,
 }
 
-/// What that is.
+/// The kinds of conditions.
 pub(super) enum ColourGuardKind {
-    /// It always is so, or never.
+    /// A condition that always holds, or never.
     Known(bool),
-    /// It is not so.
+    /// A negation.
     Not(Box<ColourGuard>),
-    /// At least one, joined by an operator.
+    /// One or more conditions, joined by an operator.
     Joined(BinaryOp, Vec<ColourGuard>),
-    /// Two values of a class compared.
+    /// A comparison of two values of a class.
     Compared(BinaryOp, ClassId, [ColourComponent; 2]),
 }
 
 impl ColourGuard {
-    /// What a term asks.
+    /// Returns the condition of a term.
     pub(super) fn from_term(
         colours: &ColourDeclarations,
         term: &PnmlTerm,
@@ -68,7 +68,7 @@ impl ColourGuard {
         Ok(ColourGuard { kind, span })
     }
 
-    /// Whether it holds where variables have these values; nothing where that depends on others.
+    /// Returns whether the condition holds for these values of variables; `None` if it depends on other variables.
     pub(super) fn holds(
         &self,
         colours: &ColourDeclarations,
@@ -82,7 +82,7 @@ impl ColourGuard {
                 if *operator == BinaryOp::Implies {
                     each[0] = each[0].map(|it| !it);
                 }
-                // The value that decides, and what it is where none is missing.
+                // The operand that decides the result, and the result if no operand is undecided.
                 let decides = *operator != BinaryOp::And;
                 match each.contains(&Some(decides)) {
                     true => Some(decides),
@@ -105,7 +105,7 @@ impl ColourGuard {
         }
     }
 
-    /// Shows each comparison: its operator, the class, and what is compared.
+    /// Visits each comparison: its operator, its class and its operands.
     pub(super) fn visit_comparisons(
         &self,
         visit: &mut dyn FnMut(BinaryOp, ClassId, &[ColourComponent; 2]),
@@ -121,7 +121,7 @@ impl ColourGuard {
     }
 }
 
-/// Two values compared, or two colours of several parts.
+/// Compares two values, or two colours with several components.
 fn compared(
     colours: &ColourDeclarations,
     term: &PnmlTerm,
@@ -135,7 +135,7 @@ fn compared(
         return compare_products(colours, left, right, operator, term.span());
     }
     let [left, right] = sides.each_ref().map(|it| colours.class_of(it));
-    // That a value is an element of a partition means that it is in it.
+    // A value equals an element of a partition if the element contains it.
     if let (Some(left), Some(right)) = (left, right)
         && left != right
         && matches!(operator, BinaryOp::Equal | BinaryOp::NotEqual)
@@ -149,7 +149,7 @@ fn compared(
             }
         }
     }
-    // A number may be of several classes: the other side says of which.
+    // A number may belong to several classes; the other operand determines the class.
     let class = left.or(right);
     let class = class.or_else(|| sides.iter().find_map(|it| colours.class_of_number(it)));
     let unclear = "it is not clear of which class these values are";
@@ -158,7 +158,7 @@ fn compared(
     Ok(ColourGuardKind::Compared(operator, class, [left?, right?]))
 }
 
-/// The values of variables of products compared, class by class.
+/// Compares values of variables of product sorts, class by class.
 fn compare_products(
     colours: &ColourDeclarations,
     left: Range<usize>,
@@ -190,7 +190,7 @@ fn compare_products(
     })
 }
 
-/// The same, if it is one value.
+/// Returns the component, which must be a single value.
 fn require_one(part: ColourComponent, span: Span) -> PnmlResult<ColourComponent> {
     match part {
         ColourComponent::All => {

@@ -1,7 +1,7 @@
-//! Colours: the classes that they come from, and what terms say of them.
+//! Colours: classes of values, and terms about them.
 //!
-//! A class is a finite list of values, by their positions from 0; a tuple of values is a colour of a product of classes.
-//! The colour of a place without is the empty tuple.
+//! A class is a finite list of values, numbered from 0. A tuple of values is a colour of a product of classes. A place
+//! without colours has the empty tuple as its only colour.
 
 use super::parse::PnmlTerm;
 use super::xml::{PnmlResult, number};
@@ -11,24 +11,24 @@ use crate::source::Span;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-/// A partition of a class: a class of its own, whose values are sets of values of the other.
+/// A partition of a class: another class, whose values are sets of values of the divided class.
 pub(super) struct ClassPartition {
     /// The class of its elements.
     pub(super) class: ClassId,
-    /// The class that it divides.
+    /// The divided class.
     pub(super) base: ClassId,
-    /// For each value of that class, the position of the element that holds it.
+    /// For each value of the divided class, the position of the element that contains it.
     pub(super) element_of: Vec<u32>,
 }
 
-/// A list of values.
+/// A class: a list of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ColourClass {
     pub(super) name: String,
     pub(super) values: ClassValues,
 }
 
-/// What the values of a class are.
+/// The values of a class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ClassValues {
     /// Names, in order.
@@ -38,7 +38,7 @@ pub(super) enum ClassValues {
 }
 
 impl ColourClass {
-    /// How many values it has.
+    /// Returns the number of values.
     pub(super) fn size(&self) -> u32 {
         match &self.values {
             ClassValues::Names(names) => names.len() as u32,
@@ -56,26 +56,26 @@ pub(super) struct ColourVariable {
     pub(super) class: ClassId,
 }
 
-/// All that is declared.
+/// All declarations.
 #[derive(Default)]
 pub(super) struct ColourDeclarations {
     pub(super) classes: Vec<ColourClass>,
     pub(super) variables: Vec<ColourVariable>,
     pub(super) partitions: Vec<ClassPartition>,
-    /// The classes that a sort is a product of, by its name.
+    /// The classes of each sort's product, by the name of the sort.
     pub(super) sorts: HashMap<String, Vec<ClassId>>,
     /// The class of a named value, and its position.
     pub(super) constants: HashMap<String, (ClassId, u32)>,
-    /// The variables that a name stands for: one for each class of its sort.
+    /// The variables of a name: one for each class of its sort.
     pub(super) variables_by_name: HashMap<String, Range<usize>>,
 }
 
-/// A part of a colour, where the variables of a transition have values.
+/// A component of a colour, given the values of a transition's variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum ColourComponent {
-    /// The value of a variable, or the one so many behind it, around the class.
+    /// The value of a variable, or the value this many positions after it, modulo the size of the class.
     Variable(usize, u32),
-    /// The element, of the partition of this number, that holds such a value.
+    /// The element, of the partition of this number, that contains such a value.
     Element(usize, u32, usize),
     /// The value at a position.
     Constant(u32),
@@ -84,7 +84,7 @@ pub(super) enum ColourComponent {
 }
 
 impl ColourComponent {
-    /// The variable that it speaks of.
+    /// Returns the variable on which the component depends.
     pub(super) fn variable(&self) -> Option<usize> {
         match self {
             ColourComponent::Variable(variable, _) | ColourComponent::Element(variable, ..) => {
@@ -95,7 +95,8 @@ impl ColourComponent {
     }
 }
 
-/// So many tokens of a colour, or of each of several. Fewer than none are taken away from what others add.
+/// An addend of a bag: a number of tokens of a colour, or of each of several colours. A negative number subtracts from
+/// the other addends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BagAddend {
     pub(super) times: i64,
@@ -103,10 +104,10 @@ pub(super) struct BagAddend {
     pub(super) span: Span,
 }
 
-/// The most tokens that a number in a net may speak of.
+/// The maximum of a number of tokens in a net.
 pub(super) const TOKENS_MAX: i64 = 1 << 30;
 
-/// The most addends that one term may become.
+/// The maximum number of addends of one term.
 const ADDENDS_MAX: usize = 1 << 20;
 
 fn error<T>(span: Span, message: impl Into<String>) -> PnmlResult<T> {
@@ -114,7 +115,7 @@ fn error<T>(span: Span, message: impl Into<String>) -> PnmlResult<T> {
 }
 
 impl ColourDeclarations {
-    /// The class of what a term says, if that is to be seen of it.
+    /// Returns the class of a term, if the term determines it.
     pub(super) fn class_of(&self, term: &PnmlTerm) -> Option<ClassId> {
         let get = |attribute| term.element.get(attribute);
         match term.name() {
@@ -131,7 +132,7 @@ impl ColourDeclarations {
         }
     }
 
-    /// The first class that a number can be a value of, by the range that stands in it.
+    /// Returns the first class that has a number as a value, by the range in the term.
     pub(super) fn class_of_number(&self, term: &PnmlTerm) -> Option<ClassId> {
         let inner = term.terms.first()?;
         if term.name() != "finiteintrangeconstant" {
@@ -142,12 +143,13 @@ impl ColourDeclarations {
         self.classes.iter().position(|it| it.values == values)
     }
 
-    /// The partition of a class that has another class as its elements.
+    /// Returns the partition of a class whose elements form another class.
     pub(super) fn partition(&self, base: ClassId, class: ClassId) -> Option<usize> {
         self.partitions.iter().position(|it| it.base == base && it.class == class)
     }
 
-    /// The position of the value that a part is, where variables have these; nothing of each value, and of an unknown one.
+    /// Returns the position of the value of a component, given values of variables; `None` for all values, and for an
+    /// unknown value.
     pub(super) fn value(&self, part: ColourComponent, values: &[(usize, u32)]) -> Option<u32> {
         let of = |variable: usize, shift: u32| {
             let (_, value) = values.iter().find(|it| it.0 == variable)?;
@@ -165,13 +167,13 @@ impl ColourDeclarations {
         }
     }
 
-    /// The variables that a term is; nothing if it is something else.
+    /// Returns the variables of a term, or `None` if it is not a variable.
     pub(super) fn variables_in(&self, term: &PnmlTerm) -> Option<Range<usize>> {
         let name = term.element.get("refvariable").filter(|_| term.name() == "variable")?;
         self.variables_by_name.get(name).cloned()
     }
 
-    /// The element of a partition that holds a value.
+    /// Returns the element of a partition that contains a value.
     pub(super) fn in_partition(&self, value: ColourComponent, partition: usize) -> ColourComponent {
         match value {
             ColourComponent::Variable(number, shift) => {
@@ -184,7 +186,7 @@ impl ColourDeclarations {
         }
     }
 
-    /// The position of the value that a term names, which has no variables.
+    /// Returns the position of the value of a term without variables.
     pub(super) fn constant(&self, term: &PnmlTerm, class: ClassId) -> PnmlResult<u32> {
         match self.part(term, class)? {
             ColourComponent::Constant(position) => Ok(position),
@@ -192,7 +194,7 @@ impl ColourDeclarations {
         }
     }
 
-    /// How many parts of a colour a term says.
+    /// Returns the number of components of a colour that a term describes.
     fn width(&self, term: &PnmlTerm) -> usize {
         match term.name() {
             "dotconstant" => 0,
@@ -211,14 +213,14 @@ impl ColourDeclarations {
         }
     }
 
-    /// Whether a term is the only value of the sort without colours, which some tools name as a value of a class.
+    /// Returns whether a term is the only value of the sort without colours. Some tools use it as a value of a class.
     fn is_dot(&self, term: &PnmlTerm) -> bool {
         let name = term.element.get("declaration").unwrap_or_default();
         let is_sort = self.sorts.get(name).is_some_and(Vec::is_empty);
         !self.constants.contains_key(name) && (name == "dot" || is_sort)
     }
 
-    /// The variables that a term of this name stands for.
+    /// Returns the variables of this name.
     pub(super) fn variables_of(&self, term: &PnmlTerm) -> PnmlResult<Range<usize>> {
         let name = term.element.need("refvariable")?;
         let numbers = self.variables_by_name.get(name).cloned();
@@ -226,7 +228,7 @@ impl ColourDeclarations {
         numbers.ok_or_else(|| Diagnostic::error(term.span(), unknown()))
     }
 
-    /// What a term says of a value of a class.
+    /// Returns the component that a term describes for a class.
     pub(super) fn part(&self, term: &PnmlTerm, class: ClassId) -> PnmlResult<ColourComponent> {
         let span = term.span();
         if self.class_of(term).is_some_and(|it| it != class) {
@@ -270,7 +272,7 @@ impl ColourDeclarations {
         }
     }
 
-    /// The value behind or before another, around the class.
+    /// Returns the successor or predecessor of a value, modulo the size of the class.
     fn neighbour_value(&self, term: &PnmlTerm, class: ClassId) -> PnmlResult<ColourComponent> {
         let ([inner], size) = (term.parts()?, self.classes[class].size());
         let by = if term.name() == "successor" { 1 } else { size - 1 };
@@ -288,7 +290,7 @@ impl ColourDeclarations {
         }
     }
 
-    /// The element of a partition that holds a value.
+    /// Returns the element of a partition that contains a value.
     fn element_of(&self, term: &PnmlTerm, class: ClassId) -> PnmlResult<ColourComponent> {
         let [inner] = term.parts()?;
         let name = term.element.need("refpartition")?;
@@ -303,7 +305,7 @@ impl ColourDeclarations {
         }
     }
 
-    /// What a term says of tokens in a place whose colours are of these classes.
+    /// Returns the bag of a term, for a place with colours of these classes.
     pub(super) fn bag(&self, term: &PnmlTerm, sort: &[ClassId]) -> PnmlResult<Vec<BagAddend>> {
         let mut bag = self.addends(term, sort)?;
         for (at, class) in sort.iter().enumerate() {
@@ -344,7 +346,7 @@ impl ColourDeclarations {
                 let is_of = |number: usize, class: &ClassId| self.variables[number].class == *class;
                 match numbers.clone().zip(sort).all(|(number, class)| is_of(number, class)) {
                     true => one(numbers.map(|it| ColourComponent::Variable(it, 0)).collect()),
-                    // The message names the class.
+                    // This yields the error, whose message names the class.
                     false => self.part(term, sort[0]).and_then(|it| one(vec![it])),
                 }
             }
@@ -357,7 +359,7 @@ impl ColourDeclarations {
         each.collect::<PnmlResult<Vec<_>>>().map(|it| it.concat())
     }
 
-    /// Each value of a class that an element of a partition of it holds.
+    /// Returns all values of a class that an element of a partition contains.
     fn values_of_element(&self, term: &PnmlTerm, class: ClassId) -> PnmlResult<Vec<BagAddend>> {
         let Some((element, partition)) = self.element(term, class) else {
             return self.part(term, class).map(|_| Vec::new());
@@ -368,7 +370,7 @@ impl ColourDeclarations {
         Ok(held.map(addend).collect())
     }
 
-    /// The element of a partition of a class that a term names.
+    /// Returns the element of a class's partition that a term names.
     pub(super) fn element(
         &self,
         term: &PnmlTerm,
@@ -378,7 +380,7 @@ impl ColourDeclarations {
         Some((*element, &self.partitions[self.partition(class, *of)?]))
     }
 
-    /// So many times what stands behind the number; once, if there is none.
+    /// Returns a bag multiplied by a number; the default is 1.
     fn multiply_bag(&self, term: &PnmlTerm, sort: &[ClassId]) -> PnmlResult<Vec<BagAddend>> {
         let has_number = |it: &PnmlTerm| it.name() == "numberconstant";
         let (times, terms) = match term.terms.split_first() {
@@ -394,7 +396,7 @@ impl ColourDeclarations {
             let span = term.terms[0].span();
             return error(span, format!("at most {TOKENS_MAX} tokens at a time"));
         }
-        // Several terms are the parts of one colour, unless each is a colour of the place.
+        // Several terms are the components of one colour, unless each is a colour of the place.
         let of = match terms.len() > 1 && self.width(first) != sort.len() {
             true => self.product(terms, sort, term.span())?,
             false => self.sum(terms, sort)?,
@@ -404,7 +406,7 @@ impl ColourDeclarations {
         Ok(of.filter(|it| it.times != 0).collect())
     }
 
-    /// The colours whose parts are what these terms say: each of one term with each of the others.
+    /// Returns the product of the terms' components: each addend of one term with each of the others.
     fn product(
         &self,
         terms: &[PnmlTerm],
@@ -440,8 +442,8 @@ impl ColourDeclarations {
     }
 }
 
-/// The same tokens, where those of all values of a class that stand one by one at a part of their colours are told at once, as
-/// who unfolds `all` writes them.
+/// Merges addends for all values of a class at one component into one addend for `all`. Tools that unfold `all` write
+/// the values one by one.
 fn merge_full_classes(bag: Vec<BagAddend>, at: usize, size: u32) -> Vec<BagAddend> {
     let without = |it: &BagAddend| {
         let mut colour = it.colour.clone();
@@ -463,7 +465,7 @@ fn merge_full_classes(bag: Vec<BagAddend>, at: usize, size: u32) -> Vec<BagAdden
             continue;
         };
         let key = (whole.times, whole.colour.clone());
-        // What stands there twice is there once more.
+        // A second addend for the same value remains separate.
         let is_first = known.insert((key.clone(), value));
         match groups.get(&key).is_some_and(|it| it.len() == size as usize) && is_first {
             false => joined.push(it),

@@ -1,4 +1,4 @@
-//! A net as DOT (Graphviz): places with their tokens, transitions, and what leads from one to the other.
+//! A net as DOT (Graphviz): places with their tokens, transitions and arcs.
 
 use super::annotations;
 use super::net::{ArcEffect, PetriArc, PetriNet};
@@ -7,10 +7,10 @@ use crate::front::DrawnState;
 use crate::model::StateValue;
 use std::fmt::Write;
 
-/// More tokens than these are told by their number.
+/// The maximum number of tokens drawn as dots; more are drawn as a number.
 const DOTS_MAX: i64 = 3;
 
-/// The net with a marking, whose transitions that can be taken stand out.
+/// Draws the net with a marking, and highlights its enabled transitions.
 pub(super) fn net_to_dot(net: &PetriNet, drawn: &DrawnState<'_>) -> String {
     let mut out = format!("digraph {} {{\n", quoted(drawn.name));
     out += "  node [fontname=\"monospace\", fontsize=10];\n  edge [fontname=\"monospace\", fontsize=9];\n";
@@ -38,7 +38,7 @@ pub(super) fn net_to_dot(net: &PetriNet, drawn: &DrawnState<'_>) -> String {
     out + "}\n"
 }
 
-/// Tokens as they are drawn.
+/// Draws tokens.
 fn tokens(value: &StateValue) -> String {
     match value {
         StateValue::Number(count @ 1..=DOTS_MAX) => "●".repeat(*count as usize),
@@ -46,7 +46,7 @@ fn tokens(value: &StateValue) -> String {
     }
 }
 
-/// What leads from a place to a transition, or to the place.
+/// Draws an arc from a place to a transition, or to a place.
 fn arc(net: &PetriNet, transition: usize, flow: &PetriArc) -> String {
     let place = flow.place;
     let bag = annotations::bag(net, flow, false);

@@ -1,7 +1,7 @@
-//! From a net to a program: a counter of tokens for each colour of a place, an action for each transition.
+//! Lowering of a net to a program: a counter for each colour of a place, an action for each transition.
 //!
-//! An action exists once for each binding of its transition's variables, which are its parameters. Its guard asks that there
-//! are enough tokens of each colour, its body takes and puts what differs, what is taken first.
+//! The variables of a transition are the parameters of its action, so there is one instance for each binding. The guard
+//! requires enough tokens of each colour. The body adds the difference of output and input; it subtracts first.
 
 use super::bounds::bounds;
 use super::colour_guard::{ColourGuard, ColourGuardKind};
@@ -24,10 +24,10 @@ use crate::source::Span;
 use crate::trees::{self, balanced};
 use std::collections::HashMap;
 
-/// As many tokens have room where nothing is known of how many there can be.
+/// The capacity in tokens of a place without a known bound.
 const UNBOUNDED: i64 = u16::MAX as i64;
 
-/// A class as the program has it.
+/// A class in the program.
 struct LoweredClass {
     ty: TypeId,
     domain: Domain,
@@ -36,12 +36,12 @@ struct LoweredClass {
     size: u32,
 }
 
-/// A place as the program has it.
+/// A place in the program.
 struct PlaceCounters {
     variable: VarId,
-    /// What becomes of more tokens than there is room for. There never are, where their number is known to be bounded.
+    /// The treatment of tokens beyond the capacity. It never applies if their number is known to be bounded.
     overflow: OverflowRule,
-    /// Of all colours, at first.
+    /// The number of initial tokens, over all colours.
     tokens: i64,
 }
 
@@ -53,7 +53,7 @@ struct NetLowering<'n> {
     types: HashMap<Type, TypeId>,
 }
 
-/// Refuses a net whose markings take more bits than states can have, before more is made of it.
+/// Rejects a net whose markings need more bits than a state can have, before lowering the rest.
 fn refuse_too_wide(net: &PetriNet, rooms: &[TokenCapacity]) -> PnmlResult<()> {
     let mut bits = 0;
     for (place, room) in net.places.iter().zip(rooms) {
@@ -69,28 +69,28 @@ fn refuse_too_wide(net: &PetriNet, rooms: &[TokenCapacity]) -> PnmlResult<()> {
     Ok(())
 }
 
-/// The room for tokens of a colour.
+/// The capacity for tokens of one colour.
 #[derive(Clone, Copy)]
 struct TokenCapacity {
-    /// The most that there is room for.
+    /// The maximum number of tokens.
     high: i64,
-    /// What becomes of more.
+    /// The treatment of more tokens.
     overflow: OverflowRule,
 }
 
 impl TokenCapacity {
-    /// That of a place with this bound, if it has one.
+    /// Returns the capacity of a place, by its bound if it has one.
     fn of(net: &PetriNet, place: &PetriPlace, bound: Option<i64>) -> TokenCapacity {
         let most = place.initial.iter().copied().max().unwrap_or(0);
         let high = bound.filter(|it| *it <= TOKENS_MAX);
         let overflow = if high.is_some() { OverflowRule::Wraps } else { OverflowRule::Fails };
-        // What is said is not believed: more than one token ends the search.
+        // The declaration that the net is safe is not trusted: more than one token ends the search.
         let unknown = if net.declared_safe { most } else { UNBOUNDED.max(2 * most) };
         TokenCapacity { high: high.unwrap_or(unknown).max(1), overflow }
     }
 }
 
-/// The program of a net, and conditions on its states that say what is asked.
+/// Returns the program of a net, and its properties as conditions on states.
 pub(super) fn lower(
     net: &PetriNet,
     name: &str,
@@ -100,7 +100,7 @@ pub(super) fn lower(
         net.places.iter().zip(bounds(net)).map(|(it, bound)| TokenCapacity::of(net, it, bound));
     let rooms: Vec<TokenCapacity> = rooms.collect();
     refuse_too_wide(net, &rooms)?;
-    // Tokens of many colours may be more than 32 bits hold.
+    // The number of tokens over many colours may exceed 32 bits.
     let arithmetic = Arithmetic::Checked64;
     let program = Program { name: name.to_owned(), arithmetic, ..Program::default() };
     let mut lowering = NetLowering {
@@ -177,7 +177,7 @@ impl NetLowering<'_> {
     }
 }
 
-/// What is asked, as expressions.
+/// Properties as expressions.
 impl NetLowering<'_> {
     fn query(&self, query: &MarkingQuery, locals: &mut u32) -> Expr {
         let span = query.span;
@@ -213,7 +213,7 @@ impl NetLowering<'_> {
         }
     }
 
-    /// Whether a transition can be taken by some binding.
+    /// Returns the condition that a transition is enabled for some binding.
     fn fireable(&self, number: usize, locals: &mut u32, span: Span) -> Expr {
         let transition = &self.net.transitions[number];
         let mut binding = TransitionBinding::of(self, transition, *locals);
@@ -235,7 +235,7 @@ impl NetLowering<'_> {
             let (quantifier, body) = (Quantifier::Some, Box::new(body));
             expr(ExprKind::Quantified { quantifier, local, over, body }, span)
         };
-        // What rules many bindings out is asked before more is bound.
+        // Conditions that exclude many bindings are evaluated before further variables are bound.
         steps.iter().rev().fold(guard, |body, step| match step {
             BindingStep::Test(number) => and(conjuncts[*number].clone(), body),
             BindingStep::Each(parameter) => some(body, *parameter),
@@ -246,7 +246,7 @@ impl NetLowering<'_> {
         })
     }
 
-    /// The tokens of one colour.
+    /// Returns the tokens of one colour.
     fn tokens_of(&self, place: usize, colour: &[u32], span: Span) -> Expr {
         let values = colour.iter().zip(&self.net.places[place].sort).map(|(position, class)| {
             Expr::constant(self.classes[*class].low + i64::from(*position), span)
@@ -254,34 +254,34 @@ impl NetLowering<'_> {
         expr(ExprKind::Read(self.counter(place, values, span)), span)
     }
 
-    /// The counter of a colour with these values.
+    /// Returns the counter of a colour with these values.
     fn counter(&self, place: usize, values: impl Iterator<Item = Expr>, span: Span) -> ir::Place {
         let path = values.map(PlaceSelector::Index).collect();
         ir::Place { path, ..ir::Place::variable(self.counters[place].variable, span) }
     }
 }
 
-/// Terms joined by an operator, which is 0 for none.
+/// Joins terms by an operator; no terms give 0.
 fn join_terms(operator: BinaryOp, terms: Vec<Expr>, span: Span) -> Expr {
     let all = balanced(terms, |one, other| binary(operator, one, other, span));
     all.unwrap_or(Expr::constant(0, span))
 }
 
-/// A transition with names for the values of its variables.
+/// A transition with locals for the values of its variables.
 struct TransitionBinding<'l, 'n> {
     lowering: &'l NetLowering<'n>,
-    /// By variable of the net, what stands for it.
+    /// The local of each variable of the net.
     locals: HashMap<usize, LocalId>,
     parameters: Vec<Parameter>,
-    /// What comes next.
+    /// The number of the next local.
     next: u32,
 }
 
-/// A colour of a place, as code names it.
+/// A colour of a place, as expressions.
 struct LocatedColour<'c> {
     place: usize,
     colour: &'c [ColourComponent],
-    /// The value of each of its parts.
+    /// The value of each component.
     values: Vec<Expr>,
     span: Span,
 }
@@ -297,14 +297,14 @@ fn binary(operator: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
     expr(ExprKind::Binary(operator, Box::new(left), Box::new(right)), span)
 }
 
-/// Both hold; the second is asked where the first does.
+/// Returns the conjunction; the second operand is evaluated only if the first holds.
 fn and(left: Expr, right: Expr) -> Expr {
     let span = left.span;
     binary(BinaryOp::And, left, right, span)
 }
 
 impl<'l, 'n> TransitionBinding<'l, 'n> {
-    /// Names for what a transition has to do with, from this number on.
+    /// Assigns locals, from this number on, to the variables of a transition.
     fn of(lowering: &'l NetLowering<'n>, transition: &PetriTransition, next: u32) -> Self {
         let mut used = Vec::new();
         let mut note = |part: &ColourComponent| used.extend(part.variable());
@@ -331,7 +331,7 @@ impl<'l, 'n> TransitionBinding<'l, 'n> {
         (LocalId(self.next - 1), self.lowering.classes[class].ty)
     }
 
-    /// What a transition waits for, part by part.
+    /// Returns the conditions of a transition as a list of guards.
     fn guards(&mut self, transition: &PetriTransition) -> Vec<Expr> {
         let condition = transition.condition.as_ref().map(|it| self.condition(it));
         let mut guards: Vec<Expr> = condition.into_iter().collect();
@@ -341,7 +341,8 @@ impl<'l, 'n> TransitionBinding<'l, 'n> {
         guards
     }
 
-    /// What a transition has to do with places, those first that have the fewest tokens at first: most often it fails there.
+    /// Returns the arcs of a transition, those of places with the fewest initial tokens first, because their guards fail
+    /// most often. Inhibitor arcs come last.
     fn by_tokens<'t>(&self, transition: &'t PetriTransition) -> Vec<&'t PetriArc> {
         let mut flows: Vec<&PetriArc> = transition.arcs.iter().collect();
         let tokens = |it: &PetriArc| self.lowering.counters[it.place].tokens;
@@ -389,7 +390,7 @@ impl<'l, 'n> TransitionBinding<'l, 'n> {
         }
     }
 
-    /// A value of a class; for each of them, what stands for one.
+    /// Returns a value of a class; `each` is the local for a component that is all values.
     fn value(
         &self,
         part: ColourComponent,
@@ -409,7 +410,7 @@ impl<'l, 'n> TransitionBinding<'l, 'n> {
                     return it;
                 }
                 let (shift, size) = (i64::from(shift), i64::from(size));
-                // Those before the end go on, the last ones begin anew.
+                // Values before the end are shifted; the last ones wrap around.
                 let bend = low + size - shift;
                 let piece = |low, high, by| ConversionPiece { low, high, by };
                 let pieces =
@@ -435,14 +436,14 @@ impl<'l, 'n> TransitionBinding<'l, 'n> {
         }
     }
 
-    /// Names for each value that a colour goes through.
+    /// Returns a loop for each component of a colour that is all values.
     fn class_loops(&mut self, place: usize, colour: &[ColourComponent]) -> ClassLoops {
         let sort = &self.lowering.net.places[place].sort;
         let all = colour.iter().zip(sort).filter(|(part, _)| **part == ColourComponent::All);
         all.map(|(_, class)| self.fresh(*class)).collect()
     }
 
-    /// A colour of a place, where `over` has the names of the values that it goes through.
+    /// Returns a colour of a place, where `over` has the locals for components that are all values.
     fn located_colour<'c>(
         &self,
         place: usize,
@@ -463,7 +464,7 @@ impl<'l, 'n> TransitionBinding<'l, 'n> {
         self.lowering.counter(place, values.iter().cloned(), span)
     }
 
-    /// The tokens of a bag that are of a colour.
+    /// Returns the number of tokens of a bag that have a colour.
     fn tokens(&self, at: &LocatedColour<'_>, bag: &[BagAddend]) -> Expr {
         let &LocatedColour { place, colour, ref values, span } = at;
         let sort = &self.lowering.net.places[place].sort;
@@ -508,7 +509,7 @@ impl<'l, 'n> TransitionBinding<'l, 'n> {
         }
     }
 
-    /// What a transition waits for in a place.
+    /// Returns the guards of an arc.
     fn arc_guards(&mut self, flow: &PetriArc) -> Vec<Expr> {
         let (operator, bag) = match flow.effect {
             ArcEffect::Take | ArcEffect::Test => {
@@ -528,7 +529,7 @@ impl<'l, 'n> TransitionBinding<'l, 'n> {
             let there = expr(ExprKind::Read(place), flow.span);
             let mut asked = binary(operator, there, wanted.clone(), flow.span);
             if operator == BinaryOp::Less && subtracts(&bag) {
-                // Of what is not among these there may be any number.
+                // Colours outside the bag are not restricted.
                 let none =
                     binary(BinaryOp::LessEqual, wanted, Expr::constant(0, flow.span), flow.span);
                 asked = binary(BinaryOp::Or, none, asked, flow.span);
@@ -541,7 +542,7 @@ impl<'l, 'n> TransitionBinding<'l, 'n> {
         each.collect()
     }
 
-    /// What a transition changes in a place.
+    /// Returns the statements that change the tokens of a place.
     fn changes(&mut self, place: usize, transition: &PetriTransition) -> Vec<Stmt> {
         let flows = || transition.arcs.iter().filter(|it| it.place == place);
         let (mut change, mut body) = (Vec::new(), Vec::new());
@@ -562,7 +563,7 @@ impl<'l, 'n> TransitionBinding<'l, 'n> {
         }
         let change = combine_addends(change);
         if flows().any(|it| subtracts(&it.bag)) && !change.is_empty() {
-            // All at once, as what is added to what is taken away is no more than that.
+            // The sum is added at once: single addends of a bag with subtraction may be negative, but the sum is not.
             let (colour, span) =
                 (vec![ColourComponent::All; change[0].colour.len()], change[0].span);
             body.push(self.add(place, &colour, &change, span));
@@ -576,7 +577,7 @@ impl<'l, 'n> TransitionBinding<'l, 'n> {
         body
     }
 
-    /// Adds to each counter that a colour names what these are of it.
+    /// Adds the tokens of a bag to the counters of a colour.
     fn add(
         &mut self,
         place: usize,
@@ -604,13 +605,13 @@ impl<'l, 'n> TransitionBinding<'l, 'n> {
     }
 }
 
-/// The number of the run that a value is in: each has a number and a last value.
+/// Returns the number of the run that contains a value. Each run of consecutive values has a number and a last value.
 fn run_index(value: &Expr, runs: &[(i64, i64)]) -> Expr {
     let span = value.span;
     if let [(number, _)] = runs {
         return Expr::constant(*number, span);
     }
-    // No branch is deep, as many runs there may be.
+    // Bisection keeps the nesting low for any number of runs.
     let (first, second) = runs.split_at(runs.len() / 2);
     let last = Expr::constant(first.last().map_or(0, |it| it.1), span);
     let is_first = binary(BinaryOp::LessEqual, value.clone(), last, span);
@@ -618,12 +619,12 @@ fn run_index(value: &Expr, runs: &[(i64, i64)]) -> Expr {
     expr(ExprKind::Conditional(Box::new(is_first), first, second), span)
 }
 
-/// Whether some tokens are taken away from others.
+/// Returns whether the bag subtracts tokens.
 fn subtracts(bag: &[BagAddend]) -> bool {
     bag.iter().any(|it| it.times < 0)
 }
 
-/// The same tokens, those of one colour together.
+/// Combines the addends of each colour.
 fn combine_addends(bag: Vec<BagAddend>) -> Vec<BagAddend> {
     let mut all: Vec<BagAddend> = Vec::new();
     for it in bag {

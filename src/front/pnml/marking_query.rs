@@ -1,8 +1,9 @@
-//! What is asked of markings: numbers of tokens, compared and joined.
+//! Expressions over markings: comparisons of numbers of tokens, and their combinations.
 //!
-//! `Fork[p0] + Fork[p1] <= 2 && fireable(eat)`: a place is its tokens, of all colours or of one; `fireable(t)` is whether a
-//! transition can be taken by some binding, `deadlock` (or `deadlock()`, where a place is called so) whether none can. What is no name otherwise stands in double quotes. Operators are those of C, and
-//! `and`, `or`, `not`, `imply`. A node that has no such name is looked up by its id.
+//! Example: `Fork[p0] + Fork[p1] <= 2 && fireable(eat)`. A place denotes its tokens, of all colours or of one.
+//! `fireable(t)` holds if some binding enables the transition `t`. `deadlock` holds if no transition is enabled;
+//! `deadlock()` does the same where a place is called `deadlock`. A name that is not an identifier is written in double
+//! quotes. Operators are those of C, and `and`, `or`, `not`, `imply`. A name that no node has is looked up as an id.
 
 use super::colours::{ClassId, ClassValues};
 use super::net::PetriNet;
@@ -16,38 +17,38 @@ use crate::source::Span;
 use crate::trees::joined;
 use std::collections::HashMap;
 
-/// The deepest nest of what stands in brackets or behind operators, weaker ones around stronger ones.
+/// The maximum nesting of brackets and operators, including weaker operators around stronger ones.
 const DEPTH_MAX: usize = 1000;
 
-/// So many operators of one level may follow each other, but for those that can be joined in any order.
+/// The maximum number of consecutive operators of one level, except associative ones.
 const OPERATORS_MAX: usize = 200;
 
-/// What is asked.
+/// An expression over markings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MarkingQuery {
     pub(super) kind: MarkingQueryKind,
     pub(super) span: Span,
 }
 
-/// What that is.
+/// The kinds of such expressions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum MarkingQueryKind {
     /// A number.
     Number(i64),
-    /// Tokens of a place: of one colour, by the positions of its parts, or of all.
+    /// The tokens of a place: of one colour, by the positions of its components, or of all colours.
     Tokens(usize, Option<Vec<u32>>),
-    /// Whether a transition can be taken.
+    /// Whether a transition is enabled.
     Fireable(usize),
-    /// Whether none can.
+    /// Whether no transition is enabled.
     Deadlock,
-    /// Whether it is not so.
+    /// A negation.
     Not(Box<MarkingQuery>),
-    /// Two joined.
+    /// Two operands, joined by an operator.
     Joined(BinaryOp, Box<MarkingQuery>, Box<MarkingQuery>),
 }
 
 impl MarkingQuery {
-    /// The values of classes that it names.
+    /// Collects the classes whose values it names.
     pub(super) fn collect_classes(&self, net: &PetriNet, found: &mut Vec<ClassId>) {
         match &self.kind {
             MarkingQueryKind::Tokens(place, Some(_)) => found.extend(&net.places[*place].sort),
@@ -63,7 +64,7 @@ impl MarkingQuery {
         }
     }
 
-    /// Whether it is so or not, and no number.
+    /// Returns whether it is boolean, not a number.
     fn is_boolean(&self) -> bool {
         match &self.kind {
             MarkingQueryKind::Fireable(_)
@@ -90,14 +91,14 @@ impl MarkingQuery {
     }
 }
 
-/// The numbers of the nodes of a net, by their names, and by their ids.
+/// The numbers of the nodes of a net, by their names and by their ids.
 pub(super) struct NodeIndex<'n> {
     net: &'n PetriNet,
     places: NodeKindIndex<'n>,
     transitions: NodeKindIndex<'n>,
 }
 
-/// Those of a kind.
+/// The nodes of one kind.
 struct NodeKindIndex<'n> {
     what: &'static str,
     by_name: HashMap<&'n str, usize>,
@@ -121,7 +122,7 @@ impl<'n> NodeKindIndex<'n> {
         NodeKindIndex { what, by_name, by_id }
     }
 
-    /// The number of what is called so.
+    /// Returns the number of the node of this name.
     fn find(&self, word: &str, at: Span) -> PnmlResult<usize> {
         let name = bare(word);
         let found = self.by_name.get(name).or_else(|| self.by_id.get(name));
@@ -135,7 +136,7 @@ impl<'n> NodeKindIndex<'n> {
     }
 }
 
-/// Reads what stands at a place of a text.
+/// Parses an expression at a place of a text.
 pub(super) fn parse(nodes: &NodeIndex<'_>, text: &str, span: Span) -> PnmlResult<MarkingQuery> {
     let (words, end) = words(&text[..span.end as usize], span.file);
     let at = words.partition_point(|it| it.span.start < span.start);
@@ -146,7 +147,7 @@ pub(super) fn parse(nodes: &NodeIndex<'_>, text: &str, span: Span) -> PnmlResult
     if found.is_empty() { Ok(query) } else { Err(Diagnostic::error(at, more())) }
 }
 
-/// Operators between two, weakest first.
+/// The binary operators, weakest first.
 const LEVELS: [&[(&str, BinaryOp)]; 6] = [
     &[("->", BinaryOp::Implies), ("imply", BinaryOp::Implies), ("<->", BinaryOp::Equal)],
     &[("||", BinaryOp::Or), ("or", BinaryOp::Or)],
@@ -163,12 +164,12 @@ const LEVELS: [&[(&str, BinaryOp)]; 6] = [
     &[("*", BinaryOp::Multiply)],
 ];
 
-/// Whether it does not matter in which order operands are joined.
+/// Returns whether operands can be joined in any order.
 fn is_associative(operator: BinaryOp) -> bool {
     matches!(operator, BinaryOp::And | BinaryOp::Or | BinaryOp::Add | BinaryOp::Multiply)
 }
 
-/// Up to here operators join what is so or not; behind it, numbers.
+/// The operators of this many first levels have boolean operands; those of the others have numbers.
 const BOOLEAN_LEVELS: usize = 3;
 
 struct MarkingQueryParser<'a> {
@@ -180,7 +181,7 @@ struct MarkingQueryParser<'a> {
 }
 
 impl<'a> MarkingQueryParser<'a> {
-    /// What comes next, which is not taken; at the end nothing.
+    /// Returns the next token without taking it, or an empty one at the end.
     fn next(&self) -> (Span, &'a str) {
         self.words.get(self.at).map_or((self.end, ""), |it| (it.span, &it.text))
     }
@@ -236,7 +237,7 @@ impl<'a> MarkingQueryParser<'a> {
         let mut count = 0;
         while let Some(operator) = next(self) {
             let mut operands = vec![left.need(level < BOOLEAN_LEVELS)?];
-            // All that one operator joins is one tree, which is not high, if the order does not matter.
+            // Operands of an associative operator form one balanced tree.
             while next(self) == Some(operator) && (is_associative(operator) || operands.len() < 2) {
                 self.take();
                 operands.push(self.level(level + 1)?.need(level < BOOLEAN_LEVELS)?);
@@ -301,7 +302,7 @@ impl<'a> MarkingQueryParser<'a> {
         Ok(MarkingQuery { kind, span: span.to(self.words[self.at - 1].span) })
     }
 
-    /// What stands behind a minus sign, less than nothing.
+    /// Parses the operand of a minus sign, and negates it.
     fn negative(&mut self, span: Span) -> PnmlResult<MarkingQueryKind> {
         let (at, word) = self.next();
         if is_number(word) {
@@ -358,12 +359,12 @@ impl<'a> MarkingQueryParser<'a> {
     }
 }
 
-/// A name without the quotes that it may stand in.
+/// Returns a name without its quotes, if any.
 fn bare(word: &str) -> &str {
     word.trim_matches('"')
 }
 
-/// That nothing of a kind is called so.
+/// Returns the error that no node of a kind has this name.
 fn unknown_name(name: &str, at: Span, what: &str, names: &[&str]) -> Diagnostic {
     let error = Diagnostic::error(at, format!("there is no {what} `{name}`"));
     error.help(unknown_name_help(name, names, &format!("{what}s")))
@@ -373,7 +374,7 @@ fn is_number(word: &str) -> bool {
     word.starts_with(|it: char| it.is_ascii_digit())
 }
 
-/// A number of tokens.
+/// Parses a number of tokens.
 fn number(word: &str, span: Span) -> PnmlResult<i64> {
     let wrong = |_| Diagnostic::error(span, format!("`{word}` is no number of tokens"));
     word.parse().map_err(wrong)

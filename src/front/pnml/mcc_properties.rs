@@ -1,8 +1,8 @@
-//! Files of properties, as the Model Checking Contest has them: XML, with what is asked of the reachable markings, of the most
-//! tokens in places, or of all runs. See its formula manual (<https://mcc.lip6.fr>).
+//! Property files of the Model Checking Contest: XML with properties of the reachable markings, of the maximum number
+//! of tokens in places, or of all runs. See its formula manual (<https://mcc.lip6.fr>).
 //!
-//! Each is written anew as somebody would write it for `--invariant`, `--cover` or `--ltl`. Nodes have their ids in such a file
-//! and their names in ours.
+//! Each property is translated to the syntax of `--invariant`, `--cover` or `--ltl`. The files refer to nodes by id;
+//! the translation uses their names.
 
 use super::marking_query::{NodeIndex, parse};
 use super::net::PetriNet;
@@ -15,10 +15,10 @@ use crate::ir::ConditionModality;
 use crate::source::Span;
 use std::collections::HashMap;
 
-/// Each is a source of its own.
+/// The maximum number of properties; each becomes a source file.
 const QUESTIONS_MAX: usize = 10_000;
 
-/// What a file asks of a net.
+/// Returns the properties in a file about a net.
 pub(super) fn questions(
     net: &PetriNet,
     file: u32,
@@ -60,12 +60,12 @@ pub(super) fn questions(
     }
 }
 
-/// What is said of a term, by what it is called and what it is made of.
+/// Returns the error for an unsupported term, by its name and operands.
 pub(super) fn unsupported_term(term: &PnmlTerm, why: &str) -> Diagnostic {
     Diagnostic::error(term.span(), format!("<{}> {why}", term.name()))
 }
 
-/// The only part of a term.
+/// Returns the only operand of a term.
 pub(super) fn only_operand(of: &PnmlTerm) -> PnmlResult<&PnmlTerm> {
     of.parts::<1>().map(|[it]| it)
 }
@@ -73,17 +73,17 @@ pub(super) fn only_operand(of: &PnmlTerm) -> PnmlResult<&PnmlTerm> {
 /// The names of nodes, by their ids.
 type NamesById<'n> = HashMap<&'n str, &'n str>;
 
-/// Those of a net.
+/// The translation of properties of a net.
 pub(super) struct PropertyTranslator<'n> {
     nodes: NodeIndex<'n>,
     places: NamesById<'n>,
     transitions: NamesById<'n>,
-    /// How it is asked whether no transition can be taken.
+    /// The spelling of the condition that no transition is enabled.
     deadlock: &'static str,
 }
 
 impl<'n> PropertyTranslator<'n> {
-    /// A property; what is wrong with its formula is wrong with this question only.
+    /// Reads a property; an error in its formula affects only this property.
     fn property(&self, xml: &mut PnmlXmlReader, of: &XmlElement) -> PnmlResult<ExternalProperty> {
         let (mut name, mut formula) = (None, None);
         xml.each(of, &mut |xml, element| {
@@ -124,17 +124,17 @@ impl<'n> PropertyTranslator<'n> {
         }
     }
 
-    /// A condition on markings that is known to have a meaning.
+    /// Translates a condition on markings, and checks that it parses.
     pub(super) fn condition(&self, term: &PnmlTerm) -> PnmlResult<String> {
         let text = self.state(term)?;
         let whole = Span::new(term.span().file, 0..text.len());
         let read = parse(&self.nodes, &text, whole);
-        // What is wrong is wrong at this term: nobody has seen the text.
+        // An error is reported at this term, because the user has not seen the translation.
         read.map_err(|error| Diagnostic { span: term.span(), ..error })?;
         Ok(text)
     }
 
-    /// A formula about the rest of a run.
+    /// Translates a formula on runs.
     fn run(&self, term: &PnmlTerm) -> PnmlResult<String> {
         if !is_temporal(term) {
             return self.condition(term);
@@ -161,7 +161,7 @@ impl<'n> PropertyTranslator<'n> {
         }
     }
 
-    /// A condition on markings.
+    /// Translates a condition on markings.
     fn state(&self, term: &PnmlTerm) -> PnmlResult<String> {
         let compared = |sign: &str| {
             let [left, right] = term.parts()?;
@@ -206,12 +206,12 @@ impl<'n> PropertyTranslator<'n> {
         }
     }
 
-    /// The place that a term names.
+    /// Returns the place that a term names.
     fn place(&self, term: &PnmlTerm) -> PnmlResult<&'n str> {
         self.node(term, "place", &self.places)
     }
 
-    /// The node of a kind that a term names.
+    /// Returns the node of a kind that a term names.
     fn node(&self, term: &PnmlTerm, kind: &str, all: &NamesById<'n>) -> PnmlResult<&'n str> {
         if term.name() != kind {
             return Err(unsupported_term(term, &format!("stands where a <{kind}> is expected")));
@@ -222,7 +222,7 @@ impl<'n> PropertyTranslator<'n> {
     }
 }
 
-/// Parts with a sign between them; of several as one operand.
+/// Joins operands by a sign; several operands are put in brackets.
 fn join_with_sign(term: &PnmlTerm, parts: Vec<String>, sign: &str) -> PnmlResult<String> {
     match &parts[..] {
         [] => Err(unsupported_term(term, "is about nothing")),
@@ -231,7 +231,7 @@ fn join_with_sign(term: &PnmlTerm, parts: Vec<String>, sign: &str) -> PnmlResult
     }
 }
 
-/// What is joined by operators that states and runs both have.
+/// Translates operators that conditions on states and formulas on runs share.
 fn join_terms(term: &PnmlTerm, of: &dyn Fn(&PnmlTerm) -> PnmlResult<String>) -> PnmlResult<String> {
     let all =
         || term.terms.iter().map(|it| Ok(format!("({})", of(it)?))).collect::<PnmlResult<Vec<_>>>();
@@ -253,26 +253,26 @@ fn join_terms(term: &PnmlTerm, of: &dyn Fn(&PnmlTerm) -> PnmlResult<String>) -> 
     }
 }
 
-/// Whether a formula says something of more than the state that it is asked of.
+/// Returns whether a formula refers to more than the current state.
 pub(super) fn is_temporal(term: &PnmlTerm) -> bool {
     let operators = ["globally", "finally", "next", "until", "all-paths", "exists-path"];
     operators.contains(&term.name()) || term.terms.iter().any(is_temporal)
 }
 
-/// Whether a formula says something of other paths than the one that it is asked of.
+/// Returns whether a formula has a path quantifier.
 fn has_quantifier(term: &PnmlTerm) -> bool {
     matches!(term.name(), "all-paths" | "exists-path") || term.terms.iter().any(has_quantifier)
 }
 
-/// A condition on single states that is asked of some state, or of all.
+/// A condition on single states that must hold in some reachable state, or in all.
 struct ReachableCondition<'t> {
     modality: ConditionModality,
     state: &'t PnmlTerm,
-    /// Whether what is asked is the opposite of what `state` says.
+    /// Whether the condition is the negation of `state`.
     is_negated: bool,
 }
 
-/// The condition on reachable states that a formula is; nothing where it is something else.
+/// Returns the condition on reachable states that a formula expresses, or `None`.
 fn of_reachable(formula: &PnmlTerm, is_negated: bool) -> Option<ReachableCondition<'_>> {
     let [path] = formula.terms.as_slice() else { return None };
     let (holds, state) = match (formula.name(), path.name(), path.terms.as_slice()) {

@@ -1,24 +1,27 @@
 //! PNML, the exchange format of Petri nets (ISO/IEC 15909-2): place/transition nets and symmetric nets.
 //!
-//! [`xml`] reads elements, [`parse`] puts together what the pages have, [`sorts`], [`colours`] and [`net`] give it a meaning,
-//! [`bounds`] finds how many tokens places can have, [`symmetry`] which colours may be exchanged, [`lower`] makes a program, with what [`colour_guard`] says of colours, and [`annotations`]
-//! says in reports what a transition waits for. [`marking_query`] reads what is asked of markings, [`mcc_properties`] files of such questions. [`dot`] draws a net.
+//! [`xml`] reads elements. [`parse`] collects the contents of all pages. [`sorts`], [`colours`] and [`net`] resolve
+//! names and sorts. [`bounds`] computes upper bounds of tokens. [`symmetry`] finds interchangeable colours. [`lower`]
+//! creates the program, with the conditions of [`colour_guard`]. [`annotations`] describes the conditions of
+//! transitions for reports. [`marking_query`] parses expressions over markings, [`mcc_properties`] property files.
+//! [`dot`] draws a net.
 //!
 //! # Meaning
 //!
-//! - A transition without colours is an action; one with variables is an action for each binding for which its condition
-//!   holds. A binding that leads to the same marking as another is a transition of its own.
-//! - A marking without successor is a deadlock.
-//! - Arcs of the types `test` (or `read`), `inhibitor` and `reset` are understood, as several tools write them.
-//! - A place has room for as many tokens as linear algebra says it can have. Where that gives no bound there is room
-//!   for 65,535 of each colour, or for one, if the file says by its units (NUPN) that the net is safe; more end the search
-//!   with an error that names the place.
-//! - The standard leaves out what a negative number of tokens is; what is subtracted has to be there for every binding.
+//! - A transition without colours is an action; one with variables is an action for each binding for which its
+//!   condition holds. A binding that leads to the same marking as another is a separate transition.
+//! - A marking without successors is a deadlock.
+//! - Arcs of the types `test` (or `read`), `inhibitor` and `reset` are supported, as several tools write them.
+//! - The capacity of a place is a bound that linear algebra derives. Without such a bound, it is 65,535 tokens of each
+//!   colour, or 1 if the file declares by its units (NUPN) that the net is safe. More tokens end the search with an
+//!   error that names the place.
+//! - The standard does not define negative numbers of tokens; a net is rejected unless every binding has the tokens
+//!   that it subtracts.
 //!
-//! - An element of a partition stands for all values that it holds where tokens of the divided class are named, and a value
-//!   equals it where the element holds the value.
+//! - In a bag of the divided class, an element of a partition denotes all values that it contains. A value equals an
+//!   element that contains it.
 //!
-//! Refused: nets of other types, operators of users.
+//! Rejected: nets of other types, user-defined operators.
 
 mod annotations;
 mod bounds;
@@ -61,19 +64,19 @@ pub static LANGUAGE: Language = Language {
     foreign_flags: &[],
 };
 
-/// The net in file 0.
+/// Reads the net in file 0.
 fn net_of(sources: &SourceMap) -> xml::PnmlResult<(parse::PnmlDocument, net::PetriNet)> {
     let document = parse::parse(0, &sources.file(0).text)?;
     let net = net::PetriNet::from_document(&document)?;
     Ok((document, net))
 }
 
-/// The net in file 0, drawn.
+/// Draws the net in file 0.
 fn draw(sources: &SourceMap, drawn: &DrawnState<'_>) -> xml::PnmlResult<String> {
     Ok(dot::net_to_dot(&net_of(sources)?.1, drawn))
 }
 
-/// What another file asks of the net in file 0.
+/// Reads the properties of the net in file 0 from another file.
 fn questions(sources: &SourceMap, file: u32) -> xml::PnmlResult<Vec<ExternalProperty>> {
     mcc_properties::questions(&net_of(sources)?.1, file, &sources.file(file).text)
 }
@@ -92,7 +95,7 @@ fn load(
     let (document, net) = net_of(sources)?;
     let left = |span: &Span| Diagnostic::warning(*span, "only the first net of a file is read");
     let warnings = document.others.iter().map(left).collect();
-    // Files may be large, and it is not needed any more.
+    // Files may be large, and the document is no longer needed.
     drop(document);
     let split = UnresolvedProperty::parse(sources, asked, &FormulaSyntax::WORDS, &|name| {
         net.has_name(name)

@@ -1,4 +1,4 @@
-//! A net in one piece: places with their colours and first tokens, transitions with what they take and put.
+//! A resolved net: places with their colours and initial tokens, transitions with their arcs.
 
 use super::colour_guard::ColourGuard;
 use super::colours::{BagAddend, ClassId, ColourComponent, ColourDeclarations, TOKENS_MAX};
@@ -14,18 +14,18 @@ pub(super) struct PetriNet {
     pub(super) colours: ColourDeclarations,
     pub(super) places: Vec<PetriPlace>,
     pub(super) transitions: Vec<PetriTransition>,
-    /// Whether its author says that no place ever has more than one token.
+    /// Whether the file declares that no place ever has more than one token.
     pub(super) declared_safe: bool,
 }
 
 /// A place.
 pub(super) struct PetriPlace {
     pub(super) id: String,
-    /// What it is called in reports; no other place is called so.
+    /// The name in reports, unique among places.
     pub(super) name: String,
-    /// The classes that its colours are made of; none in a place without colours.
+    /// The classes of its colours; empty for a place without colours.
     pub(super) sort: Vec<ClassId>,
-    /// The tokens of each colour at first, those that differ in the last part beside each other.
+    /// The initial tokens of each colour; colours that differ only in the last component are adjacent.
     pub(super) initial: Vec<i64>,
     pub(super) span: Span,
 }
@@ -33,16 +33,16 @@ pub(super) struct PetriPlace {
 /// A transition.
 pub(super) struct PetriTransition {
     pub(super) id: String,
-    /// What it is called in reports; no other transition is called so.
+    /// The name in reports, unique among transitions.
     pub(super) name: String,
     pub(super) condition: Option<ColourGuard>,
-    /// The condition in words, if its author has some.
+    /// The text of the condition, if the file has one.
     pub(super) condition_text: Option<String>,
     pub(super) arcs: Vec<PetriArc>,
     pub(super) span: Span,
 }
 
-/// What a transition has to do with a place.
+/// An arc between a transition and a place.
 #[derive(Clone, Debug)]
 pub(super) struct PetriArc {
     pub(super) place: usize,
@@ -52,31 +52,31 @@ pub(super) struct PetriArc {
     pub(super) span: Span,
 }
 
-/// What becomes of the tokens.
+/// The effect of an arc on its tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ArcEffect {
-    /// They are taken.
+    /// The transition removes them.
     Take,
-    /// They are put there.
+    /// The transition adds them.
     Put,
-    /// They have to be there.
+    /// The transition requires them.
     Test,
-    /// Fewer of each of these colours have to be there.
+    /// The transition requires fewer tokens of each of these colours.
     Inhibit,
-    /// All tokens are taken.
+    /// The transition removes all tokens.
     Reset,
 }
 
-/// What a name of the file stands for.
+/// The node that a name of the file denotes.
 #[derive(Clone, Copy)]
 enum PetriNode {
     Place(usize),
     Transition(usize),
 }
 
-/// Gives each node a name that no other node of its kind has, and that can stand in quotes.
+/// Assigns each node a name that is unique within its kind and that can be written in quotes.
 struct UniqueNodeNames<'d> {
-    /// The names that the file gives.
+    /// The names in the file.
     written: HashSet<&'d str>,
     given: HashSet<String>,
 }
@@ -86,7 +86,7 @@ impl<'d> UniqueNodeNames<'d> {
         UniqueNodeNames { written: written.map(String::as_str).collect(), given: HashSet::new() }
     }
 
-    /// The name as it is written, or the id, or both: the first of these that is no other node's.
+    /// Returns the written name, the id, or both: the first of these that no other node has.
     fn unique_name(&mut self, name: &str, id: &str) -> String {
         let is_own = |it: &&str| *it == name || !self.written.contains(it);
         let plain = [name, id].into_iter().filter(is_own).map(|it| it.replace('"', "'"));
@@ -101,8 +101,7 @@ impl<'d> UniqueNodeNames<'d> {
 }
 
 impl PetriNet {
-    /// The net that a file tells of.
-    /// Whether a place or a transition is called so.
+    /// Returns whether a place or a transition has this name.
     pub(super) fn has_name(&self, name: &str) -> bool {
         self.places.iter().any(|it| it.name == name)
             || self.transitions.iter().any(|it| it.name == name)
@@ -213,7 +212,7 @@ impl PetriNet {
     }
 }
 
-/// Tokens without colour.
+/// Returns tokens without colour.
 fn plain(times: i64, span: Span) -> PnmlResult<BagAddend> {
     match (0..=TOKENS_MAX).contains(&times) {
         true => Ok(BagAddend { times, colour: Vec::new(), span }),
@@ -223,7 +222,7 @@ fn plain(times: i64, span: Span) -> PnmlResult<BagAddend> {
     }
 }
 
-/// What a name stands for, by way of reference nodes.
+/// Returns the node that a name denotes, through reference nodes.
 fn find(
     nodes: &HashMap<String, PetriNode>,
     document: &PnmlDocument,
@@ -241,7 +240,7 @@ fn find(
 }
 
 impl PetriPlace {
-    /// Puts the first tokens there.
+    /// Adds the initial tokens.
     fn mark(&mut self, colours: &ColourDeclarations, bag: &[BagAddend]) -> PnmlResult<()> {
         let sizes: Vec<u64> =
             self.sort.iter().map(|it| u64::from(colours.classes[*it].size())).collect();
@@ -269,7 +268,7 @@ impl PetriPlace {
     }
 }
 
-/// The numbers of these colours of a product of classes of these sizes.
+/// Returns the numbers of these colours in a product of classes of these sizes.
 fn colours_of(parts: &[ColourComponent], sizes: &[u64], span: Span) -> PnmlResult<Vec<u64>> {
     let mut all = vec![0];
     for (part, size) in parts.iter().zip(sizes) {

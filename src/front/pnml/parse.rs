@@ -1,7 +1,7 @@
-//! From elements to what a net has: places, transitions and arcs of all pages together, and declarations of colours.
+//! From elements to the parts of a net: places, transitions and arcs of all pages, and declarations of colours.
 //!
-//! What the standard gives no meaning for states (graphics, tool-specific parts) is passed over, but for what units of a
-//! nested-unit Petri net (NUPN; Garavel 2019) say of all places.
+//! Elements without a meaning in the standard (graphics, tool-specific parts) are skipped, except the units of a
+//! nested-unit Petri net (NUPN; Garavel 2019), which declare a property of all places.
 
 use super::xml::{PnmlResult, PnmlXmlReader, XmlElement, number};
 use crate::diag::Diagnostic;
@@ -15,15 +15,15 @@ pub(super) struct PnmlDocument {
     pub(super) places: Vec<PlaceNode>,
     pub(super) transitions: Vec<TransitionNode>,
     pub(super) arcs: Vec<ArcNode>,
-    /// What a reference node stands for, by its name.
+    /// The node that each reference node denotes, by its name.
     pub(super) references: HashMap<String, String>,
     /// Sorts, operators and variables, in order.
     pub(super) declarations: Vec<PnmlDeclaration>,
-    /// Whether its type is one of nets with colours.
+    /// Whether its type is one of the coloured types.
     says_coloured: bool,
-    /// Whether it says, by its units (NUPN), that no place ever has more than one token.
+    /// Whether its units (NUPN) declare that no place ever has more than one token.
     pub(super) declared_safe: bool,
-    /// Other nets of the file, which are left aside.
+    /// Other nets of the file, which are ignored.
     pub(super) others: Vec<Span>,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct TransitionNode {
     pub(super) id: String,
     pub(super) name: String,
     pub(super) condition: Option<PnmlTerm>,
-    /// The condition as its author wrote it for people.
+    /// The condition as text for readers.
     pub(super) says: Option<String>,
     pub(super) span: Span,
 }
@@ -57,24 +57,24 @@ pub(super) struct ArcNode {
     pub(super) span: Span,
 }
 
-/// What an arc does.
+/// The kind of an arc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ArcKind {
-    /// Takes tokens, or puts them.
+    /// Removes or adds tokens.
     Normal,
-    /// Asks for tokens and leaves them.
+    /// Requires tokens and leaves them.
     Test,
-    /// Asks that there are fewer.
+    /// Requires fewer tokens.
     Inhibitor,
-    /// Takes all there are.
+    /// Removes all tokens.
     Reset,
 }
 
-/// A sort, a value or a condition: an element with those that it is made of.
+/// A sort, a value or a condition: an element with its operands.
 #[derive(Clone)]
 pub(super) struct PnmlTerm {
     pub(super) element: XmlElement,
-    /// What stands in it beside the terms.
+    /// The text in it, without that of the operands.
     pub(super) text: String,
     pub(super) terms: Vec<PnmlTerm>,
 }
@@ -88,7 +88,7 @@ impl PnmlTerm {
         self.element.span
     }
 
-    /// What it is made of, if that are so many.
+    /// Returns the operands, if there are exactly `N`.
     pub(super) fn parts<const N: usize>(&self) -> PnmlResult<&[PnmlTerm; N]> {
         let (name, wanted) = (self.name(), count(N as u64, "part"));
         let wrong = || format!("<{name}> has {wanted}, and not {}", self.terms.len());
@@ -96,7 +96,7 @@ impl PnmlTerm {
     }
 }
 
-/// Something that is declared.
+/// A declaration.
 pub(super) struct PnmlDeclaration {
     pub(super) element: XmlElement,
     pub(super) terms: Vec<PnmlTerm>,
@@ -133,7 +133,7 @@ pub(super) fn parse(file: u32, text: &str) -> PnmlResult<PnmlDocument> {
     found.ok_or_else(|| Diagnostic::error(nowhere, "there is no <net> in it"))
 }
 
-/// Whether the type of a net is one of those with colours.
+/// Returns whether the type of a net is one of the coloured types.
 fn has_coloured_type(net: &XmlElement) -> PnmlResult<bool> {
     let kind = net.need("type")?;
     match kind.rsplit('/').next().unwrap_or(kind) {
@@ -145,7 +145,7 @@ fn has_coloured_type(net: &XmlElement) -> PnmlResult<bool> {
 }
 
 impl PnmlDocument {
-    /// Reads what stands in a net or a page.
+    /// Reads the contents of a net or a page.
     fn page(&mut self, xml: &mut PnmlXmlReader, of: &XmlElement) -> PnmlResult<()> {
         xml.each(of, &mut |xml, element| match element.name.as_str() {
             "page" => self.page(xml, &element),
@@ -168,7 +168,8 @@ impl PnmlDocument {
         })
     }
 
-    /// Whether places and arcs have colours, whatever the type says: some tools give coloured nets the type of plain ones.
+    /// Returns whether places and arcs have colours. The type is not decisive: some tools give coloured nets the type
+    /// of plain ones.
     pub(super) fn is_coloured(&self) -> bool {
         self.says_coloured || self.places.iter().any(|it| it.sort.is_some())
     }
@@ -255,22 +256,22 @@ impl PnmlDocument {
     }
 }
 
-/// The text in a label.
+/// Returns the text in a label.
 fn text_of(xml: &mut PnmlXmlReader, of: &XmlElement) -> PnmlResult<Option<String>> {
     label(xml, of).map(|it| it.0)
 }
 
-/// The number in a label.
+/// Returns the number in a label.
 fn number_of(xml: &mut PnmlXmlReader, of: &XmlElement) -> PnmlResult<Option<i64>> {
     text_of(xml, of)?.map(|text| number(&text, of.span)).transpose()
 }
 
-/// The term in a label.
+/// Returns the term in a label.
 fn structure_of(xml: &mut PnmlXmlReader, of: &XmlElement) -> PnmlResult<Option<PnmlTerm>> {
     label(xml, of).map(|it| it.1)
 }
 
-/// What a label says to people, and to machines.
+/// Reads a label: its text and its structure.
 fn label(
     xml: &mut PnmlXmlReader,
     of: &XmlElement,
@@ -290,18 +291,18 @@ fn label(
     Ok((text, term))
 }
 
-/// The terms that an element is made of.
+/// Reads the operands of an element.
 pub(super) fn terms_of(xml: &mut PnmlXmlReader, of: &XmlElement) -> PnmlResult<Vec<PnmlTerm>> {
     made_of(xml, of).map(|it| it.1)
 }
 
-/// The text in an element, and the terms.
+/// Reads the text and the operands of an element.
 fn made_of(xml: &mut PnmlXmlReader, of: &XmlElement) -> PnmlResult<(String, Vec<PnmlTerm>)> {
     let mut terms = Vec::new();
     let text = xml.each_with_text(of, &mut |xml, element| {
         let (text, parts) = made_of(xml, &element)?;
         match element.name.as_str() {
-            // It only wraps what it has.
+            // A wrapper without a meaning.
             "subterm" => terms.extend(parts),
             _ => terms.push(PnmlTerm { element, text, terms: parts }),
         }

@@ -1,9 +1,9 @@
-//! What formulas of branching time are about: paths, and states on them.
+//! The path structure of formulas.
 
 use super::parse::PnmlTerm;
 
-/// Whether each quantifier of paths stands right before an operator about the rest of a path, and each of these right behind
-/// one.
+/// Returns whether a formula is in CTL: each path quantifier is directly before a path operator, and each path operator
+/// directly after a quantifier.
 pub(super) fn is_branching(term: &PnmlTerm) -> bool {
     match term.name() {
         "exists-path" | "all-paths" => match term.terms.as_slice() {
@@ -15,12 +15,12 @@ pub(super) fn is_branching(term: &PnmlTerm) -> bool {
     }
 }
 
-/// Whether a term says something of the rest of a path.
+/// Returns whether a term is a path operator.
 pub(super) fn is_path(term: &PnmlTerm) -> bool {
     matches!(term.name(), "globally" | "finally" | "next" | "until")
 }
 
-/// The formulas on states that a path is about.
+/// Returns the state formulas to which a path formula applies.
 pub(super) fn states_of(path: &PnmlTerm) -> impl Iterator<Item = &PnmlTerm> {
     let is_side = |it: &PnmlTerm| matches!(it.name(), "before" | "reach");
     path.terms

@@ -1,6 +1,6 @@
-//! What a net declares: classes of values, sorts that are products of them, partitions, and variables.
+//! Declarations of a net: classes of values, sorts that are products of classes, partitions and variables.
 //!
-//! Declarations may come in any order: a sort is resolved when it is first asked for.
+//! Declarations may come in any order: a sort is resolved at its first use.
 
 use super::colours::{
     ClassId, ClassPartition, ClassValues, ColourClass, ColourDeclarations, ColourVariable,
@@ -11,13 +11,13 @@ use crate::diag::Diagnostic;
 use crate::source::Span;
 use std::collections::{HashMap, HashSet};
 
-/// The most values of a class.
+/// The maximum number of values of a class.
 const VALUES_MAX: i64 = 1 << 16;
 
-/// How many sorts may be declared by each other, one by the next.
+/// The maximum length of a chain of sorts, each declared by the next.
 const DEPTH_MAX: usize = 256;
 
-/// The declared sorts that are not resolved yet, and those that are being resolved.
+/// The declared sorts that are unresolved or being resolved.
 pub(super) struct UnresolvedSorts<'d> {
     declared: HashMap<&'d str, &'d PnmlDeclaration>,
     open: HashSet<&'d str>,
@@ -28,7 +28,7 @@ fn error<T>(span: Span, message: impl Into<String>) -> PnmlResult<T> {
 }
 
 impl ColourDeclarations {
-    /// What a net declares.
+    /// Returns the declarations of a net.
     pub(super) fn from_document(document: &PnmlDocument) -> PnmlResult<ColourDeclarations> {
         let mut all = ColourDeclarations::default();
         let mut pending = UnresolvedSorts { declared: HashMap::new(), open: HashSet::new() };
@@ -61,7 +61,7 @@ impl ColourDeclarations {
         Ok(all)
     }
 
-    /// The classes of a declared sort; nothing if no sort has this name.
+    /// Returns the classes of a declared sort, or `None` if no sort has this name.
     fn resolve<'d>(
         &mut self,
         id: &str,
@@ -148,20 +148,20 @@ impl ColourDeclarations {
         self.variables_by_name.insert(id, first..first + classes.len());
         let is_one = classes.len() == 1;
         for (class, number) in classes.into_iter().zip(1..) {
-            // A variable of a product of classes is a variable for each of them.
+            // A variable of a product of classes becomes one variable for each class.
             let name = if is_one { name.clone() } else { format!("{name}.{number}") };
             self.variables.push(ColourVariable { name, class });
         }
         Ok(())
     }
 
-    /// The classes that a sort is a product of, where all declarations are known.
+    /// Returns the classes of a sort, once all declarations are known.
     pub(super) fn sort_of(&mut self, term: &PnmlTerm) -> PnmlResult<Vec<ClassId>> {
         let mut none = UnresolvedSorts { declared: HashMap::new(), open: HashSet::new() };
         self.resolve_term(term, None, &mut none)
     }
 
-    /// The classes that a sort is a product of; a new class has this name.
+    /// Returns the classes of a sort; a new class gets this name.
     fn resolve_term(
         &mut self,
         term: &PnmlTerm,
@@ -174,7 +174,7 @@ impl ColourDeclarations {
                 let declaration = term.element.need("declaration")?;
                 return match self.resolve(declaration, pending)? {
                     Some(known) => Ok(known),
-                    // Some tools use it without declaring it.
+                    // Some tools use `dot` without declaring it.
                     None if declaration == "dot" => Ok(Vec::new()),
                     None => error(span, format!("the sort `{declaration}` is not declared")),
                 };
@@ -207,7 +207,7 @@ impl ColourDeclarations {
         if !(1..=VALUES_MAX).contains(&count) {
             return error(span, format!("a class has one to {VALUES_MAX} values"));
         }
-        // What has no name and stands in several places is one class, unless it declares its values.
+        // Equal sorts without a name are one class, unless they declare their values.
         let is_new = name.is_some() || term.name().ends_with("enumeration");
         let same = self.classes.iter().position(|it| !is_new && it.values == values);
         let name = name.unwrap_or(term.name()).to_owned();
@@ -219,7 +219,7 @@ impl ColourDeclarations {
         self.classes.len() - 1
     }
 
-    /// Gives a value of a class a name that terms use.
+    /// Declares the name of a value of a class.
     fn declare_constant(
         &mut self,
         id: &str,

@@ -1,10 +1,10 @@
-//! Which classes of colours are used alike in all their values, so that the values may be exchanged.
+//! Detection of symmetric classes: those in which all values are used alike, so that values may be permuted.
 
 use super::colours::{ClassId, ColourComponent};
 use super::net::{PetriNet, PetriPlace};
 use crate::ir::BinaryOp;
 
-/// For each class, whether nothing tells one of its values from another.
+/// Returns, for each class, whether its values are interchangeable.
 pub(super) fn interchangeable(net: &PetriNet) -> Vec<bool> {
     let mut alike = vec![true; net.colours.classes.len()];
     for transition in &net.transitions {
@@ -35,7 +35,7 @@ pub(super) fn interchangeable(net: &PetriNet) -> Vec<bool> {
     alike
 }
 
-/// The class whose values a part tells apart by the elements of a partition.
+/// Returns the class whose values a component distinguishes by the elements of a partition.
 fn partitioned_class(net: &PetriNet, part: &ColourComponent) -> Option<ClassId> {
     match part {
         ColourComponent::Element(_, _, partition) => Some(net.colours.partitions[*partition].base),
@@ -43,12 +43,13 @@ fn partitioned_class(net: &PetriNet, part: &ColourComponent) -> Option<ClassId> 
     }
 }
 
-/// Whether it means the same whatever the values of its class are called.
+/// Returns whether the meaning of a component is invariant under permutations of its class.
 fn is_symmetric(part: &ColourComponent) -> bool {
     matches!(part, ColourComponent::Variable(_, 0) | ColourComponent::All)
 }
 
-/// Whether the first tokens are the same after values of a class change places: each with the next, which makes all orders.
+/// Returns whether the initial tokens are invariant under permutations of a class. It suffices to check transpositions
+/// of neighbours, which generate all permutations.
 fn is_marked_alike(net: &PetriNet, place: &PetriPlace, class: ClassId) -> bool {
     let sizes: Vec<usize> =
         place.sort.iter().map(|it| net.colours.classes[*it].size() as usize).collect();

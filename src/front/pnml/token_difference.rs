@@ -1,7 +1,7 @@
-//! Differences of tokens: no binding may subtract more than there is.
+//! Differences of tokens: no binding may subtract more tokens than there are.
 //!
-//! The standard does not say what a negative number of tokens is. So a net is refused unless no binding for which the
-//! condition of a transition holds has one.
+//! The standard does not define negative numbers of tokens. So a net is rejected unless no binding that satisfies a
+//! transition's condition yields one.
 
 use super::colour_guard::ColourGuard;
 use super::colours::{BagAddend, ColourComponent, ColourDeclarations};
@@ -10,11 +10,11 @@ use super::xml::PnmlResult;
 use crate::diag::Diagnostic;
 use crate::source::Span;
 
-/// The most bindings that are tried to find out whether two colours can be the same.
+/// The maximum number of bindings tried to determine whether two colours can be equal.
 const BINDINGS_MAX: u64 = 1 << 20;
 
 impl PetriNet {
-    /// Refuses tokens of which some binding, for which a condition holds, subtracts more than there are.
+    /// Rejects a bag from which some binding that satisfies the condition subtracts more tokens than there are.
     pub(super) fn reject_negative(
         &self,
         bag: &[BagAddend],
@@ -45,13 +45,13 @@ impl PetriNet {
     }
 }
 
-/// Whether each colour of what is taken away is among these.
+/// Returns whether `all` contains every colour of the subtracted addend `less`.
 fn covers(all: &BagAddend, less: &BagAddend) -> bool {
     let mut parts = all.colour.iter().zip(&less.colour);
     parts.all(|(all, less)| all == less || *all == ColourComponent::All)
 }
 
-/// Whether some binding, for which a condition may hold, gives two addends a colour in common.
+/// Returns whether two addends may share a colour in some binding that may satisfy a condition.
 fn may_coincide(
     colours: &ColourDeclarations,
     condition: Option<&ColourGuard>,
@@ -79,7 +79,7 @@ fn may_coincide(
         let values: Vec<(usize, u32)> = variables.iter().map(&mut value).collect();
         let are_same = pairs().all(|(one, other)| {
             let [one, other] = [one, other].map(|it| colours.value(*it, &values));
-            // Nothing stands for every value.
+            // `None` means all values.
             one.zip(other).is_none_or(|(one, other)| one == other)
         });
         are_same && condition.is_none_or(|it| it.holds(colours, &values) != Some(false))

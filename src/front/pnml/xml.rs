@@ -1,6 +1,6 @@
-//! XML as elements one after the other, each with its place; whatever nobody asks for is passed over.
+//! XML as a sequence of elements, each with its place; elements that are not read are skipped.
 //!
-//! No tree is kept. Entities that a document declares are not known, so that none can be expanded without end.
+//! No tree is built. Entities that a document declares are not expanded, which prevents exponential expansion.
 
 use crate::diag::Diagnostic;
 use crate::source::Span;
@@ -9,63 +9,64 @@ use quick_xml::errors::{Error, IllFormedError};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
-/// How deep elements may stand in each other.
+/// The maximum nesting of elements.
 const DEPTH_MAX: usize = 256;
 
-/// What came of reading something.
+/// The result of reading.
 pub(super) type PnmlResult<T> = Result<T, Diagnostic>;
 
-/// A document that is being read.
+/// A reader of a document.
 pub(super) struct PnmlXmlReader<'a> {
     reader: Reader<&'a [u8]>,
     file: u32,
-    /// The elements that have begun and not ended.
+    /// The open elements.
     open: Vec<Span>,
 }
 
-/// An element that has begun.
+/// The start of an element.
 #[derive(Clone, Debug)]
 pub(super) struct XmlElement {
     /// Its name, without prefix.
     pub(super) name: String,
     attributes: Vec<(String, String)>,
-    /// Where it begins.
+    /// The span of its start tag.
     pub(super) span: Span,
-    /// How many stand around it; nothing if it has ended as it began.
+    /// The number of elements around it; `None` if it is an empty-element tag.
     depth: Option<usize>,
 }
 
 impl XmlElement {
-    /// What an attribute says, if it has that.
+    /// Returns the value of an attribute, if present.
     pub(super) fn get(&self, attribute: &str) -> Option<&str> {
         self.attributes.iter().find(|(name, _)| name == attribute).map(|(_, value)| value.as_str())
     }
 
-    /// What an attribute says that it has to have.
+    /// Returns the value of a required attribute.
     pub(super) fn need(&self, attribute: &str) -> PnmlResult<&str> {
         let missing = || format!("<{}> has no attribute `{attribute}`", self.name);
         self.get(attribute).ok_or_else(|| Diagnostic::error(self.span, missing()))
     }
 
-    /// A whole number that an attribute has to say.
+    /// Returns the value of a required attribute that is an integer.
     pub(super) fn number(&self, attribute: &str) -> PnmlResult<i64> {
         number(self.need(attribute)?, self.span)
     }
 }
 
-/// A whole number.
+/// Parses an integer.
 pub(super) fn number(text: &str, span: Span) -> PnmlResult<i64> {
     let wrong = |_| Diagnostic::error(span, format!("`{}` is no whole number", text.trim()));
     text.trim().parse().map_err(wrong)
 }
 
 impl<'a> PnmlXmlReader<'a> {
-    /// A document that begins.
+    /// Creates a reader at the start of a document.
     pub(super) fn new(file: u32, text: &'a str) -> PnmlXmlReader<'a> {
         PnmlXmlReader { reader: Reader::from_str(text), file, open: Vec::new() }
     }
 
-    /// Shows each element in another, which has to be the last that was shown. What is not read of it is passed over.
+    /// Visits each child of an element, which must be the element visited last. Contents that the visitor does not read
+    /// are skipped.
     pub(super) fn each(
         &mut self,
         of: &XmlElement,
@@ -74,7 +75,7 @@ impl<'a> PnmlXmlReader<'a> {
         self.each_with_text(of, visit).map(|_| ())
     }
 
-    /// The same; gives the text that stands beside these elements.
+    /// Does the same, and returns the text between these children.
     pub(super) fn each_with_text(
         &mut self,
         of: &XmlElement,
@@ -92,7 +93,7 @@ impl<'a> PnmlXmlReader<'a> {
         Ok(text)
     }
 
-    /// Shows the elements that stand in none.
+    /// Visits the elements at the top level.
     pub(super) fn each_root(
         &mut self,
         visit: &mut dyn FnMut(&mut Self, XmlElement) -> PnmlResult<()>,
@@ -102,18 +103,18 @@ impl<'a> PnmlXmlReader<'a> {
         self.each(&all, visit)
     }
 
-    /// The text of an element, without that of those in it.
+    /// Returns the text of an element, without that of its children.
     pub(super) fn text(&mut self, of: &XmlElement) -> PnmlResult<String> {
         self.each_with_text(of, &mut |_, _| Ok(()))
     }
 
-    /// Passes over what is left in an element with so many around it.
+    /// Skips the rest of an element that has this depth.
     fn leave(&mut self, depth: usize) -> PnmlResult<()> {
         while self.open.len() >= depth && self.next(depth, &mut |_| ())?.is_some() {}
         Ok(())
     }
 
-    /// The next element at any depth, until the one with so many around it ends.
+    /// Returns the next element at any depth, until the one of this depth ends.
     fn next(&mut self, depth: usize, text: &mut dyn FnMut(&str)) -> PnmlResult<Option<XmlElement>> {
         if self.open.len() < depth {
             return Ok(None);
@@ -160,7 +161,7 @@ impl<'a> PnmlXmlReader<'a> {
         }
     }
 
-    /// The file is at its end.
+    /// Checks at the end of the file that no element is open.
     fn end(&self, span: Span) -> PnmlResult<()> {
         match self.open.last() {
             None => Ok(()),

@@ -1,20 +1,22 @@
-//! A model as a tree. Names of variables are resolved while it is read, as Promela wants them
-//! declared before use; labels, processes and what belongs to other processes are names still.
+//! The syntax tree of a model.
+//!
+//! The parser resolves names of variables, because Promela declares them before use. Labels, processes and variables of
+//! other processes remain names.
 
 use crate::source::Span;
 use std::rc::Rc;
 
 crate::ir::entity::entity! {
-    /// Names a what a name means (`symbols.rs`).
+    /// Identifies the meaning of a name (`symbols.rs`).
     SymbolId,
 }
 
-/// A name and where it stands.
+/// A name and its span.
 #[derive(Clone, Debug)]
 pub struct PromelaName {
     /// The name.
     pub text: Rc<str>,
-    /// Where it stands.
+    /// The span in the source.
     pub span: Span,
 }
 
@@ -23,23 +25,23 @@ pub struct PromelaName {
 pub struct PromelaProcess {
     /// Its name; `:init:` for `init`.
     pub name: PromelaName,
-    /// What it is.
+    /// The role.
     pub role: ProcessRole,
-    /// How many run at the start.
+    /// The number of instances at the start.
     pub active: u32,
     /// Its parameters, in order.
     pub parameters: Vec<SymbolId>,
     /// The priority of active instances.
     pub priority: Option<i64>,
-    /// It moves only where this holds.
+    /// The `provided` clause: the process moves only if this holds.
     pub provided: Option<PromelaExpr>,
-    /// What it does.
+    /// The body.
     pub body: Vec<PromelaStmt>,
-    /// The end of its body.
+    /// The span of the end of the body.
     pub end: Span,
 }
 
-/// What a body is for.
+/// The role of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessRole {
     /// A process.
@@ -55,22 +57,22 @@ pub enum ProcessRole {
 /// A statement.
 #[derive(Clone, Debug)]
 pub struct PromelaStmt {
-    /// What it does.
+    /// The kind of statement.
     pub kind: PromelaStmtKind,
-    /// Where it stands.
+    /// The span in the source.
     pub span: Span,
-    /// How it reads, where that is not what stands there, as an `inline` or a macro made some of it.
+    /// The text after expansion, if an `inline` or a macro produced part of it.
     pub expanded_text: Option<Rc<str>>,
 }
 
 impl PromelaStmt {
-    /// One that reads as what stands there.
+    /// Creates a statement that no `inline` or macro produced.
     pub fn new(kind: PromelaStmtKind, span: Span) -> PromelaStmt {
         PromelaStmt { kind, span, expanded_text: None }
     }
 }
 
-/// What a statement does.
+/// The kinds of statements.
 #[derive(Clone, Debug)]
 pub enum PromelaStmtKind {
     /// Waits until an expression is not 0.
@@ -81,45 +83,45 @@ pub enum PromelaStmtKind {
     Fill(PromelaReference, Vec<PromelaExpr>),
     /// `c!...` and `c!!...`.
     Send {
-        /// Where to.
+        /// The channel.
         channel: PromelaReference,
-        /// What.
+        /// The values.
         values: Vec<PromelaExpr>,
-        /// `!!`: in order.
+        /// `!!`: insertion in order.
         sorted: bool,
     },
     /// `c?...`, `c??...`, `c?<...>` and `c??<...>`.
     Receive {
-        /// Where from.
+        /// The channel.
         channel: PromelaReference,
-        /// What to do with each field.
+        /// The treatment of each field.
         fields: Vec<ReceiveField>,
-        /// `??`: the first message that matches.
+        /// `??`: receives the first message that matches.
         anywhere: bool,
-        /// `?<...>`: it stays.
+        /// `?<...>`: leaves the message in the channel.
         peek: bool,
     },
     /// Fails unless the expression holds.
     Assert(PromelaExpr),
-    /// Says something.
+    /// Prints a text with values.
     Print(String, Vec<PromelaExpr>),
-    /// Taken if nothing else can be.
+    /// `else`: enabled if no other option is.
     Else,
-    /// Goes on at a label.
+    /// Jumps to a label.
     Goto(PromelaLabel),
     /// Leaves the innermost loop.
     Break,
-    /// One of the sequences.
+    /// Executes one of the sequences.
     If(Vec<Vec<PromelaStmt>>),
-    /// One of the sequences, again and again.
+    /// Executes one of the sequences, repeatedly.
     Do(Vec<Vec<PromelaStmt>>),
-    /// Without others coming between, while it can go on.
+    /// `atomic`: executes without interleaving as long as it is not blocked.
     Atomic(Vec<PromelaStmt>),
-    /// As one step.
+    /// `d_step`: executes as one step.
     DStep(Vec<PromelaStmt>),
     /// A block.
     Block(Vec<PromelaStmt>),
-    /// The first, until the second can begin.
+    /// `unless`: executes the first statement until the second can begin.
     Unless(Box<PromelaStmt>, Box<PromelaStmt>),
     /// A label before a statement.
     Labelled(PromelaLabel, Box<PromelaStmt>),
@@ -127,23 +129,23 @@ pub enum PromelaStmtKind {
     SetPriority(PromelaExpr, PromelaExpr),
 }
 
-/// A label; the same name may stand in several expansions of an `inline`.
+/// A label. Several expansions of an `inline` may have labels of one name.
 #[derive(Clone, Debug)]
 pub struct PromelaLabel {
     /// The name.
     pub name: PromelaName,
-    /// In which expansion, 0 if in none.
+    /// The number of the expansion, or 0 outside of expansions.
     pub expansion: u32,
 }
 
-/// What a receive does with a field.
+/// The treatment of a field in a receive.
 #[derive(Clone, Debug)]
 pub enum ReceiveField {
-    /// Stores it; `_` forgets it.
+    /// Stores the field; `_` discards it.
     Into(PromelaReference),
-    /// Takes the message only if it equals this.
+    /// Requires the field to have this value.
     Match(PromelaExpr),
-    /// Forgets it.
+    /// Discards the field.
     Any(Span),
 }
 
@@ -154,76 +156,76 @@ pub struct PromelaReference {
     pub symbol: SymbolId,
     /// The index, if one is given.
     pub index: Option<Box<PromelaExpr>>,
-    /// Fields of fields, with the index of each that has one.
+    /// The selected fields, from the outermost on, each with its index if it has one.
     pub fields: Vec<(PromelaName, Option<PromelaExpr>)>,
-    /// Where it stands.
+    /// The span in the source.
     pub span: Span,
 }
 
 /// An expression.
 #[derive(Clone, Debug)]
 pub struct PromelaExpr {
-    /// What it computes.
+    /// The kind of expression.
     pub kind: PromelaExprKind,
-    /// Where it stands.
+    /// The span in the source.
     pub span: Span,
 }
 
-/// What a name of an `mtype` stands for.
+/// The value of a name of an `mtype`.
 #[derive(Clone, Copy, Debug)]
 pub struct MtypeValue {
-    /// The number of its set.
+    /// The number of the set.
     pub set: usize,
-    /// Its value in there.
+    /// The value in the set.
     pub value: i64,
 }
 
-/// What an expression computes.
+/// The kinds of expressions.
 #[derive(Clone, Debug)]
 pub enum PromelaExprKind {
     /// A number.
     Number(i64),
-    /// A name of an `mtype`.
+    /// A constant of an `mtype`.
     Symbol(MtypeValue),
     /// A variable.
     Variable(PromelaReference),
-    /// An operator of one operand.
+    /// A unary operator.
     Unary(crate::ir::UnaryOp, Box<PromelaExpr>),
-    /// An operator of two operands.
+    /// A binary operator.
     Binary(crate::ir::BinaryOp, Box<PromelaExpr>, Box<PromelaExpr>),
     /// `(condition -> then : otherwise)`.
     Conditional(Box<PromelaExpr>, Box<PromelaExpr>, Box<PromelaExpr>),
     /// Starts a process.
     Run {
-        /// Of which type.
+        /// The process type.
         process: PromelaName,
-        /// The values of its parameters.
+        /// The arguments.
         arguments: Vec<PromelaExpr>,
         /// Its priority, if one is given.
         priority: Option<i64>,
     },
     /// `len(c)`.
     Length(PromelaReference),
-    /// `empty(c)` and the others.
+    /// `empty(c)` and similar predicates.
     Probe(ChannelProbe, PromelaReference),
     /// `c?[...]` and `c??[...]`.
     Poll {
         /// The channel.
         channel: PromelaReference,
-        /// What each field must be.
+        /// The required value of each field.
         fields: Vec<ReceiveField>,
-        /// `??`: of any message.
+        /// `??`: matches any message of the channel.
         anywhere: bool,
     },
-    /// Nothing else can happen.
+    /// `timeout`: nothing else is enabled.
     Timeout,
     /// `np_`.
     NonProgress,
-    /// Whether a process can move.
+    /// `enabled(pid)`: whether a process can move.
     Enabled(Box<PromelaExpr>),
-    /// Where a process is, as a number.
+    /// `pc_value(pid)`: the number of a process's location.
     PcValue(Box<PromelaExpr>),
-    /// The priority of a process.
+    /// `get_priority(pid)`: the priority of a process.
     Priority(Box<PromelaExpr>),
     /// `_pid`.
     Pid,
@@ -237,7 +239,7 @@ pub enum PromelaExprKind {
     At {
         /// The type of the process.
         process: PromelaName,
-        /// Its pid; needless if there is only one.
+        /// The pid; unnecessary if there is only one instance.
         pid: Option<Box<PromelaExpr>>,
         /// The label.
         label: PromelaName,
@@ -246,28 +248,28 @@ pub enum PromelaExprKind {
     Remote {
         /// The type of the process.
         process: PromelaName,
-        /// Its pid; needless if there is only one.
+        /// The pid; unnecessary if there is only one instance.
         pid: Option<Box<PromelaExpr>>,
-        /// The variable and the way into it.
+        /// The variable and the selected fields, each with its index if it has one.
         path: Vec<(PromelaName, Option<PromelaExpr>)>,
     },
 }
 
-/// What can be asked about a channel.
+/// A predicate on a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChannelProbe {
-    /// No message waits.
+    /// The channel is empty.
     Empty,
-    /// A message waits.
+    /// The channel has a message.
     NotEmpty,
-    /// There is no room.
+    /// The channel is full.
     Full,
-    /// There is room.
+    /// The channel has room.
     NotFull,
 }
 
 impl PromelaExpr {
-    /// The number it is, if it is known to be one.
+    /// Returns the number, if it is a constant.
     pub fn constant(&self) -> Option<i64> {
         use super::ARITHMETIC;
         use crate::ir::BinaryOp;

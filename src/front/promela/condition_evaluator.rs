@@ -1,10 +1,10 @@
-//! The value of an `#if` condition: a constant expression in which unknown names are 0.
+//! The evaluator of `#if` conditions: constant expressions in which unknown names are 0.
 
 use super::token::{PromelaToken, PromelaTokenKind};
 use crate::diag::Diagnostic;
 use crate::source::Span;
 
-/// The value of the tokens of a condition, which stands at `span`.
+/// Evaluates the tokens of a condition at `span`.
 pub fn evaluate(tokens: &[PromelaToken], span: Span) -> Result<i64, Diagnostic> {
     let mut reader = ConditionEvaluator { tokens, at: 0, depth: 0, span, is_needed: true };
     let value = reader.whole()?;
@@ -14,7 +14,7 @@ pub fn evaluate(tokens: &[PromelaToken], span: Span) -> Result<i64, Diagnostic> 
     }
 }
 
-/// The operators of two operands, weakest first.
+/// The binary operators, weakest first.
 const LEVELS: [&[&str]; 10] = [
     &["||"],
     &["&&"],
@@ -28,16 +28,16 @@ const LEVELS: [&[&str]; 10] = [
     &["*", "/", "%"],
 ];
 
-/// The deepest nest of brackets, signs and choices.
+/// The maximum nesting of brackets, signs and conditional expressions.
 const DEPTH_MAX: u32 = 200;
 
 struct ConditionEvaluator<'a> {
     tokens: &'a [PromelaToken],
     at: usize,
-    /// The number of operands that the one being read is part of.
+    /// The nesting depth of the current operand.
     depth: u32,
     span: Span,
-    /// Whether the value of what is being read matters, so that it must have one.
+    /// Whether the value of the current part matters, so that an undefined value is an error.
     is_needed: bool,
 }
 
@@ -46,7 +46,7 @@ impl ConditionEvaluator<'_> {
         Err(Diagnostic::error(span, "this condition is no constant expression"))
     }
 
-    /// An expression; of several between commas the last counts.
+    /// Evaluates an expression with commas; the value is that of the last operand.
     fn whole(&mut self) -> Result<i64, Diagnostic> {
         let mut value = self.choice()?;
         while self.accept(",") {
@@ -55,7 +55,7 @@ impl ConditionEvaluator<'_> {
         Ok(value)
     }
 
-    /// An expression, which may be a choice by `? :`.
+    /// Evaluates an expression, which may be conditional (`? :`).
     fn choice(&mut self) -> Result<i64, Diagnostic> {
         self.within(|reader| {
             let condition = reader.binary(0)?;
@@ -100,7 +100,7 @@ impl ConditionEvaluator<'_> {
         value
     }
 
-    /// Reads a part that is not nested too deeply.
+    /// Reads a part, and rejects nesting that is too deep.
     fn within(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<i64, Diagnostic>,
@@ -183,7 +183,7 @@ impl ConditionEvaluator<'_> {
     }
 }
 
-/// The value of a number as C's preprocessor reads it: with 64 bits, and octal after a 0.
+/// Returns the value of a number as in C's preprocessor: 64 bits, and octal after a leading 0.
 fn number(text: &str) -> Option<i64> {
     let digits = text.trim_end_matches(['u', 'U', 'l', 'L']);
     let value = match (digits.strip_prefix("0x").or(digits.strip_prefix("0X")), digits) {

@@ -1,11 +1,11 @@
-//! Flags of SPIN and of the checkers that it makes, and what does here what they do there.
+//! Flags of SPIN and of its generated checkers, with their replacements here.
 //!
-//! Those that begin with `-D` are for the C compiler: here that is how macros of the model are given values, so that they
-//! are met as macros which no model has.
+//! Flags that begin with `-D` are for the C compiler. Here `-D` defines macros of the model, so such flags are
+//! recognized as macros that no model has.
 
 use crate::front::ForeignFlag;
 
-/// What those who come from SPIN type.
+/// The flags that users of SPIN may type.
 pub(super) const FOREIGN_FLAGS: &[ForeignFlag] = &[
     ForeignFlag::new("-search", "`spillway check MODEL` does all of it"),
     ForeignFlag::new("-run", "`spillway check MODEL` does all of it"),
@@ -100,17 +100,17 @@ const SHORTEST: &str = "counterexamples are shortest, or say so: then `--shortes
 const UNBOUNDED: &str = "no flag: depth has no bound";
 const SAFETY: &str = "`--no-claim`: then deadlocks, assertions and errors are checked";
 
-/// For what saves memory there.
+/// The replacement of flags that save memory.
 const EXACT: &str =
     "no flag: states are exact, and on disk; `--memory SIZE` is all that the process may take";
 
-/// For what is to be shown of each step there.
+/// The replacement of flags that print more about each step.
 const SHOWN: &str = "no flag: each step shows what it changes, in `spillway trace DIR` and `spillway simulate MODEL`";
 
-/// For what is to become of a trail there.
+/// The replacement of flags about trail files.
 const TRAIL: &str = "no flag: a trail is written only to the file of `--spin-trail FILE`";
 
-/// What is meant by a macro that the model does not have, if it is one that checkers are compiled with.
+/// Returns the replacement of a macro that the model lacks, if it is one with which SPIN's checkers are compiled.
 pub(super) fn foreign_macro_replacement(name: &str) -> Option<String> {
     let typed = format!("-D{name}");
     let habit = FOREIGN_FLAGS.iter().find(|habit| habit.matches(&typed))?;

@@ -1,24 +1,25 @@
-//! From text to tokens, one at a time. Comments and joined lines are white space.
+//! The lexer of Promela: from text to tokens, one at a time. Comments and line joints are white space.
 //!
-//! What is no token is a token, too ([`PromelaTokenKind::Broken`]): only whoever reads it knows whether it is an error.
+//! Invalid text becomes a token as well ([`PromelaTokenKind::Broken`]): only the reader of the token knows whether it
+//! is an error.
 
 use super::token::{ALIASES, LexicalError, PromelaToken, PromelaTokenKind, SIGNS};
 use crate::front::cursor::TextCursor;
 use crate::source::Span;
 
-/// What ends lines; both together are one end.
+/// The characters that end lines; both together are one line end.
 const LINE_ENDS: [char; 2] = ['\n', '\r'];
 
-/// All tokens of a text, the end not included.
+/// Returns all tokens of a text, without an end token.
 pub fn lex(file: u32, text: &str) -> Vec<PromelaToken> {
     let mut place = LexerPosition::default();
     std::iter::from_fn(|| place.token(file, text)).collect()
 }
 
-/// Where in a text the next token is looked for.
+/// The position of a lexer in a text.
 #[derive(Clone, Debug)]
 pub struct LexerPosition {
-    /// Between two characters.
+    /// A byte offset on a character boundary.
     at: usize,
     /// Whether the next token is the first of its logical line.
     begins_line: bool,
@@ -33,7 +34,7 @@ impl Default for LexerPosition {
 }
 
 impl LexerPosition {
-    /// The next token of a text, if there is one.
+    /// Returns the next token of a text, if there is one.
     pub fn token(&mut self, file: u32, text: &str) -> Option<PromelaToken> {
         let cursor = TextCursor::within(Span::new(file, self.at..text.len()), text);
         let (begins_line, line_changed) = (self.begins_line, self.line_changed);
@@ -59,7 +60,7 @@ impl PromelaLexer<'_> {
         let start = comment.as_ref().map_or(self.cursor.peek_span(0), |(_, span)| *span);
         let first = self.cursor.rest().chars().next();
         let (begins_line, spaced) = (self.begins_line, self.spaced);
-        // The C preprocessor breaks the line where there is white space.
+        // The C preprocessor breaks the line at white space.
         let after_line_end = self.line_changed && (spaced || begins_line);
         self.line_changed &= !after_line_end;
         let (kind, spelling) = match (comment, first) {
@@ -73,7 +74,7 @@ impl PromelaLexer<'_> {
         Some(PromelaToken { kind, span, begins_line, after_line_end, spaced, spelling })
     }
 
-    /// What begins with this character, and how it is written if that is another matter.
+    /// Reads a token that begins with `first`. Returns its kind, and its spelling if the kind does not determine it.
     fn kind(&mut self, first: char) -> (PromelaTokenKind, Option<String>) {
         match first {
             'a'..='z' | 'A'..='Z' | '_' => {
@@ -87,7 +88,7 @@ impl PromelaLexer<'_> {
         }
     }
 
-    /// Characters that belong together, also over lines that are joined.
+    /// Takes consecutive characters that satisfy `belongs`, also across line joints.
     fn word(&mut self, belongs: impl Fn(char) -> bool) -> String {
         let mut word = String::new();
         loop {
@@ -103,7 +104,7 @@ impl PromelaLexer<'_> {
         }
     }
 
-    /// Skips white space and comments; gives a comment that has no end.
+    /// Skips white space and comments; returns a comment that is not closed.
     fn skip_blank(&mut self) -> Option<(PromelaTokenKind, Span)> {
         loop {
             let rest = self.cursor.rest();
@@ -125,7 +126,7 @@ impl PromelaLexer<'_> {
                 self.cursor.take(joint);
                 continue;
             } else if rest.starts_with("*/") && !rest[2..].starts_with(['/', '*']) {
-                // What is left of comments inside comments; not a `*` before a comment.
+                // A remainder of nested comments; not a `*` before a comment.
                 2
             } else {
                 match rest.chars().next() {
@@ -143,7 +144,7 @@ impl PromelaLexer<'_> {
         }
     }
 
-    /// The length of a comment that goes up to the end of its line, or of those that are joined to it.
+    /// Returns the length of a comment up to the end of its line, line joints included.
     fn comment_of_line(&mut self, opening: usize) -> usize {
         let rest = self.cursor.rest();
         self.line_changed |= rest[..opening].contains(LINE_ENDS);
@@ -208,7 +209,7 @@ impl PromelaLexer<'_> {
         }
     }
 
-    /// A character between quotes; what is none goes up to the next quote, or to the end of the line.
+    /// Reads a character between quotes. An invalid one extends to the next quote, or to the end of the line.
     fn character(&mut self) -> (PromelaTokenKind, Option<String>) {
         let rest = self.cursor.rest();
         let bytes = rest.as_bytes();
@@ -251,7 +252,7 @@ impl PromelaLexer<'_> {
     }
 }
 
-/// The length of a sign at the start of a text, if it stands there. Lines may be joined in it.
+/// Returns the length of a sign at the start of a text, if it is there. It may contain line joints.
 fn length_of(sign: &str, text: &str) -> Option<usize> {
     let mut length = 0;
     for (at, letter) in sign.bytes().enumerate() {
@@ -266,7 +267,7 @@ fn length_of(sign: &str, text: &str) -> Option<usize> {
     Some(length)
 }
 
-/// The character that a backslash before this one stands for.
+/// Returns the character for a letter after a backslash.
 fn escape(letter: u8) -> u8 {
     match letter {
         b'n' => b'\n',
@@ -277,7 +278,8 @@ fn escape(letter: u8) -> u8 {
     }
 }
 
-/// The length of what joins a line to the next: a backslash, perhaps blanks, and the end of the line; else 0.
+/// Returns the length of a line joint: a backslash, optional blanks, and the end of the line. Returns 0 if there is
+/// none.
 fn joint(text: &str) -> usize {
     let Some(rest) = text.strip_prefix('\\') else { return 0 };
     let behind = rest.trim_start_matches([' ', '\t']);

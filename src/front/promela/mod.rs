@@ -42,11 +42,11 @@ pub static LANGUAGE: Language = Language {
     foreign_flags: foreign_flags::FOREIGN_FLAGS,
 };
 
-/// What expressions are computed in, known ones and others. The conditions of `#if` are the
-/// preprocessor's, which has wrapping integers of 64 bits.
+/// The arithmetic of expressions, both folded and evaluated at run time. The preprocessor's `#if` conditions have
+/// wrapping 64-bit integers instead.
 const ARITHMETIC: Arithmetic = Arithmetic::Wrapping32;
 
-/// Reads, checks and lowers the model in file 0 of `sources`, which gains the files it includes.
+/// Reads, checks and lowers the model in file 0 of `sources`, and adds the files that it includes.
 fn load(
     sources: &mut SourceMap,
     options: &Options,
@@ -66,7 +66,7 @@ fn load(
     Ok(LoadedModel { program, warnings: [model.warnings, advice].concat(), property: observed })
 }
 
-/// The model, with what is asked of it.
+/// Reads the model and its property.
 fn read(
     sources: &mut SourceMap,
     options: &Options,
@@ -87,13 +87,13 @@ fn read(
     parse::parse(model, asked)
 }
 
-/// A file's name without its folder and ending.
+/// Returns the name of a file without its folder and extension.
 fn model_name(file: &str) -> &str {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// C code inside a model is refused: only a C compiler knows what it does.
+/// Rejects C code inside a model, because its effect is unknown.
 fn refuse_c<T>(span: Span, word: &str) -> Result<T, Diagnostic> {
     Err(Diagnostic::error(span, format!("`{word}` embeds C code, which is not supported"))
         .help("write what it does in Promela"))

@@ -1,4 +1,4 @@
-//! What names mean: variables, their types, structures and the names of `mtype`s.
+//! Symbols: variables, their types, structures and the names of `mtype`s.
 
 pub use super::ast::SymbolId;
 use super::ast::{MtypeValue, PromelaExpr, PromelaName};
@@ -6,12 +6,12 @@ use crate::source::Span;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// The type of a single value, or a structure.
+/// A scalar type or a structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromelaType {
     /// `bit` and `bool`: 0 or 1.
     Bit,
-    /// The same, shown as true or false.
+    /// The same, printed as true or false.
     Bool,
     /// `byte`, `pid`: 0 to 255.
     Byte,
@@ -19,9 +19,9 @@ pub enum PromelaType {
     Short,
     /// 32 bits, signed.
     Int,
-    /// So many bits.
+    /// An unsigned integer of this many bits.
     Unsigned(u32),
-    /// A name of the set with this number.
+    /// A name of the `mtype` set with this number.
     Mtype(usize),
     /// The number of a channel, or 0.
     Channel,
@@ -34,40 +34,40 @@ pub enum PromelaType {
 pub struct PromelaSymbol {
     /// Its name.
     pub name: PromelaName,
-    /// What it, or each of its elements, is.
+    /// The type of the variable, or of the array's elements.
     pub basic: PromelaType,
     /// The number of elements, if it is an array.
     pub length: Option<u32>,
-    /// What it is at the start.
+    /// The initial value.
     pub initial: PromelaInitializer,
-    /// Whose it is: a process by number, or nobody's.
+    /// The number of the process that owns it, or `None` for a global variable.
     pub owner: Option<usize>,
     /// Whether it is a parameter.
     pub parameter: bool,
-    /// Whether the user keeps it out of the state.
+    /// Whether it is declared `hidden`, that is, not part of the state.
     pub hidden: bool,
-    /// Whether anything ever stores to it.
+    /// Whether it is ever assigned.
     pub assigned: bool,
-    /// Whether anything ever reads it.
+    /// Whether it is ever read.
     pub read: bool,
 }
 
-/// What a variable is at the start.
+/// The initial value of a variable.
 #[derive(Clone, Debug)]
 pub enum PromelaInitializer {
     /// Zero.
     Zero,
-    /// This, computed when its process starts.
+    /// An expression, computed when its process starts.
     Value(PromelaExpr),
-    /// The elements of an array; the last is repeated.
+    /// The elements of an array; the last one is repeated.
     List(Vec<PromelaExpr>),
     /// A channel, or one for each element.
     Channel {
-        /// The number of messages it has room for.
+        /// The capacity in messages.
         capacity: u32,
-        /// The types of a message.
+        /// The types of the fields of a message.
         fields: Vec<PromelaType>,
-        /// Where it is described.
+        /// The span of the initializer.
         span: Span,
     },
 }
@@ -86,11 +86,11 @@ pub struct PromelaStruct {
 pub struct MtypeSet {
     /// Its name; `mtype` for the set without one.
     pub name: Rc<str>,
-    /// The names, that with value 1 first.
+    /// The names; the name with value 1 is first.
     pub names: Vec<Rc<str>>,
 }
 
-/// Everything declared.
+/// All declarations.
 #[derive(Debug, Default)]
 pub struct PromelaSymbolTable {
     /// Variables.
@@ -99,12 +99,12 @@ pub struct PromelaSymbolTable {
     pub structs: Vec<PromelaStruct>,
     /// Sets of names.
     pub sets: Vec<MtypeSet>,
-    /// What each name of a set stands for.
+    /// The value of each name of a set.
     pub constants: HashMap<Rc<str>, MtypeValue>,
 }
 
 impl PromelaSymbolTable {
-    /// The number of the set of this name, made if there is none.
+    /// Returns the number of the set of this name, creating it if there is none.
     pub fn set(&mut self, name: &str) -> usize {
         match self.sets.iter().position(|set| &*set.name == name) {
             Some(found) => found,
@@ -124,7 +124,7 @@ impl PromelaSymbolTable {
         }
     }
 
-    /// The types of the messages of every channel, as single values.
+    /// Returns the field types of the messages of every channel, as leaves.
     pub fn messages(&self) -> impl Iterator<Item = Vec<PromelaType>> {
         let in_structs = self.structs.iter().flat_map(|structure| &structure.fields);
         self.all.values().chain(in_structs).filter_map(|symbol| match &symbol.initial {
@@ -135,7 +135,7 @@ impl PromelaSymbolTable {
         })
     }
 
-    /// The single values a type is made of, in order.
+    /// Returns the leaf types of a type, in order.
     pub fn leaves(&self, basic: PromelaType) -> Vec<PromelaType> {
         match basic {
             PromelaType::Struct(number) => (self.structs[number].fields.iter())

@@ -1,4 +1,4 @@
-//! Tokens of Promela, which are those of C's preprocessor too.
+//! Tokens of Promela, which are also those of the C preprocessor.
 
 use crate::diag::Diagnostic;
 use crate::front::quote::shorten;
@@ -6,25 +6,25 @@ use crate::source::Span;
 use std::fmt;
 use std::rc::Rc;
 
-/// A token and where the user wrote it.
+/// A token and its position in the source.
 #[derive(Clone, Debug)]
 pub struct PromelaToken {
-    /// What it is.
+    /// The kind.
     pub kind: PromelaTokenKind,
-    /// Where it stands; for what a macro made, where the macro is used.
+    /// The span in the source; for a token that a macro produced, the span of the macro call.
     pub span: Span,
     /// Whether it is the first of its logical line, so that a `#` begins a directive.
     pub begins_line: bool,
-    /// Whether SPIN sees the end of a line between the token before and this one. Comments of several lines and lines joined
-    /// by a backslash count, as the C preprocessor prints the second line apart; what a macro makes is on one line.
+    /// Whether SPIN sees the end of a line before this token. Comments of several lines and line joints count, because
+    /// the C preprocessor prints the second line separately; the output of a macro is on one line.
     pub after_line_end: bool,
-    /// Whether there is white space before it.
+    /// Whether white space precedes it.
     pub spaced: bool,
-    /// How it is written, if its kind does not tell: of numbers only.
+    /// The spelling, if the kind does not determine it: of numbers only.
     pub spelling: Option<Rc<str>>,
 }
 
-/// What a token is.
+/// The kinds of tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PromelaTokenKind {
     /// A name or a keyword.
@@ -37,29 +37,29 @@ pub enum PromelaTokenKind {
     Sign(&'static str),
     /// A character that begins no token.
     Stray(char),
-    /// What is no token, which is an error only where it is read: not where `#if` leaves it out.
+    /// Invalid text. It is an error only if it is parsed, not if `#if` excludes it.
     Broken(Rc<str>, LexicalError),
-    /// The end of a line that ends a statement: a semicolon that nobody wrote.
+    /// The end of a line that ends a statement: an implicit semicolon.
     LineEnd,
-    /// The end of everything.
+    /// The end of the input.
     End,
 }
 
-/// Why something is no token.
+/// The kinds of invalid text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LexicalError {
-    /// A text without a closing quote.
+    /// A string without a closing quote.
     OpenText,
     /// A comment without an end.
     OpenComment,
-    /// Not one character between single quotes.
+    /// Not exactly one character between single quotes.
     Character,
-    /// No number, or too large.
+    /// An invalid or too large number.
     Number,
 }
 
 impl PromelaToken {
-    /// A token that nobody wrote.
+    /// Creates a token that is not in the source.
     pub fn synthetic(kind: PromelaTokenKind, span: Span) -> PromelaToken {
         PromelaToken {
             kind,
@@ -71,7 +71,7 @@ impl PromelaToken {
         }
     }
 
-    /// Whether it is this operator, bracket or keyword.
+    /// Returns whether it is this operator, bracket or keyword.
     pub fn is(&self, text: &str) -> bool {
         match &self.kind {
             PromelaTokenKind::Name(name) => &**name == text,
@@ -81,7 +81,7 @@ impl PromelaToken {
         }
     }
 
-    /// The name it is.
+    /// Returns the name, if it is one.
     pub fn name(&self) -> Option<&Rc<str>> {
         match &self.kind {
             PromelaTokenKind::Name(name) => Some(name),
@@ -89,12 +89,12 @@ impl PromelaToken {
         }
     }
 
-    /// How it is written.
+    /// Returns the spelling.
     pub fn text(&self) -> String {
         self.spelling.as_ref().map_or_else(|| self.kind.to_string(), |it| it.to_string())
     }
 
-    /// The error that it is no token, if it is none.
+    /// Returns the error for an invalid token.
     pub fn flaw(&self) -> Option<Diagnostic> {
         let PromelaTokenKind::Broken(text, flaw) = &self.kind else { return None };
         let start = Span { end: self.span.end.min(self.span.start + 1), ..self.span };
@@ -140,5 +140,5 @@ pub const SIGNS: [&str; 50] = [
     "?", "!", "+", "-", "*", "/", "%", "<", ">", "=", "&", "|", "^", "~", "@", "#", "$", "\\",
 ];
 
-/// Other ways to write an operator, which SPIN's lexer happens to accept.
+/// Other spellings of an operator that SPIN's lexer accepts by accident.
 pub const ALIASES: [(&str, &str); 4] = [("-->", "->"), ("<=<", "<<"), (">=>", ">>"), ("!!=", "!=")];

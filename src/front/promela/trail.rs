@@ -1,9 +1,9 @@
-//! SPIN's trails: which of its transitions a step takes.
+//! SPIN's trails: the numbers of SPIN's transitions for the steps of a counterexample.
 //!
-//! SPIN numbers the nodes of a whole model in the order in which it makes them. A trail has a line
-//! for every transition: its depth, the pid of the process that takes it, and the number of the
-//! node. A rendezvous is two lines, a `d_step` one. As statements are not merged, no line says so. A line `-1:-1:-1`
-//! stands where a loop begins. (SPIN's manual page, option `-t`; the format is that of `pan`'s own trails.)
+//! SPIN numbers the nodes of a whole model in the order of their creation. A trail has one line for each transition:
+//! its depth, the pid of the process, and the number of the node. A rendezvous has two lines, a `d_step` one.
+//! Statements are not merged, so no line is needed for merging. A line `-1:-1:-1` marks the start of a loop. (SPIN's
+//! manual page, option `-t`; the format is that of `pan`'s trails.)
 
 use super::ast::ProcessRole;
 use super::{graph, lower, parse, preprocess};
@@ -13,25 +13,25 @@ use crate::model::StepDescription;
 use crate::source::SourceMap;
 use std::io::{Result, Write};
 
-/// The numbers that SPIN has for the moves of a model.
+/// SPIN's numbers for the transitions of a model.
 #[derive(Clone, Debug, Default)]
 pub struct SpinNumbering {
-    /// Of each action of the program; none for the inside of a `d_step`.
+    /// The number of each action of the program; `None` inside a `d_step`.
     pub actions: Vec<Option<usize>>,
-    /// Of each move of the claim, if there is one.
+    /// The numbers of the claim, if there is one.
     pub claim: Option<ClaimNumbering>,
 }
 
 /// The numbers of a claim.
 #[derive(Clone, Debug, Default)]
 pub struct ClaimNumbering {
-    /// The claim's own, among processes and claims.
+    /// The number of the claim among processes and claims.
     pub own: usize,
-    /// Of each of its moves.
+    /// The number of each of its moves.
     pub moves: Vec<Option<usize>>,
 }
 
-/// SPIN's numbers for a model, read as `options` say.
+/// Returns SPIN's numbers for a model that is read with `options`.
 pub fn number_transitions(
     sources: &mut SourceMap,
     options: &Options,
@@ -59,7 +59,7 @@ pub fn number_transitions(
     Ok(numbers)
 }
 
-/// SPIN's numbers, ready to write trails with.
+/// Returns a writer of trails for the model.
 pub(super) fn trail_writer(
     sources: &mut SourceMap,
     options: &Options,
@@ -94,8 +94,8 @@ impl TrailWriter for SpinNumbering {
     }
 }
 
-/// A trail that is being written, line by line. With a claim a first line says which, and the claim has
-/// pid 0 and the processes those from 1 on.
+/// A trail under construction, written line by line. With a claim, the first line names the claim; the claim has pid 0,
+/// and the processes have pids from 1 on.
 pub struct SpinTrail<'a, W: Write> {
     numbers: &'a SpinNumbering,
     depth: usize,
@@ -103,7 +103,7 @@ pub struct SpinTrail<'a, W: Write> {
 }
 
 impl<'a, W: Write> SpinTrail<'a, W> {
-    /// A trail without steps.
+    /// Starts a trail.
     pub fn begin(numbers: &'a SpinNumbering, mut out: W) -> Result<Self> {
         if let Some(claim) = &numbers.claim {
             writeln!(out, "-2:{}:-2", claim.own)?;
@@ -116,12 +116,12 @@ impl<'a, W: Write> SpinTrail<'a, W> {
         step.actions.iter().try_for_each(|it| self.action(it.action, it.pid))
     }
 
-    /// Says that what follows is repeated.
+    /// Marks the start of the part that repeats.
     fn begin_loop(&mut self) -> Result<()> {
         writeln!(self.out, "-1:-1:-1")
     }
 
-    /// Adds the claim's last moves; gives back where it was written to.
+    /// Adds the claim's last moves; returns the underlying writer.
     pub fn end(mut self, last: &[u32]) -> Result<W> {
         last.iter().try_for_each(|&last| self.action(last, 0))?;
         self.out.flush()?;
@@ -137,22 +137,22 @@ impl<'a, W: Write> SpinTrail<'a, W> {
     }
 }
 
-/// A move as a trail has it.
+/// A line of a trail.
 struct TrailEntry {
-    /// The process's number; the claim's is 0, if there is one.
+    /// The pid of the process; the claim's is 0, if there is one.
     pid: u32,
-    /// The number of the move.
+    /// The number of the transition.
     number: usize,
 }
 
 impl SpinNumbering {
-    /// The pid and the number that a trail has for an action of a process with this pid.
+    /// Returns the line of a trail for an action of a process with this pid.
     fn number(&self, action: usize, pid: u32) -> Option<TrailEntry> {
         let is_claimed = u32::from(self.claim.is_some());
         if let Some(number) = self.actions.get(action) {
             return number.map(|number| TrailEntry { pid: pid + is_claimed, number });
         }
-        // The moves of the claim come after the actions and the start.
+        // The moves of the claim are numbered after the actions and the start.
         let number = action.checked_sub(self.actions.len() + 1)?;
         let number = self.claim.as_ref()?.moves.get(number).copied().flatten()?;
         Some(TrailEntry { pid: 0, number })

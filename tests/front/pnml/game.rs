@@ -1,4 +1,4 @@
-//! Random nets, and the token game on them as one plays it by hand.
+//! Random nets, and a direct implementation of the token game.
 
 use proptest::prelude::*;
 use std::collections::{HashSet, VecDeque};

@@ -1,4 +1,4 @@
-//! Nets with colours as nets without: a place for each colour of a place, a transition for each binding.
+//! Unfolding of coloured nets: a place for each colour of a place, a transition for each binding.
 
 use super::game::{Does, Net, Transition};
 

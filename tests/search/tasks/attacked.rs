@@ -1,5 +1,5 @@
-//! Plans and receipts that others have put into a directory: a copy under another name, what is left of an earlier plan, bytes
-//! that were changed and sealed again. Each is refused with its reason, or the levels are those that they would be.
+//! Foreign plans and receipts in a directory: a copy under another name, a remainder of an earlier plan, and bytes that
+//! were changed and sealed again. Each is rejected with its reason, or the levels are correct.
 
 use super::{levels, tiny_plan};
 use crate::support::{Graph, Random, begin_or_resume};

@@ -1,4 +1,4 @@
-//! Actions, starts and properties.
+//! The generation of actions, starts and properties.
 
 use super::{Bound, Builder, Recipe, exprs, stmts};
 use spillway::ir::{
@@ -7,7 +7,7 @@ use spillway::ir::{
     StartRule, Stmt,
 };
 
-/// The most actions of a process in lockstep.
+/// The maximum number of actions of a process in lockstep.
 const LOCKSTEP_MAX: usize = 5;
 
 impl<'a> Builder<'a> {
@@ -42,7 +42,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The first edges leave one location after the other, so that all have a way on.
+    /// Returns an edge for an action. The first edges leave distinct locations, so that every location has an exit.
     fn edge(&mut self, process: ProcessId, at: usize) -> ProcessEdge {
         let locations = self.program.processes[process].locations.len();
         let from = if at < locations { at } else { self.choices.below(locations) };
@@ -54,7 +54,7 @@ impl<'a> Builder<'a> {
         ProcessEdge { process, from, to }
     }
 
-    /// An action; a mild one can be taken more often than not.
+    /// Adds an action; a mild one is enabled in most states.
     fn action(&mut self, edge: Option<ProcessEdge>, mild: bool) {
         let recklessness = self.recklessness;
         if mild {
@@ -89,7 +89,7 @@ impl<'a> Builder<'a> {
         self.choices.chance(percent).then(|| self.rooted(Self::condition))
     }
 
-    /// Something that holds in some states.
+    /// Returns a condition that holds in some states.
     pub(super) fn condition(&mut self) -> Expr {
         match self.choices.below(2) {
             0 => self.comparison(),
@@ -97,7 +97,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A scalar compared with one of its values.
+    /// Returns a comparison of a scalar with one of its values.
     fn comparison(&mut self) -> Expr {
         let part = self.part(|it, part| {
             !part.is_fleeting() && it.scalar(part.ty).is_some_and(|scalar| !scalar.undefined)
@@ -132,7 +132,7 @@ impl<'a> Builder<'a> {
         Some(self.rooted(|it| it.communication(channel, sends)))
     }
 
-    /// Whether fewer actions send on a channel than receive, or none does.
+    /// Returns whether fewer actions send on a channel than receive, or none sends.
     fn lacks_senders(&self, channel: ChannelId) -> bool {
         let here = |it: &&Communication| *it.channel() == ChannelRef::Named(channel);
         let all = self.program.actions.values().filter_map(|it| it.communication.as_ref());
@@ -166,7 +166,7 @@ impl<'a> Builder<'a> {
         let kind = match somewhere {
             false => {
                 let condition = self.rooted(Self::condition);
-                // Of the program so far, so that no choice is needed.
+                // The number of properties so far decides, so that no choice is consumed.
                 let is_at_end = self.program.properties.len() % 2 == 1;
                 match is_at_end && self.program.end == EndRule::AllAtValidEnd {
                     true => PropertyKind::AtEnd(condition),

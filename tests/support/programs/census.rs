@@ -1,4 +1,4 @@
-//! How lively generated programs are: a test over programs that do nothing would prove nothing.
+//! Statistics about generated programs: a test with programs that have no effect would prove nothing.
 
 use super::Generated;
 use spillway::exec::Interp;
@@ -7,7 +7,7 @@ use spillway::model::{FaultKind, StateSpace, StepOutcome, SystemDescription};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Parts of actions, as `Debug` writes them.
+/// Parts of actions, as `Debug` prints them.
 #[rustfmt::skip]
 const CONSTRUCTS: [&str; 81] = [
     "edge: Some", "edge: None", "parameters: [Parameter", "guard: Some",
@@ -29,24 +29,24 @@ const CONSTRUCTS: [&str; 81] = [
     "Binary(GreaterEqual", "Binary(And", "Binary(Or", "Binary(Implies",
 ];
 
-/// What was seen of many programs.
+/// The statistics of many programs.
 #[derive(Default)]
 pub struct Census {
-    /// The states that were found of each program, and the bytes of one.
+    /// The number of states found of each program, and the size of one in bytes.
     programs: Vec<(usize, usize)>,
     actions: usize,
-    /// The actions that led somewhere, those that met a fault, and those that did neither.
+    /// The numbers of actions with a successor, with a fault, and with neither.
     fired: usize,
     faulty: usize,
     idle: usize,
     steps: usize,
     faults: BTreeMap<FaultKind, usize>,
-    /// The actions each construct was in that led somewhere, and all that it was in.
+    /// For each construct, the number of actions with it that had a successor, and the number of all actions with it.
     constructs: BTreeMap<&'static str, (usize, usize)>,
 }
 
 impl Census {
-    /// Takes every step out of some states of a program, of which `found` were found.
+    /// Takes every step from some states of a program with `found` states.
     pub fn count(
         &mut self,
         program: &Generated,
@@ -59,7 +59,7 @@ impl Census {
         for step in states.flat_map(|state| model.steps(&state)) {
             self.steps += 1;
             match step.outcome {
-                // A rendezvous shows its sender by where it stands in the source.
+                // A rendezvous is described with the spans of both sides.
                 StepOutcome::Successor(_) => fired.extend(step.spans),
                 StepOutcome::Fault(fault) => {
                     faulty.extend(step.spans);
@@ -68,7 +68,7 @@ impl Census {
             }
         }
         if program.0.schedule == Schedule::Lockstep {
-            // Steps of all processes go by the name of the first one's action.
+            // A step of all processes has the name of the first one's action.
             return;
         }
         for action in program.0.actions.values() {
@@ -83,7 +83,7 @@ impl Census {
 
     fn constructs_of(&mut self, program: &Program, action: &Action, fires: bool) {
         let mut shown = format!("{action:?}");
-        // Functions call those before them.
+        // Functions call only earlier functions.
         for id in program.functions.keys().collect::<Vec<_>>().into_iter().rev() {
             if [format!("function: {id:?}"), format!("Call({id:?}")]
                 .iter()
@@ -99,20 +99,20 @@ impl Census {
         }
     }
 
-    /// The share of programs with at least so many states.
+    /// Returns the share of programs with at least this many states.
     fn share_of_at_least(&self, states: usize) -> f64 {
         let many = self.programs.iter().filter(|(found, _)| *found >= states).count();
         many as f64 / self.programs.len() as f64
     }
 
-    /// Fails if programs have become dull.
+    /// Fails if the programs have become trivial.
     pub fn check(&self) {
         assert!(self.share_of_at_least(200) >= 0.5, "most programs have hundreds of states");
         assert!(self.share_of_at_least(10) >= 0.8, "few programs have hardly any states");
         assert!(self.fired * 10 >= self.actions * 6, "most actions lead somewhere");
         assert!(self.faulty * 20 >= self.actions, "some actions meet faults");
-        // Here no process comes and goes, so all messages fit their channels (rule 18 of the program form). Tests of Promela's
-        // messages meet the others.
+        // Here processes are not dynamic, so all messages fit their channels (rule 18 of the program form). Tests of
+        // Promela's messages cover the other faults.
         for kind in FaultKind::ALL.into_iter().filter(|it| !it.is_arity_mismatch()) {
             assert!(self.faults.get(&kind) >= Some(&50), "{} is met", kind.name());
         }

@@ -1,4 +1,4 @@
-//! What a program declares: its rules, channels, processes and variables.
+//! The generation of declarations: rules of the program, channels, processes and variables.
 
 use super::{Builder, Numbers, Recipe};
 use spillway::ir::{
@@ -7,7 +7,7 @@ use spillway::ir::{
     Type, TypeId, Urgency, Variable,
 };
 
-/// The most processes in lockstep, whose steps are the product of what each can do.
+/// The maximum number of processes in lockstep, whose steps are the product of their actions.
 const LOCKSTEP_MAX: usize = 3;
 
 impl<'a> Builder<'a> {
@@ -50,7 +50,7 @@ impl<'a> Builder<'a> {
         self.recklessness = choices.pick(&[0, 10, 20, 20, 40, 60]);
     }
 
-    /// Types that every program has: truth values, an enumeration and a scalarset.
+    /// Adds the types that every program has: truth values, an enumeration and a scalarset.
     fn names(&mut self) {
         let boolean = Type::Scalar(ScalarType::defined(Domain::Bool));
         self.small.push(self.program.types.push(boolean));
@@ -158,7 +158,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What is in the places of a multiset behind its elements: nothing, or the least value.
+    /// Appends the values at the unused positions of a multiset: undefined, or the least value.
     fn unused(&mut self, ty: TypeId, values: &mut Vec<Option<i64>>) {
         match self.program.types[ty].clone() {
             Type::Scalar(ScalarType { undefined: true, .. }) => values.push(None),

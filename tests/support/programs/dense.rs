@@ -1,4 +1,4 @@
-//! Programs of nothing but expressions, each as a guard and as a value that is stored.
+//! Programs of expressions only, each used as a guard and as a stored value.
 
 use super::{Builder, Generated, Numbers, Recipe, exprs, numbers};
 use proptest::collection::vec;
@@ -8,8 +8,8 @@ use spillway::ir::{
     ScalarType, Schedule, StartRule, Stmt, StmtKind, Type, VarId, Variable,
 };
 
-/// Programs of many expressions over variables, channels and processes of all kinds. None has
-/// anywhere to go by itself: they are for random states.
+/// Returns programs of many expressions over variables, channels and processes of all kinds. They have no runs of
+/// interest: they are evaluated in random states.
 pub fn dense_programs() -> impl Strategy<Value = Generated> {
     let process = numbers(16).prop_map(|numbers| (numbers, vec![]));
     (
@@ -59,8 +59,8 @@ fn build<'a>(recipe: &'a Recipe, expressions: &'a [Numbers]) -> Generated {
 }
 
 impl<'a> Builder<'a> {
-    /// The expression of these numbers, the same each time but for its spans and the names it binds,
-    /// of which so many are taken.
+    /// Builds the expression of these numbers. It is the same each time except for its spans and the names it binds,
+    /// which are numbered from `names` on.
     fn again(&mut self, numbers: &'a [u16], names: u32) -> Expr {
         self.begin_part(numbers);
         self.next_local = names;
@@ -72,7 +72,7 @@ impl<'a> Builder<'a> {
         self.free_action(Some(guard), vec![]);
     }
 
-    /// Stores all bits of a value: 32 in each half.
+    /// Adds an action that stores all bits of a value, 32 in each half.
     fn store(&mut self, numbers: &'a [u16], halves: [VarId; 2]) {
         let value = self.again(numbers, 0);
         let mut body = vec![self.keep(halves[0], value)];

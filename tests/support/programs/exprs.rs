@@ -1,4 +1,4 @@
-//! Expressions: every operator, each operand of any kind.
+//! The generation of expressions: every operator, with operands of any kind.
 
 use super::{Bound, Builder};
 use spillway::ir::{
@@ -6,7 +6,7 @@ use spillway::ir::{
     Quantifier, Type, UnaryOp,
 };
 
-/// Expressions nest so deep, but for the indices and guards inside of them.
+/// The maximum nesting of expressions, not counting the indices and guards inside.
 pub(super) const DEPTH: u32 = 3;
 
 const COMPARISONS: [BinaryOp; 6] = [
@@ -19,7 +19,7 @@ const COMPARISONS: [BinaryOp; 6] = [
 ];
 
 impl Builder<'_> {
-    /// An expression of any value.
+    /// Returns an expression of any value.
     pub(super) fn any_expr(&mut self, depth: u32) -> Expr {
         if depth == 0 {
             return self.leaf();
@@ -83,7 +83,7 @@ impl Builder<'_> {
         }
     }
 
-    /// One of the names in scope that will do, or else a constant.
+    /// Returns one of the suitable names in scope, or else a constant.
     fn name(&mut self, will_do: impl Fn(&Bound) -> bool) -> Result<Expr, Expr> {
         let names: Vec<Bound> = self.locals.iter().copied().filter(will_do).collect();
         match names.is_empty() {
@@ -105,7 +105,7 @@ impl Builder<'_> {
         self.constant(value)
     }
 
-    /// An integer where words end.
+    /// Returns an integer at the limits of words.
     fn extreme(&mut self) -> i64 {
         let narrow = [i32::MAX, i32::MIN, i32::MAX - 1, i32::MIN + 1, 1 << 16, -1 << 24, 0xffff];
         let wide = [i64::MAX, i64::MIN, 1 << 32, -1 << 31, (1 << 31) + 1, 1 << 62, u32::MAX as i64];
@@ -115,7 +115,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What a scalar holds, if it is there and defined, or else a constant.
+    /// Returns a read of a scalar, if it exists and is defined, or else a constant.
     pub(super) fn read(&mut self, depth: u32) -> Expr {
         let Some(part) = self.part(|it, part| it.scalar(part.ty).is_some()) else {
             return self.any_constant();
@@ -177,7 +177,7 @@ impl Builder<'_> {
         }
     }
 
-    /// An operand that would fail, behind a test that keeps it from being evaluated.
+    /// Returns an operand that would fault, behind a test that prevents its evaluation.
     fn shielded(&mut self, depth: u32) -> Expr {
         let Some(part) = self.part(|it, part| it.scalar(part.ty).is_some()) else {
             return self.leaf();
@@ -208,7 +208,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Something asked of the state.
+    /// Returns a query of the state.
     fn question(&mut self, depth: u32) -> Expr {
         let buffered = self.buffered();
         match self.choices.below(3) {
@@ -273,7 +273,7 @@ impl Builder<'_> {
         self.expr(ExprKind::Count { multiset, local, body })
     }
 
-    /// A constant inside, or just outside, of these bounds.
+    /// Returns a constant within these bounds, or just outside.
     pub(super) fn constant_near(&mut self, low: i64, high: i64) -> Expr {
         let value = match self.choices.below(3) {
             0 => high.saturating_add(1),
@@ -287,7 +287,7 @@ impl Builder<'_> {
         self.constant(least)
     }
 
-    /// An expression whose value, if it has one, is within these bounds.
+    /// Returns an expression whose value, if it has one, is within these bounds.
     pub(super) fn any_within(&mut self, low: i64, high: i64, depth: u32) -> Expr {
         let size = i128::from(high) - i128::from(low) + 1;
         let deep = if depth > 0 { 25 } else { 0 };
@@ -314,7 +314,7 @@ impl Builder<'_> {
         self.constant(value)
     }
 
-    /// What a scalar holds whose values are all within these bounds, or else a constant.
+    /// Returns a read of a scalar whose values are all within these bounds, or else a constant.
     fn read_within(&mut self, low: i64, high: i64, depth: u32) -> Result<Expr, Expr> {
         let part = self.part(|it, part| {
             !part.is_fleeting()
@@ -332,7 +332,7 @@ impl Builder<'_> {
         }
     }
 
-    /// `low + (e % size + size) % size`, for some `e`.
+    /// Returns `low + (e % size + size) % size`, for some `e`.
     fn reduced(&mut self, low: i64, size: i64, depth: u32) -> Expr {
         let any = self.any_expr(depth - 1);
         let sizes = [self.constant(size), self.constant(size), self.constant(size)];

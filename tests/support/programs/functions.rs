@@ -1,4 +1,4 @@
-//! Functions, and calls of them.
+//! The generation of functions and calls.
 
 use super::{Builder, Part, stmts};
 use spillway::ir::{
@@ -7,8 +7,7 @@ use spillway::ir::{
 };
 
 impl Builder<'_> {
-    /// A function: one in two changes nothing but what is its own, and may be called in expressions.
-    /// It calls those before it.
+    /// Adds a function: every second one is pure and may be called in expressions. It calls only earlier functions.
     pub(super) fn function(&mut self) {
         let span = self.span();
         let outer = self.parts.len();
@@ -22,7 +21,7 @@ impl Builder<'_> {
         self.returns = has_result.then(|| self.choices.pick(&self.small));
         let mut body = self.block(stmts::DEPTH - 1);
         if has_result {
-            // The end of such a body must not be reached, unless it is reckless.
+            // Control must not reach the end of such a body, unless the body is reckless.
             let last = self.rooted(|it| match it.risks() {
                 true => it.return_early(),
                 false => it.return_now(),
@@ -58,7 +57,7 @@ impl Builder<'_> {
         (!functions.is_empty()).then(|| self.choices.pick(&functions))
     }
 
-    /// A call for its result.
+    /// Returns a call as an expression.
     pub(super) fn pure_call(&mut self) -> Option<Expr> {
         let id = self.some_function(|it, id| it.is_pure[id.index()])?;
         let (condition, arguments) = self.arguments(id)?;
@@ -72,7 +71,7 @@ impl Builder<'_> {
         })
     }
 
-    /// A call as a statement, whose result is stored more often than not.
+    /// Returns a call as a statement, whose result is usually stored.
     pub(super) fn call(&mut self) -> Option<Stmt> {
         let id = self.some_function(|it, id| !it.pure || it.is_pure[id.index()])?;
         let result = self.program.functions[id].result;
@@ -85,7 +84,7 @@ impl Builder<'_> {
         Some(self.only_if(condition, stmt))
     }
 
-    /// What a function is given, and the condition under which that is there.
+    /// Returns the arguments of a function, and the condition under which they exist.
     fn arguments(&mut self, id: FunctionId) -> Option<(Option<Expr>, Vec<CallArgument>)> {
         let parameters = self.program.functions[id].parameters.clone();
         let mut condition = None;
@@ -110,7 +109,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Gives a part a value of its type.
+    /// Assigns a value of its type to a part.
     pub(super) fn assign_to(&mut self, part: &Part) -> Stmt {
         let target = self.place(part, 1);
         let value = self.possibly_undefined(part.ty);

@@ -1,10 +1,10 @@
-//! Loops, all of them short.
+//! The generation of loops, all of them short.
 
 use super::{Bound, Builder};
 use spillway::ir::{Arithmetic, BinaryOp, Expr, ExprKind, OverflowRule, Stmt, StmtKind};
 
 impl Builder<'_> {
-    /// From one value to another, up, down, or not at all.
+    /// Returns a loop from one value to another: upwards, downwards, or without rounds.
     pub(super) fn count_up_or_down(&mut self, depth: u32) -> Stmt {
         let local = self.local();
         let (first, last, step) = match self.choices.weighted(&[50, 20, 20, 10]) {
@@ -17,7 +17,7 @@ impl Builder<'_> {
             true => self.any_within(-1, 3, 1),
             false => self.constant(step),
         };
-        // The validator refuses a constant step of 0.
+        // The validator rejects a constant step of 0.
         let step = match step.as_constant() {
             Some(0) => self.constant(1),
             _ => step,
@@ -28,7 +28,7 @@ impl Builder<'_> {
         self.stmt(StmtKind::For { local, first, last, step, body })
     }
 
-    /// To the last of all integers, past which there is no next.
+    /// Returns the bounds and the step of a loop to the limit of the integers, after which there is no next value.
     fn up_to_the_end(&mut self) -> (Expr, Expr, i64) {
         let (least, greatest) = match self.program.arithmetic {
             Arithmetic::Wrapping32 => (i32::MIN.into(), i32::MAX.into()),
@@ -41,7 +41,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The values between the bounds of a loop, as far as they are known.
+    /// Returns the range of values between the bounds of a loop, or a guess if they are unknown.
     fn span_of(&self, first: &Expr, last: &Expr) -> (i64, i64) {
         let (one, other) = (first.as_constant(), last.as_constant());
         match (one, other) {
@@ -58,7 +58,7 @@ impl Builder<'_> {
         self.stmt(StmtKind::ForEach { local, over, body })
     }
 
-    /// Raises a scalar to a bound, or does anything until the limit is met.
+    /// Returns a loop that raises a scalar to a bound, or that runs until the limit of rounds.
     pub(super) fn while_loop(&mut self, depth: u32) -> Option<Stmt> {
         if self.risks() {
             let condition = self.any_expr(2);

@@ -1,4 +1,4 @@
-//! Messages: what is sent, and what a receiver does with it.
+//! The generation of messages: sends and receives.
 
 use super::Builder;
 use spillway::ir::{
@@ -7,13 +7,13 @@ use spillway::ir::{
 };
 
 impl Builder<'_> {
-    /// The channels with room for messages.
+    /// Returns the buffered channels.
     pub(super) fn buffered(&self) -> Vec<ChannelId> {
         let channels = self.program.channels.iter();
         channels.filter(|(_, channel)| channel.capacity > 0).map(|(id, _)| id).collect()
     }
 
-    /// A send or a receive on a channel.
+    /// Returns a send or a receive on a channel.
     pub(super) fn communication(&mut self, channel: ChannelId, sends: bool) -> Communication {
         let fields = self.program.channels[channel].fields.clone();
         let buffered = self.program.channels[channel].capacity > 0;
@@ -62,7 +62,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Stores a field where it fits, if there is such a place.
+    /// Returns a pattern that stores a field at a suitable place, if there is one.
     fn into(&mut self, channel: ChannelId, field: TypeId) -> ReceivePattern {
         let fits = self.program.channels[channel].overflow == OverflowRule::Wraps || self.risks();
         let (low, high) = self.bounds(field);
@@ -77,7 +77,7 @@ impl Builder<'_> {
         part.map_or(ReceivePattern::Any, |part| ReceivePattern::Into(self.place(&part, 1)))
     }
 
-    /// Whether some message could be received now.
+    /// Returns whether some message could be received now, as an expression.
     pub(super) fn can_receive(&mut self, channel: ChannelId, depth: u32) -> Expr {
         let fields = self.program.channels[channel].fields.clone();
         let patterns = fields.iter().map(|&field| match (depth, self.choices.below(2)) {
@@ -89,7 +89,7 @@ impl Builder<'_> {
         self.expr(ExprKind::CanReceive(ChannelRef::Named(channel), patterns, anywhere))
     }
 
-    /// A message in a body, usually if it does not block.
+    /// Returns a send or receive in a body, usually only if it does not block.
     pub(super) fn exchange(&mut self) -> Option<Stmt> {
         let buffered = self.buffered();
         if buffered.is_empty() || self.in_function {
@@ -104,7 +104,7 @@ impl Builder<'_> {
                 self.expr(ExprKind::Unary(UnaryOp::Not, Box::new(full)))
             }
             Communication::Receive { patterns, .. } => {
-                // The same question with the same spans would be no other question.
+                // Repeated patterns would repeat their spans, which must be unique.
                 let matches = patterns.iter().any(|it| matches!(it, ReceivePattern::Match(_)));
                 match matches {
                     true => self.length_above(channel, 0),

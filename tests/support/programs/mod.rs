@@ -1,14 +1,14 @@
-//! Random programs, valid and lively, of everything that the interpreter executes.
+//! Random programs, valid and with many transitions, of all constructs that the interpreter executes.
 //!
-//! A program is built from a [`Recipe`]: lists of numbers, one for each declaration and action.
-//! Every recipe is a valid program, and lesser recipes are simpler programs, so a failing one
-//! shrinks by itself: whole actions and variables go first, then what is in them.
+//! A program is built from a [`Recipe`]: lists of numbers, one for each declaration and action. Every recipe is a valid
+//! program, and smaller recipes are simpler programs. So a failing program shrinks automatically: first whole actions
+//! and variables are removed, then their parts.
 //!
-//! Most of what is built is *careful*: it divides by what is not 0, stores what fits, reads what is
-//! defined. Otherwise states would have no successors and nothing would be explored. A part,
-//! larger in some programs than in others, is *reckless* and may meet any fault in any position.
+//! Most parts are *careful*: they divide by nonzero numbers, store values that fit, and read defined values. Otherwise
+//! states would have no successors, and nothing would be explored. A share of the parts, which varies between programs,
+//! is *reckless* and may cause any fault at any position.
 //!
-//! Spans are running numbers: no two nodes of a program share one.
+//! Spans are consecutive numbers: no two nodes of a program share one.
 
 mod actions;
 mod census;
@@ -40,7 +40,7 @@ use spillway::ir::{Expr, ExprKind, LocalId, PlaceRoot, Program, Stmt, StmtKind, 
 use spillway::source::Span;
 use std::fmt;
 
-/// A program that shows as its text when it fails.
+/// A program that prints as its text if a test fails.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Generated(pub Program);
 
@@ -50,12 +50,12 @@ impl fmt::Debug for Generated {
     }
 }
 
-/// Programs of all kinds.
+/// Returns programs of all kinds.
 pub fn programs() -> impl Strategy<Value = Generated> {
     recipes().prop_map(|recipe| Builder::build(&recipe))
 }
 
-/// What a program is built from: a list of choices for each of its parts.
+/// The choices from which a program is built: a list for each of its parts.
 #[derive(Clone, Debug)]
 struct Recipe {
     whole: Numbers,
@@ -70,7 +70,7 @@ struct Recipe {
 
 type Numbers = Vec<u16>;
 
-/// Enough numbers for most parts; behind their end, choices are the simplest.
+/// Returns lists long enough for most parts; after the end, choices are the simplest.
 fn numbers(most: usize) -> impl Strategy<Value = Numbers> {
     vec(any::<u16>(), most / 2..=most)
 }
@@ -101,19 +101,19 @@ fn recipes() -> impl Strategy<Value = Recipe> {
         )
 }
 
-/// A program being built.
+/// A program under construction.
 struct Builder<'a> {
     program: Program,
     choices: Choices<'a>,
-    /// Everything that can be read and written, with the way to it.
+    /// All readable and writable parts of variables.
     parts: Vec<Part>,
-    /// Scalar types of a few values, over which names may range.
+    /// Scalar types with few values, over which names may range.
     small: Vec<TypeId>,
     /// The names in scope.
     locals: Vec<Bound>,
-    /// What a return gives here: nothing, or a value of a type.
+    /// The type of a result here, if there is one.
     returns: Option<TypeId>,
-    /// Whether nothing but variables of the body may be written here.
+    /// Whether only variables of the body may be written here.
     pure: bool,
     /// Whether this is the body of a function.
     in_function: bool,
@@ -121,13 +121,13 @@ struct Builder<'a> {
     is_pure: Vec<bool>,
     next_local: u32,
     next_span: usize,
-    /// How many roots of a hundred are reckless.
+    /// The percentage of roots that are reckless.
     recklessness: u64,
-    /// Whether what is built now is.
+    /// Whether the current part is reckless.
     reckless: bool,
 }
 
-/// A name in scope, and the values it may have.
+/// A name in scope, and its possible values.
 #[derive(Clone, Copy)]
 struct Bound {
     local: LocalId,
@@ -145,7 +145,7 @@ impl<'a> Builder<'a> {
         Generated(builder.program)
     }
 
-    /// The declarations of a recipe.
+    /// Builds the declarations of a recipe.
     fn new(recipe: &'a Recipe) -> Self {
         let mut builder = Builder {
             program: Program { name: "generated".into(), ..Program::default() },
@@ -167,7 +167,7 @@ impl<'a> Builder<'a> {
         builder
     }
 
-    /// Builds the next part from numbers of its own, with no names in scope.
+    /// Starts the next part, with its own numbers and no names in scope.
     fn begin_part(&mut self, numbers: &'a [u16]) {
         self.choices = Choices::new(numbers);
         self.locals.clear();
@@ -175,7 +175,7 @@ impl<'a> Builder<'a> {
         self.reckless = false;
     }
 
-    /// A place in the source that nothing else has.
+    /// Returns a unique span.
     fn span(&mut self) -> Span {
         self.next_span += 1;
         Span::new(0, self.next_span..self.next_span + 1)
@@ -194,7 +194,7 @@ impl<'a> Builder<'a> {
         LocalId(self.next_local - 1)
     }
 
-    /// Builds something in which a name may be used.
+    /// Builds something in the scope of a name.
     fn binding<T>(&mut self, bound: Bound, inside: impl FnOnce(&mut Self) -> T) -> T {
         self.locals.push(bound);
         let built = inside(self);
@@ -202,7 +202,7 @@ impl<'a> Builder<'a> {
         built
     }
 
-    /// Builds something that is reckless if chance will have it.
+    /// Builds something that is reckless with some probability.
     fn rooted<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.reckless;
         self.reckless |= self.choices.chance(self.recklessness);
@@ -211,7 +211,7 @@ impl<'a> Builder<'a> {
         built
     }
 
-    /// Whether to risk a fault here.
+    /// Returns whether to risk a fault here.
     fn risks(&mut self) -> bool {
         self.reckless && self.choices.chance(50)
     }

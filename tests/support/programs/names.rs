@@ -1,4 +1,4 @@
-//! Local variables, names for places, and what else is told apart by them.
+//! The generation of local variables, names for places, and comparisons and conversions.
 
 use super::{Builder, Part, exprs};
 use spillway::ir::{
@@ -6,7 +6,7 @@ use spillway::ir::{
 };
 
 impl Builder<'_> {
-    /// Builds something in which a name stands for a place of this type.
+    /// Builds something in the scope of a name for a place of this type.
     pub(super) fn placing<T>(
         &mut self,
         root: PlaceRoot,
@@ -20,7 +20,7 @@ impl Builder<'_> {
         built
     }
 
-    /// Some type, of a variable more often than not.
+    /// Returns a type, usually that of a variable.
     pub(super) fn known_type(&mut self) -> TypeId {
         let variables: Vec<TypeId> = self.program.variables.values().map(|it| it.ty).collect();
         match variables.is_empty() || self.choices.chance(40) {
@@ -29,14 +29,14 @@ impl Builder<'_> {
         }
     }
 
-    /// A local variable, and statements that may use it.
+    /// Returns a declaration of a local variable, and statements that may use it.
     pub(super) fn declared(&mut self, depth: u32) -> Stmt {
         let (ty, local) = (self.known_type(), self.local());
         let body = self.placing(PlaceRoot::Local(local), ty, |it| it.block_using(local, depth));
         self.stmt(StmtKind::Declare { local, name: format!("v{}", local.0), ty, body })
     }
 
-    /// A name for a place, and statements that may use it.
+    /// Returns a name for a place, and statements that may use it.
     pub(super) fn named(&mut self, depth: u32) -> Option<Stmt> {
         let part = self.part(|it, part| it.may_write(part))?;
         let (condition, place) = self.target(&part);
@@ -48,7 +48,7 @@ impl Builder<'_> {
         Some(self.only_if(condition, stmt))
     }
 
-    /// Statements, the first of which uses what a name stands for if it can.
+    /// Returns statements; the first one uses the place that a name denotes, if possible.
     fn block_using(&mut self, local: spillway::ir::LocalId, depth: u32) -> Vec<Stmt> {
         let used = |it: &Self, part: &Part| {
             part.root == PlaceRoot::Local(local)
@@ -62,13 +62,13 @@ impl Builder<'_> {
         first.into_iter().chain(self.block(depth)).collect()
     }
 
-    /// Whether a part may be written here.
+    /// Returns whether a part may be written here.
     pub(super) fn may_write(&self, part: &Part) -> bool {
         !self.pure || matches!(part.root, PlaceRoot::Local(_))
     }
 
-    /// Goes on only if something holds. The first start always leads somewhere, so neither it nor
-    /// most functions, which it may call, assume anything.
+    /// Returns an assumption. The first start always has a successor, so neither it nor most functions, which it may
+    /// call, contain assumptions.
     pub(super) fn assume(&mut self) -> Stmt {
         let may = !self.pure && !self.is_lockstep() && self.recklessness > 0;
         if !may || self.in_function && !self.risks() {
@@ -78,7 +78,7 @@ impl Builder<'_> {
         self.stmt(StmtKind::Assume(condition))
     }
 
-    /// Leaves the body if something holds.
+    /// Returns a conditional return.
     pub(super) fn return_early(&mut self) -> Stmt {
         let condition = self.condition();
         let stmt = self.return_now();
@@ -90,7 +90,7 @@ impl Builder<'_> {
         self.stmt(StmtKind::Return(value))
     }
 
-    /// A value of a type, or none where that is one too.
+    /// Returns a value of a type, or undefined if the type permits it.
     pub(super) fn possibly_undefined(&mut self, ty: TypeId) -> Expr {
         let (low, high) = self.bounds(ty);
         match self.choices.below(4) {
@@ -110,7 +110,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Whether two things are the same, undefined or not.
+    /// Returns whether two values are equal or both undefined, as an expression.
     pub(super) fn same(&mut self, depth: u32) -> Expr {
         let part = self.part(|it, part| it.scalar(part.ty).is_some() && !part.is_fleeting());
         let Some(part) = part else { return self.any_constant() };
@@ -132,7 +132,7 @@ impl Builder<'_> {
         self.expr(ExprKind::Same(Box::new(left), Box::new(right)))
     }
 
-    /// A value in another numbering: of two pieces, exchanged or moved.
+    /// Returns a conversion to another numbering, with two pieces that are exchanged or moved.
     pub(super) fn converted(&mut self, depth: u32) -> Expr {
         let low = self.choices.between(-3, 2);
         let (one, other) = (self.choices.between(1, 4), self.choices.between(1, 4));

@@ -1,4 +1,4 @@
-//! Places: what can be read and written, and the ways to it.
+//! The generation of places: variables and their parts.
 
 use super::Builder;
 use spillway::ir::{
@@ -6,7 +6,7 @@ use spillway::ir::{
     ScalarType, Type, TypeId, UnaryOp,
 };
 
-/// A variable or a part of one, but for the indices on the way.
+/// A variable or a part of one, without indices.
 #[derive(Clone)]
 pub(super) struct Part {
     pub(super) root: PlaceRoot,
@@ -16,21 +16,21 @@ pub(super) struct Part {
 
 #[derive(Clone, Copy)]
 enum Step {
-    /// To an element of an array.
+    /// Selects an element of an array.
     Element { low: i64, length: u32 },
-    /// To an element of a multiset.
+    /// Selects an element of a multiset.
     Position { capacity: u32 },
-    /// To a field.
+    /// Selects a field.
     Field(u32),
 }
 
 impl Part {
-    /// Whether it is no part of anything else.
+    /// Returns whether it is a whole variable.
     pub(super) fn is_whole(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// Whether it is there in some states only.
+    /// Returns whether it exists only in some states.
     pub(super) fn is_fleeting(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Position { .. }))
     }
@@ -58,7 +58,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Adds a variable, or what a name stands for, and all parts of it.
+    /// Adds a variable, or the place that a name denotes, and all its parts.
     pub(super) fn find_parts_of(&mut self, root: PlaceRoot, ty: TypeId) {
         self.find_inner_parts(Part { root, steps: vec![], ty });
     }
@@ -83,14 +83,14 @@ impl Builder<'_> {
         self.parts.push(part);
     }
 
-    /// A part of which something is true.
+    /// Returns a part that satisfies a condition.
     pub(super) fn part(&mut self, wanted: impl Fn(&Self, &Part) -> bool) -> Option<Part> {
         let found: Vec<usize> =
             (0..self.parts.len()).filter(|&at| wanted(self, &self.parts[at])).collect();
         (!found.is_empty()).then(|| self.parts[self.choices.pick(&found)].clone())
     }
 
-    /// The type of a scalar part.
+    /// Returns the type of a scalar part.
     pub(super) fn scalar(&self, ty: TypeId) -> Option<&ScalarType> {
         match &self.program.types[ty] {
             Type::Scalar(scalar) => Some(scalar),
@@ -98,7 +98,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The least and the greatest value of a scalar type.
+    /// Returns the least and the greatest value of a scalar type.
     pub(super) fn bounds(&self, ty: TypeId) -> (i64, i64) {
         self.program.bounds(&self.scalar(ty).expect("asked of scalars only").domain)
     }
@@ -107,7 +107,7 @@ impl Builder<'_> {
         self.scalar(ty).is_some_and(|scalar| scalar.undefined)
     }
 
-    /// A place in this part: it is there unless it is in a multiset or the program is reckless.
+    /// Returns a place in this part. It exists unless it is in a multiset or the program is reckless.
     pub(super) fn place(&mut self, part: &Part, depth: u32) -> Place {
         let path = part.steps.iter().map(|&step| self.selector(step, part, depth)).collect();
         let (root, span) = (part.root, self.span());
@@ -135,13 +135,13 @@ impl Builder<'_> {
         }
     }
 
-    /// A name of positions in this multiset, a whole variable, if there is one.
+    /// Returns a name for positions in this multiset, which is a whole variable, if there is one.
     fn position_in(&self, root: PlaceRoot) -> Option<LocalId> {
         let bound = self.locals.iter().find(|bound| bound.position_in == Some(root))?;
         Some(bound.local)
     }
 
-    /// A place in this part that can be built again.
+    /// Returns a place in this part that can be built repeatedly.
     pub(super) fn site(&mut self, part: &Part) -> Site {
         let way = part.steps.iter().map(|&step| match step {
             Step::Field(number) => Way::Field(number),
@@ -181,7 +181,8 @@ impl Builder<'_> {
         Place { root, slot: None, path, span }
     }
 
-    /// Whether the multisets on the way have an element at their positions; none if they must.
+    /// Returns the condition that the multisets on the path have an element at their positions, or `None` if there are
+    /// none.
     pub(super) fn presence(&mut self, site: &Site) -> Option<Expr> {
         let mut presence = None;
         for (at, &way) in site.way.iter().enumerate() {
@@ -194,13 +195,13 @@ impl Builder<'_> {
         presence
     }
 
-    /// Whether a multiset has an element at a position.
+    /// Returns whether a multiset has an element at a position, as an expression.
     pub(super) fn has_element(&mut self, multiset: Place, position: i64) -> Expr {
         let position = self.expr(ExprKind::Constant(position));
         self.expr(ExprKind::Contains(Box::new(MultisetContains { multiset, position })))
     }
 
-    /// Whether a multiset has more than so many elements.
+    /// Returns whether a multiset has more than `count` elements, as an expression.
     pub(super) fn has_more_than(&mut self, multiset: Place, count: i64) -> Expr {
         let body = Box::new(self.expr(ExprKind::Constant(1)));
         let local = self.local();
@@ -209,7 +210,7 @@ impl Builder<'_> {
         self.binary(BinaryOp::Greater, size, count)
     }
 
-    /// Whether a place is there and holds a value; none if it must.
+    /// Returns the condition that a place exists and holds a value, or `None` if it always does.
     pub(super) fn readable(&mut self, site: &Site) -> Option<Expr> {
         let presence = self.presence(site);
         let defined = self.may_be_undefined(site.ty).then(|| {

@@ -1,4 +1,4 @@
-//! Questions about the states of programs.
+//! The generation of conditions on the states of programs.
 #![allow(dead_code)]
 
 use crate::support::Random;
@@ -9,12 +9,12 @@ fn expr(kind: ExprKind) -> Expr {
     Expr::new(kind, Span::default())
 }
 
-/// The opposite.
+/// Returns the negation.
 pub fn not(condition: Expr) -> Expr {
     expr(ExprKind::Unary(UnaryOp::Not, Box::new(condition)))
 }
 
-/// A question about where a process is, what a variable holds, or what an invariant asks.
+/// Returns a condition on the location of a process, on a variable, or on an invariant.
 pub fn condition(program: &Program, random: &mut Random) -> Expr {
     let mut all: Vec<Expr> = Vec::new();
     for property in program.properties.values() {

@@ -1,12 +1,11 @@
-//! Random states: any value in any scalar, reachable or not.
+//! Random states: any value in any scalar, reachable or unreachable.
 
 use crate::support::Random;
 use spillway::exec::Interp;
 use spillway::ir::layout::{CellId, ScalarCell};
 use spillway::ir::{Type, TypeId};
 
-/// A state such as executors meet: what is not used of multisets and channels holds what unused
-/// cells hold.
+/// Returns a valid state: unused cells of multisets and channels hold their fixed values.
 pub fn random_state(model: &Interp, random: &mut Random) -> Vec<u8> {
     let (program, layout) = (model.program(), model.layout());
     let mut filler = Filler { model, random, state: vec![0; layout.bytes] };
@@ -38,7 +37,7 @@ struct Filler<'a> {
 }
 
 impl Filler<'_> {
-    /// Fills the cells of a value from `cell` on, and moves `cell` behind them.
+    /// Fills the cells of a value from `cell` on, and advances `cell` past them.
     fn fill(&mut self, ty: TypeId, cell: &mut CellId) {
         match &self.model.program().types[ty] {
             Type::Scalar(_) => self.scalar(cell, false),
@@ -53,7 +52,7 @@ impl Filler<'_> {
                     cell.0 += 1;
                     self.fill(*element, cell);
                 }
-                // All bits 0 is what unused cells hold.
+                // Unused cells hold all bits 0.
                 cell.0 += (*capacity - size) * (1 + self.model.layout().sizes[*element]);
             }
         }
@@ -66,7 +65,7 @@ impl Filler<'_> {
         count
     }
 
-    /// A value that is often one of the ends of its domain; defined if it must be.
+    /// Fills a scalar with a value that is often a bound of its domain; it is defined if required.
     fn scalar(&mut self, cell: &mut CellId, defined: bool) {
         let ScalarCell { low, high, undefined, .. } = self.model.layout().cells[*cell];
         let near = |offset: usize| low.saturating_add(offset as i64).min(high);

@@ -1,4 +1,4 @@
-//! Statements, each with what keeps it from failing unless the program is reckless.
+//! The generation of statements, each with a condition that prevents a fault unless the program is reckless.
 
 use super::{Builder, Part, exprs};
 use spillway::ir::{
@@ -6,11 +6,11 @@ use spillway::ir::{
     Type, TypeId, UnaryOp,
 };
 
-/// Statements nest so deep.
+/// The maximum nesting of statements.
 pub(super) const DEPTH: u32 = 2;
 
 impl Builder<'_> {
-    /// Some statements.
+    /// Returns some statements.
     pub(super) fn block(&mut self, depth: u32) -> Vec<Stmt> {
         let count = self.choices.pick(&[1, 1, 2, 2, 3, 0]);
         (0..count).map(|_| self.rooted(|it| it.any_stmt(depth))).collect()
@@ -67,7 +67,7 @@ impl Builder<'_> {
         stmt.or_else(|| self.assign()).unwrap_or_else(|| self.print())
     }
 
-    /// The statement, under a condition if there is one.
+    /// Returns the statement, guarded by a condition if there is one.
     pub(super) fn only_if(&mut self, condition: Option<Expr>, stmt: Stmt) -> Stmt {
         match condition {
             None => stmt,
@@ -75,7 +75,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A place in a part, and the condition under which it is there.
+    /// Returns a place in a part, and the condition under which it exists.
     pub(super) fn target(&mut self, part: &Part) -> (Option<Expr>, Place) {
         if self.risks() || !part.is_fleeting() {
             return (None, self.place(part, 1));
@@ -102,7 +102,7 @@ impl Builder<'_> {
         Some(self.only_if(condition, stmt))
     }
 
-    /// Takes some scalar of several values to the next.
+    /// Returns a statement that advances some scalar with several values to its next value.
     pub(super) fn advance_something(&mut self) -> Option<Stmt> {
         let part = self.part(|it, part| {
             !part.is_fleeting()
@@ -115,7 +115,8 @@ impl Builder<'_> {
         Some(self.advance(&part))
     }
 
-    /// The next value, or the first after the last: this makes a program go through its states.
+    /// Returns a statement that assigns the next value, or the first after the last: this leads a program through its
+    /// states.
     pub(super) fn advance(&mut self, part: &Part) -> Stmt {
         let site = self.site(part);
         let (low, high) = self.bounds(part.ty);
@@ -148,7 +149,7 @@ impl Builder<'_> {
         Some(self.only_if(condition, stmt))
     }
 
-    /// A copy within one variable as often as between two.
+    /// Returns a copy, within one variable as often as between two.
     fn copy(&mut self) -> Option<Stmt> {
         let part = self.part(|it, part| {
             it.may_write(part) && (it.scalar(part.ty).is_none() || it.choices_are_few())
@@ -161,7 +162,7 @@ impl Builder<'_> {
         Some(self.only_if(condition, stmt))
     }
 
-    /// Whether there are no aggregates to copy.
+    /// Returns whether there are no aggregates to copy.
     fn choices_are_few(&self) -> bool {
         self.parts.iter().all(|part| self.scalar(part.ty).is_some())
     }
@@ -199,7 +200,7 @@ impl Builder<'_> {
                 self.binary(BinaryOp::Or, sometimes, always)
             }
         };
-        // Of the program so far, so that no choice is needed.
+        // The number of actions so far decides, so that no choice is consumed.
         let asserted = match self.program.actions.len() % 4 {
             3 => AssertionKind::Event,
             _ => AssertionKind::Condition,
@@ -245,7 +246,7 @@ impl Builder<'_> {
         Some(if self.risks() { stmt } else { self.only_if(condition, stmt) })
     }
 
-    /// What can be added to a multiset of this type, and where it must be for that.
+    /// Returns an element for a multiset of this type, and the condition under which it exists.
     fn element(&mut self, ty: TypeId) -> Option<(Option<Expr>, CallArgument)> {
         if self.scalar(ty).is_some() && !self.choices.chance(30) {
             let (low, high) = self.bounds(ty);

@@ -1,13 +1,13 @@
-//! Trying random things.
+//! The driver of property tests.
 
 use crate::support::is_large;
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 
-/// In a large run so many times as many are tried.
+/// The factor by which a large run has more cases.
 const LARGE: u32 = 40;
 
-/// Tries random things; the first that fails is simplified and shown.
+/// Tries random values; the first one that fails is simplified and printed.
 pub fn try_all<S: Strategy>(
     cases: u32,
     strategy: S,

@@ -1,15 +1,15 @@
-//! Types: every sort of scalar, and what is made of scalars.
+//! The generation of types: every kind of scalar, and aggregates.
 
 use super::Builder;
 use spillway::ir::{Arithmetic, Domain, EnumId, ScalarType, ScalarsetId, Type, TypeId};
 
-/// Elements of an aggregate are aggregates at most so deep.
+/// The maximum nesting of aggregates.
 const DEPTH_MAX: u32 = 2;
-/// The most scalars of one variable.
+/// The maximum number of scalars of one variable.
 const SCALARS_MAX: u32 = 150;
 
 impl Builder<'_> {
-    /// A type of variables.
+    /// Returns a type of variables.
     pub(super) fn any_type(&mut self) -> TypeId {
         let ty = self.type_of_depth(0);
         match self.program.scalars(ty) <= SCALARS_MAX {
@@ -39,7 +39,7 @@ impl Builder<'_> {
         self.program.types.push(Type::Array { low, length, by, element })
     }
 
-    /// Longer than any machine word.
+    /// Returns an array longer than any machine word.
     fn long_array(&mut self) -> TypeId {
         let element = self.scalar_type();
         let low = self.choices.pick(&[0, 1, -7, 100]);
@@ -61,7 +61,7 @@ impl Builder<'_> {
         self.program.types.push(Type::Multiset { capacity, element })
     }
 
-    /// A type of one integer.
+    /// Returns a scalar type.
     pub(super) fn scalar_type(&mut self) -> TypeId {
         let domain = self.domain();
         let (low, high) = self.program.bounds(&domain);
@@ -102,7 +102,7 @@ impl Builder<'_> {
         Domain::Range { low, high: low + self.choices.between(1, length) }
     }
 
-    /// A range at an end of the arithmetic's integers, or one of many values.
+    /// Returns a range at a limit of the arithmetic's integers, or one of many values.
     fn far_range(&mut self) -> Domain {
         let (least, greatest) = match self.program.arithmetic {
             Arithmetic::Wrapping32 => (i32::MIN.into(), i32::MAX.into()),

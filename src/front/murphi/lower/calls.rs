@@ -12,32 +12,32 @@ use crate::ir::{
 };
 use crate::source::Span;
 
-/// What callers need to know of a function.
+/// The signature of a function, as callers need it.
 #[derive(Clone)]
 pub(super) struct FunctionSignature {
     pub(super) id: FunctionId,
-    /// The type of each parameter, and whether it stands for a place of the caller's.
+    /// The type of each parameter, and whether it is passed by reference.
     parameters: Vec<(TypeId, bool)>,
-    /// What it returns. An aggregate goes into one more parameter by reference.
+    /// The type of the result. An aggregate is returned through an additional parameter by reference.
     result: Option<TypeId>,
     /// Whether it changes anything outside itself.
     changes: bool,
-    /// How deep its calls of other functions go.
+    /// The maximum nesting of its calls of other functions.
     pub(super) depth: usize,
-    /// How many bodies there are, its own and those of all calls, where each is written out.
+    /// The number of bodies, its own and those of all calls, if each call is expanded.
     pub(super) weight: u64,
-    /// Whether it does nothing but print.
+    /// Whether its only effect is to print.
     pub(super) only_prints: bool,
 }
 
-/// Calls go no deeper than this: what runs a model keeps each on its own stack.
+/// The maximum nesting of calls: executors recurse on their own stack.
 const DEPTH_MAX: usize = 100;
 
-/// What is called has at most this many bodies if analyses follow it: beyond, they take it as a whole.
+/// The maximum number of bodies of a function whose calls analyses follow. They treat a larger function as a whole.
 const FOLLOWED_MAX: u64 = 1000;
 
 impl<'a> MurphiLowering<'a, '_> {
-    /// Lowers a function, and lets its name be known.
+    /// Lowers a function, and declares its name.
     pub(super) fn function(&mut self, function: &MurphiFunction<'a>) {
         let (errors, locals) = (self.report.errors(), self.locals);
         let id = self.add_function(Lowering {
@@ -51,7 +51,8 @@ impl<'a> MurphiLowering<'a, '_> {
         let number = self.functions.len();
         let mut info = self.function_body(function, id, false);
         let calls_itself = self.body.calls_itself;
-        // What its own calls in expressions are depends on what it changes, which is known only now.
+        // The kind of its recursive calls in expressions depends on whether it has side effects, which is known only
+        // now.
         let changes = info.as_ref().is_some_and(|it| it.changes);
         if changes && calls_itself && self.report.errors() == errors {
             self.locals = locals;
@@ -73,7 +74,8 @@ impl<'a> MurphiLowering<'a, '_> {
         self.declare(function.name, MurphiMeaning::Function(number));
     }
 
-    /// Lowers what a function takes and does. `changes` is what its own calls of itself are taken to do.
+    /// Lowers the parameters and body of a function. `changes` is whether its recursive calls are assumed to have side
+    /// effects.
     fn function_body(
         &mut self,
         function: &MurphiFunction<'a>,
@@ -86,7 +88,7 @@ impl<'a> MurphiLowering<'a, '_> {
             BodyContext { hoists: HoistPolicy::All, first_function, ..BodyContext::default() };
         let depth = self.scopes.depth();
         self.scopes.push();
-        // A parameter may be called as the type of the result is.
+        // A parameter may have the name of the result's type.
         let result = match result {
             Some(ty) => self.ty(ty).map(Some),
             None => Some(None),
@@ -151,7 +153,7 @@ impl<'a> MurphiLowering<'a, '_> {
         Some(parameters)
     }
 
-    /// How a body returns a result of this type; for an aggregate there is one more parameter.
+    /// Returns the kind of a result of this type; an aggregate adds a parameter.
     fn returns(
         &mut self,
         result: Option<TypeId>,
@@ -170,7 +172,7 @@ impl<'a> MurphiLowering<'a, '_> {
         }
     }
 
-    /// The function of a name.
+    /// Returns the function of a name.
     fn callee(&mut self, name: SourceName<'a>) -> Option<FunctionSignature> {
         match self.meaning(name)? {
             MurphiMeaning::Function(number) => {
@@ -187,7 +189,7 @@ impl<'a> MurphiLowering<'a, '_> {
         }
     }
 
-    /// A call that stands for its result.
+    /// Lowers a call that is used for its result.
     pub(super) fn call_for_value(
         &mut self,
         name: SourceName<'a>,
@@ -230,7 +232,7 @@ impl<'a> MurphiLowering<'a, '_> {
         Some(PlaceOrValue::TypedPlace(TypedPlace { place, ty: result, writable: false }))
     }
 
-    /// A call whose result goes to a place.
+    /// Lowers a call whose result is stored at a place.
     pub(super) fn call_into(
         &mut self,
         callee: &FunctionSignature,
@@ -249,7 +251,7 @@ impl<'a> MurphiLowering<'a, '_> {
         Stmt { kind: StmtKind::Call { function: callee.id, arguments, into }, span }
     }
 
-    /// A call for its effect alone.
+    /// Lowers a call that is used for its effect.
     pub(super) fn call_for_effect(
         &mut self,
         name: SourceName<'a>,
@@ -288,7 +290,7 @@ impl<'a> MurphiLowering<'a, '_> {
             return None;
         }
         let pairs = given.iter().zip(&callee.parameters);
-        // All are lowered, so that all that is wrong is told.
+        // All are lowered, so that all errors are reported.
         let all: Vec<Option<CallArgument>> = pairs
             .map(|(tree, (ty, by_reference))| self.argument(tree, *ty, *by_reference))
             .collect();
@@ -328,7 +330,7 @@ impl<'a> MurphiLowering<'a, '_> {
         }
     }
 
-    /// Whether values of both types are made of the same scalars.
+    /// Returns whether values of both types consist of the same scalars.
     pub(super) fn same_shape(&self, one: TypeId, other: TypeId) -> bool {
         use crate::ir::Type::*;
         if one == other {
@@ -357,7 +359,7 @@ impl<'a> MurphiLowering<'a, '_> {
         }
     }
 
-    /// A local variable for the statement being lowered.
+    /// Declares a local variable before the current statement.
     pub(super) fn hoist_local(&mut self, ty: TypeId, span: Span) -> LocalId {
         let local = self.fresh(LocalKind::Place(ty));
         self.keep_local(ty, span);
@@ -365,7 +367,7 @@ impl<'a> MurphiLowering<'a, '_> {
         local
     }
 
-    /// Something that runs before the statement being lowered.
+    /// Adds a statement before the current one.
     pub(super) fn hoist(&mut self, stmt: Stmt) {
         self.body.hoisted.push(HoistedItem::Stmt(Box::new(stmt)));
     }

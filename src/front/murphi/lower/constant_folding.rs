@@ -1,11 +1,10 @@
-//! Building expressions, computing what is known: constants make sizes, and offsets that need no
-//! computing later.
+//! Constructors of expressions that fold constants. Sizes need constants, and folded offsets cost nothing at run time.
 
 use crate::front::murphi::ARITHMETIC;
 use crate::ir::{BinaryOp, ConversionPiece, Expr, ExprKind, NumberConversion, UnaryOp};
 use crate::source::Span;
 
-/// The operation, or its result if the operands are known and it has one.
+/// Returns the operation, or its result if the operands are known and it has one.
 pub(super) fn binary(operator: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
     let known = match (left.as_constant(), right.as_constant()) {
         (Some(left), Some(right)) => compute(operator, left, right),
@@ -25,7 +24,7 @@ fn compute(operator: BinaryOp, left: i64, right: i64) -> Option<i64> {
     ARITHMETIC.binary(operator, left, right).ok()
 }
 
-/// The operation, or its result if the operand is known.
+/// Returns the operation, or its result if the operand is known.
 pub(super) fn unary(operator: UnaryOp, operand: Expr, span: Span) -> Expr {
     let known = operand.as_constant().and_then(|value| ARITHMETIC.unary(operator, value).ok());
     match known {
@@ -34,7 +33,7 @@ pub(super) fn unary(operator: UnaryOp, operand: Expr, span: Span) -> Expr {
     }
 }
 
-/// The value of one of two, or one of them if it is known which.
+/// Returns the conditional expression, or one operand if the condition is known.
 pub(super) fn conditional(condition: Expr, then: Expr, otherwise: Expr, span: Span) -> Expr {
     match condition.as_constant() {
         Some(0) => otherwise,
@@ -47,7 +46,7 @@ pub(super) fn conditional(condition: Expr, then: Expr, otherwise: Expr, span: Sp
     }
 }
 
-/// The value in its other numbering.
+/// Returns the value in its other numbering.
 pub(super) fn convert(operand: Expr, pieces: Vec<ConversionPiece>) -> Expr {
     let span = operand.span;
     let known = operand.as_constant().and_then(|value| {
@@ -60,7 +59,7 @@ pub(super) fn convert(operand: Expr, pieces: Vec<ConversionPiece>) -> Expr {
     }
 }
 
-/// Whether two values of a scalarset or of a union are the same, or both undefined.
+/// Returns the condition that two values of a scalarset or of a union are equal, or both undefined.
 pub(super) fn same(left: Expr, right: Expr, span: Span) -> Expr {
     match is_stable(&left) && is_stable(&right) {
         true => binary(BinaryOp::Equal, left, right, span),
@@ -68,7 +67,7 @@ pub(super) fn same(left: Expr, right: Expr, span: Span) -> Expr {
     }
 }
 
-/// Whether an expression has the same value wherever its locals are known: it reads no state.
+/// Returns whether an expression reads no state, so that its value depends only on its locals.
 pub(super) fn is_stable(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Constant(_) | ExprKind::Local(_) => true,

@@ -1,7 +1,7 @@
-//! Records and arrays compared.
+//! Comparisons of records and arrays.
 //!
-//! Two aggregates of one shape are equal if their scalars are, one by one. As in Rumur, which compares
-//! bits, two scalars that are both undefined are equal. An array makes a quantifier over its indices.
+//! Two aggregates of one shape are equal if their scalars are equal, one by one. As in Rumur, which compares bits, two
+//! undefined scalars are equal. An array becomes a quantifier over its indices.
 
 use super::constant_folding::{binary, unary};
 use super::places::TypedPlace;
@@ -13,12 +13,12 @@ use crate::ir::{
 use crate::source::Span;
 
 impl MurphiLowering<'_, '_> {
-    /// Whether a type is of more than one value.
+    /// Returns whether a type is an aggregate.
     pub(super) fn is_aggregate(&self, ty: TypeId) -> bool {
         self.domain(ty).is_none()
     }
 
-    /// `left = right` or `left != right` of two aggregates.
+    /// Lowers `left = right` or `left != right` for two aggregates.
     pub(super) fn aggregates_compared(
         &mut self,
         operator: BinaryOp,
@@ -33,7 +33,7 @@ impl MurphiLowering<'_, '_> {
         }
     }
 
-    /// Whether what is at two places is equal, part by part.
+    /// Returns the condition that the values at two places are equal, part by part.
     fn equal_parts(&mut self, one: TypedPlace, other: TypedPlace, span: Span) -> Option<Expr> {
         match (self.program.types[one.ty].clone(), self.program.types[other.ty].clone()) {
             (Type::Scalar(left), Type::Scalar(right))
@@ -87,7 +87,7 @@ impl MurphiLowering<'_, '_> {
         }
     }
 
-    /// Whether two arrays are indexed by values of one sort.
+    /// Returns whether two arrays have indices of one sort.
     fn has_like_indices(&self, one: TypeId, other: TypeId) -> bool {
         let sort = |ty: TypeId| self.indices.get(&ty).map(|it: &Domain| ScalarSort::of(it));
         sort(one) == sort(other)

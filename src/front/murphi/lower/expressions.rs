@@ -1,4 +1,4 @@
-//! Values.
+//! Lowering of expressions to values.
 
 use super::super::ast::{
     MultisetFilter, MurphiExpr as Tree, MurphiExprKind as TreeKind, MurphiQuantifier,
@@ -15,43 +15,43 @@ use crate::ir::{
 };
 use crate::source::Span;
 
-/// A condition on values that it is quantified over.
+/// A condition under quantifiers.
 #[derive(Clone, Copy)]
 pub(super) struct QuantifiedCondition<'t, 'a> {
-    /// Whether it must hold for all or for some.
+    /// Whether it must hold for all values or for some.
     pub(super) which: Which,
-    /// What it is quantified over, the outermost first.
+    /// The quantifiers, the outermost first.
     pub(super) quantifiers: &'t [MurphiQuantifier<'a>],
     pub(super) body: &'t Tree<'a>,
     pub(super) span: Span,
 }
 
 impl QuantifiedCondition<'_, '_> {
-    /// What is within the outermost quantifier.
+    /// Returns the condition within the outermost quantifier.
     pub(super) fn inner(self) -> Self {
         QuantifiedCondition { quantifiers: &self.quantifiers[1..], ..self }
     }
 }
 
-/// Those elements of a multiset that meet a condition.
+/// The elements of a multiset that satisfy a condition.
 pub(super) struct LoweredFilter {
     /// The multiset.
     pub(super) multiset: Place,
-    /// The positions that it may have elements at.
+    /// The type of the positions of its elements.
     pub(super) over: TypeId,
-    /// Stands in the condition for the position of an element.
+    /// The local that holds the position of an element in the condition.
     pub(super) local: LocalId,
     pub(super) condition: Expr,
 }
 
 impl<'a> MurphiLowering<'a, '_> {
-    /// The value of an expression.
+    /// Returns the value of an expression.
     pub(super) fn value(&mut self, tree: &Tree<'a>) -> Option<(Expr, ScalarSort)> {
         let lowered = self.lower_place_or_value(tree)?;
         self.value_of(lowered)
     }
 
-    /// What is read at a place, or a value.
+    /// Returns the value read at a place, or the value itself.
     fn value_of(&self, lowered: PlaceOrValue) -> Option<(Expr, ScalarSort)> {
         match lowered {
             PlaceOrValue::TypedPlace(part) => self.read(part),
@@ -59,7 +59,7 @@ impl<'a> MurphiLowering<'a, '_> {
         }
     }
 
-    /// What is stored, given or returned as a value of this sort: it may be undefined.
+    /// Lowers an expression that is stored, passed or returned as a value of this sort; it may be `undefined`.
     pub(super) fn stored_value_as(&mut self, tree: &Tree<'a>, sort: &ScalarSort) -> Option<Expr> {
         match tree.kind {
             TreeKind::Undefined => Some(Expr::new(ExprKind::Undefined, tree.span)),
@@ -67,18 +67,18 @@ impl<'a> MurphiLowering<'a, '_> {
         }
     }
 
-    /// The value of an expression, as one of this sort.
+    /// Returns the value of an expression, converted to this sort.
     pub(super) fn value_as(&mut self, tree: &Tree<'a>, sort: &ScalarSort) -> Option<Expr> {
         let (value, from) = self.value(tree)?;
         self.convert_sort(value, &from, sort, tree.span)
     }
 
-    /// A condition.
+    /// Returns the value of a condition.
     pub(super) fn condition(&mut self, tree: &Tree<'a>) -> Option<Expr> {
         self.value_as(tree, &ScalarSort::Bool)
     }
 
-    /// What stands where no statement can, so that no call is hoisted.
+    /// Lowers an expression without hoisting, because no statement can precede it.
     pub(super) fn without_hoisting<T>(
         &mut self,
         inside: impl FnOnce(&mut Self) -> Option<T>,
@@ -89,7 +89,7 @@ impl<'a> MurphiLowering<'a, '_> {
         result
     }
 
-    /// What is neither a name, a part nor a call.
+    /// Lowers an expression other than a name, a part or a call.
     pub(super) fn operation(&mut self, tree: &Tree<'a>) -> Option<(Expr, ScalarSort)> {
         let span = tree.span;
         match &tree.kind {
@@ -142,7 +142,7 @@ impl<'a> MurphiLowering<'a, '_> {
             BinaryOp::And | BinaryOp::Or | BinaryOp::Implies => {
                 let (one, from) = self.value(left)?;
                 if from == ScalarSort::Number && operator != BinaryOp::Implies {
-                    // Rumur's `&` and `|` of numbers are bitwise.
+                    // `&` and `|` of numbers are bitwise, as in Rumur.
                     let bitwise =
                         if operator == BinaryOp::And { BinaryOp::BitAnd } else { BinaryOp::BitOr };
                     let other = self.value_as(right, &ScalarSort::Number)?;
@@ -170,7 +170,7 @@ impl<'a> MurphiLowering<'a, '_> {
         }
     }
 
-    /// `left = right` or `left != right`.
+    /// Lowers `left = right` or `left != right`.
     fn equal(
         &mut self,
         operator: BinaryOp,
@@ -205,7 +205,7 @@ impl<'a> MurphiLowering<'a, '_> {
         Some((if differ { unary(UnaryOp::Not, same, span) } else { same }, ScalarSort::Bool))
     }
 
-    /// `&`, `|` or `->`, whose right side, and what is hoisted from it, may not run.
+    /// Lowers `&`, `|` or `->`. The right side and the items hoisted from it must run only if needed.
     fn connected(
         &mut self,
         operator: BinaryOp,
@@ -224,7 +224,7 @@ impl<'a> MurphiLowering<'a, '_> {
             BinaryOp::Implies => unary(UnaryOp::Not, left, span),
             _ => left,
         };
-        // The left side is computed once, into the result; the right side runs if that asks for it.
+        // The left side is computed once, into the result; the right side runs only if it decides the result.
         let truth = self.scalar_type(crate::ir::Domain::Bool);
         let local = self.hoist_local(truth, span);
         let place = Place::local(local, span);
@@ -258,7 +258,7 @@ impl<'a> MurphiLowering<'a, '_> {
         Some((conditional(condition, one, other, span), common))
     }
 
-    /// `forall` or `exists` over what these stand for.
+    /// Lowers `forall` or `exists` over the values of these quantifiers.
     pub(super) fn lower_quantifier(
         &mut self,
         condition: QuantifiedCondition<'_, 'a>,
@@ -291,8 +291,7 @@ impl<'a> MurphiLowering<'a, '_> {
         result
     }
 
-    /// Lets the name of a quantifier stand for the values between these bounds, if those are known and
-    /// there are any.
+    /// Binds the name of a quantifier to the values between these bounds, if those are known and there are any.
     fn known_values(
         &mut self,
         name: SourceName<'a>,
@@ -304,7 +303,7 @@ impl<'a> MurphiLowering<'a, '_> {
         Some(self.counted(name, first, step, rounds))
     }
 
-    /// Lets the name of a quantifier stand for its values: the local and the type it ranges over.
+    /// Binds the name of a quantifier to its values. Returns the local and the type of its values.
     pub(super) fn bind_quantifier(
         &mut self,
         quantifier: &MurphiQuantifier<'a>,
@@ -341,7 +340,7 @@ impl<'a> MurphiLowering<'a, '_> {
         }
     }
 
-    /// Lets a name stand for a first value and for what so many steps more lead to.
+    /// Binds a name to `first` and to the values reached by `rounds` further steps.
     fn counted(
         &mut self,
         name: SourceName<'a>,
@@ -349,7 +348,7 @@ impl<'a> MurphiLowering<'a, '_> {
         step: i64,
         rounds: i64,
     ) -> (LocalId, TypeId) {
-        // The local counts the steps, unless each is one ahead.
+        // The local counts the steps, unless the step is 1.
         let low = if step == 1 { first } else { 0 };
         let over = self.range_type(low, low + rounds);
         let local = self.fresh(LocalKind::Value(over));
@@ -376,7 +375,7 @@ impl<'a> MurphiLowering<'a, '_> {
                 };
                 Some((Expr::new(ExprKind::IsUndefined(place), span), ScalarSort::Bool))
             }
-            // Constants and what loops bind always have a value.
+            // Constants and loop variables always have a value.
             PlaceOrValue::Value(..) => Some((Expr::constant(0, span), ScalarSort::Bool)),
         }
     }
@@ -402,7 +401,7 @@ impl<'a> MurphiLowering<'a, '_> {
                 found = binary(BinaryOp::Or, found, inside, span);
             }
         }
-        // What is undefined is a member of nothing.
+        // An undefined value is a member of no type.
         if let ExprKind::Read(place) = value.kind {
             let undefined = Expr::new(ExprKind::IsUndefined(place), span);
             found = binary(BinaryOp::And, unary(UnaryOp::Not, undefined, span), found, span);
@@ -410,7 +409,7 @@ impl<'a> MurphiLowering<'a, '_> {
         Some((found, ScalarSort::Bool))
     }
 
-    /// The condition of a filter, in which a local stands for the position of an element.
+    /// Lowers the condition of a filter; a local holds the position of an element.
     pub(super) fn lower_filter(&mut self, filter: &MultisetFilter<'a>) -> Option<LoweredFilter> {
         let MultisetPlace { place, capacity, .. } = self.multiset(&filter.multiset)?;
         let over = self.range_type(0, i64::from(capacity) - 1);
@@ -424,17 +423,17 @@ impl<'a> MurphiLowering<'a, '_> {
     }
 }
 
-/// How many steps lead from one number to another, or as near to it as they come. None if there is no
-/// such number, or no type has so many values.
+/// Returns the number of steps from one number to another without passing it, or `None` if there is no value or too
+/// many for a type.
 fn rounds_between(first: i64, last: i64, step: i64) -> Option<i64> {
-    // The distance between two integers of 64 bits need not be one.
+    // The distance between two 64-bit integers may not fit 64 bits.
     let distance = i128::from(last) - i128::from(first);
     let is_there = step != 0 && (distance == 0 || (distance > 0) == (step > 0));
     let rounds = is_there.then(|| distance / i128::from(step))?;
     (rounds < VALUES_MAX).then_some(rounds as i64)
 }
 
-/// `target := value`
+/// Builds `target := value`.
 pub(super) fn assign(target: Place, value: Expr, span: Span) -> Stmt {
     Stmt { kind: StmtKind::Assign { target, value, overflow: OverflowRule::Fails }, span }
 }

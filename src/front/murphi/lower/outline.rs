@@ -1,10 +1,9 @@
-//! Expressions that need statements, which become functions.
+//! Outlining of expressions that need statements into functions.
 //!
-//! A guard, an invariant, the body of a quantifier and a branch of `c ? a : b` stand where no statement
-//! can. If such an expression calls a function that gives an aggregate, or has a quantifier whose bounds
-//! are not known, its statements and its value become a function of the program's. That function takes
-//! the locals that it uses: values by value, places by reference. It changes nothing, so it can be
-//! called in the expression's place.
+//! No statement can precede a guard, an invariant, the body of a quantifier or a branch of `c ? a : b`. Such an
+//! expression needs statements if it calls a function that returns an aggregate, or has a quantifier with unknown
+//! bounds. Then its statements and its value become a function of the program. The function takes the locals that it
+//! uses: values by value, places by reference. It has no side effects, so the expression becomes its call.
 
 use super::super::ast::MurphiExpr as Tree;
 use super::constant_folding::unary;
@@ -20,12 +19,12 @@ use crate::source::Span;
 use std::collections::BTreeSet;
 
 impl<'a> MurphiLowering<'a, '_> {
-    /// A condition that stands where no statement can.
+    /// Lowers a condition that no statement can precede.
     pub(super) fn pure_condition(&mut self, tree: &Tree<'a>) -> Option<Expr> {
         self.pure_value_as(tree, &ScalarSort::Bool)
     }
 
-    /// The value of an expression that stands where no statement can, as one of this sort.
+    /// Lowers an expression that no statement can precede, converted to this sort.
     pub(super) fn pure_value_as(&mut self, tree: &Tree<'a>, sort: &ScalarSort) -> Option<Expr> {
         let value = self.outline_expression(tree.span, |it| {
             it.value_as(tree, sort).map(|value| (value, sort.clone()))
@@ -33,7 +32,7 @@ impl<'a> MurphiLowering<'a, '_> {
         value.map(|(value, _)| value)
     }
 
-    /// Lowers an expression. What must run before it, and the expression, become a function.
+    /// Lowers an expression. If items must run before it, they and the expression become a function.
     pub(super) fn outline_expression(
         &mut self,
         span: Span,
@@ -53,7 +52,7 @@ impl<'a> MurphiLowering<'a, '_> {
         Some((value, sort))
     }
 
-    /// A quantifier whose bounds are not known: a loop that ends where one value decides.
+    /// Lowers a quantifier with unknown bounds to a loop that ends at the first value that decides the result.
     pub(super) fn quantifier_loop(
         &mut self,
         condition: QuantifiedCondition<'_, 'a>,
@@ -80,7 +79,7 @@ impl<'a> MurphiLowering<'a, '_> {
         Some(self.function_of(vec![loop_, returned(1 - decided)], &ScalarSort::Bool, span))
     }
 
-    /// The call of a new function with this body, which returns a value of this sort.
+    /// Returns a call of a new function with this body, which returns a value of this sort.
     fn function_of(&mut self, body: Vec<Stmt>, sort: &ScalarSort, span: Span) -> Expr {
         let result = self.widest_type(sort);
         let mut names = LocalUses::default();

@@ -1,4 +1,4 @@
-//! Variables and parts of them.
+//! Lowering of places: variables and their parts.
 
 use super::super::ast::{MurphiExpr as Tree, MurphiExprKind as TreeKind, SourceName};
 use super::constant_folding::is_stable;
@@ -8,18 +8,18 @@ use crate::diag::Diagnostic;
 use crate::front::quote::quote;
 use crate::ir::{Expr, ExprKind, Place, PlaceRoot, PlaceSelector, Type, TypeId};
 
-/// A variable or a part of one.
+/// A variable or a part of one, with its type.
 pub(super) struct TypedPlace {
-    /// Where it is.
+    /// The place.
     pub(super) place: Place,
-    /// What it holds.
+    /// The type.
     pub(super) ty: TypeId,
     /// Whether it may be assigned.
     pub(super) writable: bool,
 }
 
 impl TypedPlace {
-    /// A part of it, of this type.
+    /// Returns a part of it, of this type.
     pub(super) fn part(&self, selector: PlaceSelector, ty: TypeId) -> TypedPlace {
         let mut place = self.place.clone();
         place.path.push(selector);
@@ -29,15 +29,15 @@ impl TypedPlace {
 
 /// A place that holds a multiset.
 pub(super) struct MultisetPlace {
-    /// Where it is.
+    /// The place.
     pub(super) place: Place,
     /// The type of its elements.
     pub(super) element: TypeId,
-    /// How many it may have.
+    /// The maximum number of elements.
     pub(super) capacity: u32,
 }
 
-/// What an expression stands for.
+/// The result of lowering an expression.
 pub(super) enum PlaceOrValue {
     /// A place, of a scalar or an aggregate.
     TypedPlace(TypedPlace),
@@ -46,7 +46,7 @@ pub(super) enum PlaceOrValue {
 }
 
 impl<'a> MurphiLowering<'a, '_> {
-    /// Lowers what may be a place or a value.
+    /// Lowers an expression that may be a place or a value.
     pub(super) fn lower_place_or_value(&mut self, tree: &Tree<'a>) -> Option<PlaceOrValue> {
         match &tree.kind {
             TreeKind::Name(text) => self.named(SourceName { text, span: tree.span }),
@@ -82,7 +82,7 @@ impl<'a> MurphiLowering<'a, '_> {
         }
     }
 
-    /// A place; an error if the expression is only a value.
+    /// Lowers an expression to a place; reports an error if it is only a value.
     pub(super) fn require_place(&mut self, tree: &Tree<'a>) -> Option<TypedPlace> {
         match self.lower_place_or_value(tree)? {
             PlaceOrValue::TypedPlace(part) => Some(part),
@@ -95,7 +95,7 @@ impl<'a> MurphiLowering<'a, '_> {
         }
     }
 
-    /// A place that may be assigned.
+    /// Lowers an expression to a place that may be assigned.
     pub(super) fn target(&mut self, tree: &Tree<'a>) -> Option<TypedPlace> {
         let PlaceOrValue::TypedPlace(part) = self.lower_place_or_value(tree)? else {
             let help = "only variables and their parts can be, not constants or the parameters of \
@@ -116,7 +116,7 @@ impl<'a> MurphiLowering<'a, '_> {
         Some(part)
     }
 
-    /// Whether a place is the state's or the caller's.
+    /// Returns whether a place belongs to the state or to the caller.
     pub(super) fn is_external_place(&self, place: &Place) -> bool {
         match place.root {
             PlaceRoot::Variable(_) => true,
@@ -168,7 +168,7 @@ impl<'a> MurphiLowering<'a, '_> {
         Some(TypedPlace { place, ty: element, writable: of.writable })
     }
 
-    /// Warns of a known index that is none of the array's: where it is executed, that is a run-time error.
+    /// Warns of a known index outside the array; its execution is a run-time error.
     fn check_index(&self, array: TypeId, index: &Expr) {
         if let (Type::Array { low, length, .. }, Some(value)) =
             (&self.program.types[array], index.as_constant())
@@ -182,7 +182,7 @@ impl<'a> MurphiLowering<'a, '_> {
         }
     }
 
-    /// What a scalar place holds.
+    /// Returns the value of a scalar place.
     pub(super) fn read(&self, part: TypedPlace) -> Option<(Expr, ScalarSort)> {
         let Some(sort) = self.sort_of(part.ty) else {
             self.error(part.place.span, "this is an aggregate, where one value is needed");
@@ -192,7 +192,7 @@ impl<'a> MurphiLowering<'a, '_> {
         Some((Expr::new(ExprKind::Read(part.place), span), sort))
     }
 
-    /// A place that is a multiset.
+    /// Lowers an expression to a place that is a multiset.
     pub(super) fn multiset(&mut self, tree: &Tree<'a>) -> Option<MultisetPlace> {
         let part = self.require_place(tree)?;
         match self.program.types[part.ty] {
@@ -208,7 +208,7 @@ impl<'a> MurphiLowering<'a, '_> {
     }
 }
 
-/// Whether a place is the same wherever its locals are known.
+/// Returns whether a place depends only on its locals.
 pub(super) fn is_fixed(place: &Place) -> bool {
     place.path.iter().all(|selector| match selector {
         PlaceSelector::Field(_) => true,

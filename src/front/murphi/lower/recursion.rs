@@ -1,26 +1,26 @@
-//! Functions that call themselves, which become several.
+//! Unrolling of recursive functions.
 //!
-//! A program's functions do not call themselves: each has one frame for its variables. So a function
-//! that does is lowered to a chain of copies, one for each depth of the recursion, and each copy calls
-//! the next. A call at the end of the chain is a run-time error, as are too many rounds of a `while`.
-//! What an expression of the function was enclosed in (see `enclosed`) is copied with it.
+//! The functions of a program are not recursive: each has one frame for its variables. So a recursive function is
+//! lowered to a chain of copies, one for each depth of the recursion; each copy calls the next. A call at the end of
+//! the chain is a run-time error, like too many rounds of a `while`. The functions outlined from its expressions are
+//! copied with it.
 //!
-//! A procedure that does nothing but print calls itself to print more. Prints have no effect on a
-//! search, so such calls are left out.
+//! A procedure whose only effect is to print may call itself to print more. Printing does not affect a search, so such
+//! calls are dropped.
 
 use super::{FunctionSignature, MurphiLowering};
 use crate::ir::{Entity, Expr, Function, FunctionId, Stmt, StmtKind, renumber, walk};
 use std::ops::Range;
 
-/// A function calls itself fewer times than this in a row: whatever runs a model keeps each call on its own stack.
+/// The maximum depth of recursion: executors recurse on their own stack.
 pub(super) const RECURSION_MAX: usize = 60;
 
-/// Copies from this depth on are taken as a whole by analyses: what is known of the arguments is not
-/// followed through all of them.
+/// The depth from which analyses treat copies as a whole. They do not follow known arguments through all copies.
 const FOLLOWED_MAX: usize = 2;
 
 impl MurphiLowering<'_, '_> {
-    /// Makes a function, with those made while its body was lowered, call copies instead of itself.
+    /// Replaces the recursive calls of a function by calls of copies, also in the functions generated while its body
+    /// was lowered.
     pub(super) fn unroll_recursion(&mut self, info: &mut FunctionSignature, inner: Range<usize>) {
         let own = info.id;
         if info.only_prints {
@@ -31,7 +31,7 @@ impl MurphiLowering<'_, '_> {
             std::iter::once(own).chain(inner.map(FunctionId::from_index)).collect();
         let originals: Vec<Function> =
             parts.iter().map(|&it| self.program.functions[it].clone()).collect();
-        // The copies of each depth lie side by side, behind all functions.
+        // The copies of each depth are adjacent, after all functions.
         let behind = self.program.functions.len();
         let copy = |depth: usize, id: FunctionId| match parts.iter().position(|&it| it == id) {
             None => id,
@@ -50,7 +50,7 @@ impl MurphiLowering<'_, '_> {
                 }
             }
         }
-        // The last one is alone: it calls nothing.
+        // The last copy calls nothing, so its generated functions are not copied.
         let last = &originals[0];
         self.add_function(Function { body: too_deep(last), whole: true, ..last.clone() });
         info.depth += RECURSION_MAX;
@@ -59,7 +59,7 @@ impl MurphiLowering<'_, '_> {
         self.locals = self.locals.saturating_add(variables.saturating_mul(RECURSION_MAX as u64));
     }
 
-    /// The scalars of what functions are given by value, and of their variables.
+    /// Returns the number of scalars in the parameters by value and variables of functions.
     fn sizes_of_frames(&self, functions: &[Function]) -> u64 {
         let mut all = 0u64;
         for function in functions {
@@ -75,7 +75,7 @@ impl MurphiLowering<'_, '_> {
         all
     }
 
-    /// Whether a body does nothing but print, and so need not run.
+    /// Returns whether the only effect of a body is to print, so that it need not run.
     pub(super) fn only_prints(&self, body: &[Stmt], own: FunctionId) -> bool {
         !walk::any_stmt(body, &|kind| match kind {
             StmtKind::Error(_)
@@ -91,13 +91,13 @@ impl MurphiLowering<'_, '_> {
     }
 }
 
-/// What the last copy does.
+/// Returns the body of the last copy.
 fn too_deep(function: &Function) -> Vec<Stmt> {
     let message =
         format!("{} is called more than {RECURSION_MAX} times within itself", function.name);
     let span = function.span;
     let mut body = vec![Stmt { kind: StmtKind::Error(message), span }];
-    // Every way through a function with a result gives one.
+    // Every path through a function with a result must return one.
     if function.result.is_some() {
         let kind = StmtKind::Return(Some(Expr::new(crate::ir::ExprKind::Undefined, span)));
         body.push(Stmt { kind, span });

@@ -1,6 +1,6 @@
-//! Actions, starts and properties, with the parameters of what encloses them.
+//! Lowering of rules to actions, starts and properties, with the parameters of the enclosing constructs.
 //!
-//! What encloses a rule is lowered again for each rule inside, because each has locals of its own.
+//! The enclosing constructs are lowered again for each rule inside, because each rule has its own locals.
 
 use super::super::ast::{
     AliasDefinition, MurphiBlock, MurphiExpr as Tree, MurphiPropertyKind as TreeProperty,
@@ -20,7 +20,7 @@ use crate::ir::{
 };
 use crate::source::Span;
 
-/// Something that encloses rules.
+/// A construct that encloses rules.
 #[derive(Clone, Copy)]
 enum RuleEnclosure<'m, 'a> {
     Quantifier(&'m MurphiQuantifier<'a>),
@@ -28,20 +28,20 @@ enum RuleEnclosure<'m, 'a> {
     Choose(SourceName<'a>, &'m Tree<'a>),
 }
 
-/// A rule, or a property, with what encloses it.
+/// A rule or a property, with its enclosing constructs.
 struct EnclosedRule<'m, 'a> {
     context: RuleContext<'m, 'a>,
     name: String,
     span: Span,
 }
 
-/// What enclosing a rule comes to.
+/// The result of lowering the constructs around a rule.
 #[derive(Default)]
 struct RuleContext<'m, 'a> {
     parameters: Vec<Parameter>,
-    /// What must hold of the parameters: that there are the elements chosen.
+    /// The conditions on the parameters: that the chosen elements exist.
     conditions: Vec<Expr>,
-    /// Aliases that are found in the state, for bodies to find once.
+    /// Aliases that depend on the state, for bodies to evaluate once.
     aliases: Vec<&'m AliasDefinition<'a>>,
 }
 
@@ -119,7 +119,7 @@ impl<'a> MurphiLowering<'a, '_> {
         }
     }
 
-    /// Lets the names be known that stand around a rule.
+    /// Declares the names of the constructs around a rule.
     fn enter<'m>(&mut self, around: &[RuleEnclosure<'m, 'a>]) -> Option<RuleContext<'m, 'a>> {
         let mut entered = RuleContext::default();
         for enclosure in around {
@@ -128,7 +128,7 @@ impl<'a> MurphiLowering<'a, '_> {
                 RuleEnclosure::Quantifier(quantifier) => {
                     let (local, over) = self.bind_quantifier(quantifier)?;
                     let (low, high) = self.program.bounds(self.domain(over)?);
-                    // Whoever takes a rule numbers the values of its parameters.
+                    // Executors number the values of a rule's parameters.
                     if u32::try_from(i128::from(high) - i128::from(low) + 1).is_err() {
                         let message = "this ranges over more than 2^32 - 1 values";
                         self.error(quantifier.name.span, message);
@@ -138,7 +138,7 @@ impl<'a> MurphiLowering<'a, '_> {
                     entered.parameters.push(Parameter { local, name, over });
                 }
                 RuleEnclosure::Alias(alias) => {
-                    // In guards and properties nothing changes: there it stands for what it says.
+                    // Guards and properties change nothing, so there an alias is replaced by its definition.
                     let meaning =
                         match self.without_hoisting(|it| it.lower_place_or_value(&alias.value))? {
                             PlaceOrValue::TypedPlace(part) => {
@@ -174,7 +174,7 @@ impl<'a> MurphiLowering<'a, '_> {
         Some(entered)
     }
 
-    /// The body of a rule, in which aliases are found once.
+    /// Lowers the body of a rule, in which aliases are evaluated once.
     fn rule_body(
         &mut self,
         aliases: &[&AliasDefinition<'a>],
@@ -240,7 +240,7 @@ impl<'a> MurphiLowering<'a, '_> {
         let EnclosedRule { context: entered, name, span } = rule;
         let Some(condition) = self.pure_condition(condition) else { return };
         let place = condition.span;
-        // A cover is for one of the parameters' values to meet, all else for each.
+        // A cover must hold for some values of the parameters, other properties for all.
         let (by, quantifier) = match kind {
             TreeProperty::Cover => (BinaryOp::And, Which::Some),
             _ => (BinaryOp::Implies, Which::All),

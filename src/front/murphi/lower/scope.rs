@@ -1,4 +1,4 @@
-//! What names mean.
+//! Names and scopes.
 
 use super::super::ast::SourceName;
 use super::MurphiLowering;
@@ -8,20 +8,20 @@ use crate::front::quote::quote;
 use crate::ir::{Expr, Place, TypeId};
 use std::collections::{BTreeSet, HashMap};
 
-/// What a name means.
+/// The meaning of a name.
 #[derive(Clone, Debug)]
 pub(super) enum MurphiMeaning {
     /// A constant.
     Constant(i64, ScalarSort),
     /// A type.
     Type(TypeId),
-    /// A variable or a part of one; whether it may be assigned.
+    /// A variable or a part of one, its type, and whether it may be assigned.
     Place(Place, TypeId, bool),
-    /// A value that never changes where the name is known, or an expression that stands for it.
+    /// A value that is constant in the scope of the name, or an expression that replaces the name.
     Value(Expr, ScalarSort),
-    /// A function, by its place in the list.
+    /// A function, by its index.
     Function(usize),
-    /// Nothing that could be told: its declaration is wrong, which was said there.
+    /// An unknown meaning: the declaration is incorrect, and its error was reported.
     Unknown,
 }
 
@@ -38,7 +38,7 @@ impl MurphiMeaning {
     }
 }
 
-/// Names by where they are known, the innermost last.
+/// A stack of scopes, the innermost last.
 #[derive(Default)]
 pub(super) struct ScopeStack<'a> {
     open: Vec<HashMap<&'a str, MurphiMeaning>>,
@@ -53,7 +53,7 @@ impl<'a> ScopeStack<'a> {
         self.open.pop();
     }
 
-    /// How many scopes are open.
+    /// Returns the number of open scopes.
     pub(super) fn depth(&self) -> usize {
         self.open.len()
     }
@@ -63,32 +63,32 @@ impl<'a> ScopeStack<'a> {
         self.open.truncate(depth);
     }
 
-    /// Lets a name be known in the innermost scope; false if it was already.
+    /// Declares a name in the innermost scope; returns false if it was declared there already.
     pub(super) fn declare(&mut self, name: &'a str, meaning: MurphiMeaning) -> bool {
         let innermost = self.open.last_mut();
         innermost.is_some_and(|names| names.insert(name, meaning).is_none())
     }
 
-    /// Lets it be known in the innermost scope that a name was declared, if it is not known there what it means.
+    /// Declares a name of unknown meaning in the innermost scope, unless it is declared there.
     pub(super) fn declare_unknown(&mut self, name: &'a str) {
         if let Some(names) = self.open.last_mut() {
             names.entry(name).or_insert(MurphiMeaning::Unknown);
         }
     }
 
-    /// What a name means. What every model knows may be written in any case, like reserved words.
+    /// Returns the meaning of a name. Predefined names are case-insensitive, like reserved words.
     pub(super) fn find(&self, name: &str) -> Option<&MurphiMeaning> {
         let declared = self.open.iter().rev().find_map(|names| names.get(name));
         declared.or_else(|| self.open.first()?.get(name.to_ascii_lowercase().as_str()))
     }
 
-    /// The advice to take a known name like this one.
+    /// Suggests a similar known name.
     fn meant(&self, name: &str) -> Option<String> {
         let known = self.open.iter().flat_map(|names| names.keys().copied());
         name_suggestion::suggest_name(name, known.collect::<BTreeSet<&str>>().into_iter())
     }
 
-    /// A known name that differs only in case.
+    /// Returns a known name that differs only in case.
     fn similar(&self, name: &str) -> Option<&'a str> {
         let known = self.open.iter().rev().flat_map(|names| names.keys());
         known.copied().filter(|it| it.eq_ignore_ascii_case(name)).min()
@@ -96,7 +96,7 @@ impl<'a> ScopeStack<'a> {
 }
 
 impl<'a> MurphiLowering<'a, '_> {
-    /// Lets a name be known from here to the end of its scope.
+    /// Declares a name from here to the end of its scope.
     pub(super) fn declare(&mut self, name: SourceName<'a>, meaning: MurphiMeaning) {
         if !self.scopes.declare(name.text, meaning) {
             let message = format!("{} is declared a second time", quote(name.text));
@@ -104,14 +104,14 @@ impl<'a> MurphiLowering<'a, '_> {
         }
     }
 
-    /// What a name means; an error if nothing, and none if that was said where it is declared.
+    /// Returns the meaning of a name. Reports an error if it has none, unless its declaration was reported.
     pub(super) fn meaning(&self, name: SourceName<'a>) -> Option<MurphiMeaning> {
         match self.scopes.find(name.text) {
             Some(MurphiMeaning::Unknown) => return None,
             Some(meaning) => return Some(meaning.clone()),
             None => {}
         }
-        // A function is known in its own body.
+        // A function is in scope in its own body.
         if let Some((own, number)) = self.defining
             && own == name.text
         {
@@ -142,7 +142,7 @@ impl<'a> MurphiLowering<'a, '_> {
         None
     }
 
-    /// The error that a name means something else than what is needed.
+    /// Reports that a name has a meaning of the wrong kind.
     pub(super) fn report_wrong_meaning(
         &self,
         name: SourceName<'a>,

@@ -1,5 +1,7 @@
-//! Shifts, which only Rumur has: by a negative number they go the other way, and by 64 or more they give
-//! 0. A program's own shifts fail there, so a number that is not known becomes a call of a function.
+//! Shifts, a construct of Rumur only.
+//!
+//! A shift by a negative number shifts in the other direction; a shift by 64 or more yields 0. The program's own shifts
+//! fault in these cases, so a shift by an unknown number becomes a call of a function.
 
 use super::constant_folding::{binary, unary};
 use super::sorts::ScalarSort;
@@ -10,11 +12,11 @@ use crate::ir::{
 };
 use crate::source::Span;
 
-/// The bits of a number.
+/// The number of bits of a number.
 const WORD: i64 = 64;
 
 impl MurphiLowering<'_, '_> {
-    /// `left << right`, or `left >> right`.
+    /// Lowers `left << right`, or `left >> right`.
     pub(super) fn shift(
         &mut self,
         operator: BinaryOp,
@@ -24,7 +26,7 @@ impl MurphiLowering<'_, '_> {
     ) -> Expr {
         match right.as_constant() {
             Some(by) if by <= -WORD || by >= WORD => {
-                // What is shifted is judged all the same: it may be undefined.
+                // The left operand is still evaluated: it may be undefined.
                 binary(BinaryOp::Multiply, left, Expr::constant(0, span), span)
             }
             Some(by) if by < 0 => {
@@ -39,7 +41,7 @@ impl MurphiLowering<'_, '_> {
         }
     }
 
-    /// The function that shifts so.
+    /// Returns the function for this kind of shift.
     fn shift_function(&mut self, operator: BinaryOp) -> FunctionId {
         let right = operator == BinaryOp::ShiftRight;
         if let Some(known) = self.shifts[usize::from(right)] {

@@ -1,15 +1,15 @@
-//! What expressions are values of, and how one sort passes for another.
+//! Sorts of scalar expressions, and conversions between them.
 //!
-//! A union's values are those of its members, numbered one member after the other. A value that
-//! passes between a union and a member, or between unions, is converted; all other sorts keep to
-//! themselves. Ranges do not matter: numbers are checked where they are stored.
+//! The values of a union are those of its members, numbered consecutively. A value is converted when it passes between
+//! a union and a member, or between two unions; other sorts are not compatible. Ranges are not part of sorts: numbers
+//! are checked where they are stored.
 
 use super::MurphiLowering;
 use super::constant_folding::convert;
 use crate::ir::{ConversionPiece, Domain, EnumId, Expr, ScalarType, ScalarsetId, Type, TypeId};
 use crate::source::Span;
 
-/// What a scalar expression is a value of.
+/// The sort of a scalar expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ScalarSort {
     /// Numbers, and positions in a multiset.
@@ -20,12 +20,12 @@ pub(super) enum ScalarSort {
     Enum(EnumId),
     /// A scalarset.
     Scalarset(ScalarsetId),
-    /// One of several of the last two.
+    /// A union of enumerations and scalarsets.
     Union(Vec<Domain>),
 }
 
 impl ScalarSort {
-    /// Of the values of a domain.
+    /// Returns the sort of the values of a domain.
     pub(super) fn of(domain: &Domain) -> ScalarSort {
         match domain {
             Domain::Bool => ScalarSort::Bool,
@@ -36,12 +36,12 @@ impl ScalarSort {
         }
     }
 
-    /// Whether an undefined value may be compared with others: it is none of them.
+    /// Returns whether an undefined value may be compared with others; it differs from all of them.
     pub(super) fn may_be_compared_undefined(&self) -> bool {
         matches!(self, ScalarSort::Scalarset(_) | ScalarSort::Union(_))
     }
 
-    /// The members, of which there is one unless it is a union; none for numbers and truth values.
+    /// Returns the members: one unless it is a union, none for numbers and truth values.
     fn members(&self) -> Vec<Domain> {
         match self {
             ScalarSort::Number | ScalarSort::Bool => Vec::new(),
@@ -52,17 +52,17 @@ impl ScalarSort {
     }
 }
 
-/// Where a member lies in a sort.
+/// The range of a member within a sort.
 struct SortMember {
     domain: Domain,
-    /// The number in the sort of its least value.
+    /// The number of its least value in the sort.
     low: i64,
-    /// That of its greatest.
+    /// The number of its greatest value in the sort.
     high: i64,
 }
 
 impl MurphiLowering<'_, '_> {
-    /// The domain of a scalar type.
+    /// Returns the domain of a scalar type.
     pub(super) fn domain(&self, ty: TypeId) -> Option<&Domain> {
         match &self.program.types[ty] {
             Type::Scalar(ScalarType { domain, .. }) => Some(domain),
@@ -70,12 +70,12 @@ impl MurphiLowering<'_, '_> {
         }
     }
 
-    /// The sort of a scalar type's values.
+    /// Returns the sort of the values of a scalar type.
     pub(super) fn sort_of(&self, ty: TypeId) -> Option<ScalarSort> {
         self.domain(ty).map(ScalarSort::of)
     }
 
-    /// How messages call a sort.
+    /// Returns the name of a sort in messages.
     pub(super) fn sort_name(&self, sort: &ScalarSort) -> String {
         match sort {
             ScalarSort::Number => "a number".into(),
@@ -89,7 +89,7 @@ impl MurphiLowering<'_, '_> {
         }
     }
 
-    /// The value as one of another sort; an error if no value can be.
+    /// Converts a value to another sort; reports an error if no value can be converted.
     pub(super) fn convert_sort(
         &self,
         value: Expr,
@@ -125,7 +125,7 @@ impl MurphiLowering<'_, '_> {
         Some(convert(value, pieces))
     }
 
-    /// Where the members that two sorts share lie in each.
+    /// Returns the ranges, in each of two sorts, of the members that they share.
     pub(super) fn pieces(&self, from: &ScalarSort, to: &ScalarSort) -> Vec<ConversionPiece> {
         let targets = self.sort_members(to);
         let shared =
@@ -136,7 +136,7 @@ impl MurphiLowering<'_, '_> {
         shared.collect()
     }
 
-    /// The members of a sort, in order.
+    /// Returns the members of a sort, in order.
     fn sort_members(&self, sort: &ScalarSort) -> Vec<SortMember> {
         let mut next = 0;
         let placed = sort.members().into_iter().map(|member| {
@@ -148,7 +148,7 @@ impl MurphiLowering<'_, '_> {
         placed.collect()
     }
 
-    /// A sort that values of both can be compared in, if they can be.
+    /// Returns a sort in which values of both sorts can be compared, if there is one.
     pub(super) fn common_sort(&self, one: &ScalarSort, other: &ScalarSort) -> Option<ScalarSort> {
         if one == other {
             return Some(one.clone());
@@ -158,7 +158,7 @@ impl MurphiLowering<'_, '_> {
             return None;
         }
         all.extend(others.into_iter().filter(|member| !one.members().contains(member)));
-        // A sort that holds the other keeps its numbers.
+        // A sort that contains the other keeps its numbering.
         match (one, other) {
             (ScalarSort::Union(parts), _) if parts.len() == all.len() => Some(one.clone()),
             (_, ScalarSort::Union(parts)) if parts.len() == all.len() => Some(other.clone()),

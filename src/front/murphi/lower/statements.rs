@@ -1,4 +1,4 @@
-//! Bodies.
+//! Lowering of statements.
 
 use super::super::ast::{
     AliasDefinition, MAX_DEPTH, MultisetFilter, MurphiBlock, MurphiDeclaration, MurphiExpr as Tree,
@@ -17,17 +17,17 @@ use crate::ir::{
 };
 use crate::source::Span;
 
-/// The rounds of a loop that CMurphi allows.
+/// The maximum number of rounds of a loop, as in CMurphi.
 const ROUNDS_MAX: u64 = 1000;
 
-/// The greatest number that a local variable of the front end's own holds, and the least one negated.
+/// The bound of the absolute values in a generated local variable.
 const NUMBER_MAX: i64 = (1 << 46) - 1;
 
-/// The most variables of a block: what follows a declaration is nested in it.
+/// The maximum number of variables of a block: each declaration nests the statements after it.
 const LOCALS_MAX: usize = 500;
 
 impl<'a> MurphiLowering<'a, '_> {
-    /// Declarations and what is done with them.
+    /// Lowers declarations and the statements in their scope.
     pub(super) fn block(&mut self, block: &MurphiBlock<'a>) -> Vec<Stmt> {
         self.scopes.push();
         let mut locals = Vec::new();
@@ -140,8 +140,8 @@ impl<'a> MurphiLowering<'a, '_> {
         Some(vec![Stmt { kind, span }])
     }
 
-    /// Sets every value in a place to the least of its type, which none of the elements of a
-    /// scalarset is: to take the first of them would tell it from the others.
+    /// Lowers `clear`: sets every value in a place to the least of its type. A scalarset has no least element: choosing
+    /// the first one would break the symmetry.
     fn clear(&mut self, tree: &Tree<'a>) -> Option<StmtKind> {
         let part = self.target(tree)?;
         if self.begins_with_an_element(part.ty) {
@@ -154,7 +154,8 @@ impl<'a> MurphiLowering<'a, '_> {
         Some(StmtKind::Clear(part.place))
     }
 
-    /// Whether the least value of any scalar of a type, multisets apart, is one of several elements.
+    /// Returns whether the least value of some scalar of a type, multisets excepted, is one of several elements of a
+    /// scalarset.
     fn begins_with_an_element(&self, ty: TypeId) -> bool {
         match &self.program.types[ty] {
             Type::Scalar(scalar) => self.least_is_an_element(&scalar.domain),
@@ -162,7 +163,7 @@ impl<'a> MurphiLowering<'a, '_> {
             Type::Record { fields, .. } => {
                 fields.iter().any(|(_, ty)| self.begins_with_an_element(*ty))
             }
-            // It is emptied.
+            // `clear` empties it.
             Type::Multiset { .. } => false,
         }
     }
@@ -177,7 +178,7 @@ impl<'a> MurphiLowering<'a, '_> {
         }
     }
 
-    /// A known value must be one of the type's.
+    /// Warns if a known value is outside the type.
     fn check_range(&self, value: &Expr, ty: TypeId) {
         if let (Some(known), Some(domain)) = (value.as_constant(), self.domain(ty)) {
             let (low, high) = self.program.bounds(domain);
@@ -189,7 +190,8 @@ impl<'a> MurphiLowering<'a, '_> {
         }
     }
 
-    /// A branch whose condition needs something hoisted stands alone in the `else` of those before.
+    /// Lowers the branches of an `if`. A branch whose condition needs hoisted items is nested in the `else` of those
+    /// before.
     fn branches(
         &mut self,
         branches: &[(Option<Tree<'a>>, Vec<TreeStmt<'a>>)],
@@ -231,7 +233,7 @@ impl<'a> MurphiLowering<'a, '_> {
         }
     }
 
-    /// Counts one more branch in the `else` of another. Whatever walks statements goes as deep.
+    /// Counts one more level of nested `else`, and rejects too many: code that walks statements recurses as deep.
     fn nests_in_else(&mut self, span: Span) -> Option<()> {
         self.body.else_depth += 1;
         if self.body.else_depth > MAX_DEPTH {
@@ -350,7 +352,7 @@ impl<'a> MurphiLowering<'a, '_> {
         Some(stmts)
     }
 
-    /// Statements that know other names for places and values.
+    /// Lowers statements in the scope of aliases.
     fn aliased(&mut self, aliases: &[AliasDefinition<'a>], body: &[TreeStmt<'a>]) -> Vec<Stmt> {
         let Some((first, rest)) = aliases.split_first() else { return self.statements(body) };
         let span = first.name.span;
@@ -372,7 +374,7 @@ impl<'a> MurphiLowering<'a, '_> {
         prepend_hoisted(hoisted, stmts)
     }
 
-    /// Lets a name stand for a place or a value. What must be found once is bound to a local.
+    /// Binds a name to a place or a value. A place or value that must be evaluated once is bound to a local.
     pub(super) fn alias(
         &mut self,
         name: SourceName<'a>,
@@ -406,7 +408,7 @@ impl<'a> MurphiLowering<'a, '_> {
         }
     }
 
-    /// A type for every value of a sort.
+    /// Returns a type that contains every value of a sort.
     pub(super) fn widest_type(&mut self, sort: &ScalarSort) -> TypeId {
         self.scalar_type(match sort {
             ScalarSort::Number => Domain::Range { low: -NUMBER_MAX, high: NUMBER_MAX },
@@ -448,7 +450,8 @@ impl<'a> MurphiLowering<'a, '_> {
         }
     }
 
-    /// A statement that meets a property of the program. A body that is lowered again meets the same.
+    /// Lowers a `cover` in a body to a statement that refers to a property of the program. A body that is lowered again
+    /// refers to the same property.
     fn cover(&mut self, tree: &Tree<'a>, name: Option<&str>, span: Span) -> Option<StmtKind> {
         let condition = self.condition(tree)?;
         let name = name.map_or_else(|| self.report.text(tree.span).to_owned(), unescaped);
@@ -507,14 +510,14 @@ impl<'a> MurphiLowering<'a, '_> {
     }
 }
 
-/// What an alias is found to be, once.
+/// The binding of an alias that is evaluated once.
 pub(super) enum AliasBinding {
     Place(LocalId, Place),
     Value(LocalId, TypeId, Expr),
 }
 
 impl AliasBinding {
-    /// Statements that know it by a name.
+    /// Wraps statements in the binding, under this name.
     pub(super) fn wrap_body(self, name: SourceName, mut body: Vec<Stmt>) -> StmtKind {
         let (span, name) = (name.span, name.text.to_owned());
         match self {

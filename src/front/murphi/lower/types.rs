@@ -1,4 +1,4 @@
-//! Types, constants and variables.
+//! Lowering of types, constants and variables.
 
 use super::super::ast::{MAX_DEPTH, MurphiExpr as Tree, SourceName, TypeExpr, TypeExprKind};
 use super::sorts::ScalarSort;
@@ -11,28 +11,28 @@ use crate::ir::{
 };
 use crate::source::Span;
 
-/// The most values of a range, so that one more for undefined still fits a cell.
+/// The maximum number of values of a range, so that these and undefined fit a cell.
 pub(super) const VALUES_MAX: i128 = (1 << MAX_CELL_BITS) - 1;
-/// The most values of an enumeration or a scalarset.
+/// The maximum number of values of an enumeration or a scalarset.
 const NAMED_MAX: i64 = 1 << 16;
 
 impl<'a> MurphiLowering<'a, '_> {
-    /// Lets the names be known that every model has.
+    /// Declares the predefined names.
     pub(super) fn declare_predefined(&mut self) {
         let truth = self.scalar_type(Domain::Bool);
         self.scopes.declare("boolean", MurphiMeaning::Type(truth));
         self.scopes.declare("false", MurphiMeaning::Constant(0, ScalarSort::Bool));
         self.scopes.declare("true", MurphiMeaning::Constant(1, ScalarSort::Bool));
-        // What a model declares may have these names.
+        // A model may redeclare these names.
         self.scopes.push();
     }
 
-    /// The type of scalars of a domain.
+    /// Returns the type of scalars of a domain.
     pub(super) fn scalar_type(&mut self, domain: Domain) -> TypeId {
         self.intern(Type::Scalar(ScalarType { domain, undefined: true }), None)
     }
 
-    /// The type of numbers from `low` to `high`.
+    /// Returns the type of numbers from `low` to `high`.
     pub(super) fn range_type(&mut self, low: i64, high: i64) -> TypeId {
         self.scalar_type(Domain::Range { low, high })
     }
@@ -71,7 +71,7 @@ impl<'a> MurphiLowering<'a, '_> {
         id
     }
 
-    /// A type, that of a declaration of this name if it makes a new one.
+    /// Lowers a type; a new type gets this name.
     pub(super) fn named_type(&mut self, ty: &TypeExpr<'a>, name: &str) -> Option<TypeId> {
         let id = match &ty.kind {
             TypeExprKind::Named(name) => match self.meaning(*name)? {
@@ -116,12 +116,12 @@ impl<'a> MurphiLowering<'a, '_> {
         Some(id)
     }
 
-    /// A type without a name of its own.
+    /// Lowers an anonymous type.
     pub(super) fn ty(&mut self, ty: &TypeExpr<'a>) -> Option<TypeId> {
         self.named_type(ty, "")
     }
 
-    /// A type of single values.
+    /// Lowers a scalar type; `what` describes it in messages.
     pub(super) fn simple_type(&mut self, ty: &TypeExpr<'a>, what: &str) -> Option<TypeId> {
         let id = self.ty(ty)?;
         if self.domain(id).is_none() {
@@ -232,7 +232,7 @@ impl<'a> MurphiLowering<'a, '_> {
         Some(self.scalar_type(domain))
     }
 
-    /// A known number of things, at least one.
+    /// Returns a constant size of at least one.
     fn size(&mut self, expr: &Tree<'a>, what: &str) -> Option<u32> {
         let (value, sort) = self.constant_value(expr)?;
         match u32::try_from(value) {
@@ -244,7 +244,7 @@ impl<'a> MurphiLowering<'a, '_> {
         }
     }
 
-    /// The value of an expression that must be known.
+    /// Returns the value of a constant expression.
     pub(super) fn constant_value(&mut self, expr: &Tree<'a>) -> Option<(i64, ScalarSort)> {
         let (value, sort) = self.value(expr)?;
         if value.as_constant().is_none() && is_without_result(&value) {
@@ -274,7 +274,7 @@ impl<'a> MurphiLowering<'a, '_> {
         }
     }
 
-    /// Variables of the state.
+    /// Declares variables of the state.
     pub(super) fn variables(&mut self, names: &[SourceName<'a>], ty: &TypeExpr<'a>) {
         let Some(id) = self.named_type(ty, "") else { return };
         for &name in names {
@@ -298,7 +298,7 @@ impl<'a> MurphiLowering<'a, '_> {
         }
     }
 
-    /// What a value of a type begins as: undefined, its multisets empty.
+    /// Appends the initial value of a type: undefined scalars and empty multisets.
     fn blank(&self, ty: TypeId, values: &mut Vec<Option<i64>>) {
         match &self.program.types[ty] {
             Type::Scalar(_) => values.push(None),
@@ -318,7 +318,7 @@ impl<'a> MurphiLowering<'a, '_> {
     }
 }
 
-/// Whether an operation was left alone though all of its operands are known.
+/// Returns whether an operation was not folded although all operands are known.
 fn is_without_result(value: &Expr) -> bool {
     match &value.kind {
         ExprKind::Binary(_, left, right) => {

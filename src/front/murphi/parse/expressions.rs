@@ -1,6 +1,6 @@
-//! Expressions.
+//! The parser of expressions.
 //!
-//! | operators, the tightest first | lean |
+//! | operators, the tightest first | associativity |
 //! | --- | --- |
 //! | `-x` `+x` `~x` | |
 //! | `*` `/` `%` | left |
@@ -25,14 +25,14 @@ use crate::ir::{BinaryOp, Quantifier as Which, UnaryOp};
 use crate::source::Span;
 use crate::trees::joined;
 
-/// Operators that lean to the left, level by level, the loosest first.
+/// Left-associative operators, level by level, the loosest first.
 const LEVELS: [&[(TokenKind, BinaryOp)]; 3] = [
     &[(TokenKind::Or, BinaryOp::Or)],
     &[(TokenKind::Caret, BinaryOp::BitXor)],
     &[(TokenKind::And, BinaryOp::And)],
 ];
 
-/// The same, tighter than comparisons.
+/// Left-associative operators that bind tighter than comparisons.
 const TIGHT_LEVELS: [&[(TokenKind, BinaryOp)]; 3] = [
     &[(TokenKind::ShiftLeft, BinaryOp::ShiftLeft), (TokenKind::ShiftRight, BinaryOp::ShiftRight)],
     &[(TokenKind::Plus, BinaryOp::Add), (TokenKind::Minus, BinaryOp::Subtract)],
@@ -45,7 +45,7 @@ const TIGHT_LEVELS: [&[(TokenKind, BinaryOp)]; 3] = [
 
 const COMPARISONS: &[(TokenKind, BinaryOp)] = &[
     (TokenKind::Equal, BinaryOp::Equal),
-    // Rumur's.
+    // Rumur's operator.
     (TokenKind::DoubleEqual, BinaryOp::Equal),
     (TokenKind::NotEqual, BinaryOp::NotEqual),
     (TokenKind::Less, BinaryOp::Less),
@@ -54,12 +54,12 @@ const COMPARISONS: &[(TokenKind, BinaryOp)] = &[
     (TokenKind::GreaterEqual, BinaryOp::GreaterEqual),
 ];
 
-/// So many operators of one level may follow each other, but for `&` and `|`: the tree that they make
-/// is as high, and everything that walks it goes as deep.
+/// The maximum number of consecutive operators of one level, except `&` and `|`: the height of their tree, and so the
+/// depth of recursion, is this number.
 const OPERATORS_MAX: usize = 1000;
 
 impl<'a> MurphiParser<'a> {
-    /// An expression.
+    /// Parses an expression.
     pub(super) fn expression(&mut self) -> ParseResult<MurphiExpr<'a>> {
         self.nested(Self::conditional)
     }
@@ -88,7 +88,7 @@ impl<'a> MurphiParser<'a> {
         }
     }
 
-    /// Operations that lean to the left, of operands that `tighter` parses.
+    /// Parses left-associative operations on operands that `tighter` parses.
     fn left_associative(
         &mut self,
         levels: &[&[(TokenKind, BinaryOp)]],
@@ -113,8 +113,8 @@ impl<'a> MurphiParser<'a> {
         Ok(left)
     }
 
-    /// A conjunction or disjunction, of which one operator of the first of `levels` has been read. Of many operands a tree of
-    /// least height is made: it means the same, as they are judged in the same order.
+    /// Parses a conjunction or disjunction, after one operator of the first of `levels`. Its operands form a tree of
+    /// minimum height, which is equivalent because the order of evaluation is the same.
     fn junction(
         &mut self,
         operator: BinaryOp,
@@ -146,7 +146,7 @@ impl<'a> MurphiParser<'a> {
         }
     }
 
-    /// A prefix operator and its operand.
+    /// Parses a prefix operator and its operand.
     fn prefixed(
         &mut self,
         operator: UnaryOp,
@@ -162,7 +162,7 @@ impl<'a> MurphiParser<'a> {
         let left = self.operation()?;
         let Some(operator) = self.operator(COMPARISONS)? else { return Ok(left) };
         let right = match self.kind() {
-            // `x = !y` has only one reading, whatever the levels say.
+            // `x = !y` is unambiguous, whatever the precedences.
             TokenKind::Not => self.prefixed(UnaryOp::Not, Self::operation)?,
             _ => self.operation()?,
         };
@@ -173,7 +173,7 @@ impl<'a> MurphiParser<'a> {
         Ok(binary(operator, left, right))
     }
 
-    /// An operation on numbers, or less.
+    /// Parses an operation on numbers, or a simpler expression.
     pub(super) fn operation(&mut self) -> ParseResult<MurphiExpr<'a>> {
         self.left_associative(&TIGHT_LEVELS, Self::signed)
     }
@@ -190,7 +190,7 @@ impl<'a> MurphiParser<'a> {
         }
     }
 
-    /// Something with the fields and elements taken from it.
+    /// Parses a designator: an operand followed by fields and indices.
     pub(super) fn designator(&mut self) -> ParseResult<MurphiExpr<'a>> {
         let mut expr = self.primary()?;
         let mut parts = 0;
@@ -283,7 +283,7 @@ impl<'a> MurphiParser<'a> {
             Some("0x" | "0X") => i64::from_str_radix(&text[2..], 16),
             _ => text.parse(),
         };
-        // Rumur reads what begins with 0 as C does.
+        // Rumur reads numbers with a leading 0 as octal, like C.
         let octal = text.strip_prefix('0').and_then(|it| i64::from_str_radix(it, 8).ok());
         if let (Ok(value), Some(octal)) = (&value, octal)
             && *value != octal
@@ -299,7 +299,7 @@ impl<'a> MurphiParser<'a> {
         }
     }
 
-    /// `(e, e)`
+    /// Parses `(e, e)`.
     pub(super) fn arguments(&mut self) -> ParseResult<Vec<MurphiExpr<'a>>> {
         self.expect(TokenKind::ParenOpen)?;
         let mut arguments = Vec::new();
@@ -313,7 +313,7 @@ impl<'a> MurphiParser<'a> {
         Ok(arguments)
     }
 
-    /// `(x: m, e)`
+    /// Parses `(x: m, e)`.
     pub(super) fn filter(&mut self) -> ParseResult<MultisetFilter<'a>> {
         self.expect(TokenKind::ParenOpen)?;
         let name = self.name("a name for an element")?;
@@ -333,7 +333,7 @@ impl<'a> MurphiParser<'a> {
         Ok(MurphiExprKind::Quantified(which, quantifiers, body))
     }
 
-    /// `x: T; y := a to b by c do`, the `do` included.
+    /// Parses `x: T; y := a to b by c do`, the `do` included.
     pub(super) fn quantifiers(&mut self) -> ParseResult<Vec<MurphiQuantifier<'a>>> {
         let mut quantifiers = vec![self.quantifier()?];
         while self.eat(TokenKind::Semicolon)? || self.eat(TokenKind::Comma)? {
@@ -344,7 +344,7 @@ impl<'a> MurphiParser<'a> {
         Ok(quantifiers)
     }
 
-    /// `do`, or the colon that may stand for it.
+    /// Parses `do`, or the colon that may replace it.
     pub(super) fn do_(&mut self) -> ParseResult<()> {
         match self.kind() {
             TokenKind::Do | TokenKind::Colon => self.advance().map(drop),

@@ -1,4 +1,4 @@
-//! Rules, start states and properties, and what encloses them.
+//! The parser of rules, start states, properties and their enclosing constructs.
 
 use super::{MurphiParser, OpenConstruct};
 use crate::diag::Diagnostic;
@@ -8,7 +8,7 @@ use crate::front::name_suggestion;
 use crate::front::token::{ParseResult, TokenParser};
 
 impl<'a> MurphiParser<'a> {
-    /// One rule, and the semicolons after it.
+    /// Parses one rule, and the semicolons after it.
     pub(super) fn rule(&mut self) -> ParseResult<MurphiRule<'a>> {
         let span = self.next_span();
         let kind = self.nested(Self::rule_kind)?;
@@ -29,7 +29,7 @@ impl<'a> MurphiParser<'a> {
                 let block = self.block(OpenConstruct { closer: TokenKind::EndStartstate, span })?;
                 Ok(MurphiRuleKind::Start { name, block })
             }
-            // As Rumur has it, what is asserted outside of rules is so in every state.
+            // An assertion outside of rules is an invariant, as in Rumur.
             TokenKind::Invariant | TokenKind::Assert => {
                 self.property(MurphiPropertyKind::Invariant)
             }
@@ -66,7 +66,7 @@ impl<'a> MurphiParser<'a> {
         }
     }
 
-    /// What is wrong with what stands where a rule is wanted: it is nearly the word that begins one, or a statement.
+    /// Returns the error for a token that begins no rule: it is similar to a rule keyword, or begins a statement.
     fn no_rule(&self) -> Diagnostic {
         let statement = || {
             "a statement stands here outside rules: is an `end` before it one too many?".to_owned()
@@ -76,7 +76,7 @@ impl<'a> MurphiParser<'a> {
             .help(self.suggest_rule_keyword().unwrap_or_else(statement))
     }
 
-    /// The advice to write a word that begins a rule or the like, if what is next is like one.
+    /// Suggests a word that begins a rule or a similar construct, if the next token is like one.
     pub(super) fn suggest_rule_keyword(&self) -> Option<String> {
         let words = ["rule", "ruleset", "startstate", "invariant", "alias", "choose"];
         name_suggestion::suggest_name(
@@ -85,7 +85,7 @@ impl<'a> MurphiParser<'a> {
         )
     }
 
-    /// Rules up to the end of what encloses them.
+    /// Parses rules up to the end of the enclosing construct.
     fn rules(&mut self, open: OpenConstruct) -> ParseResult<Vec<MurphiRule<'a>>> {
         let mut rules = Vec::new();
         while self.eat(TokenKind::Semicolon)? {}
@@ -119,7 +119,7 @@ impl<'a> MurphiParser<'a> {
         })
     }
 
-    /// What stands before `==>`, if that comes at all.
+    /// Parses the guard before `==>`, if there is one.
     fn guard(&mut self) -> ParseResult<Option<MurphiExpr<'a>>> {
         if self.eat(TokenKind::WideArrow)? {
             return Ok(None);
@@ -152,7 +152,7 @@ impl<'a> MurphiParser<'a> {
         self.advance()?;
         let name = self.string()?;
         let condition = self.expression()?;
-        // Rumur has the name after the condition too.
+        // Rumur also accepts the name after the condition.
         let name = if name.is_some() { name } else { self.string()? };
         Ok(MurphiRuleKind::Property { kind, name, condition })
     }

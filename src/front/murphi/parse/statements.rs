@@ -1,4 +1,4 @@
-//! Statements.
+//! The parser of statements.
 
 use super::{MurphiParser, OpenConstruct};
 use crate::diag::Diagnostic;
@@ -7,7 +7,7 @@ use crate::front::murphi::lex::TokenKind;
 use crate::front::token::{ParseResult, TokenClass, TokenParser};
 
 impl<'a> MurphiParser<'a> {
-    /// Statements with semicolons between, up to what cannot begin one.
+    /// Parses statements separated by semicolons, up to a token that cannot begin one.
     pub(super) fn statements(&mut self) -> ParseResult<Vec<MurphiStmt<'a>>> {
         let mut statements = Vec::new();
         loop {
@@ -22,7 +22,7 @@ impl<'a> MurphiParser<'a> {
         }
     }
 
-    /// Whether the next token can begin a statement.
+    /// Returns whether the next token can begin a statement.
     pub(super) fn begins_statement(&self) -> bool {
         use TokenKind::*;
         matches!(
@@ -90,7 +90,7 @@ impl<'a> MurphiParser<'a> {
         Ok(MurphiStmt { kind, span: start.to(self.last_span()) })
     }
 
-    /// Whether this word begins a statement about the state here, and is not somebody's name.
+    /// Returns whether this word begins an `assume` or `cover` statement here, and is not used as a variable.
     fn begins_property(&self, word: &str) -> bool {
         let mut ahead = self.clone();
         self.is_word(word)
@@ -98,8 +98,8 @@ impl<'a> MurphiParser<'a> {
             && !matches!(ahead.kind(), TokenKind::Assign | TokenKind::Dot | TokenKind::BracketOpen)
     }
 
-    /// Whether a statement about the state is next where a guard may stand: a guard does not begin with two
-    /// names, nor with a name and a string.
+    /// Returns whether an `assume` or `cover` statement is next where a guard may begin: a guard begins neither with
+    /// two names nor with a name and a string.
     pub(super) fn begins_property_of_body(&self) -> bool {
         let mut ahead = self.clone();
         ["assume", "cover"].iter().any(|it| self.is_word(it))
@@ -107,7 +107,7 @@ impl<'a> MurphiParser<'a> {
             && matches!(ahead.kind(), TokenKind::Name | TokenKind::String)
     }
 
-    /// What a statement about the state says, and its name, which stands before or behind that.
+    /// Parses the condition of an `assume` or `cover` statement, and its name, which is before or after the condition.
     fn property_statement(&mut self) -> ParseResult<(MurphiExpr<'a>, Option<&'a str>)> {
         self.advance()?;
         let name = self.string()?;
@@ -179,7 +179,7 @@ impl<'a> MurphiParser<'a> {
         Ok(MurphiStmtKind::Switch(subject, cases))
     }
 
-    /// `x: e; y: e do`, the `do` included.
+    /// Parses `x: e; y: e do`, the `do` included.
     pub(super) fn aliases(&mut self) -> ParseResult<Vec<AliasDefinition<'a>>> {
         let mut aliases = Vec::new();
         loop {
@@ -230,7 +230,7 @@ impl<'a> MurphiParser<'a> {
     }
 }
 
-/// Whether a reserved word can begin an expression.
+/// Returns whether a reserved word can begin an expression.
 fn begins_expression(kind: TokenKind) -> bool {
     use TokenKind::*;
     matches!(kind, Undefined | Forall | Exists | IsUndefined | IsMember | MultisetCount)

@@ -1,4 +1,4 @@
-//! Nodes and sequences of statements.
+//! The construction of nodes and sequences from statements.
 
 use super::{
     ControlGraphBuilder, GraphNode, GraphNodeKind, NodeId, NodeLabel, NodeSequence, SequenceId,
@@ -8,7 +8,7 @@ use crate::diag::Diagnostic;
 use crate::front::promela::ast::{PromelaLabel, PromelaProcess, PromelaStmt, PromelaStmtKind};
 use crate::source::Span;
 
-/// A statement whose parts have nodes, but which has none itself.
+/// A statement with parts that have nodes, before it has a node.
 enum StatementCore<'a> {
     Basic(&'a PromelaStmt),
     Goto(&'a PromelaLabel),
@@ -19,12 +19,12 @@ enum StatementCore<'a> {
     },
     Unless(SequenceId, SequenceId),
     Atomic(SequenceId),
-    /// And whether jumps may lead to it.
+    /// A `d_step`, and whether jumps may lead to it.
     DStep(SequenceId, bool),
     Block(SequenceId),
 }
 
-/// A sequence that is being built.
+/// A sequence under construction.
 #[derive(Default)]
 struct OpenSequence {
     first: Option<NodeId>,
@@ -32,7 +32,7 @@ struct OpenSequence {
 }
 
 impl<'a> ControlGraphBuilder<'a> {
-    /// All nodes of a process.
+    /// Builds all nodes of a process.
     pub(super) fn body(&mut self, process: &'a PromelaProcess) -> Result<SequenceId, Diagnostic> {
         let mut open = OpenSequence::default();
         self.statements(&process.body, &mut open)?;
@@ -61,7 +61,7 @@ impl<'a> ControlGraphBuilder<'a> {
         self.close(open, span)
     }
 
-    /// The statements of a `d_step`. No `break` leaves it.
+    /// Builds the statements of a `d_step`. No `break` leaves it.
     fn d_step(&mut self, body: &'a [PromelaStmt], span: Span) -> Result<SequenceId, Diagnostic> {
         let is_outermost = self.open_d_steps == 0;
         let around = if is_outermost { std::mem::take(&mut self.open_loops) } else { Vec::new() };
@@ -84,8 +84,7 @@ impl<'a> ControlGraphBuilder<'a> {
         }
     }
 
-    /// Builds what a statement is made of. Labels that stand inside, but come to stand before all of
-    /// it, are added to those before it.
+    /// Builds the parts of a statement. Labels inside that end up before the whole statement are added to `labels`.
     fn core(
         &mut self,
         stmt: &'a PromelaStmt,
@@ -117,7 +116,7 @@ impl<'a> ControlGraphBuilder<'a> {
             PromelaStmtKind::DStep(body) => {
                 let first = self.nodes.len();
                 let sequence = self.d_step(body, stmt.span)?;
-                // A `d_step` in another is a block of that, which jumps may leave.
+                // A `d_step` inside another is a block of it, which jumps may leave.
                 if self.open_d_steps == 0 {
                     self.check_jumps_out(first)?;
                 }
@@ -142,7 +141,7 @@ impl<'a> ControlGraphBuilder<'a> {
         Ok(built)
     }
 
-    /// No jump leads out of a `d_step`.
+    /// Rejects jumps out of a `d_step`.
     fn check_jumps_out(&self, first: usize) -> Result<(), Diagnostic> {
         use crate::ir::Entity;
         for node in self.nodes.values().skip(first) {
@@ -156,8 +155,8 @@ impl<'a> ControlGraphBuilder<'a> {
         Ok(())
     }
 
-    /// No jump leads into a `d_step`, nor to its start, for which SPIN takes it too unless there is another `d_step` in it:
-    /// then it forgets that it is in the outer one.
+    /// Rejects jumps into a `d_step`. A jump to its start counts as one too, as in SPIN, unless the `d_step` contains
+    /// another one: then SPIN forgets that it is in the outer one.
     fn check_jumps_in(&self) -> Result<(), Diagnostic> {
         for node in self.nodes.values().filter(|node| !node.in_d_step) {
             let GraphNodeKind::Goto(label) = &node.work else { continue };
@@ -175,7 +174,7 @@ impl<'a> ControlGraphBuilder<'a> {
         Ok(())
     }
 
-    /// Of skips one after the other, without labels, in an option, SPIN keeps the first.
+    /// Removes all but the first of consecutive unlabelled skips in an option, as SPIN does.
     fn drop_skips(&mut self, option: SequenceId) {
         let NodeSequence { first, last, .. } = self.sequences[option];
         let (mut before, mut at, mut skips) = (first, Some(first), 0);
@@ -207,7 +206,7 @@ impl<'a> ControlGraphBuilder<'a> {
         let (mut escape_labels, escape) = unlabelled(escape);
         let escape_core = self.core(escape, &mut escape_labels)?;
         let escape = self.wrapped(escape_core, &escape_labels, escape.span)?;
-        // A label before the brackets is lifted to a block around both.
+        // A label before the brackets is moved to a block around both.
         let (normal, wrap): (_, fn(SequenceId) -> StatementCore<'a>) = match normal_core {
             StatementCore::Block(normal) if !labels.is_empty() => (normal, StatementCore::Block),
             StatementCore::Atomic(normal) if !labels.is_empty() => (normal, StatementCore::Atomic),
@@ -225,7 +224,7 @@ impl<'a> ControlGraphBuilder<'a> {
         self.close(open, inner.span).map(wrap)
     }
 
-    /// A sequence of one statement; a block is one already.
+    /// Builds a sequence of one statement; a block is a sequence already.
     fn wrapped(
         &mut self,
         core: StatementCore<'a>,
@@ -240,7 +239,7 @@ impl<'a> ControlGraphBuilder<'a> {
         self.close(open, span)
     }
 
-    /// Makes the node of a statement and appends it.
+    /// Creates the node of a statement and appends it.
     fn place(
         &mut self,
         core: StatementCore<'a>,
@@ -281,7 +280,7 @@ impl<'a> ControlGraphBuilder<'a> {
         Ok(())
     }
 
-    /// Makes the nodes inside the `d_step` just built its own.
+    /// Assigns the nodes inside a new `d_step` to it.
     fn own_d_step(&mut self, d_step: NodeId) {
         for node in self.nodes.keys() {
             let owner = self.nodes[node].d_step;
@@ -357,7 +356,7 @@ impl<'a> ControlGraphBuilder<'a> {
         node
     }
 
-    /// Adds where a sequence goes on to the sequence itself.
+    /// Appends a node to a sequence.
     fn extend(&mut self, sequence: SequenceId, node: NodeId) {
         let last = self.sequences[sequence].last;
         self.nodes[last].next = Some(node);
@@ -365,7 +364,7 @@ impl<'a> ControlGraphBuilder<'a> {
     }
 
     fn append(&mut self, node: NodeId, open: &mut OpenSequence) {
-        // A label that means something needs a state: a skip before the jump.
+        // A label with a meaning needs a state: a skip before the jump.
         let jumps =
             matches!(self.nodes[node].work, GraphNodeKind::Goto(_) | GraphNodeKind::Break(_));
         let label = self.labels.iter().rposition(|label| {
@@ -409,7 +408,7 @@ impl<'a> ControlGraphBuilder<'a> {
             GraphNodeKind::Choice(options) => {
                 options.into_iter().for_each(|option| self.attach(option, escape));
             }
-            // Only the guard of a d_step can be left.
+            // An escape applies only to the guard of a `d_step`.
             GraphNodeKind::DStep(sequence) => {
                 self.attach_to(self.sequences[sequence].first, escape)
             }
@@ -420,7 +419,7 @@ impl<'a> ControlGraphBuilder<'a> {
         }
     }
 
-    /// Marks the nodes of an atomic sequence, and its last.
+    /// Marks the nodes of an atomic sequence, and its last node.
     fn make_atomic(&mut self, sequence: SequenceId, d_step: bool) {
         let NodeSequence { first, last, .. } = self.sequences[sequence];
         self.mark(first, last, d_step);
@@ -466,7 +465,7 @@ impl<'a> ControlGraphBuilder<'a> {
         }
     }
 
-    /// A jump whose label others ask about needs a state: a skip before the jump.
+    /// Adds a skip before each jump with a label that other processes refer to, so that the label has a state.
     pub(super) fn keep_labels(&mut self, remote: &[&str]) {
         for number in 0..self.labels.len() {
             let NodeLabel { name, node, .. } = self.labels[number].clone();
@@ -481,7 +480,7 @@ impl<'a> ControlGraphBuilder<'a> {
     }
 }
 
-/// A statement and the labels before it.
+/// Returns a statement without labels, and the labels before it.
 fn unlabelled(stmt: &PromelaStmt) -> (Vec<&PromelaLabel>, &PromelaStmt) {
     let (mut labels, mut stmt) = (Vec::new(), stmt);
     while let PromelaStmtKind::Labelled(label, inner) = &stmt.kind {
@@ -491,7 +490,7 @@ fn unlabelled(stmt: &PromelaStmt) -> (Vec<&PromelaLabel>, &PromelaStmt) {
     (labels, stmt)
 }
 
-/// Whether there is a `d_step` among statements, however deep.
+/// Returns whether there is a `d_step` in the statements, at any depth.
 fn holds_d_step(body: &[PromelaStmt]) -> bool {
     body.iter().any(|stmt| match &stmt.kind {
         PromelaStmtKind::DStep(_) => true,

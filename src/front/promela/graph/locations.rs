@@ -1,4 +1,4 @@
-//! The moves of each location, and which locations there are.
+//! The assembly of locations and their transitions.
 
 use super::{
     ControlAction, ControlGraph, ControlGraphBuilder, ControlLocation, ControlTransition,
@@ -11,7 +11,7 @@ use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 impl<'a> ControlGraphBuilder<'a> {
-    /// The control of a process whose body is `body`.
+    /// Returns the control graph of a process whose body is `body`.
     pub(super) fn assemble(&mut self, body: SequenceId) -> Result<ControlGraph<'a>, Diagnostic> {
         self.mark_labels();
         let mut lists = self.all_moves();
@@ -71,7 +71,7 @@ impl<'a> ControlGraphBuilder<'a> {
         self.marks.get(&node).copied().unwrap_or_default()
     }
 
-    /// The moves from every node, choices resolved.
+    /// Returns the transitions of every node, with choices resolved.
     fn all_moves(&mut self) -> BTreeMap<NodeId, Vec<NodeSuccessor>> {
         let nodes: BTreeSet<NodeId> =
             self.leads.keys().chain(self.options.keys()).copied().collect();
@@ -84,8 +84,8 @@ impl<'a> ControlGraphBuilder<'a> {
         lists
     }
 
-    /// Adds the moves of a node. The marks of an option's first state pass to where it leads, as
-    /// that state is never visited.
+    /// Adds the transitions of a node. The first state of an option is never visited, so its marks pass to its
+    /// successor.
     fn flatten(
         &mut self,
         node: NodeId,
@@ -114,7 +114,7 @@ impl<'a> ControlGraphBuilder<'a> {
         }
     }
 
-    /// Puts the moves of escapes before those they escape from.
+    /// Inserts the transitions of escapes before those they escape from.
     fn escape(&self, lists: &mut BTreeMap<NodeId, Vec<NodeSuccessor>>) {
         let nodes: Vec<NodeId> = lists.keys().copied().collect();
         for node in nodes {
@@ -130,7 +130,7 @@ impl<'a> ControlGraphBuilder<'a> {
         }
     }
 
-    /// A place that only jumps is as good an end as its label says, and so is where it leads.
+    /// Passes the mark `end` of a join on to its successor.
     fn pass_marks_on(&mut self, lists: &BTreeMap<NodeId, Vec<NodeSuccessor>>) {
         for (node, list) in lists {
             let [only] = list.as_slice() else { continue };
@@ -164,7 +164,7 @@ impl<'a> ControlGraphBuilder<'a> {
         seen.into_iter().collect()
     }
 
-    /// The place to go to on entering a `d_step`, unless its first step is taken at once.
+    /// Returns the location after the first step of a `d_step`, if it is inside the `d_step`.
     fn inside(&self, d_step: NodeId) -> Option<NodeId> {
         let first = self.first_of(d_step);
         match self.leads.get(&first) {
@@ -206,7 +206,7 @@ impl<'a> ControlGraphBuilder<'a> {
         };
         if let GraphNodeKind::DStep(_) = self.nodes[lead.node].work {
             let first = self.first_of(lead.node);
-            // The statements behind it are told of, and counted, by themselves.
+            // The statements after the first one are reported and counted separately.
             (done.act, done.span) = match self.leads.get(&first) {
                 Some(_) => (self.act(first), self.nodes[first].span),
                 None => {
@@ -221,14 +221,14 @@ impl<'a> ControlGraphBuilder<'a> {
         } else if self.nodes[lead.node].in_d_step {
             done.turn = match lead.to {
                 Some(to) if self.nodes[to].in_d_step => TurnRule::First,
-                // What comes after the d_step is the business of its own move.
+                // The last transition of a `d_step` determines what may follow it.
                 _ => self.turn_after(lead.node),
             };
         }
         done
     }
 
-    /// What comes after the `d_step` that a node is in.
+    /// Returns the turn rule after the `d_step` that contains a node.
     fn turn_after(&self, inner: NodeId) -> TurnRule {
         match self.nodes[inner].d_step {
             Some(d_step) if self.nodes[d_step].atomic => TurnRule::Atomic,
@@ -266,14 +266,14 @@ impl<'a> ControlGraphBuilder<'a> {
     }
 }
 
-/// The escapes of a list, in its order.
+/// Returns the escapes of a list, in its order.
 fn tiers(list: &[NodeSuccessor]) -> Vec<NodeId> {
     let mut tiers: Vec<NodeId> = list.iter().filter_map(|lead| lead.tier).collect();
     tiers.dedup();
     tiers
 }
 
-/// Where the word `d_step` stands, of where all of one does.
+/// Returns the span of the word `d_step`, from the span of the whole construct.
 fn head_of(span: Span) -> Span {
     let end = span.end.min(span.start + "d_step".len() as u32);
     Span { end, ..span }

@@ -1,13 +1,13 @@
-//! From statements to locations and the moves between them, as SPIN counts them.
+//! Control graphs: from statements to locations and transitions, with SPIN's counts.
 //!
-//! SPIN makes a *node* of every statement and links each to the one after it. [`build`] does that,
-//! and marks what lies in `atomic` and `d_step` sequences and which escapes (`unless`) a node has.
-//! [`successors`] finds where each node leads, passing over jumps where SPIN passes over them, and
-//! [`locations`] gives each location its moves: a choice has the first moves of its options, and a node
-//! with escapes has the moves of these before its own. What is left is reached from the first node.
+//! SPIN creates a *node* for every statement and links each node to its successor. [`build`] does the same. It marks
+//! the nodes in `atomic` and `d_step` sequences, and records the escapes (`unless`) of each node. [`successors`]
+//! determines the successors of each node; it skips jumps where SPIN does. [`locations`] assigns each location its
+//! transitions: a choice has the first transitions of its options, and a node with escapes has their transitions before
+//! its own. The result contains the locations that are reachable from the first node.
 //!
-//! Which jumps are steps of their own and which are not decides how many states a model has, so
-//! this follows SPIN (with `-o1 -o2 -o3`: nothing merged, nothing optimised) to the letter.
+//! The number of states depends on which jumps are separate steps. So this follows SPIN exactly, as with `-o1 -o2 -o3`
+//! (without statement merging and other optimizations).
 
 mod build;
 mod locations;
@@ -21,24 +21,24 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 crate::ir::entity::entity! {
-    /// Names a [`GraphNode`].
+    /// Identifies a [`GraphNode`].
     NodeId,
-    /// Names a [`NodeSequence`].
+    /// Identifies a [`NodeSequence`].
     SequenceId,
 }
 
-/// What a node is.
+/// The kinds of nodes.
 #[derive(Clone, Debug)]
 enum GraphNodeKind<'a> {
-    /// A statement that does one thing.
+    /// A basic statement.
     Basic(&'a PromelaStmt),
     /// A label without a statement.
     Skip,
-    /// To a label.
+    /// A jump to a label.
     Goto(&'a PromelaLabel),
-    /// Out of a loop.
+    /// A jump out of a loop.
     Break(usize),
-    /// Where the options of a choice, or the parts of an `unless`, meet.
+    /// The join after the options of a choice, or after the parts of an `unless`.
     Meet,
     /// The end of a loop.
     LoopEnd,
@@ -48,9 +48,9 @@ enum GraphNodeKind<'a> {
     Unless(SequenceId, SequenceId),
     /// An atomic sequence.
     Atomic(SequenceId),
-    /// A deterministic step.
+    /// A `d_step`.
     DStep(SequenceId),
-    /// A block; also an atomic sequence inside another.
+    /// A block, or an atomic sequence inside another.
     Block(SequenceId),
     /// The end of the process.
     Stop,
@@ -61,15 +61,15 @@ struct GraphNode<'a> {
     work: GraphNodeKind<'a>,
     span: Span,
     next: Option<NodeId>,
-    /// The sequences that take over when they can begin, the last attached first.
+    /// The escape sequences, the last attached first.
     escapes: Vec<SequenceId>,
-    /// Inside an atomic sequence, and not the last of it.
+    /// Whether it is inside an atomic sequence and not its last node.
     atomic: bool,
-    /// The last of an atomic sequence.
+    /// Whether it is the last node of an atomic sequence.
     atomic_last: bool,
-    /// Inside a `d_step`.
+    /// Whether it is inside a `d_step`.
     in_d_step: bool,
-    /// Which that is.
+    /// The node of that `d_step`.
     d_step: Option<NodeId>,
 }
 
@@ -77,14 +77,14 @@ struct GraphNode<'a> {
 struct NodeSequence {
     first: NodeId,
     last: NodeId,
-    /// The last that the user wrote.
+    /// The last node that the user wrote.
     extent: NodeId,
 }
 
-/// A node's labels of one kind or another.
+/// The kinds of labels at a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LabelMarks {
-    /// `end...`: the process may stay here.
+    /// `end...`: a valid end state.
     pub end: bool,
     /// `progress...`.
     pub progress: bool,
@@ -100,73 +100,73 @@ impl LabelMarks {
     }
 }
 
-/// A place of the process's control.
+/// A control location of a process.
 #[derive(Clone, Debug)]
 pub struct ControlLocation {
-    /// Its labels' kinds.
+    /// The kinds of its labels.
     pub marks: LabelMarks,
     /// Its labels.
     pub labels: Vec<Rc<str>>,
-    /// Where it stands.
+    /// The span in the source.
     pub span: Span,
     /// The number of its node in the process.
     pub node: usize,
 }
 
-/// A move from one place to another.
+/// A transition between two locations.
 #[derive(Clone, Debug)]
 pub struct ControlTransition<'a> {
-    /// From where, as an index of places.
+    /// The index of the source location.
     pub from: usize,
-    /// To where; nowhere if the process ends.
+    /// The index of the target location; `None` if the process ends.
     pub to: Option<usize>,
-    /// What it does.
+    /// The action.
     pub act: ControlAction<'a>,
-    /// What comes after.
+    /// The turn rule for the next step.
     pub turn: TurnRule,
-    /// The tier of escapes, 0 for none.
+    /// The priority tier among escapes, 0 for no escape.
     pub tier: u32,
-    /// Where it stands.
+    /// The span in the source.
     pub span: Span,
     /// The number of its node in the process.
     pub node: usize,
-    /// Whether it is a later part of a `d_step`.
+    /// Whether it is inside a `d_step`, after its first statement.
     pub inside_d_step: bool,
 }
 
-/// What a move does.
+/// The kinds of actions of a transition.
 #[derive(Clone, Debug)]
 pub enum ControlAction<'a> {
-    /// A statement.
+    /// Executes a statement.
     Do(&'a PromelaStmt),
-    /// A statement that sends, whose message is lost.
+    /// Executes a send whose message is lost.
     Lose(&'a PromelaStmt),
-    /// Nothing.
+    /// Has no effect.
     Skip,
-    /// Nothing, if nothing else can be done.
+    /// Has no effect, and is enabled if nothing else is (`else`).
     Otherwise,
-    /// Enters a `d_step` that begins with a choice of these.
+    /// Enters a `d_step` that begins with a choice of these actions.
     Enter(Vec<ControlAction<'a>>),
     /// Ends the process.
     End,
 }
 
-/// A process as places and moves.
+/// The control graph of a process.
 #[derive(Clone, Debug)]
 pub struct ControlGraph<'a> {
-    /// The places, the first statements' first.
+    /// The locations, in the order of the statements.
     pub locations: Vec<ControlLocation>,
-    /// Where an instance starts.
+    /// The index of the initial location.
     pub start: usize,
-    /// The moves; those of one place in the order in which SPIN tries them.
+    /// The transitions; those of one location are in the order in which SPIN tries them.
     pub transitions: Vec<ControlTransition<'a>>,
     /// The number of nodes the process has.
     pub nodes: usize,
-    /// All its labels, those at no place too.
+    /// All labels, including those without a location.
     pub labels: Vec<Rc<str>>,
 }
 
-/// The control of a process. `remote` has the labels that others ask about.
+/// Builds the control graph of a process. `remote` lists the labels to which other processes refer.
 pub fn control_graph<'a>(
     process: &'a PromelaProcess,
     remote: &[&str],
@@ -179,7 +179,8 @@ pub fn control_graph<'a>(
 }
 
 impl ControlGraph<'_> {
-    /// The same where messages to full channels are lost (SPIN's option `-m`): beside each send there is one whose message is.
+    /// Adds to each send a transition that loses its message, for channels that lose messages when full (SPIN's option
+    /// `-m`).
     pub fn with_losses(mut self) -> Self {
         self.transitions =
             self.transitions.into_iter().flat_map(ControlTransition::with_loss).collect();
@@ -188,7 +189,7 @@ impl ControlGraph<'_> {
 }
 
 impl<'a> ControlTransition<'a> {
-    /// It, and the loss of what it sends.
+    /// Returns the transition, and the loss of its message if it sends.
     fn with_loss(mut self) -> impl Iterator<Item = ControlTransition<'a>> {
         if let ControlAction::Enter(options) = &mut self.act {
             let losses: Vec<ControlAction<'a>> =
@@ -201,7 +202,7 @@ impl<'a> ControlTransition<'a> {
 }
 
 impl<'a> ControlAction<'a> {
-    /// The loss of what it sends, if it does.
+    /// Returns the action that loses the message, if this is a send.
     fn loss(&self) -> Option<ControlAction<'a>> {
         match *self {
             ControlAction::Do(stmt) if matches!(stmt.kind, PromelaStmtKind::Send { .. }) => {
@@ -212,7 +213,7 @@ impl<'a> ControlAction<'a> {
     }
 }
 
-/// A label and the node it stands at.
+/// A label and its node.
 #[derive(Clone, Debug)]
 struct NodeLabel {
     name: Rc<str>,
@@ -220,18 +221,18 @@ struct NodeLabel {
     node: NodeId,
 }
 
-/// A way out of a node.
+/// A successor of a node.
 #[derive(Clone, Debug)]
 struct NodeSuccessor {
-    /// The node whose work it is.
+    /// The node that is executed.
     node: NodeId,
-    /// Where it goes.
+    /// The next node.
     to: Option<NodeId>,
-    /// Whether what comes after belongs to the same atomic sequence.
+    /// Whether the next node is in the same atomic sequence.
     atomic: bool,
-    /// Where the escapes of the node begin.
+    /// The first nodes of the escapes.
     escapes: Vec<NodeId>,
-    /// The escape it is, if it is one.
+    /// The first node of the escape to which it belongs, if any.
     tier: Option<NodeId>,
 }
 
@@ -240,17 +241,17 @@ struct ControlGraphBuilder<'a> {
     nodes: Arena<NodeId, GraphNode<'a>>,
     sequences: Arena<SequenceId, NodeSequence>,
     labels: Vec<NodeLabel>,
-    /// The `d_step`s that jumps may lead to.
+    /// The `d_step`s to which jumps may lead.
     entered: HashSet<NodeId>,
-    /// How many `d_step`s are being built, each within the one before.
+    /// The nesting depth of the `d_step`s under construction.
     open_d_steps: u32,
-    /// The loops being built, innermost last.
+    /// The loops under construction, innermost last.
     open_loops: Vec<usize>,
-    /// The end of each loop, once it is built.
+    /// The end of each loop, once built.
     loop_ends: Vec<Option<NodeId>>,
-    /// Where the options of a choice begin.
+    /// The first nodes of the options of each choice.
     options: HashMap<NodeId, Vec<NodeId>>,
-    /// Where a single step leads.
+    /// The successor of each node that is not a choice.
     leads: HashMap<NodeId, NodeSuccessor>,
     marks: HashMap<NodeId, LabelMarks>,
 }
@@ -273,7 +274,7 @@ impl<'a> ControlGraphBuilder<'a> {
         self.labels.iter().filter(move |label| label.node == node)
     }
 
-    /// The node of a label: that of the same expansion of an `inline` if there is one.
+    /// Returns the node of a label, preferably of one in the same expansion of an `inline`.
     fn find_label(&self, label: &PromelaLabel) -> Result<NodeId, Diagnostic> {
         let named = || self.labels.iter().filter(|it| it.name == label.name.text);
         named()
@@ -286,7 +287,7 @@ impl<'a> ControlGraphBuilder<'a> {
             })
     }
 
-    /// Where a jump goes, if the node is one.
+    /// Returns the target if the node is a jump.
     fn jump(&self, node: NodeId) -> Result<Option<NodeId>, Diagnostic> {
         match &self.nodes[node].work {
             GraphNodeKind::Goto(label) => self.find_label(label).map(Some),
@@ -296,7 +297,7 @@ impl<'a> ControlGraphBuilder<'a> {
     }
 }
 
-/// Whether a statement only waits for something that is always true.
+/// Returns whether a statement only waits for a condition that is always true.
 fn is_skip(stmt: &PromelaStmt) -> bool {
     match &stmt.kind {
         PromelaStmtKind::Condition(expr) => is_one(expr),

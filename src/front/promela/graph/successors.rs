@@ -1,16 +1,16 @@
-//! Where each node leads.
+//! The successors of nodes.
 
 use super::{ControlGraphBuilder, GraphNodeKind, NodeId, NodeSequence, NodeSuccessor, SequenceId};
 use crate::diag::Diagnostic;
 use crate::front::promela::ast::{PromelaExprKind, PromelaStmt, PromelaStmtKind};
 
-/// The most jumps in a row.
+/// The maximum number of consecutive jumps.
 const JUMPS_MAX: usize = 500;
 
 type GraphResult<T> = std::result::Result<T, Diagnostic>;
 
 impl<'a> ControlGraphBuilder<'a> {
-    /// Where a sequence starts: jumps that meet and the heads of `unless` are passed over.
+    /// Returns the first node of a sequence: joins and the heads of `unless` are skipped.
     fn first_node(&self, first: NodeId) -> NodeId {
         let mut at = first;
         for _ in 0..JUMPS_MAX {
@@ -23,8 +23,8 @@ impl<'a> ControlGraphBuilder<'a> {
         at
     }
 
-    /// Where control goes on from a node, jumps passed over; `atomic` if it comes from inside an
-    /// atomic sequence, which it then leaves by a step of its own.
+    /// Returns the node reached from a node after jumps are skipped. If `atomic`, control comes from inside an atomic
+    /// sequence. Then a jump out of it is not skipped, so that leaving it is a separate step.
     fn resolve_jumps(&self, first: NodeId, atomic: bool) -> GraphResult<NodeId> {
         let mut at = first;
         for _ in 0..JUMPS_MAX {
@@ -52,7 +52,7 @@ impl<'a> ControlGraphBuilder<'a> {
         Err(Diagnostic::error(self.nodes[first].span, "these jumps lead in a circle"))
     }
 
-    /// Finds where every node of a sequence leads.
+    /// Computes the successors of every node of a sequence.
     pub(super) fn find_successors(&mut self, sequence: SequenceId) -> GraphResult<()> {
         let NodeSequence { first, .. } = self.sequences[sequence];
         let mut at = Some(first);
@@ -107,7 +107,7 @@ impl<'a> ControlGraphBuilder<'a> {
         options.iter().try_for_each(|&option| self.find_successors(option))
     }
 
-    /// Whether a node waits for `false`, and has no escape.
+    /// Returns whether a node waits for `false`, and has no escape.
     fn never_holds(&self, node: NodeId) -> bool {
         let GraphNodeKind::Basic(PromelaStmt { kind: PromelaStmtKind::Condition(expr), .. }) =
             self.nodes[node].work
@@ -124,8 +124,7 @@ impl<'a> ControlGraphBuilder<'a> {
             (None, Some(next)) => Some(self.resolve_jumps(next, atomic)?),
             (None, None) => None,
         };
-        // Where options meet is a place only for an atomic sequence that was left; SPIN's verifier has
-        // no escapes there.
+        // A join is a location only after an atomic sequence that was left; SPIN's verifier has no escapes there.
         let escapes = match self.nodes[node].work {
             GraphNodeKind::Meet => Vec::new(),
             _ => self.nodes[node].escapes.clone(),
@@ -136,7 +135,8 @@ impl<'a> ControlGraphBuilder<'a> {
         escapes.into_iter().try_for_each(|escape| self.find_successors(escape))
     }
 
-    /// A jump out of an atomic sequence ends it; one from its end into another goes on.
+    /// Adjusts the marks of atomic sequences at jumps. A jump out of an atomic sequence ends it; a jump from its end
+    /// into another atomic sequence continues it.
     fn bridge(&mut self, sequence: SequenceId) -> GraphResult<()> {
         let NodeSequence { first, extent, .. } = self.sequences[sequence];
         let mut at = Some(first);

@@ -1,4 +1,4 @@
-//! From moves to actions.
+//! Lowering of transitions to actions.
 
 use super::trace_events::ReceiveObservation;
 use super::{LoweringResult, PromelaLowering, SymbolMeaning};
@@ -16,10 +16,10 @@ use crate::ir::{
 use crate::source::Span;
 use std::rc::Rc;
 
-/// The most actions of a program.
+/// The maximum number of actions of a program.
 const ACTIONS_MAX: usize = 1 << 22;
 
-/// The process that an act starts.
+/// Returns the process that an action starts.
 pub(super) fn started_process<'a>(act: &ControlAction<'a>) -> Option<&'a Rc<str>> {
     let ControlAction::Do(stmt) = act else { return None };
     let (PromelaStmtKind::Condition(expr) | PromelaStmtKind::Assign(_, expr)) = &stmt.kind else {
@@ -31,7 +31,7 @@ pub(super) fn started_process<'a>(act: &ControlAction<'a>) -> Option<&'a Rc<str>
     }
 }
 
-/// What a statement is, as an action: when it is possible and what it does.
+/// The lowered form of a statement: the condition under which it is enabled, and its effect.
 #[derive(Default)]
 pub(super) struct GuardedEffect {
     pub(super) guard: Option<ir::Expr>,
@@ -39,11 +39,11 @@ pub(super) struct GuardedEffect {
     pub(super) body: Vec<ir::Stmt>,
 }
 
-/// Where a value that is sent comes from.
+/// The source of a value that is sent or passed.
 pub(super) enum SentValue<'a> {
     /// An expression.
     Value(&'a PromelaExpr),
-    /// A part of a structure.
+    /// A leaf of a structure.
     Leaf(PromelaType),
 }
 
@@ -88,7 +88,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(())
     }
 
-    /// What the user wrote, on one line and not too long.
+    /// Returns the source text on one line, shortened if it is long.
     pub(super) fn text(&self, act: &ControlAction, span: Span) -> String {
         match act {
             ControlAction::Skip => "goto".to_owned(),
@@ -121,7 +121,7 @@ impl<'m> PromelaLowering<'m, '_> {
             ControlAction::Skip | ControlAction::Otherwise => Ok(GuardedEffect::default()),
             ControlAction::Enter(options) => self.enter(options, span, number),
             ControlAction::End => {
-                // Only the youngest process can go.
+                // Only the youngest process can end.
                 let newest = self.binary(
                     BinaryOp::Subtract,
                     ir::ExprKind::Processes,
@@ -135,7 +135,7 @@ impl<'m> PromelaLowering<'m, '_> {
         }
     }
 
-    /// What is sent to a full channel is lost. A rendezvous loses nothing.
+    /// Lowers a send whose message is lost because the channel is full. A rendezvous channel loses no message.
     fn loss(&mut self, stmt: &'m PromelaStmt, number: usize) -> LoweringResult<GuardedEffect> {
         let span = stmt.span;
         let Some(Communication::Send { channel, .. }) =
@@ -157,7 +157,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(GuardedEffect { guard: Some(ir::Expr::new(kind, span)), ..GuardedEffect::default() })
     }
 
-    /// A `d_step` that begins with a choice can be entered if one of the options can be taken.
+    /// Lowers the entry of a `d_step` that begins with a choice: it is enabled if one of the options is enabled.
     fn enter(
         &mut self,
         options: &[ControlAction<'m>],
@@ -178,7 +178,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(GuardedEffect { guard: any, ..GuardedEffect::default() })
     }
 
-    /// When an action is possible, as an expression; always if `None`.
+    /// Returns the condition under which an action is enabled; `None` means always.
     fn possible(&self, effect: GuardedEffect, span: Span) -> LoweringResult<Option<ir::Expr>> {
         let ready = match effect.communication {
             None => None,
@@ -208,14 +208,14 @@ impl<'m> PromelaLowering<'m, '_> {
         })
     }
 
-    /// What a statement of a process, or of a claim, does.
+    /// Lowers a statement of a process or of a claim.
     pub(super) fn statement(
         &mut self,
         stmt: &'m PromelaStmt,
         inside: Option<usize>,
     ) -> LoweringResult<GuardedEffect> {
         let span = stmt.span;
-        // A claim has no statement that asks for it.
+        // The statements of a claim do not use the number.
         let number = inside.unwrap_or_default();
         let mut effect = GuardedEffect::default();
         match &stmt.kind {
@@ -306,7 +306,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(effect)
     }
 
-    /// Notes what is received where names of a set may be kept.
+    /// Records the received values that are stored to variables of `mtype` sets.
     fn note_receive(
         &mut self,
         name: &PromelaReference,
@@ -349,7 +349,7 @@ impl<'m> PromelaLowering<'m, '_> {
         }
         let (basic, _) = self.part(target)?;
         if let PromelaType::Struct(_) = basic {
-            // The initial value of a structure declared amid statements.
+            // The initial value of a structure that is declared between statements.
             let PromelaExprKind::Variable(source) = &value.kind else { return Ok(Vec::new()) };
             return self.copy_structure(target, source, number);
         }
@@ -360,7 +360,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(vec![ir::Stmt { kind, span }])
     }
 
-    /// The single values of a message that is sent to the channel `name`.
+    /// Returns the leaf values of a message that is sent to the channel `name`.
     fn message(
         &mut self,
         name: &PromelaReference,
@@ -379,13 +379,13 @@ impl<'m> PromelaLowering<'m, '_> {
                 self.note_transfer(field, source);
             }
         } else {
-            // Whatever channel it is, its names may be mixed with numbers.
+            // The channel is unknown, so names of any set may mix with numbers.
             self.bytes.extend(0..self.model.symbols.sets.len());
         }
         Ok(sent)
     }
 
-    /// A message has no more values than those of some channel, as SPIN has it.
+    /// Rejects a message with more values than the messages of every channel, as SPIN does.
     fn has_room(&self, given: usize, span: Span) -> LoweringResult<()> {
         let most = self.model.symbols.messages().map(|it| it.len()).max().unwrap_or_default();
         if given <= most {
@@ -419,7 +419,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(body)
     }
 
-    /// Stores to the priority of whatever process has the pid.
+    /// Stores the priority of the process that has the pid.
     fn set_priority(
         &mut self,
         pid: &PromelaExpr,
@@ -451,7 +451,7 @@ impl<'m> PromelaLowering<'m, '_> {
     }
 }
 
-/// A text with `{}` for each value, from one with C's `%`.
+/// Converts a format string of C to a text with `{}` for each value.
 fn format_of(text: &str, values: usize) -> String {
     let mut format = String::new();
     let mut left = values;

@@ -1,4 +1,4 @@
-//! The never claim that the model is searched with, if it has one.
+//! Lowering of the never claim of a search, if there is one.
 
 use super::actions::GuardedEffect;
 use super::{LoweringResult, PromelaLowering};
@@ -15,10 +15,10 @@ use crate::ir::{
 };
 use crate::source::Span;
 
-/// How a claim is left out.
+/// The help text on how to omit a claim.
 const OMIT_CLAIM_HELP: &str = "say it without, or leave the claim out with `--no-claim`";
 
-/// Which claim belongs to the program: that which is asked about, if one is, else as the options have it.
+/// Returns the claim that belongs to the program: the claim that is the checked property, or else that of the options.
 pub(in crate::front::promela) fn effective_choice(
     model: &PromelaModel,
     options: &Options,
@@ -30,7 +30,7 @@ pub(in crate::front::promela) fn effective_choice(
     }
 }
 
-/// The claim that is chosen, with its control.
+/// Returns the chosen claim with its control graph.
 pub(in crate::front::promela) fn chosen_claim<'m>(
     model: &'m PromelaModel,
     choice: &ClaimChoice,
@@ -68,7 +68,7 @@ fn unknown(model: &PromelaModel, name: &str) -> Diagnostic {
     Diagnostic::error(Span::default(), format!("there is no never claim `{name}`")).help(help)
 }
 
-/// What of the model's claims and formulas is not searched.
+/// Returns warnings about claims and formulas of the model that are not checked.
 pub(super) fn advice(model: &PromelaModel, choice: &ClaimChoice) -> Vec<Diagnostic> {
     let mut advice = Vec::new();
     if *choice == ClaimChoice::Omit {
@@ -122,7 +122,7 @@ impl<'m> PromelaLowering<'m, '_> {
         self.in_claim = true;
         let mut moves = Vec::new();
         for it in &control.transitions {
-            // At its end there is nothing more for it to do.
+            // A claim takes no step after its end.
             if !matches!(it.act, ControlAction::End) {
                 moves.push(self.claim_move(claim, it)?);
             }
@@ -174,7 +174,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(ClaimMove { from, to: it.to.map_or(from, LocationId::from_index), action })
     }
 
-    /// What a move asks and asserts; it may do nothing else.
+    /// Lowers the condition or assertion of a claim's transition; all other statements are rejected.
     fn watching(&mut self, it: &ControlTransition<'m>) -> LoweringResult<GuardedEffect> {
         let refuse = |what: &str| {
             let error = format!("a never claim {what} is not supported");
@@ -204,8 +204,7 @@ impl<'m> PromelaLowering<'m, '_> {
         }
     }
 
-    /// SPIN's number of the place where a process is: 1 for its first node. 0 if there is no such
-    /// process.
+    /// Returns SPIN's number of the location of a process: 1 for its first node, or 0 if there is no such process.
     pub(super) fn place_number(
         &mut self,
         pid: &PromelaExpr,
@@ -227,7 +226,7 @@ impl<'m> PromelaLowering<'m, '_> {
                 parts.push(self.binary(ir::BinaryOp::Multiply, is_there, value, span));
             }
         }
-        // Added in pairs, so that the sum is not nested as deep as there are places.
+        // A balanced sum limits the nesting to the logarithm of the number of locations.
         while parts.len() > 1 {
             let pairs = parts.chunks(2).map(|pair| match pair {
                 [one, other] => {
@@ -241,7 +240,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(parts.pop().unwrap_or_else(|| ir::Expr::constant(0, span)))
     }
 
-    /// Whether no process is at a `progress` label.
+    /// Returns the condition that no process is at a `progress` label.
     pub(super) fn non_progress_condition(&self, span: Span) -> ir::Expr {
         match self.program.any_instance_at_marked(|it| it.progress, span) {
             None => ir::Expr::constant(1, span),

@@ -1,10 +1,9 @@
-//! Which moves of a process can be taken again: those within a circle.
+//! Detection of repeatable transitions: those on a cycle of the control graph.
 
 use crate::front::promela::graph::ControlGraph;
 use crate::ir::components::components;
 
-/// Of each move, whether it can be taken again after it: whether both its ends are in one strongly connected
-/// component.
+/// Returns, for each transition, whether it can be repeated: whether both ends are in one strongly connected component.
 pub(super) fn transitions_on_cycles(control: &ControlGraph) -> Vec<bool> {
     let edges = control.transitions.iter().filter_map(|it| Some((it.from, it.to?)));
     let component = components(control.locations.len(), &edges.collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! Expressions, places and channels.
+//! Lowering of expressions, places and channels.
 
 use super::parameters::refuse_index;
 use super::{LoweringResult, PromelaLowering, SymbolMeaning};
@@ -14,16 +14,16 @@ use crate::ir::{
 };
 use crate::source::Span;
 
-/// An instance of a process, as an expression names it.
+/// An instance of a process, as named in an expression.
 #[derive(Clone, Copy)]
 struct InstanceReference<'e> {
     process: &'e PromelaName,
-    /// Which instance; the oldest where there is none.
+    /// The pid; `None` means the oldest instance.
     pid: Option<&'e PromelaExpr>,
 }
 
 impl<'m> PromelaLowering<'m, '_> {
-    /// An expression, in the process with this number if it is in one.
+    /// Lowers an expression of the process with this number, or of no process.
     pub(super) fn expr(
         &mut self,
         expr: &PromelaExpr,
@@ -74,7 +74,7 @@ impl<'m> PromelaLowering<'m, '_> {
                 ir::ExprKind::CanReceive(channel, patterns, *anywhere)
             }
             PromelaExprKind::Timeout => ir::ExprKind::Timeout,
-            // A claim's own pid says nothing about the processes.
+            // A claim's own pid has no meaning for the processes.
             PromelaExprKind::Pid if self.in_claim => ir::ExprKind::Constant(0),
             PromelaExprKind::Pid => match inside.and_then(|number| self.own_pid(number)) {
                 Some(variable) => ir::ExprKind::Read(Place::variable(variable, span)),
@@ -115,7 +115,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(ir::Expr::new(kind, span))
     }
 
-    /// Notes a piece of advice, once.
+    /// Records a warning, once for each place.
     pub(super) fn warn(&mut self, span: Span, message: &str) {
         if self.warnings.iter().all(|known| known.span != span) {
             self.warnings.push(Diagnostic::warning(span, message));
@@ -138,7 +138,7 @@ impl<'m> PromelaLowering<'m, '_> {
         last
     }
 
-    /// The value of a variable; that of a name which always stands for one channel is its number.
+    /// Returns the value of a variable. A name that always denotes one channel has its number as its value.
     fn read(
         &mut self,
         reference: &PromelaReference,
@@ -156,7 +156,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(ir::Expr::new(ir::ExprKind::Read(place), span))
     }
 
-    /// A single value, or a structure.
+    /// Returns the place of a scalar or a structure.
     pub(super) fn place(
         &mut self,
         reference: &PromelaReference,
@@ -187,7 +187,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(Place { path, ..Place::variable(variable, span) })
     }
 
-    /// The step from an array to its element; without an index it is the first.
+    /// Returns the selector of an array's element; the default index is 0.
     fn index(
         &mut self,
         symbol: &PromelaSymbol,
@@ -206,7 +206,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(Some(PlaceSelector::Index(index)))
     }
 
-    /// The channel that a reference always stands for, if it is one.
+    /// Returns the channel that a reference always denotes, if there is one.
     fn fixed_channel(
         &mut self,
         reference: &PromelaReference,
@@ -281,7 +281,7 @@ impl<'m> PromelaLowering<'m, '_> {
         })
     }
 
-    /// The types of a channel's fields, if every channel that the name may stand for has the same.
+    /// Returns the types of a channel's fields, if all channels that the name may denote have the same types.
     pub(super) fn fields_of(
         &self,
         channel: &PromelaReference,
@@ -304,7 +304,7 @@ impl<'m> PromelaLowering<'m, '_> {
         known
     }
 
-    /// What a receive, or a question about one, does with each field of a message.
+    /// Lowers the fields of a receive or poll to patterns.
     pub(super) fn patterns(
         &mut self,
         channel: &PromelaReference,
@@ -343,7 +343,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(patterns)
     }
 
-    /// The number of fields of a channel that a name always stands for.
+    /// Returns the number of fields of the channel that a name always denotes.
     pub(super) fn count_of(&self, channel: &PromelaReference) -> Option<usize> {
         let symbol = &self.model.symbols.all[channel.symbol];
         match &symbol.initial {
@@ -354,7 +354,7 @@ impl<'m> PromelaLowering<'m, '_> {
         }
     }
 
-    /// Warns of a send or receive that does not fit the messages of a channel that its name always stands for.
+    /// Warns of a send or receive whose number of values does not fit the channel that its name always denotes.
     pub(super) fn warn_of_misfit(
         &mut self,
         channel: &PromelaReference,
@@ -370,7 +370,7 @@ impl<'m> PromelaLowering<'m, '_> {
         }
     }
 
-    /// The places of the single values that a place is made of.
+    /// Appends the places of the leaf values of a place.
     pub(super) fn leaves_of(&self, basic: PromelaType, place: Place, places: &mut Vec<Place>) {
         let PromelaType::Struct(number) = basic else {
             places.push(place);
@@ -400,7 +400,7 @@ impl<'m> PromelaLowering<'m, '_> {
         })
     }
 
-    /// The slot of the instance of a process that a pid stands for.
+    /// Returns the slot of the process instance with a pid.
     fn slot(
         &mut self,
         process: usize,
@@ -409,7 +409,7 @@ impl<'m> PromelaLowering<'m, '_> {
     ) -> LoweringResult<ir::Expr> {
         let name = instance.process;
         let id = ProcessId::from_index(process);
-        // Without a pid it is the oldest, as in SPIN.
+        // Without a pid, the oldest instance is meant, as in SPIN.
         let Some(pid) = instance.pid else { return Ok(ir::Expr::constant(0, name.span)) };
         let pid = self.expr(pid, inside)?;
         let slots = i64::from(self.program.slots(id));
@@ -440,7 +440,7 @@ impl<'m> PromelaLowering<'m, '_> {
                 let error = format!("there is no label {} in {}", label.text, name.text);
                 return Err(Diagnostic::error(label.span, error));
             }
-            // A label that is never rested at.
+            // No process ever rests at this label.
             return Ok(ir::Expr::constant(0, span));
         };
         let location = LocationId::from_index(place);
@@ -480,7 +480,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(ir::Expr::new(ir::ExprKind::Read(place), span))
     }
 
-    /// `left operator right`.
+    /// Builds `left operator right`.
     pub(super) fn binary(
         &self,
         operator: BinaryOp,

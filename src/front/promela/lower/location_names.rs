@@ -1,4 +1,4 @@
-//! How the places of processes are called.
+//! Names of process locations.
 
 use super::PromelaLowering;
 use crate::front::promela::graph::ControlGraph;
@@ -6,8 +6,8 @@ use crate::source::Span;
 use std::collections::HashMap;
 
 impl PromelaLowering<'_, '_> {
-    /// The names of the places of a process: their labels, or their lines (`line 12`, `parts.pml:3`), with the column
-    /// where a line has several, and a number for what is written once and stands in several places.
+    /// Returns the names of the locations of a process. A name is the label, or the line (`line 12`, `parts.pml:3`). A
+    /// column is added if a line has several locations, and a number if one piece of text has several.
     pub(super) fn location_names(&self, control: &ControlGraph<'_>) -> Vec<String> {
         let located: Vec<(String, String)> =
             control.locations.iter().map(|place| self.line_of(place.span)).collect();
@@ -30,7 +30,7 @@ impl PromelaLowering<'_, '_> {
         names
     }
 
-    /// The line that something stands in, and its column; the line has its file where that is not the model's own.
+    /// Returns the line and the column of a span; the line includes the file if that is not the model's own.
     fn line_of(&self, span: Span) -> (String, String) {
         let place = self.sources.locate(span).unwrap_or_default();
         let mut parts = place.rsplitn(3, ':');

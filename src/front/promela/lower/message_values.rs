@@ -1,9 +1,9 @@
-//! What the body of a send or receive knows of the message, where a `trace` compares fields of it (`events.rs`).
+//! The values of message fields in the bodies of sends and receives, where a `trace` compares them (`trace_events.rs`).
 //!
-//! The body of a send computes the values once more, and reduces them to what the fields hold. The body of a receive runs
-//! when the message is stored already, so it reads the variables. Where a field that is compared is not in a variable then,
-//! it is received into a variable of the automaton. Where something that is compared may have been stored over, so is all of
-//! the message, and the body stores it where it belongs after the comparison.
+//! The body of a send computes the values again and reduces them to the range of the fields. The body of a receive runs
+//! after the message was stored, so it reads the variables. If a compared field is not in a variable then, it is
+//! received into a variable of the automaton. If an operand of the comparison may have been overwritten, the whole
+//! message is received into such variables, and the body stores it at its destination after the comparison.
 
 use super::trace::{TraceAutomaton, TraceEvent};
 use super::{LoweringResult, PromelaLowering};
@@ -16,17 +16,17 @@ use crate::ir::{
 use crate::source::Span;
 use std::collections::BTreeSet;
 
-/// A receive whose body knows the fields that are asked for.
+/// A receive whose body can read the required fields.
 pub(super) struct KeptMessage {
     pub(super) patterns: Vec<ReceivePattern>,
-    /// The value of each field that is asked for.
+    /// The value of each required field.
     pub(super) values: Vec<Option<Expr>>,
-    /// What is still to be stored, once the values are not needed.
+    /// The stores that are delayed until the values have been compared.
     pub(super) stores: Vec<Stmt>,
 }
 
 impl PromelaLowering<'_, '_> {
-    /// The values that are sent, as the fields of the message hold them: of those that an event compares.
+    /// Returns the sent values as the fields of the message hold them, for the fields that an event compares.
     pub(super) fn sent_values(
         &self,
         channel: &ChannelRef,
@@ -71,7 +71,7 @@ impl PromelaLowering<'_, '_> {
         }
     }
 
-    /// The types that a field of a message may have, if the channel is that of one of some events.
+    /// Returns the possible types of a message field, if the channel is that of one of the events.
     fn types_of_field(
         &self,
         channel: &ChannelRef,
@@ -89,7 +89,7 @@ impl PromelaLowering<'_, '_> {
         known.unwrap_or_else(|| all.collect())
     }
 
-    /// The least and the greatest value of a type that is a scalar's.
+    /// Returns the least and the greatest value of a scalar type.
     pub(super) fn bounds(&self, ty: TypeId) -> (i64, i64) {
         match &self.program.types[ty] {
             Type::Scalar(ScalarType { domain, .. }) => self.program.bounds(domain),
@@ -97,7 +97,7 @@ impl PromelaLowering<'_, '_> {
         }
     }
 
-    /// A value reduced to what lies from `least` to `greatest`, as storing it does.
+    /// Reduces a value to the range from `least` to `greatest`, as a store does.
     fn wrap_to_bounds(&self, value: &Expr, least: i64, greatest: i64) -> Expr {
         let span = value.span;
         let with =
@@ -116,12 +116,12 @@ impl PromelaLowering<'_, '_> {
                 let sign = with(BinaryOp::BitXor, low.kind, 0x8000);
                 with(BinaryOp::Subtract, sign.kind, 0x8000)
             }
-            // Numbers of 32 bits, and names of a set, which nothing but names is stored to.
+            // 32-bit integers need no reduction; neither do names of a set, to which only names are stored.
             _ => value.clone(),
         }
     }
 
-    /// The least and the greatest value that a place can hold.
+    /// Returns the least and the greatest value of a place.
     pub(super) fn bounds_at(&self, place: &Place) -> (i64, i64) {
         let PlaceRoot::Variable(variable) = place.root else { return (i64::MIN, i64::MAX) };
         let mut ty = self.program.variables[variable].ty;
@@ -135,7 +135,7 @@ impl PromelaLowering<'_, '_> {
         self.bounds(ty)
     }
 
-    /// A value that is compared in the body of an action must be what it was before the action.
+    /// Rejects a compared value that the body of an action may not compute as it was before the action.
     pub(super) fn require_unchanged(&self, value: &Expr) -> LoweringResult<()> {
         if self.is_unchanged_by_action(value) {
             return Ok(());
@@ -144,7 +144,8 @@ impl PromelaLowering<'_, '_> {
         Err(Diagnostic::error(value.span, error).help("store it in a variable first"))
     }
 
-    /// Whether an expression has the same value in the body of an action as before, if no variable that it reads is stored to.
+    /// Returns whether an expression has the same value in the body of an action as before, provided that no variable
+    /// it reads is assigned.
     pub(super) fn is_unchanged_by_action(&self, expr: &Expr) -> bool {
         let settled = |it: &Expr| self.is_unchanged_by_action(it);
         match &expr.kind {
@@ -173,7 +174,7 @@ impl PromelaLowering<'_, '_> {
         }
     }
 
-    /// Changes a receive so that its body knows the fields that are asked for.
+    /// Changes a receive so that its body can read the required fields.
     pub(super) fn keep_message(
         &mut self,
         trace: &TraceAutomaton,
@@ -215,7 +216,7 @@ impl PromelaLowering<'_, '_> {
             kept.patterns.push(pattern);
             kept.values.push(value.filter(|_| is_asked));
         }
-        // Between steps the variables hold nothing, so that no two states differ by them.
+        // The variables are cleared between steps, so that no two states differ only in them.
         let nothing = |it: VarId| {
             store(Place::variable(it, Span::default()), Expr::constant(0, Span::default()))
         };
@@ -223,8 +224,8 @@ impl PromelaLowering<'_, '_> {
         Ok(kept)
     }
 
-    /// Whether the message must not be stored before the automaton has compared it: something that is compared with it, the
-    /// channel, or a field itself, would not be what it was.
+    /// Returns whether the message must be stored after the comparison: an earlier store would change the channel, a
+    /// field, or an operand of the comparison.
     fn must_store_late(
         &self,
         trace: &TraceAutomaton,
@@ -262,7 +263,7 @@ impl PromelaLowering<'_, '_> {
         asks_for_target || asked.iter().any(is_lost)
     }
 
-    /// Whether a place holds every value that a field of the message may have.
+    /// Returns whether a place can hold every value of a message field.
     fn holds_field(
         &self,
         trace: &TraceAutomaton,
@@ -275,7 +276,7 @@ impl PromelaLowering<'_, '_> {
         types.into_iter().map(|it| self.bounds(it)).all(|it| low <= it.0 && it.1 <= high)
     }
 
-    /// A variable of the automaton for a field of a message while the body of a receive runs.
+    /// Returns the automaton's variable that holds a message field while the body of a receive runs.
     fn message_variable(
         &mut self,
         trace: &TraceAutomaton,
@@ -322,7 +323,7 @@ fn store(target: Place, value: Expr) -> Stmt {
     Stmt { kind: StmtKind::Assign { target, value, overflow: OverflowRule::Wraps }, span }
 }
 
-/// Whether a place is the mover's or the program's own, by indices that are known.
+/// Returns whether a place belongs to the moving process or to the program, with constant indices.
 fn is_fixed(place: &Place) -> bool {
     let is_known = |it: &PlaceSelector| match it {
         PlaceSelector::Index(index) => index.as_constant().is_some(),
@@ -331,7 +332,7 @@ fn is_fixed(place: &Place) -> bool {
     place.slot.is_none() && place.path.iter().all(is_known)
 }
 
-/// Whether an expression reads a variable.
+/// Returns whether an expression reads a variable.
 fn reads(expr: &Expr, root: PlaceRoot) -> bool {
     struct RootReadFinder {
         root: PlaceRoot,

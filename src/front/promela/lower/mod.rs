@@ -1,12 +1,11 @@
-//! From the tree to a program.
+//! Lowering of the syntax tree to a program.
 //!
-//! Every process type becomes a process with slots; `run` starts an instance, the end of a body is
-//! an action that ends it. A channel whose variable is never stored to is referred to by name, any
-//! other by its number, which is SPIN's. Locals get their initial values in the prologue of their
-//! process where these must be computed.
+//! Every process type becomes a process with slots. A `run` starts an instance; an action at the end of the body ends
+//! it. A channel whose variable is never assigned is referred to by name, any other channel by its number, which is
+//! SPIN's. Locals whose initial values must be computed get them in the prologue of their process.
 //!
-//! An `mtype` variable holds only the names of its set if all that is ever stored to variables of
-//! the set is such names; else lowering begins again with that set as bytes.
+//! An `mtype` variable has the names of its set as its domain if only such names are ever stored to variables of the
+//! set. Otherwise lowering restarts with that set as bytes.
 
 mod actions;
 mod claim;
@@ -39,25 +38,25 @@ use crate::source::{SourceMap, Span};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-/// How many instances there is room for beyond those active at the start, where nobody says and processes are started in
+/// The default number of slots for instances in addition to those active at the start, if processes are started in
 /// loops or by recursion.
 pub const SLOTS_DEFAULT: u32 = 16;
-/// The most processes at one time.
+/// The maximum number of processes at one time.
 const PROCESSES_MAX: u32 = 255;
 
 type LoweringResult<T> = std::result::Result<T, Diagnostic>;
 
-/// A model, lowered.
+/// A lowered model.
 pub struct LoweredModel {
-    /// What it means.
+    /// The program.
     pub program: Program,
-    /// The propositions that are asked of it.
+    /// The conditions of the propositions of the checked property.
     pub conditions: Vec<ir::Expr>,
-    /// Advice.
+    /// Warnings.
     pub advice: Vec<Diagnostic>,
 }
 
-/// Lowers a model, with advice.
+/// Lowers a model.
 pub fn lower(
     model: &PromelaModel,
     sources: &SourceMap,
@@ -87,19 +86,18 @@ pub fn lower(
     }
 }
 
-/// The `run`s of each process, by its name: the number of the process that makes them, and whether it can make them
-/// again.
+/// The `run`s of each process, by its name: the number of the starting process, and whether the `run` can be repeated.
 type RunSites<'a> = HashMap<&'a str, Vec<(usize, bool)>>;
 
-/// What a symbol became.
+/// The meaning of a symbol in the program.
 #[derive(Clone, Copy, Debug)]
 enum SymbolMeaning {
     Variable(VarId),
-    /// Channels that the name always stands for: the first, and how many.
+    /// Channels that the name always denotes: the first, and their number.
     Channels(ChannelId, u32),
-    /// A parameter with a structure: a variable for each of its single values, from this one on.
+    /// A parameter that is a structure: a variable for each leaf, from this one on.
     Parts(VarId),
-    /// Nothing: it is kept out of the state.
+    /// A symbol that is not part of the state.
     Nothing,
 }
 
@@ -114,18 +112,18 @@ struct PromelaLowering<'m, 'b> {
     enums: HashMap<usize, EnumId>,
     /// The automaton of the model's `trace` or `notrace`.
     trace: Option<Rc<trace::TraceAutomaton>>,
-    /// The variables that hold fields of messages for it, by field and type.
+    /// The variables that hold message fields for the automaton, by field and type.
     message_variables: HashMap<(usize, TypeId), VarId>,
-    /// Sets of names that are kept as bytes.
+    /// Sets of names that are stored as bytes.
     bytes: BTreeSet<usize>,
     last: Option<VarId>,
-    /// The propositions that are asked.
+    /// The conditions of the propositions.
     conditions: Vec<ir::Expr>,
     warnings: Vec<Diagnostic>,
     uses_priorities: bool,
-    /// Whether what is being lowered belongs to a claim.
+    /// Whether a claim is being lowered.
     in_claim: bool,
-    /// Whether the claim asks for `progress` labels itself.
+    /// Whether the claim itself tests `progress` labels.
     asks_for_progress: bool,
 }
 
@@ -262,7 +260,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
         Ok(())
     }
 
-    /// The `run`s of each process.
+    /// Returns the `run`s of each process.
     fn runs(&self) -> RunSites<'m> {
         let bodies = self.bodies;
         let mut runs = RunSites::new();
@@ -280,7 +278,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
         runs
     }
 
-    /// The slots of each process.
+    /// Returns the number of slots of each process.
     fn slots(&mut self, options: &Options, runs: &RunSites) -> Vec<u32> {
         if let Some(looped) = options.slots {
             return self.capacities(looped, runs);
@@ -300,8 +298,8 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
         slots
     }
 
-    /// How many instances of each process there can be at one time: those active at the start, and
-    /// one for each time a `run` is passed, which in a loop or in a recursion is taken to be `transitions_on_cycles` times.
+    /// Returns the maximum number of instances of each process at one time: those active at the start, and one for each
+    /// execution of a `run`. A `run` in a loop or a recursion counts as `looped` executions.
     fn capacities(&self, looped: u32, runs: &RunSites) -> Vec<u32> {
         let of = |number: usize| {
             let name = &*self.bodies[number].0.name.text;
@@ -312,7 +310,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
             numbers.clone().flat_map(|number| of(number).iter().map(move |it| (it.0, number)));
         let group = components(self.bodies.len(), &edges.collect::<Vec<_>>());
         let mut most: Vec<u32> = self.bodies.iter().map(|(process, _)| process.active).collect();
-        // Groups of processes that start each other are numbered so that what starts them comes first.
+        // Groups of processes that start each other are numbered after the groups that start them.
         let mut order: Vec<usize> = numbers.collect();
         order.sort_by_key(|&number| group[number]);
         for number in order {
@@ -338,7 +336,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
             self.symbol(symbol_id, symbol, owner, &mut prologue)?;
         }
         if let Some(pid) = self.own_pid(number) {
-            // Before all others, as they may begin with it.
+            // This goes first, because the initial values of other variables may use it.
             let (span, overflow) = (self.program.variables[pid].span, ir::OverflowRule::Wraps);
             let value = ir::Expr::new(ExprKind::Self_, span);
             let kind = StmtKind::Assign { target: element(pid, None, span), value, overflow };
@@ -375,7 +373,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
         Ok(())
     }
 
-    /// The variable that stands for `_pid` in a process, if it receives into that.
+    /// Returns the variable that replaces `_pid` in a process that receives into `_pid`.
     fn own_pid(&self, number: usize) -> Option<VarId> {
         let symbol = self.model.own_pids.get(&self.index_of(number))?;
         match self.meanings.get(symbol) {
@@ -384,13 +382,13 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
         }
     }
 
-    /// The number in the model of a process by its number among those that run.
+    /// Returns the number in the model of a process, by its number among the lowered processes.
     fn index_of(&self, number: usize) -> usize {
         let name = &self.bodies[number].0.name.text;
         self.model.processes.iter().position(|it| it.name.text == *name).unwrap_or(number)
     }
 
-    /// Declares what a symbol stands for; what must be computed first is stored by `stores`.
+    /// Declares the meaning of a symbol; initial values that must be computed are appended to `stores`.
     fn symbol(
         &mut self,
         id: SymbolId,
@@ -415,7 +413,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
         self.initialize(variable, symbol, first, stores)
     }
 
-    /// Declares the variable that a symbol stands for.
+    /// Declares the variable of a symbol.
     fn variable(&mut self, symbol: &PromelaSymbol, owner: Owner) -> LoweringResult<VarId> {
         let ty = self.type_of(symbol)?;
         let scalars = self.program.scalars(ty) as usize;
@@ -428,7 +426,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
         }))
     }
 
-    /// Gives a symbol's variable what it begins with, the channels in it beginning with `first`.
+    /// Initializes the variable of a symbol; its channels begin with `first`.
     fn initialize(
         &mut self,
         variable: VarId,
@@ -464,7 +462,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
         Ok(())
     }
 
-    /// What the elements of a variable begin with, where that is not zero.
+    /// Returns the nonzero initial values of a variable's elements.
     fn first_values(
         &mut self,
         symbol: &'m PromelaSymbol,
@@ -505,7 +503,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
         Ok(values)
     }
 
-    /// Declares the channels inside a structure, and stores what its fields begin with.
+    /// Declares the channels inside a structure, and stores the initial values of its fields.
     fn structure_begins(
         &mut self,
         structure: usize,
@@ -549,7 +547,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
         Ok(())
     }
 
-    /// The value an assignment is known to store, at the start of the program.
+    /// Returns the kind of the value that an assignment stores.
     fn stored_constant(&self, kind: &StmtKind) -> ExprKind {
         match kind {
             StmtKind::Assign { value, .. } => value.kind.clone(),
@@ -557,7 +555,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
         }
     }
 
-    /// Declares the channels that a symbol begins with; the first of them, if there are any.
+    /// Declares the initial channels of a symbol. Returns the first one, if there are any.
     fn channels(
         &mut self,
         symbol: &PromelaSymbol,
@@ -571,7 +569,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
         let mut types = Vec::new();
         let alone = leaves.len() == 1;
         for leaf in leaves {
-            // SPIN gives the only field of a message a byte at least; beside others a bit is one.
+            // SPIN stores the only field of a message in at least a byte; next to other fields, a bit is a bit.
             let bit = matches!(leaf, PromelaType::Bit | PromelaType::Bool);
             types.push(self.basic(if bit && alone { PromelaType::Byte } else { leaf })?);
         }
@@ -593,7 +591,7 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
         Ok(Some(first))
     }
 
-    /// The start: what globals begin with, then the active processes in their order.
+    /// Adds the start: the initial values of globals, then the active processes in order.
     fn starts(&mut self, mut body: Vec<Stmt>) {
         for (number, (process, _)) in self.bodies.iter().enumerate() {
             let id = ProcessId::from_index(number);
@@ -646,7 +644,7 @@ fn process_name(process: &PromelaProcess) -> &str {
     }
 }
 
-/// A variable, or one of its elements.
+/// Returns the place of a variable or of one of its elements.
 fn element(variable: VarId, index: Option<u32>, span: Span) -> ir::Place {
     let path = index.map(|index| ir::PlaceSelector::Index(ir::Expr::constant(index.into(), span)));
     ir::Place { path: path.into_iter().collect(), ..ir::Place::variable(variable, span) }

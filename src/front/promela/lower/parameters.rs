@@ -1,10 +1,9 @@
-//! Parameters of processes and the arguments of `run`.
+//! Parameters of processes and arguments of `run`.
 //!
-//! SPIN gives a structure to a process value by value: the parameter `Lock l` stands for one parameter
-//! for each single value of `Lock`, and an argument that is a structure stands for its single values. Such a parameter
-//! becomes a variable for each of its values here, called `l.take`, `l.give`, and so on. A channel inside is a number,
-//! so that both sides share the channel. No index can be needed to find a value, because SPIN refuses a parameter
-//! that is or has an array.
+//! SPIN passes a structure value by value: the parameter `Lock l` is one parameter for each leaf of `Lock`, and an
+//! argument that is a structure is expanded to its leaves. Here, such a parameter becomes a variable for each leaf,
+//! named `l.take`, `l.give`, and so on. A channel inside is a number, so both sides share the channel. The variable of
+//! a reference is known statically, because SPIN rejects a parameter that is or contains an array.
 
 use super::actions::SentValue;
 use super::{LoweringResult, PromelaLowering, SymbolMeaning};
@@ -14,17 +13,17 @@ use crate::front::promela::symbols::{PromelaSymbol, PromelaType, SymbolId};
 use crate::ir::{self, Entity, OverflowRule, Owner, Place, VarId};
 use crate::source::Span;
 
-/// What to do instead of giving an array to a process.
+/// The help text for an array that is passed to a process.
 const GIVE_NO_ARRAY: &str = "keep the array outside the process, or give its elements one by one";
 
-/// A single value of a structure: its name behind the structure's, and its type.
+/// A leaf of a structure: its name after that of the structure, and its type.
 struct StructureLeaf {
     path: String,
     basic: PromelaType,
 }
 
 impl<'m> PromelaLowering<'m, '_> {
-    /// Declares the variables that a parameter with a structure stands for.
+    /// Declares the variables of a parameter that is a structure.
     pub(super) fn structure_parameter(
         &mut self,
         id: SymbolId,
@@ -57,7 +56,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Err(Diagnostic::error(symbol.name.span, error).help(GIVE_NO_ARRAY))
     }
 
-    /// Adds the single values of a structure in order, each with its name behind `path`.
+    /// Appends the leaves of a structure in order, each with its name after `path`.
     fn parts_of_structure(
         &self,
         parameter: &PromelaSymbol,
@@ -81,7 +80,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(())
     }
 
-    /// The variables of a process's parameters, in order.
+    /// Returns the variables of a process's parameters, in order.
     pub(super) fn parameter_variables(
         &self,
         parameters: &[SymbolId],
@@ -105,8 +104,8 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(variables)
     }
 
-    /// The variable of the first single value that a reference to a parameter with a structure names, and what
-    /// the reference names.
+    /// Returns the first leaf's variable of a reference to a parameter that is a structure, and the type of the
+    /// reference.
     pub(super) fn part_of_parameter(
         &self,
         first: VarId,
@@ -129,7 +128,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok((VarId::from_index(at), basic))
     }
 
-    /// The places of the single values that a reference is made of, with their types.
+    /// Returns the places of the leaves of a reference, with their types.
     pub(super) fn single_values(
         &mut self,
         reference: &PromelaReference,
@@ -152,7 +151,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(places.into_iter().zip(leaves).collect())
     }
 
-    /// Adds the single values of an expression that is sent or given: those of a structure one by one.
+    /// Appends the leaf values of an expression that is sent or passed.
     pub(super) fn argument_values<'a>(
         &mut self,
         value: &'a PromelaExpr,
@@ -174,7 +173,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(())
     }
 
-    /// Notes what `source` brings to where names of a set may be kept.
+    /// Records a transfer of `source` to a variable of an `mtype` set.
     pub(super) fn note_transfer(&mut self, to: PromelaType, source: &SentValue<'_>) {
         match source {
             SentValue::Value(value) => self.note_store(to, value),
@@ -182,7 +181,7 @@ impl<'m> PromelaLowering<'m, '_> {
         }
     }
 
-    /// The arguments of a `run` of the process with the number `started`, one for each single value.
+    /// Returns the arguments of a `run` of the process with the number `started`, one for each leaf.
     pub(super) fn run_arguments(
         &mut self,
         started: usize,
@@ -216,7 +215,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(values)
     }
 
-    /// Whether a process has a parameter, or an argument is, a structure.
+    /// Returns whether a parameter of a process or an argument is a structure.
     fn has_structure(&self, started: usize, arguments: &[PromelaExpr]) -> bool {
         let is_structure = |basic| matches!(basic, PromelaType::Struct(_));
         let parameters = &self.bodies[started].0.parameters;
@@ -229,7 +228,7 @@ impl<'m> PromelaLowering<'m, '_> {
             })
     }
 
-    /// Stores a structure to another one, value by value where one of them is a parameter.
+    /// Copies a structure, leaf by leaf if one side is a parameter.
     pub(super) fn copy_structure(
         &mut self,
         target: &PromelaReference,
@@ -260,7 +259,7 @@ impl<'m> PromelaLowering<'m, '_> {
     }
 }
 
-/// Nothing inside a parameter is an array; an index of 0 stands for no index, as elsewhere.
+/// Rejects an index within a parameter, which contains no array. An index of 0 is allowed, as elsewhere.
 pub(super) fn refuse_index(name: &str, index: Option<&PromelaExpr>) -> LoweringResult<()> {
     match index {
         None | Some(PromelaExpr { kind: PromelaExprKind::Number(0), .. }) => Ok(()),

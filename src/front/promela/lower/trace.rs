@@ -1,19 +1,19 @@
-//! The `trace` or `notrace` of a model, as an automaton over sends and receives.
+//! The `trace` or `notrace` of a model, lowered to an automaton over sends and receives.
 //!
-//! A variable of the program, `trace` or `notrace`, holds the location of the automaton. Each send and receive that the
-//! automaton may observe takes its step in the body of its own action (`events.rs`), so the automaton needs no
+//! A variable of the program, `trace` or `notrace`, holds the location of the automaton. The body of each send and
+//! receive that the automaton may observe contains the automaton's step (`trace_events.rs`). So the automaton needs no
 //! semantics of its own: executors and reductions see a variable, an assertion and stores.
 //!
 //! SPIN 6.5.2 is the reference:
 //!
-//! - The automaton observes the sends on a channel if it has a send on that channel anywhere, and the receives if it has a
-//!   receive. A receive that leaves its message (`c?<x>`) and a question (`c?[x]`) are no events.
+//! - The automaton observes the sends on a channel if it has a send on that channel anywhere, and the receives if it
+//!   has a receive. A receive that leaves its message (`c?<x>`) and a poll (`c?[x]`) are not events.
 //! - A field that is a constant or `eval(...)` is compared; `_` and variables are not.
-//! - A jump that is a step of its own, such as a `break` that is a whole option, takes any event.
-//! - An event that no step takes violates a `trace`, which then stays where it is. A `notrace` gives up: its location
-//!   becomes the end. A `notrace` is violated by the event that brings it to its closing bracket.
-//! - An event that several steps of one location take is an error.
-//! - A state without successors, in which processes remain, is no valid end unless the automaton is at its closing
+//! - A jump that is a separate step, such as a `break` that is a whole option, accepts any event.
+//! - An event that no step accepts violates a `trace`, which then keeps its location. A `notrace` stops observing: its
+//!   location becomes the end. An event that leads a `notrace` to its closing bracket violates it.
+//! - An event that several steps of one location accept is an error.
+//! - A state without successors, in which processes remain, is a valid end only if the automaton is at its closing
 //!   bracket or at an `end` label.
 
 use super::{LoweringResult, PromelaLowering};
@@ -32,17 +32,17 @@ use crate::source::Span;
 
 /// The automaton of a `trace` or `notrace`.
 pub(super) struct TraceAutomaton {
-    /// Whether it says what must not happen.
+    /// Whether it is a `notrace`.
     pub(super) is_negated: bool,
-    /// What holds its location.
+    /// The variable that holds its location.
     pub(super) variable: VarId,
-    /// What it is and where it stands: `trace at model.pml:4:1`.
+    /// The description with its position: `trace at model.pml:4:1`.
     pub(super) title: String,
-    /// The location of its closing bracket, if it can come there.
+    /// The location of its closing bracket, if reachable.
     pub(super) end: Option<i64>,
-    /// The sends and receives that it names, also where it never comes to them.
+    /// All sends and receives that it names, reachable or not.
     pub(super) events: Vec<TraceEvent>,
-    /// Its steps; those of one location in the order in which SPIN tries them.
+    /// The steps; those of one location are in the order in which SPIN tries them.
     pub(super) steps: Vec<TraceStep>,
 }
 
@@ -50,20 +50,20 @@ pub(super) struct TraceAutomaton {
 pub(super) struct TraceStep {
     pub(super) from: i64,
     pub(super) to: i64,
-    /// What it takes, as an index of events; any event if it is a jump.
+    /// The index of the event that it accepts; a jump accepts any event.
     pub(super) event: Option<usize>,
 }
 
-/// A send or receive that a step takes.
+/// A send or receive that a step accepts.
 pub(super) struct TraceEvent {
     pub(super) is_send: bool,
     pub(super) channel: ChannelRef,
-    /// What each field of the message is compared with, if it is.
+    /// The expression with which each field of the message is compared, if any.
     pub(super) fields: Vec<Option<ir::Expr>>,
 }
 
 impl<'m> PromelaLowering<'m, '_> {
-    /// Lowers the model's `trace` or `notrace`, if it has one. What globals begin with is in `stores`.
+    /// Lowers the model's `trace` or `notrace`, if it has one. `stores` holds the initial values of globals.
     pub(super) fn trace_automaton(&mut self, stores: &[ir::Stmt]) -> LoweringResult<()> {
         let model = self.model;
         let is_trace =
@@ -79,7 +79,7 @@ impl<'m> PromelaLowering<'m, '_> {
             .iter()
             .find(|it| matches!(it.act, ControlAction::End))
             .map(|it| it.from);
-        // What gives up needs somewhere to be.
+        // A `notrace` that stops observing needs a location.
         let given_up = (ends.is_none() && is_negated).then_some(control.locations.len());
         let variable = self.trace_variable(declared, &control, given_up);
         let mut events = Vec::new();
@@ -119,7 +119,7 @@ impl<'m> PromelaLowering<'m, '_> {
         })
     }
 
-    /// What is asked of states in which nothing goes on.
+    /// Adds the condition on states without successors.
     fn trace_end(
         &mut self,
         declared: &PromelaProcess,
@@ -161,14 +161,14 @@ impl<'m> PromelaLowering<'m, '_> {
         TraceStep { from: it.from as i64, to, event }
     }
 
-    /// Notes a piece of advice with what to do, once.
+    /// Records a warning with a help text, once.
     fn advise(&mut self, span: Span, text: &str, help: &str) {
         if self.warnings.iter().all(|known| known.span != span) {
             self.warnings.push(Diagnostic::warning(span, text).help(help));
         }
     }
 
-    /// The event that a statement of the automaton takes.
+    /// Returns the event that a statement of the automaton accepts.
     fn trace_event(
         &mut self,
         stmt: &'m PromelaStmt,
@@ -206,7 +206,7 @@ impl<'m> PromelaLowering<'m, '_> {
         }
     }
 
-    /// A variable in the place of a field stands for any value, as in SPIN.
+    /// Warns of a variable as a field: it matches any value, as in SPIN.
     fn warn_of_uncompared_field(
         &mut self,
         reference: &PromelaReference,
@@ -220,7 +220,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(())
     }
 
-    /// What a field is compared with.
+    /// Lowers the expression with which a field is compared.
     fn lower_comparison(&mut self, value: &PromelaExpr) -> LoweringResult<ir::Expr> {
         let made = self.expr(value, None)?;
         match self.is_unchanged_by_action(&made) && !matches!(made.kind, ir::ExprKind::Self_) {
@@ -232,7 +232,7 @@ impl<'m> PromelaLowering<'m, '_> {
         }
     }
 
-    /// A channel that the automaton names.
+    /// Returns a channel that the automaton names.
     fn traced_channel(
         &mut self,
         name: &'m PromelaReference,
@@ -248,7 +248,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(self.initial_channel(name, channel, stores))
     }
 
-    /// An event with a field for each of the channel's, if that is known.
+    /// Adjusts an event to the number of fields of its channel, if that is known.
     fn fitting(&self, mut event: TraceEvent, span: Span) -> LoweringResult<TraceEvent> {
         let Some(expected) = self.fields_of_channel(&event.channel).map(<[_]>::len) else {
             return Ok(event);
@@ -263,7 +263,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(event)
     }
 
-    /// The channel that a field of a global structure holds for ever, if nothing is ever stored to the structure.
+    /// Returns the channel that a field of a global structure always holds, if the structure is never assigned.
     fn initial_channel(
         &self,
         name: &PromelaReference,
@@ -288,12 +288,12 @@ impl<'m> PromelaLowering<'m, '_> {
         found.unwrap_or(channel)
     }
 
-    /// The types of the fields of a channel that is known, or of one of several that are alike.
+    /// Returns the types of the fields of a known channel, or of one of several channels with the same types.
     pub(super) fn fields_of_channel(&self, channel: &ChannelRef) -> Option<&[ir::TypeId]> {
         self.one_of(channel).map(|id| self.program.channels[id].fields.as_slice())
     }
 
-    /// Whether sender and receiver meet at a channel that is known.
+    /// Returns whether a known channel is a rendezvous channel.
     pub(super) fn is_rendezvous_channel(&self, channel: &ChannelRef) -> Option<bool> {
         self.one_of(channel).map(|id| self.program.channels[id].capacity == 0)
     }
@@ -306,7 +306,7 @@ impl<'m> PromelaLowering<'m, '_> {
     }
 }
 
-/// The sends and receives in a body; anything else that is no jump is refused.
+/// Collects the sends and receives in a body; rejects anything else except jumps.
 fn statements<'m>(body: &'m [PromelaStmt], found: &mut Vec<&'m PromelaStmt>) -> LoweringResult<()> {
     for stmt in body {
         match &stmt.kind {
@@ -331,7 +331,7 @@ fn no_event(span: Span) -> Diagnostic {
     )
 }
 
-/// Whether two ways lead to the same part of one variable; indices are the same constants.
+/// Returns whether two places are the same part of one variable, with the same constant indices.
 fn is_same_place(one: &Place, other: &Place) -> bool {
     use ir::PlaceSelector::{Field, Index};
     let same = |pair: (&ir::PlaceSelector, &ir::PlaceSelector)| match pair {

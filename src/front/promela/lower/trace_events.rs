@@ -1,13 +1,10 @@
-//! What a send or receive does to the automaton of a `trace` (`trace.rs`).
+//! The effect of sends and receives on the automaton of a `trace` (`trace.rs`).
 //!
-//! The body of an action that sends or receives begins with an assertion, that a step of the automaton takes the event,
-//! and with the step. By a rendezvous the receiver's action takes both events, the send first, as the sender's body runs
-//! after the receiver's.
+//! The body of a send or receive begins with an assertion that a step of the automaton accepts the event, followed by
+//! that step. In a rendezvous, the receiver's action handles both events, the send first, because the sender's body
+//! runs after the receiver's.
 //!
-//! What a message holds is known to the body of a send: the values are computed once more, after which they are reduced
-//! to what the field can hold. A receive has stored the message when its body runs. Where a field that is compared is not in
-//! a variable then, it is received into a variable of the automaton, and where something that is compared may have been stored
-//! over, so is all of the message: then the body stores it where it belongs.
+//! `message_values.rs` describes how these bodies obtain the values of the message.
 
 use super::trace::{TraceAutomaton, TraceStep};
 use super::{LoweringResult, PromelaLowering};
@@ -21,7 +18,7 @@ use crate::ir::{
 use crate::source::Span;
 use std::collections::BTreeSet;
 
-/// Whether something holds.
+/// A truth value that may depend on the state.
 #[derive(Clone)]
 enum SymbolicTruth {
     Never,
@@ -70,7 +67,7 @@ impl SymbolicTruth {
         SymbolicTruth::When(ir::Expr::new(kind, span))
     }
 
-    /// As an expression; nothing if it always holds.
+    /// Returns the value as an expression, or `None` if it always holds.
     fn condition(self, span: Span) -> Option<ir::Expr> {
         match self {
             SymbolicTruth::Always => None,
@@ -80,27 +77,27 @@ impl SymbolicTruth {
     }
 }
 
-/// An event as the automaton sees it.
+/// An event as the automaton observes it.
 struct ObservedEvent<'a> {
-    /// Of each event of the automaton, whether it is on the same channel, in the same direction.
+    /// For each event of the automaton, whether it has the same channel and direction.
     same: &'a [SymbolicTruth],
-    /// Of each event of the automaton, what each field of the message is, where that is asked.
+    /// For each event of the automaton, the value of each compared field of the message.
     values: &'a [Vec<Option<ir::Expr>>],
-    /// How the event reads.
+    /// The source text of the event.
     text: String,
     span: Span,
 }
 
-/// What the body of a receive begins with that the automaton may observe, and what its patterns become.
+/// The part of a receive that the automaton affects: its patterns, and the start of its body.
 pub(super) struct ReceiveObservation {
     pub(super) patterns: Vec<ReceivePattern>,
     pub(super) body: Vec<ir::Stmt>,
 }
 
-/// What an event of a trace may observe of a statement.
+/// The event of a statement that an automaton may observe.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ObservedSide {
-    /// A send to a channel with room.
+    /// A send to a buffered channel.
     BufferedSend,
     /// The send that a receive from a rendezvous channel completes.
     MeetingSend,
@@ -109,7 +106,7 @@ enum ObservedSide {
 }
 
 impl<'m> PromelaLowering<'m, '_> {
-    /// What the body of a send begins with.
+    /// Returns the start of the body of a send.
     pub(super) fn observe_send(
         &mut self,
         stmt: &'m PromelaStmt,
@@ -130,7 +127,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(take(&trace, &ObservedEvent { same: &same, values: &known, text, span }))
     }
 
-    /// What a receive becomes.
+    /// Returns the patterns of a receive, and the start of its body.
     pub(super) fn observe_receive(
         &mut self,
         stmt: &'m PromelaStmt,
@@ -157,7 +154,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(ReceiveObservation { patterns: kept.patterns, body })
     }
 
-    /// Whether each event of the automaton is what is observed of a statement on this channel.
+    /// Returns, for each event of the automaton, whether a statement on this channel is that event.
     fn match_events(
         &self,
         trace: &TraceAutomaton,
@@ -189,7 +186,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(all)
     }
 
-    /// Whether a channel of a process is one that the automaton names.
+    /// Returns whether the channel of a statement is a channel that the automaton names.
     fn is_same_channel(&self, own: &ChannelRef, named: &ChannelRef, span: Span) -> SymbolicTruth {
         use ChannelRef::{Element, Named};
         let is_number = |channel: &ChannelRef| {
@@ -222,7 +219,7 @@ impl<'m> PromelaLowering<'m, '_> {
         }
     }
 
-    /// Whether sender and receiver meet, where a channel of a process is one that the automaton names.
+    /// Returns whether a channel is a rendezvous channel, where it is one that the automaton names.
     fn is_rendezvous_at(
         &self,
         own: &ChannelRef,
@@ -245,7 +242,7 @@ impl<'m> PromelaLowering<'m, '_> {
     }
 }
 
-/// The fields that events compare which may be meant.
+/// Returns the fields that the possibly matching events compare.
 fn compared_fields(trace: &TraceAutomaton, same: &[SymbolicTruth]) -> BTreeSet<usize> {
     let possible =
         trace.events.iter().zip(same).filter(|(_, it)| !matches!(it, SymbolicTruth::Never));
@@ -253,7 +250,7 @@ fn compared_fields(trace: &TraceAutomaton, same: &[SymbolicTruth]) -> BTreeSet<u
     fields.filter(|(_, it)| it.is_some()).map(|(at, _)| at).collect()
 }
 
-/// What an event does: the assertion that the automaton allows it, and the step.
+/// Returns the statements for an event: the assertion that the automaton accepts it, and the step.
 fn take(trace: &TraceAutomaton, seen: &ObservedEvent<'_>) -> Vec<ir::Stmt> {
     let scope = seen.same.iter().fold(SymbolicTruth::Never, |any, same| any.or(same.clone()));
     if matches!(scope, SymbolicTruth::Never) {
@@ -279,7 +276,7 @@ fn take(trace: &TraceAutomaton, seen: &ObservedEvent<'_>) -> Vec<ir::Stmt> {
     stmts
 }
 
-/// Whether a step of the automaton takes an event.
+/// Returns whether a step of the automaton accepts an event.
 fn takes(trace: &TraceAutomaton, step: &TraceStep, seen: &ObservedEvent<'_>) -> SymbolicTruth {
     let Some(event) = step.event else { return SymbolicTruth::Always };
     let fields = trace.events[event].fields.iter().zip(&seen.values[event]);
@@ -297,7 +294,7 @@ fn equal(value: &ir::Expr, expected: &ir::Expr) -> SymbolicTruth {
     }
 }
 
-/// The steps from a location, each with whether it takes the event.
+/// Returns the steps from a location, each with whether it accepts the event.
 fn steps_from<'t>(
     trace: &'t TraceAutomaton,
     seen: &ObservedEvent<'_>,
@@ -311,7 +308,7 @@ fn locations(trace: &TraceAutomaton) -> BTreeSet<i64> {
     trace.steps.iter().map(|it| it.from).collect()
 }
 
-/// Whether an event does not violate the declaration.
+/// Returns the condition that an event does not violate the declaration.
 fn allowed_condition(
     trace: &TraceAutomaton,
     seen: &ObservedEvent<'_>,
@@ -345,7 +342,7 @@ fn is_at(trace: &TraceAutomaton, location: i64, span: Span) -> ir::Expr {
     ir::Expr::new(kind, span)
 }
 
-/// Moves the automaton.
+/// Returns the statement that advances the automaton.
 fn step(trace: &TraceAutomaton, seen: &ObservedEvent<'_>) -> ir::Stmt {
     let span = seen.span;
     let go = |to: i64| {
@@ -397,7 +394,7 @@ fn step(trace: &TraceAutomaton, seen: &ObservedEvent<'_>) -> ir::Stmt {
     ir::Stmt { kind: StmtKind::Switch(subject, branches), span }
 }
 
-/// The error that several steps take one event.
+/// Returns the error statement for an event that several steps accept.
 fn several(trace: &TraceAutomaton, seen: &ObservedEvent<'_>, when: SymbolicTruth) -> ir::Stmt {
     let span = seen.span;
     let text = format!(

@@ -1,4 +1,4 @@
-//! Types of variables and fields.
+//! Lowering of types of variables and fields.
 
 use super::{LoweringResult, PromelaLowering};
 use crate::diag::Diagnostic;
@@ -8,7 +8,7 @@ use crate::ir::{self, Domain, EnumType, ScalarType, Type, TypeId, interval};
 use crate::source::Span;
 
 impl<'m> PromelaLowering<'m, '_> {
-    /// The same type for every use of it.
+    /// Returns the type, shared by all its uses.
     fn intern(&mut self, ty: Type) -> TypeId {
         match self.types.get(&ty) {
             Some(&known) => known,
@@ -51,7 +51,7 @@ impl<'m> PromelaLowering<'m, '_> {
             return known;
         }
         let about = &self.model.symbols.sets[set];
-        // 0 is what a variable begins with and has no name.
+        // Value 0 is the initial value and has no name.
         let values = std::iter::once("0".to_owned())
             .chain(about.names.iter().map(|name| name.to_string()))
             .collect();
@@ -77,7 +77,7 @@ impl<'m> PromelaLowering<'m, '_> {
 
     pub(super) fn type_of(&mut self, symbol: &PromelaSymbol) -> LoweringResult<TypeId> {
         let Some(length) = symbol.length else { return self.basic(symbol.basic) };
-        // Only a bit that stands alone is one: SPIN keeps the elements of an array in bytes.
+        // Only a bit outside an array is a single bit: SPIN stores the elements of an array in bytes.
         let element = self.basic(match symbol.basic {
             PromelaType::Bit | PromelaType::Bool => PromelaType::Byte,
             other => other,
@@ -85,7 +85,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(self.intern(Type::Array { low: 0, length, by: None, element }))
     }
 
-    /// A value as a scalar of this type, or of the elements of an array of this type, holds it.
+    /// Wraps a value into this scalar type, or into the element type of this array type.
     pub(super) fn wrap_value(&self, ty: TypeId, value: i64) -> i64 {
         match &self.program.types[ty] {
             Type::Scalar(ScalarType { domain, .. }) => {
@@ -96,7 +96,7 @@ impl<'m> PromelaLowering<'m, '_> {
         }
     }
 
-    /// What the part that a reference names is, and whether it is a whole array.
+    /// Returns the type of the part that a reference names, and whether it is a whole array.
     pub(super) fn part(
         &self,
         reference: &PromelaReference,
@@ -110,7 +110,7 @@ impl<'m> PromelaLowering<'m, '_> {
         Ok(part)
     }
 
-    /// A field of a structure, with its number.
+    /// Returns a field of a structure, with its number.
     pub(super) fn field(
         &self,
         of: PromelaType,
@@ -132,7 +132,7 @@ impl<'m> PromelaLowering<'m, '_> {
         }
     }
 
-    /// Notes that `value` is stored where names of a set may be kept.
+    /// Records that `value` is stored to a variable of an `mtype` set.
     pub(super) fn note_store(&mut self, to: PromelaType, value: &PromelaExpr) {
         let PromelaType::Mtype(set) = to else { return };
         if !self.is_of_set(set, value) {
@@ -140,8 +140,7 @@ impl<'m> PromelaLowering<'m, '_> {
         }
     }
 
-    /// Notes that values of another part, or of what is not known, are stored where names of a set
-    /// may be kept.
+    /// Records that a part of another type, or an unknown value, is stored to a variable of an `mtype` set.
     pub(super) fn note_copy(&mut self, to: PromelaType, from: Option<PromelaType>) {
         if let PromelaType::Mtype(set) = to
             && from != Some(to)

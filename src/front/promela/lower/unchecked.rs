@@ -1,12 +1,12 @@
-//! What a model asks for that is not searched: formulas, other claims, labels.
+//! Properties of a model that a search does not check: formulas, other claims, labels.
 
 use crate::front::promela::ast::{ProcessRole, PromelaProcess, PromelaStmt, PromelaStmtKind};
 use crate::front::promela::parse::PromelaModel;
 use crate::ir::{UncheckedKind, UncheckedRequirement};
 use crate::source::Span;
 
-/// All of it but what is asked, in order of kind and place, if the model is searched with the claim `chosen`, which
-/// may look at `progress` labels itself.
+/// Returns the unchecked properties, sorted by kind and place, if `chosen` is the claim of the search; the claim may
+/// test `progress` labels.
 pub(super) fn unchecked_properties(
     model: &PromelaModel,
     chosen: Option<&PromelaProcess>,
@@ -22,18 +22,18 @@ pub(super) fn unchecked_properties(
         let is_chosen = chosen.is_some_and(|it| std::ptr::eq(it, process));
         let (name, span) = (&process.name.text, process.name.span);
         match process.role {
-            // The labels of a claim that is asked about are looked at.
+            // The search checks the labels of a claim that is the checked property.
             ProcessRole::Never if is_chosen && is_asked(name) => {}
             ProcessRole::Never if is_chosen => found.labels(&process.body, false),
             ProcessRole::Never => found.add(UncheckedKind::Claim, name, span),
-            // Runs are not looked at by their labels.
+            // The labels of a `trace` do not apply to runs.
             ProcessRole::Trace | ProcessRole::NoTrace => found.labels(&process.body, true),
             ProcessRole::Process => found.labels(&process.body, !looks_at_progress),
         }
     }
     let mut all = found.found;
     all.sort_by_key(|it| (it.kind, it.span.file, it.span.start));
-    // An `inline` is expanded wherever it is called.
+    // An `inline` is expanded at every call.
     all.dedup();
     all
 }
@@ -47,7 +47,7 @@ impl UncheckedCollector {
         self.found.push(UncheckedRequirement { kind, name: name.to_owned(), span });
     }
 
-    /// The labels of statements that a search for cycles would look at.
+    /// Collects the labels of statements that a search for cycles would check.
     fn labels(&mut self, body: &[PromelaStmt], progress: bool) {
         for stmt in body {
             self.label(stmt, progress);

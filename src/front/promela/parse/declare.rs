@@ -1,4 +1,4 @@
-//! Declarations: variables, channels, structures and `mtype`s.
+//! The parser of declarations: variables, channels, structures and `mtype`s.
 
 use super::{PromelaParseResult, PromelaParser};
 use crate::front::promela::ast::{
@@ -10,11 +10,11 @@ use crate::front::promela::symbols::{
 use crate::source::Span;
 use std::rc::Rc;
 
-/// The most elements of an array.
+/// The maximum number of elements of an array.
 const ELEMENTS_MAX: i64 = 1 << 20;
 
 impl PromelaParser {
-    /// Whether a declaration begins here.
+    /// Returns whether a declaration begins here.
     pub(super) fn at_declaration(&self) -> bool {
         const WORDS: [&str; 12] = [
             "hidden", "show", "local", "bit", "bool", "byte", "pid", "short", "int", "unsigned",
@@ -39,7 +39,7 @@ impl PromelaParser {
         Ok(parameters)
     }
 
-    /// One declaration, with the statements that it amounts to inside a body.
+    /// Parses one declaration. Inside a body, its initial values are appended as statements.
     pub(super) fn declaration(
         &mut self,
         parameter: bool,
@@ -69,7 +69,7 @@ impl PromelaParser {
         }
     }
 
-    /// Whether a comma separates parameters here, not variables of one type.
+    /// Returns whether a comma here separates parameters, not variables of one type.
     fn next_is_type(&self) -> bool {
         self.peek_at(1).name().is_some_and(|word| {
             ["bit", "bool", "byte", "pid", "short", "int", "unsigned", "mtype", "chan"]
@@ -78,7 +78,7 @@ impl PromelaParser {
         })
     }
 
-    /// A type; with `names`, the declaration of `mtype` names, which is no type, gives `None`.
+    /// Parses a type. With `names`, a declaration of `mtype` names, which is not a type, yields `None`.
     fn basic(&mut self, names: bool) -> PromelaParseResult<Option<PromelaType>> {
         let token = self.take();
         let word = token.name().map_or("", |name| name);
@@ -130,7 +130,7 @@ impl PromelaParser {
         Ok(())
     }
 
-    /// The rest of a variable's declaration, its name being read.
+    /// Parses the rest of a variable's declaration, after its name.
     fn variable(
         &mut self,
         name: PromelaName,
@@ -253,13 +253,13 @@ impl PromelaParser {
         }
     }
 
-    /// Makes a variable known. Inside a body its initial value is stored by a statement.
+    /// Declares a variable. Inside a body, a statement stores its initial value.
     fn declare(
         &mut self,
         mut symbol: PromelaSymbol,
     ) -> PromelaParseResult<(SymbolId, Option<PromelaStmt>)> {
         let PromelaName { text, span } = symbol.name.clone();
-        // An inner block hides nothing: SPIN refuses the same name there, too.
+        // A name cannot be redeclared in an inner block; SPIN rejects that, too.
         if self.look_up(&text).is_some() {
             return self.error(span, format!("{text} is declared already"));
         }
@@ -339,7 +339,7 @@ impl PromelaParser {
     }
 }
 
-/// Whether an expression starts a process.
+/// Returns whether an expression contains `run`.
 pub(super) fn contains_run(expr: &PromelaExpr) -> bool {
     match &expr.kind {
         PromelaExprKind::Run { .. } => true,

@@ -1,4 +1,4 @@
-//! Expressions and references.
+//! The parser of expressions and references.
 
 use super::{PromelaParseResult, PromelaParser};
 use crate::front::promela::ast::{
@@ -10,7 +10,7 @@ use crate::ir::{BinaryOp, UnaryOp};
 use crate::source::Span;
 use std::rc::Rc;
 
-/// The operators of two operands, weakest first.
+/// The binary operators, weakest first.
 const LEVELS: [&[(&str, BinaryOp)]; 10] = [
     &[("||", BinaryOp::Or)],
     &[("&&", BinaryOp::And)],
@@ -29,15 +29,15 @@ const LEVELS: [&[(&str, BinaryOp)]; 10] = [
     &[("*", BinaryOp::Multiply), ("/", BinaryOp::Divide), ("%", BinaryOp::Remainder)],
 ];
 
-/// The last of the levels whose operands may be questions about how full a channel is.
+/// The last level whose operands may be predicates on the fill of a channel.
 const LOGIC: usize = 1;
 
-/// The first of the levels whose operands are numbers.
+/// The first level whose operands are numbers.
 const ARITHMETIC: usize = 7;
 
-/// The deepest nest of expressions.
+/// The maximum nesting of expressions.
 const DEPTH_MAX: u32 = 200;
-/// The most operators of one level in a row.
+/// The maximum number of consecutive operators of one level.
 const OPERATORS_MAX: u32 = 1000;
 
 impl PromelaParser {
@@ -45,7 +45,7 @@ impl PromelaParser {
         self.binary(0, None)
     }
 
-    /// The rest of an expression that begins with a reference.
+    /// Parses the rest of an expression that begins with a reference.
     pub(super) fn expression_from(
         &mut self,
         first: PromelaExpr,
@@ -53,7 +53,7 @@ impl PromelaParser {
         self.binary(0, Some(first))
     }
 
-    /// An expression of operators of at least this level.
+    /// Parses an expression of operators of at least this level.
     fn binary(
         &mut self,
         least: usize,
@@ -94,7 +94,7 @@ impl PromelaParser {
         Ok(left)
     }
 
-    /// The operator that stands here, and its level.
+    /// Returns the operator at this position, and its level.
     fn operator(&self) -> Option<(usize, BinaryOp)> {
         let PromelaTokenKind::Sign(here) = self.peek().kind else { return None };
         LEVELS.iter().enumerate().find_map(|(level, operators)| {
@@ -114,8 +114,8 @@ impl PromelaParser {
         }
     }
 
-    /// Questions about how full a channel is are joined by `&&` and `||` alone: SPIN's partial order
-    /// reduction counts on it.
+    /// Rejects predicates on the fill of a channel as operands of operators other than `&&` and `||`: SPIN's partial
+    /// order reduction depends on it.
     fn expect_value(&self, operand: &PromelaExpr) -> PromelaParseResult<()> {
         match asks_how_full(operand) {
             false => Ok(()),
@@ -191,7 +191,7 @@ impl PromelaParser {
         Ok(PromelaExpr { kind, span: self.since(start) })
     }
 
-    /// What begins with a keyword or a predefined name.
+    /// Parses an expression that begins with a keyword or a predefined name.
     fn special(&mut self, word: &str) -> PromelaParseResult<Option<PromelaExprKind>> {
         if let Some(&value) = self.model.symbols.constants.get(word) {
             self.take();
@@ -332,7 +332,7 @@ impl PromelaParser {
         Ok(PromelaExpr { kind, span: self.since(start) })
     }
 
-    /// A name, and its index if it has one.
+    /// Parses a name, and its index if it has one.
     fn part(&mut self) -> PromelaParseResult<(PromelaName, Option<PromelaExpr>)> {
         let name = self.name("the name of a variable")?;
         let mut index = None;
@@ -343,7 +343,7 @@ impl PromelaParser {
         Ok((name, index))
     }
 
-    /// A variable or a part of one, but no whole array.
+    /// Parses a variable or a part of one, but not a whole array.
     pub(super) fn reference(&mut self) -> PromelaParseResult<PromelaReference> {
         let reference = self.any_reference()?;
         match self.part_of(&reference).1 {
@@ -355,7 +355,7 @@ impl PromelaParser {
         }
     }
 
-    /// What a reference names, if it can be known, and the first array on the way without an index.
+    /// Returns the type of a reference, if it is known, and the first array in it without an index.
     pub(super) fn part_of(
         &self,
         reference: &PromelaReference,
@@ -380,7 +380,7 @@ impl PromelaParser {
         (Some(basic), whole)
     }
 
-    /// Only channels take part in communication.
+    /// Rejects a reference that is not a channel.
     pub(super) fn expect_channel(&self, reference: &PromelaReference) -> PromelaParseResult<()> {
         match self.part_of(reference).0 {
             None | Some(PromelaType::Channel) => Ok(()),
@@ -392,7 +392,7 @@ impl PromelaParser {
         }
     }
 
-    /// A variable or a part of one.
+    /// Parses a variable or a part of one.
     pub(super) fn any_reference(&mut self) -> PromelaParseResult<PromelaReference> {
         let start = self.span();
         let (name, index) = self.part()?;
@@ -407,14 +407,14 @@ impl PromelaParser {
         Ok(PromelaReference { symbol, index: index.map(Box::new), fields, span })
     }
 
-    /// A reference that is stored to.
+    /// Parses a reference that is assigned.
     pub(super) fn target(&mut self) -> PromelaParseResult<PromelaReference> {
         let reference = self.reference()?;
         self.model.symbols.all[reference.symbol].assigned = true;
         Ok(reference)
     }
 
-    /// What a receive does with each field; `c?a(b, c)` is another way to write `c?a, b, c`.
+    /// Parses the fields of a receive; `c?a(b, c)` is another spelling of `c?a, b, c`.
     pub(super) fn receive_fields(
         &mut self,
         until: &[&str],
@@ -435,7 +435,7 @@ impl PromelaParser {
         }
     }
 
-    /// The fields of a message in brackets, which nest no deeper than expressions.
+    /// Parses the fields of a message in brackets, which nest no deeper than expressions.
     fn in_brackets<T>(
         &mut self,
         fields: impl FnOnce(&mut Self) -> PromelaParseResult<T>,
@@ -498,7 +498,7 @@ impl PromelaParser {
         }
     }
 
-    /// The variable that a process has in the place of `_pid`, as something is stored to that.
+    /// Returns the variable that replaces `_pid` in a process that stores to `_pid`.
     fn own_pid(&mut self, process: usize, span: Span) -> PromelaReference {
         let symbols = &mut self.model.symbols.all;
         let symbol = *self.model.own_pids.entry(process).or_insert_with(|| {
@@ -517,7 +517,7 @@ impl PromelaParser {
         PromelaReference { symbol, index: None, fields: Vec::new(), span }
     }
 
-    /// What is sent: `c!a(b, c)` is another way to write `c!a, b, c`.
+    /// Parses the values of a send; `c!a(b, c)` is another spelling of `c!a, b, c`.
     pub(super) fn send_values(&mut self) -> PromelaParseResult<Vec<PromelaExpr>> {
         let mut values = vec![self.expression()?];
         loop {
@@ -532,7 +532,7 @@ impl PromelaParser {
         }
     }
 
-    /// A reference as an expression.
+    /// Returns a reference as an expression.
     pub(super) fn read(&mut self, reference: PromelaReference) -> PromelaExpr {
         self.model.symbols.all[reference.symbol].read = true;
         let span: Span = reference.span;
@@ -540,7 +540,7 @@ impl PromelaParser {
     }
 }
 
-/// Whether an expression is `empty`, `nempty`, `full` or `nfull`, or joins such by `&&` and `||`.
+/// Returns whether an expression is `empty`, `nempty`, `full` or `nfull`, or joins such predicates by `&&` and `||`.
 fn asks_how_full(expr: &PromelaExpr) -> bool {
     match &expr.kind {
         PromelaExprKind::Probe(..) => true,

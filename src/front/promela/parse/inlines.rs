@@ -1,4 +1,4 @@
-//! `inline`s: a call puts the body, its parameters replaced, before the rest of the input.
+//! `inline`s: a call inserts the body, with its parameters replaced, before the rest of the input.
 
 use super::{PromelaParseResult, PromelaParser};
 use crate::diag::Diagnostic;
@@ -7,12 +7,12 @@ use crate::front::promela::token::PromelaToken;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-/// The most tokens that calls of inlines put before the input.
+/// The maximum number of tokens that calls of inlines insert.
 const INLINED_MAX: usize = 1 << 20;
 
 pub(super) struct InlineDefinition {
     parameters: Vec<Rc<str>>,
-    /// From bracket to bracket.
+    /// The tokens from bracket to bracket.
     body: Vec<PromelaToken>,
 }
 
@@ -39,14 +39,14 @@ impl PromelaParser {
         Ok(())
     }
 
-    /// Whether an inline is called here. A variable may have its name.
+    /// Returns whether an inline is called here. A variable may have the same name.
     pub(super) fn at_call(&self) -> bool {
         self.peek().name().is_some_and(|name| {
             self.inlines.contains_key(name) && (self.look_up(name).is_none() || self.next_is("("))
         })
     }
 
-    /// Everything from an opening bracket to the one that closes it, both included.
+    /// Takes the tokens from an opening bracket to the matching closing one, both included.
     pub(super) fn balanced(
         &mut self,
         open: &str,
@@ -68,7 +68,7 @@ impl PromelaParser {
         }
     }
 
-    /// Puts the body of an `inline`, its parameters replaced, before the rest of the input.
+    /// Inserts the body of an `inline`, with its parameters replaced, before the rest of the input.
     pub(super) fn call(&mut self, name: &PromelaName) -> PromelaParseResult<()> {
         let inline = self.inlines[&name.text].clone();
         let arguments = self.arguments()?;
@@ -88,7 +88,7 @@ impl PromelaParser {
                 None => body.push(token.clone()),
                 Some(number) => body.extend_from_slice(&arguments[number]),
             }
-            // What stands for a parameter stands on its line.
+            // The argument is on the line of the parameter.
             line_ended |= token.after_line_end;
             if let Some(first) = body.get_mut(from) {
                 first.after_line_end = std::mem::take(&mut line_ended);
@@ -103,7 +103,7 @@ impl PromelaParser {
         Ok(())
     }
 
-    /// The error that calls of inlines put too much before the input.
+    /// Returns the error that calls of inlines insert too many tokens.
     fn too_many(&self, name: &PromelaName) -> PromelaParseResult<()> {
         let (error, help) = match self.calls_itself(&name.text) {
             true => (
@@ -118,7 +118,7 @@ impl PromelaParser {
         Err(Diagnostic::error(name.span, error).help(help))
     }
 
-    /// Whether the body of an inline, or of one that it names, names it.
+    /// Returns whether an inline calls itself, directly or through other inlines.
     fn calls_itself(&self, name: &Rc<str>) -> bool {
         let (mut seen, mut open) = (HashSet::new(), vec![name]);
         while let Some(inline) = open.pop().and_then(|it| self.inlines.get(it)) {
@@ -134,7 +134,7 @@ impl PromelaParser {
         false
     }
 
-    /// The arguments of a call. They are on one line, wherever they are written.
+    /// Takes the arguments of a call. They count as one line, wherever they are written.
     fn arguments(&mut self) -> PromelaParseResult<Vec<Vec<PromelaToken>>> {
         if !self.at("(") {
             return self.unexpected("`(` before the arguments");

@@ -1,27 +1,27 @@
-//! Where the end of a line ends a statement.
+//! Line ends that end a statement.
 //!
-//! SPIN's lexer takes the end of a line for a semicolon in the body of a process or a claim and in a `typedef`, outside round
-//! brackets, after a token that can be the last of a statement. What follows does not matter: `x = y` and `- 1` on the next line
-//! are two statements, and `&&` at the start of a line is an error. Before a closing bracket, `->` and another semicolon it
-//! drops a semicolon, and after a closing bracket none is needed.
+//! SPIN's lexer treats the end of a line as a semicolon in the body of a process or a claim and in a `typedef`, outside
+//! round brackets, after a token that can be the last of a statement. The next token does not matter: `x = y` and `- 1`
+//! on the next line are two statements, and `&&` at the start of a line is an error. SPIN's lexer drops a semicolon
+//! before a closing bracket, before `->` and before another semicolon. After a closing bracket none is needed.
 
 use super::{KEYWORDS, PromelaParser};
 use crate::front::promela::ast::ProcessRole;
 use crate::front::promela::token::{PromelaToken, PromelaTokenKind};
 use crate::source::Span;
 
-/// The keywords that can be the last of a statement.
+/// The keywords that can end a statement.
 const LAST_WORDS: [&str; 7] = ["fi", "od", "else", "break", "true", "false", "skip"];
-/// The signs that can be, but for the curly bracket.
+/// The signs that can end a statement, except the curly bracket.
 const LAST_SIGNS: [&str; 4] = [")", "]", "++", "--"];
-/// What nobody writes at the start of a statement, but many at the start of a line that goes on with an expression.
+/// Tokens that do not begin a statement, but often begin a line that continues an expression.
 const NEVER_FIRST: [&str; 30] = [
     "&&", "||", "+", "*", "/", "%", "==", "!=", "<", ">", "<=", ">=", "<<", ">>", "|", "^", "&",
     "=", "++", "--", ",", ":", ".", "?", "??", "!!", "@", "[", "]", "unless",
 ];
 
 impl PromelaParser {
-    /// Puts a semicolon before the rest of the input if a statement ends with the line that `last` is the last token of.
+    /// Inserts a semicolon before the rest of the input if `last` ends its line and a statement.
     pub(super) fn end_line(&mut self, last: &PromelaToken) {
         if self.ends_line(last, self.peek()) {
             let span = Span { start: last.span.end, ..last.span };
@@ -33,13 +33,13 @@ impl PromelaParser {
         }
     }
 
-    /// Whether the token behind that which stands here is this one, and no statement ends between them.
+    /// Returns whether the token after the current one is `text`, and no statement ends between them.
     pub(super) fn next_is(&self, text: &str) -> bool {
         let next = self.peek_at(1);
         next.is(text) && !self.ends_line(self.peek(), next)
     }
 
-    /// Whether a statement ends between two tokens, as a line does.
+    /// Returns whether a line end between two tokens ends a statement.
     fn ends_line(&self, last: &PromelaToken, next: &PromelaToken) -> bool {
         self.line_ends
             && self.brackets == 0
@@ -58,14 +58,15 @@ impl PromelaParser {
         if LAST_WORDS.contains(&word) {
             return true;
         }
-        // SPIN writes `(timeout)` for it, but not in an inline.
+        // SPIN replaces it by `(timeout)`, but not in an inline.
         if word == "timeout" {
             return self.expansion == 0;
         }
         if KEYWORDS.contains(&word) || ["xr", "xs"].contains(&word) {
             return false;
         }
-        // SPIN has tokens of their own for names of types, processes and inlines. A variable may have the name of an inline here.
+        // SPIN has separate kinds of tokens for names of types, processes and inlines. Here, a variable may have the
+        // name of an inline.
         let is_variable = self.look_up(word).is_some();
         let is_process =
             |it: &super::PromelaProcess| it.role == ProcessRole::Process && *it.name.text == *word;
@@ -76,7 +77,7 @@ impl PromelaParser {
                 && !self.model.processes.iter().any(is_process)
     }
 
-    /// What to do where something is missing, or too much, if it may be meant that lines go on.
+    /// Returns a help text for a syntax error that an unintended end of a statement may have caused.
     pub(super) fn help_on_line_ends(&self) -> Option<String> {
         let here = self.peek();
         let ended = self.last.as_ref().is_some_and(|last| last.kind == PromelaTokenKind::LineEnd);

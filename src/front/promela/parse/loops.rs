@@ -1,4 +1,4 @@
-//! Loops that SPIN makes of `for` and `select`.
+//! The parser of `for` and `select`, which SPIN expands to loops.
 
 use super::{PromelaParseResult, PromelaParser};
 use crate::front::promela::ast::{
@@ -11,7 +11,8 @@ use crate::ir::BinaryOp;
 use crate::source::Span;
 use std::rc::Rc;
 
-/// A selection from plain numbers this far apart is a choice, any other a loop; so SPIN has it.
+/// The maximum distance between the constant bounds of a `select` that becomes a choice, as in SPIN. Any other `select`
+/// becomes a loop.
 const SELECT_MAX: i64 = 32;
 
 impl PromelaParser {
@@ -44,7 +45,7 @@ impl PromelaParser {
         self.counting_loop(sequence, range, start)
     }
 
-    /// `for (i in a)`: the indices of an array, or the messages of a channel.
+    /// Parses `for (i in a)`: the indices of an array, or the messages of a channel.
     fn for_each(
         &mut self,
         sequence: &mut Vec<PromelaStmt>,
@@ -63,7 +64,7 @@ impl PromelaParser {
             let length =
                 PromelaExpr { kind: PromelaExprKind::Length(over.clone()), span: over.span };
             let value = self.read(counter.clone());
-            // The messages are rotated: each is taken and put back at the end.
+            // The messages are rotated: each is received and sent again.
             let take = PromelaStmtKind::Receive {
                 channel: over.clone(),
                 fields: vec![ReceiveField::Into(counter)],
@@ -98,7 +99,7 @@ impl PromelaParser {
         self.counting_loop(sequence, range, start)
     }
 
-    /// A variable of our own that counts the messages of a channel.
+    /// Returns a generated variable that counts the messages of a channel.
     fn position(&mut self, basic: PromelaType, span: Span) -> PromelaParseResult<PromelaReference> {
         let name =
             PromelaName { text: format!("position_{}", self.model.symbols.all.len()).into(), span };
@@ -116,7 +117,7 @@ impl PromelaParser {
         Ok(PromelaReference { symbol, index: None, fields: Vec::new(), span })
     }
 
-    /// A loop over a range, whose body comes next.
+    /// Builds a loop over a range, and parses its body.
     fn counting_loop(
         &mut self,
         sequence: &mut Vec<PromelaStmt>,
@@ -131,7 +132,7 @@ impl PromelaParser {
         let mut round = vec![PromelaStmt::new(test, span)];
         round.extend(before);
         self.accept(";");
-        // A test comes before them, so a label may stand first.
+        // The condition precedes the body, so the body may begin with a label.
         round.extend(self.braced(false)?);
         let next = self.changed(&counter, BinaryOp::Add, span);
         round.push(PromelaStmt::new(PromelaStmtKind::Assign(counter, next), span));
@@ -141,8 +142,8 @@ impl PromelaParser {
         Ok(PromelaStmtKind::Do(vec![round, leave]))
     }
 
-    /// Whether a `select` stands here that SPIN's lexer replaces by other text: outside inlines, on one line, of a plain name
-    /// and digits. Without a first value it begins at 0.
+    /// Returns whether a `select` here is one that SPIN's lexer replaces by other text: outside inlines, on one line,
+    /// of a plain name and digits. The default of the first value is 0.
     pub(super) fn at_plain_select(&self) -> bool {
         let is_number = |at: usize| {
             let token = self.peek_at(at);
@@ -171,7 +172,7 @@ impl PromelaParser {
         let target = self.target()?;
         self.single(&target)?;
         self.expect(":", "after the variable")?;
-        // A range without a first value begins at 0.
+        // The default of the first value is 0.
         let first = match self.at("..") {
             true => PromelaExpr { kind: PromelaExprKind::Number(0), span: start },
             false => self.expression()?,
@@ -207,7 +208,7 @@ impl PromelaParser {
         Ok(PromelaStmtKind::Do(vec![round, leave]))
     }
 
-    /// What counts must be a single number.
+    /// Rejects a counter that is not a scalar.
     fn single(&self, reference: &PromelaReference) -> PromelaParseResult<()> {
         let symbol = &self.model.symbols.all[reference.symbol];
         let is_number = !matches!(symbol.basic, PromelaType::Channel | PromelaType::Struct(_));
@@ -222,9 +223,9 @@ impl PromelaParser {
 struct CountingLoop {
     counter: PromelaReference,
     first: PromelaExpr,
-    /// How the counter is to the last value in each round.
+    /// The relation between the counter and the last value in each round.
     relation: BinaryOp,
     last: PromelaExpr,
-    /// What comes first in each round.
+    /// The first statements of each round.
     before: Vec<PromelaStmt>,
 }

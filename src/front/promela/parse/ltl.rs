@@ -1,26 +1,26 @@
-//! Formulas of linear temporal logic. They are checked and kept as text: what they mean concerns
-//! infinite runs, which a search for safety does not judge.
+//! The parser of `ltl` properties of a model. It checks their syntax and keeps their text; a search checks a formula
+//! only if it is the chosen property.
 
 use super::{KEYWORDS, LtlProperty, PromelaParseResult, PromelaParser};
 use crate::diag::Diagnostic;
 use crate::front::promela::ast::PromelaName;
 use crate::front::promela::token::{PromelaToken, PromelaTokenKind};
 
-/// What stands before an operand.
+/// The operators before an operand.
 const PREFIXES: [&str; 10] = ["[]", "<>", "!", "!!", "-", "~", "X", "always", "eventually", "next"];
-/// Words between two operands.
+/// The binary operators that are words.
 const INFIXES: [&str; 9] =
     ["U", "V", "W", "until", "weakuntil", "stronguntil", "release", "implies", "equivalent"];
-/// Signs between two operands.
+/// The binary operators that are signs.
 const SIGNS: [&str; 22] = [
     "<->", "/\\", "\\/", "||", "&&", "->", "|", "^", "&", "==", "!=", "<", ">", "<=", ">=", "<<",
     ">>", "+", "-", "*", "/", "%",
 ];
-/// The deepest nest of brackets and operators.
+/// The maximum nesting of brackets and operators.
 const DEPTH_MAX: usize = 200;
 
 impl PromelaParser {
-    /// `ltl name { formula }`.
+    /// Parses `ltl name { formula }`.
     pub(super) fn ltl(&mut self) -> PromelaParseResult<()> {
         let span = self.take().span;
         let name = match self.at_name() {
@@ -34,7 +34,7 @@ impl PromelaParser {
             return self.unexpected("`{` before the formula");
         }
         let mut tokens = self.balanced("{", "}")?.split_off(1);
-        // Semicolons may stand at its end.
+        // Semicolons may precede its end.
         while let [.., last, _] = tokens.as_slice()
             && last.is(";")
         {
@@ -52,7 +52,7 @@ impl PromelaParser {
         Ok(())
     }
 
-    /// Checks the formulas; they may speak of what is declared after them.
+    /// Checks the formulas; they may refer to names declared after them.
     pub(super) fn formulas(&self) -> PromelaParseResult<()> {
         for formula in &self.model.formulas {
             let mut reader = LtlSyntaxChecker { parser: self, tokens: &formula.tokens, at: 0 };
@@ -67,7 +67,7 @@ impl PromelaParser {
 
 struct LtlSyntaxChecker<'a> {
     parser: &'a PromelaParser,
-    /// At least one, the end.
+    /// The tokens; at least the end token.
     tokens: &'a [PromelaToken],
     at: usize,
 }
@@ -136,7 +136,7 @@ impl LtlSyntaxChecker<'_> {
         }
     }
 
-    /// A variable, something about a process or a channel, or a predefined name.
+    /// Checks a variable, an expression about a process or a channel, or a predefined name.
     fn named(&mut self, depth: usize) -> PromelaParseResult<()> {
         let token = self.peek().clone();
         let name = token.name().map_or("", |name| name);

@@ -1,8 +1,7 @@
-//! From tokens to a tree, names of variables resolved on the way.
+//! The parser: from tokens to a tree. It resolves names of variables.
 //!
-//! `inline`s are expanded here: a call puts the body, with its parameters replaced, before the rest
-//! of the input. Declarations inside a body are statements where SPIN makes them such: everywhere
-//! but at the beginning of a process.
+//! `inline`s are expanded here: a call inserts the body, with its parameters replaced, before the rest of the input.
+//! Declarations inside a body are statements, as in SPIN, except at the beginning of a process.
 
 mod declare;
 mod expression;
@@ -28,23 +27,23 @@ use std::rc::Rc;
 /// A whole model.
 #[derive(Debug, Default)]
 pub struct PromelaModel {
-    /// Everything declared.
+    /// All declared symbols.
     pub symbols: PromelaSymbolTable,
     /// Process types, `init` and claims, in order.
     pub processes: Vec<PromelaProcess>,
     /// The formulas, in order.
     pub formulas: Vec<LtlProperty>,
-    /// What is asked beside the model's text.
+    /// The property given outside the model's text.
     pub property: Option<ParsedProperty>,
-    /// The variables that processes have in the place of `_pid`, as they receive into it; by the number of the process.
+    /// The variables that replace `_pid` in processes that receive into it, by the number of the process.
     pub own_pids: HashMap<usize, SymbolId>,
-    /// Labels that are asked about from elsewhere.
+    /// Labels to which other processes refer.
     pub remote_labels: Vec<Rc<str>>,
-    /// Whether priorities are given or asked about.
+    /// Whether priorities are used.
     pub uses_priorities: bool,
-    /// Whether `_last` is read anywhere: then SPIN's states have it, whether or not it is reached.
+    /// Whether `_last` is read anywhere. Then it is part of SPIN's states, even if the read is unreachable.
     pub uses_last: bool,
-    /// Advice.
+    /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -59,7 +58,7 @@ pub struct LtlProperty {
     tokens: Vec<PromelaToken>,
 }
 
-/// The words that are no names of variables.
+/// The reserved words.
 const KEYWORDS: [&str; 62] = [
     "active",
     "assert",
@@ -125,10 +124,10 @@ const KEYWORDS: [&str; 62] = [
     "ltl",
 ];
 
-/// The deepest nest of statements.
+/// The maximum nesting of statements.
 const NESTED_MAX: u32 = 100;
 
-/// Reads a model, and what is asked of it.
+/// Parses a model and its property.
 pub fn parse(
     tokens: Vec<PromelaToken>,
     asked: Option<PropertyTokens>,
@@ -168,43 +167,43 @@ pub fn parse(
 
 struct PromelaParser {
     input: VecDeque<PromelaToken>,
-    /// The token read last.
+    /// The token taken last.
     last: Option<PromelaToken>,
-    /// The tokens read of the statement that is part of no other.
+    /// The tokens taken of the current outermost statement.
     read: Vec<PromelaToken>,
     model: PromelaModel,
-    /// The variables in sight, innermost block last.
+    /// The variables in scope, innermost block last.
     scopes: Vec<HashMap<Rc<str>, SymbolId>>,
-    /// The labels so far, of each block of the process.
+    /// The labels so far, by block of the process.
     labels: Vec<HashSet<Rc<str>>>,
-    /// Who first claimed to be the only one to receive from a channel (`xr`, true) or to send to it.
+    /// The process that first claimed exclusive receives (`xr`, true) or sends on a channel.
     exclusive: HashMap<(SymbolId, bool), usize>,
     structs: HashMap<Rc<str>, usize>,
     inlines: HashMap<Rc<str>, Rc<inlines::InlineDefinition>>,
-    /// The number of the process being read.
+    /// The number of the current process.
     process: Option<usize>,
     /// Whether an initial value is set when the process starts, not by a statement.
     can_initialize: bool,
-    /// The expansion of an `inline` being read, 0 if none.
+    /// The number of the current expansion of an `inline`, or 0.
     expansion: u32,
     expansions: u32,
-    /// How many tokens calls of inlines have put before the input.
+    /// The number of tokens that calls of inlines have inserted.
     inlined: usize,
-    /// What the results of the inlines being read are stored to, innermost last; nothing if the call stores none.
+    /// The targets of the results of the current inlines, innermost last; `None` if the call does not store its result.
     results: Vec<Option<PromelaReference>>,
     /// Whether the end of a line may end a statement here.
     line_ends: bool,
-    /// How many round brackets are open.
+    /// The number of open round brackets.
     brackets: u32,
-    /// Whether a `d_step` is being read.
+    /// Whether a `d_step` is being parsed.
     in_d_step: bool,
-    /// The number of statements that the one being read is part of.
+    /// The nesting depth of the current statement.
     nested: u32,
-    /// The same of expressions.
+    /// The nesting depth of the current expression.
     nested_expressions: u32,
 }
 
-/// What every part of the parser returns.
+/// The result of parsing.
 type PromelaParseResult<T> = Result<T, Diagnostic>;
 
 impl PromelaParser {
@@ -232,7 +231,7 @@ impl PromelaParser {
         self.peek().span
     }
 
-    /// From the start of something to the token read last.
+    /// Returns the span from `start` to the token taken last.
     fn since(&self, start: Span) -> Span {
         match &self.last {
             Some(last) if last.span.file == start.file && last.span.start >= start.start => {
@@ -303,18 +302,18 @@ impl PromelaParser {
         }
     }
 
-    /// The variable of this name, if there is one in sight.
+    /// Returns the variable of this name, if one is in scope.
     fn look_up(&self, name: &str) -> Option<SymbolId> {
         self.scopes.iter().rev().find_map(|scope| scope.get(name).copied())
     }
 
-    /// The error that nothing is called so, with what may be meant.
+    /// Returns the error for an unknown name, with a similar name if there is one.
     fn no_variable<T>(&self, span: Span, name: &str) -> PromelaParseResult<T> {
         let error = Diagnostic::error(span, format!("there is no variable {name}"));
         Err(Diagnostic { help: suggest_name(name, self.known_names().into_iter()), ..error })
     }
 
-    /// What variables and constants in sight are called.
+    /// Returns the names of variables and constants in scope.
     fn known_names(&self) -> BTreeSet<&str> {
         let variables = self.scopes.iter().flat_map(HashMap::keys);
         variables.chain(self.model.symbols.constants.keys()).map(|it| &**it).collect()
@@ -426,7 +425,7 @@ impl PromelaParser {
         let word = self.take();
         let mut name = PromelaName { text: format!("{}", word.kind).into(), span: word.span };
         if role == ProcessRole::Never {
-            // SPIN's name for one that has none.
+            // SPIN's name for a claim without one.
             let claims = self.model.processes.iter().filter(|it| it.role == ProcessRole::Never);
             name.text = format!("never_{}", claims.count()).into();
             if self.at_name() {
@@ -456,7 +455,7 @@ impl PromelaParser {
         self.can_initialize = true;
     }
 
-    /// `priority n`, if it stands here.
+    /// Parses `priority n`, if present.
     fn priority(&mut self) -> PromelaParseResult<Option<i64>> {
         if !self.accept("priority") {
             return Ok(None);
@@ -471,7 +470,7 @@ impl PromelaParser {
 
     fn body(&mut self, mut process: PromelaProcess) -> PromelaParseResult<()> {
         self.expect("{", "before the statements")?;
-        // References to the process from within find it.
+        // This lets the body refer to its own process.
         self.model.processes.push(process.clone());
         self.line_ends = true;
         process.body = self.sequence(&["}"])?;
@@ -485,14 +484,14 @@ impl PromelaParser {
         Ok(())
     }
 
-    /// A constant expression.
+    /// Parses a constant expression.
     fn constant(&mut self, what: &str) -> PromelaParseResult<i64> {
         let expr = self.expression()?;
         self.known(&expr, what)
     }
 
-    /// The value of an expression that must be constant; a variable that is only initialized
-    /// counts.
+    /// Returns the value of an expression that must be constant. A variable with a constant initial value counts as
+    /// that value.
     fn known(&self, expr: &PromelaExpr, what: &str) -> PromelaParseResult<i64> {
         use super::ast::PromelaExprKind;
         use super::symbols::PromelaInitializer;

@@ -1,4 +1,4 @@
-//! What is asked of a model in temporal logic: a formula given beside its text, or one of its own by name.
+//! The property to check: a formula given outside the model's text, or the name of one of the model's properties.
 
 use super::{PromelaParseResult, PromelaParser};
 use crate::diag::Diagnostic;
@@ -9,34 +9,34 @@ use crate::front::temporal_property::{TemporalSpec, check_proposition_count};
 use crate::ltl::{self, FormulaSyntax, FormulaWord, glued_operators};
 use crate::source::Span;
 
-/// What is asked, macros expanded, each with the end last.
+/// The tokens of a property after macro expansion, each list with the end token last.
 pub enum PropertyTokens {
-    /// A formula, or the name of one of the model's.
+    /// A formula, or the name of one of the model's properties.
     Formula(Vec<PromelaToken>),
     /// Propositions.
     Propositions(Vec<Vec<PromelaToken>>),
 }
 
-/// What is asked, read.
+/// A parsed property.
 #[derive(Debug)]
 pub struct ParsedProperty {
-    /// Its name, if it is one of the model's.
+    /// The name, if it is one of the model's properties.
     pub name: Option<String>,
-    /// What is asked of runs.
+    /// The requirement on runs.
     pub spec: TemporalSpec,
-    /// Its propositions, as they are written and as they were read.
+    /// The propositions, as text and as expressions.
     pub propositions: Vec<(String, PromelaExpr)>,
 }
 
-/// A property of the model's own.
+/// A property that the model declares.
 enum ModelProperty {
-    /// A formula: its name and its tokens, the end last.
+    /// A formula: its name and its tokens, the end token last.
     Formula(String, Vec<PromelaToken>),
     /// The never claim of this name.
     Claim(String),
 }
 
-/// Formulas are spelled as in SPIN.
+/// The formula syntax of SPIN.
 const SPELLING: FormulaSyntax = FormulaSyntax {
     not: &[],
     and: &[],
@@ -50,7 +50,7 @@ const SPELLING: FormulaSyntax = FormulaSyntax {
 };
 
 impl PromelaParser {
-    /// Reads what is asked, once all names are known.
+    /// Parses the property, after all names are known.
     pub(super) fn parse_property(
         &mut self,
         asked: PropertyTokens,
@@ -80,7 +80,7 @@ impl PromelaParser {
         }
     }
 
-    /// The model's own property of this name, if the tokens are only a name and there is one.
+    /// Returns the model's property of this name, if the tokens are only a name and there is one.
     fn named(&self, tokens: &[PromelaToken]) -> PromelaParseResult<Option<ModelProperty>> {
         let [only, end] = tokens else { return Ok(None) };
         let Some(name) = only.name().filter(|_| end.kind == PromelaTokenKind::End) else {
@@ -113,7 +113,7 @@ impl PromelaParser {
         }
     }
 
-    /// Refuses a name alone that is nobody's, with the property or the variable that may be meant.
+    /// Rejects a single unknown name, and suggests a similar property or variable.
     fn refuse_unknown(&self, tokens: &[PromelaToken]) -> PromelaParseResult<()> {
         let [only, _] = tokens else { return Ok(()) };
         let Some(name) = only.name().filter(|it| !it.is_empty()) else { return Ok(()) };
@@ -148,14 +148,14 @@ impl PromelaParser {
         Ok(ParsedProperty { name, spec: TemporalSpec::Formula(parsed.formula), propositions })
     }
 
-    /// Whether the model has a variable, a constant or a process of this name.
+    /// Returns whether the model has a variable, a constant or a process of this name.
     fn has_name(&self, name: &str) -> bool {
         self.look_up(name).is_some()
             || self.model.symbols.constants.contains_key(name)
             || self.model.processes.iter().any(|it| *it.name.text == *name)
     }
 
-    /// Tokens, with operators that stand together apart, as in `GFp`.
+    /// Splits joined operators such as `GFp` into separate tokens.
     fn with_split_operators(&self, tokens: &[PromelaToken]) -> Vec<PromelaToken> {
         let mut split = Vec::with_capacity(tokens.len());
         for token in tokens {
@@ -177,7 +177,7 @@ impl PromelaParser {
         split
     }
 
-    /// An expression that is all of these tokens, as they are written.
+    /// Parses all of these tokens as an expression.
     fn proposition(
         &mut self,
         tokens: &[PromelaToken],
@@ -197,7 +197,7 @@ impl PromelaParser {
     }
 }
 
-/// Where tokens end.
+/// Returns the span of the end of the tokens.
 fn end_of(tokens: &[PromelaToken]) -> Span {
     tokens.last().map_or(Span::default(), |it| it.span)
 }

@@ -1,4 +1,4 @@
-//! Statements.
+//! The parser of statements.
 
 use super::{NESTED_MAX, PromelaParseResult, PromelaParser};
 use crate::diag::Diagnostic;
@@ -13,11 +13,11 @@ use crate::source::Span;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// No more tokens of a statement that something made are told.
+/// The maximum number of tokens in the text of an expanded statement.
 const EXPANDED_TEXT_MAX: usize = 100;
 
 impl PromelaParser {
-    /// Statements up to one of `until`, which is not taken.
+    /// Parses statements up to one of `until`, which is not taken.
     pub(super) fn sequence(&mut self, until: &[&str]) -> PromelaParseResult<Vec<PromelaStmt>> {
         let start = self.span();
         let (mut sequence, mut empty) = (Vec::new(), true);
@@ -39,14 +39,14 @@ impl PromelaParser {
         }
     }
 
-    /// Whether the statement read last and the next need nothing between them: after a closing
-    /// bracket and after `else` SPIN does not insist, after `fi` and `od` it does.
+    /// Returns whether the last statement needs no separator after it: SPIN requires none after a closing bracket and
+    /// after `else`, but one after `fi` and `od`.
     fn separated(&self) -> bool {
         let closed = ["}", "else"];
         self.last.as_ref().is_some_and(|last| closed.iter().any(|word| last.is(word)))
     }
 
-    /// One step: a declaration, or a statement with its escape.
+    /// Parses one step: a declaration, or a statement with its escape.
     fn step(&mut self, sequence: &mut Vec<PromelaStmt>) -> PromelaParseResult<()> {
         if self.at_declaration() {
             sequence.extend(self.declaration(false)?.1);
@@ -73,7 +73,7 @@ impl PromelaParser {
         }
         let escape = self.single_statement()?;
         if self.in_d_step {
-            // As in SPIN, which says so, too.
+            // SPIN ignores it with a similar warning.
             let warning = "an unless in a d_step means nothing: what follows it is left out";
             let warning = Diagnostic::warning(self.since(start), warning);
             self.model.warnings.push(warning.help("use `atomic` instead of `d_step`"));
@@ -85,7 +85,7 @@ impl PromelaParser {
         Ok(())
     }
 
-    /// Notes that this process alone receives from a channel, or sends to it.
+    /// Records a claim that only this process receives from a channel, or sends to it.
     fn claims_channel(&mut self, channel: &PromelaReference, reads: bool) {
         let Some(here) = self.process else { return };
         let owner = *self.exclusive.entry((channel.symbol, reads)).or_insert(here);
@@ -97,7 +97,7 @@ impl PromelaParser {
         }
     }
 
-    /// One statement, in a block of its own if it is made of several.
+    /// Parses one statement; several statements are put in a block.
     fn single_statement(&mut self) -> PromelaParseResult<PromelaStmt> {
         let start = self.span();
         let mut before = Vec::new();
@@ -109,7 +109,7 @@ impl PromelaParser {
         Ok(PromelaStmt::new(PromelaStmtKind::Block(before), self.since(start)))
     }
 
-    /// One statement; what must come before it goes to `sequence`.
+    /// Parses one statement; statements that must precede it are appended to `sequence`.
     fn statement(&mut self, sequence: &mut Vec<PromelaStmt>) -> PromelaParseResult<PromelaStmt> {
         self.nested += 1;
         if self.nested == 1 {
@@ -147,7 +147,7 @@ impl PromelaParser {
         })
     }
 
-    /// How the tokens read that were taken since then, if an `inline` or a macro made some of them.
+    /// Returns the text of the tokens taken since `from`, if an `inline` or a macro produced some of them.
     fn expanded_text_since(&self, from: usize) -> Option<Rc<str>> {
         let read = &self.read[from..];
         let read = &read[..read.len().min(EXPANDED_TEXT_MAX)];
@@ -198,7 +198,7 @@ impl PromelaParser {
             false => self.statement(sequence)?,
         };
         self.can_initialize = false;
-        // The label of a `select` that SPIN's lexer rewrites is that of the assignment before the loop.
+        // The label of a `select` that SPIN's lexer rewrites belongs to the assignment before the loop.
         if let (true, [_]) = (is_rewritten, &sequence[before..])
             && let Some(first) = sequence.pop()
         {
@@ -271,7 +271,7 @@ impl PromelaParser {
             "_" if self.next_is("=") => {
                 self.take();
                 self.take();
-                // Stored nowhere, but computed, which may fail.
+                // The value is not stored, but its computation may fail.
                 let value = self.expression()?;
                 let either = PromelaExpr { kind: PromelaExprKind::Number(1), span: start };
                 let kind = PromelaExprKind::Binary(BinaryOp::Or, Box::new(value), Box::new(either));
@@ -288,7 +288,7 @@ impl PromelaParser {
         self.expression().map(PromelaStmtKind::Condition)
     }
 
-    /// A block after a keyword, or after nothing.
+    /// Parses a block, after a keyword if one is given.
     fn block(&mut self, word: &str) -> PromelaParseResult<Vec<PromelaStmt>> {
         if word != "{" {
             self.take();
@@ -296,7 +296,7 @@ impl PromelaParser {
         self.braced(true)
     }
 
-    /// Statements in brackets. Those that are all of a statement begin without a label.
+    /// Parses statements in brackets. If they are the whole statement, they begin without a label.
     pub(super) fn braced(&mut self, is_whole: bool) -> PromelaParseResult<Vec<PromelaStmt>> {
         self.expect("{", "before the statements")?;
         self.can_initialize = false;
@@ -312,8 +312,8 @@ impl PromelaParser {
         Ok(sequence)
     }
 
-    /// A jump to the start of a block means its choice, so SPIN wants the label there. A label before a `do` does not stand
-    /// first: where the rounds of the loop meet comes before it.
+    /// Rejects a label at the start of a block: a jump there would refer to the enclosing choice, so SPIN requires the
+    /// label there. A label before a `do` is allowed, because the join of the loop's rounds precedes it.
     fn begins_without_label(
         &self,
         sequence: &[PromelaStmt],
@@ -357,7 +357,7 @@ impl PromelaParser {
         Ok(options)
     }
 
-    /// An `else` beside an option that sends or receives: SPIN calls that dubious, and goes on.
+    /// Warns of an `else` next to an option that sends or receives: SPIN calls that dubious, and continues.
     fn warn_of_else(&mut self, options: &[Vec<PromelaStmt>]) {
         let firsts = || options.iter().filter_map(|option| option.first());
         let communicates = firsts().any(|it| {
@@ -371,7 +371,7 @@ impl PromelaParser {
         }
     }
 
-    /// A call of an `inline`, whose body is a block. What it returns is stored to `result`.
+    /// Parses a call of an `inline`, whose body is a block. Its result is stored to `result`.
     fn inline_call(
         &mut self,
         sequence: &mut Vec<PromelaStmt>,
@@ -389,7 +389,8 @@ impl PromelaParser {
         Ok(kind)
     }
 
-    /// `return e` in an inline that is called by `x = f(...)`: the assignment `x = e`. It ends nothing.
+    /// Parses `return e` in an inline that is called by `x = f(...)`, as the assignment `x = e`. It does not end the
+    /// inline.
     fn store_result(&mut self) -> PromelaParseResult<PromelaStmtKind> {
         let span = self.take().span;
         match self.results.last().cloned() {
@@ -427,7 +428,7 @@ impl PromelaParser {
         }
         if self.at_any(&["++", "--"]) {
             let operator = if self.take().is("++") { BinaryOp::Add } else { BinaryOp::Subtract };
-            // Counting alone does not use what is counted.
+            // An increment alone is not a use of the variable.
             let used = self.model.symbols.all[id].read;
             let value = self.changed(&reference, operator, start);
             self.model.symbols.all[id].read = used;
@@ -466,7 +467,7 @@ impl PromelaParser {
         self.expression_from(first).map(PromelaStmtKind::Condition)
     }
 
-    /// `x + 1` or `x - 1`.
+    /// Returns `x + 1` or `x - 1`.
     pub(super) fn changed(
         &mut self,
         reference: &PromelaReference,

@@ -1,4 +1,4 @@
-//! Directives: lines that begin with `#`.
+//! Preprocessor directives: lines that begin with `#`.
 
 use super::macros::spell;
 use super::{HideSet, Preprocessor, error};
@@ -8,27 +8,27 @@ use crate::front::promela::token::{PromelaToken, PromelaTokenKind};
 use crate::source::{self, Span};
 use std::path::Path;
 
-/// The deepest nest of included files.
+/// The maximum nesting of included files.
 const DEPTH_MAX: usize = 40;
-/// The most files that are included, each as often as it is.
+/// The maximum number of included files, counting repetitions.
 const INCLUDES_MAX: usize = 10_000;
-/// The most bytes of all of them.
+/// The maximum total size of included files, in bytes.
 const INCLUDED_MAX: usize = 64 << 20;
 
-/// An `#if` that is not closed yet.
+/// An open `#if`.
 pub(super) struct OpenConditional {
     pub(super) span: Span,
-    /// Whether tokens around it count.
+    /// Whether the tokens around it are active.
     outer: bool,
-    /// Whether tokens of the present branch count.
+    /// Whether the tokens of the current branch are active.
     active: bool,
-    /// Whether a branch has been chosen, or none may be.
+    /// Whether a branch has been chosen, or none may be chosen.
     decided: bool,
     has_else: bool,
 }
 
 impl Preprocessor<'_> {
-    /// Whether tokens count here.
+    /// Returns whether tokens are active here.
     pub(super) fn is_active(&self) -> bool {
         self.conditions.last().is_none_or(|it| it.outer && it.active)
     }
@@ -118,7 +118,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Whether the condition of an `#if` holds.
+    /// Evaluates the condition of an `#if`.
     fn evaluate_condition(
         &mut self,
         span: Span,
@@ -135,7 +135,7 @@ impl Preprocessor<'_> {
         Ok(condition_evaluator::evaluate(&tokens, span)? != 0)
     }
 
-    /// 1 or 0 for `defined X` or `defined(X)`, of which the first word is read. The name is not expanded.
+    /// Returns 1 or 0 for `defined X` or `defined(X)`, after its first word. The name is not expanded.
     pub(super) fn evaluate_defined(
         &mut self,
         word: &PromelaToken,
@@ -170,7 +170,7 @@ impl Preprocessor<'_> {
         let folder = Path::new(&self.sources.file(from).name).parent().unwrap_or(Path::new(""));
         let path = folder.join(&**name);
         let name = path.display().to_string();
-        // A search that goes on has brought the files it began with.
+        // A resumed search supplies the files with which it began.
         let kept = self.sources.iter().skip(1).position(|it| it.name == name && !it.is_property);
         let number = match kept {
             Some(number) => number as u32 + 1,
@@ -195,7 +195,7 @@ impl Preprocessor<'_> {
         Ok(())
     }
 
-    /// An error if more files have been included than may be, or more bytes, with so many that are to come.
+    /// Returns an error if there are too many included files, or too many bytes with `more` that follow.
     fn not_too_many(&self, span: Span, more: usize) -> Result<(), Diagnostic> {
         let limit = match (self.includes > INCLUDES_MAX, self.included + more > INCLUDED_MAX) {
             (false, false) => return Ok(()),

@@ -1,4 +1,4 @@
-//! Macros: what they are, and what they expand to.
+//! Macros: definition and expansion.
 
 use super::{ExpandedToken, HideSet, Preprocessor, error, lex};
 use crate::diag::Diagnostic;
@@ -7,56 +7,56 @@ use crate::source::Span;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-/// The most tokens that a macro, or an argument of one, expands to.
+/// The maximum number of tokens in the expansion of a macro or of an argument.
 const EXPANSION_MAX: usize = 1 << 17;
-/// The deepest nest of macros whose bodies use each other.
+/// The maximum depth of macros whose bodies use each other.
 const MACROS_MAX: usize = 1000;
-/// The deepest nest of macros within arguments of macros.
+/// The maximum nesting of macros within arguments of macros.
 const ARGUMENTS_MAX: usize = 100;
-/// The deepest nest of brackets in such an argument; no expression has as many.
+/// The maximum nesting of brackets in such an argument; no expression has as many.
 const BRACKETS_MAX: usize = 1000;
 
-/// What the last parameter of a macro is called that takes any number of arguments, unless it has a name.
+/// The default name of the last parameter of a variadic macro.
 const REST: &str = "__VA_ARGS__";
-/// What stands before a part of a body that is left out where there are no such arguments.
+/// The word before a part of a body that is dropped if there are no variadic arguments.
 const IF_REST: &str = "__VA_OPT__";
 
-/// The macros that always are.
+/// The predefined macros.
 const PREDEFINED: [&str; 4] = ["__LINE__", "__FILE__", "__COUNTER__", "__INCLUDE_LEVEL__"];
 
 pub(super) struct MacroDefinition {
-    /// The names of the parameters, if it has a list of them.
+    /// The names of the parameters, if it has a parameter list.
     parameters: Option<Vec<Rc<str>>>,
-    /// Whether the last parameter stands for all arguments from there on.
+    /// Whether the last parameter is variadic.
     takes_rest: bool,
     body: Vec<PromelaToken>,
 }
 
-/// An argument of a use of a macro.
+/// An argument in a macro call.
 type MacroArgument = Vec<ExpandedToken>;
 
-/// A use of a macro.
+/// A macro call.
 #[derive(Clone, Copy)]
 struct MacroUse<'u> {
     found: &'u MacroDefinition,
     arguments: &'u [MacroArgument],
-    /// The name of the macro, where it is used.
+    /// The name of the macro at the call.
     site: &'u PromelaToken,
 }
 
 impl MacroDefinition {
-    /// The number of the parameter that a token is.
+    /// Returns the number of the parameter that a token names.
     fn parameter(&self, token: &PromelaToken) -> Option<usize> {
         let name = token.name()?;
         self.parameters.as_ref()?.iter().position(|parameter| parameter == name)
     }
 
-    /// The number of the parameter that stands for any number of arguments.
+    /// Returns the number of the variadic parameter.
     fn rest(&self) -> Option<usize> {
         self.parameters.as_ref()?.len().checked_sub(1).filter(|_| self.takes_rest)
     }
 
-    /// The body, with or without the parts that belong to more arguments.
+    /// Returns the body, with or without the parts for variadic arguments.
     fn body(&self, arguments: &[MacroArgument]) -> Vec<PromelaToken> {
         let has_rest = self.rest().is_some_and(|rest| !arguments[rest].is_empty());
         let (mut body, mut depth, mut inside) = (Vec::new(), 0_usize, None);
@@ -83,7 +83,7 @@ impl MacroDefinition {
 }
 
 impl Preprocessor<'_> {
-    /// Defines a macro as the command line has it; its name may have parameters.
+    /// Defines a macro from the command line; its name may have parameters.
     pub(super) fn define_outside(&mut self, name: &str, text: &str) -> Result<(), Diagnostic> {
         let mut line = lex(0, &format!("{name} {text}"));
         line.iter_mut().for_each(|it| it.span = Span::default());
@@ -91,14 +91,14 @@ impl Preprocessor<'_> {
             self.fixed.push(name.into());
             return Ok(());
         };
-        // The last of several counts.
+        // The last of several definitions counts.
         self.fixed.retain(|it| *it != own);
         self.define(Span::default(), &line)?;
         self.fixed.push(own);
         Ok(())
     }
 
-    /// `#define`, what comes after it being given.
+    /// Defines a macro from the tokens after `#define`.
     pub(super) fn define(&mut self, span: Span, rest: &[PromelaToken]) -> Result<(), Diagnostic> {
         let Some(name) = rest.first().and_then(PromelaToken::name) else {
             return error(span, "#define needs a name");
@@ -117,7 +117,7 @@ impl Preprocessor<'_> {
                 [list @ .., last] if last.is("...") => (list, true),
                 list => (list, false),
             };
-            // `...` has a name of its own if one stands directly before it.
+            // `...` has the name that directly precedes it, if any.
             let unnamed = rest && list.last().is_none_or(|last| last.is(","));
             let names = list.iter().filter(|token| !token.is(","));
             let names: Option<Vec<Rc<str>>> = names.map(|token| token.name().cloned()).collect();
@@ -135,12 +135,12 @@ impl Preprocessor<'_> {
         Ok(())
     }
 
-    /// Whether there is a macro of this name.
+    /// Returns whether there is a macro of this name.
     pub(super) fn is_defined(&self, name: &str) -> bool {
         self.macros.contains_key(name) || PREDEFINED.contains(&name)
     }
 
-    /// What a name stands for that is no macro of the model.
+    /// Returns the value of a predefined name, or the token itself.
     pub(super) fn predefined(&mut self, token: PromelaToken) -> PromelaToken {
         let file = self.sources.file(token.span.file);
         let kind = match token.name().map_or("", |name| name) {
@@ -158,8 +158,8 @@ impl Preprocessor<'_> {
         PromelaToken { kind, ..token }
     }
 
-    /// Puts the expansion of a macro before what comes next; false if it is a function-like macro
-    /// without arguments, which stands for itself.
+    /// Inserts the expansion of a macro before the next token. Returns false for the name of a function-like macro
+    /// without arguments, which is not expanded.
     pub(super) fn expand(
         &mut self,
         token: &PromelaToken,
@@ -193,7 +193,7 @@ impl Preprocessor<'_> {
         self.spend(set.len() + made.len(), token.span)?;
         match (made.first_mut(), self.ready.front_mut()) {
             (Some((first, _)), _) => first.after_line_end = token.after_line_end,
-            // What stands for nothing leaves the end of the line to the next.
+            // An empty expansion passes the line end on to the next token.
             (None, Some((next, _))) => next.after_line_end |= token.after_line_end,
             (None, None) => self.line_ended |= token.after_line_end,
         }
@@ -201,9 +201,9 @@ impl Preprocessor<'_> {
         Ok(true)
     }
 
-    /// Puts what came from these macros, and from others, before what comes next.
+    /// Inserts tokens that these macros, and possibly others, produced before the next token.
     fn put(&mut self, made: Vec<ExpandedToken>, set: &HideSet) -> Result<(), Diagnostic> {
-        // Tokens that come from the same place have one set.
+        // Adjacent tokens often share a hide set.
         let mut last: Option<(HideSet, HideSet)> = None;
         for (made, theirs) in made.into_iter().rev() {
             let known = last.as_ref().filter(|(it, _)| Rc::ptr_eq(it, &theirs));
@@ -220,7 +220,7 @@ impl Preprocessor<'_> {
         Ok(())
     }
 
-    /// The arguments of a use, if they are as many as the macro takes.
+    /// Returns the arguments of a macro call, if their number is right.
     fn check_argument_count(
         &self,
         span: Span,
@@ -229,7 +229,7 @@ impl Preprocessor<'_> {
         mut arguments: Vec<MacroArgument>,
     ) -> Result<Vec<MacroArgument>, Diagnostic> {
         let expected = found.parameters.as_ref().map_or(0, Vec::len);
-        // Nothing between the brackets is no argument, or one that is empty.
+        // Empty brackets are no argument or one empty argument.
         if let ([only], 0) = (arguments.as_slice(), expected)
             && only.is_empty()
         {
@@ -249,7 +249,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The arguments of a use, the opening bracket being read. From the argument with number `rest` on all are one.
+    /// Takes the arguments of a macro call, after its opening bracket. All arguments from number `rest` on are one.
     fn arguments(
         &mut self,
         span: Span,
@@ -283,7 +283,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The body of a macro, with its arguments in the place of its parameters, where it is used.
+    /// Returns the body of a macro, with its parameters replaced by arguments.
     fn substitute(&mut self, replaced: MacroUse<'_>) -> Result<Vec<ExpandedToken>, Diagnostic> {
         let MacroUse { found, arguments, site } = replaced;
         let body = found.body(arguments);
@@ -307,7 +307,7 @@ impl Preprocessor<'_> {
                 made.extend(self.paste_operands(replaced, &body, &mut at)?);
             } else if let Some(number) = found.parameter(token) {
                 let mut argument = self.expand_argument(arguments[number].clone())?;
-                // It stands where the parameter does.
+                // It has the white space of the parameter.
                 argument.iter_mut().take(1).for_each(|(it, _)| it.spaced = token.spaced);
                 made.append(&mut argument);
                 at += 1;
@@ -322,7 +322,7 @@ impl Preprocessor<'_> {
         Ok(made)
     }
 
-    /// What `##` makes of the operands from token `at` of a body on; arguments are pasted as they are written.
+    /// Returns the result of `##` on the operands from token `at` of a body on; arguments are pasted unexpanded.
     fn paste_operands(
         &mut self,
         replaced: MacroUse<'_>,
@@ -345,7 +345,7 @@ impl Preprocessor<'_> {
             let is_rest = found.rest().is_some_and(|rest| found.parameter(right) == Some(rest));
             let after_comma = made.last().is_some_and(|(it, _)| it.is(","));
             if is_rest && after_comma {
-                // A comma before no further arguments goes with them.
+                // A comma before an empty variadic argument is dropped.
                 if rest.is_empty() {
                     made.pop();
                 }
@@ -364,7 +364,7 @@ impl Preprocessor<'_> {
         Ok(made)
     }
 
-    /// An argument by itself, expanded.
+    /// Expands an argument by itself.
     pub(super) fn expand_argument(
         &mut self,
         tokens: MacroArgument,
@@ -391,7 +391,7 @@ impl Preprocessor<'_> {
     }
 }
 
-/// An error if so many tokens are too many for one macro, or for one argument.
+/// Returns an error if there are too many tokens for one macro or one argument.
 fn not_too_many(tokens: usize, span: Span) -> Result<(), Diagnostic> {
     match tokens > EXPANSION_MAX {
         false => Ok(()),
@@ -403,7 +403,7 @@ fn not_too_many(tokens: usize, span: Span) -> Result<(), Diagnostic> {
     }
 }
 
-/// The names of both sets, each once.
+/// Returns the union of two sets.
 fn union_hide_sets(one: &HideSet, other: &HideSet) -> HideSet {
     if other.is_empty() {
         return one.clone();
@@ -413,7 +413,7 @@ fn union_hide_sets(one: &HideSet, other: &HideSet) -> HideSet {
     Rc::new(one.iter().chain(new).cloned().collect())
 }
 
-/// Tokens as a text that `#` makes of them; quotes within quotes are escaped.
+/// Returns the text that `#` produces from tokens; quotes within quotes are escaped.
 fn spell_as_text(tokens: &[ExpandedToken]) -> String {
     spell(tokens.iter().map(|(token, _)| token), |token| {
         let text = token.text();
@@ -424,7 +424,7 @@ fn spell_as_text(tokens: &[ExpandedToken]) -> String {
     })
 }
 
-/// Tokens as a text, with a blank where there is white space.
+/// Returns tokens as a text, with a blank for white space.
 pub(super) fn spell<'a>(
     tokens: impl Iterator<Item = &'a PromelaToken>,
     write: impl Fn(&PromelaToken) -> String,
@@ -439,7 +439,7 @@ pub(super) fn spell<'a>(
     text
 }
 
-/// A text as it is written between double quotes.
+/// Escapes a text for double quotes.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }

@@ -1,12 +1,12 @@
-//! The preprocessor, as SPIN's users rely on it: `#include`, `#define` with and without
-//! parameters, `#undef`, `#if` and its kin, `#` and `##`, `__LINE__` and `__FILE__`.
+//! The preprocessor, with the directives and operators that Promela models use: `#include`, `#define` with and without
+//! parameters, `#undef`, `#if` and related directives, `#` and `##`, `__LINE__` and `__FILE__`.
 //!
-//! Macros are expanded with *hide sets* (Prosser's algorithm, the one the C standard describes): a
-//! token remembers the macros it came from and is not expanded by them again. What a macro makes
-//! stands, for messages, where the macro is used.
+//! Macros are expanded with *hide sets* (Prosser's algorithm, which the C standard describes): each token has the set
+//! of macros that produced it, and is not expanded by them again. In messages, a token that a macro produced has the
+//! span of the macro call.
 //!
-//! Macros and files that use each other twice double at each level. All work is counted therefore, and so is what
-//! waits to be read ([`Preprocessor::spend`]).
+//! Macros and files that each use another one twice double the output at each level. So all work and all pending tokens
+//! are counted and limited ([`Preprocessor::spend`]).
 
 mod directives;
 mod macros;
@@ -24,24 +24,24 @@ use macros::MacroDefinition;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
-/// The most tokens of an expanded model.
+/// The maximum number of tokens of an expanded model.
 const TOKENS_MAX: usize = 1 << 20;
-/// The most work on macros. A token costs a step for each macro that it came from; a text that `#` or `##` makes costs one for
-/// each of its characters.
+/// The maximum work on macros, in steps. A token costs a step for each macro that produced it; a text that `#` or `##`
+/// produces costs a step for each character.
 const WORK_MAX: usize = 16 << 20;
 
 /// A model without directives and macros.
 pub struct PreprocessedModel {
-    /// All of its tokens.
+    /// All tokens of the model.
     pub model: Vec<PromelaToken>,
-    /// Those of other files, with the same macros.
+    /// The tokens of each other file, with the same macros.
     pub others: Vec<Vec<PromelaToken>>,
-    /// That something is defined whose name is nowhere, if it is.
+    /// The error for a name from the command line that occurs in no file, if there is one.
     pub unknown: Option<Diagnostic>,
 }
 
-/// All tokens of the model in file 0, with its includes read and its macros expanded; and, with the same macros, those of
-/// each of some other files.
+/// Returns all tokens of the model in file 0 after includes and macro expansion, and those of each other file, with the
+/// same macros.
 pub fn preprocess(
     sources: &mut SourceMap,
     options: &Options,
@@ -76,42 +76,42 @@ pub fn preprocess(
     Ok(PreprocessedModel { model, others, unknown: preprocessor.unknown_define() })
 }
 
-/// The macros a token came from.
+/// The macros that produced a token.
 type HideSet = Rc<Vec<Rc<str>>>;
 
-/// A token and the macros it came from.
+/// A token and the macros that produced it.
 type ExpandedToken = (PromelaToken, HideSet);
 
 struct IncludeFrame {
     number: u32,
     place: LexerPosition,
-    /// The next token, if it has been looked at.
+    /// The look-ahead token, if it has been read.
     next: Option<PromelaToken>,
 }
 
 struct Preprocessor<'a> {
     sources: &'a mut SourceMap,
     macros: HashMap<Rc<str>, Rc<MacroDefinition>>,
-    /// Names given on the command line, which the model does not replace.
+    /// Names from the command line, which the model cannot redefine.
     fixed: Vec<Rc<str>>,
-    /// Those of them that are in some file.
+    /// Those of them that occur in some file.
     met: HashSet<Rc<str>>,
     files: Vec<IncludeFrame>,
-    /// What comes before the rest of the files.
+    /// Tokens to read before the rest of the files.
     ready: VecDeque<ExpandedToken>,
-    /// Whether a line ended in what was read of the files for a macro, so that the next token is on another line.
+    /// Whether a line ended in tokens that a macro consumed, so that the next token is on another line.
     line_ended: bool,
     conditions: Vec<OpenConditional>,
     /// Whether the condition of an `#if` is being expanded.
     is_judging: bool,
-    /// How many arguments are being expanded, each within the one before.
+    /// The nesting depth of the arguments under expansion.
     arguments: usize,
     /// The work on macros so far.
     work: usize,
-    /// How many files have been included, and how many bytes they have.
+    /// The number of included files, and their total size in bytes.
     includes: usize,
     included: usize,
-    /// How often `__COUNTER__` has been read.
+    /// The number of reads of `__COUNTER__`.
     counted: i64,
 }
 
@@ -120,7 +120,7 @@ fn error<T>(span: Span, message: impl Into<String>) -> Result<T, Diagnostic> {
 }
 
 impl Preprocessor<'_> {
-    /// Notes so many steps of work on macros, or gives the error that they are too many.
+    /// Counts steps of work on macros; returns an error if there are too many.
     fn spend(&mut self, steps: usize, span: Span) -> Result<(), Diagnostic> {
         self.work += steps;
         match self.work > WORK_MAX {
@@ -134,12 +134,12 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Begins to read a file.
+    /// Starts to read a file.
     fn open(&mut self, number: u32) {
         self.files.push(IncludeFrame { number, place: LexerPosition::default(), next: None });
     }
 
-    /// The error that a name given on the command line is nowhere in the model, if one is not.
+    /// Returns the error that a name from the command line does not occur in the model, if there is one.
     fn unknown_define(&self) -> Option<Diagnostic> {
         let name = self.fixed.iter().find(|name| !self.met.contains(*name))?;
         let is_own = |it: &&Rc<str>| !self.fixed.contains(it);
@@ -151,7 +151,7 @@ impl Preprocessor<'_> {
         Some(Diagnostic::error(Span::default(), message).help(help))
     }
 
-    /// All tokens of a file and what it includes, the end last.
+    /// Returns all tokens of a file and its includes, the end token last.
     fn whole(&mut self, number: u32) -> Result<Vec<PromelaToken>, Diagnostic> {
         self.open(number);
         let mut tokens = Vec::new();
@@ -177,7 +177,7 @@ impl Preprocessor<'_> {
         Ok(tokens)
     }
 
-    /// The next token of the innermost file, whatever it is.
+    /// Returns the next token of the innermost file, unprocessed.
     fn read(&mut self) -> Option<PromelaToken> {
         let file = self.files.last_mut()?;
         if let Some(token) = file.next.take() {
@@ -204,7 +204,7 @@ impl Preprocessor<'_> {
         line
     }
 
-    /// The next token of the files, directives obeyed and not expanded.
+    /// Returns the next token of the files after directives, before macro expansion.
     fn raw(&mut self) -> Result<Option<ExpandedToken>, Diagnostic> {
         if let Some(token) = self.ready.pop_front() {
             return Ok(Some(token));
@@ -228,7 +228,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The next token, expanded.
+    /// Returns the next token after macro expansion.
     fn next(&mut self) -> Result<Option<ExpandedToken>, Diagnostic> {
         loop {
             let Some((token, hidden)) = self.raw()? else { return Ok(None) };
