@@ -82,7 +82,7 @@ impl<'t> LocalActions<'t> {
         if access.failures().any() {
             self.failing.extend(instance.sides().map(|it| it.action));
         }
-        // While some action is enabled, a process that waits for `timeout` is not affected.
+        // An instance that waits for `timeout` is disabled while any other action is enabled.
         let is_last = |kind: &ExprKind| *kind == ExprKind::Timeout;
         if access.certain_conjuncts().filter_map(|it| it.expr).any(|it| is_last(&it.kind)) {
             return;

@@ -247,8 +247,8 @@ pub struct Place {
 pub enum PlaceRoot {
     /// A variable of the state.
     Variable(VarId),
-    /// A parameter by reference or an alias, which refers to another place; or a parameter by value or a local
-    /// variable, which exists only during the call or the statement that declares it.
+    /// A local. A parameter by reference or an alias refers to another place. A parameter by value or a local
+    /// variable exists only during the call or the statement that declares it.
     Local(LocalId),
 }
 

@@ -1,4 +1,4 @@
-//! Searches for expressions that read the state of the whole program.
+//! Searches for kinds of expressions in code.
 
 use super::walk::{self, CodeVisitor};
 use super::{Action, Expr, ExprKind};

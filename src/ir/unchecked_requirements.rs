@@ -88,7 +88,7 @@ impl UncheckedKind {
         }
     }
 
-    /// Returns whether the requirement is a property of runs by itself, not one of several marks of a property.
+    /// Returns whether the requirement is a property by itself, not one of several marks of a property.
     pub fn is_property_of_runs(self) -> bool {
         use UncheckedKind::{Claim, Formula, PropertyProcess};
         matches!(self, Formula | Claim | PropertyProcess)

@@ -35,7 +35,7 @@ pub(super) struct AlternatingAutomaton {
 }
 
 impl AlternatingAutomaton {
-    /// Returns the sets of states each of which satisfies a term.
+    /// Returns the alternative sets of states that satisfy a term.
     pub fn obligation_sets(&mut self, id: TermId) -> Result<Vec<Vec<TermId>>, FormulaTooLarge> {
         match self.terms.get(id).clone() {
             LtlTerm::Constant(true) => Ok(vec![Vec::new()]),

@@ -1,7 +1,7 @@
 //! Reduction of Büchi automata: useless states are dropped, and equivalent states are merged.
 //!
-//! A state *simulates* another one if it accepts where the other does, and can follow each edge of the other, letter
-//! by letter, to a state that simulates the target (direct simulation). States that simulate each other are merged.
+//! A state *simulates* another one by direct simulation. It accepts where the other does, and it can follow each edge
+//! of the other, letter by letter, to a state that simulates the target. States that simulate each other are merged.
 //! An edge is dropped if another edge is possible for more letters and leads to a simulating state (Etessami and
 //! Holzmann 2000). The check compares single edges, so it misses some simulations.
 
@@ -9,8 +9,7 @@ use super::automaton::{Automaton, AutomatonEdge, AutomatonState};
 use super::components::{AutomatonComponents, ComponentClass, has_cycle};
 use super::congruence::congruence;
 
-/// The maximal numbers of states and edges for the computation of simulations, each round of which compares all pairs
-/// of edges.
+/// The maximal numbers of states and edges for simulations, because each round compares all pairs of edges.
 const SIMULATED_MAX: usize = 600;
 const SIMULATED_EDGES_MAX: usize = 5_000;
 /// The maximal number of edges of a state that are joined, because joining compares all pairs.

@@ -1,8 +1,9 @@
 //! Generalized Büchi automata with accepting edges: a run is accepted if it takes edges of each set infinitely often.
 //!
-//! The automaton of an alternating automaton has sets of its states as states; a run must satisfy all terms of a set.
-//! Each promise has a set of accepting edges. An edge is in this set unless it postpones the promise: it leads to a
-//! state without the promise, or its condition and targets would have kept it.
+//! The automaton of an alternating automaton has sets of its states as states. A run must satisfy all terms of a set.
+//! Each promise has a set of accepting edges, which contains all edges that do not postpone the promise. An edge does
+//! not postpone it in two cases: it leads to a state without the promise, or it implies a transition that keeps the
+//! promise.
 
 use super::alternating::{AlternatingAutomaton, AlternatingTransition, FormulaTooLarge, is_subset};
 use super::congruence::congruence;

@@ -329,8 +329,8 @@ impl<'p> AccessTable<'p> {
             let failures = judge.take();
             waits = match self.may_meet(communication.channel()) {
                 false => self.collector(first).readiness(communication, failures),
-                // The action sends, or receives from a buffer, or its send is an error, or its evaluation fails
-                // before there is a receiver.
+                // The instance covers a send or a receive on a buffer, an erroneous send, and failures before there
+                // is a receiver.
                 true => vec![GuardConjunct::holds(AccessSet { failures, ..effect.as_reads() })],
             };
         }

@@ -194,8 +194,7 @@ impl AccessCollector<'_> {
         ResolvedPlace { starts: Vec::new(), ty, inside: None }
     }
 
-    /// Passes each scalar of a value with a known first cell, and its least value, to `tell`. Skips the elements of
-    /// multisets.
+    /// Visits each scalar of a value with a known first cell, with its least value. Skips the elements of multisets.
     pub fn each_scalar(&self, ty: TypeId, first: u32, tell: &mut dyn FnMut(u32, i64)) {
         let sizes = &self.known.layout.sizes;
         match &self.known.program.types[ty] {

@@ -1,10 +1,10 @@
 //! The accesses of code, construct by construct.
 //!
 //! Only this walk defines which parts of the state a construct reads and writes. Its clients get every access in the
-//! order of evaluation and map it to their own units: bits of a mask (`exec/interp/masks.rs`), words of a state
-//! (`exec/jit/footprint.rs`), cells and channels (`collector.rs`). A client can walk a function's body at every call,
-//! so that the bindings of its references are known. A function can also be taken as a whole: then all variables that
-//! it names are touched.
+//! order of evaluation. They map it to their own units: bits of a mask (`exec/interp/masks.rs`), words of a state
+//! (`exec/jit/footprint.rs`), cells and channels (`collector.rs`). The walk enters the body of a function at every
+//! call, so the bindings of its references are known. For a function that is marked `whole` it visits all variables
+//! that the function names instead.
 
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{

@@ -2,10 +2,9 @@
 //!
 //! A receive and a step that requires a message disturb each other only if there is exactly one message. A step that
 //! counts up and a step that waits for `x < 9` disturb each other only if `x` is 8. Godefroid and Pirottin (1993)
-//! derive from this, for each state, whether two operations *might interact*: whether there may be a run from the
-//! state, of steps that do not disturb the first operation, to a state in which both are enabled and disturb each
-//! other. Their table for bounded channels is the special case in which all operations are in use
-//! (`docs/reductions/dependence.md`).
+//! derive from this whether two operations *might interact* in a state. They might if a run of steps that do not
+//! disturb the first operation may lead to a state in which both are enabled and disturb each other. Their table for
+//! bounded channels is the special case in which all operations are in use (`docs/reductions/dependence.md`).
 //!
 //! A *gauge* is a cell with at most 64 values that guards read. A set of its values is a word. For each instance, the
 //! analysis knows the values for which it may be enabled, the sets of values that its conjuncts require, and its

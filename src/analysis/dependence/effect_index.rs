@@ -152,7 +152,7 @@ impl EffectIndex {
         vec![0; self.words]
     }
 
-    /// Returns the instances whose effects may change what is read.
+    /// Returns the instances whose effects may change these reads.
     pub fn changers(&self, read: &AccessSet) -> InstanceBits {
         let mut row = self.empty_set();
         self.extend_by_changers_of_cells(&mut row, read);
@@ -162,7 +162,7 @@ impl EffectIndex {
         row
     }
 
-    /// Adds the instances whose effects may change what is read, without channels.
+    /// Adds the instances whose effects may change these reads, without channels.
     fn extend_by_changers_of_cells(&self, row: &mut [u64], read: &AccessSet) {
         for users in [&self.writes, &self.sets, &self.adds, &self.moves] {
             users.extend_all(row, &read.reads);

@@ -93,7 +93,7 @@ struct MatrixBuilder<'d, 't> {
     /// The instances that may change a condition, by condition, by its value before, and by whether other changes
     /// count because the evaluation may fail.
     changing: HashMap<(ConditionKey, bool, bool), InstanceBits>,
-    /// The instances that may change what is read.
+    /// The instances that may change these reads.
     reading: HashMap<AccessSet, InstanceBits>,
 }
 
@@ -176,7 +176,7 @@ impl<'d, 't> MatrixBuilder<'d, 't> {
         numbers
     }
 
-    /// Returns the instances that may change what is read.
+    /// Returns the instances that may change these reads.
     fn changers_of(&mut self, read: AccessSet) -> InstanceBits {
         if read == AccessSet::default() {
             return self.users.empty_set();

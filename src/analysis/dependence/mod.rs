@@ -1,10 +1,10 @@
 //! Dependence: which action instances commute, which can enable or disable which, and which are visible.
 //!
-//! Two action instances are *independent* if in every reachable state in which both are enabled each stays enabled
-//! after the other with the same effect, and both orders lead to the same state (Godefroid and Pirottin 1993). The
-//! complement is the relation "do not accord" of Laarman, Pater, van de Pol and Weber (2013). Enabling is a separate
-//! relation, for each conjunct of a guard. All results are conservative: an instance that the analysis does not
-//! understand is dependent, enables and disables.
+//! Two action instances are *independent* if the following holds in every reachable state in which both are enabled
+//! (Godefroid and Pirottin 1993). Each stays enabled after the other with the same effect, and both orders lead to
+//! the same state. The complement is the relation "do not accord" of Laarman, Pater, van de Pol and Weber (2013).
+//! Enabling is a separate relation, for each conjunct of a guard. All results are conservative: an instance that the
+//! analysis does not understand is dependent, enables and disables.
 
 pub mod channels;
 mod conditional_dependence;

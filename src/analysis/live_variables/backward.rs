@@ -173,7 +173,7 @@ impl<'p> BackwardLiveness<'p> {
         }
     }
 
-    /// Walks back over bodies of which at most one is executed.
+    /// Walks back over alternative bodies. At most one of them is executed.
     fn branches<'s>(&mut self, bodies: impl Iterator<Item = &'s [Stmt]>, is_whole: bool) {
         let after = self.live.clone();
         let mut before = if is_whole { vec![0; after.len()] } else { after.clone() };

@@ -8,7 +8,7 @@
 //! deadlines, or a counter of losses with a limit. A larger value is better if it enables more, such as the knowledge
 //! of an intruder.
 //!
-//! A *demand* on an expression is an order between its values in the two states: in the better state the value is the
+//! A *demand* on an expression is an order between its values in the two states. In the better state the value is the
 //! same, at most as large, or at least as large. A guard may become true there, so it must be at least as large. An
 //! invariant may become false, so it must be at most as large. A value that is stored in a monotone variable must be
 //! as good as the variable requires. All other values must be the same. Demands propagate through monotone operators
@@ -249,8 +249,8 @@ impl DemandSolver<'_> {
         }
     }
 
-    /// Chooses smaller or larger values for variables without a demand, if that adds no demand on other variables
-    /// that contradicts theirs.
+    /// Chooses smaller or larger values as the better ones for each variable without a demand, if no further variable
+    /// must then be the same.
     fn settle_free(&mut self) -> Result<(), BudgetExceeded> {
         let free = |of: &Arena<VarId, VariableDemand>| {
             of.iter().find(|it| *it.1 == VariableDemand::Free).map(|it| it.0)

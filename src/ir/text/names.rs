@@ -11,7 +11,7 @@ use crate::ir::{
 };
 use std::collections::HashMap;
 
-/// Words that cannot be names: they begin an expression, a type, a channel or a case.
+/// Words that are quoted as names, because they begin an expression, a type, a channel or a case.
 const RESERVED: &[&str] = &[
     "any",
     "array",

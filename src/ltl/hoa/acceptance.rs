@@ -1,11 +1,11 @@
 //! Acceptance conditions, and their conversion to a generalized Büchi condition.
 //!
 //! A condition requires that a run takes edges of some sets infinitely often (`Inf`) and of others finitely often
-//! (`Fin`), joined by `&` and `|`: co-Büchi, Rabin, Streett, parity and others. In disjunctive normal form, each
-//! disjunct has `Inf` sets and `Fin` sets. A run that satisfies a disjunct takes no edge of its `Fin` sets from some
-//! point on. The new automaton guesses this point. It moves from a copy that accepts nothing to a copy for the
-//! disjunct, which lacks these edges and requires the `Inf` sets (see Grädel, Thomas and Wilke, "Automata, Logics,
-//! and Infinite Games", 2002, section 1.3).
+//! (`Fin`). These requirements are joined by `&` and `|`, as in co-Büchi, Rabin, Streett and parity conditions. In
+//! disjunctive normal form, each disjunct has `Inf` sets and `Fin` sets. A run that satisfies a disjunct takes no
+//! edge of its `Fin` sets from some point on. The new automaton guesses this point. It moves from a copy that accepts
+//! nothing to a copy for the disjunct, which lacks these edges and requires the `Inf` sets. See Grädel, Thomas and
+//! Wilke, "Automata, Logics, and Infinite Games", 2002, section 1.3.
 
 use crate::ltl::generalized::{GeneralizedAutomaton, MarkedEdge};
 

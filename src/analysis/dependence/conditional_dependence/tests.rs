@@ -111,9 +111,8 @@ fn disturb(one: Kind, other: Kind, buffer: &[u8], capacity: usize) -> bool {
         if end == same && got == got_later && gets == gets_later)
 }
 
-/// Definition 11: returns whether there is a run, from a buffer with `waiting` messages, of steps that do not disturb
-/// the first operation and are not disturbed by it, to a state in which both operations are enabled and disturb each
-/// other.
+/// Returns whether two operations might interact (Definition 11) from a buffer with `waiting` messages. The steps of
+/// the run neither disturb the first operation nor are disturbed by it.
 fn might_interact(one: Kind, other: Kind, waiting: u32, capacity: u32) -> bool {
     let capacity = capacity as usize;
     // Only the distinctness of the messages matters.
