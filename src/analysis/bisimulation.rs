@@ -25,7 +25,7 @@ use crate::ir::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The maximal number of action instances for which failures are analyzed.
+/// The maximal number of action instances for which failures are analysed.
 const INSTANCES_MAX: u32 = 1 << 16;
 
 /// The work units of the failure analysis of one action instance.

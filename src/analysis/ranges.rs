@@ -3,7 +3,7 @@
 //! A model may declare bytes and use only three values of them. The analysis finds an interval for each variable and
 //! for each field of a channel's messages by abstract interpretation (Cousot and Cousot 1977). It starts with the
 //! initial values and adds the values that actions store until a fixed point. A guard narrows the variables that its
-//! action reads; other actions do not interfere within an action. Only code whose result may change is analyzed again
+//! action reads; other actions do not interfere within an action. Only code whose result may change is analysed again
 //! (`worklist`). After many evaluations, intervals grow to the next number of bits at once, so the analysis
 //! terminates. The layout then gives a cell only the bits that its range needs.
 //!
@@ -59,7 +59,7 @@ pub(super) fn ranges_and_values(program: &Program) -> Option<(ValueRanges, ExprR
     Some((ranges, analysis.seen.unwrap_or_default()))
 }
 
-/// A search for variables that are not analyzed.
+/// A search for variables that are not analysed.
 struct CopySurvey {
     /// Whether the program has unsupported constructs.
     unknown: bool,
@@ -142,7 +142,7 @@ impl<'a> RangeAnalysis<'a> {
         ValueRanges { variables: self.variables, channels: self.channels }
     }
 
-    /// Analyzes pieces of code until the ranges do not change.
+    /// Analyses pieces of code until the ranges do not change.
     fn settle(&mut self) {
         self.program.last.into_iter().for_each(|variable| self.assign_external(variable, PIDS));
         while let Some(code) = self.pieces.take() {
@@ -268,7 +268,7 @@ impl<'a> RangeAnalysis<'a> {
         }
     }
 
-    /// Analyzes bodies that may be executed any number of times. The ranges at this point become invalid. The stored
+    /// Analyses bodies that may be executed any number of times. The ranges at this point become invalid. The stored
     /// values are already in the ranges of the variables.
     fn branches<'s>(&mut self, bodies: impl Iterator<Item = &'s Vec<Stmt>>) {
         for body in bodies {
@@ -350,7 +350,7 @@ impl<'a> RangeAnalysis<'a> {
         }
     }
 
-    /// Returns the type of the scalars of a variable that is analyzed.
+    /// Returns the type of the scalars of a variable that is analysed.
     fn leaf(&self, place: &Place) -> Option<TypeId> {
         let variable = root(place)?;
         self.variables[variable]?;
@@ -416,7 +416,7 @@ impl Environment for RangeAnalysis<'_> {
         CheckedRange::exact(self.range_at(place))
     }
 
-    /// Names that quantifiers bind are not analyzed.
+    /// Names that quantifiers bind are not analysed.
     fn local(&mut self, local: LocalId) -> CheckedRange {
         CheckedRange::exact(match self.locals.get(local.index()) {
             Some(&range) if !is_none(range) => range,
@@ -434,7 +434,7 @@ impl Environment for RangeAnalysis<'_> {
     fn value(&mut self, expr: &Expr) -> CheckedRange {
         self.evaluated += 1;
         let value = match expr.kind {
-            // The members of a union in a variable are not analyzed.
+            // The members of a union in a variable are not analysed.
             ExprKind::Convert(_) => CheckedRange::exact(self.integers()),
             _ => evaluate(self, expr),
         };

@@ -1,7 +1,7 @@
 //! A key order from the program alone.
 //!
-//! Sorted states are stored as differences between neighbors. So the store is small if the fields that vary most
-//! between neighbors come last, after the fields on which they depend. The location and the variables of a process
+//! Sorted states are stored as differences between neighbours. So the store is small if the fields that vary most
+//! between neighbours come last, after the fields on which they depend. The location and the variables of a process
 //! depend on one another the most, so they stay together in the order of declaration. A process has few locations for
 //! given values of its variables, so its location follows its variables. Fields of no process come first.
 

@@ -10,7 +10,7 @@ pub fn components(places: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     })
 }
 
-/// Returns the neighbor with this number of a node, if it has so many.
+/// Returns the neighbour with this number of a node, if it has so many.
 pub type NeighbourFunction<'n> = dyn Fn(usize, usize) -> Option<usize> + 'n;
 
 /// Returns the components of a graph that is given by its successors and its predecessors.
@@ -35,7 +35,7 @@ pub fn components_along(
     component
 }
 
-/// Returns the neighbors of each node.
+/// Returns the neighbours of each node.
 fn neighbours(places: usize, edges: impl Iterator<Item = (usize, usize)>) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new(); places];
     edges.for_each(|(from, to)| all[from].push(to));

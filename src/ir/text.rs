@@ -1,6 +1,6 @@
 //! Printing of programs.
 //!
-//! The text is for users, who should recognize their model, and for digests: two programs with different meanings
+//! The text is for users, who should recognise their model, and for digests: two programs with different meanings
 //! have different texts. So it shows everything that has a meaning, which is everything except source spans. Names
 //! that clash are distinguished (see `names.rs`). Parentheses preserve the tree of every expression. The printer
 //! omits only the parentheses that this table makes redundant:

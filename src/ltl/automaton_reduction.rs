@@ -58,7 +58,7 @@ impl Automaton {
         self.drop_unreached();
     }
 
-    /// Normalizes the acceptance of states where it does not matter. States on no cycle accept as `passing` says.
+    /// Normalises the acceptance of states where it does not matter. States on no cycle accept as `passing` says.
     /// States of rejecting components do not accept. States of components all of whose cycles accept do.
     fn normalize_acceptance(&mut self, passing: bool) {
         let found = AutomatonComponents::of(self);

@@ -1,4 +1,4 @@
-//! Generalized Büchi automata with accepting edges: a run is accepted if it takes edges of each set infinitely often.
+//! Generalised Büchi automata with accepting edges: a run is accepted if it takes edges of each set infinitely often.
 //!
 //! The automaton of an alternating automaton has sets of its states as states. A run must satisfy all terms of a set.
 //! Each promise has a set of accepting edges, which contains all edges that do not postpone the promise. An edge does
@@ -29,7 +29,7 @@ pub struct MarkedEdge {
     pub marks: u64,
 }
 
-/// A generalized Büchi automaton with accepting edges.
+/// A generalised Büchi automaton with accepting edges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeneralizedAutomaton {
     /// The edges of each state.

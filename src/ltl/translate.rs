@@ -1,6 +1,6 @@
 //! Translation of a formula to an automaton that accepts the words that satisfy it.
 //!
-//! formula -> term -> very weak alternating automaton -> generalized automaton -> Büchi automaton. Each form is
+//! formula -> term -> very weak alternating automaton -> generalised automaton -> Büchi automaton. Each form is
 //! reduced by its rules before the next one.
 
 use super::alternating::{AlternatingAutomaton, FormulaTooLarge};

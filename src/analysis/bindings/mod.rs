@@ -333,7 +333,7 @@ impl BindingPlanner {
         if !source.indices.iter().any(is_open) {
             return None;
         }
-        // The scan covers neighboring elements: those of the last indices.
+        // The scan covers neighbouring elements: those of the last indices.
         let mut binds: Vec<IndexBinding> = Vec::new();
         for (at, index) in source.indices.iter().enumerate().rev() {
             let others = source.indices.iter().enumerate().filter(|(other, _)| *other != at);

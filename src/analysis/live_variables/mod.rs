@@ -10,7 +10,7 @@
 //! A dead scalar can always hold its first value. The analysis knows where a scalar becomes dead if that depends on
 //! one process. For a local variable this is the owner. For other variables it is the only process for which the
 //! scalar is ever live, if no other process writes it. Scalars that are live for several processes, or that others
-//! write, are analyzed on request (`joint_liveness`). A scalar that is live for a process with several instances
+//! write, are analysed on request (`joint_liveness`). A scalar that is live for a process with several instances
 //! counts as always live.
 //!
 //! - `scalar_numbering`: the numbers of the scalars of variables, and the scalars of places;

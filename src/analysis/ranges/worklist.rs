@@ -1,4 +1,4 @@
-//! A worklist of the pieces of code that store values. A piece is analyzed again if it mentions something that has
+//! A worklist of the pieces of code that store values. A piece is analysed again if it mentions something that has
 //! changed. For a counter with many values, only the actions that mention it are repeated.
 
 use crate::analysis::bit_sets;
@@ -19,9 +19,9 @@ pub(super) enum CodePiece<'a> {
 /// All pieces of code of a program.
 pub(super) struct CodeWorklist<'a> {
     all: Vec<CodePiece<'a>>,
-    /// The pieces to be analyzed.
+    /// The pieces to be analysed.
     due: Vec<u64>,
-    /// The piece after the last one that was analyzed: all pieces take turns.
+    /// The piece after the last one that was analysed: all pieces take turns.
     next: usize,
     /// The pieces that mention each variable, and each channel.
     of_variables: Arena<VarId, Vec<usize>>,

@@ -5,7 +5,7 @@
 //! them: a comparison with a constant, a remainder, an index. In an expression with several variables, the analysis
 //! takes the largest parts that depend on one place alone. If such a part is the place itself, all values are
 //! distinguished. Values are also distinguished if the values that are computed from them for the same class are,
-//! such as `x + 1` of both. The partition is refined to a fixed point, as in the minimization of automata (Moore
+//! such as `x + 1` of both. The partition is refined to a fixed point, as in the minimisation of automata (Moore
 //! 1956). The result is a bisimulation.
 //!
 //! - `evaluation`: the dependences and the evaluation of expressions;
@@ -29,7 +29,7 @@ pub(super) use evaluation::{ExprDependence, evaluate, expr_dependence, is_same};
 use partition::ValuePartition;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The maximal number of values of a class that is analyzed.
+/// The maximal number of values of a class that is analysed.
 const VALUES_MAX: i64 = 1024;
 
 /// The work units of one evaluation for a value.

@@ -179,7 +179,7 @@ impl TextEmitter<'_> {
         self.initial(variable);
     }
 
-    /// Writes one value, or the values of all scalars in brackets, with counts for equal neighbors.
+    /// Writes one value, or the values of all scalars in brackets, with counts for equal neighbours.
     fn initial(&mut self, variable: &Variable) {
         let is_scalar = matches!(self.program.types.get(variable.ty), Some(Type::Scalar(_)));
         if is_scalar && variable.initial.len() == 1 {

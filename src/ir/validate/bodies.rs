@@ -199,7 +199,7 @@ impl ProgramValidator<'_> {
             }
             StmtKind::Return(value) => self.return_(value.as_ref(), span),
             StmtKind::Assume(condition) => {
-                // Canceling the step is a change that an expression cannot make.
+                // Cancelling the step is a change that an expression cannot make.
                 self.functions.changes(self.scope.function, WriteReach::State);
                 self.expr(condition);
             }

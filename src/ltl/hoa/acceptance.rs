@@ -1,4 +1,4 @@
-//! Acceptance conditions, and their conversion to a generalized Büchi condition.
+//! Acceptance conditions, and their conversion to a generalised Büchi condition.
 //!
 //! A condition requires that a run takes edges of some sets infinitely often (`Inf`) and of others finitely often
 //! (`Fin`). These requirements are joined by `&` and `|`, as in co-Büchi, Rabin, Streett and parity conditions. In

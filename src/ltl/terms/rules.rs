@@ -1,6 +1,6 @@
 //! Construction of terms by simplification rules.
 //!
-//! Each rule for `&&` and `U` has its dual for `||` and `V`. The code has each rule once: it is parameterized by the
+//! Each rule for `&&` and `U` has its dual for `||` and `V`. The code has each rule once: it is parameterised by the
 //! junction ("and" or "or") or the operator (until or release).
 
 use super::{LtlTerm, TermId, TermTable};

@@ -49,13 +49,13 @@ impl Environment for FailureAnalysis<'_> {
 }
 
 impl FailureAnalysis<'_> {
-    /// Analyzes an expression whose value must be defined.
+    /// Analyses an expression whose value must be defined.
     pub fn expr(&mut self, expr: &Expr) {
         let value = self.value(expr);
         self.add_failure_if(value.may_fail);
     }
 
-    /// Analyzes an expression that is not computed from other values.
+    /// Analyses an expression that is not computed from other values.
     fn judge_query(&mut self, kind: &ExprKind) {
         match kind {
             ExprKind::Self_ | ExprKind::Processes | ExprKind::Timeout => {}
@@ -81,7 +81,7 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    /// Analyzes queries about control, channels and multisets.
+    /// Analyses queries about control, channels and multisets.
     fn question(&mut self, kind: &ExprKind) {
         match kind {
             ExprKind::At { slot, .. } => slot.iter().for_each(|it| self.expr(it)),
@@ -102,7 +102,7 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    /// Analyzes a read of a place whose value must be defined.
+    /// Analyses a read of a place whose value must be defined.
     fn read_place(&mut self, place: &Place) {
         self.place(place);
         let may = self.may_be_undefined_at(place);
@@ -123,7 +123,7 @@ impl FailureAnalysis<'_> {
         self.of.may_be_undefined(ty) && !self.of.is_surely_defined(place)
     }
 
-    /// Analyzes an expression that is stored or passed unchanged. Returns whether it may be undefined.
+    /// Analyses an expression that is stored or passed unchanged. Returns whether it may be undefined.
     pub(super) fn possibly_undefined(&mut self, expr: &Expr) -> bool {
         match &expr.kind {
             ExprKind::Undefined => true,
@@ -170,7 +170,7 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    /// Analyzes the evaluation of a place.
+    /// Analyses the evaluation of a place.
     pub(super) fn place(&mut self, place: &Place) {
         if let (Some(slot), PlaceRoot::Variable(variable)) = (&place.slot, place.root)
             && let Owner::Process(process) = self.of.program().variables[variable].owner
@@ -215,7 +215,7 @@ impl FailureAnalysis<'_> {
         self.add_failure_if(low < range.0 || range.1 < high);
     }
 
-    /// Analyzes the evaluation of a channel reference.
+    /// Analyses the evaluation of a channel reference.
     pub fn channel(&mut self, channel: &ChannelRef) {
         match channel {
             ChannelRef::Named(_) => {}
@@ -231,7 +231,7 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    /// Analyzes the patterns with which the fields of a message are compared.
+    /// Analyses the patterns with which the fields of a message are compared.
     pub(super) fn patterns(&mut self, channel: &ChannelRef, patterns: &[ReceivePattern]) {
         self.has_fields(channel, |fields| !message_arity::fails_past_end(patterns, fields));
         for pattern in patterns {
@@ -248,7 +248,7 @@ impl FailureAnalysis<'_> {
         result
     }
 
-    /// Analyzes a call.
+    /// Analyses a call.
     pub(super) fn call(&mut self, id: FunctionId, arguments: &[CallArgument]) -> FunctionResult {
         let program = self.of.program();
         let function = &program.functions[id];

@@ -11,7 +11,7 @@ use crate::ir::{
 pub(in super::super) type MessageIntervals = Vec<Interval>;
 
 impl FailureAnalysis<'_> {
-    /// Analyzes the evaluation of whether an operation on a buffered channel is possible.
+    /// Analyses the evaluation of whether an operation on a buffered channel is possible.
     pub fn readiness(&mut self, communication: &Communication) {
         let channel = communication.channel();
         self.channel(channel);
@@ -20,7 +20,7 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    /// Analyzes a send, or a receive of any possible message.
+    /// Analyses a send, or a receive of any possible message.
     pub fn exchange(&mut self, communication: &Communication) {
         match communication {
             Communication::Send { .. } => drop(self.send(communication)),
@@ -63,7 +63,7 @@ impl FailureAnalysis<'_> {
         fitting
     }
 
-    /// Analyzes the evaluation of whether a rendezvous message matches.
+    /// Analyses the evaluation of whether a rendezvous message matches.
     pub fn matches(&mut self, channel: &ChannelRef, patterns: &[ReceivePattern]) {
         self.patterns(channel, patterns);
     }

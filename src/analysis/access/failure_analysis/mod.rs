@@ -95,19 +95,19 @@ impl<'p> FailureAnalysis<'p> {
         found
     }
 
-    /// Analyzes a condition that must hold for the step to continue.
+    /// Analyses a condition that must hold for the step to continue.
     pub fn condition(&mut self, condition: &Expr) {
         self.expr(condition);
         self.assume(condition, true);
     }
 
-    /// Analyzes the message of an action that it sends or receives by itself, its move and its body.
+    /// Analyses the message of an action that it sends or receives by itself, its move and its body.
     pub fn take_action(&mut self, action: &Action) {
         action.communication.iter().for_each(|it| self.exchange(it));
         self.move_and_run(action);
     }
 
-    /// Analyzes the move of an action and its body.
+    /// Analyses the move of an action and its body.
     pub fn move_and_run(&mut self, action: &Action) {
         if let Some(last) = self.of.program().last {
             let cell = self.of.variable_cell(last, 0);

@@ -17,7 +17,7 @@ pub(super) struct StoreTarget<'p> {
 }
 
 impl FailureAnalysis<'_> {
-    /// Analyzes statements as far as they are reachable.
+    /// Analyses statements as far as they are reachable.
     pub fn body(&mut self, body: &[Stmt]) {
         for stmt in body {
             if self.of.state.is_unreachable() {
@@ -27,7 +27,7 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    /// Analyzes the body of an action, which a statement may leave early.
+    /// Analyses the body of an action, which a statement may leave early.
     pub fn whole_body(&mut self, body: &[Stmt]) {
         self.left = AbstractState::unreachable();
         self.body(body);
@@ -86,7 +86,7 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    /// Analyzes sends, receives, and the start and end of processes.
+    /// Analyses sends, receives, and the start and end of processes.
     fn turn(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::Communicate(communication) => {
@@ -118,7 +118,7 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    /// Analyzes statements that control the execution of others.
+    /// Analyses statements that control the execution of others.
     fn control(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::If(branches) => self.branches(branches),
@@ -236,7 +236,7 @@ impl FailureAnalysis<'_> {
         self.of.state = after;
     }
 
-    /// Analyzes a body that is executed any number of times. The cells that it writes are unknown at its beginning
+    /// Analyses a body that is executed any number of times. The cells that it writes are unknown at its beginning
     /// and after it.
     fn repeated(&mut self, condition: Option<&Expr>, body: &[Stmt]) {
         self.forget_written(body);
@@ -248,7 +248,7 @@ impl FailureAnalysis<'_> {
         condition.into_iter().for_each(|it| self.assume(it, false));
     }
 
-    /// Analyzes a body that is executed once for each value, by walking it for each value.
+    /// Analyses a body that is executed once for each value, by walking it for each value.
     fn unrolled(&mut self, local: crate::ir::LocalId, (low, high): Interval, body: &[Stmt]) {
         for value in low..=high {
             self.rounds = self.rounds.saturating_sub(1);
