@@ -10,7 +10,7 @@ pub fn components(places: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     })
 }
 
-/// Returns the neighbour with this number of a node, if it has so many.
+/// The neighbour of a node with this number, if the node has so many.
 pub type NeighbourFunction<'n> = dyn Fn(usize, usize) -> Option<usize> + 'n;
 
 /// Returns the components of a graph that is given by its successors and its predecessors.

@@ -172,7 +172,7 @@ impl SmallDomainCells {
         gauges
     }
 
-    /// Returns whether the instances are never both enabled for any value of some gauge.
+    /// Returns whether some gauge has no value that enables both instances.
     pub fn exclude(&self, one: InstanceId, other: InstanceId) -> bool {
         let (left, right) = (&self.of[one], &self.of[other]);
         left.iter().any(|(cell, it)| {

@@ -336,7 +336,7 @@ impl<'p> HolderClasses<'p> {
         self.all_apart[class] = true;
     }
 
-    /// Joins two holders, if they can hold the same values.
+    /// Joins two holders, if they can hold the same values. Returns whether they can.
     fn join(&mut self, one: HolderId, other: HolderId) -> bool {
         let scalars = [one, other].map(|it| self.holders.scalar(self.program, it));
         let [Some(first), Some(second)] = scalars else { return false };
