@@ -134,7 +134,7 @@ impl HoaAcceptance {
     }
 
     /// Returns the automaton with these edges and initial states that accepts by this condition. The marks of the
-    /// edges are the declared sets. Returns `None` if it accepts nothing.
+    /// edges are the declared sets. Returns `None` without initial states or disjuncts.
     pub fn generalized(
         &self,
         edges: Vec<Vec<MarkedEdge>>,

@@ -15,7 +15,7 @@ pub struct HoaDocument {
     pub name: Option<String>,
     /// The propositions.
     pub propositions: Vec<AtomicProposition>,
-    /// The automaton, or `None` if it has no initial state.
+    /// The automaton, or `None` if it has no initial state or a condition that no run satisfies.
     pub automaton: Option<GeneralizedAutomaton>,
 }
 
