@@ -1,13 +1,17 @@
-//! Locations of a process that are *bisimilar*: what can be done at the one can be done at the other, and leads to locations
-//! that are bisimilar again (Pelánek 2005, section 3.1.3: local bisimulation).
+//! *Bisimilar* locations of a process: the same actions are possible at both, and they lead to bisimilar locations
+//! (local bisimulation: Pelánek 2005, section 3.1.3).
 //!
-//! Two locations are told apart if they have other marks, if an expression or a property names one of them, or if
-//! actions from them differ as programs: in anything but their names and where they stand. Then they are told apart if equal actions
-//! lead to locations that are, until nothing changes. So the partition that is left is the coarsest of
-//! those that all of this respects.
+//! Two locations are distinguished in these cases:
 //!
-//! *Errors* are told by the action that meets them. So an action that may fail is equal to no other, though that is asked only of
-//! actions that are equal to others.
+//! - They have different marks.
+//! - An expression or a property names one of them.
+//! - Their actions differ in anything but names and locations.
+//!
+//! Partition refinement then distinguishes locations whose equal actions lead to distinguished locations. The result
+//! is the coarsest partition that satisfies all of this.
+//!
+//! Error reports name the failing action. So an action that may fail is equal to no other action. Only actions that
+//! have equals are checked for failures.
 
 use super::access::AccessTable;
 use super::instances::{ActionInstance, ActionInstances, InstanceId};
@@ -21,23 +25,24 @@ use crate::ir::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Among more action instances it takes long to find out who fails.
+/// The maximal number of action instances for which failures are analysed.
 const INSTANCES_MAX: u32 = 1 << 16;
 
-/// Units of work to find out whether an action instance fails.
+/// The work units of the failure analysis of one action instance.
 const EACH_INSTANCE: u64 = 256;
 
-/// Which locations of each process of a program are bisimilar.
+/// The bisimilar locations of each process of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocationBisimulation {
-    /// Of each location of each process the first that it is bisimilar to.
+    /// The first bisimilar location of each location of each process.
     firsts: Vec<Vec<LocationId>>,
-    /// Of each location of each process whether it is bisimilar to another.
+    /// Whether each location of each process is bisimilar to another one.
     joined: Vec<Vec<bool>>,
 }
 
 impl LocationBisimulation {
-    /// Of a program whose states are laid out so; nothing if all locations are told apart as far as can be seen.
+    /// Computes the bisimilar locations of a program with this layout. Returns `None` if all locations are
+    /// distinguished.
     pub fn of(
         program: &Program,
         layout: &Layout,
@@ -54,17 +59,18 @@ impl LocationBisimulation {
         Ok(Some(steps.bisimilar()?).filter(LocationBisimulation::joins_any))
     }
 
-    /// The first of the locations of a process that a location is bisimilar to.
+    /// Returns the first of the locations of a process that are bisimilar to a location.
     pub fn representative(&self, process: ProcessId, location: LocationId) -> LocationId {
         self.firsts[process.index()][location.index()]
     }
 
-    /// Whether a location of a process is bisimilar to another.
+    /// Returns whether a location of a process is bisimilar to another one.
     pub fn is_merged(&self, process: ProcessId, location: LocationId) -> bool {
         self.joined[process.index()][location.index()]
     }
 
-    /// Those of a process that are bisimilar to others, each set with its first in front.
+    /// Returns the sets of bisimilar locations of a process with at least two members. The first location of each set
+    /// comes first.
     pub fn sets(&self, process: ProcessId) -> Vec<Vec<LocationId>> {
         let mut sets: BTreeMap<LocationId, Vec<LocationId>> = BTreeMap::new();
         for (number, first) in self.firsts[process.index()].iter().enumerate() {
@@ -77,7 +83,7 @@ impl LocationBisimulation {
         self.joined.iter().flatten().any(|&it| it)
     }
 
-    /// All actions from locations that are bisimilar to others.
+    /// Returns all actions from locations that are bisimilar to others.
     fn joined_actions(&self, program: &Program) -> BTreeSet<ActionId> {
         let joined = |id: ProcessId| self.sets(id).into_iter().flatten().map(move |it| (id, it));
         let joined: BTreeSet<_> = program.processes.keys().flat_map(joined).collect();
@@ -86,13 +92,13 @@ impl LocationBisimulation {
     }
 }
 
-/// What can be done at each location.
+/// The actions at each location.
 struct LocationTransitions<'p> {
     program: &'p Program,
     from: ActionsByLocation,
-    /// A number for each action: that of another if they are equal as programs.
+    /// A number for each action. Actions that are equal as programs have the same number.
     equal_to: Vec<usize>,
-    /// Locations that somebody names.
+    /// The locations that an expression or a property names.
     named: BTreeSet<(ProcessId, LocationId)>,
     budget: &'p AnalysisBudget<'p>,
 }
@@ -122,7 +128,7 @@ impl<'p> LocationTransitions<'p> {
         Ok(LocationTransitions { program, from, equal_to, named, budget })
     }
 
-    /// Has an action be equal to no other.
+    /// Makes an action different from all others.
     fn distinguish(&mut self, action: ActionId) {
         self.equal_to[action.index()] = self.equal_to.len() + action.index();
     }
@@ -143,7 +149,7 @@ impl<'p> LocationTransitions<'p> {
         Ok(LocationBisimulation { firsts: all_firsts, joined })
     }
 
-    /// Of each location of a process the first that it is bisimilar to.
+    /// Returns the first bisimilar location of each location of a process.
     fn firsts(&self, id: ProcessId) -> Result<Vec<LocationId>, BudgetExceeded> {
         let locations = &self.program.processes[id].locations;
         let marks = locations.iter().map(|(at, it)| {
@@ -156,7 +162,7 @@ impl<'p> LocationTransitions<'p> {
         for edge in self.from.of_process(id).filter_map(|it| self.program.actions[it].edge) {
             seen_by[edge.to.index()].push(edge.from.index());
         }
-        // Whoever comes to a process of which one action asks for the first takes the first everywhere.
+        // If one action of a process requires the first enabled action, the order matters at all its locations.
         let takes_first = |it| self.program.actions[it].control.turn == TurnRule::First;
         let takes_first = self.from.of_process(id).any(takes_first);
         let seen = |number: usize, blocks: &BlockPartition| {
@@ -166,7 +172,7 @@ impl<'p> LocationTransitions<'p> {
         Ok(blocks.least_members().into_iter().map(LocationId::from_index).collect())
     }
 
-    /// The actions from a location and the blocks that they lead to: in their order, where that matters.
+    /// Returns the actions from a location and the blocks to which they lead, in order where the order matters.
     fn signature(
         &self,
         id: ProcessId,
@@ -180,7 +186,7 @@ impl<'p> LocationTransitions<'p> {
             (self.equal_to[it.index()], edge.and_then(|it| blocks.of(it.to.index())))
         };
         let mut seen: Vec<_> = actions.iter().map(leads).collect();
-        // It matters which comes first where one of them, or whoever comes there, asks for that.
+        // The order matters if an action has a tier or is an `otherwise`.
         let control = |it: &ActionId| self.program.actions[*it].control;
         let asks = |it: &ActionId| control(it).tier != 0 || control(it).otherwise;
         if !takes_first && !actions.iter().any(asks) {
@@ -190,14 +196,14 @@ impl<'p> LocationTransitions<'p> {
     }
 }
 
-/// The same action, as far as it does more than to print.
+/// Returns the action without its print statements.
 fn without_prints(action: &Action) -> Action {
     let mut action = action.clone();
     action.body.retain(|it| !matches!(it.kind, StmtKind::Print { .. }));
     action
 }
 
-/// The locations that an expression or a property names.
+/// Returns the locations that an expression or a property names.
 fn named(program: &Program) -> BTreeSet<(ProcessId, LocationId)> {
     struct LocationMentions(BTreeSet<(ProcessId, LocationId)>);
     impl CodeVisitor for LocationMentions {
@@ -218,7 +224,7 @@ fn named(program: &Program) -> BTreeSet<(ProcessId, LocationId)> {
     named.0
 }
 
-/// Those of some actions by which a step may fail, as far as that is not ruled out.
+/// Returns those of some actions that may fail, as far as failures are not ruled out.
 fn failing(
     program: &Program,
     layout: &Layout,
@@ -234,7 +240,7 @@ fn failing(
         budget.work(EACH_INSTANCE)?;
         let Some(instance) = table.instances().get(number) else { continue };
         let taken: Vec<ActionId> = match instance {
-            // What a process is asked before it moves is told by its first action.
+            // A failure of `provided` or of a priority is attributed to all actions of the process.
             ActionInstance::MayMove { process, .. } => {
                 let is_its = |it: &&ActionId| {
                     program.actions[**it].edge.is_some_and(|it| it.process == process)

@@ -1,16 +1,17 @@
-//! Sets as bits: member `i` is bit `i % 64` of word `i / 64`. Sets that are used together have as many words.
+//! Bit sets. Member `i` is bit `i % 64` of word `i / 64`. Sets that are used together have the same number of words.
 
 use std::collections::HashMap;
 
-/// Bits of a word.
+/// The number of bits of a word.
 pub const WORD_BITS: usize = u64::BITS as usize;
 
-/// Words of a set of so many members: one at least, so that sets can be counted.
+/// Returns the number of words of a set with up to `members` members. It is at least one, so that sets can be
+/// counted.
 pub fn words_of(members: usize) -> usize {
     members.div_ceil(WORD_BITS).max(1)
 }
 
-/// Whether a set has a member.
+/// Returns whether a set has a member.
 #[inline]
 pub fn has(set: &[u64], member: usize) -> bool {
     set[member / WORD_BITS] >> (member % WORD_BITS) & 1 != 0
@@ -22,7 +23,7 @@ pub fn insert(set: &mut [u64], member: usize) {
     set[member / WORD_BITS] |= 1 << (member % WORD_BITS);
 }
 
-/// Takes a member out of a set.
+/// Removes a member from a set.
 pub fn remove_member(set: &mut [u64], member: usize) {
     set[member / WORD_BITS] &= !(1 << (member % WORD_BITS));
 }
@@ -32,38 +33,38 @@ pub fn extend(set: &mut [u64], other: &[u64]) {
     set.iter_mut().zip(other).for_each(|(word, &more)| *word |= more);
 }
 
-/// Takes out all members of another set.
+/// Removes all members of another set.
 pub fn subtract(set: &mut [u64], other: &[u64]) {
     set.iter_mut().zip(other).for_each(|(word, &less)| *word &= !less);
 }
 
-/// How many members a set has.
+/// Returns the number of members of a set.
 pub fn count(set: &[u64]) -> u32 {
     set.iter().map(|word| word.count_ones()).sum()
 }
 
-/// Whether a set has one member, neither more nor none.
+/// Returns whether a set has exactly one member.
 pub fn is_single(set: &[u64]) -> bool {
     let mut words = set.iter().filter(|&&word| word != 0);
     words.next().is_some_and(|word| word.is_power_of_two()) && words.next().is_none()
 }
 
-/// Whether two sets have a member in common.
+/// Returns whether two sets have a common member.
 pub fn intersects(one: &[u64], other: &[u64]) -> bool {
     one.iter().zip(other).any(|(one, other)| one & other != 0)
 }
 
-/// Whether every member of one is in the other.
+/// Returns whether every member of `one` is in `other`.
 pub fn is_subset(one: &[u64], other: &[u64]) -> bool {
     one.iter().zip(other).all(|(one, other)| one & !other == 0)
 }
 
-/// The members of a set, ascending.
+/// Returns the members of a set, in ascending order.
 pub fn members(set: &[u64]) -> impl Iterator<Item = usize> + '_ {
     set.iter().enumerate().flat_map(|(at, &word)| members_of_word(at, word))
 }
 
-/// The least member of a set that is no less than a number.
+/// Returns the least member of a set that is at least `least`.
 pub fn first_from(set: &[u64], least: usize) -> Option<usize> {
     let mut words = set.iter().enumerate().skip(least / WORD_BITS);
     let (at, word) = words.next()?;
@@ -72,7 +73,7 @@ pub fn first_from(set: &[u64], least: usize) -> Option<usize> {
     all.find_map(|(at, word)| members_of_word(at, word).next())
 }
 
-/// The members that are bits of word `at` of a set, ascending.
+/// Returns the members in word `at` of a set, in ascending order.
 #[inline]
 pub fn members_of_word(at: usize, mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -82,7 +83,7 @@ pub fn members_of_word(at: usize, mut word: u64) -> impl Iterator<Item = usize> 
     })
 }
 
-/// Sets of the same members, one after another.
+/// A sequence of sets with the same range of members.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BitMatrix {
     words: usize,
@@ -90,52 +91,52 @@ pub struct BitMatrix {
 }
 
 impl BitMatrix {
-    /// So many empty sets of members below a number.
+    /// Creates empty sets of members below `members`.
     pub fn new(sets: usize, members: usize) -> BitMatrix {
         let words = words_of(members);
         BitMatrix { words, all: vec![0; sets * words] }
     }
 
-    /// An empty set that is none of these yet.
+    /// Returns an empty set of the same size, which is not part of the matrix.
     pub fn empty_set(&self) -> Vec<u64> {
         vec![0; self.words]
     }
 
-    /// Adds a set; tells its number.
+    /// Adds a set and returns its number.
     pub fn push(&mut self, set: &[u64]) -> usize {
         debug_assert_eq!(set.len(), self.words);
         self.all.extend_from_slice(set);
         self.all.len() / self.words - 1
     }
 
-    /// Words of each.
+    /// Returns the number of words of each set.
     pub fn words(&self) -> usize {
         self.words
     }
 
-    /// How many there are.
+    /// Returns the number of sets.
     pub fn count(&self) -> usize {
         self.all.len().checked_div(self.words).unwrap_or_default()
     }
 
-    /// Set number `at`.
+    /// Returns set number `at`.
     #[inline]
     pub fn row(&self, at: usize) -> &[u64] {
         &self.all[at * self.words..][..self.words]
     }
 
-    /// The same, to be changed.
+    /// Returns set number `at` for changes.
     pub fn row_mut(&mut self, at: usize) -> &mut [u64] {
         &mut self.all[at * self.words..][..self.words]
     }
 
-    /// Whether set number `at` has a member.
+    /// Returns whether set number `at` has a member.
     pub fn contains(&self, at: usize, member: usize) -> bool {
         has(self.row(at), member)
     }
 }
 
-/// Sets that are kept once, and meant by their numbers.
+/// Sets that are stored once and referred to by their numbers.
 #[derive(Debug)]
 pub struct BitSetInterner {
     rows: BitMatrix,
@@ -143,23 +144,23 @@ pub struct BitSetInterner {
 }
 
 impl BitSetInterner {
-    /// None yet, of members below a number.
+    /// Creates an empty collection of sets of members below `members`.
     pub fn new(members: usize) -> BitSetInterner {
         BitSetInterner { rows: BitMatrix::new(0, members), known: HashMap::new() }
     }
 
-    /// The number of a set.
+    /// Returns the number of a set.
     pub fn intern(&mut self, set: Vec<u64>) -> usize {
         let BitSetInterner { rows, known } = self;
         *known.entry(set).or_insert_with_key(|set| rows.push(set))
     }
 
-    /// How many there are.
+    /// Returns the number of sets.
     pub fn count(&self) -> usize {
         self.known.len()
     }
 
-    /// All of them, by their numbers.
+    /// Returns all sets, indexed by their numbers.
     pub fn into_rows(self) -> BitMatrix {
         self.rows
     }

@@ -1,8 +1,7 @@
-//! Locals of processes that are given a value when an instance begins, and never another.
+//! Constant locals of processes: locals that get a value when an instance starts, and no other value.
 //!
-//! Processes are told by their parameters which channels are theirs, or who they are. From when an
-//! instance lives, until it ends, such a local is a constant: what it holds in one state it holds in all
-//! that follow.
+//! Parameters often give a process its channels or its identity. Such a local is constant from the start of an
+//! instance to its end: its value in one state is its value in all later states.
 
 use crate::analysis::variable_mentions::VariableMentions;
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
@@ -12,8 +11,8 @@ use crate::ir::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The scalar locals of processes that no action stores to. Those who start an instance do, and what it
-/// does when it begins.
+/// Returns the scalar locals of processes that no action writes. Only the statement that starts an instance and the
+/// instance's own prologue write them.
 pub fn constants(program: &Program) -> Vec<VarId> {
     let mut stores = VariableMentions::default();
     program.actions.values().for_each(|action| walk::action(&mut stores, action));
@@ -29,10 +28,12 @@ pub fn constants(program: &Program) -> Vec<VarId> {
     program.variables.keys().filter(is_constant).collect()
 }
 
-/// Those of some constants that are worth knowing. By some it is told what steps touch, or whether there are such steps: they
-/// are part of an index, tell a channel or a process, are given on, are matched with messages, or are asked about alone.
-/// Others are given as numbers by whoever starts a process, so that they are the same in every run. Of the rest, which are only
-/// compared with variables and stored, it matters little to know them, and there may be as many combinations as runs.
+/// Returns the constants whose values are useful for the analysis.
+///
+/// Some constants determine what steps access, or which steps exist. They are part of an index, denote a channel or a
+/// process, are passed on, are matched with messages, or are the only variables of a condition. Other constants are
+/// always started with literal numbers, so they are the same in every run. The remaining constants are only compared
+/// with variables and stored. Their values help little, and there may be as many combinations as runs.
 pub fn relevant_constants(program: &Program, constants: &[VarId]) -> Vec<VarId> {
     let all: BTreeSet<VarId> = constants.iter().copied().collect();
     let (found, given) = (BTreeSet::new(), BTreeMap::new());
@@ -47,39 +48,39 @@ pub fn relevant_constants(program: &Program, constants: &[VarId]) -> Vec<VarId> 
     constants.iter().copied().filter(is_worth).collect()
 }
 
-/// Finds constants that tell.
+/// A search for relevant constants.
 struct RelevantConstantFinder<'c> {
     program: &'c Program,
     all: &'c BTreeSet<VarId>,
     found: BTreeSet<VarId>,
-    /// Of variables that are given something, whether it is always a number.
+    /// For each variable that gets a value, whether it is always a literal number.
     given: BTreeMap<VarId, bool>,
-    /// Whether every constant tells where this is.
+    /// Whether every constant at this point is relevant.
     whole: bool,
 }
 
 impl RelevantConstantFinder<'_> {
-    /// Where every constant tells.
+    /// Visits code in which every constant is relevant.
     fn with_all_relevant(&mut self, visit: impl FnOnce(&mut Self)) {
         let before = std::mem::replace(&mut self.whole, true);
         visit(self);
         self.whole = before;
     }
 
-    /// Of what a variable is given.
+    /// Records a value that a variable gets.
     fn given(&mut self, variable: VarId, value: &Expr) {
         let is_number = matches!(value.kind, ExprKind::Constant(_));
         *self.given.entry(variable).or_insert(true) &= is_number;
     }
 
-    /// Of a condition, which may be nothing but a constant.
+    /// Visits a condition. If it depends on constants only, all of them are relevant.
     fn asked(&mut self, condition: &Expr) {
         if self.is_known(condition) {
             self.with_all_relevant(|it| it.expr(condition));
         }
     }
 
-    /// Whether an expression is known where the constants are.
+    /// Returns whether an expression is known if the constants are.
     fn is_known(&self, expr: &Expr) -> bool {
         match &expr.kind {
             ExprKind::Constant(_) | ExprKind::Self_ => true,
@@ -184,7 +185,7 @@ mod tests {
     use crate::session::TextModel;
     use crate::source::SourceMap;
 
-    /// Those of a process with some body, started so; `i` is always known.
+    /// Returns the names of the relevant constants of a process with this body and these starts. `i` is always known.
     fn names(body: &str, starts: &str) -> Vec<String> {
         let text = format!(
             "chan q[2] = [1] of {{ byte, byte }}; byte x, y[2];

@@ -1,8 +1,8 @@
-//! What a program does with the values that it keeps: everything that could tell two of them apart.
+//! The uses of stored values in a program: everything that may distinguish two values.
 //!
-//! A *holder* is a variable, all scalars of an array alike, or a field of a channel's messages. What becomes of the values in
-//! holders is said as a list of [uses](ValueUse): stored, received, matched, or asked for in an expression. A holder of
-//! which more is done than these say is *handled otherwise*, and nothing is known of it.
+//! A *holder* is a variable (with all scalars of an array together) or a field of a channel's messages. A list of
+//! [uses](ValueUse) describes how a program uses the values of holders: they are stored, received, matched, or
+//! evaluated in an expression. A holder with other uses is *opaque*: nothing is known about it.
 
 use crate::ir::layout::CellId;
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
@@ -15,16 +15,16 @@ use std::ops::Range;
 /// The number of a holder.
 pub type HolderId = usize;
 
-/// Numbers for the holders of a program: variables first, then the fields of each channel.
+/// The numbers of the holders of a program: variables first, then the fields of each channel.
 #[derive(Clone, Debug)]
 pub struct HolderNumbering {
     variables: usize,
-    /// The number of the first field of each channel, and one after the last.
+    /// The number of the first field of each channel, then the number after the last field.
     fields: Vec<usize>,
 }
 
 impl HolderNumbering {
-    /// Those of a program.
+    /// Numbers the holders of a program.
     pub fn new(program: &Program) -> HolderNumbering {
         let variables = program.variables.len();
         let mut fields = vec![variables];
@@ -34,32 +34,32 @@ impl HolderNumbering {
         HolderNumbering { variables, fields }
     }
 
-    /// How many there are.
+    /// Returns the number of holders.
     pub fn count(&self) -> usize {
         self.fields[self.fields.len() - 1]
     }
 
-    /// A variable.
+    /// Returns the holder of a variable.
     pub fn variable(&self, id: VarId) -> HolderId {
         id.0 as usize
     }
 
-    /// A field of a channel.
+    /// Returns the holder of a field of a channel.
     pub fn field(&self, channel: ChannelId, number: usize) -> HolderId {
         self.fields[channel.0 as usize] + number
     }
 
-    /// The fields of channels in a row.
+    /// Returns the holders of the fields of consecutive channels.
     fn fields_of(&self, first: u32, count: u32) -> Range<HolderId> {
         self.fields[first as usize]..self.fields[(first + count) as usize]
     }
 
-    /// The variable that a holder is, if it is one.
+    /// Returns the variable of a holder, if it is one.
     pub fn as_variable(&self, holder: HolderId) -> Option<VarId> {
         (holder < self.variables).then_some(VarId(holder as u32))
     }
 
-    /// The channel and the number of the field that a holder is, if it is one.
+    /// Returns the channel and the number of the field of a holder, if it is one.
     pub fn as_field(&self, holder: HolderId) -> Option<(ChannelId, usize)> {
         let fields = holder >= self.variables;
         fields.then(|| {
@@ -68,8 +68,8 @@ impl HolderNumbering {
         })
     }
 
-    /// The scalar type of what a holder holds, if it is understood: it is an integer, a truth value or a name, which nobody
-    /// permutes and which is nobody's number.
+    /// Returns the scalar type of a holder, if it is supported: integers, truth values, or names that are neither
+    /// permuted nor numbers of processes or channels.
     pub fn scalar<'p>(&self, program: &'p Program, holder: HolderId) -> Option<&'p ScalarType> {
         let mut ty = self.type_of(program, holder);
         while let Type::Array { element, .. } = &program.types[ty] {
@@ -91,7 +91,7 @@ impl HolderNumbering {
         }
     }
 
-    /// The cells of a holder in states that are laid out so, and when they hold a value.
+    /// Returns the cells of a holder in a layout, and the states in which they hold a value.
     pub fn cells(
         &self,
         program: &Program,
@@ -111,7 +111,7 @@ impl HolderNumbering {
         let channel = &program.channels[id];
         let fields = channel.fields.len() as u32;
         let cells = |(slot, _)| {
-            // The number of messages, then these, one behind the other.
+            // The number of messages is followed by the messages.
             let length = layout.channels[id].in_slot(slot);
             let at = move |it| CellId(length.0 + 1 + it * fields + number as u32);
             (0..channel.capacity).map(move |it| (at(it), CellPresence::Above(length, it)))
@@ -119,7 +119,7 @@ impl HolderNumbering {
         in_slots(program, layout, channel.owner).flat_map(cells).collect()
     }
 
-    /// The holder that a place is a scalar of, if its type is understood.
+    /// Returns the holder of a scalar place, if its type is supported.
     pub fn of_place(&self, program: &Program, place: &Place) -> Option<HolderId> {
         let PlaceRoot::Variable(id) = place.root else { return None };
         let holder = self.variable(id);
@@ -127,16 +127,17 @@ impl HolderNumbering {
     }
 }
 
-/// When a cell holds a value.
+/// The condition under which a cell holds a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellPresence {
     /// Always.
     Always,
-    /// Where the code of this cell is greater than this: the location of its process, or how many messages there are.
+    /// If the code of this cell is greater than this number. The cell is the location of the process, or the number
+    /// of messages.
     Above(CellId, u32),
 }
 
-/// The slots of what an owner has, and when it is there.
+/// Returns the slots of an owner, and the states in which its objects exist.
 fn in_slots(
     program: &Program,
     layout: &Layout,
@@ -156,36 +157,36 @@ fn in_slots(
     (0..slots).map(move |slot| (slot, kept(slot)))
 }
 
-/// How a value comes into a holder.
+/// The way in which a value gets into a holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreKind {
     /// By an assignment.
     Assigned,
     /// As a field of a message.
     Sent,
-    /// As a parameter of a process that is started.
+    /// As an argument of a process that starts.
     Argument,
 }
 
-/// What is done with values.
+/// A use of values.
 #[derive(Clone, Debug)]
 pub enum ValueUse {
-    /// An expression is judged, for whatever it is needed.
+    /// An expression is evaluated.
     Evaluated(Expr),
-    /// The value of an expression comes into a holder.
+    /// The value of an expression is stored in a holder.
     Stored {
-        /// Which.
+        /// The holder.
         to: HolderId,
         /// The expression.
         value: Expr,
-        /// What becomes of a value that does not fit.
+        /// The rule for a value that does not fit.
         overflow: OverflowRule,
-        /// How.
+        /// The way in which it is stored.
         by: StoreKind,
-        /// Where to, if it is assigned.
+        /// The target of an assignment.
         target: Option<Place>,
     },
-    /// A field of a message comes into a variable.
+    /// A field of a message is received into a variable.
     Received {
         /// The field.
         from: HolderId,
@@ -201,14 +202,14 @@ pub enum ValueUse {
     },
     /// One message may be sent to channels with either of these fields.
     SentToEither(HolderId, HolderId),
-    /// A holder is set to its least values, or has none.
+    /// A holder is set to its least values, or becomes undefined.
     Cleared(HolderId),
-    /// More is done with a holder.
+    /// A holder has a use of another kind.
     Opaque(HolderId),
 }
 
 impl ValueUse {
-    /// The holders that it is about.
+    /// Returns the holders that a use concerns.
     pub fn holders(&self, holders: &HolderNumbering) -> Vec<HolderId> {
         let (mut found, expr) = match self {
             ValueUse::Evaluated(expr) => (Vec::new(), Some(expr)),
@@ -224,7 +225,7 @@ impl ValueUse {
     }
 }
 
-/// Sees which holders are mentioned: variables, and the fields of channels that are asked about.
+/// A visitor that collects mentioned holders: variables, and the fields of queried channels.
 struct HolderMentions<'m> {
     holders: &'m HolderNumbering,
     found: &'m mut Vec<HolderId>,
@@ -249,7 +250,7 @@ impl CodeVisitor for HolderMentions<'_> {
     }
 }
 
-/// All uses of values in a program; nothing if it has functions, or names that stand for places.
+/// Returns all uses of values in a program, or `None` if it has functions or names for places.
 pub fn uses(program: &Program, holders: &HolderNumbering) -> Option<Vec<ValueUse>> {
     if !program.functions.is_empty() {
         return None;
@@ -313,11 +314,11 @@ impl UseSurvey<'_> {
                     self.found.push(ValueUse::SentToEither(self.holders.field(other, number), to));
                 }
             }
-            // Fields that are given no value become 0, whatever stands for that.
+            // Fields without a value become 0, whatever represents the class of 0.
             let fields = values.len()..about.fields.len();
             let fields = fields.map(|it| self.holders.field(id, it));
             self.found.extend(fields.map(ValueUse::Opaque));
-            // Messages that come in order are compared with each other.
+            // A sorted send compares messages with each other.
             if *sorted {
                 let fields = (0..about.fields.len()).map(|it| self.holders.field(id, it));
                 self.found.extend(fields.map(ValueUse::Opaque));
@@ -335,7 +336,7 @@ impl UseSurvey<'_> {
         }
         for id in channel.possible_channels(self.program) {
             let fields = self.program.channels[id].fields.len();
-            // What is read beyond the only field of a message is 0, whatever stands for that.
+            // Fields beyond the only one of a message are read as 0, whatever represents the class of 0.
             for pattern in patterns.iter().skip(fields) {
                 match pattern {
                     ReceivePattern::Any => {}
@@ -375,7 +376,7 @@ impl CodeVisitor for UseSurvey<'_> {
                 }
                 walk::place(self, place);
             }
-            // What is printed is told by the program as written.
+            // Output is printed from the program as written.
             StmtKind::Print { .. } => {}
             StmtKind::Run { process, arguments, into } => {
                 let parameters = &self.program.processes[*process].parameters;
@@ -402,7 +403,7 @@ impl CodeVisitor for UseSurvey<'_> {
         self.found.push(ValueUse::Evaluated(expr.clone()));
     }
 
-    /// A place that is read or written as a whole, or otherwise than as a value.
+    /// Visits a place that is read or written as a whole, or not as a value.
     fn place(&mut self, place: &Place, _: PlaceAccess) {
         match place.root {
             PlaceRoot::Variable(id) => self.mark_opaque(id),

@@ -1,27 +1,27 @@
-//! Numbers in classes: those that are joined are in one.
+//! Union-find: disjoint classes of numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The classes of the numbers below some count. A class is known by one of its numbers, its *first*.
+/// The classes of the numbers below a count. One number of each class, its *first*, represents it.
 #[derive(Clone, Debug, Default)]
 pub struct UnionFind {
-    /// For each number another of its class, or itself if it is the first.
+    /// For each number, another number of its class; for the first number of a class, itself.
     above: Vec<usize>,
 }
 
 impl UnionFind {
-    /// Each number below a count by itself.
+    /// Puts each number below `count` into a class of its own.
     pub fn singletons(count: usize) -> UnionFind {
         UnionFind { above: (0..count).collect() }
     }
 
-    /// One number more, by itself.
+    /// Adds a number in a class of its own.
     pub fn add(&mut self) -> usize {
         self.above.push(self.above.len());
         self.above.len() - 1
     }
 
-    /// The first of the class that a number is in.
+    /// Returns the first number of the class of a number.
     pub fn find(&self, mut number: usize) -> usize {
         while self.above[number] != number {
             number = self.above[number];
@@ -29,15 +29,15 @@ impl UnionFind {
         number
     }
 
-    /// Has two numbers be in one class, of which the first is that of `one`. Gives it and what was the first of the
-    /// other's class: the same if they were in one before.
+    /// Joins the classes of two numbers. The first number of the class of `one` becomes that of the joint class.
+    /// Returns the two old first numbers, which are equal if the classes were one.
     pub fn union(&mut self, one: usize, other: usize) -> (usize, usize) {
         let (one, other) = (self.find(one), self.find(other));
         self.above[other] = one;
         (one, other)
     }
 
-    /// The numbers of each class, by its first.
+    /// Returns the numbers of each class, by the first number.
     pub fn sets(&self) -> BTreeMap<usize, Vec<usize>> {
         let mut sets: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for number in 0..self.above.len() {
@@ -47,7 +47,7 @@ impl UnionFind {
     }
 }
 
-/// The sets that pairs join, in order.
+/// Returns the sets that pairs connect, in order.
 pub fn connected_sets<T: Copy + Ord>(pairs: impl IntoIterator<Item = (T, T)>) -> Vec<BTreeSet<T>> {
     let mut classes = UnionFind::default();
     let mut numbers = BTreeMap::new();

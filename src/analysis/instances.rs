@@ -1,20 +1,19 @@
-//! Every action instance of a program, by number.
+//! The action instances of a program, by number.
 //!
-//! An *action instance* is what a step begins with: an action, the values of its parameters, and the
-//! slot of the process that takes it. Where two processes meet, it is both sides together. So a
-//! program has as many as there are things to do, whatever the state, and a set of them is a set of
-//! bits ([`InstanceSets`]). A step of several actions that nobody comes between (Promela's `atomic`
-//! and `d_step`) is one of the instance it begins with.
+//! An *action instance* is the start of a step: an action, the values of its parameters, and the slot of the process
+//! that takes it. A rendezvous is one instance with both sides. The number of instances does not depend on the state,
+//! so a set of instances is a bit set ([`InstanceSets`]). A step of several actions without interruption (Promela's
+//! `atomic` and `d_step`) belongs to the instance with which it starts.
 //!
-//! Two kinds of instances never lead anywhere: they are there so that every run-time error belongs to
-//! one. What a process that comes and goes is asked before it moves (`provided`) can fail, before any
-//! action. And of a send or receive by rendezvous of such a process, its guard, its channel or its
-//! message can fail before anybody is met; that is the action by itself.
+//! Two kinds of instances have no transitions. They exist so that every run-time error belongs to an instance. The
+//! evaluation of `provided` of a process with slots can fail before any action. For a rendezvous of such a process,
+//! the guard, the channel or the message can fail before there is a partner. This failure belongs to the action by
+//! itself.
 //!
-//! Numbers go by action: the action by itself, slot by slot and within one by the values of the
-//! parameters, the last varying fastest; then its meetings as the sender, receiver by receiver,
-//! likewise for the sender and then the receiver. Behind all actions come the processes' questions.
-//! A process does not meet itself; such numbers are there, but nothing is ever possible by them.
+//! The numbers are ordered by action. The action by itself comes first, by slots and then by the values of the
+//! parameters; the last parameter varies fastest. Then come its rendezvous as the sender, by receivers, by the
+//! sender's instances, and by the receiver's. The queries whether processes may move come after all actions. A
+//! process does not meet itself: such numbers exist, but their instances are never enabled.
 
 mod instance_sets;
 
@@ -27,11 +26,11 @@ use crate::ir::{
 use std::collections::BTreeMap;
 
 entity! {
-    /// Names an action instance.
+    /// The number of an action instance.
     InstanceId,
 }
 
-/// The most action instances of a program that are numbered: a set of them takes 128 KiB then.
+/// The maximal number of action instances of a program. A set of so many takes 128 KiB.
 const INSTANCES_MAX: u64 = 1 << 20;
 
 /// One side of an action instance.
@@ -41,24 +40,24 @@ pub struct InstanceSide {
     pub action: ActionId,
     /// The slot of the process that takes it; 0 for actions of no process.
     pub slot: u32,
-    /// Which combination of its parameters' values: 0 is the least of each, and the last parameter
+    /// The number of the combination of its parameters' values. 0 is the least value of each, and the last parameter
     /// varies fastest.
     pub combination: u32,
 }
 
-/// What a step begins with.
+/// The start of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ActionInstance {
-    /// An action that is taken alone, or fails before it meets anybody.
+    /// An action that is taken alone, or fails before it has a partner.
     Alone(InstanceSide),
     /// A rendezvous.
     Meeting {
-        /// Who sends.
+        /// The sender.
         sender: InstanceSide,
-        /// Who receives.
+        /// The receiver.
         receiver: InstanceSide,
     },
-    /// Whether a process may move, where asking that fails.
+    /// The query whether a process may move, if it fails.
     MayMove {
         /// The process.
         process: ProcessId,
@@ -68,7 +67,7 @@ pub enum ActionInstance {
 }
 
 impl ActionInstance {
-    /// Both sides of a meeting, the sender's first, or the only one, or none.
+    /// Returns the sides: the sender and the receiver of a rendezvous, the only side, or none.
     pub fn sides(self) -> impl Iterator<Item = InstanceSide> {
         let sides = match self {
             ActionInstance::Alone(side) => [Some(side), None],
@@ -79,10 +78,10 @@ impl ActionInstance {
     }
 }
 
-/// Why the action instances of a program are not numbered.
+/// The reason why the action instances of a program are not numbered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NumberingError {
-    /// What stands in the way.
+    /// The reason, in words.
     pub reason: String,
 }
 
@@ -94,7 +93,7 @@ impl std::fmt::Display for NumberingError {
 
 impl std::error::Error for NumberingError {}
 
-/// What a stretch of numbers stands for.
+/// The instances of a range of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NumberRangeKind {
     Alone(ActionId),
@@ -102,45 +101,45 @@ enum NumberRangeKind {
     MayMove(ProcessId),
 }
 
-/// The values of a scalar type: as many integers as `count`, one after the other.
+/// The values of a scalar type: `count` consecutive integers.
 #[derive(Clone, Copy, Debug)]
 struct ParameterRange {
     least: i64,
     count: u32,
 }
 
-/// The numbers of a meeting of two actions in two slots.
+/// The numbers of the rendezvous of two actions in two slots.
 #[derive(Clone, Copy, Debug)]
 pub struct RendezvousNumbers {
-    /// The first.
+    /// The first number.
     pub first: u32,
-    /// By how much the number grows from one combination of the sender's values to the next. Those
-    /// of the receiver's follow one another.
+    /// The distance between consecutive combinations of the sender's values. The combinations of the receiver's
+    /// values are consecutive.
     pub sender_stride: u32,
 }
 
 /// The action instances of a program.
 #[derive(Clone, Debug)]
 pub struct ActionInstances {
-    /// Of each action, how many combinations of values its parameters have.
+    /// The number of combinations of parameter values of each action.
     combinations: Arena<ActionId, u32>,
-    /// Of each action, how many slots its process has, if it has one; else 1.
+    /// The number of slots of the process of each action; 1 for actions of no process.
     slots: Arena<ActionId, u32>,
     /// The values of each parameter of each action.
     parameters: Arena<ActionId, Vec<ParameterRange>>,
-    /// Stretches of numbers, ascending by their first.
+    /// The ranges of numbers, ascending.
     stretches: Vec<(u32, NumberRangeKind)>,
-    /// The first number of each action by itself, if it can be that.
+    /// The first number of each action by itself, if it can be alone.
     alone: Arena<ActionId, Option<u32>>,
-    /// The first number of each sender and receiver that can meet.
+    /// The first number of each pair of a sender and a receiver that can meet.
     meetings: BTreeMap<(ActionId, ActionId), u32>,
-    /// The first number of each process that is asked whether it may move.
+    /// The first number of each process with a query whether it may move.
     may_move: Arena<ProcessId, Option<u32>>,
     count: u32,
 }
 
 impl ActionInstances {
-    /// Numbers those of a program, or says why not.
+    /// Numbers the action instances of a program. Fails if that is impossible.
     pub fn new(program: &Program) -> Result<ActionInstances, NumberingError> {
         if program.schedule == Schedule::Lockstep {
             return Err(NumberingError { reason: "its processes move in lockstep".to_owned() });
@@ -174,7 +173,7 @@ impl ActionInstances {
         Ok(all)
     }
 
-    /// How many there are of each action, and no numbers.
+    /// Computes the sizes, without numbers.
     fn sizes(program: &Program) -> Result<ActionInstances, NumberingError> {
         let mut all = ActionInstances {
             combinations: Arena::new(),
@@ -199,7 +198,7 @@ impl ActionInstances {
         Ok(all)
     }
 
-    /// Gives out so many numbers more; tells the first.
+    /// Assigns the next `count` numbers and returns the first one.
     fn stretch(&mut self, what: NumberRangeKind, count: u64) -> Result<u32, NumberingError> {
         let first = self.count;
         let end = u64::from(first).checked_add(count).filter(|&end| end <= INSTANCES_MAX);
@@ -208,37 +207,37 @@ impl ActionInstances {
         Ok(first)
     }
 
-    /// How many sides an action has.
+    /// Returns the number of sides of an action.
     fn size(&self, action: ActionId) -> u64 {
         u64::from(self.slots[action]) * u64::from(self.combinations[action])
     }
 
-    /// How many there are: they are the numbers below.
+    /// Returns the number of instances. Their numbers are below it.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// No sets yet of these.
+    /// Returns an empty sequence of sets of these instances.
     pub fn sets(&self) -> InstanceSets {
         InstanceSets::new(self.count)
     }
 
-    /// Panics unless there is a set of these for each of so many states.
+    /// Panics unless `sets` has one set of these instances for each of `states` states.
     pub fn assert_fit(&self, sets: &InstanceSets, states: usize) {
         assert_eq!((sets.instances(), sets.len()), (self.count, states), "a set for each state");
     }
 
-    /// The first number of an action by itself in a slot; those of its other combinations follow.
+    /// Returns the first number of an action by itself in a slot. Its other combinations follow.
     pub fn first_alone(&self, action: ActionId, slot: u32) -> Option<u32> {
         Some(self.alone[action]? + slot * self.combinations[action])
     }
 
-    /// How many instances an action by itself has, if it can be that.
+    /// Returns the number of instances of an action by itself, if it can be alone.
     pub fn count_alone(&self, action: ActionId) -> u32 {
         self.slots[action] * self.combinations[action]
     }
 
-    /// The numbers of a meeting of two actions in two slots.
+    /// Returns the numbers of the rendezvous of two actions in two slots.
     pub fn first_meeting(
         &self,
         sender: ActionId,
@@ -256,12 +255,12 @@ impl ActionInstances {
         })
     }
 
-    /// The number of what a process is asked before it moves.
+    /// Returns the number of the query whether a process may move.
     pub fn may_move(&self, process: ProcessId, slot: u32) -> Option<u32> {
         Some(self.may_move[process]? + slot)
     }
 
-    /// The number of an instance of the program.
+    /// Returns the number of an instance of the program.
     ///
     /// # Panics
     /// If the program has no such instance.
@@ -283,7 +282,7 @@ impl ActionInstances {
         InstanceId(number.unwrap_or_else(|| panic!("the program has no {instance:?}")))
     }
 
-    /// The instance with a number, if there is one.
+    /// Returns the instance with a number, if there is one.
     pub fn get(&self, number: InstanceId) -> Option<ActionInstance> {
         if number.0 >= self.count {
             return None;
@@ -309,7 +308,7 @@ impl ActionInstances {
         InstanceSide { action, slot: offset / combinations, combination: offset % combinations }
     }
 
-    /// The values of a side's parameters.
+    /// Returns the values of a side's parameters.
     pub fn values(&self, side: InstanceSide) -> Vec<i64> {
         let mut rest = side.combination;
         let mut values: Vec<i64> = (self.parameters[side.action].iter().rev())
@@ -328,7 +327,7 @@ fn too_many() -> NumberingError {
     NumberingError { reason: format!("it has more than {INSTANCES_MAX} action instances") }
 }
 
-/// The values of a scalar type, if these are not too many.
+/// Returns the values of a scalar type, unless there are too many.
 fn values(program: &Program, over: TypeId) -> Option<ParameterRange> {
     let Type::Scalar(scalar) = &program.types[over] else { return None };
     let (low, high) = program.bounds(&scalar.domain);
@@ -336,7 +335,7 @@ fn values(program: &Program, over: TypeId) -> Option<ParameterRange> {
     Some(ParameterRange { least: low, count: u32::try_from(count.max(0)).ok()? })
 }
 
-/// The channels without room that an action may send to or receive from.
+/// Returns the rendezvous channels that an action may use.
 fn meeting_channels<'a>(
     program: &'a Program,
     action: &Action,
@@ -346,7 +345,7 @@ fn meeting_channels<'a>(
     meant.into_iter().flatten().filter(|&id| program.channels[id].capacity == 0)
 }
 
-/// Who receives from each channel without room.
+/// The receivers of each rendezvous channel.
 struct RendezvousReceivers {
     by_channel: Vec<Vec<ActionId>>,
 }
@@ -364,7 +363,7 @@ impl RendezvousReceivers {
         RendezvousReceivers { by_channel }
     }
 
-    /// The actions that an action can meet as the sender, ascending.
+    /// Returns the actions that an action can meet as the sender, in ascending order.
     fn of(&self, program: &Program, sender: ActionId) -> Vec<ActionId> {
         let action = &program.actions[sender];
         if !matches!(action.communication, Some(Communication::Send { .. })) {
@@ -375,7 +374,7 @@ impl RendezvousReceivers {
             channels.flat_map(|channel| self.by_channel[channel.index()].iter().copied()).collect();
         all.sort();
         all.dedup();
-        // A process without others of its kind meets no action of its own.
+        // A process with one instance does not meet its own actions.
         let mover = action.edge.map(|edge| edge.process);
         all.retain(|&receiver| {
             let other = program.actions[receiver].edge.map(|edge| edge.process);

@@ -1,10 +1,10 @@
-//! Variables that only count on from each other (Pelánek 2005, section 3.2: linear transformations).
+//! Variables that only count relative to each other (linear transformations: Pelánek 2005, section 3.2).
 //!
-//! A set of holders is *linear* modulo *n* if all that is done with their values is to compare them for equality with each other,
-//! plus a constant, and to have them be each other, plus a constant. Then adding a constant to all of them, modulo
-//! *n*, changes nothing that could be seen. An order, a constant, an index, a property that names one of them all break
-//! the set. Whether an expression adds a constant is found by what it comes to for each value, so `1 - x` of two values is
-//! `x + 1`, and so is `(x + 1) % n`.
+//! A set of holders is *linear* modulo *n* if the program uses their values in two ways only. It compares them for
+//! equality with each other plus a constant, and it assigns one to another plus a constant. Then the addition of a
+//! constant to all of them, modulo *n*, has no visible effect. A comparison by order, a constant, an index, or a
+//! property that names one of them breaks the set. An expression adds a constant if it does so for each value. So `1
+//! - x` of two values is `x + 1`, and so is `(x + 1) % n`.
 
 use super::def_use::{CellPresence, HolderId, HolderNumbering, StoreKind, ValueUse, uses};
 use super::equivalence_classes::UnionFind;
@@ -18,25 +18,25 @@ use crate::ir::{
 };
 use std::collections::BTreeMap;
 
-/// Sets of more values are left as they are.
+/// The maximal number of values of a linear set.
 const VALUES_MAX: i64 = 256;
 
-/// A set of holders that only count on from each other.
+/// A set of holders that only count relative to each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinearSet {
-    /// How many values there are, from 0.
+    /// The number of values, from 0 on.
     pub modulus: i64,
-    /// The variable from which the others are counted: it is always there.
+    /// The variable relative to which the others are counted. It always exists.
     pub first: VarId,
-    /// Where it is kept.
+    /// The cell of the first variable.
     pub first_cell: CellId,
     /// All variables of the set.
     pub variables: Vec<VarId>,
-    /// Where values of the set are kept, and when.
+    /// The cells of the set, and the states in which they hold a value.
     pub cells: Vec<(CellId, CellPresence)>,
 }
 
-/// The linear sets of a program whose states are laid out so.
+/// Returns the linear sets of a program with this layout.
 pub fn linear_sets(
     program: &Program,
     layout: &Layout,
@@ -66,23 +66,23 @@ pub fn linear_sets(
     Ok(found)
 }
 
-/// Something that has to add a constant.
+/// An expression that must add a constant.
 struct OffsetExpr {
-    /// To the values of this.
+    /// The holder to whose values the constant is added.
     of: HolderId,
     expr: Expr,
-    /// Where it goes to, and what becomes of it there, if it is stored.
+    /// The holder in which the result is stored, if it is stored, and the overflow rule.
     to: Option<(HolderId, OverflowRule)>,
 }
 
-/// Holders whose values meet.
+/// A partition of the holders whose values meet.
 struct LinearSetBuilder<'p> {
     program: &'p Program,
     holders: &'p HolderNumbering,
-    /// Whether anybody starts a process.
+    /// Whether any code starts a process.
     starts_any: bool,
     classes: UnionFind,
-    /// Of each set's first holder, whether it is not linear.
+    /// For the first holder of each set, whether the set is not linear.
     is_broken: Vec<bool>,
     sums: Vec<OffsetExpr>,
 }
@@ -98,7 +98,7 @@ impl LinearSetBuilder<'_> {
         self.is_broken[one] |= self.is_broken[other];
     }
 
-    /// The place that an expression depends on alone, if it is the mover's own, or the program's.
+    /// Returns the only place on which an expression depends, if it belongs to the mover or the program.
     fn on<'e>(&self, expr: &'e Expr) -> Option<(&'e Place, HolderId)> {
         match expr_dependence(self.program, self.holders, expr) {
             ExprDependence::On(place, holder) if place.slot.is_none() => Some((place, holder)),
@@ -139,8 +139,8 @@ impl LinearSetBuilder<'_> {
         }
     }
 
-    /// Whether a holder may be in a set: its values are always defined, and where it belongs to a process that comes and
-    /// goes, no other such comes.
+    /// Returns whether a holder can be in a linear set: its values are always defined, and it always exists once, or
+    /// no further process with slots starts.
     fn is_understood(&self, holder: HolderId) -> bool {
         let program = self.program;
         let Some(scalar) = self.holders.scalar(program, holder) else { return false };
@@ -170,7 +170,7 @@ impl LinearSetBuilder<'_> {
         }
     }
 
-    /// The set of these holders, to whose values these constants are added, if it is linear.
+    /// Returns the set of these holders if it is linear, with the expressions that must add constants.
     fn linear(
         &self,
         members: &[HolderId],
@@ -179,7 +179,7 @@ impl LinearSetBuilder<'_> {
     ) -> Option<LinearSet> {
         let cells: Vec<(CellId, CellPresence)> =
             members.iter().flat_map(|&it| self.holders.cells(self.program, layout, it)).collect();
-        // Each has to be able to hold all.
+        // Each cell must be able to hold all values.
         let range =
             |it: &(CellId, CellPresence)| (layout.cells[it.0].least, layout.cells[it.0].most);
         let (least, most) = cells.first().map(range)?;
@@ -208,7 +208,7 @@ impl LinearSetBuilder<'_> {
         Some(LinearSet { modulus, first, first_cell, variables, cells })
     }
 
-    /// Whether something adds one constant to every value.
+    /// Returns whether an expression adds the same constant to every value.
     fn adds(&self, sum: &OffsetExpr, modulus: i64) -> bool {
         let come_to = |value: i64| {
             let found = evaluate(self.program, &sum.expr, Some(value)).ok()??;
@@ -226,7 +226,7 @@ impl LinearSetBuilder<'_> {
     }
 }
 
-/// Sees what is asked of values.
+/// Visits the uses of values in expressions.
 impl CodeVisitor for LinearSetBuilder<'_> {
     fn expr(&mut self, expr: &Expr) {
         if let ExprKind::Binary(BinaryOp::Equal | BinaryOp::NotEqual, left, right) = &expr.kind
@@ -267,7 +267,7 @@ impl CodeVisitor for LinearSetBuilder<'_> {
     }
 }
 
-/// Whether anybody starts a process.
+/// Returns whether any code starts a process.
 fn starts_any(program: &Program) -> bool {
     let starts = |body: &[Stmt]| any_stmt(body, &|it| matches!(it, StmtKind::Run { .. }));
     program.actions.values().any(|it| starts(&it.body))

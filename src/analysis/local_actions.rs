@@ -1,8 +1,8 @@
-//! Which actions are their process's own matter: nobody else can tell whether one was taken, nor keep it from being.
+//! Local actions: actions that no other process can observe or disable.
 //!
-//! Such an action neither reads what another may write nor writes what another may read, needs no channel, cannot
-//! fail, and no property asks for what it changes. Whoever else can do something before it can do the same after it, and
-//! the other way around, and both orders lead to the same state.
+//! A local action reads nothing that others may write, writes nothing that others may read, uses no channel and
+//! cannot fail. No property observes its changes. So it commutes with every action of other processes, in both
+//! orders.
 
 use super::access::{AccessSet, AccessTable, InstanceAccess};
 use super::instances::{ActionInstance, InstanceId, InstanceSide};
@@ -13,10 +13,10 @@ use crate::ir::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whose step it is: one process's, that of two who meet, or nobody's.
+/// The movers of a step: one process, two in a rendezvous, or none.
 type StepMovers = [Option<ProcessInstance>; 2];
 
-/// Who has a part in all that touches something.
+/// The movers that take part in all accesses of something.
 #[derive(Clone, Copy, Debug, Default)]
 struct CommonMovers(Option<StepMovers>);
 
@@ -26,34 +26,34 @@ impl CommonMovers {
         self.0 = Some(self.0.map_or(movers, common));
     }
 
-    /// Whether nobody touches it without this one.
+    /// Returns whether a process takes part in all accesses.
     fn is_only_by(self, mover: ProcessInstance) -> bool {
         self.0.is_none_or(|it| it.contains(&Some(mover)))
     }
 }
 
-/// The actions of a program that are their process's own matter.
+/// The local actions of a program.
 #[derive(Debug)]
 pub struct LocalActions<'t> {
     table: &'t AccessTable<'t>,
-    /// Of each cell, who reads it and who writes it.
+    /// The readers and the writers of each cell.
     read: Vec<CommonMovers>,
     written: Vec<CommonMovers>,
-    /// Who asks whether a process is somewhere.
+    /// The processes that query whether a process is at a location.
     asked: BTreeMap<(CellId, u32), CommonMovers>,
-    /// Who may look at anything, and who starts and ends instances.
+    /// The processes that may read anything, and those that start and end instances.
     all: CommonMovers,
     instances: CommonMovers,
-    /// Whose each cell is, of those that are a process's.
+    /// The owner of each cell that belongs to a process.
     owners: Vec<Option<ProcessInstance>>,
-    /// Whether somebody writes what is another's, who need not know.
+    /// Whether some code writes cells of another instance, which does not take part in the step.
     writes_elsewhere: bool,
-    /// The actions that may fail, in some instance.
+    /// The actions that may fail in some instance.
     failing: BTreeSet<ActionId>,
 }
 
 impl<'t> LocalActions<'t> {
-    /// Of all action instances in a table.
+    /// Computes the local actions from all action instances in a table.
     pub fn new(table: &'t AccessTable<'t>) -> LocalActions<'t> {
         let program = table.program();
         let cells = table.layout().state_cells as usize;
@@ -82,7 +82,7 @@ impl<'t> LocalActions<'t> {
         if access.failures().any() {
             self.failing.extend(instance.sides().map(|it| it.action));
         }
-        // As long as somebody has an action that is possible, nobody comes to wait for that.
+        // An instance that waits for `timeout` is disabled while any other action is enabled.
         let is_last = |kind: &ExprKind| *kind == ExprKind::Timeout;
         if access.certain_conjuncts().filter_map(|it| it.expr).any(|it| is_last(&it.kind)) {
             return;
@@ -102,7 +102,7 @@ impl<'t> LocalActions<'t> {
         access.guard.iter().for_each(|it| reads.extend(it.reads()));
         self.reads(movers, &reads);
         for CellId(cell) in self.table.written_cells(access).iter() {
-            // What is another's is written where that one has a part in the step, or begins with it.
+            // Cells of another process are written if it takes part in the step or starts in it.
             let is_kept =
                 |owner: ProcessInstance| !self.writes_elsewhere && !movers.contains(&Some(owner));
             let of = self.owners.get(cell as usize).copied().flatten();
@@ -129,7 +129,7 @@ impl<'t> LocalActions<'t> {
         }
     }
 
-    /// Whoever looks for something in states.
+    /// Adds the reads of properties.
     fn observers(&mut self) {
         let program = self.table.program();
         for property in program.properties.keys() {
@@ -138,12 +138,12 @@ impl<'t> LocalActions<'t> {
         }
     }
 
-    /// Whether an action may fail.
+    /// Returns whether an action may fail.
     pub fn may_fail(&self, action: ActionId) -> bool {
         self.failing.contains(&action)
     }
 
-    /// Whether an action that needs no channel is its process's own matter, whichever instance takes it.
+    /// Returns whether an action without a message is local, for each instance.
     pub fn is_local(&self, action: ActionId) -> bool {
         let it = &self.table.program().actions[action];
         let Some(edge) = it.edge.filter(|_| it.communication.is_none()) else { return false };
@@ -189,8 +189,9 @@ impl<'t> LocalActions<'t> {
             })
     }
 
-    /// Whether nobody who has committed himself keeps an action from being taken, and it keeps nobody else from
-    /// moving. Who has committed himself may move; that he then lets others move again takes nothing from anybody.
+    /// Returns whether no other process at a committed location prevents the action, and the action prevents no other
+    /// process. A process at a committed location may move. If it leaves the location, others may move again, which
+    /// disables nothing.
     fn is_free(&self, process: ProcessId, action: ActionId) -> bool {
         let program = self.table.program();
         let Some(edge) = program.actions[action].edge else { return false };
@@ -208,7 +209,7 @@ impl<'t> LocalActions<'t> {
     }
 }
 
-/// Whose each cell of a state is, if it is a process's.
+/// Returns the owner of each cell of a state that belongs to a process.
 fn owners(table: &AccessTable<'_>) -> Vec<Option<ProcessInstance>> {
     let (program, layout) = (table.program(), table.layout());
     let mut owners = vec![None; layout.state_cells as usize];
@@ -227,7 +228,7 @@ fn owners(table: &AccessTable<'_>) -> Vec<Option<ProcessInstance>> {
     owners
 }
 
-/// Whether any code writes what is another instance's.
+/// Returns whether any code writes cells of another instance.
 fn writes_elsewhere(program: &Program) -> bool {
     struct RemoteWriteFinder<'p> {
         program: &'p Program,

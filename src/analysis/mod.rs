@@ -1,4 +1,4 @@
-//! What can be told from a program alone, without running it.
+//! Static analyses of programs.
 
 mod absint;
 pub mod access;

@@ -1,32 +1,33 @@
-//! Numbers in blocks, which are split until nothing more tells those of one block apart: partition refinement (Moore 1956).
+//! Partition refinement (Moore 1956): numbers in blocks, which are split until all numbers of a block have the same
+//! signature.
 
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use std::collections::BTreeMap;
 
-/// Units of work to look at a number: what is seen of it is compared with what is seen of others.
+/// The work units of one number, whose signature is compared with others.
 const EACH: u64 = 16;
 
-/// The blocks of the numbers below some count.
+/// A partition of the numbers below a count.
 #[derive(Clone, Debug)]
 pub struct BlockPartition {
     /// The block of each number.
     of: Vec<usize>,
-    /// How many blocks there are.
+    /// The number of blocks.
     count: usize,
 }
 
 impl BlockPartition {
-    /// All numbers below a count in one block.
+    /// Puts all numbers below `count` into one block.
     pub fn single_block(count: usize) -> BlockPartition {
         BlockPartition { of: vec![0; count], count: 1 }
     }
 
-    /// The block that a number is in, if there is such a number.
+    /// Returns the block of a number, if there is such a number.
     pub fn of(&self, number: usize) -> Option<usize> {
         self.of.get(number).copied()
     }
 
-    /// Splits blocks by what is seen of each number, and tells whether there are more of them then.
+    /// Splits blocks by the signature of each number. Returns whether there are more blocks afterwards.
     pub fn split<T: Ord>(&mut self, seen: &[T]) -> bool {
         let mut numbers = BTreeMap::new();
         for (block, seen) in self.of.iter_mut().zip(seen) {
@@ -37,13 +38,12 @@ impl BlockPartition {
         self.count > before
     }
 
-    /// Splits blocks by what is seen of each number until nothing more tells those of one block apart. What is seen of a
-    /// number depends on it and on the blocks of some numbers; `seen_by` has, for each number, those whose sight
-    /// depends on its block.
+    /// Splits blocks until all numbers of a block have the same signature. The signature of a number depends on the
+    /// number and on the blocks of some numbers. For each number, `seen_by` has the numbers whose signatures depend
+    /// on its block.
     ///
-    /// Only what depends on a block that was split is looked at again, and the largest part of a block stays the
-    /// block. So each number changes its block at most as often as the logarithm of how many there are (Hopcroft
-    /// 1971; Paige and Tarjan 1987).
+    /// Only numbers that depend on a split block are examined again, and the largest part of a block keeps the block.
+    /// So each number changes its block at most a logarithmic number of times (Hopcroft 1971; Paige and Tarjan 1987).
     pub fn refine<T: Ord>(
         &mut self,
         seen: impl Fn(usize, &BlockPartition) -> T,
@@ -83,12 +83,12 @@ impl BlockPartition {
         Ok(())
     }
 
-    /// Whether every number is in a block by itself.
+    /// Returns whether every number has a block of its own.
     pub fn are_all_singletons(&self) -> bool {
         self.count >= self.of.len()
     }
 
-    /// Of each number the least in its block.
+    /// Returns, for each number, the least number of its block.
     pub fn least_members(&self) -> Vec<usize> {
         let mut least = BTreeMap::new();
         let of = self.of.iter().enumerate();
@@ -99,7 +99,7 @@ impl BlockPartition {
 /// The members of each block.
 struct BlockMembers {
     of: Vec<Vec<usize>>,
-    /// Where each number is among the members of its block.
+    /// The position of each number among the members of its block.
     at: Vec<usize>,
 }
 
@@ -127,8 +127,8 @@ impl BlockMembers {
         }
     }
 
-    /// Leaves in a block the largest of some parts of it and of the rest, and gives the others. It takes as long as the
-    /// parts are long, however long the rest is.
+    /// Keeps the largest of some parts and the rest of a block in the block, and returns the other parts. The time
+    /// depends on the lengths of the parts only.
     fn without_largest(&mut self, block: usize, mut parts: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
         let rest = self.of[block].len() - parts.iter().map(Vec::len).sum::<usize>();
         let largest = (0..parts.len()).max_by_key(|&at| parts[at].len());
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use crate::random::mix;
 
-    /// The same as `refine`, by looking at everything until nothing changes.
+    /// Computes the result of `refine` by examining all numbers until nothing changes.
     fn refined(
         blocks: &mut BlockPartition,
         seen: impl Fn(usize, &BlockPartition) -> Vec<Option<usize>>,

@@ -1,38 +1,38 @@
-//! How large counters can become that steps only add to and take from.
+//! Upper bounds of counters that steps only increase and decrease.
 //!
-//! Weights of counters by which no step makes the weighted sum grow bound each of these counters by what the sum
-//! is at first (Murata, Petri Nets: Properties, Analysis and Applications, 1989: structural boundedness). The least such
-//! bound is a linear program. It is solved in floating point; what comes of that is made whole numbers, and is believed only
-//! if these are such weights.
+//! If no step increases a weighted sum of counters, its initial value bounds each counter with a positive weight
+//! (structural boundedness: Murata, Petri Nets: Properties, Analysis and Applications, 1989). The least such bound is
+//! the solution of a linear program. The solution is computed in floating point and converted to integers. It is used
+//! only if these integers are valid weights.
 
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
 
-/// Weights are fractions of no larger denominator.
+/// The maximal denominator of the weights.
 const DENOMINATOR_MAX: u32 = 360;
 
-/// How far a number may be from a whole one that stands for it.
+/// The maximal distance of a number from the integer that represents it.
 const ROUNDING: f64 = 1e-6;
 
-/// A program of more variables and entries than this is not tried: solving takes too long.
+/// The maximal number of variables and entries of a linear program. Larger programs take too long.
 const ENTRIES_MAX: usize = 50_000;
 
-/// As many of them are gone through, in all programs together.
+/// The maximal total number of entries of all linear programs.
 const WORK_MAX: usize = 3_000_000;
 
-/// Counters, and what steps do to them. They never are less than 0.
+/// Counters and their changes by steps. Counters are never negative.
 pub struct CounterSystem {
-    /// What each is at first.
+    /// The initial value of each counter.
     pub initial: Vec<i64>,
-    /// By step, what is added at most to which counter.
+    /// For each step, the counters and upper bounds of their increase.
     pub changes: Vec<Vec<(usize, i64)>>,
 }
 
 impl CounterSystem {
-    /// The most that each can be; nothing where no bound was found. It is not looked for a better one that is good enough.
+    /// Returns an upper bound of each counter, if one is found. A bound that is good enough is not improved.
     pub fn bounds(&self, is_enough: impl Fn(usize, i64) -> bool) -> Vec<Option<i64>> {
         let count = self.initial.len();
         let mut bounds = vec![None; count];
-        // That the sum of all never grows is seen without solving anything, however many there are.
+        // An unweighted sum that never increases needs no solver, for any number of counters.
         let all = vec![1; count];
         if self.never_grows(&all) {
             self.note(&all, &mut bounds);
@@ -41,7 +41,7 @@ impl CounterSystem {
         if entries > ENTRIES_MAX {
             return bounds;
         }
-        // One that has all counters where there is one, and then the best of each.
+        // Weights for all counters come first, if there are any, and then the best weights for each counter.
         self.tighten(None, &mut bounds);
         for counter in (0..count).take(WORK_MAX / entries.max(1)) {
             if bounds[counter].is_none_or(|it| !is_enough(counter, it)) {
@@ -51,14 +51,14 @@ impl CounterSystem {
         bounds
     }
 
-    /// Looks for weights that bound a counter best, or all counters, and notes what they say of each.
+    /// Searches for the weights that best bound a counter, or all counters, and records their bounds.
     fn tighten(&self, counter: Option<usize>, bounds: &mut [Option<i64>]) {
         if let Some(weights) = self.weights(counter) {
             self.note(&weights, bounds);
         }
     }
 
-    /// Notes what weights say of each counter, by which no step makes the weighted sum grow.
+    /// Records the bounds that weights imply. No step increases the weighted sum.
     fn note(&self, weights: &[i128], bounds: &mut [Option<i64>]) {
         let sum = weights.iter().zip(&self.initial).map(|(weight, it)| weight * i128::from(*it));
         let sum: i128 = sum.sum();
@@ -68,7 +68,7 @@ impl CounterSystem {
         }
     }
 
-    /// Weights that are 1 or more for a counter, or for all of them, as multiples of some fraction.
+    /// Returns integer weights that are positive for a counter, or for all counters.
     fn weights(&self, counter: Option<usize>) -> Option<Vec<i128>> {
         let mut problem = Problem::new(OptimizationDirection::Minimize);
         let least = |it: usize| if counter.is_none_or(|counter| counter == it) { 1.0 } else { 0.0 };
@@ -88,7 +88,7 @@ impl CounterSystem {
         is_kept.then_some(whole)
     }
 
-    /// Whether no step makes the weighted sum grow.
+    /// Returns whether no step increases the weighted sum.
     fn never_grows(&self, weights: &[i128]) -> bool {
         let growth = |changes: &Vec<(usize, i64)>| -> i128 {
             changes.iter().map(|(counter, by)| weights[*counter] * i128::from(*by)).sum()
@@ -97,7 +97,7 @@ impl CounterSystem {
     }
 }
 
-/// Numbers so many times, if these are whole.
+/// Returns multiples of numbers, if these are integers.
 fn multiples(numbers: &[f64], by: f64) -> Option<Vec<i128>> {
     let whole = |it: &f64| {
         let (exact, near) = (it * by, (it * by).round());

@@ -1,16 +1,15 @@
-//! Which values each variable ever has.
+//! Ranges of variables.
 //!
-//! Models declare bytes and use three values of them. An interval for each variable, and for each
-//! field of a channel's messages, is found by abstract interpretation (Cousot and Cousot 1977):
-//! beginning with the initial values, what every action stores is added, until nothing is new. A
-//! guard narrows what its action reads; where an action runs, what other actions do does not matter.
-//! Only what may come to something else is run again (`worklist`).
-//! When that takes long, intervals grow to the next number of bits at once, since only bits count,
-//! so it comes to an end. The layout then gives a cell only the bits that its values need.
+//! A model may declare bytes and use only three values of them. The analysis finds an interval for each variable and
+//! for each field of a channel's messages by abstract interpretation (Cousot and Cousot 1977). It starts with the
+//! initial values and adds the values that actions store until a fixed point. A guard narrows the variables that its
+//! action reads; other actions do not interfere within an action. Only code whose result may change is analysed again
+//! (`worklist`). After many evaluations, intervals grow to the next number of bits at once, so the analysis
+//! terminates. The layout then gives a cell only the bits that its range needs.
 //!
-//! Scalars and arrays of scalars are narrowed, all elements of an array alike. Other variables keep
-//! their declared ranges, and so do those that are copied whole, which is done bit by bit, and
-//! everything in a program with functions or local variables.
+//! The analysis covers scalars and arrays of scalars, with one interval for all elements of an array. Other variables
+//! keep their declared ranges. So do variables that are copied as a whole, which happens bit by bit, and all
+//! variables of a program with functions or local variables.
 
 mod worklist;
 
@@ -29,10 +28,10 @@ use crate::ir::{
 };
 use std::collections::BTreeMap;
 
-/// So many expressions are evaluated before intervals grow by whole bits: some milliseconds.
+/// The number of evaluated expressions after which intervals grow by whole bits: some milliseconds.
 const PATIENCE: u64 = 200_000;
 
-/// The ranges of a valid program's variables and messages; nothing if they are not known.
+/// Returns the ranges of a valid program's variables and messages, if they are known.
 pub fn ranges(program: &Program) -> Option<ValueRanges> {
     let mut look = CopySurvey { unknown: !program.functions.is_empty(), copied: Vec::new() };
     program.actions.values().for_each(|action| walk::action(&mut look, action));
@@ -46,10 +45,10 @@ pub fn ranges(program: &Program) -> Option<ValueRanges> {
     Some(analysis.finish())
 }
 
-/// Which values an expression of a program has, wherever it is computed.
+/// The ranges of the expressions of a program, over all evaluations.
 pub(super) type ExprResults = ExprMap<ResultRange>;
 
-/// The ranges of a valid program, and which values each of its expressions has; nothing if they are not known.
+/// Returns the ranges of a valid program, with those of its expressions, if they are known.
 pub(super) fn ranges_and_values(program: &Program) -> Option<(ValueRanges, ExprResults)> {
     let ranges = ranges(program)?;
     let mut analysis = RangeAnalysis::new(program);
@@ -60,11 +59,11 @@ pub(super) fn ranges_and_values(program: &Program) -> Option<(ValueRanges, ExprR
     Some((ranges, analysis.seen.unwrap_or_default()))
 }
 
-/// Looks for what is not narrowed.
+/// A search for variables that are not analysed.
 struct CopySurvey {
-    /// Whether there is anything the analysis does not know.
+    /// Whether the program has unsupported constructs.
     unknown: bool,
-    /// Variables that are copied whole, from or to.
+    /// The variables that are copied as a whole, from or to.
     copied: Vec<VarId>,
 }
 
@@ -98,18 +97,18 @@ impl CodeVisitor for CopySurvey {
 
 struct RangeAnalysis<'a> {
     program: &'a Program,
-    /// Of the scalars of each plain variable.
+    /// The range of the scalars of each supported variable.
     variables: Arena<VarId, Option<Interval>>,
     channels: Arena<ChannelId, Vec<Interval>>,
     pieces: CodeWorklist<'a>,
-    /// Whether processes come and go.
+    /// Whether processes start and end.
     comes_and_goes: bool,
-    /// Expressions evaluated.
+    /// The number of evaluated expressions.
     evaluated: u64,
-    /// What is known of scalar variables at this point of an action.
+    /// The ranges of scalar variables at this point of an action.
     here: BTreeMap<VarId, Interval>,
     locals: Vec<Interval>,
-    /// Which values expressions have, if that is asked.
+    /// The ranges of expressions, if they are requested.
     seen: Option<ExprResults>,
 }
 
@@ -139,11 +138,11 @@ impl<'a> RangeAnalysis<'a> {
     }
 
     fn finish(self) -> ValueRanges {
-        // A variable that never has a value needs no bits, which an empty interval says.
+        // A variable that never has a value has an empty interval and needs no bits.
         ValueRanges { variables: self.variables, channels: self.channels }
     }
 
-    /// Runs pieces of code until none would store anything else.
+    /// Analyses pieces of code until the ranges do not change.
     fn settle(&mut self) {
         self.program.last.into_iter().for_each(|variable| self.assign_external(variable, PIDS));
         while let Some(code) = self.pieces.take() {
@@ -167,7 +166,7 @@ impl<'a> RangeAnalysis<'a> {
         }
     }
 
-    /// Notes that a variable is given a value from outside any action.
+    /// Records a value that a variable gets outside of actions.
     fn assign_external(&mut self, variable: VarId, value: Interval) {
         let place = Place::variable(variable, self.program.variables[variable].span);
         let here = self.here.remove(&variable);
@@ -196,7 +195,7 @@ impl<'a> RangeAnalysis<'a> {
         let mut alone = self.program.schedule == Schedule::Interleaved;
         if let Some(communication) = &action.communication {
             self.communicate(communication);
-            // The receiver's statements come before the sender's, unless processes come and go.
+            // The receiver's statements precede the sender's, unless processes start and end.
             let rendezvous = communication.channel().may_be_rendezvous(self.program);
             let first =
                 matches!(communication, Communication::Receive { .. }) || self.comes_and_goes;
@@ -269,8 +268,8 @@ impl<'a> RangeAnalysis<'a> {
         }
     }
 
-    /// Bodies that may be run, or run again: what is known at this point no longer counts. What
-    /// they store has been added to what the variables ever have, which is known in any case.
+    /// Analyses bodies that may be executed any number of times. The ranges at this point become invalid. The stored
+    /// values are already in the ranges of the variables.
     fn branches<'s>(&mut self, bodies: impl Iterator<Item = &'s Vec<Stmt>>) {
         for body in bodies {
             self.here.clear();
@@ -286,7 +285,7 @@ impl<'a> RangeAnalysis<'a> {
         if let Communication::Receive { channel, patterns, .. } = communication
             && !matches!(channel, ChannelRef::Named(_))
         {
-            // What the last of several channels gives is not all that may come.
+            // The message may come from any of several channels.
             for pattern in patterns {
                 if let ReceivePattern::Into(place) = pattern {
                     root(place).and_then(|variable| self.here.remove(&variable));
@@ -299,7 +298,7 @@ impl<'a> RangeAnalysis<'a> {
         let about = &self.program.channels[channel];
         match communication {
             Communication::Send { values, .. } => {
-                // Of a message with too many values the others are dropped; those that are missing are 0.
+                // Extra values of a message are dropped, and missing values are 0.
                 for (field, &ty) in about.fields.iter().enumerate() {
                     let domain = self.scalar_bounds(ty);
                     let meets = about.capacity == 0 && self.comes_and_goes;
@@ -334,7 +333,7 @@ impl<'a> RangeAnalysis<'a> {
         }
     }
 
-    /// Notes that a place is given a value.
+    /// Records a value that a place gets.
     fn assign(&mut self, place: &Place, value: Interval, overflow: OverflowRule) {
         let Some(ty) = self.leaf(place) else { return };
         let domain = self.scalar_bounds(ty);
@@ -351,14 +350,14 @@ impl<'a> RangeAnalysis<'a> {
         }
     }
 
-    /// The type of a scalar of a place, if the place is of a plain variable.
+    /// Returns the type of the scalars of a variable that is analysed.
     fn leaf(&self, place: &Place) -> Option<TypeId> {
         let variable = root(place)?;
         self.variables[variable]?;
         Some(scalar_of(self.program, self.program.variables[variable].ty))
     }
 
-    /// The type of a part of a variable of type `ty`, if that is a scalar.
+    /// Returns the scalar type of a part of a variable of type `ty`, if it is a scalar.
     fn place_type(&self, place: &Place, mut ty: TypeId) -> Option<TypeId> {
         for selector in &place.path {
             ty = match (selector, &self.program.types[ty]) {
@@ -372,8 +371,8 @@ impl<'a> RangeAnalysis<'a> {
         matches!(self.program.types[ty], Type::Scalar(_)).then_some(ty)
     }
 
-    /// The hull of both; once patience is exhausted, an end that moves goes as far as the bits that
-    /// are then needed allow.
+    /// Returns the hull of both. After `PATIENCE` evaluations, a moving bound is extended as far as the required
+    /// number of bits permits.
     fn widen(&self, known: Interval, value: Interval) -> Interval {
         let all = hull(known, value);
         if is_none(known) || all == known || self.evaluated < PATIENCE {
@@ -417,7 +416,7 @@ impl Environment for RangeAnalysis<'_> {
         CheckedRange::exact(self.range_at(place))
     }
 
-    /// Those that quantifiers bind are not followed.
+    /// Names that quantifiers bind are not analysed.
     fn local(&mut self, local: LocalId) -> CheckedRange {
         CheckedRange::exact(match self.locals.get(local.index()) {
             Some(&range) if !is_none(range) => range,
@@ -435,7 +434,7 @@ impl Environment for RangeAnalysis<'_> {
     fn value(&mut self, expr: &Expr) -> CheckedRange {
         self.evaluated += 1;
         let value = match expr.kind {
-            // Which members of a union are stored in a variable is not followed.
+            // The members of a union in a variable are not analysed.
             ExprKind::Convert(_) => CheckedRange::exact(self.integers()),
             _ => evaluate(self, expr),
         };
@@ -448,7 +447,7 @@ impl Environment for RangeAnalysis<'_> {
         value
     }
 
-    /// Both branches count, and what a condition reads is not asked here.
+    /// Counts both branches. Reads in the condition have no effect here.
     fn condition(&mut self, _: &Expr) -> CheckedRange {
         CheckedRange::exact((0, 1))
     }
@@ -488,7 +487,7 @@ impl ConditionRefinement for RangeAnalysis<'_> {
     }
 }
 
-/// Whether a type is a scalar, or an array of such.
+/// Returns whether a type is a scalar or an array of scalars.
 fn is_plain(program: &Program, ty: TypeId) -> bool {
     match &program.types[ty] {
         Type::Scalar(_) => true,
@@ -497,7 +496,7 @@ fn is_plain(program: &Program, ty: TypeId) -> bool {
     }
 }
 
-/// The type of the scalars of a plain type.
+/// Returns the type of the scalars of such a type.
 fn scalar_of(program: &Program, ty: TypeId) -> TypeId {
     match &program.types[ty] {
         Type::Array { element, .. } => scalar_of(program, *element),
@@ -519,12 +518,12 @@ fn root(place: &Place) -> Option<VarId> {
     }
 }
 
-/// Whether a place is all of a variable, and the mover's own.
+/// Returns whether a place is a whole variable of the mover or the program.
 fn is_whole(place: &Place) -> bool {
     place.path.is_empty() && place.slot.is_none()
 }
 
-/// The values that are in a domain after being stored there.
+/// Returns the values of a domain after a store.
 fn stored_range(value: Interval, domain: Interval, overflow: OverflowRule) -> Interval {
     let fits = domain.0 <= value.0 && value.1 <= domain.1;
     match overflow {
@@ -534,8 +533,8 @@ fn stored_range(value: Interval, domain: Interval, overflow: OverflowRule) -> In
     }
 }
 
-/// The values of a range that are in a domain. There is one way to say that none are, or rounds
-/// would go on forever.
+/// Returns the intersection of a range and a domain. The empty range has one representation, because the iteration
+/// would not terminate otherwise.
 fn intersect(range: Interval, domain: Interval) -> Interval {
     let both = (range.0.max(domain.0), range.1.min(domain.1));
     if is_none(both) { NONE } else { both }

@@ -1,16 +1,15 @@
 //! A key order from the program alone.
 //!
-//! Sorted states are kept as the differences between neighbours, so the store is small where the
-//! parts that vary most between neighbours come last, and what they depend on comes before them.
-//! A process's location and what it owns depend on one another more than on anything else, so they
-//! stay together, as declared. But a process is at few locations while its variables are as they
-//! are: the location goes behind the variables. What belongs to nobody stays in front.
+//! Sorted states are stored as differences between neighbours. So the store is small if the fields that vary most
+//! between neighbours come last, after the fields on which they depend. The location and the variables of a process
+//! depend on one another the most, so they stay together in the order of declaration. A process has few locations for
+//! given values of its variables, so its location follows its variables. Fields of no process come first.
 
 use crate::ir::layout::{GroupContent, GroupId};
 use crate::ir::{Layout, Owner, ProcessId, Program};
 
-/// The groups of `program`, which `layout` is of: shared ones first, then process after process
-/// what it owns and then where it is.
+/// Returns the groups of `layout`, a layout of `program`: shared groups first, then, for each process, its variables
+/// and its location.
 pub fn static_order(program: &Program, layout: &Layout) -> Vec<GroupId> {
     let mut order: Vec<GroupId> = layout.groups.keys().collect();
     order.sort_by_key(|&id| {
@@ -21,7 +20,7 @@ pub fn static_order(program: &Program, layout: &Layout) -> Vec<GroupId> {
     order
 }
 
-/// Whose a part is, if it is anybody's.
+/// Returns the owner of a part, if it belongs to a process.
 fn owner(program: &Program, part: GroupContent) -> Option<ProcessId> {
     let owner = match part {
         GroupContent::Location(process) => Owner::Process(process),

@@ -1,4 +1,4 @@
-//! Which variables code reads and writes, as it is written: wherever it runs, and without the functions that it calls.
+//! The variables that code reads and writes by name, wherever it is executed, without the functions that it calls.
 
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{Place, PlaceRoot, VarId};
@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 /// The variables that visited code mentions.
 #[derive(Clone, Debug, Default)]
 pub struct VariableMentions {
-    /// Those that it reads.
+    /// The variables that it reads.
     pub reads: BTreeSet<VarId>,
-    /// Those that it writes.
+    /// The variables that it writes.
     pub writes: BTreeSet<VarId>,
-    /// Whether it writes where a name stands for a place.
+    /// Whether it writes a place through a name.
     pub writes_by_name: bool,
 }
 

@@ -1,16 +1,16 @@
-//! Actions: how a program moves from one state to the next.
+//! Actions: the steps of a program.
 //!
-//! An action is a guarded atomic step. Most belong to a process and take it from one location to
-//! another; Murphi's rules and a net's transitions belong to none. An action may *communicate*: on
-//! a buffered channel it then stands alone, on a rendezvous channel a send and a receive of two
-//! different processes make one joint step, in this order:
+//! An action is a guarded atomic step. Most actions belong to a process and take it from one location to another.
+//! Murphi's rules and a net's transitions belong to no process. An action may *communicate*. On a buffered channel, a
+//! send or a receive is a step of its own. On a rendezvous channel, a send and a receive of two different processes
+//! form one joint step, in this order:
 //!
-//! 1. both guards hold, and both movers are at their locations, in the state before the step;
-//! 2. the values sent, computed in the state before the step, are stored by the receiver, whose
-//!    targets' indices are computed in the state as stored so far;
-//! 3. the receiver moves and its body runs, then the sender moves and its body runs.
+//! 1. Both guards hold, and both movers are at their locations, in the state before the step.
+//! 2. The sent values are computed in the state before the step. The receiver stores them. The indices of its targets
+//!    are computed in the state as stored so far.
+//! 3. The receiver moves and its body is executed. Then the sender moves and its body is executed.
 //!
-//! So does DiVinE's compiler, whose counts are the reference where two bodies touch one variable.
+//! This is the order of DiVinE's compiler, whose counts are the reference if two bodies access one variable.
 
 use super::{
     ChannelRef, Expr, FunctionId, LocalId, LocationId, Place, ProcessId, PropertyId,
@@ -24,23 +24,23 @@ use serde::{Deserialize, Serialize};
 /// A guarded, atomic step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Action {
-    /// The user's name for it, or what stands for one (`NCS -> wait`).
+    /// The user's name, or a substitute (`NCS -> wait`).
     pub name: String,
-    /// The process that moves, unless the action belongs to the whole program.
+    /// The process that moves, or `None` if the action belongs to the whole program.
     pub edge: Option<ProcessEdge>,
-    /// Parameters: the action exists once for each combination of their values.
+    /// The parameters. The action exists once for each combination of their values.
     pub parameters: Vec<Parameter>,
-    /// Must be true for the action to be taken; absent means true.
+    /// The condition under which the action is enabled; `None` means true.
     pub guard: Option<Expr>,
-    /// A message sent or received as part of the step.
+    /// A message that is sent or received as part of the step.
     pub communication: Option<Communication>,
-    /// What the step does, in order, each statement seeing the effects of those before it.
+    /// The statements of the step, in order. Each sees the effects of those before it.
     pub body: Vec<Stmt>,
-    /// Actions of a higher priority, if enabled, keep this one from being taken.
+    /// The priority. An enabled action of a higher priority prevents this one.
     pub priority: i32,
-    /// How it stands to the process's other actions and to what comes next.
+    /// The relation to the process's other actions and to the next action.
     pub control: ActionControl,
-    /// Where it stands in the source.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -49,89 +49,87 @@ pub struct Action {
 pub struct ProcessEdge {
     /// The process.
     pub process: ProcessId,
-    /// Where it must be.
+    /// The location before the step.
     pub from: LocationId,
-    /// Where it goes.
+    /// The location after the step.
     pub to: LocationId,
 }
 
-/// How an action of a process with slots stands to the process's other actions from its location,
-/// and what comes after it.
+/// The relation of an action of a process with slots to the process's other actions from its location, and to the
+/// next action.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ActionControl {
     /// Whether the mover's next action belongs to the same step.
     pub turn: TurnRule,
-    /// Actions come in tiers, one after the other: once an action of a tier other than 0 is
-    /// possible, those of the tiers after it are not (Promela `unless`).
+    /// The tier. Once an action of a tier other than 0 is possible, actions of later tiers are not (Promela
+    /// `unless`).
     pub tier: u32,
-    /// Possible only if none of the actions before it is (Promela `else`). A send by rendezvous is
-    /// possible if somebody receives, a receive by rendezvous never is by itself.
+    /// Whether the action is possible only if no action before it is (Promela `else`). A send by rendezvous is
+    /// possible if there is a receiver. A receive by rendezvous is never possible by itself.
     pub otherwise: bool,
 }
 
-/// What comes after an action.
+/// The continuation after an action.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TurnRule {
-    /// A state that everybody sees.
+    /// The step ends, and the state is visible.
     #[default]
     Open,
-    /// The mover goes on alone, in every way it can; only where it cannot is there a state
-    /// (Promela `atomic`).
+    /// The mover continues alone, in every possible way. The step ends only if it cannot continue (Promela `atomic`).
     Atomic,
-    /// The mover goes on alone with the first action that is possible; it is an error if none is
-    /// (Promela `d_step`).
+    /// The mover continues alone with the first possible action. It is an error if there is none (Promela `d_step`).
     First,
 }
 
-/// A name that stands for each value of a scalar type in turn, ascending.
+/// A name for each value of a scalar type in turn, ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// How the action's expressions call it.
+    /// The name in the action's expressions.
     pub local: LocalId,
-    /// The user's name for it.
+    /// The user's name.
     pub name: String,
-    /// The type it ranges over.
+    /// The type of its values.
     pub over: TypeId,
 }
 
-/// One side of an exchange of a message.
+/// One side of a message exchange.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Communication {
-    /// Waits for room (or for a partner) and sends.
+    /// Waits for room or for a partner, and sends.
     Send {
-        /// Where to.
+        /// The channel.
         channel: ChannelRef,
         /// One value for each field of the channel; see [`Communication::fit`] for more or fewer.
         values: Vec<Expr>,
         /// Inserts in order instead of at the end (Promela `!!`).
         sorted: bool,
-        /// Where it stands in the source.
+        /// The position in the source.
         span: Span,
     },
-    /// Waits for a message (or for a partner) and takes it.
+    /// Waits for a message or for a partner, and receives.
     Receive {
-        /// Where from.
+        /// The channel.
         channel: ChannelRef,
-        /// What to do with each field of the message.
+        /// The pattern for each field of the message.
         patterns: Vec<ReceivePattern>,
         /// Takes the first message that matches instead of the first (Promela `??`).
         anywhere: bool,
         /// Leaves the message in the channel (Promela `?<...>`).
         peek: bool,
-        /// Where it stands in the source.
+        /// The position in the source.
         span: Span,
     },
 }
 
 impl Communication {
-    /// The channel it is on.
+    /// Returns the channel.
     pub fn channel(&self) -> &ChannelRef {
         match self {
             Communication::Send { channel, .. } | Communication::Receive { channel, .. } => channel,
         }
     }
 
-    /// Where it stands in the source.
+    /// Returns the position in the source.
     pub fn span(&self) -> Span {
         match self {
             Communication::Send { span, .. } | Communication::Receive { span, .. } => *span,
@@ -139,21 +137,21 @@ impl Communication {
     }
 }
 
-/// A statement and where the user wrote it.
+/// A statement and its position in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stmt {
-    /// What it does.
+    /// The kind of the statement.
     pub kind: StmtKind,
-    /// Where it stands in the source.
+    /// The position in the source.
     pub span: Span,
 }
 
-/// What a statement does.
+/// The kind of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StmtKind {
-    /// Stores a value; `overflow` says what becomes of one outside the domain.
+    /// Stores a value. `overflow` is the rule for a value outside the domain.
     Assign {
-        /// What is written.
+        /// The target.
         target: Place,
         /// The new value.
         value: Expr,
@@ -162,17 +160,17 @@ pub enum StmtKind {
     },
     /// Copies an aggregate of the same shape.
     Copy {
-        /// What is written.
+        /// The target.
         target: Place,
-        /// What is read.
+        /// The source.
         source: Place,
     },
-    /// Runs the first branch whose condition holds, or the last if it has none.
+    /// Executes the first branch whose condition holds, or the last if it has none.
     If(Vec<(Option<Expr>, Vec<Stmt>)>),
-    /// Runs the branch whose values hold the subject's, or the last if it lists none.
+    /// Executes the branch that lists the subject's value, or the last if it lists none.
     Switch(Expr, Vec<(Vec<Expr>, Vec<Stmt>)>),
-    /// Runs `body` for each value from `first` to `last` in steps of `step`; it ends where the next
-    /// value would leave 64 bits.
+    /// Executes `body` for each value from `first` to `last` in steps of `step`. Ends if the next value would exceed
+    /// 64 bits.
     For {
         /// The loop's name for the value.
         local: LocalId,
@@ -182,78 +180,77 @@ pub enum StmtKind {
         last: Expr,
         /// The step, not 0.
         step: Expr,
-        /// What is repeated.
+        /// The repeated statements.
         body: Vec<Stmt>,
     },
-    /// Runs `body` for each value of a scalar type.
+    /// Executes `body` for each value of a scalar type.
     ForEach {
         /// The loop's name for the value.
         local: LocalId,
-        /// The type it ranges over, in ascending order.
+        /// The type of the values, in ascending order.
         over: TypeId,
-        /// What is repeated.
+        /// The repeated statements.
         body: Vec<Stmt>,
     },
-    /// Runs `body` with a local variable, which begins undefined or, where it cannot be, with the
-    /// least value of each scalar in it (Murphi `var` in rules and functions).
+    /// Executes `body` with a local variable (Murphi `var` in rules and functions). At first each of its scalars is
+    /// undefined, or has its least value if it cannot be undefined.
     Declare {
-        /// What places in the body call it.
+        /// The name in the places of the body.
         local: LocalId,
-        /// The user's name for it.
+        /// The user's name.
         name: String,
-        /// Its type.
+        /// The type.
         ty: TypeId,
-        /// Where it can be used.
+        /// The scope of the variable.
         body: Vec<Stmt>,
     },
-    /// Runs `body` while `condition` holds; more than `limit` rounds are an error.
+    /// Executes `body` while `condition` holds. More than `limit` rounds are an error.
     While {
         /// The condition.
         condition: Expr,
-        /// What is repeated.
+        /// The repeated statements.
         body: Vec<Stmt>,
-        /// The most rounds.
+        /// The maximal number of rounds.
         limit: u64,
     },
-    /// Runs `body` with a name for a place, which is found once, before (Murphi `alias`).
+    /// Executes `body` with a name for a place, which is resolved once before (Murphi `alias`).
     Alias {
-        /// What places in the body call it.
+        /// The name in the places of the body.
         local: LocalId,
-        /// The user's name for it.
+        /// The user's name.
         name: String,
-        /// What it stands for.
+        /// The place.
         place: Place,
-        /// Where it can be used.
+        /// The scope of the name.
         body: Vec<Stmt>,
     },
     /// Calls a procedure, or a function, which may then change the state.
     Call {
-        /// Which.
+        /// The function.
         function: FunctionId,
-        /// What it is given.
+        /// The arguments.
         arguments: Vec<CallArgument>,
-        /// Where the result of a function goes, found when it is there.
+        /// The target of a function's result, which is resolved after the call.
         into: Option<Place>,
     },
-    /// Leaves the function, with its result if it has one; outside functions, ends the body.
+    /// Leaves the function, with its result if it has one. Outside functions, ends the body.
     Return(Option<Expr>),
     /// Makes every scalar in a place undefined and every multiset empty (Murphi `undefine`).
     Undefine(Place),
-    /// Sets every scalar in a place to its least value and makes every multiset empty (Murphi
-    /// `clear`).
+    /// Sets every scalar in a place to its least value and makes every multiset empty (Murphi `clear`).
     Clear(Place),
-    /// Goes on only if the condition is true; else there is no such step (Murphi `assume`).
+    /// Continues only if the condition is true. Otherwise the step does not exist (Murphi `assume`).
     Assume(Expr),
     /// Fails the step if the condition is false.
     Assert {
         /// The condition.
         condition: Expr,
-        /// What to tell the user.
+        /// The message to the user.
         message: String,
-        /// What it is that fails.
+        /// The kind of the assertion.
         asserted: AssertionKind,
     },
-    /// Notes that a property is met if the condition is true (Murphi `cover`).
+    /// Records that a property is reached if the condition is true (Murphi `cover`).
     Cover {
         /// The property, a [`PropertyKind::Reached`](crate::ir::PropertyKind::Reached).
         property: PropertyId,
@@ -266,30 +263,30 @@ pub enum StmtKind {
     Communicate(Communication),
     /// Starts a process in the first free slot (Promela `run`).
     Run {
-        /// The template.
+        /// The process.
         process: ProcessId,
         /// The values of its parameters.
         arguments: Vec<Expr>,
-        /// Where to store the new slot's number.
+        /// The target for the number of the new instance.
         into: Option<Place>,
     },
     /// Ends the moving process and frees its slot.
     Exit,
-    /// Adds an element to a multiset, at the first free position; a full one is an error.
+    /// Adds an element to a multiset at the first free position. It is an error if the multiset is full.
     MultisetAdd {
         /// The multiset.
         multiset: Place,
         /// The new element: a value or a copy.
         element: CallArgument,
     },
-    /// Removes the element at a position of a multiset; where none is, that is an error.
+    /// Removes the element at a position of a multiset. It is an error if there is none.
     MultisetRemove {
         /// The multiset.
         multiset: Place,
         /// The position.
         position: Expr,
     },
-    /// Prints in simulations and traces; has no effect on the state.
+    /// Prints in simulations and traces. Does not affect the state.
     Print {
         /// The text, with `{}` for each value.
         format: String,
@@ -298,12 +295,12 @@ pub enum StmtKind {
     },
 }
 
-/// What an assertion says.
+/// The kind of an assertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AssertionKind {
     /// A condition that the user wrote.
     Condition,
-    /// That a message is sent or received where it may be (Promela `trace`).
+    /// A message is sent or received only where that is permitted (Promela `trace`).
     Event,
 }
 
@@ -316,7 +313,7 @@ impl From<AssertionKind> for FaultKind {
     }
 }
 
-/// What becomes of a value outside the domain it is stored to.
+/// The rule for a value outside the domain of its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OverflowRule {
@@ -329,7 +326,7 @@ pub enum OverflowRule {
 }
 
 impl StmtKind {
-    /// The statements inside, branch by branch.
+    /// Returns the nested bodies, branch by branch.
     pub fn bodies(&self) -> Box<dyn Iterator<Item = &[Stmt]> + '_> {
         match self {
             StmtKind::If(branches) => Box::new(branches.iter().map(|(_, body)| body.as_slice())),

@@ -1,4 +1,4 @@
-//! Which actions lead from locations, and which to them.
+//! The actions that leave each location, or that reach it.
 
 use super::{ActionId, Entity as _, LocationId, ProcessEdge, ProcessId, Program};
 
@@ -7,12 +7,12 @@ use super::{ActionId, Entity as _, LocationId, ProcessEdge, ProcessId, Program};
 pub struct ActionsByLocation(Vec<Vec<Vec<ActionId>>>);
 
 impl ActionsByLocation {
-    /// Those that lead from there.
+    /// Returns the actions that leave each location.
     pub fn leaving(program: &Program) -> ActionsByLocation {
         ActionsByLocation::by(program, |edge| edge.from)
     }
 
-    /// Those that lead there.
+    /// Returns the actions that reach each location.
     pub fn reaching(program: &Program) -> ActionsByLocation {
         ActionsByLocation::by(program, |edge| edge.to)
     }
@@ -28,12 +28,12 @@ impl ActionsByLocation {
         ActionsByLocation(all)
     }
 
-    /// At a location of a process.
+    /// Returns the actions at a location of a process.
     pub fn at(&self, process: ProcessId, location: LocationId) -> &[ActionId] {
         &self.0[process.index()][location.index()]
     }
 
-    /// At any of a process, location by location.
+    /// Returns the actions of a process, location by location.
     pub fn of_process(&self, process: ProcessId) -> impl Iterator<Item = ActionId> {
         self.0[process.index()].iter().flatten().copied()
     }

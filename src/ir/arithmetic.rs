@@ -1,35 +1,34 @@
-//! What operators on integers give, or why they give nothing: the one definition that constants of
-//! front ends, the interpreter, the ranges of variables and compiled code are held to.
+//! The results and errors of operators on integers. This is the only definition; constants in front ends, the
+//! interpreter, the ranges of variables and compiled code conform to it.
 //!
-//! Functions here are total: any two 64-bit integers are operands of any operator, also where the
-//! arithmetic has 32 bits. Results of computing (sums, differences, products, quotients, remainders,
-//! shifts to the left) are brought into the integers of the arithmetic. Bits of integers are bits of
-//! integers: what takes them apart (`&`, `|`, `^`, `~`, shifts to the right) is not brought anywhere,
-//! and need not be, since from integers of 32 bits it makes such integers. [`super::interval`] says
-//! the same of whole ranges of operands.
+//! The functions are total: any two 64-bit integers are operands of any operator, also if the arithmetic has 32 bits.
+//! Results of computations (sums, differences, products, quotients, remainders, shifts to the left) are converted to
+//! integers of the arithmetic. Results of bit operations (`&`, `|`, `^`, `~`, shifts to the right) need no
+//! conversion, because they are 32-bit integers if the operands are. [`super::interval`] implements the same
+//! operators for ranges of operands.
 
 use super::{BinaryOp, UnaryOp};
 use crate::model::FaultKind;
 
-/// Least and greatest value; none if the least is greater.
+/// The least and the greatest value; empty if the least is greater.
 pub type Interval = (i64, i64);
 
-/// The integers that expressions are computed in.
+/// The integers of expressions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arithmetic {
-    /// 32-bit two's complement, wrapping: C's `int` as compilers have it (DVE, Promela).
+    /// 32-bit two's complement, wrapping: C's `int` as compilers implement it (DVE, Promela).
     #[default]
     Wrapping32,
-    /// 64-bit; leaving them is a run-time error (Murphi).
+    /// 64-bit; overflow is a run-time error (Murphi).
     Checked64,
 }
 
-/// Why an operation has no result.
+/// The reason why an operation has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArithmeticError {
     /// The divisor is 0.
     Division,
-    /// The count of a shift is negative, or not less than the bits of a word.
+    /// The shift count is negative, or not less than the bits of a word.
     Shift,
     /// The result is no integer of the arithmetic.
     Range,
@@ -46,7 +45,7 @@ impl From<ArithmeticError> for FaultKind {
 }
 
 impl Arithmetic {
-    /// The bits of a word: shifts are by less.
+    /// Returns the number of bits of a word. Shift counts must be less.
     #[inline]
     pub const fn word(self) -> i64 {
         match self {
@@ -55,7 +54,7 @@ impl Arithmetic {
         }
     }
 
-    /// Its least and its greatest integer.
+    /// Returns the least and the greatest integer.
     pub const fn integers(self) -> Interval {
         match self {
             Arithmetic::Wrapping32 => (i32::MIN as i64, i32::MAX as i64),
@@ -63,7 +62,7 @@ impl Arithmetic {
         }
     }
 
-    /// `operator operand`.
+    /// Computes `operator operand`.
     #[inline]
     pub fn unary(self, operator: UnaryOp, operand: i64) -> Result<i64, ArithmeticError> {
         match operator {
@@ -76,7 +75,7 @@ impl Arithmetic {
         }
     }
 
-    /// `left operator right`, both of which are known.
+    /// Computes `left operator right`.
     #[inline]
     pub fn binary(self, operator: BinaryOp, left: i64, right: i64) -> Result<i64, ArithmeticError> {
         match operator {
@@ -97,7 +96,7 @@ impl Arithmetic {
                 let (quotient, overflows) = left.overflowing_div(right);
                 self.normalise(quotient, overflows)
             }
-            // The least integer divided by -1 leaves no remainder, though the quotient does not fit.
+            // The least integer divided by -1 has the remainder 0, though the quotient does not fit.
             BinaryOp::Remainder => self.normalise(left.wrapping_rem(right), false),
             BinaryOp::ShiftLeft | BinaryOp::ShiftRight if !(0..self.word()).contains(&right) => {
                 Err(ArithmeticError::Shift)
@@ -119,7 +118,7 @@ impl Arithmetic {
         }
     }
 
-    /// Whether an operation has a result whatever its operands are.
+    /// Returns whether an operation has a result for all operands.
     pub fn always_succeeds(self, operator: BinaryOp) -> bool {
         match operator {
             BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply => {
@@ -132,12 +131,13 @@ impl Arithmetic {
         }
     }
 
-    /// Whether an operation has a result whatever its operand is.
+    /// Returns whether an operation has a result for all operands.
     pub fn always_succeeds_on_one(self, operator: UnaryOp) -> bool {
         operator != UnaryOp::Negate || self == Arithmetic::Wrapping32
     }
 
-    /// An integer of the arithmetic, from the lower 64 bits of a result and whether there are more.
+    /// Converts the lower 64 bits of a result to an integer of the arithmetic. `overflows` is true if the result has
+    /// more bits.
     #[inline]
     fn normalise(self, value: i64, overflows: bool) -> Result<i64, ArithmeticError> {
         match self {
@@ -149,8 +149,7 @@ impl Arithmetic {
 }
 
 impl BinaryOp {
-    /// The value that the left operand alone decides, if it does; the right one is then not
-    /// evaluated.
+    /// Returns the result if the left operand alone decides it. The right operand is then not evaluated.
     #[inline]
     pub fn short_circuit_value(self, left: i64) -> Option<i64> {
         match (self, left != 0) {
@@ -160,7 +159,7 @@ impl BinaryOp {
         }
     }
 
-    /// The comparison that holds where this one does not, if it is one.
+    /// Returns the negated comparison, if the operator is a comparison.
     pub fn negated(self) -> Option<BinaryOp> {
         Some(match self {
             BinaryOp::Equal => BinaryOp::NotEqual,
@@ -173,7 +172,7 @@ impl BinaryOp {
         })
     }
 
-    /// The comparison that says the same of exchanged operands, if it is one.
+    /// Returns the equivalent comparison of exchanged operands, if the operator is a comparison.
     pub fn mirrored(self) -> Option<BinaryOp> {
         Some(match self {
             BinaryOp::Equal | BinaryOp::NotEqual => self,

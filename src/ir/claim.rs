@@ -1,10 +1,9 @@
-//! Claims: automata that watch a program move and say which of its runs there must not be.
+//! Claims: automata that observe a program and accept its violating runs (Promela `never`).
 //!
-//! A claim and the program take turns, the claim first: in every state it takes one of its moves, or
-//! nothing more of this run is of interest; then the program takes a step. Where the program cannot,
-//! it stands still and the claim goes on alone. A claim that comes to an end has seen a run that
-//! there must not be (Promela `never`). It changes nothing but its own location, which is no part
-//! of the program's states: whoever searches with a claim keeps it beside them.
+//! A claim and the program take turns, the claim first. In every state the claim takes one of its moves; if it
+//! cannot, the run does not matter. Then the program takes a step. If the program cannot, it stutters and the claim
+//! continues alone. A claim that reaches its end has observed a violating run. A claim changes nothing but its own
+//! location. The location is no part of the program's states: a search with a claim stores it with them.
 
 use super::{Action, ActionControl, Arena, ExprKind, Location, LocationId, Urgency};
 use crate::source::Span;
@@ -13,27 +12,27 @@ use std::collections::BTreeSet;
 /// An automaton of guarded moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// Where it can be. It is at its end where `valid_end` says so.
+    /// The locations. `valid_end` marks the ends.
     pub locations: Arena<LocationId, Location>,
-    /// Where it begins.
+    /// The initial location.
     pub start: LocationId,
-    /// Its moves; those from one location in the order in which they are tried.
+    /// The moves. Moves from one location are in the order of evaluation.
     pub moves: Vec<ClaimMove>,
 }
 
 /// A move of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimMove {
-    /// Where it must be.
+    /// The location before the move.
     pub from: LocationId,
-    /// Where it goes.
+    /// The location after the move.
     pub to: LocationId,
-    /// When it can be taken, and what is asserted then; it has no edge, no parameters and no message.
+    /// The guard and the assertions of the move. It has no edge, no parameters and no message.
     pub action: Action,
 }
 
 impl ClaimMove {
-    /// Whether it can be taken whatever is read.
+    /// Returns whether the move is possible in every state.
     fn is_free(&self) -> bool {
         match &self.action.guard {
             None => !self.action.control.otherwise && self.action.body.is_empty(),
@@ -43,17 +42,18 @@ impl ClaimMove {
 }
 
 impl Claim {
-    /// Whether a location is the end of it.
+    /// Returns whether a location is an end.
     pub fn is_end(&self, at: LocationId) -> bool {
         self.locations[at].valid_end
     }
 
-    /// Whether it accepts every run that brings it to a location: it may stay there whatever it reads, and accepts.
+    /// Returns whether the claim accepts every run that reaches a location: the location is accepting, and the claim
+    /// can always stay there.
     pub fn accepts_all(&self, at: LocationId) -> bool {
         self.locations[at].accepting && self.may_stay(at)
     }
 
-    /// Whether it can follow every run, whatever it reads: so in its product all states of the system are come to.
+    /// Returns whether the claim can follow every run, so that its product reaches all states of the system.
     pub fn follows_all(&self) -> bool {
         let (mut open, mut known) = (vec![self.start], BTreeSet::from([self.start]));
         while let Some(at) = open.pop() {
@@ -66,14 +66,14 @@ impl Claim {
         false
     }
 
-    /// Whether it may stay at a location whatever it reads.
+    /// Returns whether the claim can always stay at a location.
     fn may_stay(&self, at: LocationId) -> bool {
         let mut stays = self.moves.iter().filter(|it| it.from == at && it.to == at);
         self.locations[at].urgency == Urgency::Free && stays.any(ClaimMove::is_free)
     }
 
-    /// Lets it stay at its end for ever, which is accepting: so it is an automaton about whole runs, and what brings it
-    /// there violates it, whatever follows. Its other moves keep their numbers.
+    /// Makes the ends accepting, with a loop that is always possible. So the claim becomes an automaton on infinite
+    /// runs, and a run that reaches an end violates it, whatever follows. The other moves keep their numbers.
     pub fn stay_at_ends(&mut self) {
         let ends: Vec<LocationId> =
             self.locations.iter().filter(|(_, it)| it.valid_end).map(|(at, _)| at).collect();
@@ -94,7 +94,7 @@ impl Claim {
         }
     }
 
-    /// Whether any move asks whether the program can do nothing else.
+    /// Returns whether any move reads whether the program cannot move.
     pub fn reads_timeout(&self) -> bool {
         self.moves.iter().any(|it| it.action.reads_timeout())
     }

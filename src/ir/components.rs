@@ -1,7 +1,7 @@
-//! Strongly connected components: places that each lead to all others.
+//! Strongly connected components of graphs.
 
-/// Of so many places, between which some edges lead, the number of the component of each. An edge from one component
-/// to another leads to a greater number (Kosaraju and Sharir 1981). In linear time, and with no recursion.
+/// Returns the number of the component of each of `places` nodes (Kosaraju and Sharir 1981). An edge between
+/// components leads to a greater number. Takes linear time, without recursion.
 pub fn components(places: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     let ahead = neighbours(places, edges.iter().copied());
     let back = neighbours(places, edges.iter().map(|&(from, to)| (to, from)));
@@ -10,10 +10,10 @@ pub fn components(places: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     })
 }
 
-/// The neighbour of a place that has this number among its neighbours, if it has so many.
+/// The neighbour of a node with this number, if the node has so many.
 pub type NeighbourFunction<'n> = dyn Fn(usize, usize) -> Option<usize> + 'n;
 
-/// The same of a graph that is at hand: the places that edges lead to from each, and those from which they lead there.
+/// Returns the components of a graph that is given by its successors and its predecessors.
 pub fn components_along(
     places: usize,
     ahead: &NeighbourFunction<'_>,
@@ -35,14 +35,14 @@ pub fn components_along(
     component
 }
 
-/// The neighbours of each place.
+/// Returns the neighbours of each node.
 fn neighbours(places: usize, edges: impl Iterator<Item = (usize, usize)>) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new(); places];
     edges.for_each(|(from, to)| all[from].push(to));
     all
 }
 
-/// Calls `done` with each place that can be reached and was not seen before, those behind it first.
+/// Calls `done` in postorder with each reachable node that was not seen before.
 fn visit(
     start: usize,
     next: &NeighbourFunction<'_>,

@@ -1,15 +1,15 @@
-//! Formulas of branching time (CTL; Clarke and Emerson 1981), as nodes that are about nodes before them.
+//! Formulas of branching time (CTL; Clarke and Emerson 1981), as nodes whose operands have lower numbers.
 //!
-//! Runs are maximal: they go on for ever, or end in a state without successors.
+//! Runs are maximal: they are infinite, or end in a state without successors.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// A formula of branching time about conditions on states that are a `C`.
+/// A formula of branching time. Its conditions on states have the type `C`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CtlFormula<C: Eq + Hash> {
     nodes: Vec<CtlNode<C>>,
-    /// The node that is the whole formula.
+    /// The node of the whole formula.
     root: usize,
     known: HashMap<CtlNode<C>, usize>,
 }
@@ -19,17 +19,17 @@ pub struct CtlFormula<C: Eq + Hash> {
 pub enum CtlNode<C> {
     /// A condition on states.
     Condition(C),
-    /// Another does not hold.
+    /// The operand does not hold.
     Not(usize),
-    /// All of these hold.
+    /// All operands hold.
     And(Vec<usize>),
-    /// Both hold, or neither.
+    /// Both operands hold, or neither.
     Equal(usize, usize),
-    /// Some successor satisfies another (EX).
+    /// Some successor satisfies the operand (EX).
     Next(usize),
-    /// Some run satisfies the second at some state, and the first until then (EU).
+    /// Some run satisfies the second operand at some state, and the first one until then (EU).
     Until(usize, usize),
-    /// Some run satisfies another in all its states (EG).
+    /// Some run satisfies the operand in all its states (EG).
     Always(usize),
 }
 
@@ -40,22 +40,22 @@ impl<C: Eq + Hash> Default for CtlFormula<C> {
 }
 
 impl<C: Clone + Eq + Hash> CtlFormula<C> {
-    /// The nodes, those that others are about before them.
+    /// Returns the nodes. Operands precede their operators.
     pub fn nodes(&self) -> &[CtlNode<C>] {
         &self.nodes
     }
 
-    /// The node that is the whole formula.
+    /// Returns the node of the whole formula.
     pub fn root(&self) -> usize {
         self.root
     }
 
-    /// The same with this node as the whole formula.
+    /// Returns the formula with this node as the whole formula.
     pub fn with_root(self, root: usize) -> Self {
         CtlFormula { root, ..self }
     }
 
-    /// The number of a node, which is added unless it is there.
+    /// Returns the number of a node. Adds the node if it is new.
     pub fn node(&mut self, node: CtlNode<C>) -> usize {
         if let CtlNode::Not(inner) = node
             && let CtlNode::Not(twice) = self.nodes[inner]
@@ -70,19 +70,19 @@ impl<C: Clone + Eq + Hash> CtlFormula<C> {
         })
     }
 
-    /// The number of the negation of a node.
+    /// Returns the number of the negation of a node.
     pub fn not(&mut self, node: usize) -> usize {
         self.node(CtlNode::Not(node))
     }
 
-    /// The number of a node that holds where one of these does.
+    /// Returns the number of the disjunction of nodes.
     pub fn or(&mut self, nodes: &[usize]) -> usize {
         let none = nodes.iter().map(|it| self.not(*it)).collect();
         let none = self.node(CtlNode::And(none));
         self.not(none)
     }
 
-    /// The same formula about other conditions.
+    /// Returns the formula with other conditions.
     pub fn map<D: Clone + Eq + Hash>(&self, mut of: impl FnMut(&C) -> D) -> CtlFormula<D> {
         let nodes = self.nodes.iter().map(|it| match it {
             CtlNode::Condition(condition) => CtlNode::Condition(of(condition)),
@@ -98,7 +98,7 @@ impl<C: Clone + Eq + Hash> CtlFormula<C> {
 }
 
 impl<C> CtlNode<C> {
-    /// The nodes that it is about.
+    /// Returns the operands.
     pub fn parts(&self) -> Vec<usize> {
         match self {
             CtlNode::Condition(_) => Vec::new(),

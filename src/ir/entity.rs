@@ -1,7 +1,7 @@
-//! Small typed integers for the things a program is made of, and dense maps keyed by them.
+//! Small typed integers for the parts of a program, and dense maps keyed by them.
 //!
-//! A [`VarId`](super::VarId) cannot be mistaken for an [`ActionId`](super::ActionId), costs four
-//! bytes, and indexes an [`Arena`] without hashing.
+//! A [`VarId`](super::VarId) cannot be mistaken for an [`ActionId`](super::ActionId), takes four bytes, and indexes
+//! an [`Arena`] without hashing.
 
 use crate::model::ActionId;
 use std::fmt;
@@ -10,9 +10,9 @@ use std::ops::{Index, IndexMut};
 
 /// A typed index into an [`Arena`].
 pub trait Entity: Copy + Eq {
-    /// The id of the `index`-th thing.
+    /// Returns the id of the `index`-th item.
     fn from_index(index: usize) -> Self;
-    /// The position in the arena.
+    /// Returns the position in the arena.
     fn index(self) -> usize;
 }
 
@@ -53,53 +53,53 @@ pub struct Arena<K, T> {
 }
 
 impl<K: Entity, T> Arena<K, T> {
-    /// An arena with nothing in it.
+    /// Creates an empty arena.
     pub fn new() -> Self {
         Self { items: Vec::new(), key: PhantomData }
     }
 
-    /// Adds an item and names it.
+    /// Adds an item and returns its id.
     pub fn push(&mut self, item: T) -> K {
         self.items.push(item);
         K::from_index(self.items.len() - 1)
     }
 
-    /// The item called `key`, if there is one.
+    /// Returns the item with an id, if there is one.
     pub fn get(&self, key: K) -> Option<&T> {
         self.items.get(key.index())
     }
 
-    /// How many items there are.
+    /// Returns the number of items.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether the arena is empty.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// Every item with its name, in order.
+    /// Returns every item with its id, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (K, &T)> + DoubleEndedIterator {
         self.items.iter().enumerate().map(|(index, item)| (K::from_index(index), item))
     }
 
-    /// Every item, in order.
+    /// Returns every item, in order.
     pub fn values(&self) -> std::slice::Iter<'_, T> {
         self.items.iter()
     }
 
-    /// Every item, in order, to change it.
+    /// Returns every item, in order, for changes.
     pub fn values_mut(&mut self) -> std::slice::IterMut<'_, T> {
         self.items.iter_mut()
     }
 
-    /// Every item, in order, to look one up in.
+    /// Returns the items as a slice, in order.
     pub fn as_slice(&self) -> &[T] {
         &self.items
     }
 
-    /// Every name, in order.
+    /// Returns every id, in order.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = K> + DoubleEndedIterator + use<K, T> {
         (0..self.items.len()).map(K::from_index)
     }

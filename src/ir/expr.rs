@@ -1,22 +1,22 @@
-//! Expressions: what a guard, an index or an assigned value is computed from.
+//! Expressions: the code of guards, indices and assigned values.
 //!
-//! All values are integers; truth is 0 or not 0. An expression is evaluated in one state and never
-//! changes it. Evaluation can fail (an index out of range, a division by zero, an undefined value
-//! read); the failure carries the span of the innermost expression that failed.
+//! All values are integers. 0 is false, and all other integers are true. An expression is evaluated in one state and
+//! never changes it. Evaluation can fail: an index is out of range, a divisor is 0, or an undefined value is read.
+//! The error has the span of the innermost expression that failed.
 
 use super::{
     ChannelId, ExprId, FunctionId, LocalId, LocationId, ProcessId, Program, TypeId, VarId,
 };
 use crate::source::Span;
 
-/// An expression and where the user wrote it.
+/// An expression and its position in the source.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// What it computes.
+    /// The kind of the expression.
     pub kind: ExprKind,
-    /// Where it stands in the source.
+    /// The position in the source.
     pub span: Span,
-    /// Its number in the program ([`Program::number_exprs`]). It has no part in equality.
+    /// The number in the program ([`Program::number_exprs`]). Equality ignores it.
     pub id: ExprId,
 }
 
@@ -28,53 +28,53 @@ impl PartialEq for Expr {
 
 impl Eq for Expr {}
 
-/// What an expression computes.
+/// The kind of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExprKind {
-    /// A known value.
+    /// A constant.
     Constant(i64),
-    /// The undefined value (Murphi). It can be stored and given where it may be, as can what is
-    /// read and found undefined; computing with either is an error.
+    /// The undefined value (Murphi). It can be stored and passed where undefined values are permitted, like an
+    /// undefined value that is read. A computation with an undefined value is an error.
     Undefined,
-    /// The value held at a place.
+    /// The value of a place.
     Read(Place),
-    /// A parameter of the action, of a function by value, or bound by a quantifier or a loop.
+    /// A parameter of the action, a parameter of a function by value, or a name that a quantifier or a loop binds.
     Local(LocalId),
     /// `operator operand`.
     Unary(UnaryOp, Box<Expr>),
     /// `left operator right`.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
-    /// `condition ? then : otherwise`; only the chosen branch is evaluated.
+    /// `condition ? then : otherwise`; only the selected branch is evaluated.
     Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
     /// Whether a process is at a location.
     At {
         /// The process.
         process: ProcessId,
-        /// Which of its slots, for a process with several.
+        /// The slot, for a process with several.
         slot: Option<Box<Expr>>,
-        /// The location asked about.
+        /// The location.
         location: LocationId,
     },
-    /// The number of messages waiting in a buffered channel.
+    /// The number of messages in a buffered channel.
     Length(ChannelRef),
-    /// Whether a buffered channel holds no message.
+    /// Whether a buffered channel has no message.
     IsEmpty(ChannelRef),
-    /// Whether a buffered channel can hold no more.
+    /// Whether a buffered channel has no room.
     IsFull(ChannelRef),
-    /// Whether a receive with these patterns could take place now (Promela `c?[...]`), of the first
-    /// message that matches instead of the first if the flag says so (`c??[...]`).
+    /// Whether a receive with these patterns is possible now (Promela `c?[...]`). If the flag is set, any message may
+    /// match instead of the first (`c??[...]`).
     CanReceive(ChannelRef, Vec<ReceivePattern>, bool),
-    /// The number of a channel: 1 for the first made, and so on; 0 is no channel.
+    /// The number of a channel: 1 for the first channel, and so on; 0 is no channel.
     ChannelNumber(ChannelRef),
     /// Whether the scalar at a place is undefined (Murphi `isundefined`).
     IsUndefined(Place),
-    /// Every (or some) value of a scalar type makes `body` true.
+    /// Whether every value, or some value, of a scalar type makes `body` true.
     Quantified {
         /// `forall` or `exists`.
         quantifier: Quantifier,
         /// The bound name.
         local: LocalId,
-        /// The type it ranges over, in ascending order.
+        /// The type of its values, in ascending order.
         over: TypeId,
         /// The condition.
         body: Box<Expr>,
@@ -83,29 +83,29 @@ pub enum ExprKind {
     Count {
         /// The multiset.
         multiset: Place,
-        /// Bound to the position of each element in turn.
+        /// The name that is bound to the position of each element in turn.
         local: LocalId,
         /// The condition.
         body: Box<Expr>,
     },
-    /// Whether both operands have the same value, or both are read and found undefined: so CMurphi
-    /// compares scalarsets and unions.
+    /// Whether both operands have the same value, or both are undefined. This is CMurphi's comparison of scalarsets
+    /// and unions.
     Same(Box<Expr>, Box<Expr>),
     /// Whether a multiset has an element at a position.
     Contains(Box<MultisetContains>),
-    /// The same thing by another number, as between a union and its members.
+    /// The same value in another numbering, as between a union and its members.
     Convert(Box<NumberConversion>),
     /// The result of a function that changes nothing.
     Call(FunctionId, Vec<CallArgument>),
     /// The pid of the process that moves (Promela `_pid`), or its slot if its kind has no pids.
     Self_,
-    /// The slot of the process of this kind whose pid is given; the number of slots if none is.
+    /// The slot of the process of this kind with a pid; the number of slots if there is none.
     SlotOf(ProcessId, Box<Expr>),
-    /// Whether the process with this pid could move, by itself, in this state (Promela `enabled`).
+    /// Whether the process with this pid could move by itself in this state (Promela `enabled`).
     Enabled(Box<Expr>),
     /// The priority of the process with this pid; 0 if there is none.
     PriorityOf(Box<Expr>),
-    /// The number of live processes (Promela `_nr_pr`).
+    /// The number of existing processes (Promela `_nr_pr`).
     Processes,
     /// Whether nothing else in the program can move (Promela `timeout`).
     Timeout,
@@ -116,32 +116,32 @@ pub enum ExprKind {
 pub struct MultisetContains {
     /// The multiset.
     pub multiset: Place,
-    /// The position; one that the multiset never has is without an element.
+    /// The position. There is no element at a position outside the multiset.
     pub position: Expr,
 }
 
-/// A value in another numbering, piece by piece; one that is in no piece is an error. What is
-/// undefined stays so.
+/// A conversion to another numbering, piece by piece. A value outside all pieces is an error. An undefined value
+/// stays undefined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NumberConversion {
     /// The value.
     pub operand: Expr,
-    /// Where it may be, and how far it moves from there.
+    /// The intervals of values, each with its offset.
     pub pieces: Vec<ConversionPiece>,
 }
 
-/// Values that move together.
+/// An interval of values with a common offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConversionPiece {
-    /// The least of them.
+    /// The least value.
     pub low: i64,
-    /// The greatest of them.
+    /// The greatest value.
     pub high: i64,
-    /// What is added to each.
+    /// The offset.
     pub by: i64,
 }
 
-/// Operators of one operand.
+/// Unary operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnaryOp {
     /// Arithmetic negation.
@@ -152,7 +152,7 @@ pub enum UnaryOp {
     Complement,
 }
 
-/// Operators of two operands.
+/// Binary operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BinaryOp {
     /// Sum.
@@ -161,7 +161,7 @@ pub enum BinaryOp {
     Subtract,
     /// Product.
     Multiply,
-    /// Quotient, towards zero; a zero divisor is an error.
+    /// Quotient, rounded towards zero; a zero divisor is an error.
     Divide,
     /// Remainder, with the sign of the dividend; a zero divisor is an error.
     Remainder,
@@ -196,7 +196,7 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
-    /// All of them.
+    /// All operators.
     pub const ALL: [BinaryOp; 19] = [
         BinaryOp::Add,
         BinaryOp::Subtract,
@@ -220,7 +220,7 @@ impl BinaryOp {
     ];
 }
 
-/// Which quantifier.
+/// A quantifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantifier {
     /// Universal.
@@ -229,90 +229,90 @@ pub enum Quantifier {
     Some,
 }
 
-/// Something that can be read and written: a variable, or an element or field of one.
+/// A part of a state that can be read and written: a variable, or an element or field of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Where the way begins.
+    /// The root of the place.
     pub root: PlaceRoot,
-    /// Whose variable, for a local of a process with several slots; the mover's own if absent.
+    /// The slot of the owner, for a local of a process with several slots; the mover's own if absent.
     pub slot: Option<Box<Expr>>,
-    /// The way from the variable to the part.
+    /// The selectors from the root to the part.
     pub path: Vec<PlaceSelector>,
-    /// Where it stands in the source.
+    /// The position in the source.
     pub span: Span,
 }
 
-/// Where a place begins.
+/// The root of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceRoot {
     /// A variable of the state.
     Variable(VarId),
-    /// What a function's parameter by reference or an alias stands for; or a parameter by value or
-    /// a local variable, which live only as long as the call or the statement that declares them.
+    /// A local. A parameter by reference or an alias refers to another place. A parameter by value or a local
+    /// variable exists only during the call or the statement that declares it.
     Local(LocalId),
 }
 
-/// One step from an aggregate to a part of it.
+/// A selector of a part of an aggregate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlaceSelector {
-    /// An array element (or a multiset's, by position); one that is not there is an error.
+    /// An element of an array, or of a multiset by position. It is an error if there is none.
     Index(Expr),
-    /// A record's field, by number.
+    /// A field of a record, by number.
     Field(u32),
 }
 
-/// A channel, named outright or held in a variable.
+/// A reference to a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChannelRef {
-    /// This channel; of a process with slots, the mover's own.
+    /// This channel; for a process with slots, the mover's own.
     Named(ChannelId),
-    /// One of several channels in a row; an index outside is an error.
+    /// One of several consecutive channels. An index out of range is an error.
     Element {
         /// The channel with index 0.
         first: ChannelId,
-        /// How many there are.
+        /// The number of channels.
         count: u32,
-        /// Which.
+        /// The index.
         index: Box<Expr>,
     },
-    /// The channel of this number (Promela).
+    /// The channel with a number (Promela).
     Computed(Box<Expr>),
 }
 
-/// What a receive does with one field of a message.
+/// The use of one field of a message by a receive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReceivePattern {
-    /// Stores it.
+    /// Stores the field.
     Into(Place),
-    /// Takes the message only if the field equals this (Promela constants and `eval`).
+    /// Receives the message only if the field equals this value (Promela constants and `eval`).
     Match(Expr),
-    /// Ignores it (Promela `_`).
+    /// Ignores the field (Promela `_`).
     Any,
 }
 
-/// What is given to a function's parameter.
+/// An argument of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallArgument {
-    /// A value, for a scalar.
+    /// A value of a scalar.
     Value(Expr),
-    /// A copy of what a place holds, undefined or not.
+    /// A copy of a place, whose value may be undefined.
     Copy(Place),
-    /// A place the function may write (Murphi `var` parameters).
+    /// A place that the function may write (Murphi `var` parameters).
     Reference(Place),
 }
 
 impl Expr {
-    /// An expression that has no number yet.
+    /// Creates an expression without a number.
     pub fn new(kind: ExprKind, span: Span) -> Self {
         Self { kind, span, id: ExprId::UNNUMBERED }
     }
 
-    /// An expression that is known.
+    /// Creates a constant.
     pub fn constant(value: i64, span: Span) -> Self {
         Self::new(ExprKind::Constant(value), span)
     }
 
-    /// The known value, if it is one.
+    /// Returns the value of a constant.
     pub fn as_constant(&self) -> Option<i64> {
         match self.kind {
             ExprKind::Constant(value) => Some(value),
@@ -322,7 +322,7 @@ impl Expr {
 }
 
 impl ChannelRef {
-    /// The channels that it may mean.
+    /// Returns the channels that the reference may denote.
     pub fn possible_channels(&self, program: &Program) -> impl Iterator<Item = ChannelId> + use<> {
         let (first, end) = match self {
             ChannelRef::Named(id) => (id.0, id.0 + 1),
@@ -332,19 +332,19 @@ impl ChannelRef {
         (first..end).map(ChannelId)
     }
 
-    /// Whether it may mean one by which sender and receiver meet.
+    /// Returns whether the reference may denote a rendezvous channel.
     pub fn may_be_rendezvous(&self, program: &Program) -> bool {
         self.possible_channels(program).any(|it| program.channels[it].capacity == 0)
     }
 }
 
 impl Place {
-    /// The whole of a program variable, or of the mover's own local.
+    /// Creates a place of a whole variable of the program or of the mover.
     pub fn variable(variable: VarId, span: Span) -> Self {
         Self { root: PlaceRoot::Variable(variable), slot: None, path: Vec::new(), span }
     }
 
-    /// The whole of a local.
+    /// Creates a place of a whole local.
     pub fn local(local: LocalId, span: Span) -> Self {
         Self { root: PlaceRoot::Local(local), slot: None, path: Vec::new(), span }
     }

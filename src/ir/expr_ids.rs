@@ -1,9 +1,9 @@
 //! Numbers of a program's expressions, and dense tables by these numbers.
 //!
-//! An expression is a box in a tree, so it has no identity of its own. [`Program::number_exprs`] gives each
-//! expression of a finished or rewritten program a number, from 0 on without gaps. An analysis keeps what it
-//! finds out about expressions in an [`ExprMap`]. Copies of an expression have its number until the program is
-//! numbered again, so a table belongs to one program and is not kept across a rewriting.
+//! An expression is a node of a tree, so it has no identity of its own. [`Program::number_exprs`] numbers the
+//! expressions of a finished or rewritten program, from 0 on without gaps. An analysis stores its results for
+//! expressions in an [`ExprMap`]. Copies of an expression keep its number until the program is numbered again. So a
+//! table belongs to one program and must not be used after a rewriting.
 
 use super::walk_mut::{self, CodeMutator};
 use super::{Entity, Expr, ExprId, ExprKind, Program};
@@ -15,13 +15,13 @@ impl Program {
     }
 }
 
-/// Numbers expressions.
+/// A visitor that numbers expressions.
 struct ExprNumbering {
     next: usize,
 }
 
 impl CodeMutator for ExprNumbering {
-    /// Long chains of operations lean to the left; they are followed without recursion.
+    /// Long chains of operations lean to the left, so the visitor follows left operands without recursion.
     fn expr(&mut self, mut expr: &mut Expr) {
         loop {
             expr.id = ExprId::from_index(self.next);
@@ -38,25 +38,25 @@ impl CodeMutator for ExprNumbering {
     }
 }
 
-/// A dense table with an entry for some of a program's expressions.
+/// A dense table with entries for some of a program's expressions.
 #[derive(Clone, Debug)]
 pub struct ExprMap<T> {
-    /// By number.
+    /// The entries, by number.
     entries: Vec<Option<T>>,
 }
 
 impl<T> ExprMap<T> {
-    /// A table without entries.
+    /// Creates an empty table.
     pub fn new() -> ExprMap<T> {
         ExprMap { entries: Vec::new() }
     }
 
-    /// The entry of an expression, if it has one.
+    /// Returns the entry of an expression, if it has one.
     pub fn get(&self, expr: &Expr) -> Option<&T> {
         self.entries.get(expr.id.index())?.as_ref()
     }
 
-    /// The entry of an expression; the one given if it has none yet.
+    /// Returns the entry of an expression. Inserts `entry` if there is none.
     ///
     /// # Panics
     /// If the expression is not numbered.

@@ -1,15 +1,15 @@
-//! What code asks about the rest of the program.
+//! Searches for kinds of expressions in code.
 
 use super::walk::{self, CodeVisitor};
 use super::{Action, Expr, ExprKind};
 
 impl Action {
-    /// Whether it waits for nothing else to be possible.
+    /// Returns whether the action waits for `timeout`.
     pub fn reads_timeout(&self) -> bool {
         self.waits_on_expr(|it| *it == ExprKind::Timeout)
     }
 
-    /// Whether its guard or its message has such an expression.
+    /// Returns whether the guard or the message contains such an expression.
     pub fn waits_on_expr(&self, wanted: fn(&ExprKind) -> bool) -> bool {
         let mut asks = ExprFinder { wanted, found: false };
         self.guard.iter().for_each(|guard| asks.expr(guard));
@@ -19,7 +19,7 @@ impl Action {
 }
 
 impl Expr {
-    /// Whether it asks whether nothing else can be done.
+    /// Returns whether the expression contains `timeout`.
     pub fn reads_timeout(&self) -> bool {
         let mut asks = ExprFinder { wanted: |it| *it == ExprKind::Timeout, found: false };
         asks.expr(self);
@@ -27,7 +27,7 @@ impl Expr {
     }
 }
 
-/// Looks for an expression.
+/// A search for an expression.
 struct ExprFinder {
     wanted: fn(&ExprKind) -> bool,
     found: bool,

@@ -1,31 +1,30 @@
-//! Which values operators can give, from those their operands can have (interval arithmetic, Moore
-//! 1966): what makes checks and wrapping needless, and states narrower than their declarations.
+//! Interval arithmetic (Moore 1966): the range of an operator's results from the ranges of its operands. It makes
+//! checks and wrapping unnecessary, and states smaller than declared.
 //!
-//! It speaks of the same operators as [`super::arithmetic`] and holds all of its results; where each
-//! operand is one known value, it is exact.
+//! It covers the operators of [`super::arithmetic`], and its ranges contain all of their results. If both operands
+//! are constants, the range is exact.
 
 pub use super::arithmetic::Interval;
 use super::{Arithmetic, BinaryOp, UnaryOp};
 
-/// No value.
+/// The empty interval.
 pub const NONE: Interval = (1, 0);
 
-/// Where the results of an operation are.
+/// The range of the results of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultRange {
-    /// All results there are lie in here: none if the operation fails on all of the operands.
+    /// An interval with all results; empty if the operation fails for all operands.
     pub range: Interval,
-    /// Whether a mathematical result may be no integer of the arithmetic, and has therefore to be
-    /// wrapped, or checked.
+    /// Whether a mathematical result may be no integer of the arithmetic, so that it must be wrapped or checked.
     pub may_overflow: bool,
 }
 
-/// Whether there is no value in an interval.
+/// Returns whether an interval is empty.
 pub fn is_none(range: Interval) -> bool {
     range.0 > range.1
 }
 
-/// The least interval with all values of both.
+/// Returns the least interval that contains both.
 pub fn hull(one: Interval, other: Interval) -> Interval {
     match (is_none(one), is_none(other)) {
         (true, true) => NONE,
@@ -35,8 +34,8 @@ pub fn hull(one: Interval, other: Interval) -> Interval {
     }
 }
 
-/// What a comparison that holds says of its left operand and of its right one, whose values were in these
-/// intervals: each is within a bound. Nothing if it is no comparison.
+/// Returns bounds of the operands of a comparison that holds, from their intervals. Returns `None` for other
+/// operators.
 pub fn bounds(operator: BinaryOp, left: Interval, right: Interval) -> Option<(Interval, Interval)> {
     Some(match operator {
         BinaryOp::Equal => (right, left),
@@ -49,7 +48,7 @@ pub fn bounds(operator: BinaryOp, left: Interval, right: Interval) -> Option<(In
     })
 }
 
-/// A range without the values of another, as far as an interval can say so.
+/// Returns an interval that contains the range without the values of another one.
 fn without(range: Interval, other: Interval) -> Interval {
     match other.0 == other.1 {
         true if range == other => NONE,
@@ -67,19 +66,19 @@ fn more(value: i64) -> i64 {
     value.saturating_add(1)
 }
 
-/// What a domain stores of a value by taking it modulo its size.
+/// Returns the value modulo the size of a domain, as the domain stores it.
 #[inline]
 pub fn wrap_into(value: i64, (low, high): Interval) -> i64 {
     if low <= value && value <= high {
         return value;
     }
-    // The distance between two integers of 64 bits need not be one.
+    // The distance between two 64-bit integers may exceed 64 bits.
     let above = i128::from(value) - i128::from(low);
     let size = i128::from(high) - i128::from(low) + 1;
     (i128::from(low) + above.rem_euclid(size)) as i64
 }
 
-/// Where `operator operand` is.
+/// Returns the range of `operator operand`.
 pub fn unary(arithmetic: Arithmetic, operator: UnaryOp, operand: Interval) -> Interval {
     match operator {
         _ if is_none(operand) => NONE,
@@ -89,7 +88,7 @@ pub fn unary(arithmetic: Arithmetic, operator: UnaryOp, operand: Interval) -> In
     }
 }
 
-/// Where `left operator right` is.
+/// Returns the range of `left operator right`.
 pub fn binary(
     arithmetic: Arithmetic,
     operator: BinaryOp,
@@ -110,8 +109,7 @@ pub fn binary(
     }
 }
 
-/// What a logical operator gives for what its left side can be; where that does not decide, for what
-/// its right side can be.
+/// Returns the range of a logical operator. The right operand matters only if the left one does not decide.
 fn logical(operator: BinaryOp, left: Interval, right: Interval) -> Interval {
     let truth = |range| match range {
         range if is_none(range) => NONE,
@@ -124,7 +122,7 @@ fn logical(operator: BinaryOp, left: Interval, right: Interval) -> Interval {
     })
 }
 
-/// What a comparison gives: from whether it holds for all pairs to whether it holds for any.
+/// Returns the range of a comparison: from whether it holds for all pairs to whether it holds for any.
 fn compared(operator: BinaryOp, left: Interval, right: Interval) -> Interval {
     let ((a, b), (c, d)) = (left, right);
     let (all, any) = match operator {
@@ -152,7 +150,7 @@ fn computed(
         _ => mathematical(operator, left, right),
     };
     let integers = match operator {
-        // Bits of integers are not brought into the arithmetic's.
+        // The results of bit operations are not converted to the arithmetic.
         BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor | BinaryOp::ShiftRight => {
             Arithmetic::Checked64.integers()
         }
@@ -164,14 +162,14 @@ fn computed(
             arithmetic.binary(operator, left.0, right.0).map_or(NONE, |value| (value, value))
         }
         Arithmetic::Wrapping32 if leaves => integers,
-        // Beyond the integers there is no result.
+        // Outside the integers there is no result.
         _ if low > integers.1.into() || high < integers.0.into() => NONE,
         _ => (low.max(integers.0.into()) as i64, high.min(integers.1.into()) as i64),
     };
     ResultRange { range, may_overflow: leaves }
 }
 
-/// Least and greatest result before the arithmetic brings it into its integers.
+/// Returns the least and the greatest result before the conversion to the arithmetic.
 fn mathematical(operator: BinaryOp, left: Interval, right: Interval) -> (i128, i128) {
     let [a, b, c, d] = [left.0, left.1, right.0, right.1].map(i128::from);
     match operator {
@@ -183,7 +181,7 @@ fn mathematical(operator: BinaryOp, left: Interval, right: Interval) -> (i128, i
             if a >= 0 && c >= 0 { (0, b) } else { (-most, most) }
         }
         BinaryOp::Remainder => {
-            // The sign of the dividend, and less than the divisor.
+            // The sign is that of the dividend, and the absolute value is less than that of the divisor.
             let most = (c.abs().max(d.abs()) - 1).max(0).min(a.abs().max(b.abs()));
             (if a >= 0 { 0 } else { -most }, if b <= 0 { 0 } else { most })
         }
@@ -196,7 +194,7 @@ fn mathematical(operator: BinaryOp, left: Interval, right: Interval) -> (i128, i
             extremes([a >> least, a >> most, b >> least, b >> most])
         }
         BinaryOp::BitAnd if a >= 0 || c >= 0 => {
-            // The sign bit of a non-negative operand is clear, and so are the bits above its own.
+            // The sign bit of a non-negative operand is 0, and so are the bits above its highest one.
             let highest = [(a, b), (c, d)].into_iter().filter(|range| range.0 >= 0);
             (0, highest.map(|range| range.1).min().unwrap_or_default())
         }
@@ -214,7 +212,7 @@ fn extremes(values: [i128; 4]) -> (i128, i128) {
     (least, values.into_iter().max().unwrap_or_default())
 }
 
-/// The bits of a two's complement integer without its sign.
+/// Returns the number of bits of a two's complement integer without its sign.
 fn needed_bits(value: i128) -> u32 {
     let magnitude = if value < 0 { !value } else { value };
     128 - magnitude.leading_zeros()

@@ -1,25 +1,23 @@
-//! Where each variable lives in the packed state.
+//! The layout of variables in the packed state.
 //!
-//! A state is a string of bits, the most significant bit of its first byte first, so that comparing
-//! states as byte strings compares them by their cells in *key order*. Every scalar of the program
-//! is a *cell*: as many bits as its values need, holding the value's code (its distance from the
-//! least value, one more if it may also be undefined, whose code is 0). Its values are those of its
-//! domain, or fewer, where an analysis rules the others out ([`ValueRanges`]); of a scalarset's elements
-//! they are all or none ([`Program::whole_scalarsets`]). Bits after the last cell are 0.
+//! A state is a sequence of bits, the most significant bit of its first byte first. So the comparison of states as
+//! byte strings compares their cells in *key order*. Every scalar of the program is a *cell* with as many bits as its
+//! values need. A cell holds the code of a value: its distance from the least value, plus one if the scalar may also
+//! be undefined. The code of undefined is 0. The values are those of the domain, or fewer if an analysis rules out
+//! the others ([`ValueRanges`]). A cell has values for all elements of a scalarset or for none
+//! ([`Program::whole_scalarsets`]). The bits after the last cell are 0.
 //!
-//! Cells in declaration order: the program's variables and channels, then for each process (and
-//! each of its slots) its location and its own variables and channels. A buffered channel is the
-//! number of messages waiting, then its messages, oldest first. A multiset is for each position
-//! whether there is an element, then the element.
+//! Declaration order of cells: the program's variables and channels, then for each process (and each of its slots)
+//! its location and its own variables and channels. A buffered channel has a cell for the number of messages, then
+//! the messages, oldest first. A multiset has, for each position, a cell for whether there is an element, then the
+//! element.
 //!
-//! The cells of one variable, one channel or one location are a *group*. Key order is any
-//! permutation of the groups, the declared one if nothing else is asked for; within a group it is
-//! declaration order. So cells that follow one another in name need not lie side by side: only
-//! [`ScalarCell::bit`] says where a cell is.
+//! The cells of one variable, one channel or one location are a *group*. The key order is any permutation of the
+//! groups, by default the declaration order. Within a group it is the declaration order. So cells with consecutive
+//! numbers need not be adjacent: only [`ScalarCell::bit`] gives the position of a cell.
 //!
-//! What bodies remember while they run (local variables, and what functions are given by value) has
-//! cells too, after all of the state's. Their bits begin behind the state's last byte, in a buffer
-//! that is longer than a state ([`LocalFrames`]).
+//! The local variables of bodies and the arguments of functions by value have cells, too, after all cells of the
+//! state. Their bits begin after the state's last byte, in a buffer that is longer than a state ([`LocalFrames`]).
 
 mod builder;
 mod declaration_order;
@@ -38,9 +36,9 @@ use std::fmt;
 use std::ops::Range;
 
 entity::entity! {
-    /// Names a cell of the state.
+    /// The number of a cell.
     CellId,
-    /// Names a [`CellGroup`], in declaration order.
+    /// The number of a [`CellGroup`], in declaration order.
     GroupId,
 }
 
@@ -49,138 +47,138 @@ entity::entity! {
 pub struct ScalarCell {
     /// The first bit, counted from the most significant bit of the first byte.
     pub bit: u32,
-    /// How many bits; at most [`MAX_CELL_BITS`], possibly 0 for a domain of one value.
+    /// The number of bits: at most [`MAX_CELL_BITS`], and possibly 0 for a domain of one value.
     pub bits: u32,
     /// The least value that may be stored, as declared.
     pub low: i64,
-    /// The greatest, as declared.
+    /// The greatest value that may be stored, as declared.
     pub high: i64,
-    /// The least value that ever is stored: code 0, or 1 if code 0 means undefined.
+    /// The least value that is ever stored: code 0, or 1 if code 0 means undefined.
     pub least: i64,
-    /// The greatest value that ever is stored.
+    /// The greatest value that is ever stored.
     pub most: i64,
-    /// Whether code 0 means undefined and values start at code 1.
+    /// Whether code 0 means undefined, so that values start at code 1.
     pub undefined: bool,
 }
 
-/// The widest cell: room for every C `int` and for undefined, and then some. Bits at a place that only
-/// the state decides are read and written at most 57 at once.
+/// The maximal number of bits of a cell. It is sufficient for every C `int` and undefined. Accesses at positions that
+/// depend on the state read or write at most 57 bits at once.
 pub const MAX_CELL_BITS: u32 = 48;
 
 impl ScalarCell {
-    /// A cell from `bit` on for all values from `low` to `high`.
+    /// Creates a cell from `bit` on for all values from `low` to `high`.
     pub fn new(bit: u32, low: i64, high: i64, undefined: bool) -> ScalarCell {
         let cell = ScalarCell { bit, bits: 0, low, high, least: low, most: high, undefined };
         cell.narrowed((low, high))
     }
 
-    /// The same cell for values that all lie in an interval.
+    /// Returns the cell with its values restricted to an interval.
     pub fn narrowed(self, (least, most): Interval) -> ScalarCell {
         let (least, most) = (least.max(self.low), most.min(self.high));
-        // Where nothing is ever stored there is one code all the same.
+        // A cell without values has one code.
         let (least, most) = if least <= most { (least, most) } else { (self.low, self.low) };
         let codes = most - least + 1 + i64::from(self.undefined);
         let bits = 64 - (codes - 1).leading_zeros();
         ScalarCell { bits, least, most, ..self }
     }
 
-    /// How far values are from their codes: code 0 would be this value, if it were one. How codes
-    /// stand to values is said here and nowhere else.
+    /// Returns the difference between values and their codes: the value of code 0, if it were a value. Only this
+    /// function defines the relation between codes and values.
     #[inline]
     pub fn base(&self) -> i64 {
         self.least.wrapping_sub(self.undefined.into())
     }
 
-    /// The code of a value that is stored.
+    /// Returns the code of a stored value.
     #[inline]
     pub fn code(&self, value: i64) -> i64 {
         value.wrapping_sub(self.base())
     }
 
-    /// The value of a code, or `None` if that means undefined.
+    /// Returns the value of a code, or `None` if it means undefined.
     #[inline]
     pub fn value(&self, code: u32) -> Option<i64> {
         self.value_of(code.into())
     }
 
-    /// The value of a code, however wide that is, or `None` if that means undefined.
+    /// Returns the value of a code of any width, or `None` if it means undefined.
     #[inline]
     fn value_of(&self, code: u64) -> Option<i64> {
         let is_value = code != 0 || !self.undefined;
         is_value.then(|| self.base().wrapping_add(code as i64))
     }
 
-    /// How many codes there are.
+    /// Returns the number of codes.
     pub fn count(&self) -> u32 {
         let codes = self.most.saturating_sub(self.least).saturating_add(1);
         u32::try_from(codes.saturating_add(self.undefined.into())).unwrap_or(u32::MAX)
     }
 
-    /// Whether its codes do not fit 32 bits. Reductions, which look at codes, leave such states alone.
+    /// Returns whether the codes exceed 32 bits. Reductions that use codes are not applied to such states.
     #[inline]
     pub fn is_wide(&self) -> bool {
         self.bits > u32::BITS
     }
 
-    /// The codes of the values from `first` to `last`, if all of them have one.
+    /// Returns the codes of the values from `first` to `last`, if all of them have one.
     pub fn codes(&self, first: i64, last: i64) -> Option<Range<u32>> {
         let has_all = self.least <= first && first <= last && last <= self.most;
         has_all.then(|| self.code(first) as u32..self.code(last) as u32 + 1)
     }
 
-    /// The greatest value whose code fits into the bits, whether it is ever stored or not.
+    /// Returns the greatest value whose code fits into the bits, even if it is never stored.
     pub fn last(&self) -> i64 {
         let codes = ((1i64 << self.bits) - 1) - i64::from(self.undefined);
         self.least.saturating_add(codes)
     }
 
-    /// Whether `value` can be stored.
+    /// Returns whether `value` can be stored.
     #[inline]
     pub fn holds(&self, value: i64) -> bool {
         self.low <= value && value <= self.high
     }
 
-    /// The value modulo the size of the domain.
+    /// Returns the value modulo the size of the domain.
     #[inline]
     pub fn wrap(&self, value: i64) -> i64 {
         interval::wrap_into(value, (self.low, self.high))
     }
 }
 
-/// A variable's cells: `stride` of them for each slot of its owner, the first at `first`.
+/// The cells of a variable: `stride` of them for each slot of its owner, the first at `first`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellPlacement {
-    /// The first cell, in slot 0.
+    /// The first cell in slot 0.
     pub first: CellId,
-    /// How many cells further the next slot's are.
+    /// The distance between the cells of consecutive slots.
     pub stride: u32,
 }
 
 impl CellPlacement {
-    /// The first cell in a slot.
+    /// Returns the first cell in a slot.
     #[inline]
     pub fn in_slot(self, slot: u32) -> CellId {
         CellId(self.first.0 + slot * self.stride)
     }
 }
 
-/// Cells that stay together in the key.
+/// Adjacent cells in the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellGroup {
-    /// What they hold.
+    /// The content of the cells.
     pub part: GroupContent,
-    /// In which slot of the owner.
+    /// The slot of the owner.
     pub slot: u32,
     /// The first cell.
     pub first: CellId,
-    /// How many cells.
+    /// The number of cells.
     pub cells: u32,
 }
 
-/// What a [`CellGroup`] holds.
+/// The content of a [`CellGroup`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupContent {
-    /// Where a process is.
+    /// The location of a process.
     Location(ProcessId),
     /// A variable, with all its elements and fields.
     Variable(VarId),
@@ -188,12 +186,12 @@ pub enum GroupContent {
     Channel(ChannelId),
 }
 
-/// A list of groups that is no order of a program's: one is missing, repeated or unknown.
+/// The error of a list of groups that is no permutation of a program's: a group is missing, repeated or unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidKeyOrder {
-    /// How many groups the list has.
+    /// The number of groups in the list.
     pub found: usize,
-    /// How many groups the program has.
+    /// The number of groups of the program.
     pub groups: usize,
 }
 
@@ -206,40 +204,39 @@ impl fmt::Display for InvalidKeyOrder {
 
 impl std::error::Error for InvalidKeyOrder {}
 
-/// Which values variables and messages ever have.
+/// The ranges of variables and messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueRanges {
-    /// Of all scalars of a variable, where that is known.
+    /// The range of all scalars of each variable, if it is known.
     pub variables: Arena<VarId, Option<Interval>>,
-    /// Of each field of a channel's messages.
+    /// The range of each field of each channel's messages.
     pub channels: Arena<ChannelId, Vec<Interval>>,
 }
 
-/// Where everything lives.
+/// The positions of all parts of a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Every scalar of the state, then those of the frames.
     pub cells: Arena<CellId, ScalarCell>,
-    /// How many of the cells are the state's.
+    /// The number of cells of the state.
     pub state_cells: u32,
     /// The cells of each variable.
     pub variables: Arena<VarId, CellPlacement>,
     /// The cells of each channel; a rendezvous has none.
     pub channels: Arena<ChannelId, CellPlacement>,
-    /// The location cell of each process. With several slots, code 0 is a free slot and locations
-    /// start at 1.
+    /// The location cell of each process. With several slots, code 0 is a free slot and locations start at 1.
     pub locations: Arena<ProcessId, CellPlacement>,
-    /// The cells that make up each type.
+    /// The number of cells of each type.
     pub sizes: Arena<TypeId, u32>,
-    /// What stays together in the key.
+    /// The groups of adjacent cells in the key.
     pub groups: Arena<GroupId, CellGroup>,
     /// The groups in key order.
     pub order: Vec<GroupId>,
-    /// The bits that carry information.
+    /// The number of bits that carry information.
     pub bits: u32,
-    /// The bytes of a state.
+    /// The number of bytes of a state.
     pub bytes: usize,
-    /// Where bodies keep what they remember while they run.
+    /// The cells of the locals of bodies.
     pub frames: LocalFrames,
 }
 
@@ -249,18 +246,18 @@ impl Layout {
         declaration_order::declared(program, None)
     }
 
-    /// Lays out a valid program whose values all lie in these ranges, or are permuted from such, in
-    /// declaration order.
+    /// Lays out a valid program in declaration order. All its values must be in these ranges, or be permuted from
+    /// such values.
     pub fn with_ranges(program: &Program, ranges: &ValueRanges) -> Layout {
         declaration_order::declared(program, Some(ranges))
     }
 
-    /// Lays out a valid program with its groups in the order given.
+    /// Lays out a valid program with its groups in the given order.
     pub fn with_order(program: &Program, order: &[GroupId]) -> Result<Layout, InvalidKeyOrder> {
         Layout::new(program).reordered(order)
     }
 
-    /// The same cells, their groups in the order given.
+    /// Returns the same cells with their groups in the given order.
     pub fn reordered(mut self, order: &[GroupId]) -> Result<Layout, InvalidKeyOrder> {
         let mut sorted = order.to_vec();
         sorted.sort_unstable();
@@ -279,7 +276,7 @@ impl Layout {
         Ok(self)
     }
 
-    /// The bits of a group.
+    /// Returns the bits of a group.
     pub fn extent(&self, group: GroupId) -> Range<u32> {
         let CellGroup { first, cells, .. } = self.groups[group];
         let cells = (first.0..first.0 + cells).map(|cell| &self.cells[CellId(cell)]);
@@ -287,7 +284,7 @@ impl Layout {
         bit..bit + bits
     }
 
-    /// What location 0 is in a cell that tells where a process is: values below stand for free slots.
+    /// Returns the value of location 0 in a cell that holds a location. Lower values represent free slots.
     pub fn first_location(&self, program: &Program, cell: CellId) -> Option<i64> {
         let mut placements = self.locations.iter();
         let (process, _) = placements.find(|(process, placement)| {
@@ -296,33 +293,33 @@ impl Layout {
         Some(program.processes[process].first_location().into())
     }
 
-    /// The value in a cell, or `None` if it is undefined.
+    /// Returns the value in a cell, or `None` if it is undefined.
     #[inline]
     pub fn get(&self, state: &[u8], cell: CellId) -> Option<i64> {
         let cell = &self.cells[cell];
         cell.value_of(read_bits(state, cell.bit, cell.bits))
     }
 
-    /// Whether a state has a cell that is [wide](ScalarCell::is_wide).
+    /// Returns whether a state has a [wide](ScalarCell::is_wide) cell.
     pub fn has_wide_cells(&self) -> bool {
         self.cells.values().take(self.state_cells as usize).any(ScalarCell::is_wide)
     }
 
-    /// The code in a cell that is not [wide](ScalarCell::is_wide).
+    /// Returns the code in a cell that is not [wide](ScalarCell::is_wide).
     #[inline]
     pub fn code(&self, state: &[u8], cell: CellId) -> u32 {
         debug_assert!(!self.cells[cell].is_wide(), "{cell:?} is wide");
         self.any_code(state, cell) as u32
     }
 
-    /// The code in a cell.
+    /// Returns the code in a cell.
     #[inline]
     pub fn any_code(&self, state: &[u8], cell: CellId) -> u64 {
         let cell = &self.cells[cell];
         read_bits(state, cell.bit, cell.bits)
     }
 
-    /// Where an instance is, in a state of the program that is laid out so; nowhere, if its slot is free.
+    /// Returns the location of an instance in a state of this layout, or `None` if its slot is free.
     pub fn location(
         &self,
         program: &Program,
@@ -339,7 +336,7 @@ impl Layout {
         self.set_any_code(state, cell, code.into());
     }
 
-    /// Stores a code that the cell can hold, however wide that is.
+    /// Stores a code of any width that the cell can hold.
     #[inline]
     pub fn set_any_code(&self, state: &mut [u8], cell: CellId, code: u64) {
         let cell = &self.cells[cell];
@@ -365,7 +362,7 @@ impl Layout {
     }
 }
 
-/// The `bits` bits from bit `at`, as an integer.
+/// Returns the `bits` bits from bit `at` as an integer.
 #[inline]
 fn read_bits(state: &[u8], at: u32, bits: u32) -> u64 {
     let first = (at / 8) as usize;
@@ -397,7 +394,7 @@ fn write_bits(state: &mut [u8], at: u32, bits: u32, value: u64) {
 }
 
 impl Program {
-    /// The least and the greatest value of a domain.
+    /// Returns the least and the greatest value of a domain.
     pub fn bounds(&self, domain: &Domain) -> Interval {
         match domain {
             Domain::Bool => (0, 1),
@@ -411,8 +408,7 @@ impl Program {
                 });
                 (0, sizes.sum::<i64>() - 1)
             }
-            // Variables of channels may hold any byte, as SPIN has it: which are numbers of channels
-            // is asked where one is used.
+            // A channel variable may hold any byte, as in SPIN. A use checks whether it is the number of a channel.
             Domain::Channel => (0, 255),
             Domain::Process => {
                 let slots = self.processes.keys().map(|process| i64::from(self.slots(process)));
@@ -421,13 +417,13 @@ impl Program {
         }
     }
 
-    /// The least range around one of a domain's values that has all elements of each scalarset it
-    /// has any of.
+    /// Returns the least range that contains a range of a domain's values and all elements of each scalarset with an
+    /// element in the range.
     ///
-    /// A cell that holds one element must have codes for the others too: permuting a state, which
-    /// symmetry reduction does, puts any element where another was, though no step ever stores it
-    /// there. Other values are not permuted, so a range of them may end anywhere. If no element is
-    /// in the range, none comes there by permuting: an element is put only where one was.
+    /// A cell that holds one element must have codes for the others, too. Symmetry reduction permutes states, so any
+    /// element may replace another, even if no step stores it there. Other values are not permuted, so their ranges
+    /// may end anywhere. If the range contains no element, permutations add none: they replace only elements by
+    /// elements.
     pub fn whole_scalarsets(&self, domain: &Domain, range: Interval) -> Interval {
         match domain {
             _ if range.0 > range.1 => range,
@@ -453,25 +449,25 @@ impl Program {
         }
     }
 
-    /// Whether any process comes and goes.
+    /// Returns whether any process starts and ends.
     pub fn has_dynamic_processes(&self) -> bool {
         self.processes.values().any(Process::has_slots)
     }
 
-    /// Every instance that there may be.
+    /// Returns every possible instance.
     pub fn instances(&self) -> impl Iterator<Item = ProcessInstance> {
         let slots =
             |process| (0..self.slots(process)).map(move |slot| ProcessInstance { process, slot });
         self.processes.keys().flat_map(slots)
     }
 
-    /// The channels that belong to an owner, in order.
+    /// Returns the channels of an owner, in order.
     pub fn channels_of(&self, owner: Owner) -> impl Iterator<Item = ChannelId> {
         let own = self.channels.iter().filter(move |(_, channel)| channel.owner == owner);
         own.map(|(id, _)| id)
     }
 
-    /// Whose the cells of a group are.
+    /// Returns the owner of the cells of a group.
     pub fn owner(&self, part: GroupContent) -> Owner {
         match part {
             GroupContent::Location(process) => Owner::Process(process),
@@ -480,7 +476,7 @@ impl Program {
         }
     }
 
-    /// The most instances of a process.
+    /// Returns the maximal number of instances of a process.
     pub fn slots(&self, process: ProcessId) -> u32 {
         match self.processes[process].instances {
             InstanceCount::One => 1,
@@ -488,7 +484,7 @@ impl Program {
         }
     }
 
-    /// The number of scalars in a value of this type.
+    /// Returns the number of scalars in a value of this type.
     pub fn scalars(&self, ty: TypeId) -> u32 {
         match &self.types[ty] {
             Type::Scalar(_) => 1,

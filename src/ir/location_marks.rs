@@ -1,11 +1,11 @@
-//! Which marks the locations of processes have, and whether any instance is at one.
+//! The marks of locations, and conditions on instances at marked locations.
 
 use super::{BinaryOp, Expr, ExprKind, Location, LocationId, ProcessId, Program, PropertyKind};
 use crate::source::Span;
 
 impl Program {
-    /// Whether any instance of any process is at a location that is marked so; nothing if no location is. A process
-    /// that only watches the others is none of them.
+    /// Returns the condition that any instance of any process is at a marked location, or `None` if no location is
+    /// marked. Ignores processes that only observe others.
     pub fn any_instance_at_marked(
         &self,
         is_marked: fn(&Location) -> bool,
@@ -19,12 +19,12 @@ impl Program {
         self.any_instance_at(marked, span)
     }
 
-    /// Whether it is an automaton about the others.
+    /// Returns whether a process is the automaton of a property.
     fn only_watches(&self, process: ProcessId) -> bool {
         self.properties.iter().any(|(_, it)| it.kind == PropertyKind::Automaton(process))
     }
 
-    /// Whether any instance of a process is at one of some locations; nothing if there are none.
+    /// Returns the condition that any instance of a process is at one of some locations, or `None` if there are none.
     pub fn any_instance_at(
         &self,
         some: impl IntoIterator<Item = (ProcessId, LocationId)>,
@@ -34,7 +34,7 @@ impl Program {
         any(parts.collect(), span)
     }
 
-    /// Whether each instance of a process is at a location.
+    /// Returns, for each instance of a process, the condition that it is at a location.
     fn instances_at(&self, process: ProcessId, location: LocationId, span: Span) -> Vec<Expr> {
         let at = |slot| Expr::new(ExprKind::At { process, slot, location }, span);
         match self.processes[process].has_slots() {
@@ -46,7 +46,7 @@ impl Program {
     }
 }
 
-/// Whether one of these holds. They are joined in pairs, so that the whole is not nested as deep as they are many.
+/// Returns the disjunction of conditions. Joins them in pairs, so that the nesting depth is logarithmic.
 fn any(mut parts: Vec<Expr>, span: Span) -> Option<Expr> {
     while parts.len() > 1 {
         let mut joined = Vec::with_capacity(parts.len().div_ceil(2));

@@ -1,40 +1,39 @@
-//! Whether a send, a receive or a poll fits the messages of a channel.
+//! The arity of sends, receives and polls compared with the messages of a channel.
 //!
-//! Where processes come and go (Promela), a statement can have more or fewer values than a message of its channel: which
-//! channel it is can be known only at run time, and SPIN accepts the same of a channel that is named. The rules are those
+//! If processes start and end (Promela), a statement can have more or fewer values than a message of its channel. The
+//! channel may be known only at run time, and SPIN accepts the mismatch for a named channel, too. The rules are those
 //! of SPIN's verifier:
 //!
-//! - A send stores 0 to the fields that it gives no value. It drops the values for which there is no field, reports an
-//!   error, and goes on.
-//! - A receive of fewer fields drops the others, reports an error, and goes on. It fails if it compares every field that it
-//!   names and looks at the first message only.
-//! - A receive of more fields fails once a message is there and the fields that exist match. The only field of a message is
-//!   an exception: further fields are read as 0, an error is reported, and the step goes on.
+//! - A send stores 0 in fields without a value. It drops values without a field, reports an error, and continues.
+//! - A receive of fewer fields drops the others, reports an error, and continues. It fails if it compares every field
+//!   that it names and reads the first message only.
+//! - A receive of more fields fails if there is a message whose existing fields match. The only field of a message is
+//!   an exception: further fields are read as 0, an error is reported, and the step continues.
 //! - A receive that leaves the message in the channel may name fewer fields. So may a poll.
 
 use super::{Communication, ReceivePattern};
 use crate::model::FaultKind;
 
-/// How a statement and a message differ in length.
+/// A difference between the lengths of a statement and of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArityMismatch {
     /// A send has fewer values than a message.
     TooFewSent,
-    /// A send has more.
+    /// A send has more values than a message.
     TooManySent,
-    /// A receive names fewer fields than a message has.
+    /// A receive names fewer fields than a message.
     TooFewReceived,
-    /// A receive names more.
+    /// A receive names more fields than a message.
     TooManyReceived,
 }
 
 impl ArityMismatch {
-    /// SPIN's words for it.
+    /// Returns SPIN's name of the error.
     pub fn name(self) -> &'static str {
         FaultKind::from(self).name()
     }
 
-    /// The same with the numbers: how many a statement has, and how many a message of a channel has.
+    /// Returns the message with the lengths of the statement and of a message of the channel.
     pub fn describe(self, given: usize, channel: &str, fields: usize) -> String {
         format!("{}: this has {given}, a message of {channel} has {fields}", self.name())
     }
@@ -51,19 +50,19 @@ impl From<ArityMismatch> for FaultKind {
     }
 }
 
-/// What becomes of a communication on a channel whose messages have so many fields.
+/// The result of a communication on a channel whose messages have a certain length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommunicationFit {
-    /// It takes place.
+    /// It succeeds.
     Fits,
-    /// It is an error, and it takes place.
+    /// It is an error, and the step continues.
     Continues(ArityMismatch),
-    /// It is an error, and its step has no successor.
+    /// It is an error, and the step has no successor.
     Fails(ArityMismatch),
 }
 
 impl Communication {
-    /// How many values it sends, or fields it names.
+    /// Returns the number of sent values or named fields.
     pub fn arity(&self) -> usize {
         match self {
             Communication::Send { values, .. } => values.len(),
@@ -71,7 +70,7 @@ impl Communication {
         }
     }
 
-    /// What becomes of it on a channel whose messages have `fields` fields.
+    /// Returns the result on a channel whose messages have `fields` fields.
     pub fn fit(&self, fields: usize) -> CommunicationFit {
         match self {
             Communication::Send { values, .. } if values.len() < fields => {
@@ -102,12 +101,13 @@ impl Communication {
     }
 }
 
-/// Whether fields that a message does not have are read as 0.
+/// Returns whether fields beyond those of a message are read as 0.
 pub fn reads_zero_past_end(fields: usize) -> bool {
     fields == 1
 }
 
-/// Whether comparing a message of `fields` fields with these patterns is an error once the fields that exist match.
+/// Returns whether a comparison of a message of `fields` fields with these patterns is an error once the existing
+/// fields match.
 pub fn fails_past_end(patterns: &[ReceivePattern], fields: usize) -> bool {
     let beyond = patterns.iter().skip(fields).any(|it| matches!(it, ReceivePattern::Match(_)));
     beyond && !reads_zero_past_end(fields)

@@ -1,10 +1,9 @@
-//! The program: what a model means, in one form for every language.
+//! Programs: the meaning of models, in one form for all languages.
 //!
-//! A front end builds a [`Program`]; analyses and reductions rewrite it; an executor runs it. It
-//! knows neither the text it came from (beyond the [`Span`]s it
-//! carries for messages) nor how it will be searched. [`validate`] says what every program must
-//! satisfy and runs after each pass; [`text`] prints one; [`layout`] turns its variables into the
-//! bits of a state.
+//! A front end builds a [`Program`]. Analyses and reductions rewrite it, and an executor executes it. A program knows
+//! its source text only by the [`Span`]s for messages, and it does not know how it will be searched. [`validate`]
+//! lists the rules of valid programs and checks them after each pass. [`text`] prints programs. [`layout`] maps
+//! variables to the bits of a state.
 
 pub mod action;
 mod actions_by_location;
@@ -56,28 +55,28 @@ use crate::source::Span;
 use serde::{Deserialize, Serialize};
 
 entity::entity! {
-    /// Names a [`Type`].
+    /// The number of a [`Type`].
     TypeId,
-    /// Names an [`EnumType`].
+    /// The number of an [`EnumType`].
     EnumId,
-    /// Names a [`Scalarset`].
+    /// The number of a [`Scalarset`].
     ScalarsetId,
-    /// Names a [`Variable`].
+    /// The number of a [`Variable`].
     VarId,
-    /// Names a [`Channel`].
+    /// The number of a [`Channel`].
     ChannelId,
-    /// Names a [`Process`].
+    /// The number of a [`Process`].
     ProcessId,
-    /// Names a [`Location`] of one process.
+    /// The number of a [`Location`] of one process.
     LocationId,
-    /// Names a [`Function`].
+    /// The number of a [`Function`].
     FunctionId,
-    /// Names a [`ProgramProperty`].
+    /// The number of a [`ProgramProperty`].
     PropertyId,
-    /// Numbers an [`Expr`] of a program.
+    /// The number of an [`Expr`] of a program.
     ExprId,
-    /// Names a parameter, a local variable, or what a loop, a quantifier or an alias binds; unique
-    /// within an action, a function, a start or a property.
+    /// The number of a parameter, a local variable, or a name that a loop, a quantifier or an alias binds. It is
+    /// unique within an action, a function, a start or a property.
     LocalId,
 }
 
@@ -89,110 +88,109 @@ impl ExprId {
 /// A whole model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
-    /// The user's name for it, usually the file's.
+    /// The user's name, usually that of the file.
     pub name: String,
-    /// The rule by which processes take turns.
+    /// The schedule of processes.
     pub schedule: Schedule,
-    /// The integers expressions are computed in.
+    /// The arithmetic of expressions.
     pub arithmetic: Arithmetic,
-    /// When a state without successors is as it should be.
+    /// The rule for states without successors.
     pub end: EndRule,
-    /// What a failed assertion does to its step.
+    /// The effect of a failed assertion on its step.
     pub assertions: AssertionRule,
     /// Types of variables, parameters and message fields.
     pub types: Arena<TypeId, Type>,
     /// Enumerations.
     pub enums: Arena<EnumId, EnumType>,
-    /// Sets of interchangeable identities.
+    /// Scalarsets.
     pub scalarsets: Arena<ScalarsetId, Scalarset>,
-    /// Everything a state holds beside locations and messages.
+    /// The variables of the state, except locations and messages.
     pub variables: Arena<VarId, Variable>,
     /// Channels.
     pub channels: Arena<ChannelId, Channel>,
-    /// Process templates.
+    /// Processes.
     pub processes: Arena<ProcessId, Process>,
     /// Functions and procedures.
     pub functions: Arena<FunctionId, Function>,
-    /// Steps. Successors are generated in this order.
+    /// Actions. Successors are generated in this order.
     pub actions: Arena<ActionId, Action>,
-    /// Ways to begin; each gives the initial states of its parameters' combinations. The variables
-    /// first have their `initial` values.
+    /// The starts. Each start has an initial state for each combination of its parameters' values. The variables have
+    /// their `initial` values before it.
     pub starts: Vec<StartRule>,
-    /// What should hold.
+    /// The properties.
     pub properties: Arena<PropertyId, ProgramProperty>,
-    /// What should hold, too, but is not looked for. It has no part in what the program does.
+    /// Requirements that are not checked. They do not affect the program.
     pub unchecked: Vec<UncheckedRequirement>,
-    /// A variable of the program that holds the pid of the process that moved last, if anything
-    /// asks (Promela `_last`).
+    /// The variable of the program that holds the pid of the last mover, if the model reads it (Promela `_last`).
     pub last: Option<VarId>,
-    /// Whether the program can be made again with more slots: a process that finds none is no error of the model then.
+    /// Whether the program can be built again with more slots. If so, a missing slot is no error of the model.
     pub slots_can_grow: bool,
 }
 
-/// What a failed assertion does to its step.
+/// The effect of a failed assertion on its step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AssertionRule {
     /// The step has no successor (Murphi).
     #[default]
     Stop,
-    /// It is a violation, and the step goes on (Promela).
+    /// The assertion is violated, and the step continues (Promela).
     Continue,
 }
 
-/// How processes take turns.
+/// The schedule of processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Schedule {
-    /// One action (or one joint rendezvous) at a time.
+    /// One action (or one rendezvous) at a time.
     #[default]
     Interleaved,
-    /// Every process takes exactly one action in each step: all guards hold in the state before
-    /// the step, bodies run in the order of the processes (DVE `system sync`). A state in which
-    /// some process has no enabled action has no successor.
+    /// Every process takes exactly one action in each step (DVE `system sync`). All guards hold in the state before
+    /// the step, and bodies are executed in the order of the processes. A state in which some process has no enabled
+    /// action has no successor.
     Lockstep,
 }
 
-/// When a state without successors is not a deadlock.
+/// The states without successors that are no deadlocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndRule {
-    /// Never (DVE, Petri nets).
+    /// None (DVE, Petri nets).
     #[default]
     #[serde(rename = "stuck")]
     Never,
-    /// Never, and a state from which every step leads back to itself is stuck too (Murphi).
+    /// None, and a state whose steps all lead back to it is a deadlock, too (Murphi).
     #[serde(rename = "stuttering")]
     NeverStuttering,
-    /// When every process is gone or at a location marked `valid_end`, and no buffered channel
-    /// need be empty (Promela).
+    /// States in which every process has ended or is at a location marked `valid_end` (Promela). Buffered channels
+    /// need not be empty.
     AllAtValidEnd,
 }
 
-/// Something a state remembers.
+/// A variable of the state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// The user's name for it, without the owner's.
+    /// The user's name, without the owner's.
     pub name: String,
-    /// What it may hold.
+    /// The type.
     pub ty: TypeId,
-    /// Whose it is.
+    /// The owner.
     pub owner: Owner,
-    /// The value of each scalar in it at the start, in order; `None` is undefined.
+    /// The initial value of each scalar, in order; `None` is undefined.
     pub initial: Vec<Option<i64>>,
-    /// Where it is declared.
+    /// The position of the declaration.
     pub span: Span,
 }
 
-/// Whose a variable or channel is.
+/// The owner of a variable or channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// Everybody's.
+    /// The program.
     Program,
-    /// One for each slot of the process.
+    /// The process; the object exists once for each slot.
     Process(ProcessId),
 }
 
 impl Program {
-    /// A name as people are told it: with the process whose it is, if it is one's.
+    /// Returns a name for messages, with its process if it belongs to one.
     pub fn owned_name(&self, owner: Owner, name: &str) -> String {
         match owner {
             Owner::Program => name.to_string(),
@@ -201,49 +199,49 @@ impl Program {
     }
 }
 
-/// A channel: a first-in first-out buffer, or with capacity 0 a rendezvous.
+/// A channel: a first-in first-out buffer, or a rendezvous if its capacity is 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Channel {
-    /// The user's name for it.
+    /// The user's name.
     pub name: String,
-    /// Whose it is.
+    /// The owner.
     pub owner: Owner,
-    /// The number of messages it holds; 0 makes it a rendezvous.
+    /// The maximal number of messages; 0 for a rendezvous.
     pub capacity: u32,
-    /// The scalar types of a message's fields; unused slots of the buffer hold each field's least
-    /// value, so that equal contents are equal bytes.
+    /// The scalar types of a message's fields. Unused places of the buffer hold each field's least value, so that
+    /// equal contents are equal bytes.
     pub fields: Vec<TypeId>,
-    /// What becomes of a sent value outside its field's domain.
+    /// The rule for a sent value outside its field's domain.
     pub overflow: OverflowRule,
-    /// Where it is declared.
+    /// The position of the declaration.
     pub span: Span,
 }
 
-/// A process template.
+/// A process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
-    /// The user's name for it.
+    /// The user's name.
     pub name: String,
-    /// Where it can be.
+    /// The locations.
     pub locations: Arena<LocationId, Location>,
-    /// Where an instance starts.
+    /// The initial location of an instance.
     pub start: LocationId,
-    /// How many there are.
+    /// The number of instances.
     pub instances: InstanceCount,
-    /// Locals set by whoever starts an instance.
+    /// The locals that are set when an instance starts.
     pub parameters: Vec<VarId>,
-    /// How its instances come, and when they may move.
+    /// The start of instances, and the conditions on their moves.
     pub life: ProcessLifecycle,
-    /// Where it is declared.
+    /// The position of the declaration.
     pub span: Span,
 }
 
-/// An instance of a process: one of those that there may be at one time.
+/// An instance of a process, identified by its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProcessInstance {
-    /// Of which process.
+    /// The process.
     pub process: ProcessId,
-    /// In which slot.
+    /// The slot.
     pub slot: u32,
 }
 
@@ -259,114 +257,112 @@ impl From<MovingProcess> for ProcessInstance {
     }
 }
 
-/// How often a process exists.
+/// The number of instances of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InstanceCount {
-    /// Exactly once, always.
+    /// Exactly one, at all times.
     One,
-    /// In slots that are taken and given back as the program runs.
+    /// Slots that instances take and free during execution.
     Slots {
-        /// The most at one time.
+        /// The maximal number at one time.
         capacity: u32,
-        /// How many live at the start.
+        /// The number at the start.
         active: u32,
     },
 }
 
 impl Process {
-    /// Whether instances of it come and go.
+    /// Returns whether its instances start and end.
     pub fn has_slots(&self) -> bool {
         self.instances != InstanceCount::One
     }
 
-    /// The code of location 0 in a cell that says where an instance is: a smaller one says that the slot is free.
+    /// Returns the code of location 0 in a location cell. A smaller code means that the slot is free.
     pub fn first_location(&self) -> u32 {
         self.has_slots().into()
     }
 }
 
-/// How instances of a process with slots come, and when they may move.
+/// The start of instances of a process with slots, and the conditions on their moves.
 ///
-/// Such instances come and go like a stack: each has as its *pid* the number of instances, of all
-/// processes, that there were when it came, and only the youngest of all can go. So the instances
-/// of one process fill its slots from 0, in the order of their pids.
+/// The instances of all processes with slots form a stack. The *pid* of an instance is the number of instances that
+/// existed when it started. Only the youngest instance can end. So the instances of one process fill its slots from
+/// 0, in the order of their pids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProcessLifecycle {
-    /// How the pid is known.
+    /// The source of pids.
     pub pid: PidRule,
-    /// What an instance does when it is started, after its parameters are set and its other locals
-    /// have their initial values.
+    /// The statements of a new instance. They are executed after its parameters are set and its other locals have
+    /// their initial values.
     pub prologue: Vec<Stmt>,
-    /// It moves only where this holds.
+    /// The condition under which an instance may move.
     pub provided: Option<Expr>,
-    /// A local that holds its priority, from 1: it moves only if no process of a higher priority
-    /// can.
+    /// The local that holds the priority, from 1 on. An instance moves only if no process of a higher priority can.
     pub priority: Option<VarId>,
 }
 
-/// How the pids of a process with slots are known.
+/// The source of the pids of a process with slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PidRule {
-    /// They are not: the slot stands for it.
+    /// There are no pids: the slot identifies the instance.
     #[default]
     None,
-    /// The instance in slot 0 always has this pid, that in slot 1 the next, and so on.
+    /// The instance in slot 0 always has this pid, the one in slot 1 the next pid, and so on.
     From(u32),
-    /// This local holds it.
+    /// This local holds the pid.
     In(VarId),
 }
 
-/// A point of a process's control.
+/// A location of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The user's name for it.
+    /// The user's name.
     pub name: String,
-    /// How firmly a process here holds the turn.
+    /// The effect on the moves of other processes.
     pub urgency: Urgency,
-    /// Resting here at the end is no deadlock (Promela `end` labels).
+    /// Whether a process may remain here at the end without a deadlock (Promela `end` labels).
     pub valid_end: bool,
-    /// Counts as progress (Promela `progress` labels).
+    /// Whether it counts as progress (Promela `progress` labels).
     pub progress: bool,
-    /// Accepting, for a property automaton or liveness.
+    /// Whether it is accepting, for a property automaton or liveness.
     pub accepting: bool,
-    /// Where it is declared.
+    /// The position of the declaration.
     pub span: Span,
 }
 
-/// What a process at a location keeps others from doing.
+/// The effect of a process at a location on the moves of others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Urgency {
-    /// Nothing.
+    /// None.
     #[default]
     Free,
-    /// While any process is at a committed location, only processes at committed locations move,
-    /// and a rendezvous needs both sides committed (DVE `commit`).
+    /// While any process is at a committed location, only processes at committed locations move. A rendezvous then
+    /// needs two of them (DVE `commit`).
     Committed,
-    /// The process came here inside an atomic sequence and goes on alone as long as it can
-    /// (Promela `atomic`).
+    /// The process is inside an atomic sequence and continues alone as long as it can (Promela `atomic`).
     Atomic,
 }
 
-/// A function or procedure, called from actions.
+/// A function or procedure, which actions call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// The user's name for it.
+    /// The user's name.
     pub name: String,
-    /// Its parameters.
+    /// The parameters.
     pub parameters: Vec<FunctionParameter>,
-    /// The type of its result, if it has one.
+    /// The type of the result, if there is one.
     pub result: Option<TypeId>,
-    /// What it does.
+    /// The statements.
     pub body: Vec<Stmt>,
-    /// Whether analyses take a call of it as a whole, because following it through all that it calls
-    /// takes too long: it may fail, give any result, and read and write all that it names.
+    /// Whether analyses treat a call as a unit, because an analysis of all callees takes too long. Such a call may
+    /// fail, return any result, and read and write everything that the function names.
     pub whole: bool,
-    /// Where it is declared.
+    /// The position of the declaration.
     pub span: Span,
 }
 
 impl Function {
-    /// Whether the model declares it. Names that front ends make up have blanks.
+    /// Returns whether the model declares the function. The names of functions that front ends create contain blanks.
     pub fn is_declared(&self) -> bool {
         !self.name.contains(' ')
     }
@@ -375,51 +371,50 @@ impl Function {
 /// A parameter of a function: a place of its own, or one of the caller's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionParameter {
-    /// How the body calls it.
+    /// The name in the body.
     pub local: LocalId,
-    /// The user's name for it.
+    /// The user's name.
     pub name: String,
-    /// Its type.
+    /// The type.
     pub ty: TypeId,
-    /// Whether the caller gives a place to be written.
+    /// Whether the caller passes a place that may be written.
     pub by_reference: bool,
 }
 
-/// A way to begin.
+/// A start of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartRule {
-    /// The user's name for it.
+    /// The user's name.
     pub name: String,
-    /// It begins once for each combination of their values.
+    /// The parameters. The start exists once for each combination of their values.
     pub parameters: Vec<Parameter>,
-    /// Run on the initial values.
+    /// The statements, which are executed on the initial values.
     pub body: Vec<Stmt>,
-    /// Where it stands in the source.
+    /// The position in the source.
     pub span: Span,
 }
 
-/// Something that should hold.
+/// A property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramProperty {
-    /// What it is called in reports.
+    /// The name in reports.
     pub name: String,
-    /// What it says.
+    /// The kind of the property.
     pub kind: PropertyKind,
-    /// Where it stands in the source.
+    /// The position in the source.
     pub span: Span,
 }
 
-/// What a property says.
+/// The kind of a property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PropertyKind {
-    /// A [`StmtKind::Cover`] of it is executed, with a condition that holds, in some step (Murphi
-    /// `cover` in a body).
+    /// Some step executes a [`StmtKind::Cover`] of the property whose condition holds (Murphi `cover` in a body).
     Reached,
-    /// Holds in every reachable state (Murphi `invariant`).
+    /// The condition holds in every reachable state (Murphi `invariant`).
     Invariant(Expr),
-    /// Does not hold in some reachable state (Murphi `cover`, of the opposite).
+    /// The condition does not hold in some reachable state (Murphi `cover`, of the negation).
     Cover(Expr),
-    /// Holds whenever the process is at the location (DVE `assert`).
+    /// The condition holds whenever the process is at the location (DVE `assert`).
     AssertionAt {
         /// The process.
         process: ProcessId,
@@ -428,14 +423,14 @@ pub enum PropertyKind {
         /// The condition.
         condition: Expr,
     },
-    /// States in which it does not hold are left out, as if no step led there (Murphi `assume`).
+    /// States in which the condition does not hold are removed, with all steps to them (Murphi `assume`).
     Assumption(Expr),
-    /// Holds in every state without successors in which processes remain, all of them at an end location (Promela `trace`).
-    /// Such a state is looked for as a deadlock is.
+    /// The condition holds in every state without successors in which processes remain, all of them at an end
+    /// location (Promela `trace`). Such a state is checked like a deadlock.
     AtEnd(Expr),
-    /// A process that watches the others (DVE `property`). It is parsed and printed; it does not
-    /// move in a search for safety.
+    /// The process observes the others (DVE `property`). It is parsed and printed, but does not move in a search for
+    /// safety.
     Automaton(ProcessId),
-    /// No run brings this to its end (Promela `never`).
+    /// No run reaches the end of the claim (Promela `never`).
     Claim(Box<Claim>),
 }

@@ -1,5 +1,5 @@
-//! Code with other numbers than before. What copies functions needs other functions, and what joins expressions needs other
-//! locals, since each is bound once.
+//! Renumbering of code. A copy of a function has its own number, and joined expressions need different locals,
+//! because each local is bound once.
 
 use super::walk_mut::{self, CodeMutator};
 use super::{Expr, FunctionId, LocalId, Stmt, StmtKind};
@@ -9,7 +9,7 @@ pub fn functions(body: &mut [Stmt], by: &dyn Fn(FunctionId) -> FunctionId) {
     walk_mut::body(&mut Renumbering { functions: by, locals: &|it| it }, body);
 }
 
-/// Replaces the locals of an expression, where they are bound and where they stand.
+/// Replaces the locals of an expression, where they are bound and where they are used.
 pub fn locals(of: &mut Expr, by: &dyn Fn(LocalId) -> LocalId) {
     Renumbering { functions: &|it| it, locals: by }.expr(of);
 }
@@ -22,7 +22,7 @@ pub fn without_calls(body: &mut Vec<Stmt>, called: FunctionId) {
     }
 }
 
-/// What numbers become.
+/// The new numbers.
 struct Renumbering<'n> {
     functions: &'n dyn Fn(FunctionId) -> FunctionId,
     locals: &'n dyn Fn(LocalId) -> LocalId,

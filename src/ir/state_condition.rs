@@ -1,20 +1,20 @@
-//! Conditions on states that are checked beside the properties of the model.
+//! Conditions on states that are checked in addition to the properties of the model.
 
 use super::{Expr, ExprKind, PropertyKind, UnaryOp};
 use serde::{Deserialize, Serialize};
 
-/// In which states a condition has to hold.
+/// The states in which a condition must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConditionModality {
-    /// In every state: an invariant.
+    /// Every state: an invariant.
     Always,
-    /// In some state: a reachability goal.
+    /// Some state: a reachability goal.
     Sometimes,
 }
 
 impl ConditionModality {
-    /// As reports name it: `invariant`, `cover`.
+    /// Returns the name in reports: `invariant`, `cover`.
     pub const fn name(self) -> &'static str {
         match self {
             ConditionModality::Always => "invariant",
@@ -22,7 +22,7 @@ impl ConditionModality {
         }
     }
 
-    /// The property of a program that requires this of a condition.
+    /// Returns the property of a program that requires this of a condition.
     pub fn property(self, condition: Expr) -> PropertyKind {
         match self {
             ConditionModality::Always => PropertyKind::Invariant(condition),
@@ -35,13 +35,13 @@ impl ConditionModality {
     }
 }
 
-/// A condition on states that is checked beside the properties of the model.
+/// A condition on states that is checked in addition to the properties of the model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct StateCondition {
-    /// In which states it has to hold.
+    /// The states in which the condition must hold.
     pub holds: ConditionModality,
-    /// What reports call it; its text if nothing is said.
+    /// The name in reports; its text if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// An expression of the model's language.
@@ -49,12 +49,12 @@ pub struct StateCondition {
 }
 
 impl StateCondition {
-    /// A condition without a name.
+    /// Creates a condition without a name.
     pub fn new(holds: ConditionModality, text: impl Into<String>) -> StateCondition {
         StateCondition { holds, name: None, text: text.into() }
     }
 
-    /// What messages call the place of its text: `invariant`, or `cover NAME`.
+    /// Returns the name of its text in messages: `invariant`, or `cover NAME`.
     pub fn source_name(&self) -> String {
         let modality = self.holds.name();
         self.name.as_ref().map_or(modality.to_owned(), |name| format!("{modality} {name}"))

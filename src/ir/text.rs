@@ -1,18 +1,18 @@
-//! Printing a program.
+//! Printing of programs.
 //!
-//! The print is for people, who should recognise their model, and for digests: two programs that
-//! differ in meaning print differently. Whatever has a meaning is therefore shown (only source
-//! spans are not), names that clash are told apart (`names.rs` says how), and parentheses keep
-//! every expression's tree: those that the table below makes needless are left out, no others.
+//! The text is for users, who should recognise their model, and for digests: two programs with different meanings
+//! have different texts. So it shows everything that has a meaning, which is everything except source spans. Names
+//! that clash are distinguished (see `names.rs`). Parentheses preserve the tree of every expression. The printer
+//! omits only the parentheses that this table makes redundant:
 //!
-//! | operators, the tightest first | lean |
+//! | operators, the strongest first | associativity |
 //! | --- | --- |
 //! | `-x` `!x` `~x` | |
 //! | `*` `/` `%` | left |
 //! | `+` `-` | left |
 //! | `<<` `>>` | left |
-//! | `<` `<=` `>` `>=` | neither: `(a < b) < c` |
-//! | `==` `!=` | neither |
+//! | `<` `<=` `>` `>=` | none: `(a < b) < c` |
+//! | `==` `!=` | none |
 //! | `&` | left |
 //! | `^` | left |
 //! | <code>\|</code> | left |
@@ -21,12 +21,12 @@
 //! | `->` | right |
 //! | `c ? a : b` | right |
 //!
-//! This is C's table, and `->` is implication. `-1` is a constant, `-(1)` a negation. A constant
-//! that is compared with, stored to or sent as a value of an enumeration or a truth value goes by
-//! its name. A parameter goes by its name too; what a quantifier or a loop binds has none, and
-//! number 3 of those is `$3`. `docs/internals/ir.md` shows the rest of the grammar by example.
+//! This is C's table, with `->` for implication. `-1` is a constant, and `-(1)` is a negation. A constant that is
+//! compared with, stored to or sent as a value of an enumeration or a truth value is printed by its name. A parameter
+//! is printed by its name, too. A name that a quantifier or a loop binds is printed by its number, such as `$3`.
+//! `docs/internals/ir.md` shows the rest of the grammar by example.
 //!
-//! Printing takes time in proportion to the program, and no more stack than its nesting asks for.
+//! Printing takes time proportional to the program, and stack proportional to its nesting.
 
 mod expr;
 mod lifecycle;
@@ -43,7 +43,7 @@ use names::PrintedNames;
 use program::{ItemsByOwner, NumberSequence, OwnedItems};
 use std::fmt;
 
-/// The whole program, readably; the same text for the same program, always.
+/// Prints the whole program. Equal programs have equal texts.
 pub fn print(program: &Program) -> impl fmt::Display {
     struct ProgramDisplay<'a>(ProgramPrinter<'a>);
     impl fmt::Display for ProgramDisplay<'_> {
@@ -54,29 +54,29 @@ pub fn print(program: &Program) -> impl fmt::Display {
     ProgramDisplay(ProgramPrinter::new(program))
 }
 
-/// An expression of the program, for a message. To print many, keep a [`ProgramPrinter`].
+/// Prints an expression of the program for a message. To print many, use a [`ProgramPrinter`].
 pub fn expr(program: &Program, expr: &Expr, scope: &NameScope) -> impl fmt::Display {
     ProgramPrinter::new(program).to_string(scope, |emitter| emitter.plain(expr))
 }
 
-/// Where an expression stands, which decides what it calls things.
+/// The scope of an expression, which determines the names in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameScope {
-    /// The process whose variables need no owner before them.
+    /// The process whose variables are printed without the owner.
     process: Option<ProcessId>,
-    /// Locals that have names, and what they range over.
+    /// The locals with names, and the types of their values.
     parameters: Vec<(LocalId, String, TypeId)>,
-    /// What a function returns.
+    /// The type of a function's result.
     result: Option<TypeId>,
 }
 
 impl NameScope {
-    /// Inside a process, outside its actions.
+    /// Returns the scope of a process, outside its actions.
     pub fn inside(process: ProcessId) -> Self {
         Self { process: Some(process), ..Self::default() }
     }
 
-    /// In the guard, communication or body of an action.
+    /// Returns the scope of the guard, communication and body of an action.
     pub fn of_action(action: &Action) -> Self {
         Self {
             process: action.edge.map(|edge| edge.process),
@@ -85,7 +85,7 @@ impl NameScope {
         }
     }
 
-    /// In the body of a function.
+    /// Returns the scope of the body of a function.
     pub fn of_function(function: &Function) -> Self {
         let parameters = function.parameters.iter();
         Self {
@@ -95,12 +95,12 @@ impl NameScope {
         }
     }
 
-    /// In the body of a start.
+    /// Returns the scope of the body of a start.
     pub fn of_start(start: &StartRule) -> Self {
         Self { parameters: start.parameters.iter().map(named).collect(), ..Self::default() }
     }
 
-    /// In the condition of a property.
+    /// Returns the scope of the condition of a property.
     pub fn of_property(property: &ProgramProperty) -> Self {
         match property.kind {
             PropertyKind::AssertionAt { process, .. } => Self::inside(process),
@@ -119,39 +119,39 @@ fn named(parameter: &super::Parameter) -> (LocalId, String, TypeId) {
     (parameter.local, parameter.name.clone(), parameter.over)
 }
 
-/// Prints parts of one program; making it looks at every name once.
+/// A printer of the parts of one program. Its creation examines every name once.
 pub struct ProgramPrinter<'a> {
     program: &'a Program,
     names: PrintedNames<'a>,
 }
 
 impl<'a> ProgramPrinter<'a> {
-    /// A printer of this program.
+    /// Creates a printer of a program.
     pub fn new(program: &'a Program) -> Self {
         Self { program, names: PrintedNames::new(program) }
     }
 
-    /// The whole program.
+    /// Prints the whole program.
     pub fn program(&self) -> impl fmt::Display {
         ParagraphDisplay { printer: self }
     }
 
-    /// An expression.
+    /// Prints an expression.
     pub fn expr(&self, expr: &Expr, scope: &NameScope) -> String {
         self.to_string(scope, |emitter| emitter.plain(expr))
     }
 
-    /// What an action waits for and does: without its name and where it leads.
+    /// Prints the guard, the message and the effect of an action, without its name and edge.
     pub fn step(&self, action: &Action) -> String {
         self.to_string(&NameScope::of_action(action), |emitter| emitter.step(action))
     }
 
-    /// A place.
+    /// Prints a place.
     pub fn place(&self, place: &Place, scope: &NameScope) -> String {
         self.to_string(scope, |emitter| emitter.place(place))
     }
 
-    /// A value of a scalar type, by its name if it has one.
+    /// Prints a value of a scalar type, by its name if it has one.
     pub fn value(&self, ty: TypeId, value: Option<i64>) -> String {
         self.to_string(&NameScope::default(), |emitter| {
             emitter.possibly_undefined(value, emitter.domain_of_type(ty));
@@ -165,7 +165,7 @@ impl<'a> ProgramPrinter<'a> {
     }
 }
 
-/// A program being written out paragraph by paragraph, so that only one is held in memory.
+/// The display of a program, which writes it by paragraphs, so that only one is in memory.
 struct ParagraphDisplay<'a, 'p> {
     printer: &'a ProgramPrinter<'p>,
 }
@@ -241,7 +241,7 @@ impl<'a> ParagraphWriter<'a, '_, '_> {
         Ok(())
     }
 
-    /// An empty line before so many entries, if there are any.
+    /// Writes an empty line before entries, if there are any.
     fn gap(&mut self, entries: usize) -> fmt::Result {
         self.f.write_str(if entries > 0 { "\n" } else { "" })
     }

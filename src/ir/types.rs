@@ -1,9 +1,8 @@
-//! What a variable can hold.
+//! Types of variables.
 //!
-//! Every type comes down to *scalars*: integers from a finite [`Domain`], some of them possibly
-//! undefined. Aggregates only say how scalars are grouped; the layout gives each scalar its bits.
-//! Symmetric domains (scalarsets, multisets) are kept as such, because symmetry reduction needs to
-//! know that their values may be permuted (Ip and Dill, 1996).
+//! Every type consists of *scalars*: integers from a finite [`Domain`], which may also be undefined. Aggregates only
+//! group scalars; the layout gives each scalar its bits. Symmetric domains (scalarsets, multisets) are separate
+//! kinds, because symmetry reduction may permute their values (Ip and Dill, 1996).
 
 use super::{EnumId, ScalarsetId, TypeId};
 
@@ -12,47 +11,47 @@ use super::{EnumId, ScalarsetId, TypeId};
 pub enum Type {
     /// One integer.
     Scalar(ScalarType),
-    /// `length` elements, indexed from `low`.
+    /// An array of `length` elements, indexed from `low`.
     Array {
         /// The least index.
         low: i64,
         /// The number of elements.
         length: u32,
-        /// What its elements are called by, where that has names: a scalarset, an enumeration, a union of such, truth
+        /// The domain of the indices, if its values have names: a scalarset, an enumeration, a union of such, truth
         /// values.
         by: Option<Domain>,
         /// The type of each element.
         element: TypeId,
     },
-    /// Named fields, in order.
+    /// A record of named fields, in order.
     Record {
         /// The user's name for the type.
         name: String,
-        /// Name and type of each field.
+        /// The name and type of each field.
         fields: Vec<(String, TypeId)>,
     },
-    /// An unordered bag of at most `capacity` elements. While a step runs they keep their
-    /// positions: what is added takes the first free one, what is removed leaves its own free.
-    /// When it ends they are sorted, so that equal bags are equal states.
+    /// A multiset of at most `capacity` elements. During a step, elements keep their positions: a new element takes
+    /// the first free position, and a removal frees one. At the end of the step the elements are sorted, so that
+    /// equal multisets are equal states.
     Multiset {
-        /// The most elements it can hold.
+        /// The maximal number of elements.
         capacity: u32,
         /// The type of each element.
         element: TypeId,
     },
 }
 
-/// A single integer and what it may be.
+/// The type of a single integer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ScalarType {
-    /// The values it may take.
+    /// The possible values.
     pub domain: Domain,
-    /// Whether it may also be undefined (Murphi), which costs one more code.
+    /// Whether it may also be undefined (Murphi), which needs one more code.
     pub undefined: bool,
 }
 
 impl ScalarType {
-    /// A scalar that always has a value.
+    /// Returns a scalar type that is always defined.
     pub fn defined(domain: Domain) -> Self {
         Self { domain, undefined: false }
     }
@@ -63,7 +62,7 @@ impl ScalarType {
 pub enum Domain {
     /// 0 is false, 1 is true.
     Bool,
-    /// All integers from `low` to `high`, both included.
+    /// All integers from `low` to `high`, inclusive.
     Range {
         /// The least value.
         low: i64,
@@ -72,18 +71,18 @@ pub enum Domain {
     },
     /// The position of a name in an enumeration (Murphi `enum`, Promela `mtype`).
     Enum(EnumId),
-    /// One of interchangeable identities, numbered from 0.
+    /// An element of a scalarset, numbered from 0.
     Scalarset(ScalarsetId),
-    /// One of several scalarsets or enumerations, numbered one after the other.
+    /// An element of one of several scalarsets or enumerations, numbered consecutively.
     Union(Vec<Domain>),
-    /// A channel number, as a value, or 0 for none (Promela `chan` variables).
+    /// The number of a channel, or 0 for none (Promela `chan` variables).
     Channel,
-    /// A process slot number (Promela pids).
+    /// The slot number of a process (Promela pids).
     Process,
 }
 
 impl Domain {
-    /// Whether some of its values are interchangeable.
+    /// Returns whether some of its values may be permuted.
     pub fn is_permuted(&self) -> bool {
         match self {
             Domain::Scalarset(_) => true,
@@ -100,17 +99,17 @@ impl Domain {
 /// An enumeration: a name for each value from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnumType {
-    /// The user's name for it.
+    /// The user's name.
     pub name: String,
     /// The names of the values, in order.
     pub values: Vec<String>,
 }
 
-/// A set of interchangeable identities.
+/// A scalarset: a set of identifiers that may be permuted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scalarset {
-    /// The user's name for it.
+    /// The user's name.
     pub name: String,
-    /// How many there are.
+    /// The number of elements.
     pub size: u32,
 }

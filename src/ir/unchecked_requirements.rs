@@ -1,47 +1,47 @@
-//! What a model asks for that no search looks for.
+//! Requirements of a model that a search does not check.
 //!
-//! Front ends name it here, beside what is searched for, so that no verdict can be told without it.
+//! Front ends list them, so that every verdict can name them.
 
 use crate::source::Span;
 
-/// One thing that a model asks for and that is not looked for.
+/// A requirement that is not checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UncheckedRequirement {
-    /// What sort of thing.
+    /// The kind of the requirement.
     pub kind: UncheckedKind,
-    /// The user's name for it.
+    /// The user's name.
     pub name: String,
-    /// Where it stands in the source.
+    /// The position in the source.
     pub span: Span,
 }
 
-/// The property that no run passes `accept` labels again and again: its kind, and what it is called.
+/// The property that no run visits `accept` labels infinitely often: its kind and its name.
 pub const ACCEPTANCE: (&str, &str) = ("acceptance", "no acceptance cycle");
 
-/// The property that every run passes `progress` labels again and again.
+/// The property that every run visits `progress` labels infinitely often.
 pub const NON_PROGRESS: (&str, &str) = ("non-progress", "no non-progress cycle");
 
-/// The sorts of what is not looked for.
+/// The kinds of unchecked requirements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UncheckedKind {
     /// A formula of linear temporal logic (Promela `ltl`).
     Formula,
-    /// A never claim that was not chosen (Promela).
+    /// A never claim that was not selected (Promela).
     Claim,
-    /// Whether a run passes a label again and again that it must not (Promela `accept`).
+    /// A label that no run may visit infinitely often (Promela `accept`).
     AcceptLabel,
-    /// Whether a run passes such a label again and again (Promela `progress`).
+    /// A label that every run must visit infinitely often (Promela `progress`).
     ProgressLabel,
-    /// Whether a state where a condition holds can be reached from every state (Murphi `liveness`).
+    /// Reachability of a state with a condition from every state (Murphi `liveness`).
     Liveness,
-    /// A process that watches the others (DVE `system async property`).
+    /// A process that observes the others (DVE `system async property`).
     PropertyProcess,
-    /// Whether a run is in a state again and again (DVE `accept`).
+    /// A state that no run may visit infinitely often (DVE `accept`).
     AcceptingState,
 }
 
 impl UncheckedKind {
-    /// As reports call it.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             UncheckedKind::Formula => "ltl",
@@ -54,7 +54,7 @@ impl UncheckedKind {
         }
     }
 
-    /// The flag of `check` by which one of this name is looked for, if there is such a flag.
+    /// Returns the flag of `check` that checks the requirement with this name, if there is one.
     pub fn flag(self, name: &str) -> Option<String> {
         match self {
             UncheckedKind::Formula | UncheckedKind::Claim | UncheckedKind::PropertyProcess => {
@@ -68,7 +68,7 @@ impl UncheckedKind {
         }
     }
 
-    /// How the labels begin that mark it, if labels do.
+    /// Returns the prefix of the labels that mark it, if it is marked by labels.
     pub fn label(self) -> Option<&'static str> {
         match self {
             UncheckedKind::AcceptLabel | UncheckedKind::AcceptingState => Some("accept"),
@@ -77,7 +77,8 @@ impl UncheckedKind {
         }
     }
 
-    /// The kind and the name of the property that one of this name is, or belongs to: labels of a kind mark one property.
+    /// Returns the kind and the name of the property to which the requirement with this name belongs. All labels of a
+    /// kind mark one property.
     pub fn property(self, name: &str) -> (&'static str, &str) {
         match self {
             UncheckedKind::AcceptLabel | UncheckedKind::AcceptingState => ACCEPTANCE,
@@ -87,7 +88,7 @@ impl UncheckedKind {
         }
     }
 
-    /// Whether it is a property that runs may violate as it stands, not a mark of which several make one.
+    /// Returns whether the requirement is a property by itself, not one of several marks of a property.
     pub fn is_property_of_runs(self) -> bool {
         use UncheckedKind::{Claim, Formula, PropertyProcess};
         matches!(self, Formula | Claim | PropertyProcess)

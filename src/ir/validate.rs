@@ -1,60 +1,57 @@
-//! What every program satisfies, and the check of it.
+//! The rules of valid programs, and their validator.
 //!
-//! The rules. A front end's program that breaks one is the front end's fault, a pass's the pass's;
-//! whatever can be the user's fault is either refused by the front end with a better message or
-//! is a run-time error of the model.
+//! If a front end creates a program that breaks a rule, this is an error of the front end. If a pass does so, it is
+//! an error of the pass. Errors of users are rejected by the front end with a better message, or are run-time errors
+//! of the model. The rules:
 //!
-//!  1. Every id names something the program (for a location: the process) has.
-//!  2. A type is built only from types before it.
-//!  3. A scalar type has at least one value and, undefined included, at most 2^48.
+//!  1. Every id refers to an object of the program (a location id: of the process).
+//!  2. A type is built only from earlier types.
+//!  3. A scalar type has at least one value and, including undefined, at most 2^48.
 //!  4. Constants and the bounds of domains are integers of the program's arithmetic.
 //!  5. A union joins scalarsets and enumerations.
-//!  6. Arrays and multisets have room for an element, and the indices of an array are integers,
-//!     those of the scalarset, or of the union with one in it, if one indexes it.
+//!  6. Arrays and multisets have room for an element. The indices of an array are integers. If a scalarset, or a
+//!     union with one in it, indexes the array, they are its values.
 //!  7. A state has at most 2^24 scalars.
-//!  8. A variable begins with one value for each scalar of its type, each one it may hold; behind
-//!     the elements of a multiset is nothing: undefined, or where that cannot be, the least value.
+//!  8. A variable has one initial value for each scalar of its type, each one permitted. Places after the elements of
+//!     a multiset are undefined, or have the least value if they cannot be undefined.
 //!  9. A channel's fields are scalars.
-//! 10. A process has a location, starts at one of its own, and begins with no more live instances
-//!     than it has slots.
+//! 10. A process has a location, starts at one of its own, and has at most as many initial instances as slots.
 //! 11. The parameters of a process are different scalar variables of its own.
-//! 12. A place begins at a variable, a parameter of a function, a local variable or an alias, and
-//!     each step of it fits the type it steps into.
-//! 13. What is read, stored, received or tested as one value is a scalar.
-//! 14. Only a multiset is counted in, asked about positions, added to and removed from, and what is
-//!     added fits.
-//! 15. A slot is given only for what belongs to a process with slots, and is left out only where
-//!     an instance of that process moves.
-//! 16. A local is bound once in its action, function, start or property, and used inside what
-//!     binds it.
+//! 12. A place begins at a variable, a parameter of a function, a local variable or an alias, and each selector fits
+//!     the type to which it is applied.
+//! 13. A place that is read, stored, received or tested as one value is a scalar.
+//! 14. Only multisets are counted in, queried for positions, added to and removed from. An added element fits.
+//! 15. A slot is given only for objects of a process with slots. It is omitted only where an instance of that process
+//!     moves.
+//! 16. A local is bound once in its action, function, start or property, and used only in its scope.
 //! 17. Parameters, quantifiers and loops over a type range over a scalar type.
-//! 18. A communication has one value or pattern for each field of the channel.
-//! 19. Questions about messages waiting, statements that communicate, and sorted, anywhere and
-//!     peek are for buffered channels.
-//! 20. A rendezvous is a matter of processes.
-//! 21. A call gives one argument for each parameter, and a place of the same shape exactly where
-//!     the parameter is by reference.
-//! 22. A function called in an expression has a result and changes nothing but its own, by itself and by
-//!     those that it calls; one called as a statement may change the state, and gives its result, if it
-//!     has one, to a place.
-//! 23. No function calls itself, not even through others.
-//! 24. Functions return with a value exactly if they have a result; actions and starts without.
-//! 25. The step of a loop is not the constant 0, and the limit of one is not 0.
+//! 18. A communication has one value or pattern for each field of the channel, unless processes start and end
+//!     ([`super::message_arity`]).
+//! 19. Queries about messages, statements that communicate, and the options sorted, anywhere and peek are for
+//!     buffered channels.
+//! 20. Only processes communicate by rendezvous.
+//! 21. A call has one argument for each parameter, which is a place of the same shape exactly if the parameter is by
+//!     reference.
+//! 22. A function called in an expression has a result and changes only its own variables, and so do its callees. A
+//!     function called as a statement may change the state, and its result, if any, is stored in a place.
+//! 23. No function calls itself, directly or through others.
+//! 24. Functions return a value exactly if they have a result; actions and starts return none.
+//! 25. The step of a loop is not the constant 0, and the limit of a loop is not 0.
 //! 26. Only the last branch lacks a condition.
-//! 27. The undefined value is only stored, sent or given, where it may be.
+//! 27. The undefined value is only stored, sent or passed where undefined values are permitted.
 //! 28. The two sides of a copy have the same shape.
-//! 29. Only processes with slots are run and exit, and a run gives one value for each parameter.
-//! 30. Only where a process moves is there a slot of the mover.
-//! 31. A print gives one value for each `{}`.
+//! 29. Only processes with slots are run and exit, and a run has one value for each parameter.
+//! 30. The slot of the mover is used only where a process moves.
+//! 31. A print has one value for each `{}`.
 //! 32. In lockstep there is no rendezvous and no action outside the processes.
 //! 33. A property automaton has no actions.
 //! 34. There is at least one start.
-//! 35. A claim begins and moves at locations of its own, and its moves only ask and assert.
-//! 36. A cover statement meets a property that statements meet.
-//! 37. The expressions have the numbers from 0 on, each one of its own.
+//! 35. A claim begins and moves at its own locations, and its moves have only guards and assertions.
+//! 36. A cover statement refers to a property that statements can reach.
+//! 37. The expressions are numbered from 0 on, each with its own number.
 //!
-//! Types are checked first, then what is declared, then what is executed; each part only if those
-//! before it were right, so that a fault is not reported again through all that is built on it.
+//! Types are checked first, then declarations, then code. Each part is checked only if the parts before it are valid,
+//! so that one error is not reported again in all that depends on it.
 
 mod bodies;
 mod declarations;
@@ -70,13 +67,13 @@ use crate::source::Span;
 use std::collections::HashMap;
 use types::TypeFacts;
 
-/// The most bits that states may have which are searched; programs of more are programs all the same.
+/// The maximal number of bits of a state that can be searched. Programs with larger states are valid, too.
 pub const STATE_BITS_MAX: u64 = 8 * u16::MAX as u64;
 
-/// The most scalars a state may have.
+/// The maximal number of scalars of a state.
 pub const SCALARS_MAX: u64 = 1 << 24;
 
-/// Declares the rules with their numbers and what to call a breach of each.
+/// Declares the rules with their numbers and the descriptions of their violations.
 macro_rules! rules {
     ($($(#[$doc:meta])* $name:ident = $number:literal,)*) => {
         /// A rule of the list above.
@@ -93,15 +90,15 @@ macro_rules! rules {
 }
 
 rules! {
-    /// Ids name things.
+    /// Ids refer to objects.
     Ids = 1,
-    /// Types come in order.
+    /// Types are ordered.
     TypeOrder = 2,
-    /// Domains are neither empty nor huge.
+    /// Domains are neither empty nor too large.
     DomainSize = 3,
     /// Integers are those of the arithmetic.
     Integers = 4,
-    /// Unions join symmetric sets and enumerations.
+    /// Unions join scalarsets and enumerations.
     Unions = 5,
     /// Aggregates have room.
     Aggregates = 6,
@@ -109,9 +106,9 @@ rules! {
     StateSize = 7,
     /// Initial values fit.
     Initial = 8,
-    /// Messages are made of scalars.
+    /// Messages consist of scalars.
     ChannelFields = 9,
-    /// Processes start somewhere and fit their slots.
+    /// Processes have a start and fit their slots.
     Processes = 10,
     /// Parameters of processes are their own.
     ProcessParameters = 11,
@@ -119,17 +116,17 @@ rules! {
     Paths = 12,
     /// Single values are scalars.
     ScalarPlaces = 13,
-    /// Multisets are multisets.
+    /// Operations on multisets are applied to multisets.
     Multisets = 14,
     /// Slots belong to processes with slots.
     Slots = 15,
-    /// Locals have one binder.
+    /// Locals are bound once.
     Locals = 16,
-    /// Ranges of names are scalar types.
+    /// Names range over scalar types.
     ScalarRanges = 17,
     /// Messages have the channel's fields.
     MessageArity = 18,
-    /// Buffers are asked about as buffers.
+    /// Operations on buffers are applied to buffered channels.
     Buffered = 19,
     /// Rendezvous are between processes.
     Rendezvous = 20,
@@ -137,58 +134,58 @@ rules! {
     Arguments = 21,
     /// Functions in expressions are pure.
     Results = 22,
-    /// No recursion.
+    /// There is no recursion.
     Recursion = 23,
     /// Returns match results.
     Returns = 24,
     /// Loops advance.
     Loops = 25,
-    /// Else is last.
+    /// The branch without a condition is the last.
     Branches = 26,
-    /// Undefined goes only where it may.
+    /// Undefined values are used only where permitted.
     Undefined = 27,
-    /// Copies are between equals.
+    /// Copies are between equal shapes.
     Copies = 28,
-    /// Only slots are taken and given back.
+    /// Only processes with slots start and end.
     Instances = 29,
-    /// A mover is there to be asked about.
+    /// The mover is used only where a process moves.
     Mover = 30,
     /// Prints have their values.
     Prints = 31,
-    /// Lockstep has what it can do.
+    /// Lockstep programs have only supported constructs.
     Lockstep = 32,
-    /// Automata watch.
+    /// Automata only observe.
     Automata = 33,
-    /// There is a beginning.
+    /// There is a start.
     Starts = 34,
-    /// Claims watch.
+    /// Claims only observe.
     Claims = 35,
-    /// What statements meet is there to be met.
+    /// Cover statements refer to properties of this kind.
     Covers = 36,
     /// Expressions are numbered.
     ExprNumbers = 37,
 }
 
 impl Rule {
-    /// Its number in the list.
+    /// Returns its number in the list.
     pub fn number(self) -> u32 {
         self as u32
     }
 }
 
-/// A breach of a rule.
+/// A violation of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleViolation {
     /// The rule.
     pub rule: Rule,
-    /// What breaks it.
+    /// The description of the violation.
     pub message: String,
-    /// Where, if the source has a place for it.
+    /// The position, if the source has one.
     pub span: Span,
 }
 
 impl RuleViolation {
-    /// As users see it.
+    /// Returns the violation as a message to the user.
     pub fn diagnostic(&self) -> Diagnostic {
         let rule = format!("rule {} of valid programs ({:?})", self.rule.number(), self.rule);
         Diagnostic::error(self.span, self.message.clone()).help(rule)
@@ -208,8 +205,7 @@ pub fn validate(program: &Program) -> Result<(), Vec<RuleViolation>> {
     checker.stop_at_problems()
 }
 
-/// What all checks share: the program, what is known of it, where the check stands, and what it
-/// has found.
+/// The state of the validation: the program, facts about it, the current scope, and the violations.
 struct ProgramValidator<'a> {
     program: &'a Program,
     types: TypeFacts,
@@ -218,18 +214,18 @@ struct ProgramValidator<'a> {
     problems: Vec<RuleViolation>,
 }
 
-/// Where a piece of code stands.
+/// The scope of a piece of code.
 #[derive(Default)]
 struct CodeScope {
     /// The process whose instance moves, if one does.
     mover: Option<ProcessId>,
-    /// The function whose body it is, if it is one's.
+    /// The function whose body is checked, if it is one.
     function: Option<FunctionId>,
     /// Every local bound so far.
     locals: HashMap<LocalId, BoundLocal>,
 }
 
-/// What a local is bound to.
+/// The kind of a local.
 #[derive(Clone, Copy)]
 enum LocalBinding {
     /// A single value.
@@ -240,25 +236,25 @@ enum LocalBinding {
 
 /// A local that has been bound.
 struct BoundLocal {
-    /// Whether the check stands inside what binds it.
+    /// Whether the check is in the scope of the local.
     open: bool,
     /// Whether it is a single value.
     scalar: bool,
     /// Its type, if places may begin at it.
     place: Option<TypeId>,
-    /// By whom writes to it are seen.
+    /// The reach of writes to it.
     reach: WriteReach,
 }
 
-/// By whom a write is seen.
+/// The code that can observe a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum WriteReach {
-    /// By its own body alone.
+    /// Only the body itself.
     #[default]
     Own,
-    /// By whoever gave the place to the function.
+    /// The code that passed the place to the function.
     Given,
-    /// By everybody: it is a write to the state.
+    /// All code: the write changes the state.
     State,
 }
 
@@ -284,14 +280,14 @@ impl<'a> ProgramValidator<'a> {
         self.problems.push(RuleViolation { rule, message: message.into(), span });
     }
 
-    /// Reports a breach unless `holds`; the message is made only then.
+    /// Reports a violation unless `holds`. Computes the message only then.
     fn require(&mut self, holds: bool, rule: Rule, span: Span, message: impl FnOnce() -> String) {
         if !holds {
             self.problem(rule, span, message());
         }
     }
 
-    /// Whether an id is one of `count` things; a breach of rule 1 if not.
+    /// Returns whether an id is one of `count` objects. Reports a violation of rule 1 if not.
     fn known(&mut self, id: impl Entity + std::fmt::Debug, count: usize, span: Span) -> bool {
         let known = id.index() < count;
         self.require(known, Rule::Ids, span, || format!("{id:?} names nothing: there are {count}"));
@@ -334,7 +330,8 @@ impl<'a> ProgramValidator<'a> {
         matches!(self.program.processes[process].instances, InstanceCount::Slots { .. })
     }
 
-    /// Whether a channel is known to be a rendezvous; a computed one never is, for it may be any.
+    /// Returns whether a channel is known to be a rendezvous. A computed channel is not, because it may be any
+    /// channel.
     fn is_rendezvous(&self, channel: &ChannelRef) -> bool {
         match channel {
             ChannelRef::Named(id) | ChannelRef::Element { first: id, .. } => {

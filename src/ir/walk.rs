@@ -1,15 +1,14 @@
-//! Walking through code: everything an action, a statement or an expression mentions.
+//! A walk through code that visits everything that an action, a statement or an expression mentions.
 //!
-//! An analysis implements [`CodeVisitor`] for what it looks at; the rest walks on by itself. Each
-//! default method visits the parts, so a method that looks at a thing and then wants its parts too
-//! calls the function of the same name here.
+//! An analysis implements [`CodeVisitor`] for the parts that it examines. Each default method visits the parts of its
+//! argument. An implementation that also visits the parts calls the function of the same name in this module.
 
 use super::{
     Action, CallArgument, ChannelRef, Communication, Expr, ExprKind, Place, PlaceSelector, Program,
     PropertyKind, ReceivePattern, Stmt, StmtKind,
 };
 
-/// What becomes of a place or a channel.
+/// The access to a place or a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceAccess {
     /// It is read.
@@ -18,37 +17,37 @@ pub enum PlaceAccess {
     Write,
 }
 
-/// Sees the parts of code.
+/// A visitor of the parts of code.
 pub trait CodeVisitor {
-    /// A statement.
+    /// Visits a statement.
     fn stmt(&mut self, stmt: &Stmt) {
         self::stmt(self, stmt);
     }
 
-    /// An expression.
+    /// Visits an expression.
     fn expr(&mut self, expr: &Expr) {
         self::expr(self, expr);
     }
 
-    /// A place that is read or written. Its indices are read in any case.
+    /// Visits a place that is read or written. Its indices are always read.
     fn place(&mut self, place: &Place, access: PlaceAccess) {
         let _ = access;
         self::place(self, place);
     }
 
-    /// A channel that is looked at, or sent to or received from.
+    /// Visits a channel that is queried, sent to or received from.
     fn channel(&mut self, channel: &ChannelRef, access: PlaceAccess) {
         let _ = access;
         self::channel(self, channel);
     }
 
-    /// A send or a receive.
+    /// Visits a send or a receive.
     fn communication(&mut self, communication: &Communication) {
         self::communication(self, communication);
     }
 }
 
-/// Visits all code of a program: of functions, processes, actions, starts and properties.
+/// Visits all code of a program: that of functions, processes, actions, starts and properties.
 pub fn program<V: CodeVisitor + ?Sized>(visitor: &mut V, program: &Program) {
     program.functions.values().for_each(|it| body(visitor, &it.body));
     for process in program.processes.values() {
@@ -84,7 +83,7 @@ pub fn body<V: CodeVisitor + ?Sized>(visitor: &mut V, body: &[Stmt]) {
     body.iter().for_each(|stmt| visitor.stmt(stmt));
 }
 
-/// Whether any statement of a body, however deep, is such.
+/// Returns whether any statement of a body, at any depth, satisfies a predicate.
 pub fn any_stmt(body: &[Stmt], is: &dyn Fn(&StmtKind) -> bool) -> bool {
     body.iter().any(|it| is(&it.kind) || it.kind.bodies().any(|inner| any_stmt(inner, is)))
 }
@@ -207,7 +206,7 @@ pub fn expr<V: CodeVisitor + ?Sized>(visitor: &mut V, expr: &Expr) {
     }
 }
 
-/// Visits the indices on the way to a place, and whose it is.
+/// Visits the slot and the indices of a place.
 pub fn place<V: CodeVisitor + ?Sized>(visitor: &mut V, place: &Place) {
     place.slot.iter().for_each(|it| visitor.expr(it));
     for selector in &place.path {
@@ -217,7 +216,7 @@ pub fn place<V: CodeVisitor + ?Sized>(visitor: &mut V, place: &Place) {
     }
 }
 
-/// Visits what a channel is computed from.
+/// Visits the expression of a channel reference.
 pub fn channel<V: CodeVisitor + ?Sized>(visitor: &mut V, channel: &ChannelRef) {
     match channel {
         ChannelRef::Named(_) => {}
@@ -246,7 +245,7 @@ pub fn communication<V: CodeVisitor + ?Sized>(visitor: &mut V, communication: &C
     }
 }
 
-/// Visits what is given to a function; a place given by reference may be written.
+/// Visits an argument of a function. A place passed by reference may be written.
 fn argument<V: CodeVisitor + ?Sized>(visitor: &mut V, argument: &CallArgument) {
     match argument {
         CallArgument::Value(value) => visitor.expr(value),

@@ -1,32 +1,32 @@
-//! Walking through code to change it: everything an action, a statement or an expression mentions.
+//! A walk through code that may change everything that an action, a statement or an expression mentions.
 //!
-//! What changes code implements [`CodeMutator`] for what it changes; the rest walks on by itself. It is the
-//! counterpart of [`super::walk`].
+//! A mutator implements [`CodeMutator`] for the parts that it changes. Each default method visits the parts of its
+//! argument. This is the mutable counterpart of [`super::walk`].
 
 use super::{
     Action, CallArgument, ChannelRef, Communication, Expr, ExprKind, FunctionId, LocalId, Place,
     PlaceRoot, PlaceSelector, Program, PropertyKind, ReceivePattern, Stmt, StmtKind,
 };
 
-/// Changes the parts of code.
+/// A mutator of the parts of code.
 pub trait CodeMutator {
-    /// An expression, with all that it consists of.
+    /// Visits an expression with all its parts.
     fn expr(&mut self, expr: &mut Expr) {
         self::expr(self, expr);
     }
 
-    /// A function that is called.
+    /// Visits a function that is called.
     fn function(&mut self, function: &mut FunctionId) {
         let _ = function;
     }
 
-    /// A local, where it is bound or stands.
+    /// Visits a local where it is bound or used.
     fn local(&mut self, local: &mut LocalId) {
         let _ = local;
     }
 }
 
-/// Visits all code of a program: of functions, processes, actions, starts and properties.
+/// Visits all code of a program: that of functions, processes, actions, starts and properties.
 pub fn program<M: CodeMutator + ?Sized>(mutator: &mut M, program: &mut Program) {
     program.functions.values_mut().for_each(|it| body(mutator, &mut it.body));
     for process in program.processes.values_mut() {
@@ -62,7 +62,7 @@ pub fn body<M: CodeMutator + ?Sized>(mutator: &mut M, body: &mut [Stmt]) {
     body.iter_mut().for_each(|it| stmt(mutator, it));
 }
 
-/// Visits the statements inside, branch by branch.
+/// Visits the nested bodies, branch by branch.
 pub(super) fn bodies(kind: &mut StmtKind, visit: &mut dyn FnMut(&mut Vec<Stmt>)) {
     match kind {
         StmtKind::If(branches) => branches.iter_mut().for_each(|(_, body)| visit(body)),
@@ -76,7 +76,7 @@ pub(super) fn bodies(kind: &mut StmtKind, visit: &mut dyn FnMut(&mut Vec<Stmt>))
     }
 }
 
-/// The local that a statement binds.
+/// Returns the local that a statement binds.
 fn bound(kind: &mut StmtKind) -> Option<&mut LocalId> {
     match kind {
         StmtKind::For { local, .. }

@@ -1,40 +1,41 @@
-//! From a term to a very weak alternating automaton (Gastin and Oddoux, "Fast LTL to Büchi automata translation", 2001).
+//! Translation of a term to a very weak alternating automaton (Gastin and Oddoux, "Fast LTL to Büchi automata
+//! translation", 2001).
 //!
-//! A state is a term that is no junction; to be in several at once is to owe all of them. A transition reads a letter
-//! and leads to a set of states. The only cycles are loops at one state (very weak), and a run is accepting if it
-//! stays for ever in no state that is an `U`: what was promised comes.
+//! A state is a term that is no junction. A run is in several states at once and must satisfy all of their terms. A
+//! transition reads a letter and leads to a set of states. The only cycles are loops at one state (very weak). A run
+//! is accepting if it does not stay in any `U` state for ever: each promise is kept.
 
 use super::cube::Cube;
 use super::terms::{LtlTerm, TermId, TermTable};
 use std::collections::HashMap;
 
-/// A transition: what it asks of the letter, and what is owed then, sorted.
+/// A transition: its condition on the letter, and the sorted target states.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct AlternatingTransition {
     pub cube: Cube,
     pub to: Vec<TermId>,
 }
 
-/// The formula has too many transitions to go on with.
+/// The error of a formula with too many transitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FormulaTooLarge;
 
-/// The most transitions of a state.
+/// The maximal number of transitions of a state.
 const TRANSITIONS_MAX: usize = 20_000;
-/// The most pairs of transitions that are compared or joined for one automaton: some seconds of work.
+/// The maximal number of pairs of transitions that are compared or joined for one automaton: some seconds of work.
 const PAIRS_MAX: u64 = 100_000_000;
 
-/// The automaton of all terms, made as it is asked for.
+/// The automaton of all terms, computed on demand.
 #[derive(Debug, Default)]
 pub(super) struct AlternatingAutomaton {
     pub terms: TermTable,
     transitions: HashMap<TermId, Vec<AlternatingTransition>>,
-    /// How many pairs of transitions were compared or joined.
+    /// The number of pairs of transitions that were compared or joined.
     pairs: u64,
 }
 
 impl AlternatingAutomaton {
-    /// Sets of states of which each is a way to owe a term.
+    /// Returns the alternative sets of states that satisfy a term.
     pub fn obligation_sets(&mut self, id: TermId) -> Result<Vec<Vec<TermId>>, FormulaTooLarge> {
         match self.terms.get(id).clone() {
             LtlTerm::Constant(true) => Ok(vec![Vec::new()]),
@@ -67,7 +68,7 @@ impl AlternatingAutomaton {
         }
     }
 
-    /// The transitions from a term, without those that ask and owe no less than another.
+    /// Returns the transitions from a term, without those whose condition and targets are implied by another one.
     pub fn transitions(
         &mut self,
         id: TermId,
@@ -121,7 +122,7 @@ impl AlternatingAutomaton {
         Ok(found)
     }
 
-    /// Each transition of one with each of the other.
+    /// Returns the product of two lists of transitions.
     pub fn product(
         &mut self,
         one: &[AlternatingTransition],
@@ -131,7 +132,7 @@ impl AlternatingAutomaton {
         product(one, other)
     }
 
-    /// The transitions that no other makes needless.
+    /// Returns the transitions that are not redundant.
     fn least_of(
         &mut self,
         all: Vec<AlternatingTransition>,
@@ -140,19 +141,19 @@ impl AlternatingAutomaton {
         Ok(least_of(all))
     }
 
-    /// Counts the pairs of so many with so many others.
+    /// Counts the pairs of two lists with these lengths.
     pub fn count_pairs(&mut self, one: usize, other: usize) -> Result<(), FormulaTooLarge> {
         self.pairs = self.pairs.saturating_add(one as u64 * other as u64);
         if self.pairs > PAIRS_MAX { Err(FormulaTooLarge) } else { Ok(()) }
     }
 
-    /// Whether it must not be stayed in for ever.
+    /// Returns whether a run must not stay in the state for ever.
     pub fn is_promise(&self, id: TermId) -> bool {
         matches!(self.terms.get(id), LtlTerm::Until(..))
     }
 }
 
-/// Each transition of one with each of the other.
+/// Returns the product of two lists of transitions.
 fn product(
     one: &[AlternatingTransition],
     other: &[AlternatingTransition],
@@ -177,7 +178,7 @@ fn product(
     Ok(both)
 }
 
-/// Sorted lists as one.
+/// Returns the union of sorted lists.
 pub(super) fn union(one: &[TermId], other: &[TermId]) -> Vec<TermId> {
     let mut all = [one, other].concat();
     all.sort_unstable();
@@ -185,12 +186,12 @@ pub(super) fn union(one: &[TermId], other: &[TermId]) -> Vec<TermId> {
     all
 }
 
-/// Whether all of one sorted list is in another.
+/// Returns whether a sorted list contains another one.
 pub(super) fn is_subset(one: &[TermId], other: &[TermId]) -> bool {
     one.iter().all(|it| other.binary_search(it).is_ok())
 }
 
-/// The sets that have no other of them as a part.
+/// Returns the minimal sets.
 fn least(mut sets: Vec<Vec<TermId>>) -> Vec<Vec<TermId>> {
     sets.sort_unstable();
     sets.dedup();
@@ -198,7 +199,7 @@ fn least(mut sets: Vec<Vec<TermId>>) -> Vec<Vec<TermId>> {
     sets.iter().filter(|set| is_least(set)).cloned().collect()
 }
 
-/// The transitions that no other makes needless.
+/// Returns the transitions that are not redundant.
 fn least_of(mut all: Vec<AlternatingTransition>) -> Vec<AlternatingTransition> {
     all.sort_unstable();
     all.dedup();

@@ -1,37 +1,37 @@
-//! Büchi automata: a run is accepted if it is in an accepting state for ever again.
+//! Büchi automata: a run is accepted if it is in an accepting state infinitely often.
 
 use super::cube::Cube;
 
 /// An edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AutomatonEdge {
-    /// What it asks of the letter.
+    /// The condition on the letter.
     pub cube: Cube,
-    /// The state that it leads to.
+    /// The target state.
     pub to: usize,
 }
 
 /// A state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AutomatonState {
-    /// Whether it accepts.
+    /// Whether the state is accepting.
     pub accepts: bool,
-    /// Its edges.
+    /// The edges from the state.
     pub edges: Vec<AutomatonEdge>,
 }
 
-/// A Büchi automaton. It begins in its first state; without states it accepts nothing.
+/// A Büchi automaton. The first state is the initial state. An automaton without states accepts nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Automaton {
-    /// What its propositions are called.
+    /// The names of the propositions.
     pub propositions: Vec<String>,
-    /// Its states.
+    /// The states.
     pub states: Vec<AutomatonState>,
 }
 
 impl Automaton {
-    /// It accepts the words in which the first proposition holds again and again, and is deterministic, so that a
-    /// product with it is small. Its propositions have no names yet.
+    /// Returns an automaton that accepts the words in which the first proposition holds infinitely often. It is
+    /// deterministic, so a product with it is small. Its propositions have no names yet.
     pub fn infinitely_often() -> Automaton {
         let next = || {
             [(true, 1), (false, 0)]
@@ -41,22 +41,22 @@ impl Automaton {
         Automaton { propositions: Vec::new(), states: vec![state(false), state(true)] }
     }
 
-    /// Whether it accepts no word at all.
+    /// Returns whether the automaton has no states and so accepts nothing.
     pub fn is_empty(&self) -> bool {
         self.states.is_empty()
     }
 
-    /// How many edges it has.
+    /// Returns the number of edges.
     pub fn edges(&self) -> usize {
         self.states.iter().map(|it| it.edges.len()).sum()
     }
 
-    /// Its graph.
+    /// Returns the graph of the states.
     pub(super) fn graph(&self) -> Vec<Vec<usize>> {
         self.states.iter().map(|it| it.edges.iter().map(|edge| edge.to).collect()).collect()
     }
 
-    /// What an edge asks, as a formula over the names of the propositions, joined as given.
+    /// Returns a cube as a formula over the names of the propositions, joined by `and`.
     pub fn label(&self, cube: Cube, and: &str) -> String {
         let literal = |(number, holds): (usize, bool)| {
             let name = &self.propositions[number];

@@ -1,22 +1,22 @@
-//! Büchi automata made smaller: what is of no use dropped, what does the same made one.
+//! Reduction of Büchi automata: useless states are dropped, and equivalent states are merged.
 //!
-//! A state *simulates* another if it accepts where that does and can follow each of its edges, letter by letter, to a
-//! state that simulates where that leads (direct simulation). States that simulate each other become one, and an edge
-//! beside which there is one for more letters to a state that simulates its own is dropped (Etessami and Holzmann
-//! 2000). Whether an edge can be followed is asked of single edges, so that some simulations are not seen.
+//! A state *simulates* another one by direct simulation. It accepts where the other does, and it can follow each edge
+//! of the other, letter by letter, to a state that simulates the target. States that simulate each other are merged.
+//! An edge is dropped if another edge is possible for more letters and leads to a simulating state (Etessami and
+//! Holzmann 2000). The check compares single edges, so it misses some simulations.
 
 use super::automaton::{Automaton, AutomatonEdge, AutomatonState};
 use super::components::{AutomatonComponents, ComponentClass, has_cycle};
 use super::congruence::congruence;
 
-/// Above so many states or edges simulations are not looked for: each round compares all pairs of edges.
+/// The maximal numbers of states and edges for simulations, because each round compares all pairs of edges.
 const SIMULATED_MAX: usize = 600;
 const SIMULATED_EDGES_MAX: usize = 5_000;
-/// States with more edges keep them apart: joining compares all pairs of a state's edges.
+/// The maximal number of edges of a state that are joined, because joining compares all pairs.
 const JOINED_MAX: usize = 500;
 
 impl Automaton {
-    /// A smaller automaton of the same language.
+    /// Returns a smaller automaton with the same language.
     pub(super) fn reduced(mut self) -> Automaton {
         loop {
             let before = (self.states.len(), self.edges());
@@ -36,12 +36,12 @@ impl Automaton {
         }
     }
 
-    /// Drops states that are not reached and those from which nothing is accepted.
+    /// Drops unreachable states, and states from which nothing is accepted.
     fn keep_useful(&mut self) {
         let found = AutomatonComponents::of(self);
         let mut accepts: Vec<bool> =
             found.classes.iter().map(|it| *it != ComponentClass::Rejecting).collect();
-        // A component comes before those from which it is reached.
+        // A component precedes the components from which it is reached.
         let mut order: Vec<usize> = (0..self.states.len()).collect();
         order.sort_by_key(|&at| found.of_state[at]);
         for at in order {
@@ -58,8 +58,8 @@ impl Automaton {
         self.drop_unreached();
     }
 
-    /// Where it makes no difference whether states accept, makes them alike: those on no cycle do as `passing` says, those
-    /// of components that accept nothing do not, those all of whose cycles have one that does, do.
+    /// Normalises the acceptance of states where it does not matter. States on no cycle accept as `passing` says.
+    /// States of rejecting components do not accept. States of components all of whose cycles accept do.
     fn normalize_acceptance(&mut self, passing: bool) {
         let found = AutomatonComponents::of(self);
         let graph = self.graph();
@@ -75,7 +75,7 @@ impl Automaton {
         }
     }
 
-    /// Edges to one state become one where what they ask together is one cube.
+    /// Joins edges to the same state whose union is one cube.
     fn join_edges(&mut self) {
         for state in &mut self.states {
             let mut at = if state.edges.len() <= JOINED_MAX { 0 } else { state.edges.len() };
@@ -91,7 +91,7 @@ impl Automaton {
                     Some((other, cube)) => {
                         state.edges.remove(other);
                         state.edges[at].cube = cube;
-                        // What it is now may be joined with what was passed.
+                        // The new edge may be joined with earlier ones.
                         at = 0;
                     }
                 }
@@ -100,7 +100,7 @@ impl Automaton {
         }
     }
 
-    /// States that accept alike and have the same edges become one.
+    /// Merges states with the same acceptance and the same edges.
     fn merge_equal(&mut self) {
         let states: Vec<(bool, Vec<AutomatonEdge>)> =
             self.states.iter().map(|it| (it.accepts, it.edges.clone())).collect();
@@ -110,14 +110,14 @@ impl Automaton {
         }
     }
 
-    /// Edges lead to what stands for where they led.
+    /// Redirects edges to the representatives of their targets.
     fn rename(&mut self, name: &[usize]) {
         for state in &mut self.states {
             state.edges.iter_mut().for_each(|it| it.to = name[it.to]);
             state.edges.sort_unstable();
             state.edges.dedup();
         }
-        // A state that another stands for is not reached, unless it is the first, for which none does.
+        // A merged state is not reached. The first state always represents itself.
         for (at, state) in self.states.iter_mut().enumerate() {
             if name[at] != at {
                 *state = AutomatonState { accepts: false, edges: vec![] };
@@ -170,7 +170,7 @@ impl Automaton {
         self.rename(&name);
     }
 
-    /// Which states simulate which: `[one][other]` says that one simulates the other.
+    /// Computes the simulation relation: `[one][other]` is true if `one` simulates `other`.
     fn simulation(&self) -> Vec<Vec<bool>> {
         let accepts = |one: &AutomatonState, other: &AutomatonState| one.accepts || !other.accepts;
         let of =
@@ -192,7 +192,7 @@ impl Automaton {
         }
     }
 
-    /// Whether each edge of `other` is followed by one of `one`.
+    /// Returns whether `one` can follow each edge of `other`.
     fn follows(&self, one: usize, other: usize, simulates: &[Vec<bool>]) -> bool {
         let mut edges = self.states[other].edges.iter();
         edges.all(|it| {

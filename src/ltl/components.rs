@@ -1,12 +1,12 @@
-//! The strongly connected components of automata, and what acceptance in them comes to.
+//! The strongly connected components of automata, and their classes of acceptance.
 
 use super::automaton::Automaton;
 use super::cube::Cube;
 use crate::ir::components;
 use std::fmt;
 
-/// The component of each node of a graph, and how many there are. A component has a lower number than those from which
-/// it is reached.
+/// Returns the component of each node of a graph, and the number of components. A component has a lower number than
+/// the components from which it is reached.
 pub(super) fn components(graph: &[Vec<usize>]) -> (Vec<usize>, usize) {
     let edges =
         |(at, to): (usize, &Vec<usize>)| to.iter().map(move |&to| (at, to)).collect::<Vec<_>>();
@@ -17,16 +17,17 @@ pub(super) fn components(graph: &[Vec<usize>]) -> (Vec<usize>, usize) {
     (found, count)
 }
 
-/// What must be looked for to find out whether a run stays in a component and is accepted. Each is a case of the next.
+/// The kinds of components, by the difficulty of the check whether a run stays in one and is accepted. Each is a
+/// special case of the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ComponentClass {
-    /// No cycle of it has an accepting state.
+    /// No cycle has an accepting state.
     Rejecting,
-    /// Every word is accepted from each of its states: it is enough to come there.
+    /// Every word is accepted from each state, so it is enough to reach the component.
     Terminal,
-    /// Each of its cycles has an accepting state: any cycle will do.
+    /// Each cycle has an accepting state, so any cycle is enough.
     Weak,
-    /// Some cycles have one and some do not.
+    /// Some cycles have an accepting state, and some do not.
     Strong,
 }
 
@@ -44,14 +45,14 @@ impl fmt::Display for ComponentClass {
 /// The components of an automaton.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AutomatonComponents {
-    /// Which component each state is in.
+    /// The component of each state.
     pub of_state: Vec<usize>,
-    /// What each is.
+    /// The class of each component.
     pub classes: Vec<ComponentClass>,
 }
 
 impl AutomatonComponents {
-    /// Those of an automaton.
+    /// Computes the components of an automaton.
     pub fn of(automaton: &Automaton) -> AutomatonComponents {
         let accepts: Vec<bool> = automaton.states.iter().map(|it| it.accepts).collect();
         let mut found = AutomatonComponents::of_graph(&automaton.graph(), &accepts);
@@ -70,11 +71,11 @@ impl AutomatonComponents {
         found
     }
 
-    /// Those of a graph some nodes of which accept, by its edges alone: none is terminal.
+    /// Computes the components of a graph with some accepting nodes, without labels. No component is terminal.
     pub fn of_graph(graph: &[Vec<usize>], accepts: &[bool]) -> AutomatonComponents {
         let (of_state, count) = components(graph);
         let has_cycle = has_cycle(graph, &of_state, count);
-        // Cycles of each component that are left without its accepting states.
+        // The cycles of each component without its accepting states.
         let without =
             |at: usize, to: usize| !accepts[at] && !accepts[to] && of_state[at] == of_state[to];
         let rest: Vec<Vec<usize>> = graph
@@ -102,13 +103,13 @@ impl AutomatonComponents {
         AutomatonComponents { of_state, classes }
     }
 
-    /// The class of the whole: that of its worst component.
+    /// Returns the class of the automaton, which is that of its most difficult component.
     pub fn class(&self) -> ComponentClass {
         self.classes.iter().copied().max().unwrap_or(ComponentClass::Rejecting)
     }
 }
 
-/// Which components have a cycle.
+/// Returns the components that have a cycle.
 pub(super) fn has_cycle(graph: &[Vec<usize>], of_state: &[usize], count: usize) -> Vec<bool> {
     let mut has = vec![false; count];
     for (at, to) in graph.iter().enumerate() {
@@ -119,7 +120,7 @@ pub(super) fn has_cycle(graph: &[Vec<usize>], of_state: &[usize], count: usize) 
     has
 }
 
-/// Whether each letter leads from a state to one of its component.
+/// Returns whether every letter leads from a state to a state of its component.
 fn stays(automaton: &Automaton, at: usize, of_state: &[usize]) -> bool {
     let inside = automaton.states[at].edges.iter().filter(|it| of_state[it.to] == of_state[at]);
     let cubes: Vec<Cube> = inside.map(|it| it.cube).collect();

@@ -1,15 +1,15 @@
-//! States of a graph that are the same by their marks and edges become one, until none are.
+//! Congruence of the states of a graph: states with equal marks and edges are merged, to a fixed point.
 //!
-//! Two states are congruent if they have equal marks and, once their targets are named by their classes, equal sets of
-//! edges. This is the least such relation: states on different cycles are not compared. As in congruence closure (Downey,
-//! Sethi and Tarjan 1980), only the predecessors of a class that was merged into a larger one are looked at again, so that the
-//! time is near to linear in the edges.
+//! Two states are congruent if they have equal marks and, after targets are replaced by their classes, equal sets of
+//! edges. This is the least such relation: states on different cycles are not compared. As in congruence closure
+//! (Downey, Sethi and Tarjan 1980), only the predecessors of a class that was merged into a larger one are examined
+//! again. So the time is nearly linear in the number of edges.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// For each state the least state of its class. Edges are given by their targets and what else they say, with `with_target`
-/// to change a target.
+/// Returns the least state of the class of each state. `target` returns the target of an edge, and `with_target`
+/// changes it.
 pub(super) fn congruence<M: Clone + Eq + Hash, E: Copy + Ord + Hash>(
     states: &[(M, Vec<E>)],
     target: impl Fn(&E) -> usize,

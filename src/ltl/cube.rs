@@ -1,22 +1,22 @@
-//! What an edge of an automaton asks of a letter: some propositions hold, some do not.
+//! The condition of an edge on a letter: some propositions are true, some are false.
 
-/// The most propositions of a formula.
+/// The maximal number of propositions of a formula.
 pub const PROPOSITIONS_MAX: usize = 64;
 
-/// A conjunction of literals; it is satisfiable.
+/// A satisfiable conjunction of literals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Cube {
-    /// The propositions that hold, as bits.
+    /// The propositions that must be true, as bits.
     pub holds: u64,
-    /// Those that do not.
+    /// The propositions that must be false, as bits.
     pub fails: u64,
 }
 
 impl Cube {
-    /// What every letter satisfies.
+    /// The cube that every letter satisfies.
     pub const ANY: Cube = Cube { holds: 0, fails: 0 };
 
-    /// One literal.
+    /// Returns the cube of one literal.
     pub fn literal(proposition: usize, holds: bool) -> Cube {
         let bit = 1 << proposition;
         match holds {
@@ -25,23 +25,23 @@ impl Cube {
         }
     }
 
-    /// Both, if a letter satisfies both.
+    /// Returns the conjunction, if it is satisfiable.
     pub fn and(self, other: Cube) -> Option<Cube> {
         let both = Cube { holds: self.holds | other.holds, fails: self.fails | other.fails };
         (both.holds & both.fails == 0).then_some(both)
     }
 
-    /// Whether each letter that satisfies this satisfies the other.
+    /// Returns whether each letter that satisfies this cube satisfies the other one.
     pub fn implies(self, other: Cube) -> bool {
         other.holds & !self.holds == 0 && other.fails & !self.fails == 0
     }
 
-    /// Whether a letter, the bits of which are the propositions that hold, satisfies it.
+    /// Returns whether a letter satisfies the cube. The bits of the letter are the true propositions.
     pub fn accepts(self, letter: u64) -> bool {
         self.holds & !letter == 0 && self.fails & letter == 0
     }
 
-    /// What one or the other satisfies, if that is a cube again.
+    /// Returns the disjunction, if it is a cube.
     pub fn or(self, other: Cube) -> Option<Cube> {
         if self.implies(other) {
             return Some(other);
@@ -55,13 +55,13 @@ impl Cube {
             .then_some(Cube { holds: self.holds & !differ, fails: self.fails & !differ })
     }
 
-    /// Whether every letter satisfies one of these.
+    /// Returns whether every letter satisfies one of these cubes.
     pub fn cover_all(cubes: &[Cube]) -> bool {
         if cubes.contains(&Cube::ANY) {
             return true;
         }
         let Some(first) = cubes.first() else { return false };
-        // Split by a proposition that the first asks for (Shannon).
+        // Case split by a proposition of the first cube (Shannon).
         let bit = 1 << (first.holds | first.fails).trailing_zeros();
         [true, false].into_iter().all(|value| {
             let against =
@@ -72,7 +72,7 @@ impl Cube {
         })
     }
 
-    /// Its literals: each proposition with whether it holds.
+    /// Returns the literals: each proposition with its value.
     pub fn literals(self) -> impl Iterator<Item = (usize, bool)> {
         let asked =
             (0..PROPOSITIONS_MAX).filter(move |at| (self.holds | self.fails) >> at & 1 == 1);

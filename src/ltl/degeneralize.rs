@@ -1,8 +1,8 @@
-//! From several sets of accepting edges to accepting states (Gastin and Oddoux 2001).
+//! Translation of several sets of accepting edges to accepting states (Gastin and Oddoux 2001).
 //!
-//! A state is one of the automaton with how many of its sets have been met, in their order, since all were met last.
-//! Where all are met it accepts, and counts anew. In a component in which some set has no edge nothing is counted, and
-//! the count begins anew where a component is left.
+//! A state is a state of the given automaton with a counter: the number of sets that were visited, in order, since
+//! all sets were visited last. A state with a full counter accepts, and the counter restarts. In a component in which
+//! some set has no edge, the counter is not used. It restarts where a run leaves a component.
 
 use super::automaton::{Automaton, AutomatonEdge, AutomatonState};
 use super::components::components;
@@ -10,7 +10,7 @@ use super::generalized::{GeneralizedAutomaton, MarkedEdge};
 use std::collections::HashMap;
 
 impl GeneralizedAutomaton {
-    /// The same language with accepting states.
+    /// Returns a Büchi automaton with accepting states for the same language.
     pub(super) fn degeneralized(&self, propositions: Vec<String>) -> Automaton {
         let graph: Vec<Vec<usize>> =
             self.edges.iter().map(|it| it.iter().map(|edge| edge.to).collect()).collect();
@@ -23,7 +23,7 @@ impl GeneralizedAutomaton {
         }
         let all = u64::MAX.checked_shr(64 - self.sets).unwrap_or(0);
         let accepts = |at: usize| met[component[at]] & all == all;
-        // It may as well accept where a component is entered: that happens finitely often.
+        // The state at the entry to a component may accept, because a run enters components finitely often.
         let first = |at: usize| if accepts(at) { self.sets } else { 0 };
         let after = |at: usize, counted: u32, edge: &MarkedEdge| match component[at]
             == component[edge.to]
@@ -50,7 +50,7 @@ impl GeneralizedAutomaton {
         Automaton { propositions, states }
     }
 
-    /// How many sets have been met behind an edge with these marks.
+    /// Returns the counter after an edge with these marks.
     fn next_count(&self, counted: u32, marks: u64) -> u32 {
         let begun = if counted == self.sets { 0 } else { counted };
         begun + (marks >> begun).trailing_ones().min(self.sets - begun)

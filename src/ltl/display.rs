@@ -1,4 +1,4 @@
-//! Automata for people: as text, and for Graphviz.
+//! Automata as text and as Graphviz graphs.
 
 use super::automaton::Automaton;
 use super::components::AutomatonComponents;
@@ -7,7 +7,7 @@ use crate::numbers::count;
 use std::fmt::Write;
 
 impl Automaton {
-    /// The automaton as text: each state with its component's class and its edges.
+    /// Returns the automaton as text: each state with its component's class and its edges.
     pub fn text(&self) -> String {
         let found = AutomatonComponents::of(self);
         let states = count(self.states.len() as u64, "state");
@@ -26,7 +26,7 @@ impl Automaton {
         out
     }
 
-    /// The automaton as a graph for `dot`.
+    /// Returns the automaton as a graph for `dot`.
     pub fn dot(&self, name: &str) -> String {
         let mut out = format!("digraph {} {{\n  rankdir=LR;\n", quoted(name));
         if !self.is_empty() {

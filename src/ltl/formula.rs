@@ -1,51 +1,51 @@
-//! Formulas of linear temporal logic, as they are written.
+//! Formulas of linear temporal logic, as written.
 
 use std::fmt;
 
-/// A formula over propositions that are known by their numbers.
+/// A formula over numbered propositions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LtlFormula {
-    /// Always true, or always false.
+    /// True or false.
     Constant(bool),
-    /// This proposition holds now.
+    /// The proposition holds now.
     Proposition(usize),
     /// The operand does not hold.
     Not(Box<LtlFormula>),
-    /// It holds after one step (`X`).
+    /// The operand holds after one step (`X`).
     Next(Box<LtlFormula>),
-    /// It holds now or later (`<>`).
+    /// The operand holds now or later (`<>`).
     Eventually(Box<LtlFormula>),
-    /// It holds now and ever after (`[]`).
+    /// The operand holds now and always later (`[]`).
     Always(Box<LtlFormula>),
-    /// An operator between two.
+    /// A binary operator.
     Binary(LtlConnective, Box<LtlFormula>, Box<LtlFormula>),
 }
 
-/// An operator between two formulas.
+/// A binary operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LtlConnective {
-    /// Both hold.
+    /// Both operands hold.
     And,
-    /// One holds.
+    /// At least one operand holds.
     Or,
-    /// The second holds if the first does.
+    /// The second operand holds if the first one does.
     Implies,
-    /// Both hold, or neither.
+    /// Both operands hold, or neither.
     Equivalent,
-    /// One holds, and not both (`xor`).
+    /// Exactly one operand holds (`xor`).
     Differ,
-    /// The second holds now or later, and until then the first (`U`).
+    /// The second operand holds now or later, and the first one until then (`U`).
     Until,
-    /// The same, or the first holds for ever (`W`).
+    /// Like `U`, but the first operand may also hold for ever (`W`).
     WeakUntil,
-    /// The second holds until both do, or for ever (`V`).
+    /// The second operand holds until both do, or for ever (`V`).
     Release,
-    /// The second holds until both do, and both do at some time (`M`).
+    /// The second operand holds until both do, and both do at some time (`M`).
     StrongRelease,
 }
 
 impl LtlConnective {
-    /// Whether it speaks of more than one state of a run.
+    /// Returns whether the operator is temporal.
     pub fn is_temporal(self) -> bool {
         match self {
             LtlConnective::And
@@ -60,7 +60,7 @@ impl LtlConnective {
         }
     }
 
-    /// How it is written.
+    /// Returns the sign of the operator.
     pub fn sign(self) -> &'static str {
         match self {
             LtlConnective::And => "&&",
@@ -77,17 +77,17 @@ impl LtlConnective {
 }
 
 impl LtlFormula {
-    /// Its negation.
+    /// Returns the negation.
     pub fn negated(self) -> LtlFormula {
         LtlFormula::Not(Box::new(self))
     }
 
-    /// Two with an operator between them.
+    /// Returns a formula with a binary operator.
     pub fn binary(operator: LtlConnective, left: LtlFormula, right: LtlFormula) -> LtlFormula {
         LtlFormula::Binary(operator, Box::new(left), Box::new(right))
     }
 
-    /// Whether it speaks of the next step, so that it may count steps.
+    /// Returns whether the formula has a next operator, so that it may count steps.
     pub fn has_next(&self) -> bool {
         match self {
             LtlFormula::Constant(_) | LtlFormula::Proposition(_) => false,
@@ -99,7 +99,7 @@ impl LtlFormula {
         }
     }
 
-    /// The same, with what is written for each proposition.
+    /// Returns the formula for display, with the texts of the propositions.
     pub fn with_names<'f>(&'f self, names: &'f [String]) -> impl fmt::Display + 'f {
         NamedFormula { formula: self, names }
     }

@@ -1,16 +1,16 @@
-//! A formula as a graph: subformulas that are equal are one node.
+//! Formulas as graphs: equal subformulas are one node.
 //!
-//! Tables over subformulas are keyed by the numbers of nodes. Their size is then linear in the formula, whereas keys that
-//! are subformulas themselves take space quadratic in its depth.
+//! Tables over subformulas use the numbers of nodes as keys. Their size is linear in the formula. With subformulas as
+//! keys, the size would be quadratic in the depth.
 
 use super::formula::{LtlConnective, LtlFormula};
 use std::collections::HashMap;
 
-/// Names a [`FormulaNode`].
+/// The number of a [`FormulaNode`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct FormulaNodeId(u32);
 
-/// An operator, with the nodes of its operands.
+/// An operator with the nodes of its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum FormulaNode {
     Constant(bool),
@@ -22,7 +22,7 @@ pub(super) enum FormulaNode {
     Binary(LtlConnective, FormulaNodeId, FormulaNodeId),
 }
 
-/// All nodes of a formula. Operands have lower numbers than their operators.
+/// The nodes of a formula. Operands have lower numbers than their operators.
 #[derive(Debug, Default)]
 pub(super) struct FormulaGraph {
     all: Vec<FormulaNode>,
@@ -30,14 +30,14 @@ pub(super) struct FormulaGraph {
 }
 
 impl FormulaGraph {
-    /// The nodes of a formula, and its own.
+    /// Returns the nodes of a formula, and the node of the formula itself.
     pub fn of(formula: &LtlFormula) -> (FormulaGraph, FormulaNodeId) {
         let mut nodes = FormulaGraph::default();
         let root = nodes.add(formula);
         (nodes, root)
     }
 
-    /// What a node is.
+    /// Returns a node.
     pub fn get(&self, id: FormulaNodeId) -> &FormulaNode {
         &self.all[id.0 as usize]
     }

@@ -1,8 +1,9 @@
-//! Automata with several sets of accepting edges: a run is accepted if it takes edges of each for ever.
+//! Generalised Büchi automata with accepting edges: a run is accepted if it takes edges of each set infinitely often.
 //!
-//! A state of the automaton made of an alternating one is a set of states of that, all owed at once. An edge is in the
-//! set of a promise unless it puts the promise off: it leads to where the promise is not owed, or what it reads and
-//! owes would have kept it.
+//! The automaton of an alternating automaton has sets of its states as states. A run must satisfy all terms of a set.
+//! Each promise has a set of accepting edges, which contains all edges that do not postpone the promise. An edge does
+//! not postpone it in two cases: it leads to a state without the promise, or it implies a transition that keeps the
+//! promise.
 
 use super::alternating::{AlternatingAutomaton, AlternatingTransition, FormulaTooLarge, is_subset};
 use super::congruence::congruence;
@@ -10,21 +11,21 @@ use super::cube::Cube;
 use super::terms::TermId;
 use std::collections::HashMap;
 
-/// The most states of an automaton that is made.
+/// The maximal number of states.
 const STATES_MAX: usize = 10_000;
-/// Its most edges.
+/// The maximal number of edges.
 const EDGES_MAX: usize = 400_000;
-/// The most sets of accepting edges.
+/// The maximal number of sets of accepting edges.
 pub(super) const SETS_MAX: usize = 64;
 
 /// An edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MarkedEdge {
-    /// What it asks of the letter.
+    /// The condition on the letter.
     pub cube: Cube,
-    /// The state that it leads to.
+    /// The target state.
     pub to: usize,
-    /// The sets that it is in, as bits.
+    /// The sets that contain the edge, as bits.
     pub marks: u64,
 }
 
@@ -33,14 +34,14 @@ pub struct MarkedEdge {
 pub struct GeneralizedAutomaton {
     /// The edges of each state.
     pub edges: Vec<Vec<MarkedEdge>>,
-    /// Where it begins.
+    /// The initial state.
     pub start: usize,
-    /// How many sets there are.
+    /// The number of sets.
     pub sets: u32,
 }
 
 impl GeneralizedAutomaton {
-    /// The automaton of a term.
+    /// Computes the automaton of a term.
     pub(super) fn of(
         alternating: &mut AlternatingAutomaton,
         term: TermId,
@@ -50,7 +51,7 @@ impl GeneralizedAutomaton {
             GeneralizedBuilder { alternating, numbers: HashMap::new(), sets: Vec::new() };
         let mut promises = Vec::new();
         let mut graph: Vec<Vec<UnmarkedEdge>> = Vec::new();
-        // Where there are several ways to begin, a state of its own begins all of them.
+        // With several initial sets, an extra state has the edges of all of them.
         let start = match ways.as_slice() {
             [only] => making.number(only.clone()),
             _ => {
@@ -99,7 +100,7 @@ impl GeneralizedAutomaton {
         Ok(made)
     }
 
-    /// States that have the same edges become one.
+    /// Merges states with the same edges.
     fn merge_equal(&mut self) {
         let states: Vec<((), Vec<MarkedEdge>)> =
             std::mem::take(&mut self.edges).into_iter().map(|edges| ((), edges)).collect();
@@ -118,7 +119,7 @@ impl GeneralizedAutomaton {
         self.keep_reachable();
     }
 
-    /// Drops what cannot be reached.
+    /// Drops unreachable states.
     fn keep_reachable(&mut self) {
         let mut order = vec![self.start];
         let mut number = HashMap::from([(self.start, 0)]);
@@ -138,7 +139,7 @@ impl GeneralizedAutomaton {
     }
 }
 
-/// An edge before it is known which sets there are.
+/// An edge before the sets are known.
 struct UnmarkedEdge {
     transition: AlternatingTransition,
     to: usize,
@@ -147,7 +148,7 @@ struct UnmarkedEdge {
 struct GeneralizedBuilder<'a> {
     alternating: &'a mut AlternatingAutomaton,
     numbers: HashMap<Vec<TermId>, usize>,
-    /// What is owed in each state; nothing is said of one that only begins.
+    /// The terms of each state, or `None` for the extra initial state.
     sets: Vec<Option<Vec<TermId>>>,
 }
 
@@ -169,7 +170,7 @@ impl GeneralizedBuilder<'_> {
         Ok(found)
     }
 
-    /// The promises that a transition does not put off.
+    /// Returns the promises that a transition does not postpone, as bits.
     fn marks(
         &mut self,
         edge: &AlternatingTransition,
@@ -191,7 +192,8 @@ impl GeneralizedBuilder<'_> {
     }
 }
 
-/// The edges beside each of which there is none that asks and owes less and keeps as much.
+/// Returns the edges that are not redundant. An edge is redundant if another one has a weaker condition, fewer
+/// targets and at least the same marks.
 fn without_needless(edges: &[(MarkedEdge, &UnmarkedEdge)]) -> Vec<MarkedEdge> {
     let makes_needless = |(other, by): &(MarkedEdge, &UnmarkedEdge),
                           (it, raw): &(MarkedEdge, &UnmarkedEdge)| {

@@ -1,33 +1,33 @@
-//! Boolean parts of a formula as propositions of their own.
+//! Grouping of the boolean parts of a formula into propositions.
 //!
-//! An automaton's edges are labelled by conjunctions of literals, and there can be exponentially many of those in a boolean
-//! formula, as in `p1 <-> p2 <-> ... <-> pn`. A state satisfies such a part or not. So a part with many propositions and
-//! no temporal operator becomes one proposition.
+//! The edges of an automaton are labelled by conjunctions of literals. A boolean formula such as `p1 <-> p2 <-> ...
+//! <-> pn` can have exponentially many of those. Each state satisfies such a part or does not. So a part with many
+//! propositions and no temporal operator becomes one proposition.
 
 use super::formula::LtlFormula;
 use std::collections::{BTreeSet, HashMap};
 
-/// A part with more propositions than this is one proposition.
+/// The maximal number of propositions of a part that is not grouped.
 const APART_MAX: usize = 6;
 
 /// A formula over groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupedFormula {
-    /// The formula; its propositions are the numbers of groups.
+    /// The formula, whose propositions are the numbers of groups.
     pub formula: LtlFormula,
-    /// What each group says of a state, by the propositions of the formula that was grouped.
+    /// The formula of each group, over the original propositions.
     pub groups: Vec<LtlFormula>,
 }
 
 impl LtlFormula {
-    /// The same with large boolean parts as one proposition each.
+    /// Returns the formula with each large boolean part as one proposition.
     pub fn grouped(&self) -> GroupedFormula {
         let mut grouping = FormulaGrouper::default();
         let formula = grouping.group(self);
         GroupedFormula { formula, groups: grouping.groups }
     }
 
-    /// The propositions in it, if it has no temporal operator.
+    /// Returns the propositions of a formula without temporal operators.
     fn boolean_propositions(&self) -> Option<BTreeSet<usize>> {
         match self {
             LtlFormula::Constant(_) => Some(BTreeSet::new()),

@@ -1,4 +1,5 @@
-//! Automata in the Hanoi omega-automata format (Babiak and others, 2015), version 1: what Spot, Owl and ltl2ba write.
+//! Automata in the Hanoi omega-automata format (Babiak and others, 2015), version 1, as written by Spot, Owl and
+//! ltl2ba.
 //!
 //! ```text
 //! HOA: v1
@@ -15,8 +16,9 @@
 //! --END--
 //! ```
 //!
-//! Version 1.1 is read too. Every acceptance condition is read, on states or edges, and becomes Büchi's ([`acceptance`]);
-//! alternation is refused. Written are Büchi automata with accepting states.
+//! The reader accepts version 1.1, too. It accepts every acceptance condition, on states or edges, and converts it to
+//! a Büchi condition ([`acceptance`]). It rejects alternation. The writer writes Büchi automata with accepting
+//! states.
 
 mod acceptance;
 mod lex;

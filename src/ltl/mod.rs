@@ -1,8 +1,7 @@
-//! Linear temporal logic: formulas over propositions, and the Büchi automata that accept the words of which they are
-//! true.
+//! Linear temporal logic: formulas over propositions, and Büchi automata that accept the words that satisfy them.
 //!
-//! What a proposition says of a state is not known here: a front end reads it in its own language. A model violates a
-//! formula if it has a run that the automaton of the formula's negation accepts.
+//! This module does not interpret propositions; a front end parses them in its own language. A model violates a
+//! formula if it has a run that the automaton of the negated formula accepts.
 
 mod alternating;
 mod automaton;

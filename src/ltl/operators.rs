@@ -1,14 +1,14 @@
-//! How formulas are spelled: the signs and names of operators, and the words that other tools have for them.
+//! The syntax of formulas: the signs and names of operators, and the spellings of other tools.
 //!
-//! The signs are those of SPIN's `ltl` blocks. Spot's letters (`G F R M xor`) are read beside them unless the model has a
-//! name like that. Spot's other signs and Unicode's are rewritten to SPIN's before anything else, see [`to_spin_signs`].
+//! The signs are those of SPIN's `ltl` blocks. Spot's letters (`G F R M xor`) are accepted, too, unless the model has
+//! such a name. Spot's other signs and Unicode's are first replaced by SPIN's, see [`to_spin_signs`].
 
 use super::formula::LtlConnective;
 use super::words::FormulaWord;
 use crate::source::Span;
 use std::borrow::Cow;
 
-/// Prefixes, by sign and name.
+/// Prefix operators, by sign and name.
 pub(super) const ALWAYS: [&str; 3] = ["[]", "always", "G"];
 pub(super) const EVENTUALLY: [&str; 3] = ["<>", "eventually", "F"];
 pub(super) const NEXT: [&str; 2] = ["X", "next"];
@@ -19,7 +19,7 @@ pub(super) const IMPLIES_LEVEL: usize = 0;
 pub(super) const OR_LEVEL: usize = 2;
 pub(super) const AND_LEVEL: usize = 3;
 
-/// Operators between two operands, weakest first.
+/// Binary operators, weakest first.
 pub(super) const LEVELS: [&[(&str, LtlConnective)]; 5] = [
     &[
         ("->", LtlConnective::Implies),
@@ -46,11 +46,11 @@ pub(super) const LEVELS: [&[(&str, LtlConnective)]; 5] = [
 /// Operators that SPIN does not have. A name of the model takes precedence over them.
 pub(super) const YIELDING: [&str; 5] = ["G", "F", "R", "M", "xor"];
 
-/// Letters that Spot lets stand together, as in `GFp` and `XXp`.
+/// The letters that Spot permits without separators, as in `GFp` and `XXp`.
 const GLUED: [char; 3] = ['G', 'F', 'X'];
 
-/// How many letters at the beginning of a word are operators that stand together: as many as leave a name of the model,
-/// a constant or nothing.
+/// Returns the number of letters at the beginning of a word that are operators without separators. The rest must be a
+/// name of the model, a constant or empty.
 pub fn glued_operators(word: &str, is_name: &dyn Fn(&str) -> bool) -> usize {
     if is_name(word) {
         return 0;
@@ -63,7 +63,7 @@ pub fn glued_operators(word: &str, is_name: &dyn Fn(&str) -> bool) -> usize {
     (1..=letters).find(leaves_operand).unwrap_or(0)
 }
 
-/// Makes words of operators that stand together, as in `GFp`.
+/// Splits operators without separators into words, as in `GFp`.
 pub fn split_operators(
     words: Vec<FormulaWord>,
     is_name: &dyn Fn(&str) -> bool,
@@ -83,7 +83,7 @@ pub fn split_operators(
     split
 }
 
-/// What other tools write, and SPIN's sign, longer ones before their beginnings.
+/// The signs of other tools with SPIN's signs. Longer signs precede their prefixes.
 const FOREIGN_SIGNS: [(&str, &str); 26] = [
     ("<-->", "<->"),
     ("<=>", "<->"),
@@ -113,7 +113,7 @@ const FOREIGN_SIGNS: [(&str, &str); 26] = [
     ("⊥", "false"),
 ];
 
-/// A formula in SPIN's signs. Signs that only other tools write are replaced, outside of quotes, with blanks around them.
+/// Replaces the signs of other tools in a formula by SPIN's, outside of quotes, with blanks around them.
 pub fn to_spin_signs(text: &str) -> Cow<'_, str> {
     if !FOREIGN_SIGNS.iter().any(|(sign, _)| text.contains(sign)) {
         return Cow::Borrowed(text);
@@ -136,7 +136,7 @@ pub fn to_spin_signs(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Words that are no operators here, and what may be meant.
+/// Words that are no operators here, with suggestions.
 const UNKNOWN: [(&str, &str); 16] = [
     ("and", "write `&&`"),
     ("AND", "write `&&`"),
@@ -156,7 +156,7 @@ const UNKNOWN: [(&str, &str); 16] = [
     ("EG", "LTL speaks of every run: check `<> !(...)`, which a run violates that EG speaks of"),
 ];
 
-/// What to write in place of a word that is no operator here, if it is known.
+/// Returns the suggestion for a word that is no operator here, if there is one.
 pub(super) fn suggested_operator(word: &str) -> Option<&'static str> {
     UNKNOWN.iter().find(|(unknown, _)| *unknown == word).map(|(_, help)| *help)
 }

@@ -1,10 +1,12 @@
-//! From words to a formula. Operators are SPIN's: `[]`, `<>`, `X`, `!` and their names bind strongest, then `U`, `V`,
-//! `W` and `M`, then `&&`, then `||`, then `xor`, then `->` and `<->`; those between two operands associate to the left.
+//! Parser of formulas from words. Operators are SPIN's. From strongest to weakest: `[]`, `<>`, `X`, `!` and their
+//! names; then `U`, `V`, `W` and `M`; then `&&`; then `||`; then `xor`; then `->` and `<->`. Binary operators
+//! associate to the left.
 //!
-//! What stands between operators is a proposition, an expression of the model's language: all words up to the next
-//! operator, whatever stands in brackets included. A bracket opens a part of the formula if an operator or the end
-//! follows its closing one; otherwise it belongs to a proposition, as in `(x + 1) % 2 == y`. So does a `!`, if it stands
-//! before more than a reference: `!x == y` means what it does in the language.
+//! The text between operators is a proposition, an expression of the model's language. It contains all words up to
+//! the next operator, including everything in brackets. A bracket encloses a part of the formula if its closing
+//! bracket is followed by an operator or the end. Otherwise it belongs to a proposition, as in `(x + 1) % 2 == y`. A
+//! `!` belongs to a proposition, too, if it precedes more than a reference: `!x == y` has its meaning in the
+//! language.
 
 use super::formula::{LtlConnective, LtlFormula};
 use super::operators::{
@@ -17,24 +19,25 @@ use crate::source::Span;
 use crate::trees::joined;
 use std::ops::Range;
 
-/// How a language spells what formulas share with its expressions, beside SPIN's signs.
+/// The spelling in a language of operators that formulas share with its expressions, in addition to SPIN's signs.
 #[derive(Clone, Copy, Debug)]
 pub struct FormulaSyntax {
-    /// "Not".
+    /// Negation.
     pub not: &'static [&'static str],
-    /// "And".
+    /// Conjunction.
     pub and: &'static [&'static str],
-    /// "Or".
+    /// Disjunction.
     pub or: &'static [&'static str],
-    /// "Implies".
+    /// Implication.
     pub implies: &'static [&'static str],
-    /// The sign of a comparison with another tool's, which is no operator here, such as `=` and `==`.
+    /// Another tool's sign of equality, which is no operator here, with the sign of the language, such as `=` and
+    /// `==`.
     pub equality: (&'static str, &'static str),
-    /// Words that open something, each with those that close it.
+    /// Opening words, each with its closing words.
     pub brackets: &'static [(&'static str, &'static [&'static str])],
-    /// Which of them begin a quantifier, and whether it speaks of all values or of some. What is quantified stands behind `do`.
+    /// The opening words of quantifiers, each with whether it is universal. The body follows `do`.
     pub quantifiers: &'static [(&'static str, bool)],
-    /// Whether `a->b`, written without a blank, is a reference.
+    /// Whether `a->b`, without blanks, is a reference.
     pub has_arrows: bool,
     /// Whether `(a -> b : c)` is an expression.
     pub has_conditionals: bool,
@@ -55,46 +58,46 @@ impl FormulaSyntax {
     };
 }
 
-/// A formula, and the words that each of its propositions is.
+/// A formula, and the words of each of its propositions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParsedFormula {
-    /// The formula. In place of a quantified formula it has a [proposition](quantified_formula) that stands for it.
+    /// The formula. A [proposition](quantified_formula) replaces each quantified formula.
     pub formula: LtlFormula,
     /// The words of each proposition.
     pub propositions: Vec<Range<usize>>,
-    /// For each proposition the quantified formulas around it whose variables it names, the outermost first.
+    /// For each proposition, the enclosing quantified formulas whose variables it names, the outermost first.
     pub enclosing: Vec<Vec<usize>>,
     /// The quantified formulas with temporal operators. Others are propositions.
     pub quantified: Vec<QuantifiedFormula>,
 }
 
-/// A formula about all values of variables, or about some.
+/// A formula that is quantified over variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuantifiedFormula {
-    /// Whether it is about all.
+    /// Whether the quantifier is universal.
     pub is_universal: bool,
-    /// The words that declare the variables, `do` included.
+    /// The words that declare the variables, including `do`.
     pub variables: Range<usize>,
-    /// What is said of them.
+    /// The quantified body.
     pub formula: LtlFormula,
 }
 
-/// The numbers of propositions that stand for quantified formulas begin here. No formula has so many propositions.
+/// The first number of the propositions for quantified formulas. No formula has so many propositions.
 const QUANTIFIED: usize = 1 << 31;
 
-/// The number of the quantified formula that a proposition stands for, if it does.
+/// Returns the number of the quantified formula of a proposition, if it represents one.
 pub fn quantified_formula(proposition: usize) -> Option<usize> {
     proposition.checked_sub(QUANTIFIED)
 }
 
-/// The deepest nest of brackets and operators.
+/// The maximal nesting depth of brackets and operators.
 const DEPTH_MAX: usize = 200;
-/// So many operators of one level may follow each other, but for "and" and "or".
+/// The maximal length of a sequence of operators of one level, except conjunctions and disjunctions.
 const IN_A_ROW_MAX: usize = 200;
-/// What brackets are closed by.
+/// The closing brackets.
 const BRACKETS: [(&str, &[&str]); 3] = [("(", &[")"]), ("[", &["]"]), ("{", &["}"])];
 
-/// Reads a formula. `end` is where it ends, `is_name` says what the model has a name for.
+/// Parses a formula. `end` is the position of its end. `is_name` returns whether the model has a name.
 pub fn parse(
     words: &[FormulaWord],
     end: Span,
@@ -125,11 +128,11 @@ pub fn parse(
     Ok(ParsedFormula { formula, propositions, enclosing, quantified: reader.quantified })
 }
 
-/// Which brackets belong together.
+/// The pairs of brackets.
 struct BracketPairs {
-    /// For each word that opens something, one past the word that closes it, or past the end if nothing does.
+    /// For each opening word, the position after its closing word, or after the end if there is none.
     behind: Vec<usize>,
-    /// For each word that closes something, the word that opens it.
+    /// For each closing word, its opening word.
     opener: Vec<Option<usize>>,
 }
 
@@ -173,7 +176,7 @@ struct FormulaParser<'a> {
     /// The words of each proposition, and the quantified formulas around it.
     propositions: Vec<(Range<usize>, Vec<usize>)>,
     quantified: Vec<QuantifiedFormula>,
-    /// The quantified formulas that are open here.
+    /// The enclosing quantified formulas.
     open: Vec<usize>,
 }
 
@@ -194,7 +197,7 @@ impl FormulaParser<'_> {
         Err(Diagnostic::error(self.span(), format!("expected {expected}, found {found}")))
     }
 
-    /// The operator between two operands at a word, and its level.
+    /// Returns the binary operator at a word, and its level.
     fn connective(&self, at: usize) -> Option<(usize, LtlConnective)> {
         let text = self.text(at)?;
         if self.is_part(at)
@@ -217,7 +220,7 @@ impl FormulaParser<'_> {
         })
     }
 
-    /// Whether a `->` stands between two words without blanks.
+    /// Returns whether a `->` has no blanks around it.
     fn is_arrow(&self, at: usize) -> bool {
         let touches = |one: usize, other: usize| match (self.words.get(one), self.words.get(other))
         {
@@ -231,17 +234,17 @@ impl FormulaParser<'_> {
         self.text(at).is_some_and(|it| NOT.contains(&it) || self.spelling.not.contains(&it))
     }
 
-    /// Whether a word names a part of what stands before it.
+    /// Returns whether a word names a part of the preceding word.
     fn is_part(&self, at: usize) -> bool {
         at > 0 && matches!(self.text(at - 1), Some("." | "@"))
     }
 
-    /// Whether a word that may be an operator is a name of the model.
+    /// Returns whether a possible operator is a name of the model.
     fn yields(&self, text: &str) -> bool {
         YIELDING.contains(&text) && (self.is_name)(text)
     }
 
-    /// The operator before one operand at a word.
+    /// Returns the prefix operator at a word.
     fn prefix(&self, at: usize) -> Option<fn(Box<LtlFormula>) -> LtlFormula> {
         let text = self.text(at)?;
         if self.is_part(at) || self.yields(text) {
@@ -259,7 +262,7 @@ impl FormulaParser<'_> {
         self.prefix(at).is_some()
     }
 
-    /// Complains of the first word that is an operator elsewhere and nothing here.
+    /// Rejects the first word that is an operator elsewhere but not here.
     fn reject_unknown_operators(&self) -> Result<(), Diagnostic> {
         for (at, word) in self.words.iter().enumerate() {
             let text = word.text.as_str();
@@ -284,13 +287,13 @@ impl FormulaParser<'_> {
         Ok(())
     }
 
-    /// Whether a part in brackets that has a temporal operator ends before a word.
+    /// Returns whether a part in brackets with a temporal operator ends before a word.
     fn is_behind_temporal(&self, at: usize) -> bool {
         let opener = at.checked_sub(1).and_then(|close| self.brackets.opener[close]);
         opener.is_some_and(|open| (open..at).any(|it| self.is_temporal(it)))
     }
 
-    /// Operands with operators of this level or stronger ones between them.
+    /// Parses operands and operators of this level and stronger ones.
     fn level(&mut self, level: usize) -> Result<LtlFormula, Diagnostic> {
         if level == LEVELS.len() {
             return self.operand();
@@ -313,8 +316,8 @@ impl FormulaParser<'_> {
         Ok(left)
     }
 
-    /// A conjunction or disjunction whose first operand has been read. Of many operands a tree of least
-    /// height is made, since whatever walks formulas goes as deep as they are high.
+    /// Parses a conjunction or disjunction after its first operand. Builds a tree of minimal height, because
+    /// recursions over formulas are as deep as the tree is high.
     fn junction(
         &mut self,
         first: LtlFormula,
@@ -369,7 +372,8 @@ impl FormulaParser<'_> {
         self.proposition()
     }
 
-    /// Whether a quantifier of a formula with temporal operators begins at a word, and whether it is about all values.
+    /// Returns whether a quantifier of a formula with temporal operators begins at a word, and whether it is
+    /// universal.
     fn quantifies_formula(&self, at: usize) -> Option<bool> {
         let text = self.text(at)?;
         let (_, is_universal) = self.spelling.quantifiers.iter().find(|it| it.0 == text)?;
@@ -379,7 +383,7 @@ impl FormulaParser<'_> {
         (at..self.behind_bracket(at)).any(is_temporal).then_some(*is_universal)
     }
 
-    /// A quantified formula.
+    /// Parses a quantified formula.
     fn quantified(&mut self, is_universal: bool) -> Result<LtlFormula, Diagnostic> {
         let (from, behind) = (self.at, self.behind_bracket(self.at));
         let words = from..behind.min(self.words.len());
@@ -404,7 +408,8 @@ impl FormulaParser<'_> {
         Ok(LtlFormula::Proposition(QUANTIFIED + number))
     }
 
-    /// Whether the "not" here is the formula's: it stands before an operator, a part in brackets or a reference alone.
+    /// Returns whether the negation at this position belongs to the formula: it precedes an operator, a part in
+    /// brackets or a reference alone.
     fn negates_formula(&self) -> bool {
         let mut at = self.at + 1;
         while self.is_not(at) {
@@ -428,7 +433,7 @@ impl FormulaParser<'_> {
         true
     }
 
-    /// Whether the bracket here encloses a part of the formula.
+    /// Returns whether the bracket at a position encloses a part of the formula.
     fn opens_formula(&self, at: usize) -> bool {
         let behind = self.behind_bracket(at);
         let ends = behind >= self.words.len()
@@ -439,14 +444,14 @@ impl FormulaParser<'_> {
         ends && !(self.spelling.has_conditionals && self.is_conditional(at))
     }
 
-    /// Whether `(a -> b : c)` begins here.
+    /// Returns whether `(a -> b : c)` begins at a position.
     fn is_conditional(&self, open: usize) -> bool {
         let (mut at, mut arrow) = (open + 1, None);
         while at < self.words.len() {
             match self.text(at) {
                 Some(")") => return false,
                 Some("->") => arrow = Some(at),
-                // What stands before `:` in `process:variable` is one word.
+                // The prefix of `:` in `process:variable` is one word.
                 Some(":") if arrow.is_some_and(|arrow| arrow + 1 < at) => {
                     let between = arrow.unwrap_or(at) + 1..at;
                     return !between.into_iter().any(|at| self.is_temporal(at));
@@ -461,12 +466,12 @@ impl FormulaParser<'_> {
         false
     }
 
-    /// One past what closes a bracket; past the end if nothing does.
+    /// Returns the position after the closing bracket, or after the end if there is none.
     fn behind_bracket(&self, open: usize) -> usize {
         self.brackets.behind[open]
     }
 
-    /// Where the words of a proposition end that begin here.
+    /// Returns the end of the words of a proposition.
     fn end_of_proposition(&self, from: usize) -> usize {
         let mut at = from;
         while let Some(text) = self.text(at) {
@@ -511,7 +516,7 @@ impl FormulaParser<'_> {
         let texts = |range: &Range<usize>| {
             self.words[range.clone()].iter().map(|it| it.text.as_str()).collect::<Vec<_>>()
         };
-        // It is about the variables that it names.
+        // The proposition depends on the variables that it names.
         let names = |formula: &&usize| {
             let variables = texts(&self.quantified[**formula].variables);
             texts(&words).iter().any(|it| variables.contains(it))

@@ -1,10 +1,9 @@
-//! Formulas in negation normal form, each kept once and made as simple as rules can.
+//! Terms: formulas in negation normal form, each stored once and simplified by rules.
 //!
-//! A term is known by a number, so that equal terms are equal numbers and what has been found out about one is kept.
-//! The rules are those of Somenzi and Bloem ("Efficient Büchi automata from LTL formulae", 2000) and of Etessami and
-//! Holzmann ("Optimizing Büchi automata", 2000). Two sorts of terms let operators around them go: those that stay
-//! true if anything is put before a word (*eventual*, `<>p`) and those that stay true if anything is cut off its
-//! beginning (*universal*, `[]p`).
+//! A term has a number, so equal terms have equal numbers, and results about terms are cached. The rules are those of
+//! Somenzi and Bloem ("Efficient Büchi automata from LTL formulae", 2000) and of Etessami and Holzmann ("Optimizing
+//! Büchi automata", 2000). Operators around two kinds of terms can be dropped. An *eventual* term stays true if
+//! anything is put before a word (`<>p`). A *universal* term stays true if any prefix of a word is removed (`[]p`).
 
 mod implication;
 mod rules;
@@ -13,67 +12,68 @@ use super::formula::{LtlConnective, LtlFormula};
 use super::formula_graph::{FormulaGraph, FormulaNode, FormulaNodeId};
 use std::collections::HashMap;
 
-/// Names a [`LtlTerm`].
+/// The number of a [`LtlTerm`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TermId(u32);
 
 /// A formula in negation normal form.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LtlTerm {
-    /// Always true, or always false.
+    /// True or false.
     Constant(bool),
-    /// A proposition, and whether it holds.
+    /// A proposition and its value.
     Literal(usize, bool),
-    /// All of two or more, sorted.
+    /// A conjunction of two or more terms, sorted.
     And(Vec<TermId>),
-    /// One of two or more, sorted.
+    /// A disjunction of two or more terms, sorted.
     Or(Vec<TermId>),
-    /// After one step.
+    /// The term holds after one step.
     Next(TermId),
-    /// The second now or later, and until then the first.
+    /// The second term holds now or later, and the first one until then.
     Until(TermId, TermId),
-    /// The second until both, or for ever.
+    /// The second term holds until both do, or for ever.
     Release(TermId, TermId),
 }
 
-/// What a term does not mind.
+/// Known closure properties of a term.
 #[derive(Clone, Copy, Debug)]
 struct TermPurity {
-    /// It is seen that it stays true whatever is put before a word.
+    /// Whether the term is known to stay true if anything is put before a word.
     is_eventual: bool,
-    /// It is seen that it stays true whatever is cut off a word's beginning.
+    /// Whether the term is known to stay true if any prefix of a word is removed.
     is_universal: bool,
 }
 
-/// All terms that there are.
+/// All terms.
 #[derive(Debug, Default)]
 pub struct TermTable {
     all: Vec<LtlTerm>,
-    /// Of each term, whether it is seen to be eventual and universal.
+    /// For each term, whether it is known to be eventual and universal.
     sorts: Vec<TermPurity>,
     known: HashMap<LtlTerm, TermId>,
-    /// Answers of [`TermTable::implies`].
+    /// The results of [`TermTable::implies`].
     implied: HashMap<(TermId, TermId), bool>,
-    /// The negation of each term of which it was asked. Without it, terms that share others cost a time exponential in their depth.
+    /// The computed negations. Without this cache, the time for terms with shared parts is exponential in their
+    /// depth.
     negated: HashMap<TermId, TermId>,
-    /// The term of each node of the formula, for the node and for its negation.
+    /// The term of each node of the formula, and of its negation.
     converted: HashMap<(FormulaNodeId, bool), TermId>,
 }
 
 impl TermTable {
-    /// What a term says.
+    /// Returns a term.
     pub fn get(&self, id: TermId) -> &LtlTerm {
         &self.all[id.0 as usize]
     }
 
-    /// The term of a formula, simplified.
+    /// Returns the simplified term of a formula.
     pub fn of(&mut self, formula: &LtlFormula) -> TermId {
         let (nodes, root) = FormulaGraph::of(formula);
         self.converted.clear();
         self.convert(&nodes, root, true)
     }
 
-    /// A term as it is.
+    /// Returns the number of a term without simplification.
     pub(super) fn intern(&mut self, term: LtlTerm) -> TermId {
         if let Some(&id) = self.known.get(&term) {
             return id;
@@ -89,7 +89,7 @@ impl TermTable {
         self.intern(LtlTerm::Constant(value))
     }
 
-    /// The term of a node, or of its negation.
+    /// Returns the term of a node, or of its negation.
     fn convert(&mut self, nodes: &FormulaGraph, node: FormulaNodeId, meant: bool) -> TermId {
         if let Some(&id) = self.converted.get(&(node, meant)) {
             return id;
@@ -151,13 +151,13 @@ impl TermTable {
                 let (left, right) = (side(left, meant), side(right, meant));
                 self.temporal(!meant, left, right)
             }
-            // `a W b` is `b V (a || b)`: the second, when it comes, ends it.
+            // `a W b` is `b V (a || b)`: an occurrence of the second operand ends it.
             LtlConnective::WeakUntil => {
                 let (first, second) = (side(left, meant), side(right, meant));
                 let either = self.junction(!meant, [first, second]);
                 self.temporal(!meant, second, either)
             }
-            // `a M b` is `b U (a && b)`: a release that has to come.
+            // `a M b` is `b U (a && b)`: a release that must happen.
             LtlConnective::StrongRelease => {
                 let (first, second) = (side(left, meant), side(right, meant));
                 let both = self.junction(meant, [first, second]);
@@ -166,7 +166,7 @@ impl TermTable {
         }
     }
 
-    /// One of two conjunctions.
+    /// Returns the disjunction of two conjunctions.
     fn either_pair(&mut self, one: [TermId; 2], other: [TermId; 2]) -> TermId {
         let sides = [self.junction(true, one), self.junction(true, other)];
         self.junction(false, sides)
@@ -176,7 +176,7 @@ impl TermTable {
         if is_and { self.and(sides.to_vec()) } else { self.or(sides.to_vec()) }
     }
 
-    /// `<>it` or `[]it`, or what negates it.
+    /// Returns `<>it` or `[]it`, or its negation.
     fn convert_unary(
         &mut self,
         nodes: &FormulaGraph,
@@ -189,12 +189,12 @@ impl TermTable {
         self.temporal(is_until, free, it)
     }
 
-    /// `left U right` or `left V right`.
+    /// Returns `left U right` or `left V right`.
     fn temporal(&mut self, is_until: bool, left: TermId, right: TermId) -> TermId {
         if is_until { self.until(left, right) } else { self.release(left, right) }
     }
 
-    /// The negation of a term, as simple as the term.
+    /// Returns the simplified negation of a term.
     pub(super) fn negation(&mut self, id: TermId) -> TermId {
         if let Some(&known) = self.negated.get(&id) {
             return known;

@@ -1,14 +1,14 @@
-//! From a formula to an automaton that accepts the words of which it is true.
+//! Translation of a formula to an automaton that accepts the words that satisfy it.
 //!
-//! formula -> term -> very weak alternating automaton -> generalised automaton -> Büchi automaton, each made as small
-//! as its rules allow before the next.
+//! formula -> term -> very weak alternating automaton -> generalised automaton -> Büchi automaton. Each form is
+//! reduced by its rules before the next one.
 
 use super::alternating::{AlternatingAutomaton, FormulaTooLarge};
 use super::automaton::Automaton;
 use super::formula::LtlFormula;
 use super::generalized::GeneralizedAutomaton;
 
-/// The automaton of a formula over these propositions.
+/// Returns the automaton of a formula over these propositions.
 pub fn translate(
     formula: &LtlFormula,
     propositions: Vec<String>,
@@ -19,7 +19,7 @@ pub fn translate(
     Ok(generalized.degeneralized(propositions).reduced())
 }
 
-/// An automaton that was read, with accepting states.
+/// Returns a Büchi automaton with accepting states for an automaton that was read.
 pub fn degeneralize(read: Option<&GeneralizedAutomaton>, propositions: Vec<String>) -> Automaton {
     match read {
         Some(it) => it.degeneralized(propositions).reduced(),

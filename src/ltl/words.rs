@@ -1,13 +1,13 @@
-//! From text to words, for languages whose own lexers would not know the operators of formulas.
+//! Splits text into words, for languages whose lexers do not know the operators of formulas.
 
 use crate::source::Span;
 
 /// A name, a number or a sign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormulaWord {
-    /// How it is written.
+    /// The text.
     pub text: String,
-    /// Where it stands.
+    /// The position.
     pub span: Span,
 }
 
@@ -17,7 +17,7 @@ const SIGNS: [&str; 19] = [
     ":=", "..", "::", "=>",
 ];
 
-/// The words of a text in a file, and where it ends.
+/// Returns the words of a text in a file, and the position of its end.
 pub fn words(text: &str, file: u32) -> (Vec<FormulaWord>, Span) {
     let mut words = Vec::new();
     let mut at = 0;

@@ -1,32 +1,32 @@
-//! Ranges of values, with whether computing them may fail.
+//! Ranges of values, with whether the computation may fail.
 
 use super::AbstractValue;
 use crate::ir::interval::{self, Interval, NONE, ResultRange, hull, is_none};
 use crate::ir::{Arithmetic, BinaryOp, ConversionPiece, UnaryOp};
 
-/// Where the values of an expression are.
+/// The possible values of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckedRange {
-    /// All values that it has, where it has one.
+    /// All values of the expression where its evaluation succeeds.
     pub range: Interval,
-    /// Whether its last operation may have to wrap its result, or to refuse it.
+    /// Whether the last operation may wrap its result or fail on overflow.
     pub may_overflow: bool,
-    /// Whether evaluating it, or a part of it, may fail.
+    /// Whether the evaluation of the expression or of a part of it may fail.
     pub may_fail: bool,
 }
 
 impl CheckedRange {
-    /// Values that are there without computing anything.
+    /// Returns a range of values that need no computation.
     pub const fn exact(range: Interval) -> CheckedRange {
         CheckedRange { range, may_overflow: false, may_fail: false }
     }
 
-    /// Values that may not be there.
+    /// Returns a range of values whose evaluation may fail.
     pub const fn uncertain(range: Interval) -> CheckedRange {
         CheckedRange { range, may_overflow: false, may_fail: true }
     }
 
-    /// The value of a condition if it is the same for all values: whether it holds.
+    /// Returns the truth value of a condition if all values in the range have the same one.
     fn truth(self) -> Option<bool> {
         match self.range {
             (0, 0) => Some(false),
@@ -36,7 +36,7 @@ impl CheckedRange {
     }
 }
 
-/// Whether an operation may fail on operands that are there.
+/// Returns whether an operation on defined operands may fail.
 fn operation_may_fail(
     arithmetic: Arithmetic,
     operator: BinaryOp,
@@ -59,7 +59,7 @@ impl AbstractValue for CheckedRange {
     }
 
     fn unary(arithmetic: Arithmetic, operator: UnaryOp, operand: CheckedRange) -> CheckedRange {
-        // The least integer has no negative.
+        // The negation of the least integer is no integer.
         let may_overflow = operator == UnaryOp::Negate
             && interval::binary(arithmetic, BinaryOp::Subtract, (0, 0), operand.range).may_overflow;
         let is_refused = may_overflow && !arithmetic.always_succeeds_on_one(operator);
@@ -96,7 +96,7 @@ impl AbstractValue for CheckedRange {
         }
     }
 
-    /// A value that is in no piece cannot be converted.
+    /// A value outside all pieces cannot be converted.
     fn converted(self, pieces: &[ConversionPiece]) -> CheckedRange {
         let (low, high) = self.range;
         let range = pieces.iter().fold(NONE, |all, piece| {
@@ -111,7 +111,7 @@ impl AbstractValue for CheckedRange {
     }
 }
 
-/// Whether each value of a range is in a piece. Pieces are few, and in no order.
+/// Returns whether each value of a range is in a piece. Pieces are few and unordered.
 fn are_covered((low, high): Interval, pieces: &[ConversionPiece]) -> bool {
     let mut next = low;
     while let Some(piece) =

@@ -1,43 +1,43 @@
-//! What a condition that holds, or does not, says of the places that it reads.
+//! Consequences of a true or false condition for the places that it reads.
 
 use crate::ir::interval::{self, Interval, is_none};
 use crate::ir::{BinaryOp, Expr, ExprKind, Place, UnaryOp};
 
-/// A condition that is true, or one that is false.
+/// A condition that is assumed to be true or false.
 #[derive(Clone, Copy, Debug)]
 pub struct AssumedCondition<'e> {
     /// The condition.
     pub condition: &'e Expr,
-    /// Whether it is true.
+    /// Whether the condition is assumed to be true.
     pub holds: bool,
 }
 
-/// Knowledge of places that conditions make more precise.
+/// Facts about places that conditions refine.
 pub trait ConditionRefinement: Sized {
-    /// The values that an expression has.
+    /// Returns the possible values of an expression.
     fn range(&mut self, expr: &Expr) -> Interval;
 
-    /// The values that are at a place.
+    /// Returns the possible values of a place.
     fn range_at(&mut self, place: &Place) -> Interval;
 
-    /// Notes that what is at a place is within a bound. Gives false if it cannot be.
+    /// Restricts the value of a place to a bound. Returns false if that is impossible.
     fn narrow(&mut self, place: &Place, bound: Interval) -> bool;
 
-    /// Notes that at least one of two conditions is as assumed, the second of which is evaluated only if the first is not so.
-    /// Gives false if neither can be.
+    /// Assumes that at least one of two conditions holds as given. The second one is evaluated only if the first one
+    /// fails. Returns false if neither is possible.
     fn assume_either(&mut self, one: AssumedCondition<'_>, other: AssumedCondition<'_>) -> bool {
         let _ = (one, other);
         true
     }
 
-    /// Notes that a condition of another kind holds, or does not. Gives false if it cannot be.
+    /// Assumes that a condition of another kind is true or false. Returns false if that is impossible.
     fn assume_query(&mut self, condition: AssumedCondition<'_>) -> bool {
         let _ = condition;
         true
     }
 }
 
-/// Notes that a condition which has been evaluated holds, or does not. Gives false if it cannot be.
+/// Assumes that an evaluated condition is true or false. Returns false if that is impossible.
 pub fn assume<R: ConditionRefinement>(known: &mut R, condition: &Expr, holds: bool) -> bool {
     let is = |condition, holds| AssumedCondition { condition, holds };
     match &condition.kind {
@@ -68,7 +68,7 @@ pub fn assume<R: ConditionRefinement>(known: &mut R, condition: &Expr, holds: bo
     }
 }
 
-/// Notes that a comparison holds. Gives false if it cannot.
+/// Assumes that a comparison holds. Returns false if that is impossible.
 pub fn assume_comparison<R: ConditionRefinement>(
     known: &mut R,
     operator: BinaryOp,

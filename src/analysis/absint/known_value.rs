@@ -1,9 +1,9 @@
-//! One value, if it is known.
+//! A single value, if it is known.
 
 use super::AbstractValue;
 use crate::ir::{Arithmetic, BinaryOp, ConversionPiece, UnaryOp};
 
-/// The value of an expression; nothing if it is not known, or evaluating it fails.
+/// The value of an expression. `None` if it is unknown or if the evaluation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownValue(pub Option<i64>);
 

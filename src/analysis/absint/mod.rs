@@ -1,12 +1,11 @@
-//! The abstract interpreter of expressions.
+//! The abstract interpreter of expressions (Cousot and Cousot 1977).
 //!
-//! What an expression gives follows from what its parts give, by rules that are the same for every analysis
-//! (Cousot and Cousot 1977): [`evaluate`] has them. The values that an analysis computes with are an
-//! [`AbstractValue`]: a [range](CheckedRange) with whether computing it may fail, or [one value](KnownValue) if it
-//! is known. What an analysis knows where an expression stands is its [`Environment`]: what is at places, what
-//! locals stand for, which parts have been evaluated before.
+//! [`evaluate`] computes the abstract value of an expression from the abstract values of its parts, by rules that all
+//! analyses share. An [`AbstractValue`] is a [range](CheckedRange) with whether the computation may fail, or [one
+//! value](KnownValue) if it is known. The [`Environment`] of an analysis gives the values of places, locals and parts
+//! that are already evaluated.
 //!
-//! [`assume`] is the reverse: what a condition that holds, or does not, says of the places that it reads.
+//! [`assume`] goes backwards: it derives facts about places from a condition that is true or false.
 
 mod checked_range;
 mod conditions;
@@ -22,60 +21,61 @@ pub use queries::{PIDS, query_range};
 
 use crate::ir::{Arithmetic, BinaryOp, ConversionPiece, Expr, ExprKind, LocalId, Place, UnaryOp};
 
-/// What an analysis computes with in place of integers.
+/// An abstract value, which represents a set of integers.
 pub trait AbstractValue: Sized {
-    /// A known value.
+    /// Returns the value of a constant.
     fn constant(value: i64) -> Self;
 
-    /// `operator operand`.
+    /// Computes `operator operand`.
     fn unary(arithmetic: Arithmetic, operator: UnaryOp, operand: Self) -> Self;
 
-    /// `left operator right`, where the right side has no part if the left one decides.
+    /// Computes `left operator right`. The right side does not matter if the left one decides.
     fn binary(arithmetic: Arithmetic, operator: BinaryOp, left: Self, right: Self) -> Self;
 
-    /// `condition ? then : otherwise`.
+    /// Computes `condition ? then : otherwise`.
     fn conditional(condition: Self, then: Self, otherwise: Self) -> Self;
 
-    /// The value in another numbering.
+    /// Converts the value to another numbering.
     fn converted(self, pieces: &[ConversionPiece]) -> Self;
 }
 
-/// What an analysis knows where an expression is evaluated.
+/// The facts about the state in which an expression is evaluated.
 pub trait Environment: Sized {
-    /// What it computes with.
+    /// The abstract values of the analysis.
     type Value: AbstractValue;
 
-    /// The integers that the program computes in.
+    /// Returns the arithmetic of the program.
     fn arithmetic(&self) -> Arithmetic;
 
-    /// What is at a place, which has to have a value.
+    /// Returns the value of a place that must be defined.
     fn read(&mut self, place: &Place) -> Self::Value;
 
-    /// What a local stands for.
+    /// Returns the value of a local.
     fn local(&mut self, local: LocalId) -> Self::Value;
 
-    /// What an expression gives that is not computed from other values: that asks about control, channels or
-    /// multisets, calls a function, or is undefined.
+    /// Returns the value of an expression that is not computed from other values: a query about control, channels or
+    /// multisets, a call, or an undefined value.
     fn query(&mut self, expr: &Expr) -> Self::Value;
 
-    /// What an expression gives, or a part of one. An analysis that knows some before, or notes them, does it here.
+    /// Returns the value of an expression or of a part of one. An analysis overrides this to use or record values.
     fn value(&mut self, expr: &Expr) -> Self::Value {
         evaluate(self, expr)
     }
 
-    /// What the condition of a conditional expression gives.
+    /// Returns the value of the condition of a conditional expression.
     fn condition(&mut self, condition: &Expr) -> Self::Value {
         self.value(condition)
     }
 
-    /// What an expression gives that is only evaluated where a condition, which has been evaluated, holds, or does not.
+    /// Returns the value of an expression that is evaluated only if an evaluated condition is true or false, as
+    /// given.
     fn value_under(&mut self, condition: &Expr, holds: bool, expr: &Expr) -> Self::Value {
         let _ = (condition, holds);
         self.value(expr)
     }
 }
 
-/// What an expression gives, from what its parts give.
+/// Computes the value of an expression from the values of its parts.
 pub fn evaluate<E: Environment>(environment: &mut E, expr: &Expr) -> E::Value {
     let arithmetic = environment.arithmetic();
     match &expr.kind {

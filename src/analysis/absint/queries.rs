@@ -1,13 +1,13 @@
-//! Ranges of what is asked about control, channels and processes.
+//! Ranges of queries about control, channels and processes.
 
 use crate::ir::interval::Interval;
 use crate::ir::{Domain, ExprKind, Program, Type};
 
-/// Numbers of processes, and how many there are.
+/// The range of pids and of the number of processes.
 pub const PIDS: Interval = (0, 255);
 
-/// All values of an expression that is not computed from other values, whatever the state is. It is all integers where
-/// the kind of an expression does not say more.
+/// Returns the range, in any state, of an expression that is not computed from other values. The range is all
+/// integers if the kind of the expression implies no bound.
 pub fn query_range(program: &Program, kind: &ExprKind) -> Interval {
     match kind {
         ExprKind::At { .. }

@@ -1,5 +1,5 @@
-//! The two domains against each other, on random expressions: a value that is known is in the range, and what has
-//! none may fail.
+//! Comparison of the two domains on random expressions: a known value is in the range, and an expression without a
+//! value may fail.
 
 use super::{CheckedRange, Environment, KnownValue};
 use crate::ir::interval::Interval;
@@ -10,7 +10,7 @@ use crate::ir::{
 use crate::random::SplitMix64;
 use crate::source::Span;
 
-/// The locals that expressions are made of.
+/// The number of locals in random expressions.
 const LOCALS: usize = 3;
 
 struct LocalRanges(Arithmetic, [Interval; LOCALS]);

@@ -1,38 +1,38 @@
-//! What is known of a state at one point of the code that runs in it.
+//! Facts about the state at one point of the code.
 
 use super::cell_set::CellSet;
 use crate::ir::interval::{Interval, hull, is_none};
 use crate::ir::layout::CellId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known at one point. Knowing nothing is the default.
+/// The facts at one point. The default contains no facts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct AbstractState {
-    /// Whether the code never gets here.
+    /// Whether the point is unreachable.
     is_never: bool,
-    /// The values that a cell may have. It has one: it is not undefined.
+    /// The possible values of a cell. A cell with an entry is defined.
     values: BTreeMap<u32, Interval>,
-    /// Multisets, by their first cells, and positions at which they have an element.
+    /// Multisets, by their first cells, with positions that surely contain an element.
     elements: BTreeSet<(u32, i64)>,
 }
 
 impl AbstractState {
-    /// A point that is never reached.
+    /// Returns the facts at an unreachable point.
     pub fn unreachable() -> AbstractState {
         AbstractState { is_never: true, ..AbstractState::default() }
     }
 
-    /// Whether it is never reached.
+    /// Returns whether the point is unreachable.
     pub fn is_unreachable(&self) -> bool {
         self.is_never
     }
 
-    /// What is in a cell, if that is known.
+    /// Returns the possible values of a cell, if they are known.
     pub fn get(&self, cell: u32) -> Option<Interval> {
         self.values.get(&cell).copied()
     }
 
-    /// Notes what is in a cell; the point is never reached if no value is.
+    /// Sets the possible values of a cell. The point becomes unreachable if there are none.
     pub fn set(&mut self, cell: u32, values: Interval) {
         match is_none(values) {
             true => *self = AbstractState::unreachable(),
@@ -40,39 +40,39 @@ impl AbstractState {
         }
     }
 
-    /// Notes that a cell may have any value of its own, or none.
+    /// Removes the facts about a cell: it may have any value or be undefined.
     pub fn forget(&mut self, cell: u32) {
         self.values.remove(&cell);
     }
 
-    /// Notes that cells may have any values, and multisets any elements.
+    /// Removes the facts about cells and about the elements of multisets.
     pub fn forget_all(&mut self, cells: &CellSet) {
         self.values.retain(|cell, _| !cells.contains(CellId(*cell)));
         self.forget_elements(cells);
     }
 
-    /// Notes that multisets may have lost elements.
+    /// Removes the facts about the elements of multisets.
     pub fn forget_elements(&mut self, cells: &CellSet) {
         self.elements.retain(|(cell, _)| !cells.contains(CellId(*cell)));
     }
 
-    /// Notes that one of these cells may have got one of these values.
+    /// Adds values to those that one of some cells may have.
     pub fn widen(&mut self, cells: &CellSet, values: Interval) {
         let held = self.values.iter_mut().filter(|(cell, _)| cells.contains(CellId(**cell)));
         held.for_each(|(_, known)| *known = hull(*known, values));
     }
 
-    /// Notes that there is an element.
+    /// Records that a multiset contains an element at a position.
     pub fn contains(&mut self, multiset: u32, position: i64) {
         self.elements.insert((multiset, position));
     }
 
-    /// Whether there surely is an element.
+    /// Returns whether a multiset surely contains an element at a position.
     pub fn surely_contains(&self, multiset: u32, position: i64) -> bool {
         self.elements.contains(&(multiset, position))
     }
 
-    /// What is known at a point that is reached from this one or from the other.
+    /// Keeps the facts that hold in both states.
     pub fn join(&mut self, other: AbstractState) {
         if other.is_never {
             return;
@@ -88,7 +88,7 @@ impl AbstractState {
         }
     }
 
-    /// Only what is known of cells below this one.
+    /// Keeps only the facts about cells below a cell.
     pub fn below(mut self, end: u32) -> AbstractState {
         self.values.retain(|cell, _| *cell < end);
         self.elements.retain(|(cell, _)| *cell < end);

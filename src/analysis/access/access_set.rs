@@ -1,4 +1,4 @@
-//! What is touched of a state: cells, locations, channels, and what no cell holds.
+//! What code accesses of a state: cells, locations, channels, and facts that no cell holds.
 
 use super::cell_set::CellSet;
 use super::failure_kinds::FailureKinds;
@@ -7,97 +7,97 @@ use crate::ir::layout::CellId;
 use crate::ir::{ChannelId, LocationId};
 use std::ops::Range;
 
-/// A channel, or that of one slot of its owner.
+/// A channel of the program, or a channel in one slot of its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChannelSlot {
     /// The channel.
     pub id: ChannelId,
-    /// The slot of its owner; 0 if it is the program's.
+    /// The slot of the owner; 0 for a channel of the program.
     pub slot: u32,
 }
 
-/// What a step does with a buffered channel.
+/// The effect of a step on a buffered channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ChannelEffect {
-    /// The step is this operation, and is possible only if that is.
+    /// The step is this operation. It is enabled only if the operation is possible.
     Guarded(ChannelOperation),
-    /// Anything may be asked about it.
+    /// The step may read anything of the channel.
     Queried,
-    /// Anything may be done with it.
+    /// The step may change the channel in any way.
     Changed,
 }
 
-/// A constant is added to a counter.
+/// An addition of a constant to a counter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CounterAddition {
-    /// Where the counter may be.
+    /// The cells that may be the counter.
     pub cells: CellSet,
-    /// What is added.
+    /// The constant.
     pub by: i64,
-    /// Whether it is added exactly once. In a loop it may be any number of times.
+    /// Whether the addition is executed exactly once. In a loop it may be executed any number of times.
     pub is_once: bool,
-    /// Whether several such additions surely have one result in any order, and never fail.
+    /// Whether several such additions surely have the same result in any order, and never fail.
     pub commutes: bool,
-    /// Whether the counter is surely greater afterwards if `by` is, or the step fails.
+    /// Whether the sign of `by` surely is that of the change, unless the step fails.
     pub is_monotone: bool,
 }
 
-/// A process may be somewhere else after a step. Before it begins and after it has ended it is nowhere.
+/// A possible change of the location of a process. A process is at no location before it starts and after it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LocationChange {
-    /// The cell that says where it is.
+    /// The cell that holds the location.
     pub cell: CellId,
-    /// Where it was, if anywhere.
+    /// The location before the step, if any.
     pub from: Option<LocationId>,
-    /// Where it may be, if anywhere.
+    /// The possible location after the step, if any.
     pub to: Option<LocationId>,
 }
 
-/// What some code may read and write. What it may do is listed in full; only `definite_writes` says what it does
-/// in any case.
+/// The possible reads and writes of some code. All sets are over-approximations, except `definite_writes`, which is
+/// an under-approximation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AccessSet {
-    /// Cells that are read, but for those below.
+    /// The cells that are read, except those of the fields below.
     pub reads: CellSet,
-    /// Questions whether a process is at a location: the cell that says where it is.
+    /// Queries whether a process is at a location: the cell that holds its location, and the location.
     pub asks: Vec<(CellId, LocationId)>,
-    /// Cells that are written, but for those below.
+    /// The cells that are written, except those of the fields below.
     pub writes: CellSet,
-    /// Cells that are given a constant.
+    /// The cells to which a constant is assigned.
     pub sets: Vec<(CellId, i64)>,
-    /// Counters that a constant is added to.
+    /// The counters to which a constant is added.
     pub adds: Vec<CounterAddition>,
-    /// Cells that every successor has new values in, whatever they were before.
+    /// The cells that get new values in every successor, independently of their old values.
     pub definite_writes: CellSet,
-    /// Processes that move.
+    /// The processes that move.
     pub moves: Vec<LocationChange>,
-    /// What is done with buffered channels.
+    /// The effects on buffered channels.
     pub channels: Vec<(ChannelSlot, ChannelEffect)>,
-    /// Whether it matters which instances there are.
+    /// Whether the set of instances is read.
     pub reads_instances: bool,
-    /// Whether instances are started or end.
+    /// Whether instances may start or end.
     pub writes_instances: bool,
-    /// Whether it matters whether anybody is at a committed location.
+    /// Whether the code reads whether a process is at a committed location.
     pub reads_commitment: bool,
-    /// Whether it may change whether a process is at one.
+    /// Whether the code may change whether a process is at a committed location.
     pub writes_commitment: bool,
-    /// Whether it may read anything at all: it is not understood.
+    /// Whether the code may read anything, because the analysis does not understand it.
     pub reads_anything: bool,
-    /// Whether the step may be taken back for what is found on the way.
+    /// Whether an assumption may cancel the step.
     pub may_drop: bool,
-    /// How it may fail.
+    /// The ways in which the code may fail.
     pub failures: FailureKinds,
 }
 
 impl AccessSet {
-    /// Adds what other code touches in the same step.
+    /// Adds the accesses of other code in the same step.
     pub fn extend(&mut self, other: AccessSet) {
         let surely = other.definite_writes.clone();
         self.extend_optional(other);
         self.definite_writes.extend(&surely);
     }
 
-    /// Adds what other code touches if it is run.
+    /// Adds the accesses of code that may or may not be executed.
     pub fn extend_optional(&mut self, other: AccessSet) {
         self.reads.extend(&other.reads);
         self.asks.extend(other.asks);
@@ -115,7 +115,7 @@ impl AccessSet {
         self.failures.join(other.failures);
     }
 
-    /// The bytes that its lists take, about.
+    /// Returns the approximate number of bytes of the lists.
     pub fn bytes(&self) -> usize {
         let cells = [&self.reads, &self.writes, &self.definite_writes].map(|it| it.ranges().len());
         cells.iter().sum::<usize>() * size_of::<Range<u32>>()
@@ -126,7 +126,7 @@ impl AccessSet {
             + size_of_val(self.channels.as_slice())
     }
 
-    /// Whether it may change the state at all.
+    /// Returns whether the code may change the state.
     pub fn changes_anything(&self) -> bool {
         let changes = |&(_, it): &(ChannelSlot, ChannelEffect)| it.changes();
         !self.writes.is_empty()
@@ -137,7 +137,7 @@ impl AccessSet {
             || self.writes_instances
     }
 
-    /// What it reads, as what somebody reads who does nothing.
+    /// Returns the reads, as those of code without effects.
     pub fn as_reads(&self) -> AccessSet {
         let mut reads = self.reads.clone();
         self.adds.iter().for_each(|it| reads.extend(&it.cells));
@@ -155,18 +155,18 @@ impl AccessSet {
         }
     }
 
-    /// The same without channels and counters, of which more is known.
+    /// Returns the reads without those of channels and counters, which are described more precisely.
     pub fn plain_reads(&self) -> AccessSet {
         let (reads, asks) = (self.reads.clone(), self.asks.clone());
         AccessSet { reads, asks, channels: Vec::new(), ..self.as_reads() }
     }
 
-    /// Notes that anything may be asked about some channels.
+    /// Adds a read of anything of some channels.
     pub fn ask(&mut self, channels: &[ChannelSlot]) {
         self.channels.extend(channels.iter().map(|at| (*at, ChannelEffect::Queried)));
     }
 
-    /// Whether it may change what other code reads.
+    /// Returns whether this code may change what other code reads.
     pub fn may_change(&self, read: &AccessSet) -> bool {
         let asked = |moved: &LocationChange| {
             let at = |&&(cell, it): &&(CellId, LocationId)| {
@@ -191,12 +191,12 @@ impl AccessSet {
             || self.channels.iter().any(changed)
     }
 
-    /// Whether it asks about a location that one of these cells tells.
+    /// Returns whether the code queries a location that is held in one of these cells.
     fn asks_in(&self, cells: &CellSet) -> bool {
         self.asks.iter().any(|(cell, _)| cells.contains(*cell))
     }
 
-    /// All cells that may be written, but for those of channels.
+    /// Returns all cells that may be written, except those of channels.
     pub fn written(&self) -> CellSet {
         let mut cells = self.writes.clone();
         self.sets.iter().for_each(|(cell, _)| cells.insert(cell.0..cell.0 + 1));
@@ -208,12 +208,12 @@ impl AccessSet {
 }
 
 impl ChannelEffect {
-    /// Whether a message may come before others that were there.
+    /// Returns whether a message may be put before existing ones.
     pub fn reorders(self) -> bool {
         self.changes() && self != ChannelEffect::Guarded(ChannelOperation::Send)
     }
 
-    /// Whether messages come or go.
+    /// Returns whether messages may be added or removed.
     pub fn changes(self) -> bool {
         match self {
             ChannelEffect::Guarded(operation) => operation.changes(),

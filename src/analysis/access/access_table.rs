@@ -1,4 +1,4 @@
-//! What each action instance of a program waits for, reads and writes.
+//! The conditions, reads and writes of each action instance of a program.
 
 use super::access_set::{AccessSet, ChannelSlot};
 use super::cell_set::CellSet;
@@ -21,7 +21,7 @@ use crate::ir::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known of a program's actions before it runs.
+/// The static accesses of a program's actions.
 #[derive(Debug)]
 pub struct AccessTable<'p> {
     program: &'p Program,
@@ -33,16 +33,17 @@ pub struct AccessTable<'p> {
     instances: ActionInstances,
     /// The actions of each process from each of its locations, in order.
     pub(super) from: Vec<Vec<Vec<ActionId>>>,
-    /// Whether anybody is ever at a committed location.
+    /// Whether any process can be at a committed location.
     has_committed: bool,
     /// Whether actions of the whole program have priorities.
     has_priorities: bool,
-    /// What is read to find out whether a state is left out, if any is.
+    /// The reads of the assumptions on states, if there are any.
     assumed: Option<AccessSet>,
 }
 
 impl<'p> AccessTable<'p> {
-    /// Of a valid program, or why its action instances are not numbered. Any layout of it will do.
+    /// Computes the table of a valid program. Fails if its action instances cannot be numbered. Any layout of the
+    /// program is suitable.
     pub fn new(
         program: &'p Program,
         layout: &'p Layout,
@@ -50,8 +51,8 @@ impl<'p> AccessTable<'p> {
         AccessTable::with_fixed_cells(program, layout, ranges(program), BTreeMap::new())
     }
 
-    /// The same, where the ranges of its variables have been found already, and about states from which
-    /// on these cells, of locals of processes that are there, never change.
+    /// Computes the table with known ranges of the variables, for states from which on the given cells never change.
+    /// These cells belong to locals of existing processes.
     pub fn with_fixed_cells(
         program: &'p Program,
         layout: &'p Layout,
@@ -116,7 +117,7 @@ impl<'p> AccessTable<'p> {
         }
     }
 
-    /// Whether it is about states only in which some cells never change.
+    /// Returns whether the table is restricted to states in which some cells never change.
     pub fn has_fixed_cells(&self) -> bool {
         !self.fixed.is_empty()
     }
@@ -126,7 +127,7 @@ impl<'p> AccessTable<'p> {
         self.program
     }
 
-    /// What an expression reads that nobody in particular asks.
+    /// Returns the accesses of an expression that is evaluated by no process.
     pub fn expression(&self, expr: &Expr) -> AccessSet {
         let mut collector = AccessCollector::new(self.known(), MoverSlots::nobody());
         collector.walk().expr(&mut collector, expr);
@@ -136,7 +137,7 @@ impl<'p> AccessTable<'p> {
         AccessSet { failures: judge.take(), ..collector.take() }
     }
 
-    /// The values that an expression may have, whoever asks.
+    /// Returns the range of an expression that is evaluated by no process.
     pub fn values(&self, expr: &Expr) -> Interval {
         AccessCollector::new(self.known(), MoverSlots::nobody()).values(expr)
     }
@@ -146,7 +147,7 @@ impl<'p> AccessTable<'p> {
         &self.instances
     }
 
-    /// Whether a channel may be a rendezvous.
+    /// Returns whether a channel may be a rendezvous.
     fn may_meet(&self, channel: &ChannelRef) -> bool {
         channel.may_be_rendezvous(self.program)
     }
@@ -156,8 +157,8 @@ impl<'p> AccessTable<'p> {
         self.layout
     }
 
-    /// The values that a cell of a variable ever holds, as far as that is known; none if it may also be
-    /// undefined, or is of something else.
+    /// Returns the range of a cell of a variable, over all reachable states. Returns `None` if the cell may be
+    /// undefined or is not that of a variable.
     pub fn cell_values(&self, cell: CellId) -> Option<Interval> {
         let groups = self.layout.groups.as_slice();
         let group = groups.get(groups.partition_point(|it| it.first <= cell).checked_sub(1)?)?;
@@ -170,17 +171,17 @@ impl<'p> AccessTable<'p> {
         (!may_be_undefined).then_some(known)
     }
 
-    /// The cell with the number of messages in a buffered channel.
+    /// Returns the cell with the number of messages in a buffered channel.
     pub fn length_cell(&self, channel: ChannelSlot) -> CellId {
         CellId(self.known().channel_cells(channel).start)
     }
 
-    /// The cell that says where an instance of a process is.
+    /// Returns the cell that holds the location of an instance.
     pub fn location_cell(&self, process: ProcessId, slot: u32) -> CellId {
         self.known().location_cell(process, slot)
     }
 
-    /// What somebody reads who takes an action without a part in the program, as claims do.
+    /// Returns the reads of an action of an observer, such as a claim.
     pub fn observation(&self, action: &Action) -> AccessSet {
         let mut collector = AccessCollector::new(self.known(), MoverSlots::nobody());
         let walk = collector.walk();
@@ -189,7 +190,7 @@ impl<'p> AccessTable<'p> {
         collector.take()
     }
 
-    /// The errors that somebody meets who takes an action without a part in the program, as claims do.
+    /// Returns the ways in which an action of an observer, such as a claim, may fail.
     pub fn failures_of(&self, action: &Action) -> FailureKinds {
         let mut judge =
             FailureAnalysis::new(AccessCollector::new(self.known(), MoverSlots::nobody()));
@@ -198,7 +199,7 @@ impl<'p> AccessTable<'p> {
         judge.take()
     }
 
-    /// For the code of one side: its parameters stand for their values.
+    /// Returns a collector for the code of one side, with its parameters bound to their values.
     fn collector(&self, side: InstanceSide) -> AccessCollector<'_> {
         let action = &self.program.actions[side.action];
         let process = action.edge.map(|edge| edge.process);
@@ -211,12 +212,12 @@ impl<'p> AccessTable<'p> {
         collector
     }
 
-    /// Finds out how the code of one side may fail.
+    /// Returns a failure analysis of the code of one side.
     fn judge(&self, side: InstanceSide) -> FailureAnalysis<'_> {
         FailureAnalysis::new(self.collector(side))
     }
 
-    /// What an action instance waits for and what it does.
+    /// Returns the guard and the effect of an action instance.
     ///
     /// # Panics
     /// If the program has no such instance.
@@ -249,7 +250,7 @@ impl<'p> AccessTable<'p> {
         found
     }
 
-    /// Whether an instance never leads anywhere: it is there for errors.
+    /// Returns whether an instance has no transitions and exists only for its errors.
     fn only_fails(&self, instance: ActionInstance) -> bool {
         let ActionInstance::Alone(side) = instance else {
             return matches!(instance, ActionInstance::MayMove { .. });
@@ -261,7 +262,7 @@ impl<'p> AccessTable<'p> {
         self.program.actions[side.action].communication.as_ref().is_some_and(meets)
     }
 
-    /// Whether two never meet: on no channel, or over no message.
+    /// Returns whether two sides never meet, because they use different channels or expect different messages.
     fn never_meet(&self, instance: ActionInstance) -> bool {
         let ActionInstance::Meeting { sender, receiver } = instance else { return false };
         let message = |side: InstanceSide| self.program.actions[side.action].communication.as_ref();
@@ -289,7 +290,7 @@ impl<'p> AccessTable<'p> {
         }) || channels.is_empty()
     }
 
-    /// Whether a field of a channel's messages has a value as it is sent.
+    /// Returns whether a field of a channel's messages can hold a value without conversion.
     fn field_holds(&self, channel: ChannelSlot, at: usize, value: i64) -> bool {
         let field = self.program.channels[channel.id].fields.get(at);
         let bounds =
@@ -297,7 +298,7 @@ impl<'p> AccessTable<'p> {
         bounds.is_some_and(|(low, high)| low <= value && value <= high)
     }
 
-    /// What a process is asked before it moves: whether asking fails.
+    /// Returns the accesses of `provided` and of the priority of a process, with whether their evaluation may fail.
     fn question(&self, process: ProcessId, slot: u32) -> InstanceAccess<'_> {
         let mover = MoverSlots { process: Some(process), slots: slot..slot + 1 };
         let mut collector = AccessCollector::new(self.known(), mover);
@@ -307,7 +308,7 @@ impl<'p> AccessTable<'p> {
         let mut judge = FailureAnalysis::new(collector);
         life.provided.iter().for_each(|it| judge.condition(it));
         access.failures = judge.take();
-        // Those of a higher priority are asked what they could do.
+        // The evaluation of a priority examines the processes of higher priorities.
         access.reads_anything |= life.priority.is_some();
         access.failures.other |= life.priority.is_some();
         let cell = self.known().location_cell(process, slot).0;
@@ -328,8 +329,8 @@ impl<'p> AccessTable<'p> {
             let failures = judge.take();
             waits = match self.may_meet(communication.channel()) {
                 false => self.collector(first).readiness(communication, failures),
-                // It is sent, or taken from a buffer, or it is an error to send so, or what comes
-                // before there is a receiver is.
+                // The instance covers a send or a receive on a buffer, an erroneous send, and failures before there
+                // is a receiver.
                 true => vec![GuardConjunct::holds(AccessSet { failures, ..effect.as_reads() })],
             };
         }
@@ -347,7 +348,7 @@ impl<'p> AccessTable<'p> {
         InstanceAccess { guard, effect }
     }
 
-    /// Whether an action by itself does nothing: what it receives is always sent by rendezvous.
+    /// Returns whether an action does nothing by itself, because it receives only by rendezvous.
     fn only_meets_senders(&self, action: &Action) -> bool {
         let Some(Communication::Receive { channel, .. }) = &action.communication else {
             return false;
@@ -358,13 +359,13 @@ impl<'p> AccessTable<'p> {
     fn rendezvous(&self, sender: InstanceSide, receiver: InstanceSide) -> InstanceAccess<'_> {
         let (mut by_sender, mut by_receiver) = (self.judge(sender), self.judge(receiver));
         let mut guard = Vec::new();
-        // The receiver's part is judged after the sender's statements, where processes come and go.
+        // Where processes start and end, the receiver's part is evaluated after the sender's statements.
         let comes_and_goes = self.program.has_dynamic_processes();
         let mut sent = MessageIntervals::new();
         self.add_start_conditions(sender, &mut guard);
         if comes_and_goes {
             self.add_guard(sender, &mut by_sender, &mut guard);
-            // What fails before anybody receives is the sender's alone.
+            // A failure before there is a receiver is the sender's alone.
             guard.iter_mut().for_each(|it| it.access.failures = FailureKinds::default());
             sent = self.sends(sender, &mut by_sender);
             by_sender.move_and_run(&self.program.actions[sender.action]);
@@ -412,7 +413,7 @@ impl<'p> AccessTable<'p> {
         InstanceAccess { guard, effect }
     }
 
-    /// The message of a sender, as it is given away.
+    /// Returns the message of a sender.
     fn sends(&self, sender: InstanceSide, judge: &mut FailureAnalysis<'_>) -> MessageIntervals {
         match &self.program.actions[sender.action].communication {
             Some(sent @ Communication::Send { .. }) => judge.send(sent),
@@ -420,7 +421,7 @@ impl<'p> AccessTable<'p> {
         }
     }
 
-    /// Does something with what a receiver takes.
+    /// Applies a function to the channel and the patterns of a receiver.
     fn receives(
         &self,
         receiver: InstanceSide,
@@ -435,8 +436,8 @@ impl<'p> AccessTable<'p> {
         }
     }
 
-    /// Who else is where he could send to a receiver: a guard of that which fails is an error of the
-    /// first who is.
+    /// Returns the reads that find the other possible senders to a receiver. A failing guard of a sender is an error
+    /// of the first sender.
     fn other_senders(&self, receiver: InstanceSide) -> GuardConjunct<'p> {
         let mut access = AccessSet::default();
         let received = self.program.actions[receiver.action].communication.as_ref();
@@ -455,7 +456,7 @@ impl<'p> AccessTable<'p> {
         GuardConjunct::holds(access)
     }
 
-    /// That the mover is there and may move, and what decides before its guard is asked.
+    /// Adds the conditions that precede the guard: the mover exists, may move, and is at the location.
     fn add_start_conditions<'t>(&'t self, side: InstanceSide, guard: &mut Vec<GuardConjunct<'t>>) {
         let action = &self.program.actions[side.action];
         let Some(ProcessEdge { process, from, .. }) = action.edge else { return };
@@ -476,7 +477,7 @@ impl<'p> AccessTable<'p> {
         self.add_precedence_conditions(side, guard);
     }
 
-    /// What the actions before this one let it be taken by, if they have a say: no error of theirs is its.
+    /// Adds the conditions of the earlier actions that restrict this one, without their failures.
     fn add_precedence_conditions<'t>(
         &'t self,
         side: InstanceSide,
@@ -500,8 +501,8 @@ impl<'p> AccessTable<'p> {
         }
     }
 
-    /// That an action of the mover is not possible. Where judging it may fail nothing is said of what it
-    /// asks: if it fails that is a step, which keeps others from being taken.
+    /// Returns the condition that an action of the mover is disabled. If the evaluation of its guard may fail, the
+    /// condition does not describe the queries: a failure is a step, which prevents others.
     fn impossibility(&self, side: InstanceSide) -> GuardConjunct<'_> {
         let action = &self.program.actions[side.action];
         let (mut only, mut judge) = (Vec::new(), self.judge(side));
@@ -531,7 +532,7 @@ impl<'p> AccessTable<'p> {
         }
     }
 
-    /// What is read to find out whether an action of the mover is possible.
+    /// Returns the reads that decide whether an action of the mover is enabled.
     fn possibility(&self, side: InstanceSide) -> AccessSet {
         let action = &self.program.actions[side.action];
         let mut collector = self.collector(side);
@@ -540,13 +541,13 @@ impl<'p> AccessTable<'p> {
         if let Some(communication) = &action.communication {
             let conjuncts = collector.readiness(communication, FailureKinds::default());
             conjuncts.iter().for_each(|it| access.extend(it.reads()));
-            // Whether anybody receives is a matter of all others.
+            // The existence of a receiver depends on all other processes.
             access.reads_anything |= self.may_meet(communication.channel());
         }
         access
     }
 
-    /// That nobody else has committed himself, if the movers have not.
+    /// Adds the condition that no other process is at a committed location, if the movers are not.
     fn commitment<'t>(&'t self, movers: &[InstanceSide], guard: &mut Vec<GuardConjunct<'t>>) {
         let is_committed = |side: &InstanceSide| {
             let edge = self.program.actions[side.action].edge;
@@ -571,7 +572,7 @@ impl<'p> AccessTable<'p> {
         }
     }
 
-    /// What is read to find out whether a message is received, and on which channel.
+    /// Returns the reads that decide whether a message is received, and on which channel.
     fn message(&self, sender: InstanceSide, receiver: InstanceSide) -> AccessSet {
         let mut access = AccessSet::default();
         for side in [sender, receiver] {
@@ -591,10 +592,10 @@ impl<'p> AccessTable<'p> {
         access
     }
 
-    /// What taking the actions of one instance does where its guard holds, but for what the mover does next.
+    /// Returns the effect of the actions of one instance where its guard holds, without the rest of the step.
     fn effect(&self, sides: &[InstanceSide], guard: &[GuardConjunct<'_>]) -> AccessSet {
         let effect = self.effect_where(sides, &BTreeMap::new());
-        // What the guard asks for is so all along, if it is not written.
+        // A conjunct of the guard stays true if its cell is not written.
         let written = self.written_by(&effect);
         let certain = guard.iter().take_while(|it| !it.may_fail());
         let given = certain.filter_map(|it| match it.condition {
@@ -637,7 +638,7 @@ impl<'p> AccessTable<'p> {
         walk.body(collector, &action.body);
     }
 
-    /// All cells that an action instance may look at, other than to find out which instances there are.
+    /// Returns all cells that an action instance may read, except to find out which instances exist.
     pub fn read_cells(&self, access: &InstanceAccess<'_>) -> CellSet {
         let mut reads = access.effect.as_reads();
         access.guard.iter().for_each(|it| reads.extend(it.reads()));
@@ -658,7 +659,7 @@ impl<'p> AccessTable<'p> {
         cells
     }
 
-    /// All cells that an action instance may change.
+    /// Returns all cells that an action instance may change.
     pub fn written_cells(&self, access: &InstanceAccess<'_>) -> CellSet {
         self.written_by(&access.effect)
     }
@@ -671,8 +672,8 @@ impl<'p> AccessTable<'p> {
     }
 }
 
-/// Makes conjuncts those that are judged after another's statements. Where the receiver is comes before
-/// them: the sender does not decide it.
+/// Turns conjuncts into conjuncts that are evaluated after the statements of the sender. The location of the receiver
+/// is evaluated before them: the sender does not affect it.
 fn after_another(guard: &mut [GuardConjunct<'_>], effect: &AccessSet) {
     for conjunct in guard {
         let mut access = conjunct.reads();

@@ -1,4 +1,4 @@
-//! What a mover does in the same step after its first action.
+//! The rest of a step after its first action.
 
 use super::access_set::AccessSet;
 use super::access_table::AccessTable;
@@ -13,7 +13,7 @@ use crate::ir::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// Somebody who goes on alone, in one of some slots.
+/// A process that continues a step, in one of some slots.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct AtomicPosition {
     process: ProcessId,
@@ -21,9 +21,9 @@ struct AtomicPosition {
     at: LocationId,
 }
 
-/// What goes on within a step.
+/// The control graph within a step.
 struct AtomicGraph {
-    /// Where somebody may be within it, and where he may be next, once for each way.
+    /// The possible positions within the step and their successors, one entry for each way.
     next: BTreeMap<AtomicPosition, Vec<AtomicPosition>>,
     open: Vec<AtomicPosition>,
 }
@@ -36,7 +36,7 @@ impl AtomicGraph {
         }
     }
 
-    /// How many states there may be inside a step from here on, up to the least that is too many.
+    /// Returns the number of states within a step from a position on, at most `INSIDE_MAX`.
     fn states_inside(
         &self,
         from: &AtomicPosition,
@@ -45,7 +45,7 @@ impl AtomicGraph {
         if let Some(&count) = counted.get(from) {
             return count;
         }
-        // Whoever comes back here meanwhile goes round in circles.
+        // A position that is reached again meanwhile is on a cycle.
         counted.insert(from.clone(), INSIDE_MAX);
         let mut count = 1u64;
         for next in &self.next[from] {
@@ -56,12 +56,12 @@ impl AtomicGraph {
     }
 }
 
-/// Steps with as many states inside may be too long, or have too many choices, to be taken.
+/// The number of states within a step from which on the step may be too long or may branch too much.
 const INSIDE_MAX: u64 = 1 << 15;
 
 impl AccessTable<'_> {
-    /// Adds all that may follow in the same step once an action has been taken: whatever is
-    /// possible then was not asked for before, so nothing of it is sure.
+    /// Adds all accesses that may follow in the same step after an action. The guard does not cover the later
+    /// actions, so none of their accesses is certain.
     pub(super) fn extend_with_sequence(&self, side: InstanceSide, effect: &mut AccessSet) {
         let mut chain = AtomicGraph { next: BTreeMap::new(), open: Vec::new() };
         let action = &self.program().actions[side.action];
@@ -86,12 +86,12 @@ impl AccessTable<'_> {
                 chain.next.entry(within.clone()).or_default().extend(next);
             }
         }
-        // It may not end; nor may a `d_step` send by rendezvous.
+        // The step may not end. A `d_step` must not send by rendezvous.
         effect.failures.other |= chain.states_inside(&first, &mut BTreeMap::new()) >= INSIDE_MAX;
         effect.failures.other |= is_first && sends_within && self.has_rendezvous();
     }
 
-    /// Where the mover is within the step after an action, if it goes on. A `d_step` has to.
+    /// Returns the position of the mover after an action, if the step continues. A `d_step` must continue.
     fn position_after(
         &self,
         action: &Action,
@@ -113,7 +113,7 @@ impl AccessTable<'_> {
         self.program().channels.values().any(|it| it.capacity == 0)
     }
 
-    /// Whoever receives what is sent by rendezvous within a step, and goes on with it.
+    /// Returns the positions of possible receivers of a rendezvous within a step that continue it.
     fn rendezvous_positions(&self, action: &Action, effect: &mut AccessSet) -> Vec<AtomicPosition> {
         let mut next = Vec::new();
         let Some(Communication::Send { channel, .. }) = &action.communication else { return next };
@@ -130,7 +130,7 @@ impl AccessTable<'_> {
             if channel.possible_channels(program).any(|it| sent.contains(&it)) {
                 let slots = 0..program.slots(edge.process);
                 effect.extend_optional(self.possible_access(receiver, slots.clone()));
-                // Each of them is a way of its own.
+                // Each slot is a way of its own.
                 let within = self.position_after(receiver, slots.clone(), effect);
                 next.extend(slots.flat_map(|_| within.clone()));
             }
@@ -138,7 +138,7 @@ impl AccessTable<'_> {
         next
     }
 
-    /// How an action fails that is looked at, and perhaps taken, within a step.
+    /// Returns the ways in which an action may fail that is evaluated, and perhaps taken, within a step.
     fn action_failures(&self, action: &Action, collector: AccessCollector<'_>) -> FailureKinds {
         let mut judge = FailureAnalysis::new(collector);
         let process = action.edge.map(|edge| &self.program().processes[edge.process]);
@@ -149,8 +149,7 @@ impl AccessTable<'_> {
         judge.take()
     }
 
-    /// What an action touches if it is looked at, and perhaps taken, by an instance in one of these
-    /// slots.
+    /// Returns the accesses of an action that an instance in one of these slots evaluates, and perhaps takes.
     fn possible_access(&self, action: &Action, slots: Range<u32>) -> AccessSet {
         let Some(edge) = action.edge else { return AccessSet::default() };
         let mover = MoverSlots { process: Some(edge.process), slots: slots.clone() };

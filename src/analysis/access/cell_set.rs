@@ -3,15 +3,14 @@
 use crate::ir::layout::CellId;
 use std::ops::Range;
 
-/// A set of cells of a state, as ranges in ascending order with gaps between them: `{2, 3, 7}` is
-/// `[2..4, 7..8]`.
+/// A set of cells of a state: ascending ranges with gaps between them. `{2, 3, 7}` is `[2..4, 7..8]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CellSet {
     ranges: Vec<Range<u32>>,
 }
 
 impl CellSet {
-    /// All of so many cells.
+    /// Returns the set of the first `count` cells.
     pub fn all(count: u32) -> CellSet {
         let mut cells = CellSet::default();
         cells.insert(0..count);
@@ -23,7 +22,7 @@ impl CellSet {
         if range.is_empty() {
             return;
         }
-        // Those that overlap or touch the new one become one with it.
+        // Joins the ranges that overlap or touch the new one.
         let first = self.ranges.partition_point(|it| it.end < range.start);
         let last = self.ranges.partition_point(|it| it.start <= range.end);
         let joined = match first < last {
@@ -41,18 +40,18 @@ impl CellSet {
         other.ranges.iter().for_each(|range| self.insert(range.clone()));
     }
 
-    /// Whether there is none.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// Whether a cell is one of them.
+    /// Returns whether the set contains a cell.
     pub fn contains(&self, cell: CellId) -> bool {
         let after = self.ranges.partition_point(|it| it.end <= cell.0);
         self.ranges.get(after).is_some_and(|it| it.start <= cell.0)
     }
 
-    /// Whether both have a cell in common.
+    /// Returns whether two sets have a common cell.
     pub fn intersects(&self, other: &CellSet) -> bool {
         let (mut one, mut two) = (self.ranges.iter().peekable(), other.ranges.iter().peekable());
         while let (Some(left), Some(right)) = (one.peek(), two.peek()) {
@@ -65,17 +64,17 @@ impl CellSet {
         false
     }
 
-    /// Ranges of cells, ascending, with gaps between them.
+    /// Returns the ranges, ascending, with gaps between them.
     pub fn ranges(&self) -> &[Range<u32>] {
         &self.ranges
     }
 
-    /// The cells, ascending.
+    /// Returns the cells in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = CellId> {
         self.ranges.iter().cloned().flatten().map(CellId)
     }
 
-    /// The cell, if it is only one.
+    /// Returns the cell of a set with one cell.
     pub fn single(&self) -> Option<CellId> {
         match self.ranges.as_slice() {
             [range] if range.len() == 1 => Some(CellId(range.start)),

@@ -1,5 +1,4 @@
-//! From code to what it may read and write, in one action instance: an index is followed as far as what is
-//! known of its value goes.
+//! Collection of the reads and writes of code in one action instance. Known values of indices restrict the cells.
 
 use super::abstract_state::AbstractState;
 use super::access_set::{AccessSet, ChannelEffect, ChannelSlot, CounterAddition, LocationChange};
@@ -19,43 +18,43 @@ use crate::ir::{
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Local variables are given cells from here on, beyond those of any state.
+/// The first cell of local variables, beyond the cells of any state.
 pub(super) const FRAME_FIRST: u32 = 1 << 30;
 
-/// A place in more pieces than this is followed no further.
+/// The maximal number of pieces of a place that is resolved precisely.
 const PIECES_MAX: usize = 4096;
 
-/// What is known of a program before it runs.
+/// The static facts about a program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StaticFacts<'p> {
     pub program: &'p Program,
-    /// Where cells have their numbers from; any layout of the program has the same.
+    /// The layout, which numbers the cells. All layouts of a program number them alike.
     pub layout: &'p Layout,
-    /// Of the variables, in reachable states.
+    /// The ranges of variables in reachable states.
     pub ranges: Option<&'p ValueRanges>,
-    /// Of locals that never change any more, in the states that it is about.
+    /// The values of locals that never change in the states in question.
     pub fixed: &'p BTreeMap<CellId, i64>,
     /// The cells that may be undefined in reachable states, if that is known.
     pub undefined: Option<&'p CellSet>,
 }
 
-/// Who runs a piece of code.
+/// The process that executes a piece of code.
 #[derive(Clone, Debug)]
 pub(super) struct MoverSlots {
     /// The process, if one moves.
     pub process: Option<ProcessId>,
-    /// The slots that it may be in.
+    /// The possible slots of the process.
     pub slots: Range<u32>,
 }
 
 impl MoverSlots {
-    /// Nobody: a property, or an action of the whole program.
+    /// Returns the mover of a property or of an action of the whole program.
     pub fn nobody() -> MoverSlots {
         MoverSlots { process: None, slots: 0..1 }
     }
 }
 
-/// What a local stands for.
+/// The abstract value of a local.
 #[derive(Clone, Debug, Default)]
 pub(super) enum AbstractBinding {
     #[default]
@@ -66,18 +65,18 @@ pub(super) enum AbstractBinding {
     Place(ResolvedPlace),
 }
 
-/// Where a place may be.
+/// The possible positions of a place.
 #[derive(Clone, Debug)]
 pub(super) struct ResolvedPlace {
-    /// The first cell, in each way in which its indices may go.
+    /// The first cell, for each combination of values of the indices.
     pub starts: Vec<u32>,
     pub ty: TypeId,
-    /// Cells that it lies in, where it was not followed to its end.
+    /// The cells that contain the place, if it is not resolved to its end.
     pub inside: Option<CellSet>,
 }
 
 impl ResolvedPlace {
-    /// Its first cell, if that is known.
+    /// Returns the first cell, if it is unique.
     pub fn only_start(&self) -> Option<u32> {
         match (self.starts.as_slice(), &self.inside) {
             ([start], None) => Some(*start),
@@ -86,37 +85,37 @@ impl ResolvedPlace {
     }
 }
 
-/// Where the walk is.
+/// The position of the walk.
 #[derive(Clone, Debug)]
 pub(super) struct CollectorScope {
     bound: Vec<AbstractBinding>,
     pub mover: MoverSlots,
-    /// How many bodies it is in that may not be run.
+    /// The number of enclosing bodies that may not be executed.
     open: u32,
-    /// Whether the body may have been left.
+    /// Whether an earlier statement may have left the body.
     is_left: bool,
 }
 
-/// Collects what code touches.
+/// A collector of the accesses of code.
 pub(super) struct AccessCollector<'p> {
     pub known: StaticFacts<'p>,
     pub scope: CollectorScope,
     pub callers: Vec<CollectorScope>,
-    /// Whether operations on channels are what the step waits for.
+    /// Whether operations on channels are conditions of the step.
     is_guarded: bool,
     pub access: AccessSet,
-    /// What is known of the state where the walk is, if anybody follows that.
+    /// The facts about the state at this point of the walk, for analyses that follow them.
     pub state: AbstractState,
-    /// Whose code it is, if that is one side of an instance.
+    /// The side of an instance whose code is walked, if it is one.
     pub side: Option<InstanceSide>,
-    /// Cells that have these values wherever the code is run, and keep them while it is.
+    /// The cells that have these values before and during the execution of the code.
     pub given: BTreeMap<CellId, i64>,
-    /// The cell that the next local variable begins at, if they are given any.
+    /// The first cell of the next local variable, if local variables have cells.
     pub next_frame: Option<u32>,
 }
 
 impl CollectorScope {
-    /// The beginning of a body whose names are its own.
+    /// Returns the scope at the start of a body with its own names.
     pub fn new(mover: MoverSlots) -> CollectorScope {
         CollectorScope { bound: Vec::new(), mover, open: 0, is_left: false }
     }
@@ -141,32 +140,32 @@ impl<'p> AccessCollector<'p> {
         }
     }
 
-    /// Gives local variables cells from here on.
+    /// Gives cells to local variables, from `first` on.
     pub fn begin_frames(&mut self, first: u32) {
         self.next_frame = Some(first);
     }
 
-    /// Says what a parameter stands for.
+    /// Binds a parameter to a value.
     pub fn bind_value(&mut self, local: LocalId, value: i64) {
         self.bind_values(local, (value, value));
     }
 
-    /// Says what a name may stand for.
+    /// Binds a name to a range of values.
     pub fn bind_values(&mut self, local: LocalId, values: Interval) {
         self.bind(local, AbstractBinding::Values(values));
     }
 
-    /// Says which place a name stands for.
+    /// Binds a name to a place.
     pub fn bind_place(&mut self, local: LocalId, spot: ResolvedPlace) {
         self.bind(local, AbstractBinding::Place(spot));
     }
 
-    /// Takes what was collected.
+    /// Returns the collected accesses and clears them.
     pub fn take(&mut self) -> AccessSet {
         std::mem::take(&mut self.access)
     }
 
-    /// Walks what is understood as an operation that the step waits for.
+    /// Walks code whose channel operations are conditions of the step.
     pub fn guarded(&mut self, walk: impl FnOnce(&mut Self)) {
         self.is_guarded = true;
         walk(self);
@@ -193,7 +192,7 @@ impl<'p> AccessCollector<'p> {
         self.scope.bound.get(local.index()).unwrap_or(&AbstractBinding::Nothing)
     }
 
-    /// The values that a local can have.
+    /// Returns the possible values of a local.
     pub(super) fn local_values(&self, local: LocalId) -> Interval {
         match self.bound(local) {
             AbstractBinding::Values(values) => *values,
@@ -205,7 +204,7 @@ impl<'p> AccessCollector<'p> {
         }
     }
 
-    /// What a place can hold.
+    /// Returns the possible values of a place.
     pub fn values_at(&self, place: &Place) -> Interval {
         if let Some(value) = self.known_value_at(place) {
             return (value, value);
@@ -223,7 +222,7 @@ impl<'p> AccessCollector<'p> {
         }
     }
 
-    /// The value at a place, if that is known wherever the code is run.
+    /// Returns the value of a place, if it is known wherever the code is executed.
     pub(super) fn known_value_at(&self, place: &Place) -> Option<i64> {
         let given = |cell| self.given.get(&CellId(cell)).copied();
         let is_asked = !self.given.is_empty();
@@ -231,7 +230,7 @@ impl<'p> AccessCollector<'p> {
             .or_else(|| is_asked.then(|| self.place_cell(place)).flatten().and_then(given))
     }
 
-    /// The value of one of the mover's own locals, if that is known.
+    /// Returns the value of one of the mover's own locals, if it is known.
     fn fixed(&self, place: &Place) -> Option<i64> {
         let PlaceRoot::Variable(variable) = place.root else { return None };
         let is_own = matches!(self.known.program.variables[variable].owner, Owner::Process(_));
@@ -240,7 +239,7 @@ impl<'p> AccessCollector<'p> {
         is_one.then(|| self.known.fixed.get(&self.variable_cell(variable, slots.start)).copied())?
     }
 
-    /// The values of a scalar type.
+    /// Returns the range of a scalar type.
     pub fn bounds(&self, ty: TypeId) -> Interval {
         match &self.known.program.types[ty] {
             Type::Scalar(scalar) => self.known.program.bounds(&scalar.domain),
@@ -248,7 +247,7 @@ impl<'p> AccessCollector<'p> {
         }
     }
 
-    /// The type of the variable, or what stands for one, that a place begins at.
+    /// Returns the type of the variable or local at which a place begins.
     pub fn root_type(&self, place: &Place) -> TypeId {
         match place.root {
             PlaceRoot::Variable(variable) => self.known.program.variables[variable].ty,
@@ -256,7 +255,7 @@ impl<'p> AccessCollector<'p> {
         }
     }
 
-    /// The type of a place.
+    /// Returns the type of a place.
     pub fn place_type(&self, place: &Place) -> TypeId {
         let program = self.known.program;
         let start = self.root_type(place);
@@ -276,7 +275,7 @@ impl<'p> AccessCollector<'p> {
         }
     }
 
-    /// The type of what is at the place that a name stands for, if it stands for one.
+    /// Returns the type of the place to which a name is bound, if it is bound to one.
     pub fn local_place_type(&self, local: LocalId) -> Option<TypeId> {
         match self.bound(local) {
             AbstractBinding::Place(spot) => Some(spot.ty),
@@ -284,7 +283,7 @@ impl<'p> AccessCollector<'p> {
         }
     }
 
-    /// Where a place may be. That a multiset has an element there is read.
+    /// Returns the possible positions of a place. Whether a multiset has an element there counts as read.
     pub fn resolve_place(&mut self, place: &Place) -> ResolvedPlace {
         let program = self.known.program;
         let mut spot = match place.root {
@@ -316,7 +315,7 @@ impl<'p> AccessCollector<'p> {
                 (*element, offsets.collect())
             }
             (PlaceSelector::Index(_), Type::Multiset { element, .. }) => {
-                // Where elements are is no one's business but the multiset's.
+                // The positions of elements are internal to the multiset.
                 let cells = self.cells(spot);
                 self.access.reads.extend(&cells);
                 spot.inside = Some(cells);
@@ -337,7 +336,7 @@ impl<'p> AccessCollector<'p> {
         spot.ty = part;
     }
 
-    /// The cell of a place, if nothing that the state holds decides which.
+    /// Returns the cell of a place, if it does not depend on the state.
     pub fn only_cell(&mut self, place: &Place) -> Option<CellId> {
         let before = self.take();
         self.walk().expr(self, &Expr::new(ExprKind::IsUndefined(place.clone()), place.span));
@@ -349,7 +348,7 @@ impl<'p> AccessCollector<'p> {
             .then_some(cell)
     }
 
-    /// All cells of a place that has been found.
+    /// Returns all cells of a resolved place.
     pub fn cells(&self, spot: &ResolvedPlace) -> CellSet {
         let mut cells = spot.inside.clone().unwrap_or_default();
         let size = self.known.layout.sizes[spot.ty];
@@ -357,12 +356,12 @@ impl<'p> AccessCollector<'p> {
         cells
     }
 
-    /// The first cell of a variable in a slot.
+    /// Returns the first cell of a variable in a slot.
     pub fn variable_cell(&self, variable: VarId, slot: u32) -> CellId {
         self.known.layout.variables[variable].in_slot(slot)
     }
 
-    /// The slots of an owner that something may be in: the mover's own unless others are named.
+    /// Returns the possible slots of an owner: the mover's own, unless an expression selects others.
     pub(super) fn slots(&self, owner: Owner, named: Option<&Expr>) -> Range<u32> {
         match (owner, named) {
             (Owner::Program, _) => 0..1,
@@ -397,7 +396,7 @@ impl<'p> AccessCollector<'p> {
         self.overwrite(&spot, &cells);
     }
 
-    /// Notes that a place gets new values, if that is sure.
+    /// Adds definite writes if the place surely gets new values.
     fn overwrite(&mut self, spot: &ResolvedPlace, cells: &CellSet) {
         if self.is_sure() && spot.inside.is_none() && spot.starts.len() == 1 {
             self.access.definite_writes.extend(cells);
@@ -458,7 +457,7 @@ impl<'p> AccessCollector<'p> {
         }
     }
 
-    /// The channels that a reference may mean.
+    /// Returns the channels that a reference may denote.
     pub fn channels(&mut self, channel: &ChannelRef) -> Vec<ChannelSlot> {
         let program = self.known.program;
         let own = |this: &Self, id: ChannelId| {
@@ -496,7 +495,7 @@ impl<'p> AccessCollector<'p> {
         let program = self.known.program;
         let found = self.channels(channel);
         if operation == ChannelOperation::Number {
-            // The number of a process's channel says how many there are before it.
+            // The number of a process's channel depends on how many processes precede it.
             let is_own = |it: &ChannelSlot| program.channels[it.id].owner != Owner::Program;
             if found.iter().any(is_own) {
                 self.instances();
@@ -600,12 +599,12 @@ impl AccessVisitor for AccessCollector<'_> {
 }
 
 impl StaticFacts<'_> {
-    /// The cell that says where an instance is.
+    /// Returns the cell that holds the location of an instance.
     pub fn location_cell(&self, process: ProcessId, slot: u32) -> CellId {
         self.layout.locations[process].in_slot(slot)
     }
 
-    /// All cells of what belongs to an instance, but for its location.
+    /// Returns all cells that belong to an instance, except its location.
     pub fn own_cells(&self, process: ProcessId, slot: u32) -> CellSet {
         let mut cells = CellSet::default();
         let owner = Owner::Process(process);
@@ -620,7 +619,7 @@ impl StaticFacts<'_> {
         cells
     }
 
-    /// The cells of a buffered channel.
+    /// Returns the cells of a buffered channel.
     pub fn channel_cells(&self, channel: ChannelSlot) -> Range<u32> {
         let about = &self.program.channels[channel.id];
         let first = self.layout.channels[channel.id].in_slot(channel.slot).0;

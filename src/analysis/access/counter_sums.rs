@@ -1,14 +1,14 @@
-//! Constants that are added to counters: whether their order matters.
+//! Commutativity of additions of constants to counters.
 
 use crate::ir::interval::Interval;
 use crate::ir::{Arithmetic, OverflowRule};
 
-/// A constant that is added to a counter.
+/// An addition of a constant to a counter.
 pub(super) struct CounterSum {
     pub arithmetic: Arithmetic,
-    /// What the counter may hold.
+    /// The domain of the counter.
     pub domain: Interval,
-    /// What it ever holds, if that is known.
+    /// The range of the counter in reachable states, if it is known.
     pub range: Option<Interval>,
     pub by: i64,
     pub overflow: OverflowRule,
@@ -22,17 +22,17 @@ impl CounterSum {
             && i128::from(high) + by <= within.1.into()
     }
 
-    /// Whether the sum of every value and the constant is an integer of the arithmetic.
+    /// Returns whether each sum of a value and the constant is an integer of the arithmetic.
     fn is_exact(&self) -> bool {
         self.fits(self.domain, self.arithmetic.integers())
     }
 
-    /// Whether the sum is stored as it is, in all reachable states.
+    /// Returns whether the sum is stored unchanged in all reachable states.
     fn always_fits(&self) -> bool {
         self.is_exact() && self.range.is_some_and(|range| self.fits(range, self.domain))
     }
 
-    /// Sums modulo one number are the same in any order, and so are sums that never leave the domain.
+    /// Returns whether additions commute: sums modulo one number do, and so do sums that never leave the domain.
     pub fn commutes(&self) -> bool {
         let is_word =
             self.arithmetic == Arithmetic::Wrapping32 && self.domain == self.arithmetic.integers();
@@ -40,7 +40,7 @@ impl CounterSum {
         is_word || wraps || self.always_fits()
     }
 
-    /// Whether a sum is stored as it is, or the step fails.
+    /// Returns whether the sum is stored unchanged unless the step fails.
     pub fn is_monotone(&self) -> bool {
         self.is_exact() && (self.overflow == OverflowRule::Fails || self.always_fits())
     }

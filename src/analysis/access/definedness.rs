@@ -1,8 +1,8 @@
-//! Which cells may be undefined in reachable states.
+//! The cells that may be undefined in reachable states.
 //!
-//! Where a language has undefined values nearly every variable may be so by its type, and hardly any is
-//! once the start is over. What the starts leave undefined is found by walking through them, loops
-//! round by round; then what every action may make undefined is added, until nothing is new.
+//! In a language with undefined values, nearly every variable may be undefined by its type, but few are after the
+//! start. The analysis walks through the starts, round by round through loops, to find the cells that they leave
+//! undefined. Then it adds the cells that actions may make undefined, until a fixed point.
 
 use super::abstract_state::AbstractState;
 use super::cell_set::CellSet;
@@ -12,10 +12,10 @@ use crate::ir::layout::CellId;
 use crate::ir::{Action, Owner, Parameter, Program, StartRule};
 use std::collections::BTreeSet;
 
-/// So many rounds of loops of a start are walked one by one.
+/// The maximal number of loop rounds of a start that are walked one by one.
 const ROUNDS_MAX: u32 = 4096;
 
-/// The cells that may be undefined.
+/// Computes the cells that may be undefined.
 pub(super) fn possibly_undefined(known: StaticFacts<'_>) -> CellSet {
     let mut undefined = CellSet::default();
     if !known.layout.cells.values().any(|it| it.undefined) {
@@ -50,7 +50,7 @@ fn bind(collector: &mut AccessCollector<'_>, parameters: &[Parameter]) {
     }
 }
 
-/// What is undefined after a start.
+/// Computes the cells that a start may leave undefined.
 fn undefined_after_start(known: StaticFacts<'_>, start: &StartRule) -> CellSet {
     let mut collector = AccessCollector::new(known, MoverSlots::nobody());
     bind(&mut collector, &start.parameters);
@@ -74,7 +74,7 @@ fn undefined_after_start(known: StaticFacts<'_>, start: &StartRule) -> CellSet {
     if after.is_unreachable() {
         return undefined;
     }
-    // Of scalars it is known what they are in the end; of elements of multisets, what they once were.
+    // For scalars the final state decides. For elements of multisets any earlier undefined value counts.
     let scalars: BTreeSet<u32> = scalars.into_iter().collect();
     let left = scalars.iter().copied().filter(|&it| after.get(it).is_none());
     let elements = made.iter().map(|it| it.0).filter(|it| !scalars.contains(it));
@@ -82,7 +82,7 @@ fn undefined_after_start(known: StaticFacts<'_>, start: &StartRule) -> CellSet {
     undefined
 }
 
-/// What belongs to processes that come and go may begin undefined.
+/// Returns the cells of processes that start and end, which may be undefined at first.
 fn of_slots(known: StaticFacts<'_>) -> CellSet {
     let mut cells = CellSet::default();
     for (id, _) in known.program.processes.iter().filter(|(_, it)| it.has_slots()) {
@@ -98,7 +98,7 @@ fn is_in_slots(program: &Program, owner: Owner) -> bool {
     }
 }
 
-/// What an action may make undefined, by whoever takes it.
+/// Computes the cells that an action may make undefined, for any mover.
 fn undefined_by_action(known: StaticFacts<'_>, action: &Action) -> CellSet {
     let process = action.edge.map(|edge| edge.process);
     let slots = 0..process.map_or(1, |it| known.program.slots(it));
@@ -107,7 +107,7 @@ fn undefined_by_action(known: StaticFacts<'_>, action: &Action) -> CellSet {
     let mut judge = FailureAnalysis::new(collector);
     action.guard.iter().for_each(|it| judge.condition(it));
     if action.communication.is_some() {
-        // Somebody else may do something before.
+        // Another process may execute statements before.
         judge.set_state(AbstractState::default());
     }
     judge.take_action(action);

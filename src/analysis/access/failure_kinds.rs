@@ -1,25 +1,25 @@
-//! How code may fail.
+//! The ways in which code may fail.
 
-/// The run-time errors that code may meet.
+/// The kinds of run-time errors that code may cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FailureKinds {
-    /// An assertion of the model's does not hold.
+    /// Whether an assertion of the model may fail.
     pub assertion: bool,
-    /// Any other: an index, a value or a count out of range, a zero divisor, an undefined value, a
-    /// limit, an error statement.
+    /// Whether any other error may occur: an index, a value or a count out of range, a zero divisor, an undefined
+    /// value, an exceeded limit, an error statement.
     pub other: bool,
 }
 
 impl FailureKinds {
-    /// Anything but an assertion.
+    /// Any error except a failed assertion.
     pub const OTHER: FailureKinds = FailureKinds { assertion: false, other: true };
 
-    /// Whether there may be any.
+    /// Returns whether any error is possible.
     pub fn any(self) -> bool {
         self.assertion || self.other
     }
 
-    /// Adds those of other code.
+    /// Adds the failures of other code.
     pub fn join(&mut self, other: FailureKinds) {
         self.assertion |= other.assertion;
         self.other |= other.other;

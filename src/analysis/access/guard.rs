@@ -1,4 +1,4 @@
-//! What must hold for a step, in parts that are judged one after another.
+//! Guards as lists of conjuncts, which are evaluated in order.
 
 use super::access_set::{AccessSet, ChannelSlot};
 use super::collector::AccessCollector;
@@ -11,82 +11,81 @@ use crate::ir::{
     UnaryOp,
 };
 
-/// One of the conditions under which there is a step. It holds also where judging it fails: that is a
-/// step, too, and an error.
+/// A conjunct of a guard. A conjunct whose evaluation fails counts as true: the step is enabled and is an error.
 #[derive(Clone, Debug)]
 pub struct GuardConjunct<'p> {
-    /// What it says, as far as that is understood.
+    /// The condition of the conjunct, as far as it is understood.
     pub condition: ConjunctCondition,
-    /// What else it reads: without the cell, or the channels, of the condition. And how judging it may
-    /// fail, where all conjuncts before it hold.
+    /// The other reads of the conjunct, without the cell or the channels of the condition, and its failures in states
+    /// where all earlier conjuncts hold.
     pub access: AccessSet,
-    /// Where it stands in the program, if it does.
+    /// The expression in the program, if there is one.
     pub expr: Option<&'p Expr>,
-    /// What would have to be computed to know whether it holds, if that can be.
+    /// The evaluation that decides the conjunct, if it can be computed.
     pub judged: Option<GuardTest<'p>>,
 }
 
-/// An expression as one side of an instance judges it.
+/// An expression that one side of an instance evaluates.
 #[derive(Clone, Debug)]
 pub struct GuardTest<'p> {
-    /// What is judged.
+    /// The expression.
     pub expr: &'p Expr,
-    /// By whom.
+    /// The side that evaluates it.
     pub side: InstanceSide,
-    /// Whether it has to hold, or must not.
+    /// Whether the expression must be true or must be false.
     pub holds: bool,
-    /// Cells whose values are known where it is judged, so that nobody has to read them.
+    /// The cells whose values are known at this point, so that they need not be read.
     pub given: Vec<(CellId, i64)>,
 }
 
-/// What a conjunct says.
+/// The condition of a conjunct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConjunctCondition {
-    /// The process whose place this cell tells is there.
+    /// The process whose location is in this cell is at the location.
     At(CellId, LocationId),
-    /// The value in a cell compares so with a constant.
+    /// The comparison of a cell with a constant is true.
     Compares(CellId, BinaryOp, i64),
-    /// The channel, which is one of these, has an answer.
+    /// The predicate holds for the channel, which is one of these.
     Asks(Vec<ChannelSlot>, ChannelPredicate),
-    /// Something else.
+    /// A condition of another kind.
     Holds,
 }
 
-/// A question about a buffered channel, answered with yes.
+/// A predicate on a buffered channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ChannelPredicate {
-    /// Is there room for a message?
+    /// The channel has room for a message.
     HasRoom,
-    /// Is there a message?
+    /// The channel has a message.
     HasMessage,
-    /// Does the first message match? Asked only where there is one.
+    /// The first message matches. Evaluated only if the channel has a message.
     FirstMatches,
-    /// Does any message match?
+    /// Some message matches.
     SomeMatches,
-    /// Is there no message?
+    /// The channel has no message.
     IsEmpty,
-    /// Is there no room?
+    /// The channel has no room.
     IsFull,
 }
 
 impl<'p> GuardConjunct<'p> {
-    /// A condition on what is read so.
+    /// Creates a conjunct of another kind with these reads.
     pub(super) fn holds(access: AccessSet) -> Self {
         GuardConjunct { condition: ConjunctCondition::Holds, access, expr: None, judged: None }
     }
 
-    /// Whether judging it may fail, where all conjuncts before it hold.
+    /// Returns whether the evaluation may fail in states where all earlier conjuncts hold.
     pub fn may_fail(&self) -> bool {
         self.access.failures.any()
     }
 
-    /// That a process is somewhere.
+    /// Creates a conjunct for the location of a process.
     pub(super) fn at_location(cell: CellId, location: LocationId) -> Self {
         let condition = ConjunctCondition::At(cell, location);
         GuardConjunct { condition, ..GuardConjunct::holds(AccessSet::default()) }
     }
 
-    /// Everything that it reads, whatever it says.
+    /// Returns all reads of the conjunct, including those of its condition.
     pub fn reads(&self) -> AccessSet {
         let mut access = self.access.as_reads();
         match &self.condition {
@@ -100,7 +99,7 @@ impl<'p> GuardConjunct<'p> {
 }
 
 impl<'p> AccessCollector<'p> {
-    /// Splits a guard into its conjuncts, in the order in which they are judged.
+    /// Splits a guard into its conjuncts, in the order of evaluation.
     pub fn conjuncts(
         &mut self,
         guard: &'p Expr,
@@ -125,7 +124,7 @@ impl<'p> AccessCollector<'p> {
         }
     }
 
-    /// Notes what is known behind conjuncts: the last one may ask for one value of a cell.
+    /// Records the value of a cell that the last conjunct requires, if no conjunct may fail.
     fn learn_from(&mut self, guard: &[GuardConjunct<'_>]) {
         if let Some(GuardConjunct { condition, .. }) = guard.last()
             && let ConjunctCondition::Compares(cell, BinaryOp::Equal, value) = condition
@@ -135,14 +134,14 @@ impl<'p> AccessCollector<'p> {
         }
     }
 
-    /// How an expression is judged, if one side in one slot does.
+    /// Returns the test of an expression, if the code is that of one side in one slot.
     fn guard_test(&self, expr: &'p Expr) -> Option<GuardTest<'p>> {
         let given = self.given.iter().map(|(cell, value)| (*cell, *value)).collect();
         self.side.map(|side| GuardTest { expr, side, holds: true, given })
     }
 
-    /// Adds a conjunct about a channel, if about any, with how judging it may fail. Before whether the first
-    /// message matches comes whether there is one: different steps help where it is one or the other.
+    /// Adds a conjunct with its failures. Before a conjunct for the first message, adds one for the existence of a
+    /// message: different steps can make the two true.
     fn push_conjunct(
         &mut self,
         mut conjunct: GuardConjunct<'p>,
@@ -198,7 +197,7 @@ impl<'p> AccessCollector<'p> {
         GuardConjunct { condition, access, expr: Some(expr), judged: self.guard_test(expr) }
     }
 
-    /// What an operation on a buffered channel waits for, and how asking may fail.
+    /// Returns the conjuncts of an operation on a buffered channel.
     pub fn readiness(
         &mut self,
         communication: &'p Communication,
@@ -248,12 +247,12 @@ impl<'p> AccessCollector<'p> {
                 access.asks.clear();
                 Some((condition, access))
             }
-            // One of several slots, or a place that was also read on the way.
+            // The process may be in one of several slots, or its location was also read for the slot.
             _ => Some((ConjunctCondition::Holds, access)),
         }
     }
 
-    /// What a comparison with a constant asks: of a cell, or how full a channel is.
+    /// Returns the condition of a comparison of a cell or of a channel's length with a constant.
     fn comparison_condition(&mut self, expr: &Expr) -> Option<(ConjunctCondition, AccessSet)> {
         let (held, operator, value) = self.comparison(expr)?;
         match &held.kind {
@@ -262,7 +261,7 @@ impl<'p> AccessCollector<'p> {
                 Some(self.channel_condition(channel, question, &[]))
             }
             ExprKind::Read(place) => {
-                // The way to the cell was found from constants alone.
+                // The cell of the place depends on constants only.
                 let cell = self.only_cell(place)?;
                 Some((ConjunctCondition::Compares(cell, operator, value), AccessSet::default()))
             }
@@ -270,7 +269,7 @@ impl<'p> AccessCollector<'p> {
         }
     }
 
-    /// What is compared with a constant, and how.
+    /// Returns the operand, the operator and the constant of a comparison with a constant.
     fn comparison<'e>(&self, expr: &'e Expr) -> Option<(&'e Expr, BinaryOp, i64)> {
         let (is_negated, asked) = match &expr.kind {
             ExprKind::Unary(UnaryOp::Not, operand) => (true, &**operand),
@@ -286,13 +285,13 @@ impl<'p> AccessCollector<'p> {
             }
             _ => (asked, BinaryOp::NotEqual, 0),
         };
-        // Any other operator gives a number that is not 0 for values that are not next to each other.
+        // Other operators are no comparisons: their results are numbers, which count as true unless they are 0.
         let opposite = operator.negated()?;
         Some((held, if is_negated { opposite } else { operator }, value))
     }
 
-    /// What a comparison of the number of messages asks: whether there are none, or as many as there is room
-    /// for.
+    /// Returns the predicate that a comparison of a channel's length expresses: whether the channel is empty or full,
+    /// or the negation.
     fn question_of_length(
         &self,
         channel: &ChannelRef,
@@ -307,7 +306,7 @@ impl<'p> AccessCollector<'p> {
                 .next()
                 .filter(|&first| first > 0 && capacities.all(|other| other == first))?,
         );
-        // What it says of every number that there can be.
+        // Evaluates the comparison for each possible length.
         let holds = |length| !matches!(program.arithmetic.binary(operator, length, value), Ok(0));
         let all: Vec<bool> = (0..=most).map(holds).collect();
         let only = |at: i64| all.iter().zip(0..).all(|(&holds, length)| holds == (length == at));
@@ -332,7 +331,7 @@ fn question_of(patterns: &[ReceivePattern], anywhere: bool) -> ChannelPredicate 
 }
 
 impl ChannelPredicate {
-    /// The question that has the other answer, if there is one.
+    /// Returns the negation of the predicate, if it is a predicate.
     fn opposite(self) -> Option<ChannelPredicate> {
         Some(match self {
             ChannelPredicate::HasRoom => ChannelPredicate::IsFull,
@@ -345,7 +344,7 @@ impl ChannelPredicate {
 }
 
 impl ConjunctCondition {
-    /// What holds where this does not, if that can be said so.
+    /// Returns the negation of the condition, if it is a condition.
     pub(super) fn opposite(&self) -> Option<ConjunctCondition> {
         let opposite = match self {
             ConjunctCondition::Compares(cell, operator, value) => {
@@ -359,7 +358,7 @@ impl ConjunctCondition {
         Some(opposite)
     }
 
-    /// Whether the condition is that a value compares so, and this one does.
+    /// Returns whether the condition is a comparison that holds for this value.
     pub fn holds_of(&self, arithmetic: Arithmetic, held: i64) -> bool {
         match self {
             ConjunctCondition::Compares(_, operator, value) => {

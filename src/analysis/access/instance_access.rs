@@ -1,35 +1,35 @@
-//! What one action instance waits for, reads and writes.
+//! The guard, the reads and the writes of one action instance.
 
 use super::access_set::AccessSet;
 use super::failure_kinds::FailureKinds;
 use super::guard::{ConjunctCondition, GuardConjunct};
 use crate::ir::BinaryOp;
 
-/// What an action instance waits for and what it does; nothing of it, if it is never possible.
+/// The guard and the effect of an action instance. Both are empty if it is never enabled.
 #[derive(Clone, Debug, Default)]
 pub struct InstanceAccess<'p> {
-    /// All of these must hold, judged in this order.
+    /// The conjuncts, in the order of evaluation.
     pub guard: Vec<GuardConjunct<'p>>,
-    /// What the step reads and writes then.
+    /// The reads and writes of the step.
     pub effect: AccessSet,
 }
 
 impl InstanceAccess<'_> {
-    /// The bytes that it takes, about.
+    /// Returns the approximate size in bytes.
     pub fn bytes(&self) -> usize {
         let conjuncts = self.guard.iter().map(|it| size_of_val(it) + it.access.bytes());
         size_of_val(&self.effect) + self.effect.bytes() + conjuncts.sum::<usize>()
     }
 
-    /// How its step may end in an error: whoever looks for errors has to see it.
+    /// Returns the ways in which the step may fail. A search for errors must not skip the instance if there are any.
     pub fn failures(&self) -> FailureKinds {
         let mut all = self.effect.failures;
         self.guard.iter().for_each(|it| all.join(it.access.failures));
         all
     }
 
-    /// Whether two are never possible in one state: some process would have to be in two places, or
-    /// some cell to hold two values.
+    /// Returns whether no state enables both instances: a process would be at two locations, or a cell would hold two
+    /// values.
     pub fn excludes(&self, other: &InstanceAccess<'_>) -> bool {
         let contradicts =
             |one: &GuardConjunct, two: &GuardConjunct| match (&one.condition, &two.condition) {
@@ -46,8 +46,8 @@ impl InstanceAccess<'_> {
             .any(|one| other.certain_conjuncts().any(|two| contradicts(one, two)))
     }
 
-    /// The conjuncts that hold wherever the instance is possible: not those after one that may fail,
-    /// which is a step, too.
+    /// Returns the conjuncts that hold in each state where the instance is enabled. These are the conjuncts before
+    /// the first one that may fail, because a failure is a step, too.
     pub fn certain_conjuncts(&self) -> impl Iterator<Item = &GuardConjunct<'_>> {
         self.guard.iter().take_while(|it| !it.may_fail())
     }

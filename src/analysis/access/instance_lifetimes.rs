@@ -1,4 +1,4 @@
-//! What instances touch that start and end.
+//! Accesses of the start and the end of instances.
 
 use super::access_set::{ChannelEffect, ChannelSlot, LocationChange};
 use super::collector::{AccessCollector, MoverSlots};
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 impl AccessCollector<'_> {
-    /// Notes that it matters which instances there are, and with which pids.
+    /// Adds a read of the set of instances and of their pids.
     pub fn instances(&mut self) {
         self.access.reads_instances = true;
         for process in self.known.program.processes.keys() {
@@ -55,13 +55,13 @@ impl AccessCollector<'_> {
         }
     }
 
-    /// Notes that an instance is nowhere afterwards, wherever it is before and within the step.
+    /// Records that an instance has no location after the step, whatever its location was.
     fn end_instance(&mut self, process: ProcessId, slot: u32) {
         let cell = self.known.location_cell(process, slot);
         let own = self.access.moves.iter().filter(|it| it.cell == cell);
         let mut left: BTreeSet<_> = own.flat_map(|it| [it.from, it.to]).flatten().collect();
         if left.is_empty() {
-            // Which action it is the end of is not known.
+            // The action that ends the instance is unknown.
             left.extend(self.known.program.processes[process].locations.keys());
         }
         let moves =
@@ -69,7 +69,7 @@ impl AccessCollector<'_> {
         self.access.moves.extend(moves);
     }
 
-    /// Notes that all that belongs to an instance, but for its location, may get other values.
+    /// Adds writes of all cells of an instance, except its location.
     fn overwrite_own(&mut self, process: ProcessId, slot: u32) {
         let cells = self.known.own_cells(process, slot);
         self.access.writes.extend(&cells);

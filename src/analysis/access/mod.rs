@@ -1,16 +1,17 @@
-//! What code touches: one computation for whoever needs to know what an action reads and writes.
+//! The accesses of code: one computation for all clients that need the reads and writes of actions.
 //!
-//! - `walk`: what each construct touches, in the order of evaluation;
-//! - `cell_set`, `access_set`: what there is to touch;
-//! - `collector`: the walk of an action instance, indices followed as far as values are known (`counter_sums`:
-//!   counters; `instance_lifetimes`: instances that start and end); `value_queries`: what else those ask who follow values;
-//! - `failure_analysis`: which run-time errors code may meet (`failure_kinds`), by what is known of values as it runs
-//!   (`abstract_state`); `definedness`: what may be undefined at all;
-//! - `guard`: what must hold for a step, part by part;
-//! - `access_table`: every action instance with what it reads and writes (`instance_access`); `atomic_sequences`: what follows in its step;
-//!   `observers`: what properties ask.
+//! - `walk`: the accesses of each construct, in the order of evaluation;
+//! - `cell_set`, `access_set`: sets of accessed objects;
+//! - `collector`: the walk of an action instance, with known values of indices (`counter_sums`: counters;
+//!   `instance_lifetimes`: instances that start and end); `value_queries`: values and cells for analyses that follow
+//!   values;
+//! - `failure_analysis`: possible run-time errors (`failure_kinds`) by abstract interpretation (`abstract_state`);
+//!   `definedness`: cells that may be undefined;
+//! - `guard`: guards as lists of conjuncts;
+//! - `access_table`: all action instances with their accesses (`instance_access`); `atomic_sequences`: the rest of a
+//!   step; `observers`: the reads of properties.
 //!
-//! `docs/internals/ir.md` says what each object is and each operation counts as.
+//! `docs/internals/ir.md` defines the objects and the accesses of each operation.
 
 mod abstract_state;
 mod access_set;

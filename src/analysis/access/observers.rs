@@ -1,11 +1,11 @@
-//! What properties ask of states.
+//! The reads of properties.
 
 use super::access_set::AccessSet;
 use super::access_table::AccessTable;
 use crate::ir::{PropertyId, PropertyKind};
 
 impl AccessTable<'_> {
-    /// What is read to find out whether a property holds in a state.
+    /// Returns the reads that decide whether a property holds in a state.
     pub fn read_by(&self, property: PropertyId) -> AccessSet {
         let program = self.program();
         match &program.properties[property].kind {

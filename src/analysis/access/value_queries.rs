@@ -1,5 +1,4 @@
-//! What those need of a collector who follow what code does: single cells, what is in them, and what names
-//! stand for.
+//! Queries of analyses that follow values: single cells, their values, and the bindings of names.
 
 use super::cell_set::CellSet;
 use super::collector::{
@@ -13,7 +12,7 @@ use crate::ir::{
     PlaceSelector, ScalarType, Stmt, Type, TypeId,
 };
 
-/// The ranges of expressions where a collector is.
+/// The ranges of expressions at the position of a collector.
 pub(super) struct RangesHere<'c, 'p>(pub &'c AccessCollector<'p>);
 
 impl Environment for RangesHere<'_, '_> {
@@ -41,7 +40,7 @@ impl Environment for RangesHere<'_, '_> {
     }
 }
 
-/// The values of expressions that nothing of the state has a part in, or only what a collector knows of it.
+/// The values of expressions that do not depend on the state, or only on facts that a collector has.
 pub(super) struct ValuesHere<'c, 'p>(pub &'c AccessCollector<'p>);
 
 impl Environment for ValuesHere<'_, '_> {
@@ -68,21 +67,21 @@ impl Environment for ValuesHere<'_, '_> {
 }
 
 impl AccessCollector<'_> {
-    /// The values that an expression can have.
+    /// Returns the possible values of an expression.
     pub fn values(&self, expr: &Expr) -> Interval {
         RangesHere(self).value(expr).range
     }
 
-    /// The value of an expression that nothing of the state has a part in, or only what is known of it.
+    /// Returns the value of an expression that does not depend on the state, or only on known facts.
     pub fn known_value(&self, expr: &Expr) -> Option<i64> {
         ValuesHere(self).value(expr).0
     }
 
-    /// The values of expressions that are not computed from others.
+    /// Returns the range of an expression that is not computed from other values.
     pub(super) fn query_values(&self, kind: &ExprKind) -> Interval {
         let program = self.known.program;
         match kind {
-            // Which instance has which pid is not followed, so pids have no bounds here.
+            // The analysis does not follow which instance has which pid, so pids have no bounds here.
             ExprKind::Self_ | ExprKind::Processes => program.arithmetic.integers(),
             ExprKind::ChannelNumber(ChannelRef::Named(id))
                 if program.channels[*id].owner == Owner::Program =>
@@ -98,19 +97,19 @@ impl AccessCollector<'_> {
         }
     }
 
-    /// The value of an expression, if it can have one only.
+    /// Returns the value of an expression that has only one possible value.
     pub fn single(&self, expr: &Expr) -> Option<i64> {
         let (low, high) = self.values(expr);
         (low == high).then_some(low)
     }
 
-    /// The only cell that a place may begin at, where nobody but those who follow what is known ask.
+    /// Returns the only possible first cell of a place, in analyses that follow facts about the state.
     pub fn certain_cell(&self, place: &Place) -> Option<u32> {
         self.next_frame?;
         self.place_cell(place)
     }
 
-    /// The only cell that a place may begin at.
+    /// Returns the only possible first cell of a place.
     pub fn place_cell(&self, place: &Place) -> Option<u32> {
         let program = self.known.program;
         let (mut cell, mut ty) = match place.root {
@@ -148,7 +147,7 @@ impl AccessCollector<'_> {
         before.iter().map(|(_, ty)| self.known.layout.sizes[*ty]).sum()
     }
 
-    /// What a cell holds, if it is not undefined.
+    /// Returns the possible values of a cell that is surely defined.
     pub fn defined_values(&self, cell: u32) -> Option<Interval> {
         if let Some(known) = self.state.get(cell) {
             return Some(known);
@@ -159,29 +158,29 @@ impl AccessCollector<'_> {
         (!may_be).then_some((about.low, about.high))
     }
 
-    /// Whether the scalar at a place is not undefined.
+    /// Returns whether the scalar at a place is surely defined.
     pub fn is_surely_defined(&mut self, place: &Place) -> bool {
         let cells = self.cells_of(place);
         cells.iter().all(|CellId(it)| self.defined_values(it).is_some())
     }
 
-    /// Whether a scalar of this type may be undefined.
+    /// Returns whether a scalar of this type may be undefined.
     pub fn may_be_undefined(&self, ty: TypeId) -> bool {
         matches!(self.known.program.types[ty], Type::Scalar(ScalarType { undefined: true, .. }))
     }
 
-    /// All cells that a place may be in.
+    /// Returns all cells that may belong to a place.
     pub fn cells_of(&mut self, place: &Place) -> CellSet {
         let spot = self.resolve_place(place);
         self.cells(&spot)
     }
 
-    /// How many cells what is there takes.
+    /// Returns the number of cells of a place.
     pub fn size(&self, spot: &ResolvedPlace) -> u32 {
         self.known.layout.sizes[spot.ty]
     }
 
-    /// Cells of a new local variable, if they are given any.
+    /// Returns the place of a new local variable. It has cells if local variables have cells.
     pub fn fresh(&mut self, ty: TypeId) -> ResolvedPlace {
         let first = self.next_frame;
         if let Some(next) = &mut self.next_frame {
@@ -190,13 +189,12 @@ impl AccessCollector<'_> {
         ResolvedPlace { starts: first.into_iter().collect(), ty, inside: None }
     }
 
-    /// No cells.
+    /// Returns a place without cells.
     pub fn empty_place(&self, ty: TypeId) -> ResolvedPlace {
         ResolvedPlace { starts: Vec::new(), ty, inside: None }
     }
 
-    /// Tells every scalar of a value whose first cell is known, with its least value. Those of elements of
-    /// multisets are not told.
+    /// Visits each scalar of a value with a known first cell, with its least value. Skips the elements of multisets.
     pub fn each_scalar(&self, ty: TypeId, first: u32, tell: &mut dyn FnMut(u32, i64)) {
         let sizes = &self.known.layout.sizes;
         match &self.known.program.types[ty] {
@@ -216,7 +214,7 @@ impl AccessCollector<'_> {
         }
     }
 
-    /// The cells that statements may write.
+    /// Returns the cells that statements may write.
     pub fn written_by(&mut self, body: &[Stmt]) -> CellSet {
         let before = self.take();
         self.walk().body(self, body);
@@ -228,7 +226,7 @@ impl AccessCollector<'_> {
         cells
     }
 
-    /// What a field of a channel's messages may be.
+    /// Returns the possible values of a field of a channel's messages.
     pub fn field(&self, channel: ChannelId, at: usize) -> Interval {
         let about = &self.known.program.channels[channel];
         let Some(ty) = about.fields.get(at) else { return interval::NONE };
@@ -236,11 +234,11 @@ impl AccessCollector<'_> {
         let sent = self.known.ranges.and_then(|it| it.channels[channel].get(at).copied());
         let values =
             sent.map_or(declared, |(low, high)| (low.max(declared.0), high.min(declared.1)));
-        // One that is undefined is received as 0.
+        // An undefined field is received as 0.
         if self.may_be_undefined(*ty) { hull(values, (0, 0)) } else { values }
     }
 
-    /// Goes into a function's body, where its parameters are at these places.
+    /// Enters the body of a function whose parameters are bound to these places.
     pub fn enter_with(&mut self, function: &Function, spots: Vec<ResolvedPlace>) {
         let mover = self.scope.mover.clone();
         let own = CollectorScope::new(mover);
@@ -250,7 +248,7 @@ impl AccessCollector<'_> {
         }
     }
 
-    /// Comes back from a function's body.
+    /// Leaves the body of a function.
     pub fn leave_function(&mut self) {
         let caller = self.callers.pop();
         self.scope = caller.unwrap_or_else(|| unreachable!("what is entered is left"));

@@ -1,10 +1,10 @@
-//! What code touches, part by part.
+//! The accesses of code, construct by construct.
 //!
-//! This walk alone knows which parts of the state a construct reads and writes. Whoever wants to know
-//! gets every touch in the order of evaluation and maps it to what he counts in: the bits of a mask
-//! (`exec/interp/masks.rs`), the words of a state (`exec/jit/footprint.rs`), cells and channels
-//! (`table.rs`). A function's body is walked at every call, so what its references stand for is known;
-//! but one that is taken as a whole, whose variables are found once and all of which are touched.
+//! Only this walk defines which parts of the state a construct reads and writes. Its clients get every access in the
+//! order of evaluation. They map it to their own units: bits of a mask (`exec/interp/masks.rs`), words of a state
+//! (`exec/jit/footprint.rs`), cells and channels (`collector.rs`). The walk enters the body of a function at every
+//! call, so the bindings of its references are known. For a function that is marked `whole` it visits all variables
+//! that the function names instead.
 
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{
@@ -14,94 +14,94 @@ use crate::ir::{
 };
 use std::collections::BTreeSet;
 
-/// One thing that code does with the state, or with a name.
+/// One access of code to the state, or one use of a name.
 #[derive(Clone, Copy, Debug)]
 pub enum StateTouch<'a> {
-    /// What is at a place is read.
+    /// A place is read.
     Read(&'a Place),
-    /// A place is overwritten, all of it.
+    /// A place is overwritten as a whole.
     Write(&'a Place),
-    /// This value is stored in a place.
+    /// This constant is stored in a place.
     Set(&'a Place, i64, OverflowRule),
-    /// This is added to what is at a place, which nothing else in the statement asks for.
+    /// This constant is added to a place. The rest of the statement does not read the place.
     Add(&'a Place, i64, OverflowRule),
-    /// A multiset is looked through.
+    /// A multiset is searched.
     Search(&'a Place),
-    /// A multiset is looked through and gets, or loses, an element.
+    /// A multiset is searched, and an element is added or removed.
     Change(&'a Place),
-    /// A place is found, and not yet read or written.
+    /// A place is resolved. It is not yet read or written.
     Find(&'a Place),
     /// A local variable begins.
     Begin(LocalId, TypeId),
-    /// A name is used for what it stands for: a value, or what is at a place.
+    /// A name is used: its value, or the value of its place.
     Use(LocalId),
-    /// A name for a place that has been found.
+    /// A name is bound to a resolved place.
     Alias(LocalId, &'a Place),
-    /// A name for each of several values in turn.
+    /// A name is bound to several values in turn.
     Bind(LocalId, BoundValues<'a>),
-    /// A channel is asked about, sent to or received from.
+    /// A channel is queried, sent to or received from.
     Channel(&'a ChannelRef, ChannelOperation),
-    /// The mover goes from one location to another.
+    /// The mover changes its location.
     Move(ProcessEdge),
-    /// It is asked whether a process is at a location.
+    /// The code queries whether a process is at a location.
     At(ProcessId, Option<&'a Expr>, LocationId),
-    /// The pid of the mover is asked for.
+    /// The code reads the pid of the mover.
     OwnPid,
-    /// It is asked which instances there are, or how many.
+    /// The code reads the set or the number of instances.
     Instances,
-    /// It is asked what others can do, or what nobody can.
+    /// The code queries what other processes can do, or whether none can move.
     Others,
-    /// An instance is started.
+    /// An instance starts.
     Run(ProcessId),
     /// The mover ends.
     Exit,
-    /// The step is taken back if something does not hold.
+    /// The step is cancelled if an assumption fails.
     Assume,
 }
 
-/// What a name stands for in turn.
+/// The values to which a name is bound in turn.
 #[derive(Clone, Copy, Debug)]
 pub enum BoundValues<'a> {
     /// All values of a type.
     Of(TypeId),
-    /// Values between these.
+    /// The values between two bounds.
     Between(&'a Expr, &'a Expr),
     /// The positions of a multiset.
     Positions(&'a Place),
 }
 
-/// What is done with a channel.
+/// An operation on a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ChannelOperation {
-    /// A message is put at the end.
+    /// A message is added at the end.
     Send,
-    /// A message is put before those that are greater.
+    /// A message is added before the greater ones.
     SendSorted,
-    /// The first message is taken.
+    /// The first message is removed.
     Receive,
-    /// The first message that matches is taken.
+    /// The first matching message is removed.
     ReceiveAny,
     /// The first message is read and stays.
     Peek,
-    /// The first message that matches is read and stays.
+    /// The first matching message is read and stays.
     PeekAny,
-    /// The number of messages.
+    /// The number of messages is read.
     Length,
-    /// Whether there is no message.
+    /// The code queries whether there is no message.
     IsEmpty,
-    /// Whether there is no room.
+    /// The code queries whether there is no room.
     IsFull,
-    /// Whether the first message matches; some message, if the flag is set.
+    /// The code queries whether the first message, or any message, matches.
     CanReceive {
-        /// Whether any message counts.
+        /// Whether any message may match.
         anywhere: bool,
     },
-    /// Which number it has. Its messages do not matter.
+    /// The number of the channel is read. Its messages do not matter.
     Number,
 }
 
 impl ChannelOperation {
-    /// What a communication does.
+    /// Returns the operation of a send or a receive.
     pub fn of(communication: &Communication) -> ChannelOperation {
         match communication {
             Communication::Send { sorted: false, .. } => ChannelOperation::Send,
@@ -115,46 +115,46 @@ impl ChannelOperation {
         }
     }
 
-    /// Whether it sends or receives, be it only to look.
+    /// Returns whether the operation sends, receives or peeks.
     pub fn communicates(self) -> bool {
         self.changes() || matches!(self, ChannelOperation::Peek | ChannelOperation::PeekAny)
     }
 
-    /// Whether it adds a message.
+    /// Returns whether the operation adds a message.
     pub fn sends(self) -> bool {
         matches!(self, ChannelOperation::Send | ChannelOperation::SendSorted)
     }
 
-    /// Whether it adds or takes a message.
+    /// Returns whether the operation adds or removes a message.
     pub fn changes(self) -> bool {
         self.sends() || matches!(self, ChannelOperation::Receive | ChannelOperation::ReceiveAny)
     }
 }
 
-/// Where a function is called.
+/// The context of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallContext {
-    /// In an expression: it changes nothing but its own.
+    /// A call in an expression, which changes only its own local variables.
     Expression,
-    /// As a statement: it may change the state.
+    /// A call as a statement, which may change the state.
     Statement,
 }
 
-/// Whoever wants to know what is touched.
+/// A client of the walk.
 pub trait AccessVisitor {
-    /// One thing is done.
+    /// Handles one access.
     fn touch(&mut self, touch: StateTouch<'_>);
 
-    /// What comes next may be left out, or be done more than once.
+    /// Begins code that may be skipped or executed more than once.
     fn begin_optional(&mut self) {}
 
-    /// What comes next is done as surely as before.
+    /// Ends code that may be skipped or executed more than once.
     fn end_optional(&mut self) {}
 
-    /// The body may have been left before this point.
+    /// Notes that the body may have been left before this point.
     fn may_leave(&mut self) {}
 
-    /// A body follows whose names are its own. The arguments have been judged.
+    /// Enters a body with its own names. The arguments have been visited.
     fn enter(
         &mut self,
         id: FunctionId,
@@ -163,31 +163,31 @@ pub trait AccessVisitor {
         by: CallContext,
     );
 
-    /// It has ended.
+    /// Leaves the body.
     fn leave(&mut self);
 }
 
-/// Walks through the code of a program.
+/// A walk through the code of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct AccessWalk<'p> {
     program: &'p Program,
 }
 
 impl<'p> AccessWalk<'p> {
-    /// Through this program's code.
+    /// Creates a walk through the code of a program.
     pub fn new(program: &'p Program) -> Self {
         AccessWalk { program }
     }
 
-    /// What taking an action touches, where its guard and its message have been judged: the message
-    /// is exchanged, the mover moves, the body runs.
+    /// Visits the accesses of an action after its guard and message are evaluated: the mover moves, the message is
+    /// exchanged, and the body is executed.
     pub fn effect(self, to: &mut dyn AccessVisitor, action: &Action) {
         action.edge.into_iter().for_each(|edge| to.touch(StateTouch::Move(edge)));
         action.communication.iter().for_each(|it| self.communication(to, it));
         self.body(to, &action.body);
     }
 
-    /// What judging the values or patterns of a message touches.
+    /// Visits the accesses of the evaluation of a message's values or patterns.
     pub fn judged(self, to: &mut dyn AccessVisitor, communication: &Communication) {
         match communication {
             Communication::Send { values, .. } => self.exprs(to, values),
@@ -195,7 +195,7 @@ impl<'p> AccessWalk<'p> {
         }
     }
 
-    /// What a send or a receive touches.
+    /// Visits the accesses of a send or a receive.
     pub fn communication(self, to: &mut dyn AccessVisitor, communication: &Communication) {
         self.channel(to, communication.channel(), ChannelOperation::of(communication));
         match communication {
@@ -212,7 +212,7 @@ impl<'p> AccessWalk<'p> {
         }
     }
 
-    /// What finding a channel, and this operation on it, touches.
+    /// Visits the accesses of a channel reference and of an operation on the channel.
     pub fn channel(
         self,
         to: &mut dyn AccessVisitor,
@@ -227,12 +227,12 @@ impl<'p> AccessWalk<'p> {
         to.touch(StateTouch::Channel(channel, operation));
     }
 
-    /// What running statements touches.
+    /// Visits the accesses of statements.
     pub fn body(self, to: &mut dyn AccessVisitor, body: &[Stmt]) {
         body.iter().for_each(|stmt| self.stmt(to, stmt));
     }
 
-    /// What running statements touches if they may not be run, or run more than once.
+    /// Visits the accesses of statements that may be skipped or executed more than once.
     fn optional_body(self, to: &mut dyn AccessVisitor, body: &[Stmt]) {
         to.begin_optional();
         self.body(to, body);
@@ -274,7 +274,7 @@ impl<'p> AccessWalk<'p> {
         }
     }
 
-    /// Statements that say which others run.
+    /// Visits statements that control the execution of others.
     fn control(self, to: &mut dyn AccessVisitor, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::If(branches) => {
@@ -344,7 +344,7 @@ impl<'p> AccessWalk<'p> {
         self.write(to, target);
     }
 
-    /// What the value of an expression is computed from.
+    /// Visits the accesses of the evaluation of an expression.
     pub fn expr(self, to: &mut dyn AccessVisitor, expr: &Expr) {
         match &expr.kind {
             ExprKind::Read(place) | ExprKind::IsUndefined(place) => self.read(to, place),
@@ -379,7 +379,7 @@ impl<'p> AccessWalk<'p> {
         }
     }
 
-    /// Expressions that ask about control and channels.
+    /// Visits queries about control and channels.
     fn question(self, to: &mut dyn AccessVisitor, kind: &ExprKind) {
         match kind {
             ExprKind::At { process, slot, location } => {
@@ -413,7 +413,7 @@ impl<'p> AccessWalk<'p> {
         exprs.iter().for_each(|it| self.expr(to, it));
     }
 
-    /// What is compared with the fields of a message.
+    /// Visits the expressions with which the fields of a message are compared.
     fn matched(self, to: &mut dyn AccessVisitor, patterns: &[ReceivePattern]) {
         for pattern in patterns {
             if let ReceivePattern::Match(value) = pattern {
@@ -430,7 +430,7 @@ impl<'p> AccessWalk<'p> {
         self.place(to, place, StateTouch::Write(place));
     }
 
-    /// The way to a place, and what is done there.
+    /// Visits the slot and the indices of a place, then the access itself.
     fn place(self, to: &mut dyn AccessVisitor, place: &Place, touch: StateTouch<'_>) {
         place.slot.iter().for_each(|it| self.expr(to, it));
         for selector in &place.path {
@@ -468,8 +468,8 @@ impl<'p> AccessWalk<'p> {
         to.leave();
     }
 
-    /// What a function may touch, whatever it is given: the variables that it and those it calls name,
-    /// and the places that its references stand for.
+    /// Visits all accesses that a function may have for any arguments: the variables that it and its callees name,
+    /// and the places of its references.
     fn function_as_whole(
         self,
         to: &mut dyn AccessVisitor,
@@ -501,7 +501,7 @@ impl<'p> AccessWalk<'p> {
     }
 }
 
-/// The variables that code names, and that the functions it calls name.
+/// The variables that code and its callees name.
 struct NamedVariables<'p> {
     program: &'p Program,
     variables: BTreeSet<VarId>,
@@ -540,7 +540,7 @@ impl CodeVisitor for NamedVariables<'_> {
     }
 }
 
-/// What is added, if a value is what the target holds and a constant more or less.
+/// Returns the constant that is added, if a value is that of the target plus or minus a constant.
 fn added(target: &Place, value: &Expr) -> Option<i64> {
     let ExprKind::Binary(operator, left, right) = &value.kind else { return None };
     let (held, by) = match (operator, left.as_constant(), right.as_constant()) {
@@ -553,7 +553,7 @@ fn added(target: &Place, value: &Expr) -> Option<i64> {
     is_same_place(place, target).then_some(by)
 }
 
-/// Whether two places are surely the same where both are found in one state.
+/// Returns whether two places are surely the same in each state.
 pub fn is_same_place(one: &Place, other: &Place) -> bool {
     let same_step = |steps: (&PlaceSelector, &PlaceSelector)| match steps {
         (PlaceSelector::Field(one), PlaceSelector::Field(other)) => one == other,
@@ -567,7 +567,7 @@ pub fn is_same_place(one: &Place, other: &Place) -> bool {
         && one.path.iter().zip(&other.path).all(same_step)
 }
 
-/// Whether two expressions surely have the same value in one state.
+/// Returns whether two expressions surely have the same value in each state.
 fn is_same_value(one: &Expr, other: &Expr) -> bool {
     match (&one.kind, &other.kind) {
         (ExprKind::Constant(one), ExprKind::Constant(other)) => one == other,

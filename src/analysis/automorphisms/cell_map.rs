@@ -1,4 +1,4 @@
-//! Where the cells of a state go.
+//! The images of the cells of a state.
 
 use super::correspondence::Correspondence;
 use super::sorts::{LocationInProcess, ProgramSorts, TypeSorts};
@@ -6,34 +6,34 @@ use crate::ir::layout::{CellId, Layout, ScalarCell};
 use crate::ir::{LocationId, Owner, ProcessInstance, Program};
 use std::sync::Arc;
 
-/// For each cell of the state, where it goes.
+/// The image of each cell of the state.
 pub type CellMap = Vec<CellImage>;
 
-/// Where a cell goes, and what becomes of what it holds.
+/// The image of a cell and the mapping of its codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellImage {
-    /// The cell that it goes to.
+    /// The cell to which the contents move.
     pub to: CellId,
-    /// What its codes become.
+    /// The mapping of the codes.
     pub codes: CodeMap,
-    /// Of a message in a channel: the cell that says how many there are, and how many are before it. If it is
-    /// not there its code stays.
+    /// For a cell of a message: the cell with the number of messages, and the number of messages before it. The code
+    /// stays if the message does not exist.
     pub behind: Option<(CellId, u32)>,
 }
 
-/// What codes become.
+/// A mapping of codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CodeMap {
-    /// What they are.
+    /// The identity.
     Same,
-    /// For each code another.
+    /// The image of each code.
     To(Arc<[u32]>),
 }
 
-/// With more codes a cell is only moved if its values stay what they are.
+/// The maximal number of codes of a cell that is mapped by a table. Larger cells are moved only if their values stay.
 const CODES_MAX: i64 = 1 << 12;
 
-/// Where cells go, unless what some hold has no room there.
+/// Returns the images of all cells, or `None` if some value does not fit into the image of its cell.
 pub(super) fn map(
     program: &Program,
     layout: &Layout,
@@ -72,7 +72,7 @@ pub(super) fn map(
     Some(mapping.moved)
 }
 
-/// A cell, and the cell that its contents go to.
+/// A cell and its image.
 #[derive(Clone, Copy)]
 struct CellPair {
     from: CellId,
@@ -80,7 +80,7 @@ struct CellPair {
 }
 
 impl CellPair {
-    /// The pair that lies so many cells behind each of these.
+    /// Returns the pair of cells at these offsets.
     fn behind(self, from: u32, to: u32) -> CellPair {
         CellPair { from: CellId(self.from.0 + from), to: CellId(self.to.0 + to) }
     }
@@ -95,7 +95,7 @@ struct CellMapBuilder<'a> {
 }
 
 impl CellMapBuilder<'_> {
-    /// The slots of an owner, and where they go.
+    /// Returns the slots of an owner with their images.
     fn slots(&self, owner: Owner, there: Owner) -> Option<Vec<(u32, u32)>> {
         match (owner, there) {
             (Owner::Program, Owner::Program) => Some(vec![(0, 0)]),
@@ -118,7 +118,7 @@ impl CellMapBuilder<'_> {
         let slot = self.told.value(self.sorts.slots[one.process], one.slot.into());
         let from = self.layout.locations[one.process].in_slot(one.slot);
         let to = self.layout.locations[process].in_slot(u32::try_from(slot).ok()?);
-        // A free slot has a code, too, which stays.
+        // The code of a free slot stays.
         let free = i64::from(self.program.processes[one.process].first_location());
         let image = |code: i64| match code - free {
             location if location < 0 => code,
@@ -131,7 +131,7 @@ impl CellMapBuilder<'_> {
         self.put(CellPair { from, to }, false, image, None)
     }
 
-    /// What a variable holds, from a cell on, goes to where another is.
+    /// Maps the cells of a value.
     fn values(
         &mut self,
         shape: &TypeSorts,
@@ -163,7 +163,7 @@ impl CellMapBuilder<'_> {
         }
     }
 
-    /// A buffer: how many messages there are, then each field of each.
+    /// Maps the cells of a buffer: the number of messages, then the fields of each message.
     fn messages(&mut self, fields: &[TypeSorts], capacity: u32, pair: CellPair) -> Option<()> {
         self.put(pair, true, |count| count, None)?;
         let mut passed = 1;
@@ -176,7 +176,7 @@ impl CellMapBuilder<'_> {
         Some(())
     }
 
-    /// Notes where a cell goes, if all that it may hold can be there.
+    /// Maps a cell, if each of its values fits into the image.
     fn put(
         &mut self,
         pair: CellPair,
@@ -194,7 +194,7 @@ impl CellMapBuilder<'_> {
     }
 }
 
-/// Whether two cells have the same codes for the same values.
+/// Returns whether two cells have the same codes for the same values.
 fn same_codes(here: &ScalarCell, there: &ScalarCell) -> bool {
     (here.undefined, here.least, here.most) == (there.undefined, there.least, there.most)
 }
@@ -220,7 +220,7 @@ fn recoding(here: &ScalarCell, there: &ScalarCell, image: impl Fn(i64) -> i64) -
     Some(if is_same { CodeMap::Same } else { CodeMap::To(codes.into()) })
 }
 
-/// How many cells a value has.
+/// Returns the number of cells of a value.
 fn cells(shape: &TypeSorts) -> u32 {
     match shape {
         TypeSorts::Scalar { .. } => 1,

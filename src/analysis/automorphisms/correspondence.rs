@@ -1,4 +1,4 @@
-//! What corresponds to what, under one way to exchange processes.
+//! The correspondence of names under one permutation of processes.
 
 use super::pair_walk::PairingRules;
 use super::sorts::{
@@ -18,7 +18,7 @@ use std::hash::Hash;
 pub(super) struct Injection<T> {
     to: HashMap<T, T>,
     from: HashMap<T, T>,
-    /// What was added to each of the two, in order, so that it can be taken back.
+    /// The keys that were added to each of the two maps, in order, for undo.
     log: Vec<(Option<T>, Option<T>)>,
 }
 
@@ -28,7 +28,7 @@ impl<T> Default for Injection<T> {
     }
 }
 
-/// Adds a pair unless there is one with this key; whether it is there then, and whether it was added.
+/// Adds a pair unless its key exists. Returns whether the pair is in the map afterwards, and whether it was added.
 fn added<T: Copy + Eq + Hash>(pairs: &mut HashMap<T, T>, one: T, other: T) -> (bool, bool) {
     match pairs.entry(one) {
         Entry::Occupied(there) => (*there.get() == other, false),
@@ -40,7 +40,7 @@ fn added<T: Copy + Eq + Hash>(pairs: &mut HashMap<T, T>, one: T, other: T) -> (b
 }
 
 impl<T: Copy + Eq + Hash> Injection<T> {
-    /// Has one go to another, unless one of the two goes elsewhere.
+    /// Maps one to the other. Fails if either has another partner.
     pub(super) fn pair(&mut self, one: T, other: T) -> Option<()> {
         let (goes, is_new) = added(&mut self.to, one, other);
         let (comes, is_new_there) = added(&mut self.from, other, one);
@@ -50,7 +50,7 @@ impl<T: Copy + Eq + Hash> Injection<T> {
         (goes && comes).then_some(())
     }
 
-    /// Takes back what was added after there were so many entries in the log.
+    /// Removes the pairs that were added after the first entries of the log.
     fn take_back(&mut self, entries: usize) {
         for (one, other) in self.log.drain(entries..) {
             one.and_then(|it| self.to.remove(&it));
@@ -58,7 +58,7 @@ impl<T: Copy + Eq + Hash> Injection<T> {
         }
     }
 
-    /// Where one goes. What nothing is known of stays where it is, or closes the circle that others leave open.
+    /// Returns the image. An element without a known image stays, or closes the cycle of an open chain.
     pub(super) fn image(&self, one: T) -> T {
         if let Some(&other) = self.to.get(&one) {
             return other;
@@ -74,7 +74,7 @@ impl<T: Copy + Eq + Hash> Injection<T> {
         self.to.get(&one).copied()
     }
 
-    /// All that goes elsewhere, and where.
+    /// Returns all elements that do not stay, with their images.
     pub(super) fn moved(&self) -> Vec<(T, T)> {
         let pairs = self.to.iter().map(|(one, other)| (*one, *other));
         pairs.filter(|(one, other)| one != other).collect()
@@ -92,7 +92,7 @@ pub(super) struct IdentifiedInstance {
     pub(super) pid: Option<i64>,
 }
 
-/// What goes where, as far as it is known.
+/// The known part of the correspondence.
 #[derive(Debug)]
 pub(super) struct Correspondence<'p> {
     program: &'p Program,
@@ -104,13 +104,13 @@ pub(super) struct Correspondence<'p> {
     pub(super) actions: Injection<ActionId>,
     pub(super) properties: Injection<PropertyId>,
     classes: Injection<ValueSort>,
-    /// Those of each class, in whatever class they go to.
+    /// The values of each class, mapped to values of the image of the class.
     values: HashMap<ValueSort, Injection<i64>>,
-    /// The classes to whose values something was added, in order.
+    /// The classes whose values got a new pair, in order.
     values_log: Vec<ValueSort>,
 }
 
-/// How much there was in each log of a [`Correspondence`].
+/// The lengths of the logs of a [`Correspondence`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CorrespondenceMark {
     processes: usize,
@@ -140,18 +140,18 @@ impl<'p> Correspondence<'p> {
         }
     }
 
-    /// Where a value of a sort goes.
+    /// Returns the image of a value of a sort.
     pub(super) fn value(&self, sort: ValueSort, value: i64) -> i64 {
         self.values.get(&self.sorts.class(sort)).map_or(value, |it| it.image(value))
     }
 
-    /// Whether all values of a sort stay what they are.
+    /// Returns whether all values of a sort stay.
     pub(super) fn values_stay(&self, sort: ValueSort) -> bool {
         let values = self.values.get(&self.sorts.class(sort));
         values.is_none_or(|it| it.to.iter().all(|(one, other)| one == other))
     }
 
-    /// A value of a sort goes to another.
+    /// Maps a value of a sort to another one.
     pub(super) fn pair_values(&mut self, sort: ValueSort, one: i64, other: i64) -> Option<()> {
         let class = self.sorts.class(sort);
         let there = self.classes.goes_to(class).unwrap_or(class);
@@ -205,7 +205,7 @@ impl<'p> Correspondence<'p> {
         }
     }
 
-    /// An instance, and what is known of it as a value, goes where another is.
+    /// Maps an instance, with its slot and its pid, to another one.
     pub(super) fn pair_instances(
         &mut self,
         one: IdentifiedInstance,
@@ -276,7 +276,7 @@ impl PairingRules for Correspondence<'_> {
     fn fix(&mut self, value: SortedValue) -> Option<()> {
         match value {
             SortedValue::Constant(one, other) => (one == other).then_some(()),
-            // Learned with the sorts.
+            // The inference of the sorts has already fixed these.
             SortedValue::Of { .. } | SortedValue::Plain => Some(()),
         }
     }
@@ -336,7 +336,7 @@ impl PairingRules for Correspondence<'_> {
     }
 }
 
-/// Whether scalars of two types of one shape may be undefined alike.
+/// Returns whether scalars of two types of one shape agree on whether they may be undefined.
 fn same_scalars(program: &Program, one: TypeId, other: TypeId) -> bool {
     match (&program.types[one], &program.types[other]) {
         (Type::Scalar(one), Type::Scalar(other)) => one.undefined == other.undefined,

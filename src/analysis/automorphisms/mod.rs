@@ -1,14 +1,14 @@
-//! Ways to exchange processes that leave a program as it is.
+//! Permutations of processes that leave a program unchanged.
 //!
-//! An *automorphism* takes processes to processes, and with them variables, channels, elements of arrays and the
-//! values that name any of these, such that each action goes to an action: then a state and its image have the
-//! same futures, but for names (Emerson and Sistla 1996; for programs in Promela, Donaldson and Miller 2006).
-//! Nobody has to say what names a process: where the text of one process has a 0 that of another has a 1, and
-//! whatever these are compared with or index ([`sorts`]) is exchanged with them.
+//! An *automorphism* maps processes to processes. It also maps variables, channels, elements of arrays and the values
+//! that name any of these, such that each action is mapped to an action. Then a state and its image have the same
+//! futures, except for names (Emerson and Sistla 1996; for programs in Promela, Donaldson and Miller 2006). The model
+//! needs no annotations. If the text of one process has a 0 where the text of another has a 1, then 0 and 1 are
+//! exchanged, with everything that is compared with them or indexed by them ([`sorts`]).
 //!
-//! Some processes are told where to go; the rest follows from walking through the texts of both side by side
-//! ([`pair_walk`], [`correspondence`]), and everything that does not move is walked, too. What does not come out is
-//! not found, though it may be there; what is found has been compared action by action.
+//! The search starts from the images of some processes. The rest follows from a walk through the texts of both side
+//! by side ([`pair_walk`], [`correspondence`]). The walk includes everything that does not move. The search may miss
+//! automorphisms. Each automorphism that it returns is verified action by action.
 
 mod cell_map;
 mod correspondence;
@@ -30,21 +30,21 @@ use pair_walk::{PairWalk, PairingRules};
 use sorts::{LocationInProcess, ProgramSorts};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A way to exchange processes.
+/// A permutation of processes and of everything that belongs to them.
 #[derive(Clone, Debug)]
 pub struct Automorphism {
-    /// Which instances go where, but for those that stay.
+    /// The instances that move, with their images.
     pub instances: Vec<(ProcessInstance, ProcessInstance)>,
-    /// Which actions go where, but for those that stay.
+    /// The actions that move, with their images.
     pub actions: Vec<(ActionId, ActionId)>,
-    /// Which properties go where, but for those that stay.
+    /// The properties that move, with their images.
     pub properties: Vec<(PropertyId, PropertyId)>,
-    /// Where cells go.
+    /// The images of the cells.
     pub cells: CellMap,
 }
 
 impl Automorphism {
-    /// The bytes that it takes, about.
+    /// Returns the approximate size in bytes.
     fn bytes(&self) -> usize {
         let Automorphism { instances, actions, properties, cells } = self;
         size_of_val(instances.as_slice())
@@ -54,8 +54,8 @@ impl Automorphism {
     }
 }
 
-/// Automorphisms that give many others, one after another: for each kind of processes those that exchange
-/// neighbours, as far as there are any, else one that moves each to the next.
+/// Returns automorphisms that generate many others. For each kind of processes these are the transpositions of
+/// neighbours; if there are none, a rotation of all.
 pub fn automorphisms(
     program: &Program,
     layout: &Layout,
@@ -96,7 +96,7 @@ fn by_process(program: &Program) -> Vec<Vec<(ActionId, &Action)>> {
     by_process
 }
 
-/// How many variables and channels each process has.
+/// Returns the numbers of variables and of channels of each process.
 fn owned(program: &Program) -> Vec<[usize; 2]> {
     let mut owned = vec![[0; 2]; program.processes.len()];
     let mut count = |owner: Owner, kind: usize| {
@@ -115,7 +115,7 @@ struct AutomorphismSearch<'p> {
     sorts: &'p ProgramSorts,
     /// The actions of each process.
     by_process: Vec<Vec<(ActionId, &'p Action)>>,
-    /// How many variables and channels each process has.
+    /// The numbers of variables and of channels of each process.
     owned: Vec<[usize; 2]>,
     budget: &'p AnalysisBudget<'p>,
 }
@@ -129,7 +129,7 @@ impl<'p> AutomorphismSearch<'p> {
         &self.by_process[id.0 as usize]
     }
 
-    /// Instances that may be alike, as far as can be seen without walking through their texts.
+    /// Returns groups of instances that may be symmetric, without a comparison of their texts.
     fn kinds(&self) -> Vec<Vec<ProcessInstance>> {
         let watching: BTreeSet<_> = self.watching().collect();
         let stays = self.program.processes.keys().filter(|id| !self.is_always_there(*id));
@@ -151,7 +151,7 @@ impl<'p> AutomorphismSearch<'p> {
         kinds
     }
 
-    /// Automata that only watch.
+    /// Returns the automata of properties, which only observe.
     fn watching(&self) -> impl Iterator<Item = ProcessId> {
         self.program.properties.values().filter_map(|it| match it.kind {
             PropertyKind::Automaton(process) => Some(process),
@@ -159,7 +159,7 @@ impl<'p> AutomorphismSearch<'p> {
         })
     }
 
-    /// Whether all instances of a process live from the start to the end.
+    /// Returns whether all instances of a process exist from the start to the end.
     fn is_always_there(&self, id: ProcessId) -> bool {
         let process = self.process(id);
         match process.instances {
@@ -179,7 +179,7 @@ impl<'p> AutomorphismSearch<'p> {
         }
     }
 
-    /// Whether an instance can come to where it ends.
+    /// Returns whether an instance can reach a location where it ends.
     fn may_exit(&self, id: ProcessId) -> bool {
         let edges = || self.actions(id).iter().filter_map(|(_, it)| Some((it.edge?, *it)));
         let mut leads: BTreeMap<LocationId, Vec<LocationId>> = BTreeMap::new();
@@ -206,13 +206,13 @@ impl<'p> AutomorphismSearch<'p> {
                 && owned(one) == owned(other)
     }
 
-    /// The automorphism that takes each of some instances to the next and the last to the first, if one is found.
+    /// Returns the automorphism that maps each instance to the next and the last to the first, if one is found.
     fn find_cycle(
         &self,
         circle: &[ProcessInstance],
     ) -> Result<Option<Automorphism>, BudgetExceeded> {
         let found = self.try_cycle(circle);
-        // What the budget kept from corresponding may correspond.
+        // If the budget is exceeded, a failed search proves nothing.
         self.budget.work(0)?;
         self.budget.hold(found.as_ref().map_or(0, Automorphism::bytes))?;
         Ok(found)
@@ -244,7 +244,7 @@ impl<'p> AutomorphismSearch<'p> {
         for one in self.program.instances() {
             let other = self.image(&told, one)?;
             if one != other {
-                // It may come and go where the other does not.
+                // The process may start and end where its image does not.
                 self.is_always_there(one.process).then_some(())?;
                 instances.push((one, other));
             }
@@ -255,14 +255,14 @@ impl<'p> AutomorphismSearch<'p> {
         Some(Automorphism { instances, actions, properties, cells })
     }
 
-    /// Where an instance goes.
+    /// Returns the image of an instance.
     fn image(&self, told: &Correspondence, one: ProcessInstance) -> Option<ProcessInstance> {
         let process = told.processes.image(one.process);
         let slot = told.value(self.sorts.slots[one.process], one.slot.into());
         Some(ProcessInstance { process, slot: u32::try_from(slot).ok()? })
     }
 
-    /// The number by which an instance is known, if that is always the same.
+    /// Returns the pid of an instance, if it is fixed.
     fn pid(&self, one: ProcessInstance) -> Option<i64> {
         match self.process(one.process).life.pid {
             PidRule::None => Some(one.slot.into()),
@@ -271,7 +271,7 @@ impl<'p> AutomorphismSearch<'p> {
         }
     }
 
-    /// Finds out where a process goes, and walks through it.
+    /// Finds the image of a process and walks through both.
     fn follow(&self, pairs: &mut PairWalk<'p, Correspondence<'p>>, id: ProcessId) -> Option<()> {
         if let Some(there) = pairs.rules.processes.goes_to(id) {
             return self.walk(pairs, id, there);
@@ -289,8 +289,8 @@ impl<'p> AutomorphismSearch<'p> {
         Some(())
     }
 
-    /// Walks through two processes, their actions in order; or, if they do not correspond so, each with whichever
-    /// does.
+    /// Walks through two processes, with their actions in order. If these do not correspond, searches for a matching
+    /// of the actions.
     fn walk(
         &self,
         pairs: &mut PairWalk<'p, Correspondence<'p>>,
@@ -302,7 +302,7 @@ impl<'p> AutomorphismSearch<'p> {
             return None;
         }
         pairs.life(one, here, there)?;
-        // What an instance does when it starts is over where all are there.
+        // If all instances exist from the start, the prologue has no further effect.
         if !self.is_always_there(one) {
             pairs.prologue(here, there)?;
         }
@@ -325,7 +325,7 @@ impl<'p> AutomorphismSearch<'p> {
         }
     }
 
-    /// Finds for each property one that asks the same.
+    /// Finds an equivalent property for each property.
     fn properties(&self, pairs: &mut PairWalk<'p, Correspondence<'p>>) -> Option<()> {
         let asks = |kind: &PropertyKind| {
             !matches!(kind, PropertyKind::Automaton(_) | PropertyKind::Claim(_))
@@ -347,8 +347,8 @@ impl<'p> AutomorphismSearch<'p> {
     }
 }
 
-/// Whether it matters in what order some actions of a process are: of some the first that is possible is taken, or
-/// one that waits for none to be possible is not the last of its location.
+/// Returns whether the order of a process's actions matters: the first enabled one of some is taken, or an
+/// `otherwise` action is not the last one of its location.
 fn has_order(actions: &[(ActionId, &Action)]) -> bool {
     let from = |it: &Action| it.edge.map(|it| it.from);
     let is_followed = |at: usize, one: &Action| {
@@ -359,7 +359,7 @@ fn has_order(actions: &[(ActionId, &Action)]) -> bool {
     all.any(|(at, it)| it.control.turn == TurnRule::First || is_followed(at, it))
 }
 
-/// Whether one action may correspond to another, as far as can be seen at once.
+/// Returns whether two actions may correspond, without a comparison of their texts.
 fn may_correspond(told: &Correspondence, one: &Action, other: &Action) -> bool {
     let (Some(here), Some(there)) = (one.edge, other.edge) else { return false };
     let from = told.locations.goes_to(LocationInProcess::source(here));
@@ -369,7 +369,7 @@ fn may_correspond(told: &Correspondence, one: &Action, other: &Action) -> bool {
         && one.body.len() == other.body.len()
 }
 
-/// Has one action go to another, if they correspond.
+/// Maps one action to another, if they correspond.
 fn paired<'p>(
     pairs: &mut PairWalk<'p, Correspondence<'p>>,
     one: ActionId,
@@ -379,7 +379,7 @@ fn paired<'p>(
     pairs.rules.actions.pair(one, other)
 }
 
-/// Finds for each action of a process one of another, from where it starts on.
+/// Finds a corresponding action of another process for each action, from the start location on.
 fn matched<'p>(
     pairs: &mut PairWalk<'p, Correspondence<'p>>,
     own: &[(ActionId, &'p Action)],
@@ -387,7 +387,7 @@ fn matched<'p>(
 ) -> Option<()> {
     let (mut own, mut others) = (own.to_vec(), others.to_vec());
     while !own.is_empty() {
-        // Of one that begins where it is known what corresponds, if there is any.
+        // Prefers an action whose source location has a known image.
         let is_known = |(_, it): &(ActionId, &Action)| {
             it.edge.is_some_and(|it| {
                 pairs.rules.locations.goes_to(LocationInProcess::source(it)).is_some()

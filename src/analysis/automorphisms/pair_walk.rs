@@ -1,8 +1,8 @@
-//! Walking through two texts side by side.
+//! A walk through two texts side by side.
 //!
-//! Two expressions, statements or actions correspond if they are the same but for what they name: processes,
-//! variables, channels, locations, constants. Which names go together, and whether they may, is for [`PairingRules`] to
-//! say; code that is walked beside itself tells of sorts instead. `None` is: they do not correspond.
+//! Two expressions, statements or actions correspond if they are equal except for the names of processes, variables,
+//! channels and locations, and for constants. The [`PairingRules`] decide which names may be paired. A walk of a text
+//! with itself infers sorts. A result of `None` means that the texts do not correspond.
 
 mod reordering;
 
@@ -18,36 +18,36 @@ use crate::ir::{
 };
 use reordering::may_be_reordered;
 
-/// Units of work for a pair of expressions, statements or actions: what corresponds is looked up.
+/// The work units of a pair of expressions, statements or actions.
 const EACH: u64 = 8;
 
-/// Who is told what corresponds.
+/// A receiver of the pairs of a walk, which accepts or rejects them.
 pub(super) trait PairingRules {
-    /// Whether a text is walked beside itself, so that all corresponds as it stands.
+    /// Whether a text is walked with itself, so that everything corresponds.
     const NOTHING_MOVES: bool;
 
-    /// How much was told.
+    /// A position in the sequence of pairs.
     type UndoMark: Copy;
 
-    /// How much was told so far.
+    /// Returns the current position.
     fn mark(&self) -> Self::UndoMark;
 
-    /// Forgets what was told since.
+    /// Removes the pairs after a position.
     fn undo_to(&mut self, mark: Self::UndoMark);
 
-    /// The sorts known so far.
+    /// Returns the sorts that are known so far.
     fn sorts(&self) -> &ProgramSorts;
 
-    /// Two values are compared, or one is stored where the other is.
+    /// Handles two values that are compared or assigned.
     fn unify(&mut self, one: SortedValue, other: SortedValue) -> Option<()>;
 
-    /// A value has to mean itself.
+    /// Requires that a value is its own image.
     fn fix(&mut self, value: SortedValue) -> Option<()>;
 
-    /// One thing is copied to another.
+    /// Handles a copy of one value to another.
     fn unify_shapes(&mut self, one: &TypeSorts, other: &TypeSorts) -> Option<()>;
 
-    /// A name for all values in a range is bound in the first text.
+    /// Binds a name in the first text to all values in a range.
     fn bind(&mut self, scope: LocalScope, local: LocalId, range: Interval) -> Option<()>;
 
     fn processes(&mut self, one: ProcessId, other: ProcessId) -> Option<()> {
@@ -67,11 +67,11 @@ pub(super) trait PairingRules {
     }
 }
 
-/// The walk.
+/// A walk through two texts.
 pub(super) struct PairWalk<'p, T> {
     program: &'p Program,
     scope: LocalScope,
-    /// What is bound where the walk stands, in both texts.
+    /// The names that are bound at this point, in both texts.
     bound: Vec<(LocalId, LocalId)>,
     pub(super) rules: T,
     budget: &'p AnalysisBudget<'p>,
@@ -88,7 +88,8 @@ impl<'p, T: PairingRules> PairWalk<'p, T> {
         }
     }
 
-    /// Nothing corresponds any more once the budget is exceeded, which whoever walks asks at the end.
+    /// Counts the work of a step. Once the budget is exceeded nothing corresponds. The caller checks the budget at
+    /// the end.
     fn step(&self) -> Option<()> {
         self.budget.work(EACH).ok()
     }
@@ -98,7 +99,7 @@ impl<'p, T: PairingRules> PairWalk<'p, T> {
         self.bound.clear();
     }
 
-    /// How instances come, and when they may move.
+    /// Compares how instances start, and when they may move.
     pub(super) fn life(&mut self, id: ProcessId, one: &Process, other: &Process) -> Option<()> {
         self.enter(LocalScope::Process(id));
         let are_alike = one.instances == other.instances
@@ -134,12 +135,12 @@ impl<'p, T: PairingRules> PairWalk<'p, T> {
         }
     }
 
-    /// What instances do when they are started.
+    /// Compares the statements that instances execute when they start.
     pub(super) fn prologue(&mut self, one: &Process, other: &Process) -> Option<()> {
         self.bodies(&one.life.prologue, &other.life.prologue)
     }
 
-    /// Two actions of processes.
+    /// Compares two actions of processes.
     pub(super) fn actions(&mut self, one: ActionId, other: ActionId) -> Option<()> {
         self.step()?;
         self.enter(LocalScope::Action(one));
@@ -171,7 +172,7 @@ impl<'p, T: PairingRules> PairWalk<'p, T> {
         self.bodies(&one.body, &other.body)
     }
 
-    /// Two properties that ask about states.
+    /// Compares two properties of states.
     pub(super) fn property(
         &mut self,
         id: PropertyId,
@@ -220,13 +221,13 @@ impl<'p, T: PairingRules> PairWalk<'p, T> {
         SortedValue::Of { sort: self.rules.sorts().slots[process], range: (0, last) }
     }
 
-    /// Expressions whose values are numbers.
+    /// Compares expressions whose values are plain numbers.
     fn plain(&mut self, one: &Expr, other: &Expr) -> Option<()> {
         let value = self.expr(one, other)?;
         self.rules.fix(value)
     }
 
-    /// Expressions whose value meets another.
+    /// Compares expressions whose value is unified with another one.
     fn meets(&mut self, one: &Expr, other: &Expr, with: SortedValue) -> Option<()> {
         let value = self.expr(one, other)?;
         self.rules.unify(value, with)
@@ -283,7 +284,7 @@ impl<'p, T: PairingRules> PairWalk<'p, T> {
         }
     }
 
-    /// Two questions about where processes are, what channels hold, and who is who.
+    /// Compares two queries about locations, channels and pids.
     fn question(&mut self, one: &Expr, other: &Expr) -> Option<SortedValue> {
         match (&one.kind, &other.kind) {
             (
@@ -331,12 +332,12 @@ impl<'p, T: PairingRules> PairWalk<'p, T> {
             (ExprKind::Processes, ExprKind::Processes) | (ExprKind::Timeout, ExprKind::Timeout) => {
                 Some(SortedValue::Plain)
             }
-            // Channels as numbers, and what only languages with scalarsets of their own have.
+            // Channels as numbers, and queries of languages with their own scalarsets, are not supported.
             _ => None,
         }
     }
 
-    /// What either of two values is.
+    /// Returns a value that covers either of two values.
     fn either(&mut self, one: SortedValue, other: SortedValue) -> Option<SortedValue> {
         match (one, other) {
             (SortedValue::Of { sort, range }, SortedValue::Of { range: others, .. }) => {
@@ -368,7 +369,7 @@ impl<'p, T: PairingRules> PairWalk<'p, T> {
         }
     }
 
-    /// Two comparisons for equality.
+    /// Compares two comparisons for equality.
     fn compared(&mut self, one: &Expr, other: &Expr) -> Option<()> {
         let (left, right) = operands(one)?;
         let (first, second) = operands(other)?;
@@ -376,7 +377,7 @@ impl<'p, T: PairingRules> PairWalk<'p, T> {
         self.meets(right, second, value)
     }
 
-    /// Two conjunctions or disjunctions: the parts of one are those of the other in some order.
+    /// Compares two conjunctions or disjunctions: the parts of one correspond to those of the other in some order.
     fn listed(&mut self, operator: BinaryOp, one: &Expr, other: &Expr) -> Option<()> {
         let (mut parts, mut others) = (Vec::new(), Vec::new());
         flatten(operator, one, &mut parts);
@@ -384,7 +385,7 @@ impl<'p, T: PairingRules> PairWalk<'p, T> {
         self.pair_unordered(&parts, others, |it, one, other| it.plain(one, other))
     }
 
-    /// The members of one list are those of another in some order.
+    /// Pairs the members of two lists in some order.
     fn pair_unordered<'e, E>(
         &mut self,
         one: &[&'e E],
@@ -405,7 +406,7 @@ impl<'p, T: PairingRules> PairWalk<'p, T> {
         Some(())
     }
 
-    /// Whether something corresponds; if not, it is as if it had not been tried.
+    /// Returns whether something corresponds. Undoes the attempt if not.
     pub(super) fn attempt(&mut self, run: impl FnOnce(&mut Self) -> Option<()>) -> bool {
         let (bound, mark) = (self.bound.clone(), self.rules.mark());
         let corresponds = run(self).is_some();
@@ -466,7 +467,7 @@ impl<'p, T: PairingRules> PairWalk<'p, T> {
         Some(shape)
     }
 
-    /// Two channels that are named outright, and what the fields of the first are.
+    /// Compares two named channels. Returns the fields of the first one.
     fn channel(&mut self, one: &ChannelRef, other: &ChannelRef) -> Option<Vec<TypeSorts>> {
         let (ChannelRef::Named(one), ChannelRef::Named(other)) = (one, other) else { return None };
         self.rules.channels(*one, *other)?;
@@ -537,7 +538,7 @@ impl<'p, T: PairingRules> PairWalk<'p, T> {
         }
     }
 
-    /// A value is stored where a target is. What is reduced to a smaller domain is computed with.
+    /// Compares a store of a value in a target. A value that is reduced to a smaller domain counts as computed.
     fn stored(
         &mut self,
         value: SortedValue,
@@ -601,7 +602,7 @@ impl<'p, T: PairingRules> PairWalk<'p, T> {
             (StmtKind::Communicate(one), StmtKind::Communicate(other)) => {
                 self.communication(one, other)
             }
-            // What is printed changes nothing, but finding it may fail.
+            // Printing changes nothing, but its values may fail.
             (StmtKind::Print { values, .. }, StmtKind::Print { values: others, .. })
                 if values.len() == others.len() =>
             {
@@ -614,7 +615,7 @@ impl<'p, T: PairingRules> PairWalk<'p, T> {
         }
     }
 
-    /// Two statements with others in them, or that start a process.
+    /// Compares two statements that contain others or start a process.
     fn structured(&mut self, one: &Stmt, other: &Stmt) -> Option<()> {
         match (&one.kind, &other.kind) {
             (StmtKind::If(branches), StmtKind::If(others)) if branches.len() == others.len() => {

@@ -1,4 +1,4 @@
-//! Which sorts a program's values have, from walking through its text beside itself.
+//! Inference of the sorts of a program by a walk of its text with itself.
 
 use super::pair_walk::{PairWalk, PairingRules};
 use super::sorts::{LocalScope, ProgramSorts, SortedValue, TypeSorts};
@@ -6,7 +6,8 @@ use crate::budget::AnalysisBudget;
 use crate::ir::interval::Interval;
 use crate::ir::{LocalId, Program, PropertyKind};
 
-/// The sorts of a program, unless it has something whose values nothing is known of, or the budget is exceeded.
+/// Returns the sorts of a program. Returns `None` if it has values of an unsupported type, or if the budget is
+/// exceeded.
 pub(super) fn sorts(program: &Program, budget: &AnalysisBudget) -> Option<ProgramSorts> {
     let mut pairs =
         PairWalk::new(program, SortInference { sorts: ProgramSorts::apart(program)? }, budget);
@@ -19,7 +20,7 @@ pub(super) fn sorts(program: &Program, budget: &AnalysisBudget) -> Option<Progra
     }
     for (id, property) in program.properties.iter() {
         match property.kind {
-            // Automata do not move, and beside a claim nothing is exchanged.
+            // Automata do not move, and nothing is exchanged where there is a claim.
             PropertyKind::Automaton(_) | PropertyKind::Claim(_) => {}
             _ => pairs.property(id, property, property)?,
         }
@@ -27,7 +28,7 @@ pub(super) fn sorts(program: &Program, budget: &AnalysisBudget) -> Option<Progra
     Some(pairs.rules.sorts)
 }
 
-/// Has values that meet be of one sort.
+/// Rules that join the sorts of values that meet.
 struct SortInference {
     sorts: ProgramSorts,
 }
@@ -38,7 +39,7 @@ impl PairingRules for SortInference {
 
     fn mark(&self) {}
 
-    /// A text that is walked beside itself corresponds, so that nothing is tried.
+    /// A walk of a text with itself never fails to correspond, so there is nothing to undo.
     fn undo_to(&mut self, (): ()) {}
 
     fn sorts(&self) -> &ProgramSorts {

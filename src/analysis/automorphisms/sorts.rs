@@ -1,10 +1,9 @@
-//! Which values of a program may name the same things.
+//! Sorts: classes of values that may name the same things.
 //!
-//! Every scalar of a variable, every index of an array, every field of a channel, every parameter has a *sort*.
-//! Values that are compared, stored or sent from one to the other have one sort. A sort whose values are
-//! computed with, ordered or asked for their truth is *fixed*: its values mean themselves. The values of all
-//! others only tell things apart, so that they can be exchanged (as types are inferred for scalarsets: Ip and
-//! Dill 1996, section 5).
+//! Each scalar of a variable, each index of an array, each field of a channel and each parameter has a *sort*. Values
+//! that are compared, stored or sent from one to the other have one sort. A sort is *fixed* if its values are
+//! computed with, ordered or used as truth values: such values are their own images. The values of all other sorts
+//! are only names, so they can be exchanged. The inference is that of scalarset types in Ip and Dill 1996, section 5.
 
 use crate::analysis::equivalence_classes::UnionFind;
 use crate::ir::interval::Interval;
@@ -18,7 +17,7 @@ use std::collections::HashMap;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct ValueSort(pub(super) u32);
 
-/// The sorts of the scalars of a type, and of the indices of its arrays.
+/// The sorts of the scalars of a type and of the indices of its arrays.
 #[derive(Clone, Debug)]
 pub(super) enum TypeSorts {
     Scalar { sort: ValueSort, range: Interval },
@@ -26,7 +25,7 @@ pub(super) enum TypeSorts {
     Record(Vec<TypeSorts>),
 }
 
-/// Whose names a local is among.
+/// The scope of a local.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum LocalScope {
     Action(ActionId),
@@ -39,20 +38,20 @@ pub(super) enum LocalScope {
 pub(super) struct ProgramSorts {
     classes: UnionFind,
     is_fixed: Vec<bool>,
-    /// What all values of a sort have to lie in, or all that are exchanged.
+    /// The ranges that must contain all exchanged values of a sort.
     ranges: Vec<Vec<Interval>>,
     pub(super) variables: Arena<VarId, TypeSorts>,
     pub(super) channels: Arena<ChannelId, Vec<TypeSorts>>,
-    /// Of the slots of each process.
+    /// The sort of the slots of each process.
     pub(super) slots: Arena<ProcessId, ValueSort>,
-    /// Of the numbers by which processes are known.
+    /// The sort of pids.
     pub(super) pids: ValueSort,
     locals: HashMap<(LocalScope, LocalId), (ValueSort, Interval)>,
 }
 
 impl ProgramSorts {
-    /// Those of the variables, channels and processes of a program, before anything is known to meet; unless it has
-    /// something whose values nothing is known of.
+    /// Returns separate sorts for the variables, channels and processes of a program. Returns `None` if it has values
+    /// of an unsupported type.
     pub(super) fn apart(program: &Program) -> Option<ProgramSorts> {
         let mut sorts = ProgramSorts::default();
         sorts.pids = sorts.fresh();
@@ -101,35 +100,35 @@ impl ProgramSorts {
         }
     }
 
-    /// The sort that stands for all that are the same as one.
+    /// Returns the representative of the class of a sort.
     pub(super) fn class(&self, sort: ValueSort) -> ValueSort {
         ValueSort(self.classes.find(sort.0 as usize) as u32)
     }
 
-    /// Whether the values of a sort mean themselves.
+    /// Returns whether the values of a class are fixed.
     pub(super) fn is_fixed(&self, class: ValueSort) -> bool {
         self.is_fixed[class.0 as usize]
     }
 
-    /// Whether a value can be stored wherever a value of a class is.
+    /// Returns whether a value fits wherever a value of the class is stored.
     pub(super) fn can_be_anywhere(&self, class: ValueSort, value: i64) -> bool {
         self.ranges[class.0 as usize].iter().all(|&(low, high)| low <= value && value <= high)
     }
 
-    /// What is known of a local.
+    /// Returns the sort and the range of a local.
     pub(super) fn local(&self, scope: LocalScope, local: LocalId) -> Option<SortedValue> {
         let &(sort, range) = self.locals.get(&(scope, local))?;
         Some(SortedValue::Of { sort, range })
     }
 
-    /// A local that may be any value in a range.
+    /// Adds a local that may have any value in a range.
     pub(super) fn bind(&mut self, scope: LocalScope, local: LocalId, range: Interval) {
         let sort = self.fresh();
         self.ranges[sort.0 as usize].push(range);
         self.locals.insert((scope, local), (sort, range));
     }
 
-    /// Has the values of a sort mean themselves.
+    /// Makes the class of a sort fixed.
     pub(super) fn fix(&mut self, sort: ValueSort) {
         let class = self.class(sort);
         self.is_fixed[class.0 as usize] = true;
@@ -165,18 +164,18 @@ impl ProgramSorts {
     }
 }
 
-/// What an expression gives.
+/// The value of an expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum SortedValue {
-    /// These, in the one text and the other.
+    /// A constant in the first text and one in the second.
     Constant(i64, i64),
     /// A value of a sort, in this range.
     Of { sort: ValueSort, range: Interval },
-    /// A number that means itself, in both.
+    /// A number that is its own image, in both texts.
     Plain,
 }
 
-/// The value of a scalar.
+/// Returns the value of a scalar.
 pub(super) fn scalar(shape: &TypeSorts) -> Option<SortedValue> {
     match shape {
         TypeSorts::Scalar { sort, range } => Some(SortedValue::Of { sort: *sort, range: *range }),
@@ -184,7 +183,7 @@ pub(super) fn scalar(shape: &TypeSorts) -> Option<SortedValue> {
     }
 }
 
-/// A location, with the process whose it is.
+/// A location and its process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct LocationInProcess {
     pub(super) process: ProcessId,
@@ -192,12 +191,12 @@ pub(super) struct LocationInProcess {
 }
 
 impl LocationInProcess {
-    /// Where an edge begins.
+    /// Returns the source of an edge.
     pub(super) fn source(edge: ProcessEdge) -> LocationInProcess {
         LocationInProcess { process: edge.process, location: edge.from }
     }
 
-    /// Where an edge ends.
+    /// Returns the target of an edge.
     pub(super) fn target(edge: ProcessEdge) -> LocationInProcess {
         LocationInProcess { process: edge.process, location: edge.to }
     }

@@ -1,12 +1,13 @@
-//! In which order the parameters of an action are bound, and which parts of its guard are judged before all of them are.
+//! The order in which the parameters of an action are bound, and the parts of its guard that are evaluated before all
+//! of them are.
 //!
-//! An action exists once for each combination of its parameters' values, and most of these are impossible in most states.
-//! So the combinations are not listed and then judged one by one. A conjunct of the guard is judged as soon as the parameters
-//! that it mentions are bound, and parameters are bound by *sources* where there are some: a conjunct that holds only where an
-//! element of an array is not 0, such as a token that has to be there, names the values that are worth trying.
-//! The next source is the one with the fewest such elements, as far as the start tells.
+//! An action exists once for each combination of the values of its parameters, and most combinations are disabled in
+//! most states. A plan avoids listing all combinations. A conjunct of the guard is evaluated as soon as the
+//! parameters that it mentions are bound. Parameters are bound by *sources* where there are some. A source is a
+//! conjunct that holds only if an element of an array is not 0, such as a required token. Its nonzero elements
+//! determine the values to try. The next source is the one with the fewest nonzero elements in the initial values.
 //!
-//! Everybody who lists combinations follows the same plan: so the order of steps is the same.
+//! All enumerations of combinations follow the same plan, so the order of transitions is the same.
 
 mod totality;
 
@@ -18,51 +19,51 @@ use crate::ir::{
 use std::collections::BTreeSet;
 pub use totality::TotalityChecker;
 
-/// Where there are no more combinations than this, they are listed as they come.
+/// The maximal number of combinations that are listed without a plan.
 const COMBINATIONS_MAX: u64 = 32;
 
-/// How the parameters of an action are bound.
+/// A plan for the parameters of an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BindingPlan {
-    /// What is done, one after the other; each is done for every way to do those before it.
+    /// The steps, in order. Each step is executed for every result of the steps before it.
     pub steps: Vec<BindingStep>,
-    /// The conjuncts of the guard that are left to be judged when all parameters are bound, in order.
+    /// The conjuncts of the guard that are evaluated after all parameters are bound, in order.
     pub rest: Vec<usize>,
 }
 
-/// Something that is done to bind parameters.
+/// A step of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BindingStep {
-    /// A parameter, by its number, is bound to each of its values, ascending.
+    /// Binds the parameter with this number to each of its values, in ascending order.
     Each(usize),
-    /// Parameters are bound so that an element of an array is not 0, ascending by its place.
+    /// Binds parameters to the indices of each nonzero element of an array, in ascending order of positions.
     Scan(NonzeroScan),
-    /// A conjunct of the guard, by its number, has to hold.
+    /// Evaluates the conjunct of the guard with this number, which must hold.
     Test(usize),
 }
 
-/// The elements of an array that are not 0, and the parameters that their indices give.
+/// A scan for the nonzero elements of an array, whose indices bind parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NonzeroScan {
-    /// The conjunct of the guard that asks for such an element.
+    /// The conjunct of the guard that requires such an element.
     pub conjunct: usize,
-    /// What the last indices of its place bind, the last one at last.
+    /// The bindings of the last indices of the place, in the order of the indices.
     pub binds: Vec<IndexBinding>,
 }
 
 /// A parameter that an index binds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexBinding {
-    /// Its number.
+    /// The number of the parameter.
     pub parameter: usize,
-    /// The least index, and how many there are.
+    /// The least index. `length` is the number of indices.
     pub low: i64,
     pub length: u32,
-    /// How its value comes of the index; nothing where it is the index.
+    /// The conversion from the index to the value. `None` if they are equal.
     pub pieces: Option<Vec<ConversionPiece>>,
 }
 
-/// The conjuncts of a condition, in order.
+/// Returns the conjuncts of a condition, in order.
 pub fn conjuncts(condition: &Expr) -> Vec<&Expr> {
     let (mut found, mut open) = (Vec::new(), vec![condition]);
     while let Some(expr) = open.pop() {
@@ -75,7 +76,7 @@ pub fn conjuncts(condition: &Expr) -> Vec<&Expr> {
 }
 
 impl IndexBinding {
-    /// The value of the parameter that an index gives, if one does.
+    /// Returns the value of the parameter for an index, if there is one.
     pub fn value(&self, index: i64) -> Option<i64> {
         match &self.pieces {
             None => Some(index),
@@ -88,13 +89,13 @@ impl IndexBinding {
 }
 
 impl BindingPlan {
-    /// That of an action; nothing where its combinations are listed as they come.
+    /// Returns the plan of an action, or `None` if its combinations are listed without a plan.
     pub fn of(program: &Program, action: &Action) -> Option<BindingPlan> {
         let guard = action.guard.as_ref().filter(|_| action.communication.is_none())?;
         BindingPlan::of_conjuncts(program, &action.parameters, &conjuncts(guard))
     }
 
-    /// The same of parameters and what has to hold for them.
+    /// Returns the plan for parameters and the conjuncts that must hold for them.
     pub fn of_conjuncts(
         program: &Program,
         parameters: &[Parameter],
@@ -107,7 +108,7 @@ impl BindingPlan {
         }
         let mut total = TotalityChecker::new(program);
         parameters.iter().for_each(|it| total.bind(it.local, it.over));
-        // A conjunct that is judged earlier must not hide that one before it fails.
+        // An earlier evaluation of a conjunct must not hide the failure of a conjunct before it.
         let certain = conjuncts.iter().take_while(|it| total.is_total(it)).count();
         if certain == 0 {
             return None;
@@ -125,7 +126,7 @@ impl BindingPlan {
     }
 }
 
-/// How many values a scalar type has.
+/// Returns the number of values of a scalar type.
 fn size(program: &Program, ty: TypeId) -> u64 {
     match &program.types[ty] {
         Type::Scalar(ScalarType { domain, .. }) => {
@@ -136,20 +137,20 @@ fn size(program: &Program, ty: TypeId) -> u64 {
     }
 }
 
-/// What is known of a conjunct that cannot fail.
+/// The facts about a conjunct that cannot fail.
 struct ConjunctFacts {
-    /// The parameters that it mentions.
+    /// The parameters that the conjunct mentions.
     mentions: BTreeSet<usize>,
-    /// The array element that is not 0 where it holds.
+    /// The array element that is not 0 if the conjunct holds.
     source: Option<BindingSource>,
-    /// Whether it holds wherever that element is not 0.
+    /// Whether the conjunct holds for each nonzero value of the element.
     is_source: bool,
 }
 
-/// An element of an array that has to be other than 0.
+/// An element of an array that must not be 0.
 struct BindingSource {
     indices: Vec<SourceIndex>,
-    /// How many elements of the array are not 0 at first.
+    /// The number of nonzero initial elements of the array.
     tokens: u64,
 }
 
@@ -157,7 +158,7 @@ struct BindingSource {
 struct SourceIndex {
     length: u64,
     mentions: BTreeSet<usize>,
-    /// What it would bind, if it is a parameter, or one in another numbering.
+    /// The binding, if the index is a parameter or a converted parameter.
     binds: Option<IndexBinding>,
 }
 
@@ -170,7 +171,7 @@ impl ConjunctFacts {
     }
 }
 
-/// The parameters that an expression mentions.
+/// Returns the parameters that an expression mentions.
 fn mentioned(parameters: &[Parameter], expr: &Expr) -> BTreeSet<usize> {
     struct ParameterMentions(BTreeSet<LocalId>);
     impl CodeVisitor for ParameterMentions {
@@ -187,7 +188,7 @@ fn mentioned(parameters: &[Parameter], expr: &Expr) -> BTreeSet<usize> {
     all.filter(|(_, it)| locals.0.contains(&it.local)).map(|(number, _)| number).collect()
 }
 
-/// The place that is not 0 where a condition holds, and whether the condition says nothing else.
+/// Returns the place that is not 0 if a condition holds, and whether the condition requires nothing else.
 pub fn nonzero_place(condition: &Expr) -> Option<(&Place, bool)> {
     let ExprKind::Binary(operator, left, right) = &condition.kind else {
         return match &condition.kind {
@@ -214,7 +215,7 @@ pub fn nonzero_place(condition: &Expr) -> Option<(&Place, bool)> {
     }
 }
 
-/// What an expression is at least, as far as its constants tell.
+/// Returns a lower bound of an expression, from its constants.
 fn least(expr: &Expr) -> i64 {
     match &expr.kind {
         ExprKind::Constant(value) => *value,
@@ -225,7 +226,8 @@ fn least(expr: &Expr) -> i64 {
 }
 
 impl BindingSource {
-    /// That of a place: an element of an array of a variable of the program, all whose values are numbers from 0 on.
+    /// Returns the source of a place, which must be an element of an array in a variable of the program, with values
+    /// from 0 on.
     fn of(program: &Program, parameters: &[Parameter], place: &Place) -> Option<BindingSource> {
         let PlaceRoot::Variable(id) = place.root else { return None };
         let variable = &program.variables[id];
@@ -251,7 +253,7 @@ impl BindingSource {
     }
 }
 
-/// What an index binds, if it is a parameter, or one in another numbering that can be undone.
+/// Returns the binding of an index, if it is a parameter or an invertible conversion of one.
 fn bind(parameters: &[Parameter], index: &Expr, low: i64, length: u32) -> Option<IndexBinding> {
     let number = |expr: &Expr| match expr.kind {
         ExprKind::Local(local) => parameters.iter().position(|it| it.local == local),
@@ -283,13 +285,13 @@ struct BindingPlanner {
     steps: Vec<BindingStep>,
 }
 
-/// A source, and what has to be done to use it.
+/// A source and the preparations for its use.
 struct SourceChoice {
     conjunct: usize,
-    /// Parameters that are bound to each of their values before.
+    /// The parameters that are bound to each of their values before.
     each: Vec<usize>,
     binds: Vec<IndexBinding>,
-    /// How much there is to do, about.
+    /// The approximate cost.
     cost: f64,
 }
 
@@ -310,7 +312,7 @@ impl BindingPlanner {
         BindingPlan { steps: self.steps, rest }
     }
 
-    /// Judges what can be judged now.
+    /// Adds tests of the conjuncts that can be evaluated now.
     fn judge(&mut self) {
         for (number, known) in self.known.iter().enumerate() {
             if !self.judged[number] && known.mentions.is_subset(&self.bound) {
@@ -324,14 +326,14 @@ impl BindingPlanner {
         !self.bound.contains(&parameter)
     }
 
-    /// How a conjunct would be used to bind parameters.
+    /// Returns how a conjunct would bind parameters.
     fn choice(&self, conjunct: usize) -> Option<SourceChoice> {
         let source = self.known[conjunct].source.as_ref()?;
         let is_open = |it: &SourceIndex| it.mentions.iter().any(|it| self.is_open(*it));
         if !source.indices.iter().any(is_open) {
             return None;
         }
-        // Elements side by side are looked at together: those of the last indices.
+        // The scan covers neighbouring elements: those of the last indices.
         let mut binds: Vec<IndexBinding> = Vec::new();
         for (at, index) in source.indices.iter().enumerate().rev() {
             let others = source.indices.iter().enumerate().filter(|(other, _)| *other != at);
@@ -355,7 +357,7 @@ impl BindingPlanner {
         Some(SourceChoice { conjunct, each: each.into_iter().collect(), binds, cost })
     }
 
-    /// Uses a source.
+    /// Adds the steps of a source.
     fn take(&mut self, SourceChoice { conjunct, each, binds, .. }: SourceChoice) {
         for parameter in each {
             self.bind(parameter);
@@ -368,14 +370,14 @@ impl BindingPlanner {
         self.steps.push(BindingStep::Scan(NonzeroScan { conjunct, binds }));
     }
 
-    /// Binds a parameter to each of its values, and judges what can be judged then.
+    /// Binds a parameter to each of its values, and adds tests of the conjuncts that can be evaluated then.
     fn bind(&mut self, parameter: usize) {
         self.bound.insert(parameter);
         self.steps.push(BindingStep::Each(parameter));
         self.judge();
     }
 
-    /// Binds the parameter that lets most be judged; of those that let as much, the one with the fewest values.
+    /// Binds the parameter that makes the most conjuncts evaluable; among equals, the one with the fewest values.
     fn bind_next(&mut self) {
         let open = (0..self.sizes.len()).filter(|it| self.is_open(*it));
         let judged = |parameter: usize| {
@@ -390,8 +392,8 @@ impl BindingPlanner {
     }
 }
 
-/// So many elements are looked at together, about.
+/// The approximate number of elements that a scan examines at once.
 const SCANNED_AT_ONCE: f64 = 64.0;
 
-/// So many looks cost about as much as one combination that is tried.
+/// The approximate number of examinations that cost as much as one combination.
 const LOOKS: f64 = 16.0;

@@ -1,4 +1,5 @@
-//! Expressions that have a value in every state: judging them cannot fail, so they may be judged at any time.
+//! Total expressions, which have a value in every state. Their evaluation cannot fail, so they may be evaluated at
+//! any time.
 
 use crate::ir::{
     Arithmetic, BinaryOp, Expr, ExprKind, LocalId, NumberConversion, Place, PlaceRoot,
@@ -6,25 +7,25 @@ use crate::ir::{
 };
 use std::collections::HashMap;
 
-/// The least and the greatest value of an expression, wide enough for sums of what 64 bits hold.
+/// The bounds of an expression, in a type wide enough for sums of 64-bit integers.
 type WideInterval = (i128, i128);
 
 /// The truth values.
 const TRUTHS: WideInterval = (0, 1);
 
-/// Finds out which expressions are total.
+/// A check for total expressions.
 pub struct TotalityChecker<'p> {
     program: &'p Program,
     locals: HashMap<LocalId, WideInterval>,
 }
 
 impl<'p> TotalityChecker<'p> {
-    /// Of expressions of a program, none of whose names is bound.
+    /// Creates a check of expressions of a program, without bound names.
     pub fn new(program: &'p Program) -> Self {
         TotalityChecker { program, locals: HashMap::new() }
     }
 
-    /// A name stands for the values of a type.
+    /// Binds a name to the values of a type.
     pub fn bind(&mut self, local: LocalId, over: TypeId) {
         if let Type::Scalar(ScalarType { domain, .. }) = &self.program.types[over] {
             let (low, high) = self.program.bounds(domain);
@@ -32,12 +33,12 @@ impl<'p> TotalityChecker<'p> {
         }
     }
 
-    /// Whether an expression has a value in every state.
+    /// Returns whether an expression has a value in every state.
     pub fn is_total(&mut self, expr: &Expr) -> bool {
         self.range(expr).is_some()
     }
 
-    /// Where the values of an expression are, if it is total.
+    /// Returns the bounds of an expression, if it is total.
     fn range(&mut self, expr: &Expr) -> Option<WideInterval> {
         match &expr.kind {
             ExprKind::Constant(value) => Some((i128::from(*value), i128::from(*value))),
@@ -89,7 +90,7 @@ impl<'p> TotalityChecker<'p> {
         fits.then_some((low, high))
     }
 
-    /// A value in another numbering: it has to be in some piece.
+    /// Returns the bounds of a conversion. Each value must be in a piece.
     fn converted(&mut self, convert: &NumberConversion) -> Option<WideInterval> {
         let (low, high) = self.range(&convert.operand)?;
         let mut pieces: Vec<WideInterval> =
@@ -106,7 +107,7 @@ impl<'p> TotalityChecker<'p> {
         hull.filter(|_| reached > high)
     }
 
-    /// A place that is always there, with a value.
+    /// Returns the bounds of a place that always exists and has a value.
     fn read(&mut self, place: &Place) -> Option<WideInterval> {
         let PlaceRoot::Variable(id) = place.root else { return None };
         if place.slot.is_some() {

@@ -1,16 +1,16 @@
-//! Operations on one buffered channel: which of them commute, and which change the answer to a question.
+//! Operations on one buffered channel: which of them commute, and which change the value of a predicate.
 //!
-//! All of this is about states in which both are possible: a send knows that there is room, a receive
-//! that there is a message it takes. Why each entry is sure is in `docs/internals/ir.md`; where nothing is said
-//! here, two operations do not commute and an answer may change.
+//! All of this concerns states in which both operations are enabled: a send has room, and a receive has a matching
+//! message. `docs/internals/ir.md` proves the entries. Operations without an entry do not commute, and they may
+//! change predicates.
 
 use crate::analysis::access::{ChannelEffect, ChannelOperation, ChannelPredicate};
 
-/// Whether two operations, both possible, have the same result in either order, and each the same
-/// result as alone.
+/// Returns whether two enabled operations have the same result in either order, and each has the same result as
+/// alone.
 pub fn commute(one: ChannelEffect, other: ChannelEffect) -> bool {
     match (one, other) {
-        // Who only looks disturbs nobody who only looks.
+        // Operations that change nothing commute.
         (one, other) if !one.changes() && !other.changes() => true,
         (ChannelEffect::Guarded(one), ChannelEffect::Guarded(other)) => {
             is_at_other_end(one, other) || is_at_other_end(other, one)
@@ -19,7 +19,7 @@ pub fn commute(one: ChannelEffect, other: ChannelEffect) -> bool {
     }
 }
 
-/// Whether one is a send to the end, and the other is about a message that is there before it.
+/// Returns whether one operation is a send to the end, and the other one uses a message that exists before it.
 fn is_at_other_end(one: ChannelOperation, other: ChannelOperation) -> bool {
     let is_first = matches!(
         other,
@@ -31,16 +31,16 @@ fn is_at_other_end(one: ChannelOperation, other: ChannelOperation) -> bool {
     one == ChannelOperation::Send && is_first
 }
 
-/// What an operation may do to a question that has been answered with yes, or with no.
+/// The value of a predicate before an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PredicateAnswer {
-    /// Yes.
+    /// The predicate is true.
     Yes,
-    /// No.
+    /// The predicate is false.
     No,
 }
 
-/// Whether an operation may change such an answer.
+/// Returns whether an operation may change a predicate from this value.
 pub fn may_change(
     what: ChannelEffect,
     question: ChannelPredicate,
@@ -58,7 +58,7 @@ pub fn may_change(
             ChannelPredicate::HasMessage
             | ChannelPredicate::SomeMatches
             | ChannelPredicate::IsFull => !is_yes,
-            // The first message, which is there, stays what it is.
+            // The first message exists and stays.
             ChannelPredicate::FirstMatches => false,
         },
         ChannelOperation::SendSorted => match question {
@@ -66,7 +66,7 @@ pub fn may_change(
             ChannelPredicate::HasMessage
             | ChannelPredicate::SomeMatches
             | ChannelPredicate::IsFull => !is_yes,
-            // The new message may be the first.
+            // The new message may become the first one.
             ChannelPredicate::FirstMatches => true,
         },
         ChannelOperation::Receive | ChannelOperation::ReceiveAny => match question {
@@ -74,7 +74,7 @@ pub fn may_change(
             ChannelPredicate::HasMessage
             | ChannelPredicate::SomeMatches
             | ChannelPredicate::IsFull => is_yes,
-            // The next message is the first.
+            // The next message becomes the first one.
             ChannelPredicate::FirstMatches => true,
         },
         _ => false,

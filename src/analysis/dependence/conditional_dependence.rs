@@ -1,16 +1,15 @@
-//! Dependence that is a matter of a number: how many messages are in a channel, what a counter holds.
+//! Dependence that depends on a number: the messages in a channel, or the value of a counter.
 //!
-//! A receive and a step that asks whether there is a message disturb each other only where there is one
-//! message left; a step that counts up and one that waits for `x < 9` only where `x` is 8. Godefroid and
-//! Pirottin (1993) make a relation of this that says for a state whether two operations *might interact*:
-//! whether there may be a run from there, of steps that do not disturb the first, to where both are
-//! possible and disturb each other. Their table for bounded channels is what comes of it where all
-//! operations are in use (`docs/reductions/dependence.md`).
+//! A receive and a step that requires a message disturb each other only if there is exactly one message. A step that
+//! counts up and a step that waits for `x < 9` disturb each other only if `x` is 8. Godefroid and Pirottin (1993)
+//! derive from this whether two operations *might interact* in a state. They might if a run of steps that do not
+//! disturb the first operation may lead to a state in which both are enabled and disturb each other. Their table for
+//! bounded channels is the special case in which all operations are in use (`docs/reductions/dependence.md`).
 //!
-//! A *gauge* is a cell with at most 64 values that guards ask about: sets of its values are words. Of each
-//! instance it is known for which values it may be possible, which sets of values its conjuncts ask
-//! for, and what it may make of a value. From that the values at which two disturb each other follow, and
-//! from where such a value can be reached meanwhile.
+//! A *gauge* is a cell with at most 64 values that guards read. A set of its values is a word. For each instance, the
+//! analysis knows the values for which it may be enabled, the sets of values that its conjuncts require, and its
+//! change of a value. From these follow the values at which two instances disturb each other, and the values from
+//! which such a value is reachable meanwhile.
 
 use super::effect_index::InstanceBits;
 use crate::analysis::access::{
@@ -23,13 +22,13 @@ use crate::ir::layout::CellId;
 use crate::ir::{Arena, Arithmetic, Entity};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A gauge has no more values.
+/// The maximal number of values of a gauge.
 const VALUES_MAX: i64 = 64;
 
-/// A set of values of a gauge: bit 0 is the least.
+/// A set of values of a gauge. Bit 0 is the least value.
 pub(super) type ValueMask = u64;
 
-/// A cell whose values are looked at one by one.
+/// The domain of a gauge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SmallDomain {
     pub low: i64,
@@ -46,36 +45,36 @@ impl SmallDomain {
         u64::MAX >> (VALUES_MAX as u32 - self.count)
     }
 
-    /// The values that something holds of.
+    /// Returns the values for which a condition holds.
     fn subset_where(self, holds: impl Fn(i64) -> bool) -> ValueMask {
         let values = (0..self.count).filter(|&at| holds(self.low + i64::from(at)));
         values.fold(0, |all, at| all | 1 << at)
     }
 }
 
-/// What a step may make of a value, or leave it.
+/// The possible change of a value by a step. The value may also stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum CellChange {
-    /// Nothing.
+    /// The value stays.
     Keeps,
-    /// This is added.
+    /// A constant is added.
     Adds(i64),
-    /// This set of values, whatever it was.
+    /// One of these values is stored, independently of the old one.
     Gives(ValueMask),
 }
 
-/// What an instance has to do with a gauge.
+/// The use of a gauge by an instance.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CellUse {
-    /// Where it may be possible.
+    /// The values for which the instance may be enabled.
     pub possible: ValueMask,
-    /// What its conjuncts ask for.
+    /// The sets of values that its conjuncts require.
     pub asks: BTreeSet<ValueMask>,
     pub change: CellChange,
 }
 
 impl CellUse {
-    /// The values that there may be after it.
+    /// Returns the possible values after the instance.
     fn after(&self, gauge: SmallDomain, at: u32) -> ValueMask {
         let stays = 1 << at;
         match self.change {
@@ -83,26 +82,26 @@ impl CellUse {
             CellChange::Gives(values) => stays | values,
             CellChange::Adds(by) => match i64::from(at).checked_add(by) {
                 Some(to) if (0..i64::from(gauge.count)).contains(&to) => stays | 1 << to,
-                // It fails, or is stored otherwise.
+                // The addition fails, or the stored value differs from the sum.
                 _ => gauge.all(),
             },
         }
     }
 
-    /// Whether it may make a conjunct of another not hold that does.
+    /// Returns whether this use may make a true conjunct of another one false.
     fn disturbs(&self, other: &CellUse, gauge: SmallDomain, at: u32) -> bool {
         let after = self.after(gauge, at);
         other.asks.iter().any(|asked| asked >> at & 1 != 0 && after & !asked != 0)
     }
 
-    /// The values at which both may be possible and one may disturb the other.
+    /// Returns the values at which both may be enabled and one may disturb the other.
     pub fn clashes(&self, other: &CellUse, gauge: SmallDomain) -> ValueMask {
         let both = self.possible & other.possible;
         let at = |at: &u32| self.disturbs(other, gauge, *at) || other.disturbs(self, gauge, *at);
         bits(both).filter(at).fold(0, |all, at| all | 1 << at)
     }
 
-    /// The values that there may be after steps of others that do not disturb this one, nor it them.
+    /// Returns the values that are reachable by steps of others without a clash with this use.
     fn reached(&self, others: &[&CellUse], gauge: SmallDomain, from: u32) -> ValueMask {
         let mut reached: ValueMask = 1 << from;
         loop {
@@ -117,7 +116,7 @@ impl CellUse {
         }
     }
 
-    /// The values from which it might interact with another, where `others` may be taken meanwhile.
+    /// Returns the values from which this use might interact with another one, if `others` may be taken meanwhile.
     pub fn interacts(&self, other: &CellUse, others: &[&CellUse], gauge: SmallDomain) -> ValueMask {
         let clashes = self.clashes(other, gauge);
         let from = |at: &u32| self.reached(others, gauge, *at) & clashes != 0;
@@ -132,11 +131,11 @@ fn bits(values: ValueMask) -> impl Iterator<Item = u32> {
     (0..VALUES_MAX as u32).filter(move |at| values >> at & 1 != 0)
 }
 
-/// A gauge and who uses it.
+/// A gauge and its users.
 #[derive(Clone, Debug)]
 pub(super) struct SmallDomainUsers {
     pub domain: SmallDomain,
-    /// Each way of using it, and by whom.
+    /// The uses of the gauge, each with the instances that have it.
     pub uses: BTreeMap<CellUse, InstanceBits>,
 }
 
@@ -144,7 +143,7 @@ pub(super) struct SmallDomainUsers {
 #[derive(Clone, Debug, Default)]
 pub(super) struct SmallDomainCells {
     pub users: BTreeMap<CellId, SmallDomainUsers>,
-    /// What each instance has to do with which.
+    /// The uses of each instance, by cell.
     pub of: Arena<InstanceId, BTreeMap<CellId, CellUse>>,
 }
 
@@ -173,7 +172,7 @@ impl SmallDomainCells {
         gauges
     }
 
-    /// Whether two are never possible for one value of a gauge.
+    /// Returns whether some gauge has no value that enables both instances.
     pub fn exclude(&self, one: InstanceId, other: InstanceId) -> bool {
         let (left, right) = (&self.of[one], &self.of[other]);
         left.iter().any(|(cell, it)| {
@@ -181,7 +180,7 @@ impl SmallDomainCells {
         })
     }
 
-    /// Those that are never possible for a value for which an instance is.
+    /// Returns the instances that are never enabled for a value for which this one is.
     pub fn excluded(&self, one: InstanceId) -> impl Iterator<Item = &InstanceBits> {
         self.of[one].iter().flat_map(|(cell, it)| {
             let uses = self.users[cell].uses.iter();
@@ -189,19 +188,19 @@ impl SmallDomainCells {
         })
     }
 
-    /// Whether what a conjunct asks is known for each value of a gauge, and nothing else is asked.
+    /// Returns whether the values of a gauge decide a conjunct completely.
     pub fn is_decided(&self, table: &AccessTable<'_>, conjunct: &GuardConjunct<'_>) -> bool {
         SmallDomainFinder { table }.is_gauged(conjunct)
     }
 }
 
-/// Finds gauges and their uses.
+/// A search for gauges and their uses.
 struct SmallDomainFinder<'d, 't> {
     table: &'d AccessTable<'t>,
 }
 
 impl SmallDomainFinder<'_, '_> {
-    /// The cell that a conjunct asks about, if its values are few.
+    /// Returns the cell of a conjunct's condition, if it has few values.
     fn gauge_of(&self, conjunct: &GuardConjunct<'_>) -> Option<(CellId, SmallDomain)> {
         match &conjunct.condition {
             ConjunctCondition::Compares(cell, ..) => Some((*cell, self.of_cell(*cell)?)),
@@ -222,7 +221,7 @@ impl SmallDomainFinder<'_, '_> {
         SmallDomain::new(low, high)
     }
 
-    /// Whether it is known for each value of a gauge whether a conjunct holds, which asks nothing else.
+    /// Returns whether the values of a gauge decide a conjunct completely.
     fn is_gauged(&self, conjunct: &GuardConjunct<'_>) -> bool {
         use ChannelPredicate::{FirstMatches, SomeMatches};
         let is_known =
@@ -230,7 +229,7 @@ impl SmallDomainFinder<'_, '_> {
         is_known && conjunct.access == AccessSet::default() && self.gauge_of(conjunct).is_some()
     }
 
-    /// The values for which a conjunct may hold.
+    /// Returns the values for which a conjunct may hold.
     fn asked(&self, conjunct: &GuardConjunct<'_>, gauge: SmallDomain) -> ValueMask {
         let arithmetic: Arithmetic = self.table.program().arithmetic;
         let most = gauge.low + (i64::from(gauge.count) - 1);
@@ -273,7 +272,7 @@ impl SmallDomainFinder<'_, '_> {
         uses
     }
 
-    /// What an effect may make of the values of gauges.
+    /// Returns the changes of gauges by an effect.
     fn changes(
         &self,
         effect: &AccessSet,
@@ -325,7 +324,7 @@ impl SmallDomainFinder<'_, '_> {
     }
 }
 
-/// What an operation that is possible makes of the number of messages.
+/// Returns the change of the number of messages by an enabled operation.
 fn length_change(operation: ChannelOperation) -> CellChange {
     match operation {
         ChannelOperation::Send | ChannelOperation::SendSorted => CellChange::Adds(1),
@@ -338,40 +337,40 @@ fn unused(gauge: SmallDomain) -> CellUse {
     CellUse { possible: gauge.all(), asks: BTreeSet::new(), change: CellChange::Keeps }
 }
 
-/// Where two interact only for some values of a cell.
+/// An interaction that is possible only from some values of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConditionalInteraction {
     /// The cell.
     pub cell: CellId,
-    /// Its least value that counts.
+    /// The value of bit 0.
     pub low: i64,
-    /// The values from which there may be an interaction: bit 0 is the least.
+    /// The values from which an interaction is possible. Bit 0 is the least value.
     pub values: u64,
-    /// The number of the set of those with whom there may be.
+    /// The number of the set of instances with which it is possible.
     pub with: usize,
 }
 
 impl ConditionalInteraction {
-    /// Whether there may be an interaction from where the cell has this value.
+    /// Returns whether an interaction is possible from this value of the cell.
     pub fn from(&self, value: i64) -> bool {
         let at = u32::try_from(value.wrapping_sub(self.low)).ok().filter(|at| *at < u64::BITS);
-        // It never has any other, as far as is known.
+        // The analysis rules out other values. If one occurs, an interaction counts as possible.
         at.is_none_or(|at| self.values >> at & 1 != 0)
     }
 }
 
-/// What is known of an instance where all pairs are looked at, as sets of others.
+/// The relations of an instance to all others, as sets.
 pub(super) struct InstanceRelations<'r> {
-    /// Those it depends on.
+    /// The instances that it depends on.
     pub dependent: &'r [u64],
-    /// Those that are never possible where it is.
+    /// The instances that are never enabled together with it.
     pub excluded: &'r [u64],
-    /// Those that it interacts with in any case.
+    /// The instances that it always interacts with.
     pub always: &'r mut [u64],
 }
 
-/// With whom an instance interacts for which values of which cell, besides those of `always`, to which
-/// those are added with whom it does for every value.
+/// Returns the conditional interactions of an instance: cell, least value, values, and instances. Adds instances that
+/// it interacts with from every value to `always`.
 pub(super) fn conditional_interactions(
     gauges: &SmallDomainCells,
     one: InstanceId,

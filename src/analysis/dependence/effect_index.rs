@@ -1,4 +1,4 @@
-//! Who does what with each cell and each channel: the index by which all pairs are looked at together.
+//! An index from cells and channels to the instances that access them, for the computation of all pairs at once.
 
 use super::channels;
 use crate::analysis::access::{
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 /// A set of instances.
 pub(super) type InstanceBits = Vec<u64>;
 
-/// Sets of instances, by what they have in common. A set that is not there is empty.
+/// Sets of instances, by a common property. A missing set is empty.
 #[derive(Clone, Debug)]
 pub(super) struct InstanceIndex<K> {
     words: usize,
@@ -35,7 +35,7 @@ impl<K: Ord> InstanceIndex<K> {
 }
 
 impl InstanceIndex<CellId> {
-    /// Adds those of all of these cells.
+    /// Adds the instances of all of these cells.
     fn extend_all(&self, row: &mut [u64], cells: &CellSet) {
         for range in cells.ranges() {
             let keys = CellId(range.start)..CellId(range.end);
@@ -44,33 +44,33 @@ impl InstanceIndex<CellId> {
     }
 }
 
-/// What the effects of all instances do.
+/// An index of the effects of all instances.
 #[derive(Debug)]
 pub(super) struct EffectIndex {
     words: usize,
     reads: InstanceIndex<CellId>,
-    /// Who asks for a location, and for which.
+    /// The instances that query a location.
     asks: InstanceIndex<(CellId, LocationId)>,
     asks_any: InstanceIndex<CellId>,
     pub writes: InstanceIndex<CellId>,
     pub sets: InstanceIndex<CellId>,
     set_to: InstanceIndex<(CellId, i64)>,
     pub adds: InstanceIndex<CellId>,
-    /// Additions whose order may matter.
+    /// The additions whose order may matter.
     ordered_adds: InstanceIndex<CellId>,
-    /// Who is somewhere else afterwards.
+    /// The instances that change a location.
     pub moves: InstanceIndex<CellId>,
     pub leaves: InstanceIndex<(CellId, LocationId)>,
     pub enters: InstanceIndex<(CellId, LocationId)>,
-    /// Who moves, be it back to where it was.
+    /// The instances that move, including moves to the same location.
     pub steps: InstanceIndex<CellId>,
     channels: InstanceIndex<(ChannelSlot, ChannelEffect)>,
     changers_of_channels: InstanceIndex<ChannelSlot>,
-    /// By what they do besides: see [`GlobalEffect`].
+    /// The instances by accesses that no cell represents: see [`GlobalEffect`].
     besides: InstanceIndex<GlobalEffect>,
 }
 
-/// What an effect may do with what no cell holds.
+/// An access of an effect that no cell represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum GlobalEffect {
     ReadsInstances,
@@ -147,12 +147,12 @@ impl EffectIndex {
         besides.into_iter().filter(|it| it.1).for_each(|(what, _)| self.besides.add(what, id));
     }
 
-    /// An empty set.
+    /// Returns an empty set.
     pub fn empty_set(&self) -> InstanceBits {
         vec![0; self.words]
     }
 
-    /// Whose effects may change what is read so.
+    /// Returns the instances whose effects may change these reads.
     pub fn changers(&self, read: &AccessSet) -> InstanceBits {
         let mut row = self.empty_set();
         self.extend_by_changers_of_cells(&mut row, read);
@@ -162,7 +162,7 @@ impl EffectIndex {
         row
     }
 
-    /// The same without channels.
+    /// Adds the instances whose effects may change these reads, without channels.
     fn extend_by_changers_of_cells(&self, row: &mut [u64], read: &AccessSet) {
         for users in [&self.writes, &self.sets, &self.adds, &self.moves] {
             users.extend_all(row, &read.reads);
@@ -182,10 +182,10 @@ impl EffectIndex {
         besides.for_each(|(_, by)| self.besides.extend(row, &by));
     }
 
-    /// Those whose effects do not commute with this one.
+    /// Returns the instances whose effects do not commute with this one.
     pub fn conflicting(&self, effect: &AccessSet, cached: &mut ConflictCache) -> InstanceBits {
         let mut row = self.empty_set();
-        // What the others change and this one reads.
+        // The others change what this one reads.
         let read = effect.plain_reads();
         self.extend_by_changers_of_cells(
             &mut row,
@@ -208,7 +208,7 @@ impl EffectIndex {
         row
     }
 
-    /// What this one changes and others read.
+    /// Adds the instances that read what this one changes.
     fn extend_by_readers(&self, row: &mut [u64], effect: &AccessSet) {
         for (cell, _) in &effect.sets {
             self.reads.extend(row, cell);
@@ -232,7 +232,7 @@ impl EffectIndex {
         besides.for_each(|(_, by)| self.besides.extend(row, &by));
     }
 
-    /// Whatever is written otherwise.
+    /// Adds the instances whose writes conflict with the sets and additions of this one.
     fn extend_by_counters(&self, row: &mut [u64], effect: &AccessSet) {
         for &(cell, value) in &effect.sets {
             self.writes.extend(row, &cell);
@@ -260,19 +260,19 @@ impl EffectIndex {
         }
     }
 
-    /// What is done with a channel, and by whom.
+    /// Returns the effects on a channel, with the instances that have them.
     pub fn uses_of(
         &self,
         slot: ChannelSlot,
     ) -> impl Iterator<Item = (ChannelEffect, &InstanceBits)> {
-        // The least of all uses.
+        // The least value in the order of effects.
         let first = (slot, ChannelEffect::Guarded(ChannelOperation::Send));
         let from = self.channels.sets.range(first..);
         from.take_while(move |((at, _), _)| *at == slot).map(|((_, what), it)| (*what, it))
     }
 }
 
-/// What clashes with reading, or with writing, some cells: found once for each set of them.
+/// The instances that conflict with reads or writes of sets of cells, computed once for each set.
 #[derive(Debug, Default)]
 pub(super) struct ConflictCache {
     reads: HashMap<CellSet, InstanceBits>,

@@ -1,8 +1,8 @@
-//! All pairs of action instances at once, as sets of bits.
+//! The relations of all pairs of action instances at once, as bit sets.
 //!
-//! To ask each pair by itself takes seconds where there are thousands of instances. Here what instances
-//! do is sorted by what they do it to (`effect_index`), and the answers for one instance are unions of such
-//! sets. They are the same as those of [`DependenceRelation`], pair by pair (`tests/exec/access.rs`).
+//! Separate queries for each pair take seconds for thousands of instances. Here an index lists the instances by the
+//! objects that they access (`effect_index`), and the result for one instance is a union of sets of the index. The
+//! results equal those of [`DependenceRelation`] for each pair (`tests/exec/access.rs`).
 
 use super::DependenceRelation;
 use super::channels::{self, PredicateAnswer};
@@ -20,37 +20,37 @@ use crate::ir::layout::CellId;
 use crate::ir::{Arena, BinaryOp, Entity, LocationId};
 use std::collections::{BTreeMap, HashMap};
 
-/// The dependence of a program's action instances: the relation, and what it says of all pairs.
+/// The dependence of a program's action instances: the relation, and its results for all pairs.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramDependence<'d> {
     /// The relation.
     pub relation: &'d DependenceRelation<'d>,
-    /// What the relation says of all pairs.
+    /// The results for all pairs.
     pub matrix: &'d DependenceMatrix,
 }
 
-/// What is said of all pairs.
+/// The relations of all pairs.
 #[derive(Clone, Debug)]
 pub struct DependenceMatrix {
-    /// Of each instance those others that are not independent of it.
+    /// For each instance, the other instances that are not independent of it.
     pub dependent: BitMatrix,
-    /// Of each instance those that are never possible where it is.
+    /// For each instance, the instances that are never enabled together with it.
     pub excluded: BitMatrix,
-    /// Sets of instances, each once, by the numbers that follow.
+    /// Sets of instances, each stored once, to which the following fields refer by number.
     pub sets: BitMatrix,
-    /// Of each instance, for each of its conjuncts, those that may make it hold.
+    /// For each instance and each of its conjuncts, the instances that may make the conjunct true.
     pub enabling_of: Arena<InstanceId, Vec<usize>>,
-    /// Of each instance those that it might interact with wherever it is possible.
+    /// For each instance, the instances that it might interact with in each state where it is enabled.
     pub interacting: BitMatrix,
-    /// And those for some values of a cell only. Others do not disturb it, nor it them, as long as none of
-    /// these is taken.
+    /// For each instance, the interactions from some values of a cell. Other instances do not disturb it, and it does
+    /// not disturb them, as long as none of these is taken.
     pub conditional: Arena<InstanceId, Vec<ConditionalInteraction>>,
 }
 
 impl DependenceMatrix {
-    /// Whether there may be a run, from where `one` is possible and cells have these values, of steps that
-    /// neither disturb it nor are disturbed, to where `other` is possible, too, and is so disturbed or
-    /// disturbs.
+    /// Returns whether `one` might interact with `other` from a state in which `one` is enabled and cells have these
+    /// values. That is, a run of steps that neither disturb `one` nor are disturbed by it may lead to a state in
+    /// which both are enabled and one disturbs the other.
     pub fn may_interact(
         &self,
         one: InstanceId,
@@ -66,9 +66,9 @@ impl DependenceMatrix {
 }
 
 impl DependenceRelation<'_> {
-    /// What is said of all pairs.
+    /// Computes the relations of all pairs.
     pub fn matrix(&self, budget: &AnalysisBudget) -> Result<DependenceMatrix, BudgetExceeded> {
-        // Three sets for each instance, and those that are kept once.
+        // Each instance has three sets, besides the sets that are stored once.
         let words = words_of(self.accesses.len());
         budget.hold(3 * self.accesses.len() * words * size_of::<u64>())?;
         budget.work((self.accesses.len() * words) as u64)?;
@@ -76,10 +76,10 @@ impl DependenceRelation<'_> {
     }
 }
 
-/// Units of work for a word of a set of the pairs that an instance is in.
+/// The work units of one word of a set of pairs of an instance.
 const EACH_PAIR: u64 = 8;
 
-/// What a conjunct asks, for all that ask the same.
+/// The condition of a conjunct, as a key for all conjuncts with the same condition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum ConditionKey {
     At(CellId, LocationId),
@@ -90,10 +90,10 @@ enum ConditionKey {
 struct MatrixBuilder<'d, 't> {
     of: &'d DependenceRelation<'t>,
     users: EffectIndex,
-    /// Who may change an answer, found once for each question, the answer before, and whether other
-    /// changes count, as judging may fail.
+    /// The instances that may change a condition, by condition, by its value before, and by whether other changes
+    /// count because the evaluation may fail.
     changing: HashMap<(ConditionKey, bool, bool), InstanceBits>,
-    /// Who may change what is read so.
+    /// The instances that may change these reads.
     reading: HashMap<AccessSet, InstanceBits>,
 }
 
@@ -123,7 +123,7 @@ impl<'d, 't> MatrixBuilder<'d, 't> {
                 relate(if is_gauged { &mut dependent } else { &mut interacting }, id, &by);
             }
             enabling_of.push(self.enabling(&access.guard, &mut shared));
-            // Each is there twice, to be found again.
+            // Each set is stored twice, because it is also a key.
             budget.hold(2 * (shared.count() - shared_before) * words * size_of::<u64>())?;
         }
         let mut sometimes = Arena::new();
@@ -161,7 +161,7 @@ impl<'d, 't> MatrixBuilder<'d, 't> {
         })
     }
 
-    /// The numbers of the sets of those that may make each conjunct of a guard hold.
+    /// Returns the numbers of the sets of instances that may make each conjunct of a guard true.
     fn enabling(&mut self, guard: &[GuardConjunct<'_>], shared: &mut BitSetInterner) -> Vec<usize> {
         let mut failing = self.users.empty_set();
         let mut numbers = Vec::with_capacity(guard.len());
@@ -176,7 +176,7 @@ impl<'d, 't> MatrixBuilder<'d, 't> {
         numbers
     }
 
-    /// Who may change what is read so.
+    /// Returns the instances that may change these reads.
     fn changers_of(&mut self, read: AccessSet) -> InstanceBits {
         if read == AccessSet::default() {
             return self.users.empty_set();
@@ -185,7 +185,7 @@ impl<'d, 't> MatrixBuilder<'d, 't> {
         self.reading.entry(read).or_insert_with_key(|read| users.changers(read)).clone()
     }
 
-    /// Who may change whether a conjunct holds, from this answer to another.
+    /// Returns the instances that may change a conjunct from this value.
     fn changers(&mut self, conjunct: &GuardConjunct<'_>, from: PredicateAnswer) -> InstanceBits {
         let mut row = self.changers_of(conjunct.access.as_reads());
         let asked = match &conjunct.condition {
@@ -206,7 +206,8 @@ impl<'d, 't> MatrixBuilder<'d, 't> {
         row
     }
 
-    /// Of each instance those whose process is somewhere else, or whose cell has another value.
+    /// Returns, for each instance, the instances that require another location of a process or another value of a
+    /// cell.
     fn excluded(&self) -> BitMatrix {
         let mut held: BTreeMap<(CellId, bool), BTreeMap<i64, InstanceBits>> = BTreeMap::new();
         for (id, access) in self.of.accesses.iter() {
@@ -230,13 +231,13 @@ impl<'d, 't> MatrixBuilder<'d, 't> {
     }
 }
 
-/// Notes that an instance and others disturb each other.
+/// Records that an instance and others disturb each other.
 fn relate(rows: &mut BitMatrix, id: InstanceId, others: &[u64]) {
     members(others).for_each(|other| insert(rows.row_mut(other), id.index()));
     extend(rows.row_mut(id.index()), others);
 }
 
-/// A cell that tells a location, or one that does not, and what it has to hold.
+/// Returns a cell, whether it holds a location, and the value that the conjunct requires.
 fn held_by(conjunct: &GuardConjunct<'_>) -> Option<((CellId, bool), i64)> {
     match conjunct.condition {
         ConjunctCondition::At(cell, location) => Some(((cell, true), location.0.into())),

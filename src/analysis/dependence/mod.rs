@@ -1,10 +1,10 @@
-//! Which action instances commute, which can enable or disable which, and which can be seen.
+//! Dependence: which action instances commute, which can enable or disable which, and which are visible.
 //!
-//! Two action instances are *independent* if in every reachable state in which both are possible each stays
-//! possible after the other, does the same, and both orders lead to the same state (Godefroid and
-//! Pirottin 1993; the relation that Laarman, Pater, van de Pol and Weber 2013 call "do not accord" is
-//! its complement). Whether one enables the other is another question, asked of each conjunct of a
-//! guard. All answers err on one side: what is not understood is dependent, enables and disables.
+//! Two action instances are *independent* if the following holds in every reachable state in which both are enabled
+//! (Godefroid and Pirottin 1993). Each stays enabled after the other with the same effect, and both orders lead to
+//! the same state. The complement is the relation "do not accord" of Laarman, Pater, van de Pol and Weber (2013).
+//! Enabling is a separate relation, for each conjunct of a guard. All results are conservative: an instance that the
+//! analysis does not understand is dependent, enables and disables.
 
 pub mod channels;
 mod conditional_dependence;
@@ -25,10 +25,10 @@ use conditional_dependence::SmallDomainCells;
 pub use conditional_dependence::ConditionalInteraction;
 pub use matrix::{DependenceMatrix, ProgramDependence};
 
-/// Units of work to find out what an action instance reads and writes.
+/// The work units of the accesses of one action instance.
 const EACH_INSTANCE: u64 = 256;
 
-/// All action instances of a program, and how they stand to each other.
+/// All action instances of a program and their relations.
 #[derive(Debug)]
 pub struct DependenceRelation<'t> {
     table: &'t AccessTable<'t>,
@@ -37,7 +37,7 @@ pub struct DependenceRelation<'t> {
 }
 
 impl<'t> DependenceRelation<'t> {
-    /// Of all action instances in a table, or nothing if there are more than `most`.
+    /// Computes the accesses of all action instances in a table. Returns `None` if there are more than `most`.
     pub fn new(
         table: &'t AccessTable<'t>,
         most: u32,
@@ -58,28 +58,28 @@ impl<'t> DependenceRelation<'t> {
         Ok(Some(DependenceRelation { table, accesses, small_domains: gauges }))
     }
 
-    /// The table of them.
+    /// Returns the table of the action instances.
     pub fn table(&self) -> &'t AccessTable<'t> {
         self.table
     }
 
-    /// All of them.
+    /// Returns all action instances.
     pub fn instances(&self) -> impl Iterator<Item = InstanceId> + use<> {
         (0..self.accesses.len() as u32).map(InstanceId)
     }
 
-    /// What an instance waits for, reads and writes.
+    /// Returns the guard and the effect of an instance.
     pub fn access(&self, instance: InstanceId) -> &InstanceAccess<'t> {
         &self.accesses[instance]
     }
 
-    /// Whether two are never possible in one state.
+    /// Returns whether no state enables both instances.
     pub fn exclude(&self, one: InstanceId, other: InstanceId) -> bool {
         self.accesses[one].excludes(&self.accesses[other]) || self.small_domains.exclude(one, other)
     }
 
-    /// Whether two instances commute and do not disable each other, in every reachable state in which
-    /// both are possible.
+    /// Returns whether two instances commute and do not disable each other, in every reachable state in which both
+    /// are enabled.
     pub fn are_independent(&self, one: InstanceId, other: InstanceId) -> bool {
         let (left, right) = (&self.accesses[one], &self.accesses[other]);
         let keeps = |by: &InstanceAccess, guard: &[GuardConjunct]| {
@@ -91,8 +91,8 @@ impl<'t> DependenceRelation<'t> {
                 && keeps(right, &left.guard))
     }
 
-    /// Whether `by` may make this conjunct hold where it does not, or make one before it fail, which
-    /// counts as much.
+    /// Returns whether `by` may make this conjunct true, or may make an earlier conjunct fail, which also enables the
+    /// instance.
     pub fn may_enable(&self, by: InstanceId, instance: InstanceId, conjunct: usize) -> bool {
         let (effect, guard) = (&self.accesses[by].effect, &self.accesses[instance].guard);
         let fails = |it: &GuardConjunct| it.may_fail() && effect.may_change(&it.reads());
@@ -100,30 +100,30 @@ impl<'t> DependenceRelation<'t> {
             || guard[..conjunct].iter().any(fails)
     }
 
-    /// Whether `by` may make this conjunct not hold, or fail, where it holds.
+    /// Returns whether `by` may make this conjunct false or failing where it is true.
     pub fn may_disable(&self, by: InstanceId, instance: InstanceId, conjunct: usize) -> bool {
         let guard = &self.accesses[instance].guard;
         self.may_change(&self.accesses[by].effect, &guard[conjunct], PredicateAnswer::Yes)
     }
 
-    /// A necessary enabling set: where this conjunct is the first that does not hold, nothing but these
-    /// can make the instance possible.
+    /// Returns a necessary enabling set: if this conjunct is the first one that is false, only these instances can
+    /// enable the instance.
     pub fn enabling(&self, instance: InstanceId, conjunct: usize) -> Vec<InstanceId> {
         self.instances().filter(|&by| self.may_enable(by, instance, conjunct)).collect()
     }
 
-    /// All that may take from the instance what this conjunct asks for.
+    /// Returns all instances that may make this conjunct false.
     pub fn disabling(&self, instance: InstanceId, conjunct: usize) -> Vec<InstanceId> {
         self.instances().filter(|&by| self.may_disable(by, instance, conjunct)).collect()
     }
 
-    /// The instances that may change whether an expression holds: all that an observer sees of it.
+    /// Returns the instances that may change the value of an expression.
     pub fn visible_to(&self, expr: &Expr) -> Vec<InstanceId> {
         self.changers(&self.table.expression(expr))
     }
 
-    /// The instances that may change what a property says of a state; of a claim, what its moves
-    /// ask and assert.
+    /// Returns the instances that may change what a property reads of a state. For a claim, these are the reads of
+    /// the guards and assertions of its moves.
     pub fn visible(&self, property: PropertyId) -> Vec<InstanceId> {
         self.changers(&self.table.read_by(property))
     }
@@ -133,20 +133,20 @@ impl<'t> DependenceRelation<'t> {
         self.instances().filter(sees).collect()
     }
 
-    /// The instances with assertions of the model's that may not hold: an error is theirs to make.
+    /// Returns the instances with assertions of the model that may fail.
     pub fn asserting_instances(&self) -> Vec<InstanceId> {
         let asserts = |&at: &InstanceId| self.accesses[at].failures().assertion;
         self.instances().filter(asserts).collect()
     }
 
-    /// Whether an effect may change whether a conjunct holds, from this answer to another.
+    /// Returns whether an effect may change a conjunct from this value.
     fn may_change(
         &self,
         effect: &AccessSet,
         conjunct: &GuardConjunct,
         from: PredicateAnswer,
     ) -> bool {
-        // Where judging may fail, whether it does is an answer too.
+        // If the evaluation may fail, its failure counts as a value.
         let refined = from == PredicateAnswer::No || !conjunct.may_fail();
         effect.may_change(&conjunct.access)
             || match &conjunct.condition {
@@ -196,10 +196,11 @@ impl<'t> DependenceRelation<'t> {
     }
 }
 
-/// Whether a comparison keeps its answer where the value grows by so much.
+/// Returns whether a comparison keeps its value when `by` is added.
 fn keeps(condition: &ConjunctCondition, by: i64, answer: PredicateAnswer) -> bool {
     let ConjunctCondition::Compares(_, operator, _) = condition else { return false };
-    // What holds of a value and of all greater ones stays true as it grows, and its opposite false.
+    // A comparison that holds for a value and all greater ones stays true as the value grows, and its negation stays
+    // false.
     let holds_above = match operator {
         BinaryOp::Greater | BinaryOp::GreaterEqual => true,
         BinaryOp::Less | BinaryOp::LessEqual => false,
@@ -208,8 +209,7 @@ fn keeps(condition: &ConjunctCondition, by: i64, answer: PredicateAnswer) -> boo
     by == 0 || (holds_above == (by > 0)) == (answer == PredicateAnswer::Yes)
 }
 
-/// Whether two effects, both possible, have the same result in either order, and each the same result
-/// as alone.
+/// Returns whether two enabled effects have the same result in either order, and each has the same result as alone.
 pub fn effects_commute(one: &AccessSet, other: &AccessSet) -> bool {
     let overwrites = |one: &AccessSet, other: &AccessSet| {
         one.may_change(&other.plain_reads())

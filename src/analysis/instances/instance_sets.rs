@@ -1,13 +1,12 @@
-//! Sets of action instances, one for each state of a block: a bit for each instance.
+//! Sets of action instances, one for each state of a block, as bit sets.
 
 use super::InstanceId;
 use crate::analysis::bit_sets::{self, WORD_BITS};
 use crate::ir::Entity;
 
-/// As many sets as there are states in a block, each of instances below one number.
+/// Sets of instances, one for each state of a block.
 ///
-/// Set `s` is words `s * words_each` up to the next; instance `i` is bit `i % 64` of its word
-/// `i / 64`. Bits of no instance are 0.
+/// Set `s` starts at word `s * words_each`. Instance `i` is bit `i % 64` of its word `i / 64`. Unused bits are 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstanceSets {
     instances: u32,
@@ -16,19 +15,19 @@ pub struct InstanceSets {
 }
 
 impl InstanceSets {
-    /// No sets yet, of instances below `instances`.
+    /// Creates an empty sequence of sets of instances below `instances`.
     pub fn new(instances: u32) -> InstanceSets {
         let words_each = bit_sets::words_of(instances as usize);
         InstanceSets { instances, words_each, words: Vec::new() }
     }
 
-    /// Makes it so many sets, all empty.
+    /// Changes the sequence to `sets` empty sets.
     pub fn clear(&mut self, sets: usize) {
         self.words.clear();
         self.words.resize(sets * self.words_each, 0);
     }
 
-    /// Makes it so many sets of all instances.
+    /// Changes the sequence to `sets` sets of all instances.
     pub fn fill(&mut self, sets: usize) {
         self.words.clear();
         let last = match self.instances % WORD_BITS as u32 {
@@ -41,47 +40,47 @@ impl InstanceSets {
         }
     }
 
-    /// Leaves the first so many sets.
+    /// Keeps the first `sets` sets.
     pub fn truncate(&mut self, sets: usize) {
         self.words.truncate(sets * self.words_each);
     }
 
-    /// How many sets there are.
+    /// Returns the number of sets.
     pub fn len(&self) -> usize {
         self.words.len() / self.words_each
     }
 
-    /// Whether there are no sets.
+    /// Returns whether there are no sets.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// How many instances there are.
+    /// Returns the number of instances.
     pub fn instances(&self) -> u32 {
         self.instances
     }
 
-    /// Words of one set.
+    /// Returns the number of words of a set.
     pub fn words_each(&self) -> usize {
         self.words_each
     }
 
-    /// Set number `at`, as words.
+    /// Returns the words of set number `at`.
     pub fn words(&self, at: usize) -> &[u64] {
         &self.words[at * self.words_each..][..self.words_each]
     }
 
-    /// The same, to be changed; bits of no instance are to stay 0.
+    /// Returns the words of set number `at` for changes. Unused bits must stay 0.
     pub fn words_mut(&mut self, at: usize) -> &mut [u64] {
         &mut self.words[at * self.words_each..][..self.words_each]
     }
 
-    /// Every set, as words, one after another.
+    /// Returns the words of all sets in order.
     pub fn all_words(&self) -> &[u64] {
         &self.words
     }
 
-    /// The same, to be changed.
+    /// Returns the words of all sets for changes.
     pub fn all_words_mut(&mut self) -> &mut [u64] {
         &mut self.words
     }
@@ -92,28 +91,28 @@ impl InstanceSets {
         bit_sets::insert(self.words_mut(at), instance.index());
     }
 
-    /// Takes an instance out of set number `at`.
+    /// Removes an instance from set number `at`.
     pub fn remove(&mut self, at: usize, instance: InstanceId) {
         bit_sets::remove_member(self.words_mut(at), instance.index());
     }
 
-    /// Whether an instance is in set number `at`.
+    /// Returns whether set number `at` contains an instance.
     pub fn contains(&self, at: usize, instance: InstanceId) -> bool {
         is_in(self.words(at), instance)
     }
 
-    /// Whether set number `at` has no instance.
+    /// Returns whether set number `at` is empty.
     pub fn is_none(&self, at: usize) -> bool {
         self.words(at).iter().all(|&word| word == 0)
     }
 
-    /// The instances in set number `at`, ascending.
+    /// Returns the instances in set number `at`, in ascending order.
     pub fn iter(&self, at: usize) -> impl Iterator<Item = InstanceId> + '_ {
         bit_sets::members(self.words(at)).map(|member| InstanceId(member as u32))
     }
 }
 
-/// Whether an instance is in a set, given as words.
+/// Returns whether an instance is in a set, given as words.
 pub fn is_in(words: &[u64], instance: InstanceId) -> bool {
     instance.index() < words.len() * WORD_BITS && bit_sets::has(words, instance.index())
 }

@@ -1,8 +1,8 @@
-//! Liveness through code, from its end to its beginning.
+//! Liveness through code, backwards.
 //!
-//! What is live before a statement is what it reads, and what is live behind it and not surely overwritten. What
-//! is stored where nothing is live, and surely is stored without failing, reads nothing: so a value that
-//! only goes into dead ones is dead itself (*strong* liveness; Giegerich, Möncke and Wilhelm 1981).
+//! A scalar is live before a statement if the statement reads it, or if it is live after the statement and not surely
+//! overwritten. A store to a dead place that surely does not fail reads nothing. So a value that flows only into dead
+//! places is dead itself (*strong* liveness; Giegerich, Möncke and Wilhelm 1981).
 
 use super::bounds::{bounds, surely_stored};
 use super::scalar_numbering::{PlaceScalars, ScalarNumbering};
@@ -14,23 +14,23 @@ use crate::ir::{
 };
 use std::collections::BTreeSet;
 
-/// A walk backwards: what is live where it is.
+/// A backward walk with the set of live scalars at its position.
 pub(super) struct BackwardLiveness<'p> {
     pub program: &'p Program,
     pub scalars: &'p ScalarNumbering,
-    /// What is live where an instance of each process begins.
+    /// The live scalars at the start of an instance of each process.
     pub begins: &'p [Vec<u64>],
-    /// What may be read by others than the mover, whenever.
+    /// The scalars that others than the mover may read at any time.
     pub elsewhere: &'p [u64],
-    /// Who moves.
+    /// The process that moves.
     pub mover: Option<ProcessId>,
-    /// What is live at the end of the body.
+    /// The live scalars at the end of the body.
     pub end: Vec<u64>,
     pub live: Vec<u64>,
 }
 
 impl<'p> BackwardLiveness<'p> {
-    /// Over code of nobody. Nothing is live yet.
+    /// Creates a walk over code of no process. No scalar is live yet.
     pub fn new(
         program: &'p Program,
         scalars: &'p ScalarNumbering,
@@ -49,7 +49,7 @@ impl<'p> BackwardLiveness<'p> {
         }
     }
 
-    /// Goes back over an action: its body, its message, its guard.
+    /// Walks back over an action: its body, its message, its guard.
     pub fn action(&mut self, action: &Action) {
         self.end.clone_from(&self.live);
         self.body(&action.body);
@@ -57,12 +57,12 @@ impl<'p> BackwardLiveness<'p> {
         action.guard.iter().for_each(|it| self.reads(it));
     }
 
-    /// Goes back over statements.
+    /// Walks back over statements.
     pub fn body(&mut self, body: &[Stmt]) {
         body.iter().rev().for_each(|stmt| self.stmt(stmt));
     }
 
-    /// Notes that an expression is judged.
+    /// Adds the reads of an expression.
     pub fn reads(&mut self, expr: &Expr) {
         self.uses().expr(expr);
     }
@@ -76,7 +76,7 @@ impl<'p> BackwardLiveness<'p> {
         }
     }
 
-    /// Notes that a place is found.
+    /// Adds the reads of the evaluation of a place.
     fn finds(&mut self, place: &Place) {
         walk::place(&mut self.uses(), place);
     }
@@ -85,13 +85,13 @@ impl<'p> BackwardLiveness<'p> {
         self.scalars.of_place(self.program, place)
     }
 
-    /// Whether nothing that a place may mean is live, for the mover or anybody else.
+    /// Returns whether a place is surely dead, for the mover and all others.
     fn is_dead(&self, place: &Place) -> bool {
         let is_live = |at| bit_sets::has(&self.live, at) || bit_sets::has(self.elsewhere, at);
         self.meant(place).is_some_and(|mut it| !it.scalars.any(is_live))
     }
 
-    /// A place is found and overwritten.
+    /// Removes an overwritten place, and adds the reads of its evaluation.
     fn overwrites(&mut self, place: &Place) {
         if let Some(PlaceScalars { mut scalars, is_exact: true }) = self.meant(place) {
             scalars.by_ref().for_each(|at| bit_sets::remove_member(&mut self.live, at));
@@ -121,7 +121,7 @@ impl<'p> BackwardLiveness<'p> {
                 arguments.iter().for_each(|it| self.reads(it));
             }
             StmtKind::Exit => self.exit(),
-            // Nobody sees what is printed but in a counterexample, which is told of the program as written.
+            // Output appears only in counterexamples, which are replayed on the program as written.
             StmtKind::Print { values, .. } => {
                 for value in values {
                     if bounds(self.program, value).is_none() {
@@ -140,7 +140,7 @@ impl<'p> BackwardLiveness<'p> {
         }
     }
 
-    /// Statements that say which others run.
+    /// Walks back over statements that control the execution of others.
     fn control(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::If(branches) => {
@@ -173,7 +173,7 @@ impl<'p> BackwardLiveness<'p> {
         }
     }
 
-    /// One of several bodies runs, or none.
+    /// Walks back over alternative bodies. At most one of them is executed.
     fn branches<'s>(&mut self, bodies: impl Iterator<Item = &'s [Stmt]>, is_whole: bool) {
         let after = self.live.clone();
         let mut before = if is_whole { vec![0; after.len()] } else { after.clone() };
@@ -185,7 +185,8 @@ impl<'p> BackwardLiveness<'p> {
         self.live = before;
     }
 
-    /// A body runs any number of times, a condition judged before each and at the end.
+    /// Walks back over a body that is executed any number of times, with a condition before each round and at the
+    /// end.
     fn repeated(&mut self, body: &[Stmt], condition: Option<&Expr>) {
         condition.iter().for_each(|it| self.reads(it));
         loop {
@@ -199,7 +200,7 @@ impl<'p> BackwardLiveness<'p> {
         }
     }
 
-    /// The mover ends, and all that is its own.
+    /// Removes the mover's own scalars where it ends.
     pub fn exit(&mut self) {
         if let Some(mover) = self.mover {
             let own = self.scalars.of_process(self.program, mover);
@@ -207,7 +208,7 @@ impl<'p> BackwardLiveness<'p> {
         }
     }
 
-    /// A message is sent or taken. What is matched is judged before anything is stored.
+    /// Walks back over a send or a receive. Patterns are evaluated before anything is stored.
     fn communication(&mut self, communication: &Communication) {
         if let Communication::Receive { patterns, .. } = communication {
             for pattern in patterns.iter().rev() {
@@ -231,13 +232,13 @@ impl<'p> BackwardLiveness<'p> {
     }
 }
 
-/// Notes what code reads: every place that it names, whatever it does there, so it is for code that is not gone
-/// back over statement by statement.
+/// A visitor that collects the reads of code. It counts every named place as read, so it is for code that is not
+/// walked statement by statement.
 struct ReadScalars<'u> {
     program: &'u Program,
     scalars: &'u ScalarNumbering,
     used: &'u mut [u64],
-    /// Those whose bodies have been looked at.
+    /// The functions whose bodies have been visited.
     functions: BTreeSet<FunctionId>,
 }
 
@@ -249,7 +250,7 @@ impl ReadScalars<'_> {
         }
     }
 
-    /// The function that a statement calls.
+    /// Visits the function that a statement calls.
     fn called(&mut self, stmt: &Stmt) {
         if let StmtKind::Call { function, .. } = &stmt.kind {
             self.function(*function);
@@ -278,7 +279,7 @@ impl CodeVisitor for ReadScalars<'_> {
     }
 }
 
-/// Notes which scalars code may write.
+/// A visitor that collects the scalars that code may write.
 pub(super) struct WrittenScalars<'w> {
     pub program: &'w Program,
     pub scalars: &'w ScalarNumbering,
@@ -308,7 +309,7 @@ impl CodeVisitor for WrittenScalars<'_> {
     }
 }
 
-/// Notes which scalars code names as those of some instance, which may be another than the mover.
+/// A visitor that collects the scalars of named instances, which may differ from the mover.
 pub(super) struct RemoteScalars<'o> {
     pub scalars: &'o ScalarNumbering,
     pub named: &'o mut [u64],

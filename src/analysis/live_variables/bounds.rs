@@ -1,4 +1,4 @@
-//! Expressions that surely have a value, and between which bounds it is.
+//! Bounds of expressions that surely have a value.
 
 use crate::analysis::absint::{CheckedRange, Environment, query_range};
 use crate::ir::interval::Interval;
@@ -7,14 +7,14 @@ use crate::ir::{
     Type, TypeId,
 };
 
-/// Bounds of the value of an expression that surely has one; nothing where evaluating it may fail, or that is
-/// not known.
+/// Returns the bounds of the value of an expression that surely has one. Returns `None` if its evaluation may fail or
+/// if the bounds are unknown.
 pub fn bounds(program: &Program, expr: &Expr) -> Option<Interval> {
     let value = DeclaredRanges { program }.value(expr);
     (!value.may_fail).then_some(value.range)
 }
 
-/// What declarations say of values: a scalar that cannot be undefined has a value of its domain.
+/// The ranges that declarations imply: a scalar that cannot be undefined has a value of its domain.
 struct DeclaredRanges<'p> {
     program: &'p Program,
 }
@@ -55,7 +55,7 @@ impl Environment for DeclaredRanges<'_> {
     }
 }
 
-/// Whether storing the value of an expression at a place that is there surely does not fail.
+/// Returns whether a store of an expression in an existing place surely does not fail.
 pub fn surely_stored(
     program: &Program,
     target: &Place,
@@ -71,7 +71,7 @@ pub fn surely_stored(
     let fits = |(least, most): Interval| low <= least && most <= high;
     match &value.kind {
         ExprKind::Undefined => held.undefined,
-        // What is undefined is copied.
+        // An undefined value can be copied.
         ExprKind::Read(place) if held.undefined => {
             scalar(place).is_some_and(|it| fits(program.bounds(&it.domain)))
         }
@@ -79,7 +79,7 @@ pub fn surely_stored(
     }
 }
 
-/// The type of what is at a place that surely is there.
+/// Returns the type of a place that surely exists.
 fn type_of(program: &Program, place: &Place) -> Option<TypeId> {
     let PlaceRoot::Variable(variable) = place.root else { return None };
     if place.slot.is_some() {

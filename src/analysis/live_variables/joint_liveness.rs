@@ -1,9 +1,8 @@
-//! What is dead where several processes are.
+//! Liveness that depends on several processes.
 //!
-//! Each process that reads a variable of the program is, at some locations, sure to overwrite it before it reads it the next time.
-//! While all of them are at such locations nobody reads what it holds now: whoever is the next to read it has overwritten it.
-//! One of them alone does not know: what the mover has read for the last time is dead if the others are where it is
-//! dead for them, which they are asked for.
+//! At some locations, a process that reads a variable of the program surely overwrites it before the next read. While
+//! all readers are at such locations, the value is dead. A mover alone cannot decide this. After its last read, the
+//! variable is dead if the other readers are at locations where it is dead for them. The reset tests these locations.
 
 use super::{DeadScalars, LivenessScope};
 use crate::analysis::bit_sets;
@@ -13,20 +12,21 @@ use crate::ir::{
     StmtKind,
 };
 
-/// Of more locations it is not asked whether a process is at one of them.
+/// The maximal number of locations that a reset tests.
 const LOCATIONS_MAX: usize = 64;
 
-/// What is dead behind an action while others are elsewhere.
+/// A scalar that is dead after an action if other processes are not at some locations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JointlyDeadScalar {
     /// The scalar.
     pub scalar: usize,
-    /// Where it is live for others than the mover.
+    /// The locations at which it is live for processes other than the mover.
     pub live: Vec<(ProcessId, LocationId)>,
 }
 
 impl DeadScalars {
-    /// Which processes read a scalar that is [a matter of several](LivenessScope::Several), and where it is live for each.
+    /// Returns the processes that read a scalar [of several processes](LivenessScope::SeveralProcesses), with the
+    /// locations at which it is live for each.
     pub fn readers<'d>(
         &'d self,
         program: &'d Program,
@@ -39,8 +39,8 @@ impl DeadScalars {
         program.processes.iter().map(live).filter(|(_, live)| !live.is_empty())
     }
 
-    /// What is dead behind an action while others than the mover are elsewhere, and may hold something else than before: it was
-    /// live for the mover, or the action writes it.
+    /// Returns the scalars that are dead after an action if other processes are not at some locations, and whose
+    /// values may differ from those before. Each was live for the mover, or the action writes it.
     pub fn jointly_dead_after(
         &self,
         program: &Program,
@@ -61,13 +61,13 @@ impl DeadScalars {
         self.joint_scalars().filter(is_done).map(of_others).collect()
     }
 
-    /// The scalars that are a matter of several.
+    /// Returns the scalars whose liveness depends on several processes.
     pub fn joint_scalars(&self) -> impl Iterator<Item = usize> {
         self.that_are(LivenessScope::SeveralProcesses)
     }
 
-    /// Takes to be live what a start sets, and what is reset, if others are elsewhere, behind actions by which two may meet: neither sees
-    /// where the other will be.
+    /// Makes scalars always live that a start sets, or that would be reset at a rendezvous subject to the locations
+    /// of others. Neither side of a rendezvous sees the other's next location.
     pub(super) fn pin_unobservable_resets(&mut self, program: &Program) {
         for start in &program.starts {
             for scalar in bit_sets::members(&self.written_by(program, start)) {
@@ -80,7 +80,7 @@ impl DeadScalars {
         meeting.for_each(|(id, action)| self.pin_jointly_dead(program, id, action));
     }
 
-    /// Takes to be live what is dead behind an action while others are elsewhere.
+    /// Makes scalars always live that are dead after an action subject to the locations of others.
     pub(super) fn pin_jointly_dead(&mut self, program: &Program, id: ActionId, action: &Action) {
         for JointlyDeadScalar { scalar, .. } in self.jointly_dead_after(program, id, action) {
             self.of[scalar] = LivenessScope::AlwaysLive;
@@ -88,15 +88,15 @@ impl DeadScalars {
     }
 }
 
-/// Whether an action may send or receive by rendezvous.
+/// Returns whether an action may send or receive by rendezvous.
 fn may_meet(program: &Program, action: &Action) -> bool {
     let meets = |it: &Communication| it.channel().may_be_rendezvous(program);
     let within = |it: &StmtKind| matches!(it, StmtKind::Communicate(it) if meets(it));
     action.communication.as_ref().is_some_and(meets) || any_stmt(&action.body, &within)
 }
 
-/// Whether a scalar can be a matter of several processes, which is live for these at their locations: it is the program's, there is one
-/// of each, and each is somewhere where it is dead.
+/// Returns whether the liveness of a scalar can depend on several processes: it belongs to the program, each reader
+/// has one instance, and each reader has a location where it is dead.
 pub(super) fn may_be_of_several(
     program: &Program,
     owner: Owner,

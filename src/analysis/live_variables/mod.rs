@@ -1,20 +1,22 @@
-//! Live variables: what of a state may still matter.
+//! Live variables: the parts of a state that may affect the future.
 //!
-//! A scalar is *live* for a process at a location if the process may read it from there on, before it surely
-//! overwrites it (backward data-flow analysis; Kennedy 1981, for model checking Bozga, Fernandez and Ghirvu 1999). What
-//! is live for nobody, wherever everybody is, is *dead*: two states that differ only in what is dead have the
-//! same future, step by step. Reading is whatever can show in the end: a guard, a message, an index, a value
-//! that is stored where it is live or may not fit, an assertion. What a property asks for is live at its
-//! locations, or everywhere.
+//! A scalar is *live* for a process at a location if the process may read it from there on before it surely
+//! overwrites it (backward data-flow analysis: Kennedy 1981; for model checking: Bozga, Fernandez and Ghirvu 1999). A
+//! scalar is *dead* in a state if it is live for no process at its location. Two states that differ only in dead
+//! scalars have the same future, step by step. A read is any use with a visible effect: a guard, a message, an index,
+//! an assertion, or a stored value if its target is live or it may not fit. The variables of a property are live at
+//! its locations, or everywhere.
 //!
-//! A dead scalar can always hold its first value. Where it becomes dead is known of one process: the only one for which
-//! it is ever live, its owner if it is a local, or else the only one to write it. What is live for several processes, or written by
-//! others, is told of only if that is wanted (`joint_liveness`); what is live for one of which there are several is taken to be live.
+//! A dead scalar can always hold its first value. The analysis knows where a scalar becomes dead if that depends on
+//! one process. For a local variable this is the owner. For other variables it is the only process for which the
+//! scalar is ever live, if no other process writes it. Scalars that are live for several processes, or that others
+//! write, are analysed on request (`joint_liveness`). A scalar that is live for a process with several instances
+//! counts as always live.
 //!
-//! - `scalar_numbering`: numbers for the scalars of variables, and what places mean;
+//! - `scalar_numbering`: the numbers of the scalars of variables, and the scalars of places;
 //! - `bounds`: expressions that surely have a value; `backward`: liveness through code;
-//! - `state_change`: actions that surely lead on, where it matters whether they do;
-//! - `joint_liveness`: what is dead where several processes are.
+//! - `state_change`: actions that surely change the state, where this matters;
+//! - `joint_liveness`: scalars whose liveness depends on several processes.
 
 mod backward;
 mod bounds;
@@ -36,44 +38,45 @@ use crate::ir::{
 use backward::{BackwardLiveness, RemoteScalars, WrittenScalars};
 use std::collections::BTreeSet;
 
-/// What is live for each process at each of its locations.
+/// The live scalars for each process at each of its locations.
 type LiveSets = Vec<Vec<Vec<u64>>>;
 
-/// Units of work to walk through an action.
+/// The work units of one walk through an action.
 const EACH_ACTION: u64 = 32;
 
-/// More words of sets are not computed.
+/// The maximal number of words of all sets.
 const WORDS_MAX: usize = 1 << 22;
 
-/// What is dead where, of scalars whose liveness is a matter of one process.
+/// The dead scalars at each location.
 #[derive(Clone, Debug)]
 pub struct DeadScalars {
     scalars: ScalarNumbering,
-    /// What is live for each process at each of its locations.
+    /// The live scalars for each process at each of its locations.
     live: Vec<Vec<Vec<u64>>>,
-    /// Whose matter each scalar is.
+    /// The scope of each scalar.
     of: Vec<LivenessScope>,
-    /// What each action may write.
+    /// The scalars that each action may write.
     written: Vec<Vec<u64>>,
-    /// Whether what is a matter of several processes is told.
+    /// Whether the analysis covers scalars whose liveness depends on several processes.
     jointly: bool,
 }
 
-/// Whose matter it is whether a scalar is live.
+/// The processes on whose locations the liveness of a scalar depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LivenessScope {
-    /// Nobody's: it is always dead, and somebody writes it.
+    /// None: the scalar is always dead, and some code writes it.
     AlwaysDead,
-    /// It depends on where this process is, or this instance of it where the scalar is its own.
+    /// This process, or the instance that owns the scalar.
     OneProcess(ProcessId),
-    /// It depends on where each process is that reads it: it is dead where it is dead for all of these.
+    /// All processes that read the scalar. It is dead where it is dead for each of them.
     SeveralProcesses,
-    /// It is not told: it is taken to be live.
+    /// Unknown: the scalar counts as always live.
     AlwaysLive,
 }
 
 impl DeadScalars {
-    /// What is dead in a program, what is a matter of several processes among it if that is wanted, unless the program is too large.
+    /// Computes the dead scalars of a program, with those of several processes if `jointly` is set. Returns `None` if
+    /// the program is too large.
     pub fn of(
         program: &Program,
         jointly: bool,
@@ -86,20 +89,20 @@ impl DeadScalars {
         if scalars.count() == 0 || sets * words > WORDS_MAX {
             return Ok(None);
         }
-        // What is found is compared with what was found before.
+        // Each round is compared with the round before.
         budget.hold(3 * sets * words * size_of::<u64>())?;
         let none = vec![0; bit_sets::words_of(scalars.count())];
         let written = program.actions.values().map(|it| written(program, &scalars, &none, it));
         let mut pinned = pinned(program, &scalars);
         let (live, of) = (Vec::new(), Vec::new());
-        // Where all move at once nobody sees where the others will be.
+        // In lockstep, no process sees the next locations of the others.
         let jointly = jointly && program.schedule != Schedule::Lockstep;
         let mut dead = DeadScalars { live, of, written: written.collect(), scalars, jointly };
         while dead.look(program, &mut pinned, budget)? {}
         Ok(Some(dead))
     }
 
-    /// Whose matter each scalar is, where some are live in any case.
+    /// Returns the scope of each scalar. The pinned scalars are always live.
     fn scopes(
         &self,
         program: &Program,
@@ -117,7 +120,7 @@ impl DeadScalars {
             foreign.any(|(_, written)| bit_sets::has(written, scalar))
         };
         let matter = |scalar: usize| {
-            // What nobody writes is the same for as long as it is there.
+            // A scalar that no code writes keeps its value as long as it exists.
             if bit_sets::has(pinned, scalar) || !bit_sets::has(&ever_written, scalar) {
                 return LivenessScope::AlwaysLive;
             }
@@ -131,7 +134,7 @@ impl DeadScalars {
             };
             match (reading.next(), reading.next(), owner(scalar)) {
                 (None, ..) => LivenessScope::AlwaysDead,
-                // Where somebody else writes it, he has to know where that one is.
+                // If another process writes it, the writer needs the location of the reader.
                 (Some(one), None, _) if is_foreign(scalar, one) => of_several(),
                 (Some(one), None, Owner::Process(own)) if own == one => {
                     LivenessScope::OneProcess(one)
@@ -145,8 +148,9 @@ impl DeadScalars {
         (0..scalars.count()).map(matter).collect()
     }
 
-    /// Finds what is dead where some scalars are live in any case. What is taken to be live besides keeps whatever is
-    /// stored in it, so that what it is computed from is live, too: it is added, and whether any was is told.
+    /// Computes the dead scalars for given pinned scalars. A scalar that counts as live keeps the values stored in
+    /// it, so the scalars from which they are computed are live, too. Adds these to the pinned scalars, and returns
+    /// whether there are any.
     fn look(
         &mut self,
         program: &Program,
@@ -171,8 +175,8 @@ impl DeadScalars {
         Ok(!new.is_empty())
     }
 
-    /// Takes to be live what cannot be reset where it becomes dead. So in every state of a program that resets
-    /// what is dead that has its first value, and there is one such state for all that are alike.
+    /// Makes scalars always live that cannot be reset where they become dead. So in every state of the rewritten
+    /// program each dead scalar has its first value, and equivalent states are equal.
     fn pin_unreset(&mut self, program: &Program) {
         for (id, action) in program.actions.iter() {
             let left = match leaves(action) {
@@ -189,8 +193,8 @@ impl DeadScalars {
         }
     }
 
-    /// Takes to be live what is dead behind an action that may change nothing else: where steps that lead nowhere are
-    /// none, it would become one of these.
+    /// Makes scalars always live that are dead after an action that may change nothing else. Where a step to the same
+    /// state is no transition, a reset would turn the action into such a step.
     fn pin_sole_changes(&mut self, program: &Program) {
         for (id, action) in program.actions.iter() {
             let is_live = |place: &Place| {
@@ -207,8 +211,8 @@ impl DeadScalars {
         }
     }
 
-    /// What of the program's variables is dead behind an action by which its mover ends, and was not before, or is written
-    /// by it.
+    /// Returns the variables of the program that are dead after an action with which its mover ends, and that were
+    /// live before or are written by the action.
     fn dead_after_exit(&self, program: &Program, id: ActionId, action: &Action) -> Vec<usize> {
         let Some(edge) = action.edge else { return Vec::new() };
         let before = &self.live[edge.process.index()][edge.from.index()];
@@ -221,7 +225,7 @@ impl DeadScalars {
         (0..self.scalars.count()).filter(is_left).collect()
     }
 
-    /// What of the program's variables a start may set that is dead when all begins.
+    /// Returns the variables of the program that a start may set and that are dead in the initial state.
     pub fn dead_after_start(&self, program: &Program, start: &StartRule) -> Vec<usize> {
         let written = self.written_by(program, start);
         let is_dead = |it: &usize| match self.of[*it] {
@@ -245,40 +249,40 @@ impl DeadScalars {
         written
     }
 
-    /// Numbers for the scalars.
+    /// Returns the numbering of the scalars.
     pub fn scalars(&self) -> &ScalarNumbering {
         &self.scalars
     }
 
-    /// Whose matter it is whether a scalar is live.
+    /// Returns the scope of a scalar.
     pub fn scope(&self, scalar: usize) -> LivenessScope {
         self.of[scalar]
     }
 
-    /// What is dead where a process is at a location, of that which is its matter.
+    /// Returns the scalars of a process that are dead at a location.
     pub fn dead_at(&self, process: ProcessId, location: LocationId) -> impl Iterator<Item = usize> {
         let own = self.that_are(LivenessScope::OneProcess(process));
         own.filter(move |&scalar| !self.is_live(process, location, scalar))
     }
 
-    /// What is always dead.
+    /// Returns the scalars that are always dead.
     pub fn always_dead(&self) -> impl Iterator<Item = usize> {
         self.that_are(LivenessScope::AlwaysDead)
     }
 
-    /// The scalars that are this matter.
+    /// Returns the scalars with this scope.
     fn that_are(&self, matter: LivenessScope) -> impl Iterator<Item = usize> {
         let all = self.of.iter().enumerate().filter(move |(_, it)| **it == matter);
         all.map(|(scalar, _)| scalar)
     }
 
-    /// Whether a scalar is live for a process at a location.
+    /// Returns whether a scalar is live for a process at a location.
     fn is_live(&self, process: ProcessId, at: LocationId, scalar: usize) -> bool {
         bit_sets::has(&self.live[process.index()][at.index()], scalar)
     }
 
-    /// What is dead behind an action and may hold something else than before it became so: it was live before, or
-    /// the action writes it.
+    /// Returns the scalars that are dead after an action and whose values may differ from those before: they were
+    /// live before, or the action writes them.
     pub fn dead_after(&self, id: ActionId, action: &Action) -> Vec<usize> {
         let written = &self.written[id.index()];
         let mut found: Vec<usize> =
@@ -293,8 +297,8 @@ impl DeadScalars {
     }
 }
 
-/// What is live for each process at each location, and for actions of no process, where some scalars are live in any
-/// case.
+/// Computes the live scalars for each process at each location, and for actions of no process. The pinned scalars are
+/// always live.
 fn live(
     program: &Program,
     scalars: &ScalarNumbering,
@@ -325,29 +329,29 @@ fn live(
     }
 }
 
-/// What has been found to be live so far.
+/// The live scalars found so far.
 #[derive(Clone, PartialEq, Eq)]
 struct LivenessFixpoint {
     /// For each process at each of its locations.
     live: Vec<Vec<Vec<u64>>>,
-    /// Where an instance of each process begins, but for its own locals.
+    /// At the start of an instance of each process, without its own locals.
     begins: Vec<Vec<u64>>,
     /// For actions of no process.
     free: Vec<u64>,
 }
 
-/// What the processes read, wherever they are.
+/// The scalars that processes read, at any location.
 struct ProcessReads<'p> {
-    /// What is read in any case.
+    /// The pinned scalars.
     pinned: &'p [u64],
-    /// What each reads.
+    /// The scalars that each process reads.
     ever: Vec<Vec<u64>>,
-    /// What all others than each read.
+    /// The scalars that all processes except each one read.
     others: Vec<Vec<u64>>,
 }
 
 impl LivenessFixpoint {
-    /// Goes back over every action once.
+    /// Walks back over every action once.
     fn propagate(
         &mut self,
         program: &Program,
@@ -362,7 +366,7 @@ impl LivenessFixpoint {
         let elsewhere = |mover| self.elsewhere(program, scalars, &reads, mover);
         let of_free = elsewhere(None);
         let of_process: Vec<_> = program.processes.keys().map(|it| elsewhere(Some(it))).collect();
-        // What is live at a location is mostly found from actions behind those that lead there.
+        // Later actions usually determine the live scalars at a location, so the reverse order converges faster.
         for action in program.actions.values().rev() {
             budget.work(EACH_ACTION + 2 * words)?;
             let mover = action.edge.map(|edge| edge.process);
@@ -386,14 +390,14 @@ impl LivenessFixpoint {
             walk.live.clone_from(&self.live[id.index()][process.start.index()]);
             walk.end.clone_from(&walk.live);
             walk.body(&process.life.prologue);
-            // Its own locals are what whoever starts it says, or have their first values.
+            // The locals of a new instance have the values of its arguments, or their first values.
             walk.exit();
             self.begins[id.index()] = walk.live;
         }
         Ok(())
     }
 
-    /// What others than a process, or an instance of it, may read, wherever they are.
+    /// Returns the scalars that others than an instance of a process may read, at any location.
     fn elsewhere(
         &self,
         program: &Program,
@@ -402,7 +406,7 @@ impl LivenessFixpoint {
         mover: Option<ProcessId>,
     ) -> Vec<u64> {
         let mut all = vec![0; reads.pinned.len()];
-        // Of several instances each is somebody else to the others, but for what is its own.
+        // Instances of one process are others to each other, except for their own scalars.
         if let Some(id) = mover.filter(|it| program.slots(*it) > 1) {
             all.clone_from(&reads.ever[id.index()]);
             scalars.of_process(program, id).for_each(|it| bit_sets::remove_member(&mut all, it));
@@ -419,10 +423,10 @@ impl LivenessFixpoint {
     }
 }
 
-/// For each of some sets of so many words, all that the others have.
+/// Returns, for each set, the union of all other sets.
 fn without_each(sets: &[Vec<u64>], words: usize) -> Vec<Vec<u64>> {
     let mut found = vec![vec![0; words]; sets.len()];
-    // What those before it have, and then what those behind it have.
+    // Adds the sets before each one, then the sets after it.
     let mut before = vec![0; words];
     for (set, others) in sets.iter().zip(&mut found) {
         bit_sets::extend(others, &before);
@@ -436,14 +440,14 @@ fn without_each(sets: &[Vec<u64>], words: usize) -> Vec<Vec<u64>> {
     found
 }
 
-/// All that some sets of so many words have.
+/// Returns the union of sets of `words` words.
 fn union(sets: &[Vec<u64>], words: usize) -> Vec<u64> {
     let mut all = vec![0; words];
     sets.iter().for_each(|it| bit_sets::extend(&mut all, it));
     all
 }
 
-/// What an action may write.
+/// Returns the scalars that an action may write.
 fn written(
     program: &Program,
     scalars: &ScalarNumbering,
@@ -458,11 +462,11 @@ fn written(
     written
 }
 
-/// How a body ends before its last statement.
+/// An early exit from a body.
 enum EarlyExit {
-    /// It may be left.
+    /// A statement may leave the body.
     Body,
-    /// Its mover ends.
+    /// The mover ends.
     Life,
 }
 
@@ -483,8 +487,8 @@ fn leaves(action: &Action) -> Option<EarlyExit> {
     leaves.0
 }
 
-/// What is taken to be live everywhere: what is asked for in all states, what is known as some instance's, and what says
-/// who a process is or when it may move.
+/// Returns the scalars that count as live everywhere: those that properties read in all states, those of named
+/// instances, and those that decide which process it is or when it may move.
 fn pinned(program: &Program, scalars: &ScalarNumbering) -> Vec<u64> {
     let none = vec![0; bit_sets::words_of(scalars.count())];
     let mut walk = BackwardLiveness::new(program, scalars, &[], &none);

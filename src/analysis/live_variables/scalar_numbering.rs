@@ -1,4 +1,4 @@
-//! The scalars of a program's variables, numbered, and which of them a place means.
+//! The numbering of the scalars of a program's variables, and the scalars of places.
 
 use crate::analysis::bit_sets;
 use crate::ir::{
@@ -6,30 +6,31 @@ use crate::ir::{
 };
 use std::ops::Range;
 
-/// More scalars are not told apart.
+/// The maximal number of scalars.
 const SCALARS_MAX: u32 = 1 << 14;
 
-/// Those of a variable of more are live or dead together.
+/// The maximal number of scalars of a variable with separate liveness. The scalars of larger variables are live or
+/// dead together.
 const APART_MAX: usize = 16;
 
-/// Numbers for the scalars of all variables. A local of a process has one number for all slots.
+/// The numbers of the scalars of all variables. A local of a process has one number for all slots.
 #[derive(Clone, Debug)]
 pub struct ScalarNumbering {
-    /// The first number of each variable, and behind them how many there are.
+    /// The first number of each variable, then the number of all scalars.
     firsts: Vec<u32>,
 }
 
-/// The scalars that a place may mean.
+/// The scalars that a place may denote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaceScalars {
-    /// Their numbers.
+    /// The numbers of the scalars.
     pub scalars: Range<usize>,
-    /// Whether it means all of them, of the mover where they are a process's.
+    /// Whether the place denotes exactly these scalars, of the mover if they belong to a process.
     pub is_exact: bool,
 }
 
 impl ScalarNumbering {
-    /// Those of a program, unless there are too many.
+    /// Numbers the scalars of a program, unless there are too many.
     pub fn new(program: &Program) -> Option<ScalarNumbering> {
         let mut firsts = vec![0];
         for variable in program.variables.values() {
@@ -40,31 +41,31 @@ impl ScalarNumbering {
         Some(ScalarNumbering { firsts })
     }
 
-    /// How many there are.
+    /// Returns the number of scalars.
     pub fn count(&self) -> usize {
         self.firsts.last().copied().unwrap_or_default() as usize
     }
 
-    /// Those of a variable.
+    /// Returns the scalars of a variable.
     pub fn of(&self, variable: VarId) -> Range<usize> {
         let at = variable.0 as usize;
         self.firsts[at] as usize..self.firsts[at + 1] as usize
     }
 
-    /// Those of all locals of a process.
+    /// Returns the scalars of all locals of a process.
     pub fn of_process(&self, program: &Program, process: ProcessId) -> impl Iterator<Item = usize> {
         let own = move |(_, it): &(VarId, &Variable)| it.owner == Owner::Process(process);
         program.variables.iter().filter(own).flat_map(|(id, _)| self.of(id))
     }
 
-    /// The variable of one, and which of its scalars that is.
+    /// Returns the variable of a scalar and the position of the scalar in it.
     pub fn variable(&self, scalar: usize) -> (VarId, u32) {
         let after = self.firsts.partition_point(|&first| first as usize <= scalar);
         let at = after - 1;
         (VarId(at as u32), scalar as u32 - self.firsts[at])
     }
 
-    /// Adds to a set all scalars of each variable of which it has one, where they are live or dead together.
+    /// Completes a set by all scalars of each variable whose scalars are live or dead together.
     pub fn complete(&self, set: &mut [u64]) {
         for (first, end) in self.firsts.iter().zip(&self.firsts[1..]) {
             let (first, end) = (*first as usize, *end as usize);
@@ -74,7 +75,7 @@ impl ScalarNumbering {
         }
     }
 
-    /// What a place means; nothing if it begins at a name.
+    /// Returns the scalars of a place, or `None` if it begins at a name.
     pub fn of_place(&self, program: &Program, place: &Place) -> Option<PlaceScalars> {
         let PlaceRoot::Variable(variable) = place.root else { return None };
         let Range { start, end } = self.of(variable);
@@ -92,7 +93,7 @@ impl ScalarNumbering {
     }
 }
 
-/// The part of a type that a selector leads to and how many scalars are before it, if that is known.
+/// Returns the part of a type that a selector denotes, and the number of scalars before it, if they are known.
 fn step(program: &Program, ty: TypeId, selector: &PlaceSelector) -> Option<(TypeId, u32)> {
     match (&program.types[ty], selector) {
         (Type::Array { low, length, element, .. }, PlaceSelector::Index(index)) => {

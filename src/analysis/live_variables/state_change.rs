@@ -1,8 +1,8 @@
-//! Actions that surely lead to another state than the one they begin in.
+//! Actions that surely change the state.
 //!
-//! Where a step back to where it began is none that leads on, a step that changes only what is dead would become one. So
-//! what is dead behind an action is reset only if it is known to change something else: its mover goes
-//! somewhere else, or it sets to a constant what its guard says is another.
+//! If a step to the same state is no transition, a step that changes only dead scalars must not be turned into one.
+//! So scalars are reset after an action only if it surely changes something else. Either its mover changes its
+//! location, or it assigns a constant that differs from the value in its guard.
 
 use crate::analysis::access::walk::is_same_place;
 use crate::ir::{
@@ -10,13 +10,13 @@ use crate::ir::{
     StmtKind, TurnRule, UnaryOp,
 };
 
-/// Whether an action surely changes the mover's location or what is at a place that is live.
+/// Returns whether an action surely changes the mover's location or a live place.
 pub(super) fn surely_changes_state(
     program: &Program,
     action: &Action,
     is_live: impl Fn(&Place) -> bool,
 ) -> bool {
-    // Others of the same step may take back what it does.
+    // Later actions of the same step may undo its changes.
     if action.control.turn != TurnRule::Open || program.has_dynamic_processes() {
         return false;
     }
@@ -30,7 +30,7 @@ pub(super) fn surely_changes_state(
     })
 }
 
-/// The places whose value a condition that holds tells.
+/// Adds the places whose value a true condition determines.
 fn constants<'e>(condition: &'e Expr, known: &mut Vec<(&'e Place, i64)>) {
     match &condition.kind {
         ExprKind::Binary(BinaryOp::And, left, right) => {
@@ -51,7 +51,8 @@ fn constants<'e>(condition: &'e Expr, known: &mut Vec<(&'e Place, i64)>) {
     }
 }
 
-/// Whether a place is the same throughout a step: a variable's, indexed by constants and names.
+/// Returns whether a place is the same throughout a step: it belongs to a variable and has constants and names as
+/// indices.
 fn is_fixed(place: &Place) -> bool {
     let is_fixed = |step: &PlaceSelector| match step {
         PlaceSelector::Field(_) => true,
@@ -64,8 +65,8 @@ fn is_fixed(place: &Place) -> bool {
         && place.path.iter().all(is_fixed)
 }
 
-/// Whether a body surely leaves another constant at a place: the last statement that may write its variable stores
-/// it.
+/// Returns whether a body surely assigns another constant to a place. The last statement that may write the variable
+/// must do so.
 fn ends_with_another(body: &[Stmt], place: &Place, value: i64) -> bool {
     let stores = |stmt: &Stmt| match &stmt.kind {
         // Expressions change nothing.

@@ -1,4 +1,4 @@
-//! What is demanded by actions, statements and properties.
+//! The demands of actions, statements and properties.
 
 use super::demands::MentionedVariables;
 use super::place_monotonicity::fits;
@@ -11,7 +11,7 @@ use crate::ir::{
 };
 
 impl DemandSolver<'_> {
-    /// Demands all that a program does. How it begins is the same for all.
+    /// Adds the demands of a program. The start is the same for all states, so it has no demands.
     pub(super) fn program(&mut self) {
         let program: &Program = self.program;
         for function in program.functions.values() {
@@ -56,15 +56,15 @@ impl DemandSolver<'_> {
                 self.same(condition, condition);
             }
             PropertyKind::AtEnd(_) => {}
-            // A state in which it does not hold is as good as none.
+            // A state that violates an assumption is dropped.
             PropertyKind::Assumption(condition) => self.assumed(condition),
-            // What watches runs is not searched beside.
+            // Dominance is not used with automata and claims.
             PropertyKind::Automaton(_) | PropertyKind::Claim(_) | PropertyKind::Reached => {}
         }
     }
 
-    /// Demands that what does not hold in the other state does not in the better one. It may fail, too, which is found
-    /// whether it is looked for or not.
+    /// Demands that a condition that fails in the other state fails in the better one. Its evaluation may fail, too:
+    /// this error is found whether the condition is checked or not.
     fn kept(&mut self, condition: &Expr, is_looked_for: bool) {
         match (is_looked_for, self.values.may_fail(condition)) {
             (true, _) => self.truth(condition, ValueOrder::AtMost),
@@ -73,7 +73,7 @@ impl DemandSolver<'_> {
         }
     }
 
-    /// Demands that a step that is there in the other state is not taken back in the better one.
+    /// Demands that an assumption that holds in the other state holds in the better one.
     fn assumed(&mut self, condition: &Expr) {
         match self.strict.has_all() {
             true => self.same(condition, condition),
@@ -85,7 +85,7 @@ impl DemandSolver<'_> {
         body.iter().for_each(|stmt| self.statement(stmt));
     }
 
-    /// Demands what a statement asks for: the same statements run in both states.
+    /// Adds the demands of a statement. The same statements must be executed in both states.
     fn statement(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::Assign { target, value, .. } => self.assign(target, value),
@@ -97,7 +97,7 @@ impl DemandSolver<'_> {
             StmtKind::Assume(condition) => self.assumed(condition),
             StmtKind::Cover { condition, .. } => self.same(condition, condition),
             StmtKind::Assert { condition, .. } => match self.program.assertions {
-                // Its step goes on in any case.
+                // The step continues after a failed assertion.
                 AssertionRule::Continue => self.kept(condition, self.looked_for.assertions),
                 AssertionRule::Stop => self.same(condition, condition),
             },
@@ -117,14 +117,14 @@ impl DemandSolver<'_> {
                 into.iter().for_each(|it| self.target(it));
             }
             StmtKind::Return(value) => value.iter().for_each(|it| self.same(it, it)),
-            // All scalars there are given the same.
+            // All scalars of the place get the same value.
             StmtKind::Undefine(place) | StmtKind::Clear(place) => self.target(place),
             StmtKind::Communicate(communication) => self.communication(communication),
             StmtKind::Run { arguments, into, .. } => {
                 arguments.iter().for_each(|it| self.same(it, it));
                 into.iter().for_each(|it| self.target(it));
             }
-            // What is printed is no part of the state.
+            // Output is no part of the state.
             StmtKind::Print { values, .. } => {
                 let fails: Vec<&Expr> =
                     values.iter().filter(|it| self.values.may_fail(it)).collect();
@@ -163,14 +163,14 @@ impl DemandSolver<'_> {
         }
     }
 
-    /// Demands of what is stored where nothing is demanded only that it is found, and can be.
+    /// Adds the demands of a value without an order: its evaluation must fail in both states or in none.
     fn free(&mut self, value: &Expr) {
         if self.values.may_fail(value) {
             self.same(value, value);
         }
     }
 
-    /// Demands that a place that is written is the same one.
+    /// Demands that a written place is the same.
     fn target(&mut self, place: &Place) {
         let mut reads = MentionedVariables::default();
         walk::place(&mut reads, place);
@@ -191,7 +191,7 @@ impl DemandSolver<'_> {
             Communication::Receive { patterns, .. } => {
                 for pattern in patterns {
                     match pattern {
-                        // It is given the same.
+                        // The received value is the same.
                         ReceivePattern::Into(place) => self.target(place),
                         ReceivePattern::Match(value) => self.same(value, value),
                         ReceivePattern::Any => {}

@@ -1,4 +1,4 @@
-//! What is demanded of expressions, down to their variables.
+//! The demands on expressions, which propagate to their variables.
 
 use super::place_monotonicity::PlaceMonotonicity;
 use super::{DemandSolver, ValueOrder};
@@ -8,7 +8,7 @@ use crate::ir::{
     BinaryOp, CallArgument, Expr, ExprKind, Place, PlaceRoot, PlaceSelector, UnaryOp, VarId,
 };
 
-/// An operator with its operands.
+/// An operation with its operands.
 struct BinaryOperation<'e> {
     operator: BinaryOp,
     left: &'e Expr,
@@ -16,7 +16,7 @@ struct BinaryOperation<'e> {
 }
 
 impl DemandSolver<'_> {
-    /// Demands that the value of an expression stands so to that in the other state.
+    /// Demands an order between the values of an expression in the two states.
     pub(super) fn value(&mut self, expr: &Expr, order: ValueOrder) {
         if order == ValueOrder::Same {
             return self.same(expr, expr);
@@ -83,12 +83,12 @@ impl DemandSolver<'_> {
         }
     }
 
-    /// Demands that an expression holds at most, or at least, where it holds in the other state.
+    /// Demands that an expression is at most, or at least, as true as in the other state.
     pub(super) fn truth(&mut self, expr: &Expr, order: ValueOrder) {
         if order == ValueOrder::Same {
             return self.same(expr, expr);
         }
-        // Of parts of a condition each may ask for something of its own.
+        // The parts of a condition may have different demands.
         let is_joined = matches!(
             &expr.kind,
             ExprKind::Binary(BinaryOp::And | BinaryOp::Or | BinaryOp::Implies, ..)
@@ -104,7 +104,7 @@ impl DemandSolver<'_> {
             ExprKind::Unary(UnaryOp::Not, operand) => self.truth(operand, order.reversed()),
             ExprKind::Binary(BinaryOp::And | BinaryOp::Or | BinaryOp::Implies, left, right) => {
                 let is_implied = matches!(&expr.kind, ExprKind::Binary(BinaryOp::Implies, ..));
-                // Whether the right side is asked, and so may fail, depends on the left.
+                // The left side decides whether the right side is evaluated, and so whether it may fail.
                 match self.values.may_fail(right) {
                     true => self.same(left, expr),
                     false => self.truth(left, if is_implied { order.reversed() } else { order }),
@@ -149,8 +149,8 @@ impl DemandSolver<'_> {
         }
     }
 
-    /// Demands that an expression equals a constant so: if it is the greatest of its values, or the least, that asks for
-    /// large ones, or for small ones.
+    /// Adds the demand of an equality with a constant. If the constant is the greatest or the least value of the
+    /// expression, the equality is an order. Otherwise both values must be the same.
     fn equals_end(&mut self, value: &Expr, end: i64, order: ValueOrder, expr: &Expr) {
         let (least, greatest) = self.values.range(value);
         match end {
@@ -160,7 +160,7 @@ impl DemandSolver<'_> {
         }
     }
 
-    /// Demands something of an expression by how it goes with a place.
+    /// Adds the demand of an expression that is a monotone function of a place.
     fn curve(&mut self, curve: &PlaceMonotonicity, order: ValueOrder, expr: &Expr) {
         curve.parts.iter().for_each(|it| self.same(it, expr));
         match (curve.rises, curve.falls) {
@@ -178,7 +178,7 @@ impl DemandSolver<'_> {
         }
     }
 
-    /// Demands that what a place is found by is the same.
+    /// Demands that the slot and the indices of a place are the same.
     pub(super) fn way(&mut self, place: &Place, cause: &Expr) {
         place.slot.iter().for_each(|it| self.same(it, cause));
         for selector in &place.path {
@@ -195,7 +195,7 @@ impl DemandSolver<'_> {
         self.all_same(reads, cause);
     }
 
-    /// The same of what is given to a function. What is given by name is so for ever.
+    /// Demands that an argument of a function is the same. A place that is passed by reference is excluded.
     pub(super) fn argument(&mut self, argument: &CallArgument) {
         match argument {
             CallArgument::Value(value) => self.same(value, value),
@@ -203,7 +203,7 @@ impl DemandSolver<'_> {
         }
     }
 
-    /// Demands that a place that is found by another name as well, or copied whole, is always the same.
+    /// Excludes the variables of a place that has another name or is copied as a whole: they must always be the same.
     pub(super) fn renamed(&mut self, place: &Place) {
         let mut reads = MentionedVariables::default();
         reads.place(place, PlaceAccess::Read);
@@ -219,7 +219,7 @@ impl DemandSolver<'_> {
     }
 }
 
-/// What is demanded of what is multiplied by a constant.
+/// Returns the demand on an operand that is multiplied by a constant.
 fn signed(order: ValueOrder, by: i64) -> ValueOrder {
     if by < 0 { order.reversed() } else { order }
 }
@@ -228,7 +228,7 @@ fn within(range: Interval, all: Interval) -> bool {
     all.0 <= range.0 && range.1 <= all.1
 }
 
-/// The variables that code mentions. Whether one is defined is always the same.
+/// The variables that code mentions. Whether a variable is defined is the same in both states.
 #[derive(Default)]
 pub(super) struct MentionedVariables {
     pub(super) variables: Vec<VarId>,

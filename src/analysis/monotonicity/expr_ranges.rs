@@ -1,4 +1,4 @@
-//! Which values expressions have: whether what is computed and stored is what it says, and is not wrapped.
+//! The ranges of expressions, and whether computed and stored values are exact.
 
 use crate::analysis::absint::{CheckedRange, Environment, evaluate};
 use crate::analysis::ranges::{ExprResults, ranges_and_values};
@@ -9,7 +9,7 @@ use crate::ir::{
     Program, Type, TypeId, VarId,
 };
 
-/// The values of a program's expressions, as far as ranges tell.
+/// The ranges of a program's expressions.
 pub(super) struct ExprRanges<'p> {
     program: &'p Program,
     ranges: Option<ValueRanges>,
@@ -25,27 +25,27 @@ impl<'p> ExprRanges<'p> {
         ExprRanges { program, ranges, seen }
     }
 
-    /// Where all values of an expression are, and whether it may fail.
+    /// Returns the range of an expression, and whether its evaluation may fail.
     fn evaluate(&self, expr: &Expr) -> CheckedRange {
         KnownRanges(self).value(expr)
     }
 
-    /// Where all values of an expression are.
+    /// Returns the range of an expression.
     pub(super) fn range(&self, expr: &Expr) -> Interval {
         self.evaluate(expr).range
     }
 
-    /// Whether an operation never has to wrap its result, nor to refuse it.
+    /// Returns whether an operation never wraps its result or fails by overflow.
     pub(super) fn is_exact(&self, expr: &Expr) -> bool {
         !self.evaluate(expr).may_overflow
     }
 
-    /// Whether computing an expression may fail.
+    /// Returns whether the evaluation of an expression may fail.
     pub(super) fn may_fail(&self, expr: &Expr) -> bool {
         self.evaluate(expr).may_fail
     }
 
-    /// The values at a place.
+    /// Returns the range of a place.
     pub(super) fn read(&self, place: &Place) -> Interval {
         let known = |id: VarId| self.ranges.as_ref()?.variables[id];
         match place.root {
@@ -55,7 +55,7 @@ impl<'p> ExprRanges<'p> {
         .unwrap_or_else(|| self.program.arithmetic.integers())
     }
 
-    /// The values that a place can hold, if it is a scalar of a variable.
+    /// Returns the domain of a place, if it is a scalar of a variable.
     pub(super) fn domain(&self, place: &Place) -> Option<Interval> {
         let PlaceRoot::Variable(id) = place.root else { return None };
         let mut ty = self.program.variables[id].ty;
@@ -78,7 +78,7 @@ impl<'p> ExprRanges<'p> {
         }
     }
 
-    /// Whether finding a place may fail: an index may be out of range.
+    /// Returns whether an index of a place may be out of range.
     pub(super) fn may_miss(&self, place: &Place) -> bool {
         let PlaceRoot::Variable(id) = place.root else { return true };
         let mut ty = self.program.variables[id].ty;
@@ -101,7 +101,7 @@ impl<'p> ExprRanges<'p> {
     }
 }
 
-/// What is known of expressions, as an environment to evaluate others in.
+/// The known ranges, as an environment for the evaluation of other expressions.
 struct KnownRanges<'r, 'p>(&'r ExprRanges<'p>);
 
 impl Environment for KnownRanges<'_, '_> {
@@ -139,8 +139,8 @@ impl Environment for KnownRanges<'_, '_> {
         CheckedRange { may_fail, ..CheckedRange::exact(range) }
     }
 
-    /// What has been seen wherever an expression is evaluated says more than its parts. An operation that may wrap is
-    /// no more monotone than one that may fail, and counts as such.
+    /// Uses the ranges that were recorded at the evaluations of an expression, which are more precise than its parts
+    /// imply. An operation that may wrap is not monotone, so it counts as one that may fail.
     fn value(&mut self, expr: &Expr) -> CheckedRange {
         let mut value = evaluate(self, expr);
         if let Some(&ResultRange { range, may_overflow }) = self.0.seen.get(expr) {

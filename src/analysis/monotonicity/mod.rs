@@ -1,17 +1,19 @@
-//! Variables of which smaller values, or larger ones, can do whatever others can.
+//! Monotone variables: variables whose smaller values, or whose larger values, dominate the others (Pelánek 2005,
+//! section 3.3.3; variables need not only increase, as they do there).
 //!
-//! Two states that are alike but for some variables, each of which has in one of them a value that is at least as good, are
-//! compared: whatever the other can do, that one can, and comes to a state that is again at least as good; and whatever is
-//! violated there is violated here. A value that is smaller is good where all that is asked is whether it is small: a clock that is
-//! compared with deadlines, a counter of losses with how many there may be. A larger one is good where it lets more happen: what an
-//! intruder knows. (Pelánek 2005, section 3.3.3, where such variables only rise. That is not needed.)
+//! The analysis compares two states that differ only in some variables. One of them, the better state, has in each of
+//! these variables a value that is at least as good. Whatever the other state can do, the better state can do, and it
+//! reaches a state that is again at least as good. Whatever is violated in the other state is violated in the better
+//! one. A smaller value is better if the program only tests whether it is small: a clock that is compared with
+//! deadlines, or a counter of losses with a limit. A larger value is better if it enables more, such as the knowledge
+//! of an intruder.
 //!
-//! What is *demanded* of an expression is how its values in the two states stand to each other: the same, at most or at
-//! least as large in the better one. A guard may become true there, so it is demanded to be at least as large; an
-//! invariant may become false; what is stored in such a variable must be as good as the variable is to be; everything else must
-//! be the same. Demands go down through operators that are monotone, and end at variables: each is to be the same, or better if
-//! it is smaller, or if it is larger; and if it is to be two of these, it is the same. What is the same is in turn stored the same.
-//! All demands together have a least solution, which is found by going round.
+//! A *demand* on an expression is an order between its values in the two states. In the better state the value is the
+//! same, at most as large, or at least as large. A guard may become true there, so it must be at least as large. An
+//! invariant may become false, so it must be at most as large. A value that is stored in a monotone variable must be
+//! as good as the variable requires. All other values must be the same. Demands propagate through monotone operators
+//! to variables. A variable with two different demands must be the same, and so must the values stored in it. All
+//! demands together have a least solution, which the analysis finds by iteration.
 //!
 //! ```text
 //! guard now + length <= deadline, now := now + 1      smaller is better (if now + 1 is stored as it is)
@@ -35,35 +37,35 @@ use std::collections::BTreeMap;
 use std::fmt;
 use strict_guards::StrictGuards;
 
-/// Units of work to walk through an action, a function or a property.
+/// The work units of one walk through an action, a function or a property.
 const EACH_BODY: usize = 32;
 
-/// Which values of a variable are better.
+/// The better values of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DominanceSense {
-    /// Smaller ones.
+    /// Smaller values.
     Down,
-    /// Larger ones.
+    /// Larger values.
     Up,
 }
 
-/// What is looked for, as far as it matters.
+/// The checked kinds of violations that affect the analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckedViolations {
-    /// Whether deadlocks are.
+    /// Whether deadlocks are checked.
     pub deadlocks: bool,
-    /// Whether failed assertions are.
+    /// Whether failed assertions are checked.
     pub assertions: bool,
-    /// Whether violated invariants are.
+    /// Whether violated invariants are checked.
     pub invariants: bool,
 }
 
-/// Why values of a variable have to be the same.
+/// The reason why the values of a variable must be the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NonMonotoneReason {
     /// This expression of that action, function or property.
     Expr(String, String),
-    /// Something else.
+    /// Another reason.
     Other(&'static str),
 }
 
@@ -78,16 +80,16 @@ impl fmt::Display for NonMonotoneReason {
     }
 }
 
-/// Which variables of a program are monotone.
+/// The monotone variables of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MonotoneVariables {
-    /// Those of which some values are better.
+    /// The variables with better values.
     pub variables: BTreeMap<VarId, DominanceSense>,
-    /// Why others are not.
+    /// The reasons why the others are not monotone.
     pub others: BTreeMap<VarId, NonMonotoneReason>,
 }
 
-/// The monotone variables of a valid program: all, or of those `named` as many as are so as it is said.
+/// Computes the monotone variables of a valid program: all, or the ones in `named` that are monotone as named.
 pub fn monotone(
     program: &Program,
     named: Option<&BTreeMap<VarId, DominanceSense>>,
@@ -124,7 +126,7 @@ pub fn monotone(
     Ok(MonotoneVariables { variables, others })
 }
 
-/// Why nothing is compared.
+/// Returns the reason why dominance cannot be used, if there is one.
 fn impossible(program: &Program, looked_for: CheckedViolations) -> Option<&'static str> {
     match program.end {
         _ if program.schedule == Schedule::Lockstep => Some("all processes move at a time"),
@@ -135,7 +137,7 @@ fn impossible(program: &Program, looked_for: CheckedViolations) -> Option<&'stat
     }
 }
 
-/// What is known of a variable at first.
+/// Returns the initial demand on a variable.
 fn first(
     program: &Program,
     named: Option<&BTreeMap<VarId, DominanceSense>>,
@@ -155,7 +157,7 @@ fn first(
     }
 }
 
-/// Whether a type is of numbers, or arrays of such.
+/// Returns whether a type has numbers, or is an array of such a type.
 fn is_ordered(program: &Program, ty: TypeId) -> bool {
     match &program.types[ty] {
         Type::Scalar(ScalarType { domain, .. }) => {
@@ -166,18 +168,18 @@ fn is_ordered(program: &Program, ty: TypeId) -> bool {
     }
 }
 
-/// What is known of a variable.
+/// The demand on a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum VariableDemand {
-    /// Nothing is demanded of it.
+    /// No demand.
     Free,
     /// Some values are better.
     Better(DominanceSense),
-    /// It has to be the same.
+    /// The values must be the same.
     Same(NonMonotoneReason),
 }
 
-/// How a value in the better state is to stand to that in the other.
+/// The order between the value in the better state and the value in the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ValueOrder {
     Same,
@@ -186,7 +188,7 @@ enum ValueOrder {
 }
 
 impl ValueOrder {
-    /// Of what is taken away.
+    /// Returns the order for a subtrahend.
     fn reversed(self) -> ValueOrder {
         match self {
             ValueOrder::Same => ValueOrder::Same,
@@ -197,7 +199,7 @@ impl ValueOrder {
 }
 
 impl DominanceSense {
-    /// As it is given: `down`.
+    /// Returns the name as in options: `down`.
     pub fn name(self) -> &'static str {
         match self {
             DominanceSense::Down => "down",
@@ -213,14 +215,14 @@ impl DominanceSense {
     }
 }
 
-/// Where demands come from.
+/// The origin of demands, for messages.
 #[derive(Default)]
 struct DemandContext {
     name: String,
     scope: NameScope,
 }
 
-/// All demands of a program.
+/// A solver for all demands of a program.
 struct DemandSolver<'p> {
     program: &'p Program,
     looked_for: CheckedViolations,
@@ -233,7 +235,7 @@ struct DemandSolver<'p> {
 }
 
 impl DemandSolver<'_> {
-    /// Goes round until nothing is demanded that was not.
+    /// Repeats until there are no new demands.
     fn solve(&mut self) -> Result<(), BudgetExceeded> {
         let Program { actions, functions, properties, variables, .. } = self.program;
         let bodies = actions.len() + functions.len() + properties.len();
@@ -247,8 +249,8 @@ impl DemandSolver<'_> {
         }
     }
 
-    /// Finds something for variables of which nothing is demanded: smaller values, or larger ones, as far as that demands
-    /// nothing of others that they are not.
+    /// Chooses smaller or larger values as the better ones for each variable without a demand, if no further variable
+    /// must then be the same.
     fn settle_free(&mut self) -> Result<(), BudgetExceeded> {
         let free = |of: &Arena<VarId, VariableDemand>| {
             of.iter().find(|it| *it.1 == VariableDemand::Free).map(|it| it.0)
@@ -273,12 +275,12 @@ impl DemandSolver<'_> {
         Ok(())
     }
 
-    /// How many variables have to be the same.
+    /// Returns the number of variables that must be the same.
     fn sames(&self) -> usize {
         self.of.values().filter(|it| matches!(it, VariableDemand::Same(_))).count()
     }
 
-    /// Demands something of a variable, for the sake of an expression.
+    /// Adds a demand on a variable, caused by an expression.
     fn demand(&mut self, id: VarId, order: ValueOrder, cause: &Expr) {
         let sense = match order {
             ValueOrder::Same => None,
@@ -297,7 +299,7 @@ impl DemandSolver<'_> {
         self.changed = true;
     }
 
-    /// That a variable has to be the same, whatever is asked.
+    /// Demands that a variable is always the same.
     fn rule_out(&mut self, id: VarId, reason: &'static str) {
         if !matches!(self.of[id], VariableDemand::Same(_)) {
             self.of[id] = VariableDemand::Same(NonMonotoneReason::Other(reason));

@@ -1,5 +1,5 @@
-//! How an expression goes with one place that it reads several times, as in `x + (x < 3)`: found by what it comes to for each
-//! value there, and for all values of the parts that do not read it.
+//! Monotonicity of an expression that reads one place several times, such as `x + (x < 3)`. The expression is
+//! evaluated for each value of the place, and for all values of the parts that do not read it.
 
 use super::expr_ranges::ExprRanges;
 use crate::analysis::absint::{Environment, KnownValue, evaluate};
@@ -8,29 +8,29 @@ use crate::ir::interval::{Interval, NONE, hull, is_none};
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{Arithmetic, Expr, ExprId, ExprKind, LocalId, Place, PlaceRoot, Program};
 
-/// The most values that are tried.
+/// The maximal number of evaluations.
 const TRIED_MAX: u64 = 1 << 14;
 
-/// What reads more is not looked at.
+/// The maximal number of reads in an expression.
 const READS_MAX: usize = 32;
 
-/// How an expression goes with a place.
+/// The monotonicity of an expression in a place.
 pub(super) struct PlaceMonotonicity<'e> {
-    /// The place that it reads several times.
+    /// The place that the expression reads several times.
     pub(super) place: &'e Place,
-    /// The parts that do not read it.
+    /// The parts that do not read the place.
     pub(super) parts: Vec<&'e Expr>,
-    /// All that it comes to.
+    /// The range of the expression.
     pub(super) image: Interval,
-    /// Whether a larger value there never makes it smaller.
+    /// Whether the expression never decreases if the place increases.
     pub(super) rises: bool,
-    /// Whether a larger value there never makes it larger.
+    /// Whether the expression never increases if the place increases.
     pub(super) falls: bool,
 }
 
 impl<'e> PlaceMonotonicity<'e> {
-    /// That of an expression, if it reads a place several times and it can be found. Of a condition it is asked whether it
-    /// holds.
+    /// Computes the monotonicity of an expression, if it reads a place several times and has few values. For a
+    /// condition, the values are its truth values.
     pub(super) fn of(
         program: &Program,
         values: &ExprRanges,
@@ -75,7 +75,7 @@ impl<'e> PlaceMonotonicity<'e> {
     }
 }
 
-/// Whether whatever an expression gives is stored at a place as it is.
+/// Returns whether each value of an expression is stored in a place unchanged.
 pub(super) fn fits(program: &Program, values: &ExprRanges, target: &Place, value: &Expr) -> bool {
     let curve = PlaceMonotonicity::of(program, values, value, false);
     let range = curve.map_or_else(|| values.range(value), |it| it.image);
@@ -87,7 +87,7 @@ fn count(range: Interval) -> u64 {
     if is_none(range) { 0 } else { range.1.abs_diff(range.0).saturating_add(1) }
 }
 
-/// The next choice of a value from each range, if there is one.
+/// Advances to the next combination of values of the ranges. Returns false after the last one.
 fn advance(chosen: &mut [i64], ranges: &[Interval]) -> bool {
     for (value, range) in chosen.iter_mut().zip(ranges) {
         if *value < range.1 {
@@ -99,7 +99,7 @@ fn advance(chosen: &mut [i64], ranges: &[Interval]) -> bool {
     false
 }
 
-/// A place that an expression reads several times.
+/// Returns a place that an expression reads several times.
 fn repeated(expr: &Expr) -> Option<&Place> {
     let mut places = Vec::new();
     reads(expr, &mut places);
@@ -112,7 +112,7 @@ fn repeated(expr: &Expr) -> Option<&Place> {
     places.iter().enumerate().find(again).map(|it| *it.1)
 }
 
-/// The places of variables that an expression computes with.
+/// Adds the places of variables that an expression computes with.
 fn reads<'e>(expr: &'e Expr, places: &mut Vec<&'e Place>) {
     match &expr.kind {
         ExprKind::Read(place) if matches!(place.root, PlaceRoot::Variable(_)) => places.push(place),
@@ -128,8 +128,8 @@ fn reads<'e>(expr: &'e Expr, places: &mut Vec<&'e Place>) {
     }
 }
 
-/// Gathers the largest parts of an expression that do not read the variable of a place; false if one reads it
-/// otherwise than there.
+/// Collects the largest parts of an expression that do not read the variable of a place. Returns false if a part
+/// reads the variable at another place.
 fn take_apart<'e>(expr: &'e Expr, place: &Place, parts: &mut Vec<&'e Expr>) -> bool {
     let mut mentions = RootMentionFinder { root: place.root, found: false };
     mentions.expr(expr);
@@ -150,7 +150,7 @@ fn take_apart<'e>(expr: &'e Expr, place: &Place, parts: &mut Vec<&'e Expr>) -> b
     }
 }
 
-/// Whether code mentions a variable.
+/// A visitor that detects mentions of a variable.
 struct RootMentionFinder {
     root: PlaceRoot,
     found: bool,
@@ -169,7 +169,7 @@ struct PartValue {
     value: i64,
 }
 
-/// Values of the parts of an expression, which are few, and of the place.
+/// The values of the place and of the parts of an expression. The parts are few.
 struct PartValues<'e> {
     program: &'e Program,
     place: &'e Place,

@@ -1,8 +1,8 @@
-//! Actions that must be possible in both of two states, or in neither.
+//! Actions that must be enabled in both of two states or in neither.
 //!
-//! What one that is possible keeps from happening would be lost otherwise: what comes `otherwise`, in a later tier, or
-//! with less priority; what others do where an atomic sequence cannot go on; what a `timeout` waits for. And where deadlocks are
-//! looked for, that nothing is possible.
+//! An enabled action can prevent other steps: `otherwise` actions, actions of a later tier or a lower priority, the
+//! steps of others if an atomic sequence is not blocked, and steps that wait for `timeout`. If deadlocks are checked,
+//! it also prevents a deadlock.
 
 use crate::ir::walk::{self, CodeVisitor};
 use crate::ir::{
@@ -11,11 +11,11 @@ use crate::ir::{
 };
 use std::collections::BTreeSet;
 
-/// Which guards must say the same.
+/// The guards that must have the same value in both states.
 pub(super) struct StrictGuards {
-    /// All.
+    /// Whether all guards must.
     all: bool,
-    /// Those of actions from such locations.
+    /// The locations whose actions have such guards.
     from: BTreeSet<(ProcessId, LocationId)>,
 }
 
@@ -40,7 +40,7 @@ impl StrictGuards {
             let is_atomic = |id: &LocationId| it.locations[*id].urgency == Urgency::Atomic;
             from.extend(it.locations.keys().filter(is_atomic).map(|id| (process, id)));
         }
-        // Whether a rendezvous is possible depends on the guards of others.
+        // A rendezvous is enabled by the guards of both sides.
         let meets = |it: &Action| {
             let edge = it.edge.map(|it| (it.process, it.from));
             edge.is_some_and(|it| from.contains(&it))
@@ -50,19 +50,19 @@ impl StrictGuards {
         StrictGuards { all, from }
     }
 
-    /// Whether all guards must, and whatever else keeps a step from being taken.
+    /// Returns whether all guards, and all other conditions of steps, must have the same value.
     pub(super) fn has_all(&self) -> bool {
         self.all
     }
 
-    /// Whether the guard of an action must say the same.
+    /// Returns whether the guard of an action must have the same value.
     pub(super) fn has(&self, program: &Program, id: ActionId) -> bool {
         let edge = program.actions[id].edge;
         self.all || edge.is_some_and(|it| self.from.contains(&(it.process, it.from)))
     }
 }
 
-/// Whether anything asks what others can do.
+/// A visitor that detects queries about what other processes can do.
 struct EnablednessQueryFinder(bool);
 
 impl CodeVisitor for EnablednessQueryFinder {

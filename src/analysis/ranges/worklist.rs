@@ -1,5 +1,5 @@
-//! The pieces of code that store values, and which of them are to be run again: those that mention what has changed. A counter
-//! that goes on for long is found in the actions that ask for it, and the others are left alone.
+//! A worklist of the pieces of code that store values. A piece is analysed again if it mentions something that has
+//! changed. For a counter with many values, only the actions that mention it are repeated.
 
 use crate::analysis::bit_sets;
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
@@ -9,19 +9,19 @@ use std::collections::BTreeSet;
 /// A piece of code.
 #[derive(Clone, Copy)]
 pub(super) enum CodePiece<'a> {
-    /// A way to begin.
+    /// A start of the program.
     Start(&'a StartRule),
-    /// What instances of a process do when they are started.
+    /// The prologue of a process.
     Process(&'a Process),
     Action(&'a Action),
 }
 
-/// All of a program's pieces.
+/// All pieces of code of a program.
 pub(super) struct CodeWorklist<'a> {
     all: Vec<CodePiece<'a>>,
-    /// Those that are to be run.
+    /// The pieces to be analysed.
     due: Vec<u64>,
-    /// The one behind that which was run last: all have their turn.
+    /// The piece after the last one that was analysed: all pieces take turns.
     next: usize,
     /// The pieces that mention each variable, and each channel.
     of_variables: Arena<VarId, Vec<usize>>,
@@ -29,7 +29,7 @@ pub(super) struct CodeWorklist<'a> {
 }
 
 impl<'a> CodeWorklist<'a> {
-    /// Those of a program, all of which are to be run.
+    /// Creates a worklist of a program with all pieces.
     pub fn of(program: &'a Program) -> CodeWorklist<'a> {
         let starts = program.starts.iter().map(CodePiece::Start);
         let processes = program.processes.values().map(CodePiece::Process);
@@ -51,7 +51,7 @@ impl<'a> CodeWorklist<'a> {
         pieces
     }
 
-    /// The next one that is to be run; none if nothing would come to anything else.
+    /// Removes and returns the next piece, if there is one.
     pub fn take(&mut self) -> Option<CodePiece<'a>> {
         let from = |first| bit_sets::first_from(&self.due, first);
         let at = from(self.next).or_else(|| from(0))?;
@@ -60,18 +60,18 @@ impl<'a> CodeWorklist<'a> {
         Some(self.all[at])
     }
 
-    /// Notes that more is known of a variable.
+    /// Adds the pieces that mention a variable.
     pub fn changed(&mut self, variable: VarId) {
         self.of_variables[variable].iter().for_each(|&it| bit_sets::insert(&mut self.due, it));
     }
 
-    /// Notes that more is known of a channel's messages.
+    /// Adds the pieces that mention a channel.
     pub fn channel_changed(&mut self, channel: ChannelId) {
         self.of_channels[channel].iter().for_each(|&it| bit_sets::insert(&mut self.due, it));
     }
 }
 
-/// What a piece mentions.
+/// The variables and channels that a piece mentions.
 struct CodeMentions<'a> {
     program: &'a Program,
     variables: BTreeSet<VarId>,

@@ -1,23 +1,23 @@
-//! What expressions depend on, and what they come to.
+//! The places on which expressions depend, and the evaluation of expressions.
 
 use crate::analysis::def_use::{HolderId, HolderNumbering};
 use crate::ir::{Expr, ExprKind, Place, PlaceSelector, Program};
 use crate::source::Span;
 
-/// What the value of an expression depends on in a state.
+/// The part of the state on which an expression depends.
 pub enum ExprDependence<'e> {
-    /// Nothing: it is a constant.
+    /// None: it is a constant.
     Nothing,
-    /// What is at one place, which is of this holder.
+    /// One place, which belongs to this holder.
     On(&'e Place, HolderId),
-    /// More, or something else.
+    /// More than one place, or something else.
     OnMore,
 }
 
-/// A value, or nothing where that is undefined; or how judging it fails.
+/// A value, `None` for an undefined value, or the failure of the evaluation.
 pub type EvaluationResult = Result<Option<i64>, (Span, String)>;
 
-/// What an expression depends on.
+/// Returns the part of the state on which an expression depends.
 pub fn expr_dependence<'e>(
     program: &Program,
     holders: &HolderNumbering,
@@ -50,7 +50,7 @@ fn both<'e>(one: ExprDependence<'e>, other: ExprDependence<'e>) -> ExprDependenc
     }
 }
 
-/// Whether two places are written alike, and so the same in one state.
+/// Returns whether two places have the same text and so are the same in each state.
 pub fn is_same(one: &Place, other: &Place) -> bool {
     let written = |it: &Place| {
         let mut place = it.clone();
@@ -60,7 +60,7 @@ pub fn is_same(one: &Place, other: &Place) -> bool {
     one.root == other.root && written(one) == written(other)
 }
 
-/// Makes all spans of a place the same.
+/// Clears all spans of a place.
 fn forget_spans(place: &mut Place) {
     place.span = Span::default();
     place.slot.iter_mut().for_each(|it| forget_in(it));
@@ -71,7 +71,8 @@ fn forget_spans(place: &mut Place) {
     }
 }
 
-/// The same in what a place is found by. What is not looked into is the same only if it stands at the same place.
+/// Clears the spans of an index. Other kinds of expressions keep their spans, so they are equal only at one position
+/// of the source.
 fn forget_in(expr: &mut Expr) {
     expr.span = Span::default();
     match &mut expr.kind {
@@ -85,7 +86,7 @@ fn forget_in(expr: &mut Expr) {
     }
 }
 
-/// What an expression that depends on nothing but one place comes to where that holds a value.
+/// Evaluates an expression that depends on at most one place, for a value of that place.
 pub fn evaluate(program: &Program, expr: &Expr, held: Option<i64>) -> EvaluationResult {
     let of = |it: &Expr| -> Result<i64, (Span, String)> {
         evaluate(program, it, held)?.ok_or((it.span, "undefined".into()))

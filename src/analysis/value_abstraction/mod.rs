@@ -1,14 +1,15 @@
-//! Values that nothing tells apart (Pelánek 2005, section 3.1.2).
+//! Equivalent values (Pelánek 2005, section 3.1.2).
 //!
-//! Values of a holder go to others by copies and messages, so holders are taken together that values go between: a
-//! *class*. Two of its values are told apart if some expression that depends on nothing else comes to something different: a
-//! comparison with a constant, a remainder, an index. Where an expression has other variables in it, its greatest
-//! parts count that depend on one place alone; if that is the place itself, all values are told apart. And they are told apart if
-//! something computed from them, which comes into the class again, is: `x + 1` of both. So the partition
-//! is refined until nothing changes, as automata are minimized (Moore 1956). What is left is a bisimulation.
+//! Copies and messages carry values between holders, so holders with a common flow of values form a *class*. Two
+//! values of a class are distinguished if an expression that depends on one place alone has different results for
+//! them: a comparison with a constant, a remainder, an index. In an expression with several variables, the analysis
+//! takes the largest parts that depend on one place alone. If such a part is the place itself, all values are
+//! distinguished. Values are also distinguished if the values that are computed from them for the same class are,
+//! such as `x + 1` of both. The partition is refined to a fixed point, as in the minimisation of automata (Moore
+//! 1956). The result is a bisimulation.
 //!
-//! - `evaluation`: what expressions depend on, and what they come to;
-//! - `partition`: refining.
+//! - `evaluation`: the dependences and the evaluation of expressions;
+//! - `partition`: refinement.
 
 mod evaluation;
 mod partition;
@@ -28,41 +29,41 @@ pub(super) use evaluation::{ExprDependence, evaluate, expr_dependence, is_same};
 use partition::ValuePartition;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Classes with more values are left as they are.
+/// The maximal number of values of a class that is analysed.
 const VALUES_MAX: i64 = 1024;
 
-/// Units of work to judge what becomes of a value.
+/// The work units of one evaluation for a value.
 const JUDGING: u64 = 16;
 
-/// Where a value has to be looked up it is compared with at most so many others.
+/// The maximal number of comparisons in a lookup of a value.
 const RUNS_MAX: usize = 16;
 
-/// Which values of a program's holders are told apart.
+/// The equivalent values of a program's holders.
 #[derive(Debug)]
 pub struct ValueAbstraction {
     holders: HolderNumbering,
-    /// The class of each holder, if some of its values are not told apart.
+    /// The class of each holder, if it has equivalent values.
     class_of: Vec<Option<usize>>,
     classes: Vec<ValueClass>,
 }
 
-/// Values of holders between which they go.
+/// The values of a class of holders.
 #[derive(Debug)]
 struct ValueClass {
-    /// The least of them.
+    /// The least value.
     low: i64,
-    /// The least of those that each of them is not told apart from.
+    /// The representative of each value: the least equivalent value.
     representatives: Vec<i64>,
 }
 
-/// What a value that is stored has to become.
+/// The form in which a value is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoredForm {
-    /// It stands for itself.
+    /// Unchanged.
     Itself,
     /// This constant.
     Constant(i64),
-    /// What it is looked up as: up to each of these values, in ascending order, that constant, or else itself.
+    /// A lookup: up to each of these values, in ascending order, that constant, or the value itself.
     LookedUp(Vec<(i64, Option<i64>)>),
 }
 
@@ -76,7 +77,7 @@ impl ValueClass {
         self.representatives.iter().collect::<BTreeSet<_>>().len()
     }
 
-    /// Ranges of values that become one, or stay themselves.
+    /// Returns ranges of values with a common representative, or without a change.
     fn runs(&self) -> Vec<(i64, Option<i64>)> {
         let mut runs: Vec<(i64, Option<i64>)> = Vec::new();
         for (value, &of) in (self.low..).zip(&self.representatives) {
@@ -91,13 +92,13 @@ impl ValueClass {
 }
 
 impl ValueAbstraction {
-    /// Of a program whose states are laid out so; nothing if all values are told apart as far as can be seen.
+    /// Computes the equivalent values of a program with this layout. Returns `None` if all values are distinguished.
     pub fn of(
         program: &Program,
         layout: &Layout,
         budget: &AnalysisBudget,
     ) -> Result<Option<ValueAbstraction>, BudgetExceeded> {
-        // Where a step back to where it began is none, it matters whether a value changes.
+        // If a step to the same state is no transition, every change of a value matters.
         if program.end == EndRule::NeverStuttering {
             return Ok(None);
         }
@@ -131,7 +132,8 @@ impl ValueAbstraction {
         Ok((!apart.classes.is_empty()).then_some(apart))
     }
 
-    /// The variables of which some values are not told apart, how many each class has and how many are told apart.
+    /// Returns the variables with equivalent values, each with the number of values and the number of classes of
+    /// values.
     pub fn variables(&self) -> impl Iterator<Item = (VarId, usize, usize)> {
         self.class_of.iter().enumerate().filter_map(|(holder, class)| {
             let class = &self.classes[(*class)?];
@@ -140,13 +142,13 @@ impl ValueAbstraction {
         })
     }
 
-    /// The value that stands for a value of a variable.
+    /// Returns the representative of a value of a variable.
     pub fn of_variable(&self, id: VarId, value: i64) -> i64 {
         let class = self.class_of[self.holders.variable(id)];
         class.map_or(value, |it| self.classes[it].representative(value))
     }
 
-    /// The cells of a state that hold values of classes, in all slots, and the number of the class.
+    /// Returns the cells of a state with values of classes, in all slots, with the numbers of the classes.
     pub fn cells(&self, program: &Program, layout: &Layout) -> Vec<(CellId, usize)> {
         let mut cells = Vec::new();
         for (holder, class) in self.class_of.iter().enumerate() {
@@ -158,12 +160,12 @@ impl ValueAbstraction {
         cells
     }
 
-    /// The value that stands for a value of a class.
+    /// Returns the representative of a value of a class.
     pub fn representative(&self, class: usize, value: i64) -> i64 {
         self.classes[class].representative(value)
     }
 
-    /// What has to become of a value that comes into a variable.
+    /// Returns the form of a value that is assigned to a variable.
     pub fn assigned_form(
         &self,
         program: &Program,
@@ -175,12 +177,12 @@ impl ValueAbstraction {
         to.map_or(StoredForm::Itself, |to| self.stored_form(program, to, value, overflow))
     }
 
-    /// What has to become of an argument of a process that is started.
+    /// Returns the form of an argument of a process that starts.
     pub fn argument_form(&self, program: &Program, parameter: VarId, value: &Expr) -> StoredForm {
         self.stored_form(program, self.holders.variable(parameter), value, OverflowRule::Wraps)
     }
 
-    /// What has to become of a value that is sent through a channel, in a field of this number.
+    /// Returns the form of a value that is sent in the field with this number.
     pub fn sent_form(
         &self,
         program: &Program,
@@ -189,7 +191,7 @@ impl ValueAbstraction {
         value: &Expr,
     ) -> StoredForm {
         match number < program.channels[channel].fields.len() {
-            // Other channels that may be meant may have it fail.
+            // The send may fail on other possible channels.
             true => {
                 let to = self.holders.field(channel, number);
                 self.stored_form(program, to, value, OverflowRule::Fails)
@@ -232,7 +234,7 @@ impl ValueAbstraction {
         }
     }
 
-    /// Whether everything that comes into a class can be stored as what stands for it.
+    /// Returns whether every value of a class can be stored as its representative.
     fn can_be_stored(&self, program: &Program, uses: &[&ValueUse], members: &[HolderId]) -> bool {
         uses.iter().all(|it| {
             let ValueUse::Stored { to, value, overflow, by, target } = it else { return true };
@@ -253,7 +255,7 @@ impl ValueAbstraction {
     }
 }
 
-/// Whether what is at a place decides where that is.
+/// Returns whether the position of a place depends on its variable.
 fn finds_itself(place: &Place) -> bool {
     struct SelfReferenceFinder(PlaceRoot, bool);
     impl CodeVisitor for SelfReferenceFinder {
@@ -267,18 +269,18 @@ fn finds_itself(place: &Place) -> bool {
     finds.1
 }
 
-/// What is stored of a value, if it is.
+/// Returns the stored value, if the store does not fail.
 pub(super) fn stored_value(value: i64, domain: Interval, overflow: OverflowRule) -> Option<i64> {
     let fits = domain.0 <= value && value <= domain.1;
     (fits || overflow == OverflowRule::Wraps).then(|| wrap_into(value, domain))
 }
 
-/// Holders that values go between.
+/// A partition of the holders by the flow of values.
 struct HolderClasses<'p> {
     program: &'p Program,
     holders: &'p HolderNumbering,
     classes: UnionFind,
-    /// Of each class's first holder, whether all of its values are told apart.
+    /// For the first holder of each class, whether all values are distinguished.
     all_apart: Vec<bool>,
 }
 
@@ -319,7 +321,7 @@ impl<'p> HolderClasses<'p> {
         joined
     }
 
-    /// The holder whose value an expression copies.
+    /// Returns the holder whose value an expression copies.
     fn copied(&self, value: &Expr) -> Option<HolderId> {
         let ExprKind::Read(place) = &value.kind else { return None };
         self.holders.of_place(self.program, place)
@@ -334,7 +336,7 @@ impl<'p> HolderClasses<'p> {
         self.all_apart[class] = true;
     }
 
-    /// Takes two holders together, if they can hold the same values.
+    /// Joins two holders, if they can hold the same values. Returns whether they can.
     fn join(&mut self, one: HolderId, other: HolderId) -> bool {
         let scalars = [one, other].map(|it| self.holders.scalar(self.program, it));
         let [Some(first), Some(second)] = scalars else { return false };
@@ -348,20 +350,20 @@ impl<'p> HolderClasses<'p> {
         is_alike
     }
 
-    /// The classes of which not all values are known to be told apart: the first holder of each, and all.
+    /// Returns the classes that may have equivalent values: the first holder of each, and all holders.
     fn classes(&self) -> impl Iterator<Item = (HolderId, Vec<HolderId>)> {
         self.classes.sets().into_iter().filter(|it| !self.all_apart[it.0])
     }
 }
 
-/// Holders that values go between, and what is done with these values.
+/// A class of holders, with the uses of its values.
 struct ClassUses<'c> {
     first: HolderId,
     members: &'c [HolderId],
     uses: &'c [&'c ValueUse],
 }
 
-/// A class, unless all of its values are told apart.
+/// Computes the values of a class, unless all are distinguished.
 fn judged_class(
     program: &Program,
     layout: &Layout,
@@ -372,7 +374,7 @@ fn judged_class(
     let ClassUses { first: class, members, uses } = of_class;
     let holders = joined.holders;
     let Some(scalar) = holders.scalar(program, class) else { return Ok(None) };
-    // An undefined field is received as something else.
+    // An undefined field is received as another value.
     if scalar.undefined && members.iter().any(|&it| holders.as_variable(it).is_none()) {
         return Ok(None);
     }
@@ -383,7 +385,7 @@ fn judged_class(
     let values = high.checked_sub(low).filter(|it| *it < VALUES_MAX);
     let Some(values) = values else { return Ok(None) };
     let mut partition = ValuePartition::new(low, high);
-    // What stands for a value lies wherever that does.
+    // A representative must be in the range of each cell that holds the value.
     for (least, most) in ranges {
         partition.distinguish(|it| Ok(Some((least <= it && it <= most).into())));
     }
@@ -410,7 +412,7 @@ fn judged_class(
     Ok(representatives.map(|representatives| ValueClass { low, representatives }))
 }
 
-/// Sees what tells values of a class apart.
+/// A visitor that finds the distinctions between values of a class.
 struct DistinctionFinder<'w> {
     program: &'w Program,
     joined: &'w HolderClasses<'w>,

@@ -1,4 +1,4 @@
-//! Partitions of values, refined until nothing more tells them apart.
+//! Partitions of values, which are refined to a fixed point.
 
 use super::evaluation::EvaluationResult;
 use crate::analysis::partition_refinement::BlockPartition;
@@ -6,24 +6,25 @@ use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where a value leads: to another, or out of what can be held, or it fails.
+/// The result of a computation with a value: another value of the class, a value outside its range, undefined, or a
+/// failure.
 type ValueTarget = Result<Option<Result<i64, i64>>, (Span, String)>;
 
-/// Values in blocks: those of a block are not told apart as yet.
+/// A partition of values. Values of one block are not yet distinguished.
 pub(super) struct ValuePartition {
     low: i64,
     high: i64,
-    /// The block of each value, the least being number 0.
+    /// The block of each value. The least value has number 0.
     blocks: BlockPartition,
-    /// Where each value leads by each thing that is done with it: the number of a value, or a larger number for each
-    /// way out. Most transitions of a net do the same, which is kept once.
+    /// The targets of all values by each computation. A target is the number of a value, or a larger number for each
+    /// other result. Equal computations, such as those of the transitions of a Petri net, are stored once.
     ways: BTreeSet<Vec<usize>>,
-    /// The numbers of ways out.
+    /// The numbers of the other results.
     out: BTreeMap<ValueTarget, usize>,
 }
 
 impl ValuePartition {
-    /// All values from `low` to `high` in one block.
+    /// Puts all values from `low` to `high` into one block.
     pub fn new(low: i64, high: i64) -> ValuePartition {
         let blocks = BlockPartition::single_block((low..=high).count());
         ValuePartition { low, high, blocks, ways: BTreeSet::new(), out: BTreeMap::new() }
@@ -33,13 +34,13 @@ impl ValuePartition {
         self.low..=self.high
     }
 
-    /// Tells values apart for which this is not the same.
+    /// Distinguishes values with different results.
     pub fn distinguish(&mut self, shows: impl Fn(i64) -> EvaluationResult) {
         let shown: Vec<EvaluationResult> = self.values().map(shows).collect();
         self.blocks.split(&shown);
     }
 
-    /// Tells values apart that lead to values that are told apart.
+    /// Distinguishes values whose targets are distinguished.
     pub fn split_by_target(&mut self, leads: impl Fn(i64) -> ValueTarget) {
         let (low, count) = (self.low, self.values().count());
         let number = |value: i64| {
@@ -61,7 +62,8 @@ impl ValuePartition {
         self.ways.insert(way);
     }
 
-    /// The least value of each value's block, once no block can be split; nothing if no two are in one.
+    /// Refines to a fixed point. Returns the least value of each value's block, or `None` if each block has one
+    /// value.
     pub fn refined(mut self, budget: &AnalysisBudget) -> Result<Option<Vec<i64>>, BudgetExceeded> {
         let count = self.values().count();
         let mut seen_by = vec![Vec::new(); count];

@@ -1,10 +1,10 @@
-//! Cells, made one after another.
+//! Creation of cells in order.
 
 use super::{CellGroup, CellId, CellPlacement, GroupContent, GroupId, ScalarCell, ValueRanges};
 use crate::ir::interval::Interval;
 use crate::ir::{Arena, ChannelId, Entity, Owner, Program, ScalarType, Type, TypeId, VarId};
 
-/// Makes cells, one after another.
+/// A builder that creates cells in order.
 pub(super) struct LayoutBuilder<'a> {
     pub(super) program: &'a Program,
     ranges: Option<&'a ValueRanges>,
@@ -72,12 +72,12 @@ impl<'a> LayoutBuilder<'a> {
         }
     }
 
-    /// The cell that will be made next.
+    /// Returns the next cell.
     pub(super) fn next(&self) -> CellId {
         CellId(self.cells.len() as u32)
     }
 
-    /// Makes the cells of a value of a type whose scalars all have values in a range.
+    /// Creates the cells of a value of a type whose scalars all have values in a range.
     pub(super) fn cells_of(&mut self, ty: TypeId, range: Option<Interval>) {
         match &self.program.types[ty] {
             Type::Scalar(ScalarType { domain, undefined }) => {
@@ -112,7 +112,7 @@ pub(super) fn unplaced<K: Entity>(count: usize) -> Arena<K, CellPlacement> {
     (0..count).map(|_| CellPlacement { first: CellId(0), stride: 0 }).collect()
 }
 
-/// Slot 0 says where a thing is, slot 1 how far apart its slots are.
+/// Records the position of slot 0, and the distance between slots at slot 1.
 pub(super) fn place(placement: &mut CellPlacement, first: CellId, slot: u32) {
     match slot {
         0 => placement.first = first,

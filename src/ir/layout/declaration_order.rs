@@ -1,4 +1,4 @@
-//! Making the cells of a program, in declaration order.
+//! Creation of the cells of a program in declaration order.
 
 use super::builder::{LayoutBuilder, place, unplaced};
 use super::frames::LocalFrames;

@@ -1,40 +1,39 @@
-//! Where bodies keep what they remember while they run.
+//! The frames of the local variables of bodies.
 //!
-//! No function calls itself, so each function has one frame for what it is given by value and for
-//! its local variables; so has each action and each start. The frames of actions and starts never
-//! live at the same time and begin at the same bit; those of functions follow, side by side. Within
-//! a frame, every local has cells of its own.
+//! No function calls itself, so each function has one frame for its arguments by value and its local variables. So
+//! has each action and each start. The frames of actions and starts never exist at the same time, so they begin at
+//! the same bit. The frames of functions follow, side by side. Within a frame, every local has cells of its own.
 
 use super::builder::LayoutBuilder;
 use super::{CellId, Layout};
 use crate::ir::{ActionId, Arena, Entity, FunctionId, LocalId, Stmt, StmtKind, TypeId};
 
-/// The cells of locals, by the body they are in.
+/// The cells of locals, by body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LocalFrames {
-    /// Of each action.
+    /// The frame of each action.
     pub actions: Arena<ActionId, LocalFrame>,
-    /// Of each start, in order.
+    /// The frame of each start, in order.
     pub starts: Vec<LocalFrame>,
-    /// Of each function.
+    /// The frame of each function.
     pub functions: Arena<FunctionId, LocalFrame>,
-    /// The bytes of a state with room for all frames behind it.
+    /// The number of bytes of a state with all frames after it.
     pub bytes: usize,
 }
 
-/// The cells of one body's locals, by [`LocalId`]; nothing for a local that has none.
+/// The cells of one body's locals, by [`LocalId`]; `None` for a local without cells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LocalFrame(Vec<Option<CellId>>);
 
 impl LocalFrame {
-    /// The first cell of a local.
+    /// Returns the first cell of a local.
     pub fn cell(&self, local: LocalId) -> Option<CellId> {
         self.0.get(local.index()).copied().flatten()
     }
 }
 
 impl LocalFrames {
-    /// Makes the cells of all frames behind a state of `bytes` bytes.
+    /// Creates the cells of all frames after a state of `bytes` bytes.
     pub(super) fn new(builder: &mut LayoutBuilder, bytes: usize) -> LocalFrames {
         let program = builder.program;
         let start = bytes as u32 * 8;
@@ -59,7 +58,7 @@ impl LocalFrames {
 }
 
 impl Layout {
-    /// Whether any body remembers anything.
+    /// Returns whether any body has locals with cells.
     pub fn has_frames(&self) -> bool {
         self.frames.bytes > self.bytes
     }
@@ -78,7 +77,7 @@ fn frame(builder: &mut LayoutBuilder, given: &[(LocalId, TypeId)], body: &[Stmt]
     frame
 }
 
-/// Every local variable that statements declare, at any depth.
+/// Collects every local variable that statements declare, at any depth.
 fn declared(body: &[Stmt], locals: &mut Vec<(LocalId, TypeId)>) {
     for stmt in body {
         if let StmtKind::Declare { local, ty, .. } = &stmt.kind {

@@ -1,10 +1,9 @@
-//! Which bytes are a state's: those in which every cell holds one of its codes.
+//! Validation of bytes as states: every cell must hold one of its codes.
 //!
-//! A cell of `n` codes has as many bits as `n - 1` needs, and so bits for codes that mean nothing,
-//! unless `n` is a power of two. Whoever runs a program takes it that there are no such codes, in
-//! indices above all, so states are looked at before they are run. All cells of a word are looked at
-//! together: what is missing to a power of two is added to each, and a cell is beyond its codes
-//! exactly if it carries out of its highest bit, as no cell before it did.
+//! A cell of `n` codes has the bits that `n - 1` needs. Unless `n` is a power of two, some bit patterns are no codes.
+//! The execution relies on valid codes, in particular in indices, so states are validated before. All cells of a word
+//! are checked together. For each cell, the difference to the power of two is added. A cell has an invalid code
+//! exactly if the addition carries out of its highest bit, and no cell before it did.
 //!
 //! ```text
 //! three cells of 3, 5 and 4 codes         01|100|11        10|101|00
@@ -14,34 +13,34 @@
 
 use super::{CellId, Layout};
 
-/// Tells states from other bytes.
+/// A check whether bytes are states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateValidator {
-    /// The bytes of a state.
+    /// The number of bytes of a state.
     width: usize,
-    /// The last first, as carries go.
+    /// The words, the last first, in the direction of carries.
     words: Vec<CheckedWord>,
 }
 
-/// Eight bytes of a state that have cells with codes to spare.
+/// Eight bytes of a state with cells that have unused bit patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct CheckedWord {
-    /// Where they begin.
+    /// The position of the first byte.
     at: usize,
-    /// How far to shift them, where fewer are left.
+    /// The shift, if fewer than eight bytes are left.
     shift: u32,
-    /// What is missing in each cell.
+    /// The difference to the power of two, in each cell.
     missing: u64,
-    /// The highest bit of each cell that misses something.
+    /// The highest bit of each cell with a difference.
     tops: u64,
 }
 
 impl Layout {
-    /// Tells states from other bytes.
+    /// Returns a check whether bytes are states.
     pub fn codes(&self) -> StateValidator {
         let all = 8 * self.bytes as u32;
         let mut words = vec![(0, 0); self.bytes.div_ceil(8)];
-        // Bits from the last one of the state, how many of them, and how many codes they have.
+        // The parameters are the distance from the last bit of the state, the number of bits and the number of codes.
         let mut add = |end: u32, bits: u32, codes: u64| {
             let missing = (1u64 << bits) - codes;
             if missing > 0 {
@@ -71,13 +70,13 @@ impl Layout {
 }
 
 impl StateValidator {
-    /// Whether `state` is as wide as a state and each of its cells holds one of its codes.
+    /// Returns whether `state` has the width of a state and each of its cells holds one of its codes.
     #[inline]
     pub fn is_state(&self, state: &[u8]) -> bool {
         state.len() == self.width && self.hold_here(state)
     }
 
-    /// Whether `states` are states, one after another.
+    /// Returns whether `states` is a sequence of states.
     pub fn are_states(&self, states: &[u8]) -> bool {
         states.len().is_multiple_of(self.width)
             && (self.words.is_empty()
@@ -107,7 +106,7 @@ mod tests {
     use crate::ir::{Domain, Layout, Owner, Program, ScalarType, Type, Variable};
     use crate::source::Span;
 
-    /// A program with a variable for each domain.
+    /// Returns the layout of a program with a variable for each domain.
     fn layout(domains: &[(i64, i64, bool)]) -> Layout {
         let mut program = Program::default();
         for &(low, high, undefined) in domains {
@@ -124,7 +123,7 @@ mod tests {
         Layout::new(&program)
     }
 
-    /// Pseudo-random numbers (xorshift of Marsaglia).
+    /// Returns pseudo-random numbers (xorshift of Marsaglia).
     fn next(seed: &mut u64) -> u64 {
         *seed ^= *seed << 13;
         *seed ^= *seed >> 7;

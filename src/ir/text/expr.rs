@@ -1,4 +1,4 @@
-//! Types, values, expressions and places.
+//! Printing of types, values, expressions and places.
 
 use super::NameScope;
 use super::names::{PrintedNames, quoted};
@@ -10,23 +10,23 @@ use crate::ir::{
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// Writes parts of a program to a string.
+/// A writer of parts of a program to a string.
 pub(super) struct TextEmitter<'a> {
     pub(super) program: &'a Program,
     pub(super) names: &'a PrintedNames<'a>,
-    /// What has been written and not yet taken away.
+    /// The text that is written and not yet taken.
     pub(super) out: String,
-    /// Spaces at the start of a line.
+    /// The number of spaces at the start of a line.
     pub(super) indent: usize,
-    /// Inside which process the names are read.
+    /// The process in whose scope the names are read.
     pub(super) process: Option<ProcessId>,
-    /// What the locals in scope are called, and what they range over.
+    /// The names and types of the locals in scope.
     locals: HashMap<LocalId, (String, TypeId)>,
-    /// The type of what the function returns that is being written.
+    /// The result type of the function that is being written.
     pub(super) result: Option<TypeId>,
 }
 
-/// Which operand may be, without parentheses, an operation of the same level.
+/// The operand that may be an operation of the same level without parentheses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Associativity {
     Left,
@@ -34,7 +34,7 @@ enum Associativity {
     Neither,
 }
 
-/// How tightly the operators bind, the loosest first.
+/// The levels of operators, the weakest first.
 mod level {
     pub(super) const CONDITIONAL: u8 = 0;
     pub(super) const IMPLIES: u8 = 1;
@@ -51,7 +51,7 @@ mod level {
     pub(super) const UNARY: u8 = 12;
 }
 
-/// Symbol, level and associativity.
+/// Returns the symbol, the level and the associativity of an operator.
 fn operator(binary: BinaryOp) -> (&'static str, u8, Associativity) {
     match binary {
         BinaryOp::Implies => ("->", level::IMPLIES, Associativity::Right),
@@ -76,7 +76,7 @@ fn operator(binary: BinaryOp) -> (&'static str, u8, Associativity) {
     }
 }
 
-/// What a condition is expected to be.
+/// The expected domain of a condition.
 pub(super) const TRUTH: Option<&Domain> = Some(&Domain::Bool);
 
 impl<'a> TextEmitter<'a> {
@@ -98,7 +98,7 @@ impl<'a> TextEmitter<'a> {
         emitter
     }
 
-    /// Reads names as `scope` does from here on.
+    /// Enters a scope.
     pub(super) fn enter(&mut self, scope: &NameScope) {
         self.process = scope.process;
         self.result = scope.result;
@@ -125,7 +125,7 @@ impl<'a> TextEmitter<'a> {
         write!(self.out, "{number}").expect("a string takes everything");
     }
 
-    /// `each` for every item, with commas between.
+    /// Writes every item by `each`, with commas between.
     pub(super) fn list<T>(&mut self, items: impl IntoIterator<Item = T>, each: fn(&mut Self, T)) {
         for (at, item) in items.into_iter().enumerate() {
             if at > 0 {
@@ -148,7 +148,7 @@ impl<'a> TextEmitter<'a> {
                 self.number(low);
                 self.put("..");
                 self.number(i128::from(*low) + i128::from(*length) - 1);
-                // What else its elements are called by makes no other program.
+                // Other names of indices do not change the meaning of the program.
                 if let Some(by) = by.as_ref().filter(|it| it.is_permuted()) {
                     self.put(" by ");
                     self.domain(by);
@@ -192,7 +192,7 @@ impl<'a> TextEmitter<'a> {
         }
     }
 
-    /// A value, by its name if it is expected to be one of those that have names.
+    /// Writes a value, by its name if the expected domain has one.
     pub(super) fn value(&mut self, value: i64, expected: Option<&Domain>) {
         match expected.and_then(|domain| self.names.value(domain, value)) {
             Some(name) => self.put(name),
@@ -210,12 +210,12 @@ impl<'a> TextEmitter<'a> {
         }
     }
 
-    /// Lets a local be known to range over a type.
+    /// Binds a local to the values of a type.
     pub(super) fn bind(&mut self, local: LocalId, over: TypeId) {
         self.locals.entry(local).or_insert_with(|| (format!("${}", local.0), over));
     }
 
-    /// Lets a local variable or an alias be known by a name that means nothing else here.
+    /// Declares a local variable or an alias, with a name that is unique here.
     pub(super) fn declare(&mut self, local: LocalId, name: &str, ty: Option<TypeId>) {
         let plain = quoted(name);
         let clashes = self.names.is_taken(name, self.process)
@@ -226,7 +226,7 @@ impl<'a> TextEmitter<'a> {
         }
     }
 
-    /// The domain of a scalar type.
+    /// Returns the domain of a scalar type.
     pub(super) fn domain_of_type(&self, ty: TypeId) -> Option<&'a Domain> {
         match self.program.types.get(ty)? {
             Type::Scalar(scalar) => Some(&scalar.domain),
@@ -234,12 +234,12 @@ impl<'a> TextEmitter<'a> {
         }
     }
 
-    /// The domain of the scalar at a place.
+    /// Returns the domain of the scalar at a place.
     pub(super) fn domain_of_place(&self, place: &Place) -> Option<&'a Domain> {
         self.domain_of_type(self.type_of_place(place)?)
     }
 
-    /// The domain of the elements of the multiset at a place.
+    /// Returns the domain of the elements of the multiset at a place.
     pub(super) fn domain_of_element(&self, place: &Place) -> Option<&'a Domain> {
         match self.program.types.get(self.type_of_place(place)?)? {
             Type::Multiset { element, .. } => self.domain_of_type(*element),
@@ -268,7 +268,7 @@ impl<'a> TextEmitter<'a> {
         Some(ty)
     }
 
-    /// The domain an expression's value is from, where its form tells at once.
+    /// Returns the domain of an expression's value, if its form shows it.
     pub(super) fn domain_of(&self, expr: &Expr) -> Option<&'a Domain> {
         match &expr.kind {
             ExprKind::Read(place) => self.domain_of_place(place),
@@ -292,7 +292,7 @@ impl<'a> TextEmitter<'a> {
         self.expr(expr, level::CONDITIONAL, expected);
     }
 
-    /// Writes `expr` where only operations of level `least` and tighter need no parentheses.
+    /// Writes `expr` where only operations of level `least` and above need no parentheses.
     fn expr(&mut self, expr: &Expr, least: u8, expected: Option<&Domain>) {
         match &expr.kind {
             ExprKind::Constant(value) => self.value(*value, expected),
@@ -324,7 +324,8 @@ impl<'a> TextEmitter<'a> {
         }
     }
 
-    /// A minus before a number or another minus gets parentheses, so that `-1` is a constant.
+    /// Writes a unary operation. A minus before a number or another minus gets parentheses, so that `-1` is a
+    /// constant.
     fn unary(&mut self, unary: UnaryOp, operand: &Expr) {
         let (symbol, expected) = match unary {
             UnaryOp::Negate => ("-", None),
@@ -338,8 +339,8 @@ impl<'a> TextEmitter<'a> {
         self.enclosed(ambiguous, |this| this.expr(operand, level::UNARY, expected));
     }
 
-    /// Operations of one level that lean to the left are written from a list, not by recursion, so
-    /// that a conjunction of thousands is no deeper than one of two.
+    /// Writes binary operations. Left-associative operations of one level are written from a list, without recursion.
+    /// So a conjunction of thousands takes no more stack than one of two.
     fn binary(&mut self, expr: &Expr, level: u8) {
         let mut chain = Vec::new();
         let mut first = expr;
@@ -362,7 +363,7 @@ impl<'a> TextEmitter<'a> {
         }
     }
 
-    /// What the operands are expected to be.
+    /// Returns the expected domain of the operands.
     fn operand_domain(&self, binary: BinaryOp, left: &Expr, right: &Expr) -> Option<&'a Domain> {
         match binary {
             BinaryOp::And | BinaryOp::Or | BinaryOp::Implies => TRUTH,
@@ -463,7 +464,7 @@ impl<'a> TextEmitter<'a> {
         self.put(")");
     }
 
-    /// `convert(x, 0..2 + 1, 3..3 - 3)`: each piece and how far its values move.
+    /// Writes `convert(x, 0..2 + 1, 3..3 - 3)`: each piece with its offset.
     fn convert(&mut self, convert: &NumberConversion) {
         self.put("convert(");
         self.plain(&convert.operand);
@@ -562,7 +563,7 @@ impl<'a> TextEmitter<'a> {
         }
     }
 
-    /// The variable a place is in, with its owner where that must be said.
+    /// Writes the variable of a place, with its owner if necessary.
     fn root(&mut self, variable: VarId, slot: Option<&Expr>) {
         let process = if slot.is_some() { None } else { self.process };
         if let Some(owner) = self.names.variable_owner(variable, process) {
@@ -600,7 +601,7 @@ impl<'a> TextEmitter<'a> {
         }
     }
 
-    /// The domain of a field of a channel that is known.
+    /// Returns the domain of a field, if the channel is known.
     fn field_domain(&self, channel: &ChannelRef, field: usize) -> Option<&'a Domain> {
         match channel {
             ChannelRef::Named(id) | ChannelRef::Element { first: id, .. } => {

@@ -1,10 +1,10 @@
-//! How processes with slots come and go, and how their actions hang together.
+//! Printing of the start of instances, and of the control of actions of processes with slots.
 
 use super::expr::TextEmitter;
 use crate::ir::{ActionControl, PidRule, ProcessLifecycle, TurnRule};
 
 impl TextEmitter<'_> {
-    /// What an action's head says about its place among others, in the order: tier, otherwise, then.
+    /// Writes the control of an action in this order: tier, otherwise, then.
     pub(super) fn control(&mut self, control: ActionControl) {
         if control.tier != 0 {
             self.put(" tier ");
@@ -20,7 +20,7 @@ impl TextEmitter<'_> {
         });
     }
 
-    /// The lines of a process that say how its instances come and when they move.
+    /// Writes the lines of a process about the start of its instances and the conditions on their moves.
     pub(super) fn life(&mut self, life: &ProcessLifecycle) {
         match life.pid {
             PidRule::None => {}

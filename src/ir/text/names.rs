@@ -1,10 +1,9 @@
-//! What each thing is called in print.
+//! The printed names of a program.
 //!
-//! Two things that can be confused never print alike. All names of the program share one
-//! namespace, and each process has one for what it owns; whoever comes second to a name in its
-//! namespace is printed `name#2`. What a process owns is printed without its owner only inside
-//! that process, and only if the program has no such name. A name that is not an identifier, or
-//! could be misread, stands in backquotes.
+//! Two objects that can be confused never have the same printed name. All names of the program share one namespace,
+//! and each process has a namespace for its own objects. The second object with a name in its namespace is printed as
+//! `name#2`. An object of a process is printed without its owner only inside that process, and only if the program
+//! has no such name. A name that is no identifier, or could be misread, is printed in backquotes.
 
 use crate::ir::{
     Arena, ChannelId, Domain, EnumId, FunctionId, LocationId, Owner, ProcessId, Program,
@@ -12,7 +11,7 @@ use crate::ir::{
 };
 use std::collections::HashMap;
 
-/// Words that would be misread as names: they begin an expression, a type, a channel or a case.
+/// Words that are quoted as names, because they begin an expression, a type, a channel or a case.
 const RESERVED: &[&str] = &[
     "any",
     "array",
@@ -43,7 +42,7 @@ const RESERVED: &[&str] = &[
     "union",
 ];
 
-/// A name as it may be printed: itself if it is an identifier, else in backquotes.
+/// Returns a name as printed: unchanged if it is an identifier, else in backquotes.
 pub(super) fn quoted(name: &str) -> String {
     if is_plain(name) {
         return name.to_owned();
@@ -68,7 +67,7 @@ fn is_plain(name: &str) -> bool {
         && RESERVED.binary_search(&name).is_err()
 }
 
-/// Names among which each may occur once.
+/// A namespace, in which each name is unique.
 #[derive(Default)]
 struct Namespace<'a> {
     uses: HashMap<&'a str, u32>,
@@ -94,11 +93,11 @@ impl<'a> Namespace<'a> {
     }
 }
 
-/// The name of something that may belong to a process.
+/// The name of an object that may belong to a process.
 struct OwnedName {
     text: String,
     owner: Owner,
-    /// The program has something of this name too.
+    /// Whether the program has an object of this name, too.
     shadows: bool,
 }
 
@@ -115,7 +114,7 @@ pub(super) struct PrintedNames<'a> {
     enums: Arena<EnumId, String>,
     values: Arena<EnumId, Vec<String>>,
     scalarsets: Arena<ScalarsetId, String>,
-    /// Records by name; nothing for types without one.
+    /// The names of records; `None` for other types.
     records: Arena<TypeId, Option<String>>,
     fields: Arena<TypeId, Vec<String>>,
 }
@@ -175,23 +174,23 @@ impl<'a> PrintedNames<'a> {
         }
     }
 
-    /// Whether `name` means something else to `process`.
+    /// Returns whether `name` has another meaning inside `process`.
     pub(super) fn is_taken(&self, name: &str, process: Option<ProcessId>) -> bool {
         let own = process.and_then(|process| self.own.get(process.0 as usize));
         self.common.has(name) || own.is_some_and(|own| own.has(name))
     }
 
-    /// The variable's name without its owner.
+    /// Returns the variable's name without its owner.
     pub(super) fn bare_variable(&self, id: VarId) -> String {
         self.variables.get(id).map_or_else(|| format!("?variable{}", id.0), |it| it.text.clone())
     }
 
-    /// The channel's name without its owner.
+    /// Returns the channel's name without its owner.
     pub(super) fn bare_channel(&self, id: ChannelId) -> String {
         self.channels.get(id).map_or_else(|| format!("?channel{}", id.0), |it| it.text.clone())
     }
 
-    /// The process to name before the variable, seen from inside `process`.
+    /// Returns the process to print before the variable, inside `process`.
     pub(super) fn variable_owner(
         &self,
         id: VarId,
@@ -200,7 +199,7 @@ impl<'a> PrintedNames<'a> {
         self.variables.get(id).and_then(|name| qualifier(name, process))
     }
 
-    /// The process to name before the channel, seen from inside `process`.
+    /// Returns the process to print before the channel, inside `process`.
     pub(super) fn channel_owner(
         &self,
         id: ChannelId,
@@ -226,7 +225,7 @@ impl<'a> PrintedNames<'a> {
         self.enums.get(id).cloned().unwrap_or_else(|| format!("?enum{}", id.0))
     }
 
-    /// The names of an enumeration's values.
+    /// Returns the names of an enumeration's values.
     pub(super) fn values(&self, id: EnumId) -> &[String] {
         self.values.get(id).map_or(&[], Vec::as_slice)
     }
@@ -235,18 +234,18 @@ impl<'a> PrintedNames<'a> {
         self.scalarsets.get(id).cloned().unwrap_or_else(|| format!("?scalarset{}", id.0))
     }
 
-    /// The name of a type that has one.
+    /// Returns the name of a type, if it has one.
     pub(super) fn record(&self, id: TypeId) -> Option<&str> {
         self.records.get(id)?.as_deref()
     }
 
-    /// The name of a record's field.
+    /// Returns the name of a record's field.
     pub(super) fn field(&self, record: TypeId, field: u32) -> String {
         let name = self.fields.get(record).and_then(|names| names.get(field as usize));
         name.cloned().unwrap_or_else(|| format!("?field{field}"))
     }
 
-    /// The name of a value of a domain, if it has one.
+    /// Returns the name of a value of a domain, if it has one.
     pub(super) fn value(&self, domain: &Domain, value: i64) -> Option<&str> {
         match domain {
             Domain::Bool => match value {

@@ -1,4 +1,4 @@
-//! The parts of a program, each as a paragraph.
+//! Printing of the parts of a program, each as a paragraph.
 
 use super::NameScope;
 use super::expr::{TRUTH, TextEmitter};
@@ -11,10 +11,10 @@ use crate::ir::{
     Urgency, VarId, Variable,
 };
 
-/// Lines are kept to this many bytes where that is easy.
+/// The desired maximal length of a line in bytes.
 const LINE_BYTES: usize = 100;
 
-/// What belongs to one owner, in the order of the program.
+/// The objects of one owner, in the order of the program.
 #[derive(Clone, Default)]
 pub(super) struct OwnedItems {
     pub(super) variables: Vec<VarId>,
@@ -22,7 +22,7 @@ pub(super) struct OwnedItems {
     pub(super) actions: Vec<ActionId>,
 }
 
-/// Everything in a program by its owner; what has an owner out of range belongs to the program.
+/// All objects of a program by owner. Objects with an invalid owner belong to the program.
 pub(super) struct ItemsByOwner {
     pub(super) common: OwnedItems,
     pub(super) own: Vec<OwnedItems>,
@@ -59,16 +59,15 @@ fn process_of(owner: Owner) -> Option<ProcessId> {
 
 /// The numbers of the channels and actions written so far.
 ///
-/// Grouped by owner, they may come in another order than the program's, which has a meaning (a
-/// channel's number is a value, an action's is in reports). A thing that does not follow the one
-/// written before it is therefore marked `#number`.
+/// The grouping by owner may change their order. The order has a meaning: a channel's number is a value, and reports
+/// contain action numbers. So an object that does not follow the one written before it is marked `#number`.
 #[derive(Default)]
 pub(super) struct NumberSequence {
     next: u32,
 }
 
 impl TextEmitter<'_> {
-    /// A line of its own.
+    /// Writes a line.
     pub(super) fn entry(&mut self, write: impl FnOnce(&mut Self)) {
         for _ in 0..self.indent {
             self.put(" ");
@@ -126,7 +125,7 @@ impl TextEmitter<'_> {
         self.put("\n");
     }
 
-    /// Items with commas between, on further lines if they are many, and what closes the list.
+    /// Writes items with commas between, on several lines if they are many, and the end of the list.
     fn wrapped<'t>(&mut self, items: impl Iterator<Item = &'t str>, close: &str) {
         let mut start = self.out.rfind('\n').map_or(0, |at| at + 1);
         self.indent += 2;
@@ -154,7 +153,7 @@ impl TextEmitter<'_> {
         self.put("\n");
     }
 
-    /// The declaration of a type that has a name.
+    /// Writes the declaration of a named type.
     pub(super) fn record(&mut self, id: TypeId) {
         let Type::Record { fields, .. } = &self.program.types[id] else { return };
         self.put("\nrecord ");
@@ -180,7 +179,7 @@ impl TextEmitter<'_> {
         self.initial(variable);
     }
 
-    /// One value, or the values of all scalars in brackets, equal neighbours counted.
+    /// Writes one value, or the values of all scalars in brackets, with counts for equal neighbours.
     fn initial(&mut self, variable: &Variable) {
         let is_scalar = matches!(self.program.types.get(variable.ty), Some(Type::Scalar(_)));
         if is_scalar && variable.initial.len() == 1 {
@@ -268,7 +267,7 @@ impl TextEmitter<'_> {
         }
     }
 
-    /// The line that opens a process, and its locations.
+    /// Writes the head of a process, and its locations.
     pub(super) fn process_head(&mut self, id: ProcessId) {
         let process = &self.program.processes[id];
         self.enter(&NameScope::inside(id));
@@ -325,7 +324,7 @@ impl TextEmitter<'_> {
         self.put("}");
     }
 
-    /// `name (parameters): from -> to priority 1`; the name is left out if it only says the edge.
+    /// Writes `name (parameters): from -> to priority 1`. Omits the name if it equals the edge.
     fn action_head(&mut self, action: &Action) {
         let edge = action.edge.map(|edge| {
             let name = |location| self.names.location(edge.process, location);
@@ -345,7 +344,7 @@ impl TextEmitter<'_> {
         self.put(" {");
     }
 
-    /// When it is taken among others, and what comes next.
+    /// Writes the priority and the control of an action.
     fn taking(&mut self, action: &Action) {
         if action.priority != 0 {
             self.put(" priority ");
@@ -354,7 +353,7 @@ impl TextEmitter<'_> {
         self.control(action.control);
     }
 
-    /// Everything of an action but its name and where it leads.
+    /// Writes an action without its name and edge.
     pub(super) fn step(&mut self, action: &Action) {
         self.parameters(&action.parameters);
         self.taking(action);
@@ -377,7 +376,7 @@ impl TextEmitter<'_> {
             separate(self);
             let is_message = matches!(stmt.kind, StmtKind::Communicate(_));
             if at == 0 && is_message && action.communication.is_none() {
-                // Not the action's own communication, which could keep it from being taken.
+                // This is no communication of the action itself, which could disable it.
                 self.put("then ");
             }
             self.stmt(stmt);
@@ -447,7 +446,7 @@ impl TextEmitter<'_> {
         self.put("\n");
     }
 
-    /// Like a process, but its moves have neither name nor number of their own.
+    /// Writes a claim like a process, but its moves have no names and numbers.
     fn claim(&mut self, name: &str, claim: &Claim) {
         let names = location_names(&claim.locations);
         let at = |id: crate::ir::LocationId| {
@@ -478,7 +477,7 @@ impl TextEmitter<'_> {
     }
 }
 
-/// The name of a location and what is special about it.
+/// Returns the name of a location with its marks.
 fn marked(name: String, is_start: bool, location: &Location) -> String {
     let marks = [
         (is_start, "start"),
@@ -496,8 +495,8 @@ fn marked(name: String, is_start: bool, location: &Location) -> String {
     }
 }
 
-/// The domain of each scalar of a type, in order, as long as there are fewer than `most`; nothing
-/// where there is none (the count of a multiset).
+/// Adds the domain of each scalar of a type, in order, up to `most` domains. Adds `None` for a scalar without a
+/// domain (the count of a multiset).
 fn scalar_domains<'a>(
     program: &'a crate::ir::Program,
     ty: TypeId,

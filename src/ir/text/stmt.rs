@@ -1,4 +1,4 @@
-//! Statements, communications and bodies.
+//! Printing of statements, communications and bodies.
 
 use super::expr::TextEmitter;
 use crate::ir::{AssertionKind, Communication, Expr, OverflowRule, Stmt, StmtKind};
@@ -12,7 +12,7 @@ impl TextEmitter<'_> {
         }
     }
 
-    /// Statements in braces: on the line if there is at most one and it is simple.
+    /// Writes statements in braces: on one line if there is at most one and it is simple.
     pub(super) fn block(&mut self, body: &[Stmt]) {
         match body {
             [] => self.put("{}"),
@@ -25,7 +25,7 @@ impl TextEmitter<'_> {
         }
     }
 
-    /// Statements in braces, a line each.
+    /// Writes statements in braces, one on each line.
     pub(super) fn tall(&mut self, body: &[Stmt]) {
         self.put("{");
         self.indent += 2;
@@ -287,7 +287,7 @@ impl TextEmitter<'_> {
     }
 }
 
-/// Whether a statement holds no other statements.
+/// Returns whether a statement contains no other statements.
 pub(super) fn is_simple(stmt: &Stmt) -> bool {
     !matches!(
         stmt.kind,

@@ -1,4 +1,4 @@
-//! Actions, functions, starts, properties and their statements (rules 14 and 18 to 32).
+//! Validation of actions, functions, starts, properties and their statements (rules 14 and 18 to 32).
 
 use super::{CodeScope, LocalBinding, ProgramValidator, Rule, WriteReach};
 use crate::ir::{
@@ -100,7 +100,7 @@ impl ProgramValidator<'_> {
         }
     }
 
-    /// Rule 35.
+    /// Checks rule 35.
     fn claim(&mut self, claim: &Claim, property: &ProgramProperty) {
         let count = claim.locations.len();
         self.require(count > 0 && claim.start.index() < count, Rule::Claims, property.span, || {
@@ -150,7 +150,7 @@ impl ProgramValidator<'_> {
         }
     }
 
-    /// Rule 20.
+    /// Checks rule 20.
     fn rendezvous(&mut self, communication: &Communication) {
         let between = self.scope.mover.is_some() || !self.is_rendezvous(communication.channel());
         self.require(between, Rule::Rendezvous, communication.span(), || {
@@ -199,7 +199,7 @@ impl ProgramValidator<'_> {
             }
             StmtKind::Return(value) => self.return_(value.as_ref(), span),
             StmtKind::Assume(condition) => {
-                // Taking the step back is a change that an expression cannot make.
+                // Cancelling the step is a change that an expression cannot make.
                 self.functions.changes(self.scope.function, WriteReach::State);
                 self.expr(condition);
             }
@@ -215,7 +215,7 @@ impl ProgramValidator<'_> {
         }
     }
 
-    /// Rule 36.
+    /// Checks rule 36.
     fn cover(&mut self, property: PropertyId, condition: &Expr, span: Span) {
         let met = self.program.properties.get(property).map(|it| &it.kind);
         let is_met = matches!(met, Some(PropertyKind::Reached));
@@ -234,7 +234,7 @@ impl ProgramValidator<'_> {
         });
     }
 
-    /// Statements that change the state.
+    /// Checks statements that change the state.
     fn effect(&mut self, kind: &StmtKind, span: Span) {
         match kind {
             StmtKind::Assign { target, value, .. } => self.assign(target, value),
@@ -268,7 +268,7 @@ impl ProgramValidator<'_> {
         }
     }
 
-    /// Rule 26.
+    /// Checks rule 26.
     fn branches(&mut self, branches: &[(Option<Expr>, Vec<Stmt>)], span: Span) {
         for (at, (condition, body)) in branches.iter().enumerate() {
             match condition {
@@ -279,7 +279,7 @@ impl ProgramValidator<'_> {
         }
     }
 
-    /// Rule 26.
+    /// Checks rule 26.
     fn switch(&mut self, subject: &Expr, cases: &[(Vec<Expr>, Vec<Stmt>)], span: Span) {
         self.expr(subject);
         for (at, (values, body)) in cases.iter().enumerate() {
@@ -297,7 +297,7 @@ impl ProgramValidator<'_> {
         });
     }
 
-    /// Rule 24.
+    /// Checks rule 24.
     fn return_(&mut self, value: Option<&Expr>, span: Span) {
         let result = self.scope.function.and_then(|it| self.program.functions[it].result);
         self.require(value.is_some() == result.is_some(), Rule::Returns, span, || match result {
@@ -309,7 +309,7 @@ impl ProgramValidator<'_> {
         }
     }
 
-    /// Rule 31.
+    /// Checks rule 31.
     fn print(&mut self, format: &str, values: &[Expr], span: Span) {
         let places = format.matches("{}").count();
         self.require(places == values.len(), Rule::Prints, span, || {
@@ -323,7 +323,7 @@ impl ProgramValidator<'_> {
         self.value(value, ty);
     }
 
-    /// Rule 28.
+    /// Checks rule 28.
     fn copy(&mut self, target: &Place, source: &Place, span: Span) {
         let (Some(target), Some(source)) = (self.place(target), self.place(source)) else {
             return;
@@ -333,7 +333,7 @@ impl ProgramValidator<'_> {
         });
     }
 
-    /// Rule 27.
+    /// Checks rule 27.
     fn undefine(&mut self, place: &Place) {
         let Some(ty) = self.place(place) else { return };
         self.require(self.types.may_be_undefined(ty), Rule::Undefined, place.span, || {
@@ -341,7 +341,7 @@ impl ProgramValidator<'_> {
         });
     }
 
-    /// Rule 29.
+    /// Checks rule 29.
     fn run(&mut self, process: ProcessId, arguments: &[Expr], span: Span) {
         if !self.known_process(process, span) {
             return arguments.iter().for_each(|argument| self.expr(argument));
@@ -364,7 +364,7 @@ impl ProgramValidator<'_> {
         }
     }
 
-    /// Rule 14.
+    /// Checks rule 14.
     fn add(&mut self, multiset: &Place, element: &CallArgument, span: Span) {
         let expected = self.multiset(multiset);
         let given = match element {
@@ -388,7 +388,7 @@ impl ProgramValidator<'_> {
     }
 }
 
-/// The one place that a statement writes, if it writes only one.
+/// Returns the place that a statement writes, if it writes exactly one.
 fn written(kind: &StmtKind) -> Option<&Place> {
     match kind {
         StmtKind::Assign { target: place, .. }

@@ -1,4 +1,4 @@
-//! Variables, channels, processes and the heads of functions (rules 7 to 11, 33 and 34).
+//! Validation of variables, channels, processes and the heads of functions (rules 7 to 11, 33 and 34).
 
 use super::{ProgramValidator, Rule, SCALARS_MAX};
 use crate::ir::{
@@ -7,7 +7,7 @@ use crate::ir::{
 };
 use crate::source::Span;
 
-/// What is wrong with the initial value of a variable.
+/// An error in the initial value of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 enum InitialValueError {
     /// A scalar that must have a value is undefined.
@@ -28,7 +28,7 @@ enum InitialValueError {
         /// The greatest value of the scalar's type.
         high: i64,
     },
-    /// A place behind the elements of a multiset holds a value.
+    /// A place after the elements of a multiset holds a value.
     #[error("something in a place of a multiset that has no element")]
     UnusedPlace,
 }
@@ -49,7 +49,7 @@ impl ProgramValidator<'_> {
         }
     }
 
-    /// Rules 1 and 8.
+    /// Checks rules 1 and 8.
     fn variable(&mut self, variable: &Variable) {
         let Variable { name, ty, owner, initial, span } = variable;
         if !self.known_type(*ty, *span) || !self.known_owner(*owner, *span) {
@@ -66,7 +66,7 @@ impl ProgramValidator<'_> {
         }
     }
 
-    /// Rule 8 for the values from `at` on, of which there are enough.
+    /// Checks rule 8 for the values from `at` on. There are enough values.
     fn initial(
         &self,
         ty: TypeId,
@@ -100,7 +100,7 @@ impl ProgramValidator<'_> {
         }
     }
 
-    /// Rule 8 for a place of a multiset behind its elements.
+    /// Checks rule 8 for a place of a multiset after its elements.
     fn check_unused(
         &self,
         ty: TypeId,
@@ -115,8 +115,8 @@ impl ProgramValidator<'_> {
         }
     }
 
-    /// What unused places hold, so that equal multisets are equal bytes: nothing, or where that
-    /// cannot be, the least value.
+    /// Returns the contents of unused places, so that equal multisets are equal bytes: undefined, or the least value
+    /// if they cannot be undefined.
     fn unused_values(&self, ty: TypeId) -> Vec<Option<i64>> {
         match &self.program.types[ty] {
             Type::Scalar(ScalarType { undefined: true, .. }) => vec![None],
@@ -133,7 +133,7 @@ impl ProgramValidator<'_> {
         }
     }
 
-    /// Rules 1, 9 and 32.
+    /// Checks rules 1, 9 and 32.
     fn channel(&mut self, channel: &Channel) {
         let Channel { name, owner, capacity, fields, span, .. } = channel;
         self.known_owner(*owner, *span);
@@ -150,7 +150,7 @@ impl ProgramValidator<'_> {
         });
     }
 
-    /// Rule 10.
+    /// Checks rule 10.
     fn process(&mut self, id: ProcessId, process: &Process) {
         let Process { name, locations, start, instances, parameters, life, span } = process;
         self.require(locations.get(*start).is_some(), Rule::Processes, *span, || {
@@ -173,7 +173,7 @@ impl ProgramValidator<'_> {
         }
     }
 
-    /// Rule 11.
+    /// Checks rule 11.
     fn process_parameter(&mut self, id: ProcessId, parameter: VarId, again: bool, span: Span) {
         if !self.known_variable(parameter, span) {
             return;
@@ -187,7 +187,7 @@ impl ProgramValidator<'_> {
         });
     }
 
-    /// Rules 1 and 17.
+    /// Checks rules 1 and 17.
     fn function_head(&mut self, function: &Function) {
         let Function { name, parameters, result, span, .. } = function;
         if let Some(ty) = *result
@@ -202,7 +202,7 @@ impl ProgramValidator<'_> {
         }
     }
 
-    /// Rule 33.
+    /// Checks rule 33.
     fn automata(&mut self) {
         let mut watches = vec![false; self.program.processes.len()];
         for property in self.program.properties.values() {
@@ -220,7 +220,7 @@ impl ProgramValidator<'_> {
         }
     }
 
-    /// Rule 7.
+    /// Checks rule 7.
     fn state_size(&mut self) {
         let program = self.program;
         let mut own = vec![1u64; program.processes.len()];

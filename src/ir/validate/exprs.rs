@@ -1,4 +1,4 @@
-//! Expressions, places, channels and locals (rules 12 to 22 and 27).
+//! Validation of expressions, places, channels and locals (rules 12 to 22 and 27).
 
 use super::{BoundLocal, LocalBinding, ProgramValidator, Rule, WriteReach};
 use crate::ir::{
@@ -8,7 +8,7 @@ use crate::ir::{
 use crate::source::Span;
 
 impl<'a> ProgramValidator<'a> {
-    /// Checks an expression. Long chains of operations lean to the left; they are followed without
+    /// Checks an expression. Long chains of operations lean to the left, so left operands are followed without
     /// recursion.
     pub(super) fn expr(&mut self, expr: &Expr) {
         let mut expr = expr;
@@ -45,7 +45,7 @@ impl<'a> ProgramValidator<'a> {
         }
     }
 
-    /// Expressions that ask something of the state, or of many values.
+    /// Checks queries about the state or about many values.
     fn query(&mut self, kind: &ExprKind, span: Span) {
         match kind {
             ExprKind::At { process, slot, location } => {
@@ -83,8 +83,7 @@ impl<'a> ProgramValidator<'a> {
         }
     }
 
-    /// Checks an expression whose value is stored in, sent as or given for a `ty`, if that is
-    /// known (rule 27).
+    /// Checks an expression whose value is stored, sent or passed as a `ty`, if that is known (rule 27).
     pub(super) fn value(&mut self, expr: &Expr, ty: Option<TypeId>) {
         let mut whole = expr;
         while let ExprKind::Convert(convert) = &whole.kind {
@@ -105,7 +104,7 @@ impl<'a> ProgramValidator<'a> {
         self.expr(&convert.operand);
     }
 
-    /// Rule 4, and that no piece is empty.
+    /// Checks rule 4, and that no piece is empty.
     fn pieces(&mut self, convert: &NumberConversion, span: Span) {
         for piece in &convert.pieces {
             [piece.low, piece.high, piece.by].into_iter().for_each(|it| self.integer(it, span));
@@ -115,7 +114,7 @@ impl<'a> ProgramValidator<'a> {
         }
     }
 
-    /// Checks a place and finds its type (rules 1, 12 and 15).
+    /// Checks a place and returns its type (rules 1, 12 and 15).
     pub(super) fn place(&mut self, place: &Place) -> Option<TypeId> {
         let mut ty = self.root(place)?;
         for selector in &place.path {
@@ -169,7 +168,7 @@ impl<'a> ProgramValidator<'a> {
         }
     }
 
-    /// Checks a place that is one value, and finds its type (rule 13).
+    /// Checks a place with a single value and returns its type (rule 13).
     pub(super) fn scalar_place(&mut self, place: &Place) -> Option<TypeId> {
         let ty = self.place(place)?;
         self.require(self.is_scalar(ty), Rule::ScalarPlaces, place.span, || {
@@ -178,7 +177,7 @@ impl<'a> ProgramValidator<'a> {
         Some(ty)
     }
 
-    /// Checks that a place is a multiset, and finds the type of its elements (rule 14).
+    /// Checks that a place is a multiset and returns the type of its elements (rule 14).
     pub(super) fn multiset(&mut self, place: &Place) -> Option<TypeId> {
         let ty = self.place(place)?;
         match self.program.types[ty] {
@@ -190,7 +189,7 @@ impl<'a> ProgramValidator<'a> {
         }
     }
 
-    /// Rule 15.
+    /// Checks rule 15.
     fn slot(&mut self, owner: Owner, slot: Option<&Expr>, span: Span) {
         if let Some(slot) = slot {
             self.expr(slot);
@@ -224,15 +223,15 @@ impl<'a> ProgramValidator<'a> {
         }
     }
 
-    /// Rule 19.
+    /// Checks rule 19.
     pub(super) fn buffered(&mut self, channel: &ChannelRef, span: Span, what: &str) {
         self.require(!self.is_rendezvous(channel), Rule::Buffered, span, || {
             format!("a rendezvous channel is {what}")
         });
     }
 
-    /// The types of a channel's fields, if it is known which channel it is. It has `count` of them (rule 18), unless
-    /// processes come and go: see [`crate::ir::messages`].
+    /// Returns the types of a channel's fields, if the channel is known. It must have `count` fields (rule 18),
+    /// unless processes start and end: see [`crate::ir::message_arity`].
     pub(super) fn fields(
         &mut self,
         channel: &ChannelRef,
@@ -271,7 +270,7 @@ impl<'a> ProgramValidator<'a> {
         }
     }
 
-    /// Rule 17.
+    /// Checks rule 17.
     pub(super) fn ranges(&mut self, over: TypeId, span: Span) {
         if self.known_type(over, span) {
             self.require(self.is_scalar(over), Rule::ScalarRanges, span, || {
@@ -280,7 +279,7 @@ impl<'a> ProgramValidator<'a> {
         }
     }
 
-    /// Rule 16.
+    /// Checks rule 16.
     pub(super) fn bind(&mut self, local: LocalId, to: LocalBinding, span: Span) {
         let (scalar, place) = match to {
             LocalBinding::Value => (true, None),
@@ -293,7 +292,7 @@ impl<'a> ProgramValidator<'a> {
         });
     }
 
-    /// Checks `inside` with a local bound.
+    /// Checks `inside` in the scope of a local.
     pub(super) fn binding(
         &mut self,
         local: LocalId,
@@ -308,14 +307,14 @@ impl<'a> ProgramValidator<'a> {
         }
     }
 
-    /// Says of a local by whom writes to it are seen.
+    /// Sets the reach of writes to a local.
     pub(super) fn stands_for(&mut self, local: LocalId, reach: WriteReach) {
         if let Some(bound) = self.scope.locals.get_mut(&local) {
             bound.reach = reach;
         }
     }
 
-    /// By whom a write to a place is seen.
+    /// Returns the reach of a write to a place.
     pub(super) fn reach_of(&self, place: &Place) -> WriteReach {
         match place.root {
             PlaceRoot::Variable(_) => WriteReach::State,
@@ -325,7 +324,7 @@ impl<'a> ProgramValidator<'a> {
         }
     }
 
-    /// Rule 16.
+    /// Checks rule 16.
     fn opened(&mut self, local: LocalId, span: Span) {
         let open = self.scope.locals.get(&local).is_some_and(|bound| bound.open);
         self.require(open, Rule::Locals, span, || {
@@ -333,7 +332,7 @@ impl<'a> ProgramValidator<'a> {
         });
     }
 
-    /// Rules 13 and 16.
+    /// Checks rules 13 and 16.
     fn use_local(&mut self, local: LocalId, span: Span) {
         self.opened(local, span);
         let scalar = self.scope.locals.get(&local).is_none_or(|bound| bound.scalar);
@@ -342,7 +341,7 @@ impl<'a> ProgramValidator<'a> {
         });
     }
 
-    /// A call in an expression (rules 21 and 22).
+    /// Checks a call in an expression (rules 21 and 22).
     fn result(&mut self, id: FunctionId, arguments: &[CallArgument], span: Span) {
         if self.known_function(id, span) {
             self.functions.note_call(self.scope.function, id, WriteReach::Own);
@@ -355,7 +354,7 @@ impl<'a> ProgramValidator<'a> {
         }
     }
 
-    /// A call as a statement (rules 21 and 22).
+    /// Checks a call as a statement (rules 21 and 22).
     pub(super) fn call(
         &mut self,
         id: FunctionId,
@@ -381,7 +380,7 @@ impl<'a> ProgramValidator<'a> {
         }
     }
 
-    /// Rule 21.
+    /// Checks rule 21.
     fn arguments(&mut self, id: FunctionId, arguments: &[CallArgument], span: Span) {
         let function = &self.program.functions[id];
         let expected = function.parameters.len();
@@ -393,7 +392,7 @@ impl<'a> ProgramValidator<'a> {
         }
     }
 
-    /// Rule 21.
+    /// Checks rule 21.
     fn argument(&mut self, argument: &CallArgument, ty: TypeId, by_reference: bool, span: Span) {
         let right = match argument {
             CallArgument::Value(value) => {

@@ -1,25 +1,25 @@
-//! What functions do to each other and to the state (rules 22 and 23).
+//! The effects of functions on each other and on the state (rules 22 and 23).
 
 use super::{ProgramValidator, Rule, WriteReach};
 use crate::ir::{FunctionId, Program};
 use crate::source::Span;
 
-/// What the bodies checked so far say about functions.
+/// Facts about functions from the bodies checked so far.
 pub(super) struct FunctionFacts {
-    /// The functions each one calls, with repeats, and by whom writes to the places given to it are seen.
+    /// The callees of each function, with repetitions, and the reach of writes to the places passed to them.
     calls: Vec<Vec<(FunctionId, WriteReach)>>,
-    /// By whom writes of each one are seen.
+    /// The reach of the writes of each function.
     changes: Vec<WriteEffects>,
-    /// The calls that stand in expressions.
+    /// The calls in expressions.
     in_expressions: Vec<(FunctionId, Span)>,
 }
 
-/// By whom writes of a function are seen.
+/// The reach of the writes of a function.
 #[derive(Clone, Copy, Default)]
 struct WriteEffects {
-    /// By those who give it places.
+    /// Whether callers that pass places can observe them.
     given: bool,
-    /// By everybody.
+    /// Whether all code can observe them.
     state: bool,
 }
 
@@ -40,7 +40,7 @@ impl FunctionFacts {
         Self { calls, changes: vec![WriteEffects::default(); count], in_expressions: Vec::new() }
     }
 
-    /// Notes a call, from a function or from elsewhere.
+    /// Records a call, from a function or from other code.
     pub(super) fn note_call(
         &mut self,
         caller: Option<FunctionId>,
@@ -52,20 +52,19 @@ impl FunctionFacts {
         }
     }
 
-    /// Notes that a call stands in an expression.
+    /// Records that a call is in an expression.
     pub(super) fn note_expression_call(&mut self, callee: FunctionId, span: Span) {
         self.in_expressions.push((callee, span));
     }
 
-    /// Notes what a function changes.
+    /// Records a change by a function.
     pub(super) fn changes(&mut self, function: Option<FunctionId>, reach: WriteReach) {
         if let Some(function) = function {
             self.changes[function.0 as usize].add(reach);
         }
     }
 
-    /// Every function after those it calls, but for those that recurse or call one that does
-    /// (Kahn, 1962).
+    /// Returns every function after its callees, except functions that recurse or call one that does (Kahn, 1962).
     fn callees_first(&self) -> Vec<usize> {
         let mut callers = vec![Vec::new(); self.calls.len()];
         for (caller, callees) in self.calls.iter().enumerate() {
@@ -89,7 +88,7 @@ impl FunctionFacts {
 }
 
 impl ProgramValidator<'_> {
-    /// Rules 22 and 23, once every body has been seen.
+    /// Checks rules 22 and 23, after all bodies.
     pub(super) fn recursion_and_effects(&mut self) {
         let order = self.functions.callees_first();
         self.recursion(&order);

@@ -1,4 +1,4 @@
-//! The numbers of expressions.
+//! Validation of the numbers of expressions.
 
 use super::{ProgramValidator, Rule};
 use crate::ir::walk::{self, CodeVisitor};
@@ -27,7 +27,7 @@ impl ProgramValidator<'_> {
 struct ExprNumbers(Vec<(ExprId, Span)>);
 
 impl CodeVisitor for ExprNumbers {
-    /// Long chains of operations lean to the left; they are followed without recursion.
+    /// Long chains of operations lean to the left, so left operands are followed without recursion.
     fn expr(&mut self, mut expr: &Expr) {
         self.0.push((expr.id, expr.span));
         while let ExprKind::Binary(_, left, right) = &expr.kind {
@@ -36,7 +36,7 @@ impl CodeVisitor for ExprNumbers {
             self.0.push((expr.id, expr.span));
         }
         walk::expr(self, expr);
-        // A message is only looked at, so the other walks leave out where it would go.
+        // A poll stores nothing, so the other walks skip its targets.
         if let ExprKind::CanReceive(_, patterns, _) = &expr.kind {
             for pattern in patterns {
                 if let ReceivePattern::Into(target) = pattern {

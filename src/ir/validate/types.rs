@@ -1,4 +1,4 @@
-//! Types (rules 2 to 6), and what the other checks need to know of them.
+//! Validation of types (rules 2 to 6), and facts about types for the other checks.
 
 use super::{ProgramValidator, Rule};
 use crate::ir::layout::MAX_CELL_BITS;
@@ -6,20 +6,20 @@ use crate::ir::{Arithmetic, Domain, Program, ScalarType, Type, TypeId};
 use crate::source::Span;
 use std::collections::HashMap;
 
-/// What is known of each type, indexed by its id.
+/// Facts about each type, indexed by its id.
 #[derive(Default)]
 pub(super) struct TypeFacts {
-    /// Scalars in a value; [`u64::MAX`] if they are too many to count.
+    /// The number of scalars in a value; [`u64::MAX`] if there are too many to count.
     scalars: Vec<u64>,
-    /// Types of equal shape have equal numbers.
+    /// The number of the shape. Types of equal shape have equal numbers.
     shapes: Vec<usize>,
-    /// Whether every scalar in it, but for the marks of multisets, may be undefined.
+    /// Whether every scalar, except the marks of multisets, may be undefined.
     undefinable: Vec<bool>,
-    /// The shapes seen.
+    /// The shapes with their numbers.
     numbers: HashMap<TypeShape, usize>,
 }
 
-/// A type but for its names and the numbering of its indices: what decides about its cells.
+/// The shape of a type, which determines its cells: the type without names and index numbering.
 #[derive(PartialEq, Eq, Hash)]
 enum TypeShape {
     Scalar { low: i64, high: i64, undefined: bool },
@@ -46,7 +46,7 @@ impl TypeFacts {
         (self.scalars[at], self.shapes[at], self.undefinable[at])
     }
 
-    /// Learns the next type, built only from those before it.
+    /// Adds the facts of the next type, which is built only from earlier ones.
     fn learn(&mut self, program: &Program, ty: &Type) {
         let (scalars, shape, undefinable) = match ty {
             Type::Scalar(ScalarType { domain, undefined }) => {
@@ -80,14 +80,14 @@ impl TypeFacts {
     }
 }
 
-/// Types stand nowhere in the source.
+/// Types have no position in the source.
 const NOWHERE: Span = Span { file: 0, start: 0, end: 0 };
 
-/// The most codes of a scalar.
+/// The maximal number of codes of a scalar.
 const CODES_MAX: i128 = 1 << MAX_CELL_BITS;
 
 impl ProgramValidator<'_> {
-    /// Checks every type, and learns the facts of those before the first that is wrong.
+    /// Checks every type, and computes the facts of those before the first invalid one.
     pub(super) fn types(&mut self) {
         for (id, ty) in self.program.types.iter() {
             match ty {
@@ -111,7 +111,7 @@ impl ProgramValidator<'_> {
         }
     }
 
-    /// Rules 1 and 2.
+    /// Checks rules 1 and 2.
     fn element(&mut self, id: TypeId, element: TypeId) {
         if self.known_type(element, NOWHERE) {
             self.require(element < id, Rule::TypeOrder, NOWHERE, || {
@@ -120,14 +120,14 @@ impl ProgramValidator<'_> {
         }
     }
 
-    /// Rule 6.
+    /// Checks rule 6.
     fn has_room(&mut self, id: TypeId, room: u32) {
         self.require(room > 0, Rule::Aggregates, NOWHERE, || {
             format!("{id:?} has no room for an element")
         });
     }
 
-    /// Rule 6.
+    /// Checks rule 6.
     fn index(&mut self, id: TypeId, array: &Type) {
         let Type::Array { low, length, by, .. } = array else { return };
         let fits = low.checked_add(i64::from(*length)).is_some();
@@ -157,14 +157,14 @@ impl ProgramValidator<'_> {
         self.require(size >= 1 && codes <= CODES_MAX, Rule::DomainSize, NOWHERE, || {
             format!("{id:?} has {codes} values")
         });
-        // Numbers of channels and processes are as many as the state has cells for.
+        // The numbers of channels and processes are bounded by the cells of the state.
         if !matches!(scalar.domain, Domain::Channel | Domain::Process) {
             let (_, high) = self.program.bounds(&scalar.domain);
             self.integer(high, NOWHERE);
         }
     }
 
-    /// The number of values of a domain, if all in it is known.
+    /// Returns the number of values of a domain, if all its parts are known.
     fn domain(&mut self, id: TypeId, domain: &Domain) -> Option<i128> {
         match domain {
             Domain::Range { low, high } => {
@@ -187,7 +187,7 @@ impl ProgramValidator<'_> {
         }
     }
 
-    /// Rule 5.
+    /// Checks rule 5.
     fn union(&mut self, id: TypeId, parts: &[Domain]) -> Option<i128> {
         let mut size = 0;
         for part in parts {
@@ -202,7 +202,7 @@ impl ProgramValidator<'_> {
         Some(size)
     }
 
-    /// Rule 4.
+    /// Checks rule 4.
     pub(super) fn integer(&mut self, value: i64, span: Span) {
         let fits = match self.program.arithmetic {
             Arithmetic::Checked64 => true,

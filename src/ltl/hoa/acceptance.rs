@@ -1,21 +1,21 @@
-//! Acceptance conditions, and how each becomes a generalised Büchi condition.
+//! Acceptance conditions, and their conversion to a generalised Büchi condition.
 //!
-//! A condition says which sets of edges a run takes infinitely often (`Inf`) and which it does not (`Fin`), joined by `&`
-//! and `|`: co-Büchi, Rabin, Streett, parity and others. In disjunctive normal form each disjunct asks for some sets
-//! infinitely often and for others finitely often. A run that satisfies a disjunct takes no edge of the latter from some
-//! point on. So the automaton guesses that point: it goes from a copy that accepts nothing into a copy for the disjunct,
-//! which lacks these edges and where the former must be met (see Grädel, Thomas and Wilke, "Automata, Logics, and
-//! Infinite Games", 2002, section 1.3).
+//! A condition requires that a run takes edges of some sets infinitely often (`Inf`) and of others finitely often
+//! (`Fin`). These requirements are joined by `&` and `|`, as in co-Büchi, Rabin, Streett and parity conditions. In
+//! disjunctive normal form, each disjunct has `Inf` sets and `Fin` sets. A run that satisfies a disjunct takes no
+//! edge of its `Fin` sets from some point on. The new automaton guesses this point. It moves from a copy that accepts
+//! nothing to a copy for the disjunct, which lacks these edges and requires the `Inf` sets. See Grädel, Thomas and
+//! Wilke, "Automata, Logics, and Infinite Games", 2002, section 1.3.
 
 use crate::ltl::generalized::{GeneralizedAutomaton, MarkedEdge};
 
-/// The most disjuncts of a condition.
+/// The maximal number of disjuncts of a condition.
 pub(super) const DISJUNCTS_MAX: usize = 1 << 10;
-/// The most states and edges of all copies.
+/// The maximal numbers of states and of edges of all copies.
 const STATES_MAX: usize = 1 << 20;
 const EDGES_MAX: usize = 1 << 22;
 
-/// Sets of edges, as bits; also complements of sets.
+/// Sets of edges and complements of sets, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct EdgeSets {
     sets: u64,
@@ -35,7 +35,7 @@ impl EdgeSets {
         EdgeSets { sets: self.sets | other.sets, complements: self.complements | other.complements }
     }
 
-    /// Whether an edge with these marks is in one of them.
+    /// Returns whether one of the sets contains an edge with these marks.
     fn contain(self, marks: u64) -> bool {
         self.sets & marks != 0 || self.complements & !marks != 0
     }
@@ -44,7 +44,7 @@ impl EdgeSets {
         self.sets.count_ones() + self.complements.count_ones()
     }
 
-    /// Those that an edge with these marks is in, numbered from 0.
+    /// Returns the sets that contain an edge with these marks, renumbered from 0.
     fn numbers(self, marks: u64) -> u64 {
         let bits = |of: u64| (0..64).filter(move |at| of >> at & 1 == 1);
         let inside = bits(self.sets).map(|at| marks >> at & 1);
@@ -57,32 +57,32 @@ impl EdgeSets {
     }
 }
 
-/// All of some sets are met infinitely often, and none of others.
+/// A disjunct: all of some sets are visited infinitely often, and none of others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct AcceptanceDisjunct {
     infinitely: EdgeSets,
     finitely: EdgeSets,
 }
 
-/// A condition: one of its disjuncts is satisfied.
+/// A condition in disjunctive normal form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct HoaAcceptance {
     disjuncts: Vec<AcceptanceDisjunct>,
 }
 
-/// The condition, or the automaton made for it, has too many parts.
+/// The error of a condition or an automaton with too many parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AcceptanceTooLarge;
 
 impl HoaAcceptance {
-    /// What every run satisfies, or none.
+    /// Returns the condition that every run satisfies, or no run.
     pub fn constant(value: bool) -> HoaAcceptance {
         HoaAcceptance {
             disjuncts: if value { vec![AcceptanceDisjunct::default()] } else { Vec::new() },
         }
     }
 
-    /// `Inf(set)` or `Inf(!set)`.
+    /// Returns `Inf(set)` or `Inf(!set)`.
     pub fn infinitely(set: usize, is_complement: bool) -> HoaAcceptance {
         let infinitely = EdgeSets::one(set, is_complement);
         HoaAcceptance {
@@ -90,7 +90,7 @@ impl HoaAcceptance {
         }
     }
 
-    /// `Fin(set)` or `Fin(!set)`.
+    /// Returns `Fin(set)` or `Fin(!set)`.
     pub fn finitely(set: usize, is_complement: bool) -> HoaAcceptance {
         let finitely = EdgeSets::one(set, is_complement);
         HoaAcceptance {
@@ -98,13 +98,13 @@ impl HoaAcceptance {
         }
     }
 
-    /// One or the other.
+    /// Returns the disjunction.
     pub fn or(mut self, other: HoaAcceptance) -> Result<HoaAcceptance, AcceptanceTooLarge> {
         self.disjuncts.extend(other.disjuncts);
         self.checked()
     }
 
-    /// Both.
+    /// Returns the conjunction.
     pub fn and(self, other: &HoaAcceptance) -> Result<HoaAcceptance, AcceptanceTooLarge> {
         let both = |one: &AcceptanceDisjunct, other: &AcceptanceDisjunct| AcceptanceDisjunct {
             infinitely: one.infinitely.union(other.infinitely),
@@ -115,7 +115,7 @@ impl HoaAcceptance {
             other.disjuncts.iter().map(move |it| both(&one, it))
         };
         let disjuncts = self.disjuncts.iter().flat_map(with);
-        // No set is met both infinitely and finitely often.
+        // No set is visited both infinitely and finitely often.
         let disjuncts = disjuncts.filter(|it| !it.infinitely.meets(it.finitely));
         HoaAcceptance { disjuncts: disjuncts.collect() }.checked()
     }
@@ -133,8 +133,8 @@ impl HoaAcceptance {
         }
     }
 
-    /// The automaton with these edges, whose marks are the declared sets, that accepts from one of these states by this
-    /// condition. None if it accepts nothing.
+    /// Returns the automaton with these edges and initial states that accepts by this condition. The marks of the
+    /// edges are the declared sets. Returns `None` without initial states or disjuncts.
     pub fn generalized(
         &self,
         edges: Vec<Vec<MarkedEdge>>,
@@ -142,7 +142,7 @@ impl HoaAcceptance {
     ) -> Result<Option<GeneralizedAutomaton>, AcceptanceTooLarge> {
         let sets = self.disjuncts.iter().map(|it| it.infinitely.count()).max().unwrap_or(0);
         let has_finitely = self.disjuncts.iter().any(|it| it.finitely.count() > 0);
-        // In the copy that guesses nothing yet, no set is met: so there must be one.
+        // The waiting copy visits no set, so there must be at least one set.
         let sets = if has_finitely { sets.max(1) } else { sets };
         let copies = self.disjuncts.len() + usize::from(has_finitely);
         let (states, edge_count) = (edges.len(), edges.iter().map(Vec::len).sum::<usize>());
@@ -181,7 +181,7 @@ impl HoaAcceptance {
         let start = match starts.as_slice() {
             [] => return Ok(None),
             [_] => starts.remove(0),
-            // One more state that has the edges of all.
+            // An extra state has the edges of all initial states.
             _ => {
                 let begin = starts.iter().flat_map(|&at| all[at].clone()).collect();
                 all.push(begin);
@@ -193,9 +193,9 @@ impl HoaAcceptance {
 }
 
 impl AcceptanceDisjunct {
-    /// The edges of a state in the copy for this disjunct, whose states are numbered from `first`.
+    /// Returns the edges of a state in the copy for this disjunct, whose states are numbered from `first`.
     fn copy(&self, edges: &[MarkedEdge], first: usize, sets: u32) -> Vec<MarkedEdge> {
-        // A disjunct that asks for fewer sets than another meets the rest by every edge.
+        // If the disjunct has fewer sets than another, every edge is in the remaining sets.
         let all = u64::MAX.checked_shr(64 - sets).unwrap_or(0);
         let own = u64::MAX.checked_shr(64 - self.infinitely.count()).unwrap_or(0);
         let kept = edges.iter().filter(|it| !self.finitely.contain(it.marks));

@@ -10,7 +10,7 @@ pub(super) struct HoaToken {
     pub span: Span,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum HoaTokenKind {
     /// The name of a header item, without its colon.
@@ -20,16 +20,16 @@ pub(super) enum HoaTokenKind {
     /// `@name`.
     Alias(String),
     Number(usize),
-    /// Between double quotes.
+    /// Text in double quotes.
     Text(String),
-    /// `--BODY--` and its like.
+    /// `--BODY--` and similar markers.
     Mark(String),
     Sign(char),
     End,
 }
 
 impl HoaTokenKind {
-    /// As a message tells it.
+    /// Returns the description in messages.
     pub fn describe(&self) -> String {
         match self {
             HoaTokenKind::Header(it) => format!("`{it}:`"),
@@ -43,7 +43,7 @@ impl HoaTokenKind {
     }
 }
 
-/// All tokens of a text, the end last.
+/// Returns all tokens of a text, with the end last.
 pub(super) fn lex(text: &str, file: u32) -> Result<Vec<HoaToken>, Diagnostic> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -61,7 +61,8 @@ pub(super) fn lex(text: &str, file: u32) -> Result<Vec<HoaToken>, Diagnostic> {
     Ok(tokens)
 }
 
-/// The token at the beginning, none for what is no token, and how long it is; or what is wrong with so many bytes.
+/// Returns the first token, or `None` for blanks and comments, and its length. An error has the number of wrong bytes
+/// and a message.
 fn next(rest: &str) -> Result<(Option<HoaTokenKind>, usize), (usize, String)> {
     let is_word = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-' | '.');
     let word = |from: usize| {
@@ -101,7 +102,7 @@ fn next(rest: &str) -> Result<(Option<HoaTokenKind>, usize), (usize, String)> {
     }
 }
 
-/// The length of the comment at the beginning, in which others may be nested.
+/// Returns the length of the comment at the beginning. Comments may be nested.
 fn comment_length(rest: &str) -> Option<usize> {
     let (mut depth, mut at) = (0, 0);
     while let Some(next) = rest[at..].find(['/', '*']).map(|found| at + found) {

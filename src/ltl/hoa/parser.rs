@@ -1,4 +1,4 @@
-//! From text to an automaton.
+//! Parser of automata.
 
 use super::acceptance::{AcceptanceTooLarge, DISJUNCTS_MAX, HoaAcceptance};
 use super::lex::{HoaToken, HoaTokenKind, lex};
@@ -8,33 +8,33 @@ use crate::ltl::generalized::{GeneralizedAutomaton, MarkedEdge, SETS_MAX};
 use crate::source::Span;
 use std::collections::HashMap;
 
-/// What a file says.
+/// The contents of a file.
 #[derive(Clone, Debug)]
 pub struct HoaDocument {
-    /// Its name, if it has one.
+    /// The name of the automaton, if it has one.
     pub name: Option<String>,
-    /// Its propositions.
+    /// The propositions.
     pub propositions: Vec<AtomicProposition>,
-    /// The automaton; none if it has nowhere to begin.
+    /// The automaton, or `None` if it has no initial state or a condition that no run satisfies.
     pub automaton: Option<GeneralizedAutomaton>,
 }
 
 /// A proposition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtomicProposition {
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// Where.
+    /// The position of the name.
     pub span: Span,
 }
 
 type HoaResult<T> = Result<T, Diagnostic>;
 
-/// The most states.
+/// The maximal number of states.
 const STATES_MAX: usize = 1 << 20;
-/// The most cubes of a label.
+/// The maximal number of cubes of a label.
 const CUBES_MAX: usize = 1 << 12;
-/// The deepest nest of brackets and negations in a label.
+/// The maximal nesting depth of parentheses and negations in a label.
 const DEPTH_MAX: usize = 200;
 
 /// Reads the first automaton of a text.
@@ -61,7 +61,7 @@ struct HoaHeader {
     has_acceptance: bool,
     acceptance: HoaAcceptance,
     acceptance_span: Span,
-    /// How many sets of edges are declared.
+    /// The declared number of sets of edges.
     sets: usize,
 }
 
@@ -216,7 +216,7 @@ impl HoaParser {
         Ok(())
     }
 
-    /// `2 Fin(0) & (Inf(1) | Inf(!0))`.
+    /// Parses `2 Fin(0) & (Inf(1) | Inf(!0))`.
     fn acceptance(&mut self, span: Span) -> HoaResult<()> {
         let count = self.number("the number of acceptance sets")?;
         if count > SETS_MAX {
@@ -343,7 +343,7 @@ impl HoaParser {
         }
     }
 
-    /// The letter of this number, where edges have no labels.
+    /// Returns the letter with a number, for edges without labels.
     fn letter(&self, number: u64) -> HoaResult<Cube> {
         let count = self.header.propositions.len();
         match count < 64 && number < 1 << count {
@@ -352,7 +352,7 @@ impl HoaParser {
         }
     }
 
-    /// A state, which exists from now on if the automaton does not say how many there are.
+    /// Parses a state. Creates it if the automaton does not declare the number of states.
     fn known_state(&mut self, edges: &mut Vec<Vec<MarkedEdge>>) -> HoaResult<usize> {
         let state = self.number("a state")?;
         if self.header.states.is_none() && state < STATES_MAX {
@@ -365,7 +365,7 @@ impl HoaParser {
         self.error(format!("there is no state {state}"))
     }
 
-    /// `{0 1}`, as bits.
+    /// Parses `{0 1}` and returns the sets as bits.
     fn marks(&mut self) -> HoaResult<u64> {
         let mut marks = 0;
         if self.accept('{') {
@@ -390,7 +390,7 @@ impl HoaParser {
         Ok(Some(label))
     }
 
-    /// `a | b & !c` as cubes.
+    /// Parses `a | b & !c` and returns its cubes.
     fn label(&mut self, depth: usize) -> HoaResult<Vec<Cube>> {
         let mut any = self.label_all(depth)?;
         while self.accept('|') {
@@ -458,7 +458,7 @@ impl HoaParser {
         }
     }
 
-    /// What satisfies none of these.
+    /// Returns the cubes that satisfy none of these.
     fn complement(&self, cubes: &[Cube]) -> HoaResult<Vec<Cube>> {
         let mut left = vec![Cube::ANY];
         for cube in cubes {

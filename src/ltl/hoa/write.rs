@@ -1,4 +1,4 @@
-//! From an automaton to text.
+//! Writer of automata.
 
 use crate::escape;
 use crate::ltl::automaton::Automaton;
@@ -7,7 +7,7 @@ use crate::ltl::cube::Cube;
 use std::fmt::Write;
 
 impl Automaton {
-    /// The automaton in the Hanoi format.
+    /// Returns the automaton in the Hanoi format.
     pub fn hoa(&self, name: &str) -> String {
         let mut out = format!("HOA: v1\nname: {}\ntool: \"spillway\"\n", quoted(name));
         let _ = writeln!(out, "States: {}", self.states.len());
@@ -29,7 +29,7 @@ impl Automaton {
         out + "--END--\n"
     }
 
-    /// What the format knows of classes.
+    /// Returns the properties of the format for the class of the automaton.
     fn strength(&self) -> &'static str {
         match AutomatonComponents::of(self).class() {
             ComponentClass::Rejecting | ComponentClass::Terminal => " weak terminal",

@@ -1,9 +1,9 @@
-//! What is known of terms by their form alone: which imply which, which do not mind what comes before or is cut off.
+//! Syntactic properties of terms: implications, and closure under prefixes and suffixes.
 
 use super::{LtlTerm, TermId, TermPurity, TermTable};
 
 impl TermTable {
-    /// Whether it is seen that each word of which `one` is true makes `other` true. If not, it may be so all the same.
+    /// Returns whether each word that satisfies `one` is known to satisfy `other`. The check is incomplete.
     pub(super) fn implies(&mut self, one: TermId, other: TermId) -> bool {
         if one == other {
             return true;
@@ -11,13 +11,13 @@ impl TermTable {
         if let Some(&known) = self.implied.get(&(one, other)) {
             return known;
         }
-        // Each rule asks of smaller terms, so that this is not met again.
+        // Each rule recurs on smaller terms, so this pair does not recur.
         let found = self.implies_by_other(one, other) || self.implies_by_one(one, other);
         self.implied.insert((one, other), found);
         found
     }
 
-    /// By the form of what is implied.
+    /// Applies the rules for the form of the implied term.
     fn implies_by_other(&mut self, one: TermId, other: TermId) -> bool {
         match self.get(other).clone() {
             LtlTerm::Constant(value) => value,
@@ -50,7 +50,7 @@ impl TermTable {
         }
     }
 
-    /// By the form of what implies.
+    /// Applies the rules for the form of the implying term.
     fn implies_by_one(&mut self, one: TermId, other: TermId) -> bool {
         match self.get(one).clone() {
             LtlTerm::Constant(value) => !value,
@@ -65,17 +65,17 @@ impl TermTable {
         }
     }
 
-    /// Whether it is seen that it stays true whatever is put before a word.
+    /// Returns whether the term is known to stay true if anything is put before a word.
     pub(super) fn is_eventual(&self, id: TermId) -> bool {
         self.sorts[id.0 as usize].is_eventual
     }
 
-    /// Whether it is seen that it stays true whatever is cut off a word's beginning.
+    /// Returns whether the term is known to stay true if any prefix of a word is removed.
     pub(super) fn is_universal(&self, id: TermId) -> bool {
         self.sorts[id.0 as usize].is_universal
     }
 
-    /// The sorts of a term by those of its operands, which are known.
+    /// Returns the closure properties of a term from those of its operands, which are known.
     pub(super) fn sorts_of(&self, term: &LtlTerm) -> TermPurity {
         let (is_eventual, is_universal) = match term {
             LtlTerm::Constant(_) => (true, true),

@@ -1,7 +1,7 @@
-//! Terms made of simpler ones, by the rules.
+//! Construction of terms by simplification rules.
 //!
-//! Each rule for `&&` and `U` has its dual for `||` and `V`. They are written once: a junction is "and" or "or", an
-//! operator until or release, and what is true of one is false of the other.
+//! Each rule for `&&` and `U` has its dual for `||` and `V`. The code has each rule once: it is parameterised by the
+//! junction ("and" or "or") or the operator (until or release).
 
 use super::{LtlTerm, TermId, TermTable};
 
@@ -22,17 +22,17 @@ impl JunctionKind {
 }
 
 impl TermTable {
-    /// All of these.
+    /// Returns the conjunction of these terms.
     pub(super) fn and(&mut self, sides: Vec<TermId>) -> TermId {
         self.join(JunctionKind::And, sides)
     }
 
-    /// One of these.
+    /// Returns the disjunction of these terms.
     pub(super) fn or(&mut self, sides: Vec<TermId>) -> TermId {
         self.join(JunctionKind::Or, sides)
     }
 
-    /// `X it`.
+    /// Returns `X it`.
     pub(super) fn next(&mut self, it: TermId) -> TermId {
         match self.is_eventual(it) && self.is_universal(it) {
             true => it,
@@ -40,17 +40,17 @@ impl TermTable {
         }
     }
 
-    /// `left U right`.
+    /// Returns `left U right`.
     pub(super) fn until(&mut self, left: TermId, right: TermId) -> TermId {
         self.operator(JunctionKind::Or, left, right)
     }
 
-    /// `left V right`.
+    /// Returns `left V right`.
     pub(super) fn release(&mut self, left: TermId, right: TermId) -> TermId {
         self.operator(JunctionKind::And, left, right)
     }
 
-    /// Whether `one` is no weaker than `other` where it is joined: of `&&` the stronger stays.
+    /// Returns whether `one` makes `other` redundant in a junction: in `&&` the stronger term stays.
     fn absorbs(&mut self, how: JunctionKind, one: TermId, other: TermId) -> bool {
         match how {
             JunctionKind::And => self.implies(one, other),
@@ -58,7 +58,7 @@ impl TermTable {
         }
     }
 
-    /// What a junction of nothing is.
+    /// Returns the junction of no terms.
     fn neutral(&mut self, how: JunctionKind) -> TermId {
         self.constant(how == JunctionKind::And)
     }
@@ -115,10 +115,10 @@ impl TermTable {
         }
     }
 
-    /// Two joined as one term that is not a junction, if there is a rule for it.
+    /// Returns the junction of two terms as one term that is no junction, if there is a rule for it.
     fn merge_junction(&mut self, how: JunctionKind, one: TermId, other: TermId) -> Option<TermId> {
         let pair = (self.get(one).clone(), self.get(other).clone());
-        // The operator of which the second operand is joined, and the one of which the first is.
+        // The operator whose second operands can be joined, and the operator whose first operands can.
         let ((left, right), (other_left, other_right), joins_second) = match (pair, how) {
             ((LtlTerm::Next(one), LtlTerm::Next(other)), _) => {
                 let both = self.join(how, vec![one, other]);
@@ -153,7 +153,7 @@ impl TermTable {
         None
     }
 
-    /// What of a `[]<>` is under it, where such are joined by `||`; or of a `<>[]`.
+    /// Returns the operand of `[]<>`, which can be joined by `||`, or of `<>[]`, which can be joined by `&&`.
     fn under_both(&self, how: JunctionKind, id: TermId) -> Option<TermId> {
         let under = |id: TermId, is_until: bool| match *self.get(id) {
             LtlTerm::Until(left, right) if is_until && self.is_true(left) => Some(right),
@@ -164,10 +164,10 @@ impl TermTable {
         under(under(id, is_until)?, !is_until)
     }
 
-    /// Until (`Or`) or release (`And`).
+    /// Returns an until (`Or`) or a release (`And`).
     fn operator(&mut self, kind: JunctionKind, left: TermId, right: TermId) -> TermId {
         let is_until = kind == JunctionKind::Or;
-        // What makes the second operand the whole: it is as good later as now.
+        // The result is the second operand if that is as true later as now.
         let lasts = if is_until { self.is_eventual(right) } else { self.is_universal(right) };
         if lasts || self.absorbs(kind, right, left) {
             return right;
@@ -188,7 +188,7 @@ impl TermTable {
             return self.free(kind, right);
         }
         if let Some(inner) = self.second_of(kind, right) {
-            // `a U (b U c)` where a implies b, or where b implies a.
+            // `a U (b U c)` if a implies b or b implies a.
             let (LtlTerm::Until(before, last) | LtlTerm::Release(before, last)) = *self.get(inner)
             else {
                 unreachable!("it is of that kind")
@@ -207,7 +207,7 @@ impl TermTable {
         })
     }
 
-    /// A term that is of the same kind of operator.
+    /// Returns the term if it has the same operator.
     fn second_of(&self, kind: JunctionKind, id: TermId) -> Option<TermId> {
         let is_same = match self.get(id) {
             LtlTerm::Until(..) => kind == JunctionKind::Or,
@@ -217,7 +217,7 @@ impl TermTable {
         is_same.then_some(id)
     }
 
-    /// `<>right` or `[]right`.
+    /// Returns `<>right` or `[]right`.
     fn free(&mut self, kind: JunctionKind, right: TermId) -> TermId {
         let is_until = kind == JunctionKind::Or;
         match *self.get(right) {
@@ -244,8 +244,8 @@ impl TermTable {
         })
     }
 
-    /// Sides of the second operand that need not be under the operator: `a U (b || e)` is `a U b || e` where e is
-    /// eventual, `a U (b && e)` is `a U b && e` where e is both eventual and universal.
+    /// Moves parts of the second operand out of the operator: `a U (b || e)` is `a U b || e` if e is eventual, and `a
+    /// U (b && e)` is `a U b && e` if e is both eventual and universal.
     fn split_until(&mut self, kind: JunctionKind, left: TermId, right: TermId) -> Option<TermId> {
         for how in [kind, kind.dual()] {
             let sides = self.sides(how, right);

@@ -1,4 +1,4 @@
-//! What a condition that holds, or does not, says of the state.
+//! Facts about the state from conditions that are true or false.
 
 use super::{AbstractState, FailureAnalysis};
 use crate::analysis::absint::{self, AssumedCondition, ConditionRefinement};
@@ -6,14 +6,14 @@ use crate::ir::interval::{Interval, is_none};
 use crate::ir::{BinaryOp, Expr, ExprKind, Place};
 
 impl FailureAnalysis<'_> {
-    /// Notes that a condition that has been judged holds, or does not.
+    /// Assumes that an evaluated condition is true or false.
     pub(super) fn assume(&mut self, condition: &Expr, holds: bool) {
         if !absint::assume(self, condition, holds) {
             self.of.state = AbstractState::unreachable();
         }
     }
 
-    /// Notes that two expressions that have been judged have the same value.
+    /// Assumes that two evaluated expressions have the same value.
     pub(super) fn assume_equal(&mut self, one: &Expr, other: &Expr) {
         if !absint::assume_comparison(self, BinaryOp::Equal, one, other) {
             self.of.state = AbstractState::unreachable();
@@ -30,7 +30,7 @@ impl ConditionRefinement for FailureAnalysis<'_> {
         self.of.values_at(place)
     }
 
-    /// What is compared has been read, so it is not undefined.
+    /// A compared place has been read, so it is defined.
     fn narrow(&mut self, place: &Place, bound: Interval) -> bool {
         let held = self.of.values_at(place);
         let both = (held.0.max(bound.0), held.1.min(bound.1));
@@ -54,7 +54,7 @@ impl ConditionRefinement for FailureAnalysis<'_> {
 
     fn assume_query(&mut self, assumed: AssumedCondition<'_>) -> bool {
         match &assumed.condition.kind {
-            // What is equal to something that has a value has one.
+            // A value that equals a defined value is defined.
             ExprKind::Same(left, right) if assumed.holds => {
                 let has_value = |it: &Expr| it.as_constant().is_some();
                 let is_known = has_value(left) || has_value(right);

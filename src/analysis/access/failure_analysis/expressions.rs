@@ -1,4 +1,4 @@
-//! What fails when an expression is judged or a place is found.
+//! Failures of expressions and places.
 
 use super::statements::StoreTarget;
 use super::{AbstractState, FailureAnalysis, FunctionResult};
@@ -10,10 +10,10 @@ use crate::ir::{
 };
 use crate::source::Span;
 
-/// Positions of a multiset with more are not looked at one by one.
+/// The maximal size of a multiset whose positions are examined one by one.
 const POSITIONS_MAX: u32 = 64;
 
-/// Operations fail by the rules of [`CheckedRange`]; what else fails is noted where it is found.
+/// Operations fail by the rules of [`CheckedRange`]. Other failures are recorded where they occur.
 impl Environment for FailureAnalysis<'_> {
     type Value = CheckedRange;
 
@@ -49,13 +49,13 @@ impl Environment for FailureAnalysis<'_> {
 }
 
 impl FailureAnalysis<'_> {
-    /// Judges an expression whose value is needed.
+    /// Analyses an expression whose value must be defined.
     pub fn expr(&mut self, expr: &Expr) {
         let value = self.value(expr);
         self.add_failure_if(value.may_fail);
     }
 
-    /// Judges an expression that is not computed from other values.
+    /// Analyses an expression that is not computed from other values.
     fn judge_query(&mut self, kind: &ExprKind) {
         match kind {
             ExprKind::Self_ | ExprKind::Processes | ExprKind::Timeout => {}
@@ -81,7 +81,7 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    /// Expressions that ask about control, channels and multisets.
+    /// Analyses queries about control, channels and multisets.
     fn question(&mut self, kind: &ExprKind) {
         match kind {
             ExprKind::At { slot, .. } => slot.iter().for_each(|it| self.expr(it)),
@@ -102,12 +102,12 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    /// Judges what is at a place, which has to have a value.
+    /// Analyses a read of a place whose value must be defined.
     fn read_place(&mut self, place: &Place) {
         self.place(place);
         let may = self.may_be_undefined_at(place);
         self.add_failure_if(may);
-        // Whoever goes on has read a value.
+        // The code continues only if the value was defined.
         if let Some(cell) = self.of.certain_cell(place)
             && self.of.state.get(cell).is_none()
             && !is_none(self.of.values_at(place))
@@ -117,13 +117,13 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    /// Whether there may be no value at a place.
+    /// Returns whether a place may be undefined.
     pub(super) fn may_be_undefined_at(&mut self, place: &Place) -> bool {
         let ty = self.of.place_type(place);
         self.of.may_be_undefined(ty) && !self.of.is_surely_defined(place)
     }
 
-    /// Judges an expression that is stored or given as it is. Gives whether it may be undefined.
+    /// Analyses an expression that is stored or passed unchanged. Returns whether it may be undefined.
     pub(super) fn possibly_undefined(&mut self, expr: &Expr) -> bool {
         match &expr.kind {
             ExprKind::Undefined => true,
@@ -170,7 +170,7 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    /// Finds a place.
+    /// Analyses the evaluation of a place.
     pub(super) fn place(&mut self, place: &Place) {
         if let (Some(slot), PlaceRoot::Variable(variable)) = (&place.slot, place.root)
             && let Owner::Process(process) = self.of.program().variables[variable].owner
@@ -202,20 +202,20 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    /// It fails if there is no element at this position.
+    /// Adds a failure if there may be no element at a position.
     pub(super) fn has_element(&mut self, multiset: &Place, position: &Expr) {
         let known = self.of.certain_cell(multiset).zip(self.of.single(position));
         let there = known.is_some_and(|(cell, at)| self.of.state.surely_contains(cell, at));
         self.add_failure_if(!there);
     }
 
-    /// It fails if a value is outside this range.
+    /// Adds a failure if a value may be outside a range.
     pub(super) fn is_within(&mut self, expr: &Expr, range: Interval) {
         let (low, high) = self.of.values(expr);
         self.add_failure_if(low < range.0 || range.1 < high);
     }
 
-    /// Finds a channel.
+    /// Analyses the evaluation of a channel reference.
     pub fn channel(&mut self, channel: &ChannelRef) {
         match channel {
             ChannelRef::Named(_) => {}
@@ -231,7 +231,7 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    /// Judges what the fields of a message are compared with.
+    /// Analyses the patterns with which the fields of a message are compared.
     pub(super) fn patterns(&mut self, channel: &ChannelRef, patterns: &[ReceivePattern]) {
         self.has_fields(channel, |fields| !message_arity::fails_past_end(patterns, fields));
         for pattern in patterns {
@@ -248,7 +248,7 @@ impl FailureAnalysis<'_> {
         result
     }
 
-    /// Calls a function.
+    /// Analyses a call.
     pub(super) fn call(&mut self, id: FunctionId, arguments: &[CallArgument]) -> FunctionResult {
         let program = self.of.program();
         let function = &program.functions[id];
@@ -279,7 +279,7 @@ impl FailureAnalysis<'_> {
         self.of.leave_function();
         self.bounds = outer;
         if let Some(bounds) = bounds {
-            // It ends without a result.
+            // The function ends without a result.
             self.add_failure();
             self.of.state = AbstractState::unreachable();
             let (low, high) = self.result.values;
@@ -290,7 +290,7 @@ impl FailureAnalysis<'_> {
         std::mem::replace(&mut self.result, result)
     }
 
-    /// Takes it that a function fails in every way, and gives any result.
+    /// Assumes that a function fails in every way and returns any result.
     fn fail_function(&mut self, function: &Function) -> FunctionResult {
         self.add_failure();
         self.found.assertion |= !self.of.state.is_unreachable();
@@ -298,8 +298,8 @@ impl FailureAnalysis<'_> {
         FunctionResult { values, undefined: true }
     }
 
-    /// Stores what is given to a function, or added to a multiset, by value. Gives whether any of it
-    /// may be undefined.
+    /// Stores a value that is passed to a function or added to a multiset. Returns whether any of it may be
+    /// undefined.
     pub(super) fn give(
         &mut self,
         argument: &CallArgument,

@@ -1,4 +1,4 @@
-//! What fails when messages are sent and received.
+//! Failures of sends and receives.
 
 use super::FailureAnalysis;
 use crate::ir::interval::{Interval, NONE, hull};
@@ -7,11 +7,11 @@ use crate::ir::{
     message_arity,
 };
 
-/// The values that the fields of a message may have.
+/// The possible values of the fields of a message.
 pub(in super::super) type MessageIntervals = Vec<Interval>;
 
 impl FailureAnalysis<'_> {
-    /// Judges whether an operation on a buffered channel is possible.
+    /// Analyses the evaluation of whether an operation on a buffered channel is possible.
     pub fn readiness(&mut self, communication: &Communication) {
         let channel = communication.channel();
         self.channel(channel);
@@ -20,7 +20,7 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    /// Sends, or receives what any message may be.
+    /// Analyses a send, or a receive of any possible message.
     pub fn exchange(&mut self, communication: &Communication) {
         match communication {
             Communication::Send { .. } => drop(self.send(communication)),
@@ -32,7 +32,7 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    /// The values of a message, as the fields of a channel have them.
+    /// Returns the values of a sent message, converted to the fields of the channel.
     pub fn send(&mut self, communication: &Communication) -> MessageIntervals {
         let Communication::Send { channel, values, .. } = communication else {
             return MessageIntervals::new();
@@ -42,7 +42,7 @@ impl FailureAnalysis<'_> {
         let meant = self.meant(channel);
         let fields = |id: &ChannelId| self.of.program().channels[*id].fields.len();
         let most = meant.iter().map(fields).max().unwrap_or_default();
-        // Fields that are given no value become 0.
+        // Fields without a value become 0.
         let mut sent: MessageIntervals = values.iter().map(|it| self.of.values(it)).collect();
         sent.resize(most, (0, 0));
         let mut fitting = vec![NONE; sent.len()];
@@ -63,12 +63,12 @@ impl FailureAnalysis<'_> {
         fitting
     }
 
-    /// Judges whether a message that is sent by rendezvous is taken.
+    /// Analyses the evaluation of whether a rendezvous message matches.
     pub fn matches(&mut self, channel: &ChannelRef, patterns: &[ReceivePattern]) {
         self.patterns(channel, patterns);
     }
 
-    /// Stores a message where a receive wants it. Fields that it does not have are read as 0, where they are read.
+    /// Stores a received message. Fields that the message does not have are read as 0 where the language permits it.
     pub fn deliver(
         &mut self,
         channel: &ChannelRef,
@@ -93,7 +93,7 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    /// What the first fields of a message may be.
+    /// Returns the possible values of the first fields of a message.
     fn any_message(&mut self, channel: &ChannelRef, fields: usize) -> MessageIntervals {
         let mut sent = vec![NONE; fields];
         for id in self.meant(channel) {
@@ -118,13 +118,13 @@ impl FailureAnalysis<'_> {
         all
     }
 
-    /// It fails, or goes on with an error, if a channel that may be meant has messages of another length.
+    /// Adds a failure if a channel that may be meant has messages of another length.
     pub fn fits(&mut self, communication: &Communication) {
         let fits = |fields| communication.fit(fields) == CommunicationFit::Fits;
         self.has_fields(communication.channel(), fits);
     }
 
-    /// It fails unless this holds for the number of fields of each channel that may be meant.
+    /// Adds a failure unless the condition holds for the number of fields of each channel that may be meant.
     pub(super) fn has_fields(&mut self, channel: &ChannelRef, fits: impl Fn(usize) -> bool) {
         let meant = self.meant(channel);
         let fields = |id: ChannelId| self.of.program().channels[id].fields.len();

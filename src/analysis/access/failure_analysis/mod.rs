@@ -1,14 +1,13 @@
-//! Whether code may fail: a walk that follows what is known of values.
+//! Whether code may fail: an abstract interpretation (Cousot and Cousot 1977).
 //!
-//! An action's guard says something of the state that its body runs in: behind `x < 9`, `x := x + 1`
-//! stays below 10. So code is walked in the order in which it runs, by abstract interpretation (Cousot
-//! and Cousot 1977) with an interval for each single cell ([`AbstractState`]): conditions narrow what is
-//! known, stores replace it, branches join it, and before a loop everything that its body writes is
-//! forgotten. Wherever an operation could fail for values that are then possible, the code may fail.
+//! An action's guard restricts the states in which its body is executed: after `x < 9`, `x := x + 1` stays below 10.
+//! So the analysis walks code in the order of execution, with an interval for each single cell ([`AbstractState`]).
+//! Conditions narrow intervals, stores replace them, and branches join them. Before a loop, the analysis forgets the
+//! cells that its body writes. The code may fail if an operation may fail for values that are then possible.
 //!
-//! - `expressions`: what is judged, and what fails when it is;
-//! - `conditions`: what a condition that holds, or does not, says of cells;
-//! - `statements`: bodies; `messages`: what is sent and received.
+//! - `expressions`: evaluation and its failures;
+//! - `conditions`: facts about cells from conditions that are true or false;
+//! - `statements`: bodies; `messages`: sends and receives.
 
 mod conditions;
 mod expressions;
@@ -24,28 +23,28 @@ use crate::ir::{Action, Expr};
 
 pub(super) use messages::MessageIntervals;
 
-/// Finds out how code may fail, as it is given piece by piece in the order in which it runs.
+/// An analysis of how code may fail. It receives the code piece by piece in the order of execution.
 pub(super) struct FailureAnalysis<'p> {
-    /// What names and places stand for, and what is known of cells where the walk is.
+    /// The bindings of names and places, and the facts about cells at this point of the walk.
     of: AccessCollector<'p>,
     found: FailureKinds,
-    /// What is known wherever the body at hand is left early.
+    /// The facts at all points where the current body is left early.
     left: AbstractState,
-    /// What the function at hand gives.
+    /// The result of the current function.
     result: FunctionResult,
-    /// What it may give, if it gives anything.
+    /// The possible results of the current function, if it has any.
     bounds: Option<Interval>,
-    /// Cells that may have been made undefined.
+    /// The cells that may have become undefined.
     undefined: CellSet,
-    /// How many more rounds of loops are walked one by one.
+    /// The number of further loop rounds that are walked one by one.
     rounds: u32,
 }
 
-/// What a function gives.
+/// The result of a function.
 #[derive(Clone, Copy, Debug)]
 struct FunctionResult {
     values: Interval,
-    /// Whether it may be undefined.
+    /// Whether the result may be undefined.
     undefined: bool,
 }
 
@@ -54,7 +53,7 @@ impl FunctionResult {
 }
 
 impl<'p> FailureAnalysis<'p> {
-    /// For code that a collector could walk through. Nothing is known yet.
+    /// Creates an analysis of the code of a collector. It starts without facts.
     pub fn new(mut of: AccessCollector<'p>) -> Self {
         of.begin_frames(FRAME_FIRST);
         FailureAnalysis {
@@ -68,27 +67,27 @@ impl<'p> FailureAnalysis<'p> {
         }
     }
 
-    /// How the code since the last question may fail.
+    /// Returns the failures of the code since the last call.
     pub fn take(&mut self) -> FailureKinds {
         std::mem::take(&mut self.found)
     }
 
-    /// What is known of the state now.
+    /// Returns the current facts about the state.
     pub fn state(&self) -> AbstractState {
         self.of.state.clone().below(FRAME_FIRST)
     }
 
-    /// Says what is known of the state.
+    /// Sets the facts about the state.
     pub fn set_state(&mut self, here: AbstractState) {
         self.of.state = here;
     }
 
-    /// Walks so many rounds of loops over all values of a type one by one.
+    /// Walks this many rounds one by one in loops over all values of a type.
     pub fn unroll(&mut self, rounds: u32) {
         self.rounds = rounds;
     }
 
-    /// The cells of the state that may have been made undefined.
+    /// Returns the cells of the state that may have become undefined.
     pub fn made_undefined(&self) -> CellSet {
         let cells = self.undefined.iter().take_while(|it| it.0 < FRAME_FIRST);
         let mut found = CellSet::default();
@@ -96,19 +95,19 @@ impl<'p> FailureAnalysis<'p> {
         found
     }
 
-    /// Judges a condition under which alone the step goes on.
+    /// Analyses a condition that must hold for the step to continue.
     pub fn condition(&mut self, condition: &Expr) {
         self.expr(condition);
         self.assume(condition, true);
     }
 
-    /// The message that an action sends or takes by itself, its move and its body.
+    /// Analyses the message of an action that it sends or receives by itself, its move and its body.
     pub fn take_action(&mut self, action: &Action) {
         action.communication.iter().for_each(|it| self.exchange(it));
         self.move_and_run(action);
     }
 
-    /// The move of an action and its body.
+    /// Analyses the move of an action and its body.
     pub fn move_and_run(&mut self, action: &Action) {
         if let Some(last) = self.of.program().last {
             let cell = self.of.variable_cell(last, 0);
@@ -117,7 +116,7 @@ impl<'p> FailureAnalysis<'p> {
         self.whole_body(&action.body);
     }
 
-    /// Notes that an operation may fail.
+    /// Records that an operation may fail.
     fn add_failure(&mut self) {
         self.found.other |= !self.of.state.is_unreachable();
     }

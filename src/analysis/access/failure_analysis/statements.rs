@@ -1,4 +1,4 @@
-//! What fails when statements run, and what is known after them.
+//! Failures of statements, and the facts after them.
 
 use super::{AbstractState, FailureAnalysis, FunctionResult};
 use crate::analysis::access::cell_set::CellSet;
@@ -9,7 +9,7 @@ use crate::ir::{
     AssertionRule, CallArgument, Expr, ExprKind, OverflowRule, Place, Stmt, StmtKind, Type, TypeId,
 };
 
-/// A place that has been resolved, with its type.
+/// A resolved place with its type.
 #[derive(Clone, Copy)]
 pub(super) struct StoreTarget<'p> {
     pub place: &'p ResolvedPlace,
@@ -17,7 +17,7 @@ pub(super) struct StoreTarget<'p> {
 }
 
 impl FailureAnalysis<'_> {
-    /// Runs statements, as far as they are reached.
+    /// Analyses statements as far as they are reachable.
     pub fn body(&mut self, body: &[Stmt]) {
         for stmt in body {
             if self.of.state.is_unreachable() {
@@ -27,7 +27,7 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    /// Runs the body of an action, which a statement may leave early.
+    /// Analyses the body of an action, which a statement may leave early.
     pub fn whole_body(&mut self, body: &[Stmt]) {
         self.left = AbstractState::unreachable();
         self.body(body);
@@ -86,17 +86,17 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    /// Statements that others notice: messages, processes that come and go.
+    /// Analyses sends, receives, and the start and end of processes.
     fn turn(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::Communicate(communication) => {
-                // It may block.
+                // The message may block.
                 self.add_failure();
                 self.readiness(communication);
                 self.exchange(communication);
             }
             StmtKind::Run { arguments, .. } => {
-                // There may be no slot.
+                // There may be no free slot.
                 self.add_failure();
                 arguments.iter().for_each(|it| self.expr(it));
             }
@@ -107,7 +107,7 @@ impl FailureAnalysis<'_> {
 
     fn add_element(&mut self, multiset: &Place, element: &CallArgument) {
         self.place(multiset);
-        // It may be full.
+        // The multiset may be full.
         self.add_failure();
         let ty = self.of.place_type(multiset);
         let Type::Multiset { element: ty, .. } = self.of.program().types[ty] else { return };
@@ -118,7 +118,7 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    /// Statements that say which others run.
+    /// Analyses statements that control the execution of others.
     fn control(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::If(branches) => self.branches(branches),
@@ -140,7 +140,7 @@ impl FailureAnalysis<'_> {
                 self.repeated(None, body);
             }
             StmtKind::While { condition, body, .. } => {
-                // It may have too many rounds.
+                // The loop may have too many rounds.
                 self.add_failure();
                 self.repeated(Some(condition), body);
             }
@@ -175,7 +175,7 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    /// What a function gives; a value outside its range is an error.
+    /// Adds a result of the current function. A value outside its range is an error.
     fn return_values(&mut self, values: Interval, undefined: bool) {
         let fits = self.bounds.is_none_or(|(low, high)| low <= values.0 && values.1 <= high);
         self.add_failure_if(!is_none(values) && !fits);
@@ -236,7 +236,8 @@ impl FailureAnalysis<'_> {
         self.of.state = after;
     }
 
-    /// A body that runs any number of times: what it writes is not known, at its beginning and after it.
+    /// Analyses a body that is executed any number of times. The cells that it writes are unknown at its beginning
+    /// and after it.
     fn repeated(&mut self, condition: Option<&Expr>, body: &[Stmt]) {
         self.forget_written(body);
         condition.into_iter().for_each(|it| self.expr(it));
@@ -247,7 +248,7 @@ impl FailureAnalysis<'_> {
         condition.into_iter().for_each(|it| self.assume(it, false));
     }
 
-    /// A body that runs once for each value, walked that often.
+    /// Analyses a body that is executed once for each value, by walking it for each value.
     fn unrolled(&mut self, local: crate::ir::LocalId, (low, high): Interval, body: &[Stmt]) {
         for value in low..=high {
             self.rounds = self.rounds.saturating_sub(1);
@@ -256,7 +257,7 @@ impl FailureAnalysis<'_> {
         }
     }
 
-    /// Forgets all that statements may write.
+    /// Forgets the facts about all cells that statements may write.
     fn forget_written(&mut self, body: &[Stmt]) {
         let written = self.of.written_by(body);
         self.of.state.forget_all(&written);
@@ -267,7 +268,7 @@ impl FailureAnalysis<'_> {
         let (spot, ty) = (self.of.resolve_place(place), self.of.place_type(place));
         let cells = self.of.cells_of(place);
         let Some(first) = spot.only_start() else {
-            // One of several: each is as it was or has the least value.
+            // Only one of several places is cleared: each keeps its value or gets the least one.
             return self.of.state.forget_all(&cells);
         };
         self.of.state.forget_all(&cells);
@@ -276,14 +277,14 @@ impl FailureAnalysis<'_> {
         least.into_iter().for_each(|(cell, low)| self.of.state.set(cell, (low, low)));
     }
 
-    /// Stores a value in a place, or none.
+    /// Stores a value, which may be undefined, in a place.
     fn store(&mut self, target: &Place, value: &Expr, undefined: bool, overflow: OverflowRule) {
         let place = &self.of.resolve_place(target);
         let ty = self.of.place_type(target);
         self.store_in(StoreTarget { place, ty }, value, undefined, overflow);
     }
 
-    /// The same, where the place has been found.
+    /// Stores a value in a resolved place.
     pub(super) fn store_in(
         &mut self,
         target: StoreTarget<'_>,
@@ -298,7 +299,7 @@ impl FailureAnalysis<'_> {
         self.put(target, values, undefined, overflow);
     }
 
-    /// Stores one of some values in a place, or none.
+    /// Stores one of several values, or an undefined value, in a place.
     pub(super) fn store_values(
         &mut self,
         target: &Place,
@@ -335,15 +336,14 @@ impl FailureAnalysis<'_> {
         }
         match spot.only_start() {
             Some(cell) if undefined => self.of.state.forget(cell),
-            // Nothing that fits: there is nothing after this.
+            // If no value fits, the point after the store is unreachable.
             Some(cell) => self.of.state.set(cell, stored),
             None if undefined || is_none(stored) => self.of.state.forget_all(&cells),
             None => self.of.state.widen(&cells, stored),
         }
     }
 
-    /// Copies what is in one place to another of the same shape. Gives whether any of it may be
-    /// undefined.
+    /// Copies a place to another one of the same shape. Returns whether any of the copy may be undefined.
     pub(super) fn copy_cells(&mut self, from: &ResolvedPlace, to: &ResolvedPlace) -> bool {
         let (source, target) = (self.of.cells(from), self.of.cells(to));
         let known = from.only_start().zip(to.only_start());

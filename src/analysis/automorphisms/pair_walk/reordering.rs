@@ -3,11 +3,11 @@
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{Communication, Expr, ExprKind, Place, PlaceRoot, PlaceSelector, Stmt, StmtKind};
 
-/// In longer lists all pairs take long to compare.
+/// The maximal number of statements, because all pairs are compared.
 const MOST: usize = 32;
 
-/// Whether statements come to the same in any order: they are assignments, and none writes what another reads or
-/// writes.
+/// Returns whether statements have the same effect in any order: all are assignments, and none writes what another
+/// one reads or writes.
 pub(super) fn may_be_reordered(body: &[Stmt]) -> bool {
     let are_assignments = body.iter().all(|it| matches!(it.kind, StmtKind::Assign { .. }));
     if !are_assignments || !(2..=MOST).contains(&body.len()) {
@@ -29,7 +29,7 @@ pub(super) fn may_be_reordered(body: &[Stmt]) -> bool {
 struct StmtPlaces {
     read: Vec<Place>,
     written: Vec<Place>,
-    /// Whether it asks for more than places.
+    /// Whether the statement reads anything besides places.
     is_wide: bool,
 }
 
@@ -68,7 +68,7 @@ impl CodeVisitor for StmtPlaces {
     }
 }
 
-/// Whether two places may have anything in common.
+/// Returns whether two places may overlap.
 fn may_be_same(one: &Place, other: &Place) -> bool {
     let (PlaceRoot::Variable(here), PlaceRoot::Variable(there)) = (one.root, other.root) else {
         return true;

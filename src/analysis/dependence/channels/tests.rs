@@ -1,11 +1,11 @@
-//! The tables against a buffer that is a list: every entry is tried on all contents.
+//! Comparison of the tables with a list: every entry is tested on all contents.
 
 use super::{PredicateAnswer, commute, may_change};
 use crate::analysis::access::{ChannelEffect, ChannelOperation, ChannelPredicate};
 
 const CAPACITY: usize = 3;
 
-/// Messages are numbers below this; a pattern asks for one between others.
+/// Messages are numbers below `MESSAGES`. A pattern matches `MATCHING`.
 const MESSAGES: u8 = 3;
 const MATCHING: u8 = 1;
 
@@ -27,15 +27,15 @@ const QUESTIONS: [ChannelPredicate; 6] = [
     ChannelPredicate::IsFull,
 ];
 
-/// An operation with what it sends, or whether it takes only what matches.
+/// An operation with its message, or with whether it takes only a matching message.
 type Doing = (ChannelOperation, u8);
 
-/// Every way of doing something: each message sent, each pattern.
+/// Returns every operation with every message and every pattern.
 fn doings() -> impl Iterator<Item = Doing> {
     OPERATIONS.into_iter().flat_map(|it| (0..MESSAGES).map(move |what| (it, what)))
 }
 
-/// Every content of a buffer.
+/// Returns every content of a buffer.
 fn contents() -> Vec<Vec<u8>> {
     let mut all = vec![vec![]];
     let mut last = all.clone();
@@ -47,9 +47,9 @@ fn contents() -> Vec<Vec<u8>> {
     all
 }
 
-/// What comes of it, if it is possible: the buffer, and the message that is taken or read.
+/// Returns the result of an enabled operation: the buffer, and the message that is taken or read.
 fn done((operation, what): Doing, buffer: &[u8]) -> Option<(Vec<u8>, Option<u8>)> {
-    // Of patterns there are two: anything, and a certain message.
+    // There are two patterns: any message, and one certain message.
     let matches = |message: &u8| what > 0 || *message == MATCHING;
     let first = || buffer.first().filter(|it| matches(it)).map(|_| 0);
     let any = || buffer.iter().position(matches);
@@ -79,7 +79,7 @@ fn done((operation, what): Doing, buffer: &[u8]) -> Option<(Vec<u8>, Option<u8>)
     }
 }
 
-/// Whether a question is asked of a content: which message is the first is asked where there is one.
+/// Returns whether a predicate is evaluated for a content: `FirstMatches` is evaluated only if there is a message.
 fn is_asked(question: ChannelPredicate, buffer: &[u8]) -> bool {
     question != ChannelPredicate::FirstMatches || !buffer.is_empty()
 }
@@ -96,7 +96,7 @@ fn answer(question: ChannelPredicate, buffer: &[u8]) -> PredicateAnswer {
     if holds { PredicateAnswer::Yes } else { PredicateAnswer::No }
 }
 
-/// Whether both orders are possible and the same wherever both operations are possible.
+/// Returns whether both orders have the same result, or one of the operations is disabled.
 fn commute_in(buffer: &[u8], one: Doing, other: Doing) -> bool {
     let (Some((after_one, got)), Some((after_other, gets))) =
         (done(one, buffer), done(other, buffer))
@@ -120,7 +120,7 @@ fn what_is_said_to_commute_does_and_the_rest_does_not() {
         });
         let is_said = commute(ChannelEffect::Guarded(one), ChannelEffect::Guarded(other));
         assert!(is_always || !is_said, "{one:?} and {other:?}");
-        // Nothing is left on the table, either: what is called dependent is so for some messages.
+        // The table is exact: operations that it calls dependent are dependent for some messages.
         assert_eq!(is_always, is_said, "{one:?} and {other:?}");
         for asked in [ChannelEffect::Queried, ChannelEffect::Changed] {
             let looks = !ChannelEffect::Guarded(one).changes() && asked == ChannelEffect::Queried;
@@ -137,7 +137,7 @@ fn answers_change_where_it_is_said_and_nowhere_else() {
             for from in [PredicateAnswer::Yes, PredicateAnswer::No] {
                 let mut contents = contents();
                 contents.retain(|it| is_asked(question, it) && answer(question, it) == from);
-                // A message that is gone does not match.
+                // A predicate without a message has no value.
                 let changes = doings().filter(|(it, _)| *it == operation).any(|doing| {
                     contents.iter().any(|buffer| {
                         done(doing, buffer).is_some_and(|(it, _)| answer(question, &it) != from)

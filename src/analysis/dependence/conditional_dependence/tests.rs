@@ -1,12 +1,12 @@
-//! The table for bounded channels, in full: against what follows from gauges, and against all runs of a
-//! buffer that is a list, by the definition. A table with any other entry is found out.
+//! The full table for bounded channels, compared with the gauges, and with all runs of a list by the definition. The
+//! tests detect a table with a wrong entry.
 
 use super::{CellChange, CellUse, SmallDomain};
 use Kind::{Empty, Full, HasMessage, HasRoom, Peek, Receive, Send};
 use When::{Always, Never, OneMessage, OnePlace};
 use std::collections::BTreeSet;
 
-/// What somebody does with a channel.
+/// An operation or a predicate on a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Send,
@@ -20,7 +20,8 @@ enum Kind {
 
 const KINDS: [Kind; 7] = [Send, Receive, Peek, HasMessage, HasRoom, Empty, Full];
 
-/// From which numbers of messages, of those for which the first is possible, there may be an interaction.
+/// The numbers of messages, among those for which the first operation is enabled, from which an interaction is
+/// possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum When {
     Never,
@@ -31,23 +32,24 @@ enum When {
 
 const WHENS: [When; 4] = [Never, OneMessage, OnePlace, Always];
 
-/// What might interact with the kind before each row, in the order of all kinds.
+/// The interactions of the kind in the comment before each row, in the order of `KINDS`.
 type Table = [[When; KINDS.len()]; KINDS.len()];
 
 const TABLE: Table = [
-    // Send: sends keep their order; with one place left it takes the room that others wait for.
+    // Send: sends are ordered. With one place left, a send takes the room that others require.
     [Always, Never, Never, Never, OnePlace, Always, Never],
-    // Receive: others' sends fill the channel, so whoever waits for that may come to be disturbed.
+    // Receive: sends of others fill the channel, so an operation that waits for a full channel may be disturbed
+    // later.
     [Never, Always, Always, OneMessage, Never, Never, Always],
     // Peek.
     [Never, Always, Never, Never, Never, Never, Never],
-    // Whether there is a message: others may receive all but one, and then that one.
+    // Has a message: others may receive all messages but one, and then that one.
     [Never, Always, Never, Never, Never, Never, Never],
-    // Whether there is room.
+    // Has room.
     [Always, Never, Never, Never, Never, Never, Never],
-    // Whether it is empty.
+    // Is empty.
     [Always, Never, Never, Never, Never, Never, Never],
-    // Whether it is full.
+    // Is full.
     [Never, Always, Never, Never, Never, Never, Never],
 ];
 
@@ -62,7 +64,7 @@ impl When {
     }
 }
 
-/// What it has to do with the number of messages.
+/// Returns the use of the number of messages by a kind.
 fn used(kind: Kind, gauge: SmallDomain) -> CellUse {
     let most = i64::from(gauge.count) - 1;
     let possible = gauge.subset_where(|waiting| match kind {
@@ -79,7 +81,7 @@ fn used(kind: Kind, gauge: SmallDomain) -> CellUse {
     CellUse { possible, asks: BTreeSet::from([possible]), change }
 }
 
-/// What comes of it: the buffer, and the message that is taken or read.
+/// Returns the result of an enabled operation: the buffer, and the message that is taken or read.
 fn done(kind: Kind, what: u8, buffer: &[u8], capacity: usize) -> Option<(Vec<u8>, Option<u8>)> {
     let same = |holds: bool| holds.then(|| (buffer.to_vec(), None));
     match kind {
@@ -97,7 +99,7 @@ fn is_possible(kind: Kind, buffer: &[u8], capacity: usize) -> bool {
     done(kind, 0, buffer, capacity).is_some()
 }
 
-/// Whether one disturbs the other, where they send different messages and none is there twice.
+/// Returns whether two operations disturb each other if they send different messages and all messages are distinct.
 fn disturb(one: Kind, other: Kind, buffer: &[u8], capacity: usize) -> bool {
     let (Some((after_one, got)), Some((after_other, gets))) =
         (done(one, 100, buffer, capacity), done(other, 101, buffer, capacity))
@@ -109,11 +111,11 @@ fn disturb(one: Kind, other: Kind, buffer: &[u8], capacity: usize) -> bool {
         if end == same && got == got_later && gets == gets_later)
 }
 
-/// Whether there is a run, from a buffer with so many messages, of steps that do not disturb the first
-/// nor are disturbed, to where both are possible and disturb each other: Definition 11.
+/// Returns whether two operations might interact (Definition 11) from a buffer with `waiting` messages. The steps of
+/// the run neither disturb the first operation nor are disturbed by it.
 fn might_interact(one: Kind, other: Kind, waiting: u32, capacity: u32) -> bool {
     let capacity = capacity as usize;
-    // What the messages are does not matter as long as they differ.
+    // Only the distinctness of the messages matters.
     let mut open = vec![waiting as usize];
     let mut seen = BTreeSet::from([waiting as usize]);
     while let Some(waiting) = open.pop() {
@@ -129,7 +131,7 @@ fn might_interact(one: Kind, other: Kind, waiting: u32, capacity: u32) -> bool {
     false
 }
 
-/// Whether the order of two is a matter of the messages, wherever both are possible: no gauge tells.
+/// Returns whether the messages themselves order the two wherever both are enabled, which no gauge represents.
 fn clash(one: Kind, other: Kind) -> bool {
     matches!((one, other), (Send, Send) | (Receive, Receive | Peek) | (Peek, Receive))
 }
@@ -148,7 +150,7 @@ fn differs(table: &Table, what: impl Fn(Kind, Kind, u32, u32) -> bool) -> bool {
     })
 }
 
-/// What follows from gauges.
+/// Returns the interaction that the gauges imply.
 fn found(one: Kind, other: Kind, waiting: u32, capacity: u32) -> bool {
     let gauge = SmallDomain::new(0, capacity.into()).unwrap();
     let others: Vec<CellUse> =
