@@ -149,8 +149,14 @@ fn compare_arrows(found: &Arrows, fence: &str) {
     let told = arrows_told(&read("docs/internals/architecture.md"), fence);
     let secret: Vec<_> = found.difference(&told).collect();
     let idle: Vec<_> = told.difference(found).collect();
-    assert!(secret.is_empty(), "arrows that docs/internals/architecture.md does not tell: {secret:?}");
-    assert!(idle.is_empty(), "arrows of docs/internals/architecture.md that are not there: {idle:?}");
+    assert!(
+        secret.is_empty(),
+        "arrows that docs/internals/architecture.md does not tell: {secret:?}"
+    );
+    assert!(
+        idle.is_empty(),
+        "arrows of docs/internals/architecture.md that are not there: {idle:?}"
+    );
     let cyclic = in_cycles(found.clone());
     assert!(cyclic.is_empty(), "among these arrows is a cycle: {cyclic:?}");
 }
