@@ -50,11 +50,11 @@ Exit codes: 0 verified, 1 violated, 2 error in the model or the command line,
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
-  spillway check model.pml --memory 4GiB --dir DIR
+  spillway check MODEL --memory 4GiB --dir DIR
       Check all properties of the model in 4 GiB of memory; keep the search in DIR.
-  spillway check model.dve --invariant 'x < 4' --ltl 'G F (x == 0)'
+  spillway check MODEL --invariant 'x < 4' --ltl 'G F (x == 0)'
       Check an invariant and a formula.
-  spillway check model.m --only deadlock --max-time 8h --junit result.xml
+  spillway check MODEL --only deadlock --max-time 8h --junit result.xml
       Check for deadlocks for at most eight hours; write a file for continuous integration.";
 
 const RESUME_EXAMPLES: &str = "\
