@@ -19,8 +19,8 @@
 //! total. `--memory 0` takes the least budget that works. The exit code is 1 if any count differs.
 //!
 //! `--order` chooses the key order. Each line then also shows the size of all states as one sorted run, in bytes for
-//! each state and as a share of the packed states, and the share of the time that the order took. `--interp` runs the
-//! models in the interpreter instead of compiling them.
+//! each state and as a share of the packed states. It also shows the share of the time that the order took. `--interp`
+//! runs the models in the interpreter instead of compiling them.
 
 use spill::{
     Codec, Disk, KeyMerge, KeySource, MeteredDisk, RealDisk, SegmentSource, SegmentWriter,

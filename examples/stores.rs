@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 type Failed = Box<dyn std::error::Error>;
 
-/// Prints the table of a model, searched with so many bytes of memory. Returns whether all counts agree.
+/// Prints the table of a model, searched with this memory in bytes. Returns whether all counts agree.
 type Table = fn(&dyn StateSpace, u64) -> Result<bool, Failed>;
 
 /// The counts on which all searches of a model must agree.
@@ -161,7 +161,7 @@ struct InMemory {
     /// The size of the records in bytes.
     bytes: usize,
     /// The number of actions that ComBack would execute without a cache if it looked up each successor when it is
-    /// generated: for each known successor, as many as there are levels before its own.
+    /// generated. For each known successor these are as many as there are levels before its own.
     plain_actions: u64,
 }
 

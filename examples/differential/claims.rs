@@ -1,9 +1,9 @@
 //! The cause of a difference from SPIN under a claim, found by removing causes.
 //!
 //! Without the claim the counts must be equal. Then the model is changed to exclude one documented cause, or two, and
-//! compared again: with a claim without an end, and with an additional process that can always move, so that the
-//! system never blocks. The changed model must give equal counts. SPIN counts the claim as a process, and Spillway
-//! does not. So SPIN's version of the model subtracts it where the model reads the number of processes.
+//! compared again. One change is a claim without an end. The other is an additional process that can always move, so
+//! that the system never blocks. The changed model must give equal counts. SPIN counts the claim as a process, and
+//! Spillway does not. So SPIN's version of the model subtracts it where the model reads the number of processes.
 
 use super::causes::{Comparison, beside, padded};
 use super::ours::{self, Answer, Explored};

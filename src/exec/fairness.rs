@@ -26,7 +26,7 @@ pub enum ProcessNumberingError {
     /// Some actions belong to no process.
     #[error("it has rules, which are no process's")]
     Rules,
-    /// A [`ProcessSet`] cannot hold so many processes.
+    /// There are more processes than a [`ProcessSet`] can hold.
     #[error("there may be more than {PROCESSES_MAX} processes at one time")]
     TooManyProcesses,
 }

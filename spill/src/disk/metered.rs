@@ -1,8 +1,8 @@
 //! A disk that counts its bytes and enforces a limit.
 //!
-//! The bytes of a file count from their write until the file has neither a name nor a writer: exactly while its
-//! [`MeteredLength`] is referenced by the table of names or by an [`AppendFile`]. So truncation and removal give bytes
-//! back without further bookkeeping. A write reserves its bytes first and returns those it does not use, so that
+//! The bytes of a file count from their write until the file has neither a name nor a writer. That is exactly while
+//! its [`MeteredLength`] is referenced by the table of names or by an [`AppendFile`]. So truncation and removal give
+//! bytes back without further bookkeeping. A write reserves its bytes first and returns those it does not use, so that
 //! several threads together stay below the limit.
 
 use super::error::{Error, Result};

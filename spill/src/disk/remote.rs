@@ -5,8 +5,8 @@
 //! the file is private.
 //!
 //! The origin guarantees two properties of a directory shared by several machines. [`Disk::rename_new`] gives a name
-//! to only one of the processes that request it. A file that is replaced (the manifest) is replaced only by a process
-//! that has read its last version; other processes get the error that the file does not exist.
+//! to only one of the processes that request it. Only a process that has read the last version of a file (the
+//! manifest) can replace it. Other processes get the error that the file does not exist.
 
 use super::error::{Error, Result};
 use super::map::MappedBytes;

@@ -1,7 +1,7 @@
 //! Digits of keys: the first bits in which some keys vary.
 //!
 //! Sorting distributes keys by their digits. If all bits of a digit vary, keys spread as well as possible, wherever
-//! the bits are: for the keys `0010 0110`, `0010 0111` and `1010 0100` the digits of two bits are 1, 1 and 2.
+//! the bits are. For the keys `0010 0110`, `0010 0111` and `1010 0100` the digits of two bits are 1, 1 and 2.
 //!
 //! A digit lies within 64 bits from the first varying bit on, so that one instruction of x86-64 with BMI2 (`pext`)
 //! extracts it. It is shorter if too few of these bits vary. Other processors use a loop over its bits.

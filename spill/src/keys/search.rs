@@ -15,8 +15,8 @@ pub fn lower_bound(width: usize, keys: &[u8], key: &[u8]) -> usize {
     for_shape!(width, shape => bound(shape, keys, 0, count(width, keys), shape.key(key)))
 }
 
-/// Like [`lower_bound`], but counts only from the `from`-th key on, and is fast if the answer is near it: doubling
-/// steps, then a binary search, so about `2 log2(distance)` comparisons.
+/// Like [`lower_bound`], but counts only from the `from`-th key on, and is fast if the answer is near it. It takes
+/// doubling steps, then a binary search: about `2 log2(distance)` comparisons.
 pub fn gallop(width: usize, keys: &[u8], from: usize, key: &[u8]) -> usize {
     for_shape!(width, shape => gallop_from(shape, keys, from, count(width, keys), shape.key(key)))
 }

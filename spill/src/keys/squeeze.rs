@@ -9,7 +9,7 @@
 //! and 4, and the constant part is `-010 01--`.
 //!
 //! A key is accessed through *windows* of eight bytes, aligned to its end. If the width is no multiple of eight, the
-//! first window is moved forward to the beginning of the key; the bytes that it shares with the second belong to the
+//! first window is moved forward to the beginning of the key. The bytes that it shares with the second belong to the
 //! second. A key of less than eight bytes has only one, shorter window.
 //!
 //! Extracting and depositing bits are single instructions of x86-64 with BMI2 (`pext`, `pdep`). Other processors use

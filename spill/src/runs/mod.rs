@@ -1,6 +1,6 @@
 //! Sorted runs: sets of ascending keys, each a slice in memory or a [`Segment`](crate::Segment).
 //!
-//! All operations read runs from front to back, once, so that runs on disk cost only one read. The parts are:
+//! All operations read runs from front to back, once. So runs on disk are only read once. The parts are:
 //!
 //! - Sorting keys to a run (`sort.rs`), after most repeats are dropped (`recent_keys.rs`).
 //! - Merging runs (`merge.rs`, `source.rs`), or in memory in the buffer of one of them (`union_in_place.rs`).

@@ -20,10 +20,10 @@
 //! any input there are at most 14 levels with a 16 kB frame for integers, and 55 for numbers of several. No input is
 //! quadratic.
 //!
-//! **Constant bits.** Bits that are equal in all keys need not be moved. If omitting them makes keys shorter, and
-//! always if it makes them integers, keys are squeezed (see `keys/squeeze.rs`) on the way to the second buffer, sorted
-//! there, and restored on the way back. Keys that vary in too many bits are sorted as numbers of several integers.
-//! Still wider keys are not moved while they are sorted: see [`sort_wide`].
+//! **Constant bits.** Bits that are equal in all keys need not be moved. Keys are squeezed (see `keys/squeeze.rs`) if
+//! this makes them shorter, and always if it makes them integers. They are squeezed on the way to the second buffer,
+//! sorted there, and restored on the way back. Keys that vary in too many bits are sorted as numbers of several
+//! integers. Still wider keys are not moved while they are sorted: see [`sort_wide`].
 
 use crate::keys::{
     IntegerShape, KeyDigits, KeyInteger, KeyShape, KeySqueezer, PACKED_WIDTH_MAX, WideShape,

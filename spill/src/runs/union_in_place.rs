@@ -26,9 +26,9 @@ const WINDOW_MAX: usize = 8192;
 /// The minimum number of bytes to fill for each thread.
 const BYTES_PER_THREAD_MIN: usize = if cfg!(test) { 64 } else { 256 << 10 };
 
-/// Returns the maximum extra memory while the largest of several sets, of so many bytes, grows by the others one after
-/// another. It is the smaller of two sets, plus, with several threads, the part copied aside, which is no more than
-/// the larger one.
+/// Returns the maximum extra memory while the largest of several sets, of `bytes` bytes in total, grows by the others
+/// one after another. It is the smaller of two sets, plus, with several threads, the part copied aside, which is no
+/// more than the larger one.
 pub(crate) fn grow_bytes_max(width: usize, bytes: usize, threads: usize) -> usize {
     if threads_for((bytes / width) as u64, threads) == 1 { bytes / 2 } else { bytes }
 }
@@ -70,8 +70,7 @@ pub(crate) fn grow(
     .expect("merging in memory does not fail");
 }
 
-/// Lengthens `run` by so many zero bytes, and copies the content of `asides` to `room`. Each thread writes an equal
-/// part.
+/// Lengthens `run` by zero bytes, and copies the content of `asides` to `room`. Each thread writes an equal part.
 fn lengthen(
     run: &mut Vec<u8>,
     bytes: usize,

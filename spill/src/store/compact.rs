@@ -161,7 +161,7 @@ impl Store {
         }
     }
 
-    /// Returns the maximum memory of young runs of so many bytes while they are merged.
+    /// Returns the maximum memory of young runs of `bytes` bytes while they are merged.
     fn merge_bytes_max(&self, bytes: usize, threads: usize) -> usize {
         match self.values() {
             // Pairs are joined into new memory.

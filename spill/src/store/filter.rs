@@ -25,10 +25,10 @@ const BITS_PER_KEY: u64 = 12;
 /// The factor by which a filter is larger than its current keys need.
 const GROWTH: u64 = 4;
 
-/// The filter is worthwhile if levels have at most so many keys for each block of the old runs.
+/// The maximum number of keys of a level, for each block of the old runs, with which a filter is worthwhile.
 const KEYS_PER_BLOCK_MAX: u64 = 20;
-/// If so many candidates of a level for each block are in old runs, the filter saves nothing: each of these is looked
-/// up anyway.
+/// The maximum number of candidates of a level in old runs, for each block. With more, the filter saves nothing, since
+/// each of these candidates is looked up anyway.
 const LOOKED_UP_PER_BLOCK_MAX: u64 = 1;
 /// The number of levels after a useless filter in which none is built.
 const PAUSE_LEVELS: u64 = 50;

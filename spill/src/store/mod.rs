@@ -11,7 +11,7 @@
 //! Sizes are kept geometric, as in a log-structured merge tree (O'Neil et al., 1996). In memory a run is merged into
 //! the previous one unless that is twice as large. When the young runs outgrow their share of memory, they are merged
 //! to disk, together with every old run that is not twice as large as everything merged into it. So each run is at
-//! least twice as large as all later ones together: a key is rewritten at most about log1.5(keys / keys in memory)
+//! least twice as large as all later ones together. A key is rewritten at most about log1.5(keys / keys in memory)
 //! times, and a look-up searches log3 of that many runs.
 //!
 //! A store may have values for its keys (`settle_pairs.rs`). If values may change, a level also has the keys whose

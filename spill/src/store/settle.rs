@@ -23,8 +23,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// The number of keys of the last level whose candidates take as long to settle as a block takes to decode.
 const KEYS_PER_BLOCK: u64 = 40;
-/// The minimum work for each thread, in keys: settling the candidates of so many keys takes a millisecond, starting a
-/// thread some hundredths of one.
+/// The minimum work for each thread, in keys: settling the candidates of this number of keys takes a millisecond,
+/// starting a thread some hundredths of one.
 const WORK_PER_THREAD_MIN: u64 = 4096;
 /// The minimum number of keys of a piece of a level: each piece has a footer and its own dictionary.
 const PIECE_KEYS_MIN: u64 = 1024;

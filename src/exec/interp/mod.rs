@@ -91,7 +91,7 @@ pub struct Interp {
     from: ActionsByLocation,
     /// Actions that belong to no process.
     free: Vec<ActionId>,
-    /// Whether any location is committed. If not, the rule is skipped.
+    /// Whether any location is committed.
     has_committed: bool,
     /// Whether any action has a priority.
     has_priorities: bool,

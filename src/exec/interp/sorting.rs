@@ -16,7 +16,7 @@ const CHUNK_BITS: u32 = 57;
 /// The minimum size of a state that is sorted in place, in bytes.
 const WORD_BYTES: usize = 8;
 
-/// Multisets of at most so many positions are sorted outside the state.
+/// The maximum number of positions of a multiset that is sorted outside the state.
 const SORTED_ASIDE: usize = 64;
 
 /// The bits of a multiset.

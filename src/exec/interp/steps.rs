@@ -31,7 +31,8 @@ pub(in crate::exec) const WITHIN_MAX: u32 = 1 << 20;
 /// contains choices.
 const WAITING_MAX: usize = 1 << 16;
 
-/// Of a step with more intermediate states, so many actions are reported, and the last.
+/// The number of first actions that are reported of a step with too many intermediate states. Its last action is
+/// reported, too.
 const LISTED_MAX: usize = 32;
 
 impl Interp {
@@ -364,7 +365,7 @@ impl Interp {
     }
 
     /// Moves, and runs the body. Returns false if an assumption fails. With dynamic processes, `tell` gets a failed
-    /// assertion if the program's rule is to continue after it.
+    /// assertion after which the step continues.
     pub(super) fn complete(
         &self,
         action: &Action,

@@ -8,7 +8,7 @@ use super::words::{BitOffset, WORD_BITS, WordLayout, in_words, mask};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 
-/// A call copies adjacent words of the parent if there are at least so many.
+/// The minimum number of adjacent words of the parent that are copied by a call.
 const CALLED_MIN: usize = 32;
 
 /// Flags for loads from the expanded state, which does not change meanwhile.

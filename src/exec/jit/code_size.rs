@@ -17,8 +17,8 @@ const OUTLINED_MIN: u64 = 40;
 /// Larger functions are compiled separately even if they are called once, so that no piece of code is too large.
 const INLINED_ONCE_MAX: u64 = 1000;
 
-/// Loops over values of names are unrolled if all copies together have at most so many parts. Beyond this, compiling
-/// takes more time and memory than most searches save.
+/// The maximum number of parts of all copies of an unrolled loop over values of names. Beyond this, compiling takes
+/// more time and memory than most searches save.
 pub(super) const UNROLLED_MAX: u64 = 3000;
 
 /// The sizes of a program's functions, each computed at the first request.
@@ -32,9 +32,9 @@ pub(super) struct CodeSizes {
 
 impl CodeSizes {
     /// Computes the sizes. Functions are compiled separately if all actions have more than `inlined` parts; if that is
-    /// 0, all called functions are. In programs with channels no function is: a fault during the search for a receiver
-    /// is not reported at once but kept with its action, and a separate function does not know that action. No
-    /// language has both channels and functions.
+    /// 0, all called functions are. In programs with channels no function is compiled separately. The reason is that a
+    /// fault during the search for a receiver is kept with its action, and a separate function does not know that
+    /// action. No language has both channels and functions.
     pub fn new(program: &Program, inlined: u64) -> CodeSizes {
         let whole = CodeSizes::whole(program);
         let actions = program.actions.values().map(|action| whole.action(program, action));

@@ -76,8 +76,8 @@ pub(super) struct DispatchTable {
 /// The number of actions without a process in one function. Actions with parameters have functions of their own.
 const FREE_PER_FUNCTION: usize = 4;
 
-/// With so many actions or more, each function contains more of them: most are disabled, and a call costs more than a
-/// guard.
+/// The number of actions without a process from which each function contains more of them: most are disabled, and a
+/// call costs more than a guard.
 const FREE_MANY: usize = 200;
 const MANY_PER_FUNCTION: usize = 24;
 

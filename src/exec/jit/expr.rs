@@ -20,7 +20,8 @@ use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 
-/// Loops over values of names are unrolled if the code is emitted at most so often: known values make positions known.
+/// The maximum number of copies of the code with unrolled loops over values of names. Unrolling makes values and
+/// positions known.
 pub(super) const COPIES_MAX: u64 = 32;
 
 /// The exit of a loop on a stop request.

@@ -15,8 +15,8 @@ use std::io::Write;
 /// The maximum number of actions emitted as one chain in a step.
 pub(super) const CHAIN_MAX: usize = 64;
 
-/// Up to so many handed-over intermediate states of one state, the interpreter's limit is certainly kept: each may be
-/// followed by a chain of actions.
+/// The number of handed-over intermediate states of one state up to which the interpreter's limit is certainly kept. A
+/// chain of actions may follow each.
 const WITHIN_SURE: u32 = WITHIN_MAX / (CHAIN_MAX as u32 + 1);
 
 /// Bytes after a state and after a candidate that compiled code may read and write.
@@ -104,7 +104,7 @@ pub(super) struct InstanceChoice<'r> {
 }
 
 impl InstanceChoice<'_> {
-    /// Returns the same choice from a later state on, before which so many bytes of candidates had been added.
+    /// Returns the same choice after `states` states, for which `added` bytes of candidates had been added.
     pub fn after(self, states: usize, added: u64) -> Self {
         let words = states * self.instances.sets().words_each();
         let (sets, ends) = (self.sets.wrapping_add(words), self.ends.wrapping_add(states));

@@ -9,8 +9,8 @@ use crate::ir::{
 use std::collections::BTreeSet;
 
 /// Returns whether a sender's body cannot fail and writes nothing that a compiled receive reads. It sets directly
-/// named variables to constants: the sender's own, which no other compiled code can name, or variables of the program
-/// that no receiver reads before it takes a message.
+/// named variables to constants. These are the sender's own, which no other compiled code can name, or variables of
+/// the program that no receiver reads before it takes a message.
 pub(super) fn is_unobserved(program: &Program, sender: ProcessId, body: &[Stmt]) -> bool {
     let mut written = BTreeSet::new();
     let is_plain = body.iter().all(|stmt| match &stmt.kind {

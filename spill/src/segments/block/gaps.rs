@@ -160,7 +160,7 @@ fn count_literals(codes: &[u8], coding: KeyCoding, literals: &[u8]) -> Result<us
             if codes.iter().fold(0, |any, &code| any | stray(code)) != 0 {
                 return Err(BlockDefect::ForeignGap);
             }
-            // A byte can count the literals of so many codes.
+            // A byte can count the literals of this number of codes.
             let chunks = codes.chunks(u8::MAX.into());
             let in_chunk =
                 |codes: &[u8]| -> u8 { codes.iter().map(|&code| u8::from(code == LITERAL)).sum() };
@@ -202,7 +202,7 @@ pub(super) fn sum_gaps<I: KeyInteger>(
     values.resize(count, I::ZERO);
     squeeze.squeeze(first, |first| values[0] = first);
     let literals = LiteralReader { planes: literals, count: literal_count, gap_bytes, used: 0 };
-    // So many gaps of so few bits cannot overflow.
+    // If `small`, the sum of a block's gaps cannot overflow.
     let small = (8 * gap_bytes as u32).max(squeeze.bits()) + u16::BITS < I::BITS;
     let ascending = match (small, literal_count) {
         (true, 0) => sum::<I, false, false>(&table, codes, literals, values),

@@ -29,7 +29,7 @@ const CHECKSUM: usize = 4;
 /// The maximum number of bits of a squeezed key.
 pub(super) const SQUEEZED_BITS_MAX: u32 = 128;
 
-/// The maximum number of entries of a dictionary: a byte can distinguish so many.
+/// The maximum number of entries of a dictionary: the number of values of a byte.
 pub(super) const ENTRIES_MAX: usize = 256;
 
 pub(super) const CODE_GAPS: u8 = 0;

@@ -1,7 +1,7 @@
 //! Blocks of records: writing, and searching without decoding.
 //!
 //! The records of a block are those of its keys, in key order. The order of records has no meaning, so candidates are
-//! found among them by hashing: the candidates' records are entered in a small table, and each record of the block is
+//! found among them by hashing. The candidates' records are entered in a small table, and each record of the block is
 //! looked up.
 //!
 //! For the keys `00 00 07` and `05 05 05` the run-length code gives the records `02 00 01 07` and `03 05`. A record
