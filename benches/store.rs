@@ -54,7 +54,7 @@ impl Data {
         support::explore_and(model, 4 << 30, 2, Some(STATES_MAX), look)
     }
 
-    /// Random keys.
+    /// Returns random keys.
     fn uniform(width: usize) -> Data {
         let mut x = 0x9E37_79B9_7F4A_7C15_u64;
         let mut keys = vec![7; 1_000_000 * width];

@@ -208,7 +208,7 @@ fn named(list: &str) -> Result<Vec<String>, Box<dyn Error>> {
     }
 }
 
-/// Each of some reductions, each two, and all.
+/// Returns each of some reductions, each two, and all.
 fn pairs(all: &[String]) -> Vec<Vec<String>> {
     let mut lists: Vec<Vec<String>> = all.iter().map(|it| vec![it.clone()]).collect();
     for (number, one) in all.iter().enumerate() {

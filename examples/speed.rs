@@ -279,7 +279,7 @@ fn each_batch(
     visit(&batch);
 }
 
-/// CPU seconds of a fixed workload.
+/// Returns the CPU seconds of a fixed workload.
 fn yardstick() -> f64 {
     let mut seed = 1u64;
     let mut keys: Vec<u64> = Vec::with_capacity(YARDSTICK_KEYS);
@@ -294,7 +294,7 @@ fn yardstick() -> f64 {
     took
 }
 
-/// CPU time of this process, of all threads, in user and kernel mode.
+/// Returns the CPU time of this process in seconds, for all threads, in user and kernel mode.
 fn cpu_seconds() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the clock exists and `time` is written before it is read.

@@ -96,7 +96,7 @@ fn load(described: &str) -> Result<Interp, Failed> {
     Interp::new(loaded.program).map_err(|error| error.render(&sources).to_string().into())
 }
 
-/// CPU seconds of this process.
+/// Returns the CPU seconds of this process.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<&str> =

@@ -49,7 +49,7 @@ fn is_same(text: &str, folder: &Path) -> bool {
     theirs.is_some_and(|theirs| matches!(beside(text, &ours, &theirs), Comparison::Same))
 }
 
-/// SPIN's answer for a model, without counting the claim and with all bits stored.
+/// Returns SPIN's answer for a model, without counting the claim and with all bits stored.
 fn spin(text: &str, folder: &Path) -> Option<Theirs> {
     let processes = if text.contains("never {") { "(_nr_pr - 1)" } else { "_nr_pr" };
     match tools::spin(&padded(&text.replace("_nr_pr", processes)), folder) {

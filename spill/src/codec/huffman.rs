@@ -207,7 +207,7 @@ impl HuffmanCode {
         self.decode_from(record, 0..record.len(), key)
     }
 
-    /// [`decode`](HuffmanCode::decode) for a record among others in `bytes`.
+    /// Does the same as [`decode`](HuffmanCode::decode) for a record among others in `bytes`.
     #[inline]
     pub(crate) fn decode_from(&self, bytes: &[u8], record: Range<usize>, key: &mut [u8]) -> bool {
         let mut bits = 8 * record.start;
@@ -308,7 +308,7 @@ fn canonical(lengths: &[u8]) -> [CodeWord; SYMBOLS] {
     words
 }
 
-/// For each number of 12 bits, the byte whose word is a prefix of it, from the lowest bit.
+/// Returns, for each number of 12 bits, the byte whose word is a prefix of it, from the lowest bit.
 fn entries(words: &[CodeWord; SYMBOLS]) -> Box<[DecodeEntry; 1 << LENGTH_MAX]> {
     let mut entries = Box::new([DecodeEntry::default(); 1 << LENGTH_MAX]);
     for (byte, &word) in words.iter().enumerate() {

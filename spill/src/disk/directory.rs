@@ -132,8 +132,8 @@ impl RealDisk {
         Ok(file)
     }
 
-    /// [`open_regular`](RealDisk::open_regular) for a file whose bytes change in place. It rejects a file with a
-    /// second hard link, since the change would affect files outside.
+    /// Does the same as [`open_regular`](RealDisk::open_regular) for a file whose bytes change in place. It rejects a
+    /// file with a second hard link, since the change would affect files outside.
     fn open_to_change(&self, name: &str, options: &mut OpenOptions) -> io::Result<File> {
         let file = self.open_regular(name, options)?;
         match file.metadata()?.nlink() {

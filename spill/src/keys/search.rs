@@ -15,8 +15,8 @@ pub fn lower_bound(width: usize, keys: &[u8], key: &[u8]) -> usize {
     for_shape!(width, shape => bound(shape, keys, 0, count(width, keys), shape.key(key)))
 }
 
-/// Like [`lower_bound`], but counts only from the `from`-th key on, and is fast if the answer is near it. It takes
-/// doubling steps, then a binary search: about `2 log2(distance)` comparisons.
+/// Does the same as [`lower_bound`], but counts only from the `from`-th key on, and is fast if the answer is near it.
+/// It takes doubling steps, then a binary search: about `2 log2(distance)` comparisons.
 pub fn gallop(width: usize, keys: &[u8], from: usize, key: &[u8]) -> usize {
     for_shape!(width, shape => gallop_from(shape, keys, from, count(width, keys), shape.key(key)))
 }
@@ -41,7 +41,7 @@ pub(crate) fn bound<'a, S: KeyShape>(
     low
 }
 
-/// [`bound`], in time logarithmic in the distance of the answer from `low`.
+/// Does the same as [`bound`], in time logarithmic in the distance of the answer from `low`.
 #[inline]
 pub(crate) fn gallop_from<'a, S: KeyShape>(
     shape: S,
@@ -62,7 +62,8 @@ pub(crate) fn gallop_from<'a, S: KeyShape>(
     low
 }
 
-/// [`bound`] among the first `high` keys, in time logarithmic in the distance of the answer from `high`.
+/// Does the same as [`bound`] among the first `high` keys, in time logarithmic in the distance of the answer from
+/// `high`.
 #[inline]
 pub(crate) fn gallop_back<'a, S: KeyShape>(
     shape: S,

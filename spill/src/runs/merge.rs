@@ -109,7 +109,7 @@ impl<'a> KeyMerge<'a> {
         done
     }
 
-    /// [`next`](KeyMerge::next) for pairs.
+    /// Does the same as [`next`](KeyMerge::next) for pairs.
     fn next_pairs(
         &mut self,
         joining: &mut PairJoin,
@@ -157,7 +157,7 @@ impl<'a> KeyMerge<'a> {
         Ok(())
     }
 
-    /// [`next`](KeyMerge::next) for keys, or for pairs that are not joined.
+    /// Does the same as [`next`](KeyMerge::next) for keys, or for pairs that are not joined.
     fn next_keys(&mut self, out: &mut Vec<u8>, at_most_keys: usize) -> Result<()> {
         out.clear();
         loop {

@@ -83,7 +83,7 @@ impl KeySource for SegmentSource {
     }
 }
 
-/// One source for each slice and segment, restricted to `range`.
+/// Creates one source for each slice and segment, restricted to `range`.
 pub(crate) fn sources<'a>(
     width: usize,
     slices: &[&'a [u8]],

@@ -88,7 +88,7 @@ impl SegmentSubtract {
         }
     }
 
-    /// One subtraction for each segment; each segment begins after the last key of the previous one.
+    /// Creates one subtraction for each segment; each segment begins after the last key of the previous one.
     pub(crate) fn of_pieces(segments: &[Segment]) -> Vec<SegmentSubtract> {
         let segments = segments.iter().filter(|segment| segment.blocks() > 0);
         let mut pieces: Vec<_> = segments.cloned().map(SegmentSubtract::new).collect();
@@ -318,8 +318,8 @@ fn remove<S: KeyShape>(
     }
 }
 
-/// [`remove`] for similar numbers of keys on both sides. The two halves are independent and alternate, so that neither
-/// waits for the other's comparisons.
+/// Does the same as [`remove`] for similar numbers of keys on both sides. The two halves are independent and
+/// alternate, so that neither waits for the other's comparisons.
 fn remove_lockstep<S: KeyShape>(
     shape: S,
     keys: &mut [u8],
@@ -361,8 +361,8 @@ impl<S: KeyShape> LockstepWalk for RemovalWalk<'_, S> {
     }
 }
 
-/// [`remove`] for fewer keys than in the run: it passes [`STRIDE`] of these at once, and gallops if keys are far
-/// apart.
+/// Does the same as [`remove`] for fewer keys than in the run: it passes [`STRIDE`] of these at once, and gallops if
+/// keys are far apart.
 fn remove_by_strides<S: KeyShape>(
     shape: S,
     keys: &mut [u8],
@@ -402,7 +402,7 @@ fn remove_by_strides<S: KeyShape>(
     RemovalCounts { kept, passed }
 }
 
-/// [`remove`] for far more keys than in the run.
+/// Does the same as [`remove`] for far more keys than in the run.
 fn remove_from_many<S: KeyShape>(
     shape: S,
     keys: &mut [u8],

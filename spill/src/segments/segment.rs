@@ -51,7 +51,7 @@ impl Segment {
         Segment::open_pairs(disk, file, at, width, 0)
     }
 
-    /// [`open`](Segment::open) for pairs with values of `value_bytes` bytes, whose footer says so
+    /// Does the same as [`open`](Segment::open) for pairs with values of `value_bytes` bytes, whose footer says so
     /// ([`SegmentWriter::with_values`](crate::SegmentWriter::with_values)).
     pub fn open_pairs(
         disk: &dyn Disk,
@@ -71,8 +71,8 @@ impl Segment {
         Segment::of_tail(file, at, width, bytes.clone(), |_| Ok((0, bytes)))
     }
 
-    /// [`open`](Segment::open) if only the blocks selected by `wanted` will be read. Only these, the index and the
-    /// footer are mapped, so nothing else of a remote file is fetched.
+    /// Does the same as [`open`](Segment::open) if only the blocks selected by `wanted` will be read. Only these, the
+    /// index and the footer are mapped, so nothing else of a remote file is fetched.
     ///
     /// # Panics
     ///
@@ -187,8 +187,8 @@ impl Segment {
         self.find_in(0..self.blocks(), key)
     }
 
-    /// [`find`](Segment::find) among some blocks; the result is the first of these if all are greater. It is fast if
-    /// the result is near the front.
+    /// Does the same as [`find`](Segment::find) among some blocks; the result is the first of these if all are
+    /// greater. It is fast if the result is near the front.
     pub(crate) fn find_in(&self, blocks: Range<usize>, key: &[u8]) -> usize {
         let mut whole = Vec::new();
         let key = match self.codec.projection() {

@@ -101,7 +101,7 @@ impl PartitionWorker<'_> {
         Ok(low.is_none_or(|low| *first >= *low) && high.is_none_or(|high| last < high))
     }
 
-    /// Up to `parts - 1` keys that cut the keys of all these segments into ranges of similar size.
+    /// Returns up to `parts - 1` keys that cut the keys of all these segments into ranges of similar size.
     pub fn boundaries(&self, segments: &[Segment], parts: usize) -> Vec<Vec<u8>> {
         split(self.width(), &[], segments, parts)
     }

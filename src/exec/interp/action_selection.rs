@@ -87,7 +87,7 @@ impl Interp {
     }
 }
 
-/// For each state, whether a step of its first enabled instance leaves it.
+/// Returns, for each state, whether a step of its first enabled instance leaves it.
 fn non_stuttering_states(
     selective: &dyn SelectiveStateSpace,
     width: usize,

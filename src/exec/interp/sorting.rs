@@ -194,7 +194,7 @@ mod tests {
         state.iter().flat_map(|byte| (0..8).map(move |at| byte >> (7 - at) & 1 == 1)).collect()
     }
 
-    /// Random bytes; in every other call few bits are 1, so that positions are often equal.
+    /// Returns random bytes; in every other call few bits are 1, so that positions are often equal.
     fn bytes(seed: &mut u64, count: usize) -> Vec<u8> {
         let mut next = || {
             *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -32,7 +32,7 @@ struct BitsOfWord {
 }
 
 impl Emitter<'_, '_> {
-    /// Eight bytes of the parent as they are in memory.
+    /// Loads eight bytes of the parent in memory order.
     pub fn raw_parent_word(&mut self, word: usize) -> Value {
         let state = self.state;
         self.b.ins().load(types::I64, parent_flags(), state, 8 * word as i32)
@@ -74,7 +74,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// `bits` bits as an integer: at most 64, or `CHUNK_BITS` if their position is dynamic.
+    /// Returns `bits` bits as an integer: at most 64, or `CHUNK_BITS` if their position is dynamic.
     pub fn read(&mut self, frame: &WordFrame, at: BitOffset, bits: u32) -> Value {
         if bits == 0 {
             return self.iconst(0);
@@ -122,7 +122,7 @@ impl Emitter<'_, '_> {
         self.cut(value, 64, bit % WORD_BITS, bits)
     }
 
-    /// `bits` bits of an integer of `width` bits, from `bit` on, counted from the most significant.
+    /// Returns `bits` bits of an integer of `width` bits, from `bit` on, counted from the most significant.
     fn cut(&mut self, value: Value, width: u32, bit: u32, bits: u32) -> Value {
         let below = width - bit - bits;
         let shifted = match below {

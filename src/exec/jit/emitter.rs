@@ -323,8 +323,8 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    /// Emits the exit of a loop on a stop request. An innermost loop checks once in `ROUNDS_PER_STOP_CHECK` rounds, other
-    /// loops in each. `leave` ends its block.
+    /// Emits the exit of a loop on a stop request. An innermost loop checks once in `ROUNDS_PER_STOP_CHECK` rounds,
+    /// other loops in each round. `leave` ends its block.
     pub fn emit_stop_check(
         &mut self,
         round: Value,

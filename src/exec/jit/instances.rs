@@ -74,7 +74,7 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// `base + value * times`.
+    /// Returns `base + value * times`.
     fn plus(&mut self, base: CodeValue, value: CodeValue, times: u32) -> CodeValue {
         match (base.as_constant(), value.as_constant()) {
             (Some(base), Some(value)) => {

@@ -154,7 +154,7 @@ impl Maker<'_> {
         }
     }
 
-    /// `run` with parameters.
+    /// Builds a `run` with parameters.
     pub(super) fn run(&mut self, at: usize) -> String {
         self.used.insert("run");
         let mut arguments = Vec::new();

@@ -99,8 +99,8 @@ impl BlockDecoder {
         Err(Error::corrupt(file, offset, what))
     }
 
-    /// [`decode`](BlockDecoder::decode), but the keys stay in their own form: [`BlockDecoder::block`] returns them, or
-    /// nothing if this fails.
+    /// Does the same as [`decode`](BlockDecoder::decode), but the keys stay in their own form: [`BlockDecoder::block`]
+    /// returns them, or nothing if this fails.
     pub(crate) fn open(&mut self, block: &[u8], file: &str, offset: u64) -> Result<(), Error> {
         self.open_checked(block).map_err(|what| {
             self.close();
@@ -108,7 +108,7 @@ impl BlockDecoder {
         })
     }
 
-    /// [`open`](BlockDecoder::open) for the block that is a `part` of `bytes`.
+    /// Does the same as [`open`](BlockDecoder::open) for the block that is a `part` of `bytes`.
     pub(crate) fn open_part(
         &mut self,
         bytes: &MappedBytes,

@@ -35,7 +35,7 @@ impl BlockRecords {
         self.ends.len()
     }
 
-    /// One record.
+    /// Returns one record.
     pub(crate) fn get(&self, at: usize) -> &[u8] {
         &self.bytes[self.range(at)]
     }
@@ -102,7 +102,7 @@ pub(crate) struct RecordLookup {
 }
 
 impl RecordLookup {
-    /// For each of `candidates`, which are distinct, whether its record is in `block`.
+    /// Returns, for each of `candidates`, which are distinct, whether its record is in `block`.
     pub(crate) fn find_known(
         &mut self,
         width: usize,
