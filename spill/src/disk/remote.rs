@@ -22,9 +22,9 @@ pub trait RemoteOrigin: Send + Sync + Debug {
     /// whole current file. A missing file is an error ([`Error::is_not_found`]).
     fn fetch(&self, name: &str, range: Option<Range<u64>>) -> Result<()>;
 
-    /// Publishes the file of this name from the local directory, complete and final. It fails if the name exists and
-    /// the file should be `new`, or if the replaced file is not the version fetched last. Returns whether it was
-    /// published.
+    /// Publishes the file of this name from the local directory, complete and final. Returns whether it was published.
+    /// It is not if the name exists and the file should be `new`, or if the replaced file is not the version fetched
+    /// last.
     fn publish(&self, name: &str, new: bool) -> Result<bool>;
 
     /// Removes a file; a missing file is not an error.
