@@ -1,8 +1,7 @@
-//! What codecs cost a state, in CPU time of one core: `cargo bench --bench codec`.
+//! The cost of codecs for each state, in CPU time of one core: `cargo bench --bench codec`.
 //!
-//! States are those of models of ours, as many as there are up to a million, and of a synthetic one of
-//! ten bytes. Each codec encodes them, decodes them, and finds a tenth of them, as candidates,
-//! among the blocks of all.
+//! The states are those of models of this repository, up to a million, and of a synthetic one of ten bytes. Each codec
+//! encodes them, decodes them, and finds a tenth of them, as candidates, among the blocks of all.
 
 #[path = "support/cpu.rs"]
 mod cpu;
@@ -21,7 +20,7 @@ use std::sync::Arc;
 
 const STATES_MAX: u64 = 1_000_000;
 
-/// Bytes encoded at a time: what the second-level cache has room for.
+/// The number of bytes encoded at a time: they fit the second-level cache.
 const BATCH_BYTES: usize = 64 << 10;
 
 fn states(model: &dyn StateSpace) -> Vec<u8> {

@@ -1,8 +1,8 @@
-//! Whole searches, and expansion alone, on models we ship and on synthetic ones: `cargo bench
-//! --bench search`.
+//! Whole searches, and expansion alone, on models of this repository and on synthetic ones: `cargo bench --bench
+//! search`.
 //!
-//! One iteration explores the whole state space into a temporary directory. The budgets show what
-//! little memory costs; `docs/measurements/performance.md` has the figures.
+//! One iteration explores the whole state space into a temporary directory. The budgets show the cost of little
+//! memory; `docs/measurements/performance.md` has the figures.
 
 mod support;
 
@@ -12,7 +12,7 @@ use spillway::model::{StateSpace, SystemDescription};
 use spillway::system::synthetic::{StateSpaceShape, SyntheticStateSpace};
 use support::{explore, load, successors};
 
-/// Models under `models/dve`, with the constants that make them large enough to measure.
+/// Models under `models/dve`, with constants that make them large enough to measure.
 const MODELS: [(&str, &[(&str, i64)]); 3] =
     [("peterson", &[("N", 4)]), ("philosophers", &[("N", 12)]), ("bakery", &[("N", 4)])];
 
@@ -33,7 +33,7 @@ fn whole(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The same for state spaces of different shapes, whose successors cost next to nothing.
+/// Measures state spaces of different shapes, whose successors cost next to nothing.
 fn shapes(criterion: &mut Criterion) {
     let base = StateSpaceShape { states: 2_000_000, ..StateSpaceShape::default() };
     let shapes = [
@@ -72,7 +72,7 @@ fn expansion(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// A level of at least a thousand states.
+/// Returns a level of at least a thousand states.
 fn some_states(model: &Interp) -> Vec<u8> {
     let mut level: Vec<u8> = Vec::new();
     for start in model.starts() {

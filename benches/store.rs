@@ -1,10 +1,10 @@
-//! What the operations on keys cost, each per key: `cargo bench --bench store`.
+//! The cost of the operations on keys, for each key: `cargo bench --bench store`.
 //!
-//! The keys are states of models of ours, because sorting, compression and merging all depend on
-//! how keys repeat and cluster: Peterson's lock for five processes, a coherence protocol, dining
-//! philosophers, and a synthetic model whose keys are as the design's, of ten bytes. The *store* is
-//! all states found when there were three million; the *candidates* are the successors of its
-//! largest level, as they are generated. `uniform` is random keys, the worst case for everything.
+//! The keys are states of models of this repository, because sorting, compression and merging all depend on how keys
+//! repeat and cluster. The models are Peterson's lock for five processes, a coherence protocol, dining philosophers,
+//! and a synthetic model with keys of ten bytes. The *store* is all states found when there were three million. The
+//! *candidates* are the successors of its largest level, in generated order. `uniform` is random keys, the worst case
+//! for everything.
 
 mod support;
 
@@ -28,7 +28,7 @@ struct Data {
     width: usize,
     /// All states, sorted.
     store: Vec<u8>,
-    /// Successors of the largest level, as generated.
+    /// Successors of the largest level, in generated order.
     candidates: Vec<u8>,
     /// Some neighbouring levels, each sorted.
     levels: Vec<Vec<u8>>,
@@ -54,7 +54,7 @@ impl Data {
         support::explore_and(model, 4 << 30, 2, Some(STATES_MAX), look)
     }
 
-    /// Random keys.
+    /// Returns random keys.
     fn uniform(width: usize) -> Data {
         let mut x = 0x9E37_79B9_7F4A_7C15_u64;
         let mut keys = vec![7; 1_000_000 * width];
@@ -69,7 +69,7 @@ impl Data {
         Data { name: "uniform", width, store, candidates: keys, levels: Vec::new() }
     }
 
-    /// Keys as pairs of `width` bytes, if that is more than theirs.
+    /// Extends the keys to pairs of `width` bytes, if they are shorter.
     fn with_values(&self, width: usize, keys: &[u8]) -> Vec<u8> {
         let pair = |(number, key): (u32, &[u8])| {
             let bit = (number.wrapping_mul(0x9E37_79B9) >> 16) % 12;
@@ -223,8 +223,8 @@ fn merge(criterion: &mut Criterion, data: &Data) {
     }
 }
 
-/// Candidates are sorted and settled in a store that has some levels in memory: keys alone, and with two
-/// bytes of values beside them, of which each candidate clears one bit in twelve.
+/// Measures sorting candidates and settling them in a store with some levels in memory: keys alone, and keys with two
+/// bytes of values, in which each candidate clears one bit in twelve.
 fn settle(criterion: &mut Criterion, data: &Data) {
     let mut group = criterion.benchmark_group("sort and settle, per candidate");
     group.sample_size(10).throughput(data.count(&data.candidates));

@@ -8,20 +8,19 @@
 //!                                         [--symmetry exact|fast|off] [--no-deadlock]
 //! ```
 //!
-//! `FOLDER` holds the models and a `reference.tsv` with the columns `file`, `states`,
-//! `transitions`, `deadlock_states`, `bfs_levels` and `errors`; empty or absent means not known.
-//! For Murphi they are `cmurphi_states`, `cmurphi_rules_fired` and `cmurphi_verdict`, or Rumur's
-//! where CMurphi has none; with `--symmetry exact` the counts are those of `cmurphi_canonical_*`,
-//! with `fast` the states may be fewer than `cmurphi_sym3_states`. Where the verdict is an error,
-//! both tools stop early, and only the verdict is compared. The ending of a file names its
-//! language, unless `--language` does. Every model whose
-//! reference has at most `--max-states` states (3,000,000 if not given) is explored whole: one
-//! line a model, then a total. `--memory 0` takes the least budget that works. The exit code is 1
-//! if any count differs.
+//! `FOLDER` holds the models and a `reference.tsv` with the columns `file`, `states`, `transitions`,
+//! `deadlock_states`, `bfs_levels` and `errors`. An empty or absent value is unknown. For Murphi the columns are
+//! `cmurphi_states`, `cmurphi_rules_fired` and `cmurphi_verdict`, or Rumur's if CMurphi has none. With `--symmetry
+//! exact` the counts are those of `cmurphi_canonical_*`; with `fast` the states may be fewer than
+//! `cmurphi_sym3_states`. If the verdict is an error, both tools stop early, and only the verdict is compared.
 //!
-//! `--order` chooses the key order, and has each line say what all states take as one sorted run,
-//! in bytes a state and as a share of the packed states, and how much of the time went into the
-//! order. `--interp` runs the models in the interpreter instead of compiling them.
+//! The file extension selects the language, unless `--language` does. Every model whose reference has at most
+//! `--max-states` states (default 3,000,000) is explored completely. The output is one line for each model, then a
+//! total. `--memory 0` takes the least budget that works. The exit code is 1 if any count differs.
+//!
+//! `--order` chooses the key order. Each line then also shows the size of all states as one sorted run, in bytes for
+//! each state and as a share of the packed states. It also shows the share of the time that the order took. `--interp`
+//! runs the models in the interpreter instead of compiling them.
 
 use spill::{
     Codec, Disk, KeyMerge, KeySource, MeteredDisk, RealDisk, SegmentSource, SegmentWriter,
@@ -63,10 +62,10 @@ struct Settings {
     slots: Option<u32>,
 }
 
-/// What a model came to.
+/// The result for a model.
 struct Explored {
     outcome: SearchOutcome,
-    /// What the store takes, if that was asked for.
+    /// The size of the store, if requested.
     store: String,
 }
 
@@ -74,17 +73,17 @@ struct Explored {
 #[derive(Default)]
 struct Reference {
     file: String,
-    /// About how many there are; compared if `whole`.
+    /// The approximate number of states; compared if `whole`.
     states: u64,
-    /// Whether the counts are those of the whole space.
+    /// Whether the counts are those of the whole state space.
     whole: bool,
-    /// Whether fewer states are right too.
+    /// Whether fewer states are also correct.
     at_most: bool,
     transitions: Option<u64>,
     deadlocks: Option<u64>,
     levels: Option<u64>,
     verified: Option<bool>,
-    /// Violations of any kind, as SPIN counts them.
+    /// The number of violations of any kind, as SPIN counts them.
     errors: Option<u64>,
 }
 
@@ -240,7 +239,7 @@ fn murphi_reference(
     let has_states = |column: &&&str| number(fields, &format!("{column}_states")).is_some();
     let column = match columns.iter().find(has_states) {
         Some(column) => column,
-        // Where the tool ended with an error, and said no counts, there is the verdict.
+        // If the tool ended with an error and without counts, there is only the verdict.
         None if verdict("cmurphi") == Some(false) && fields.get("cmurphi_states") == Some(&"") => {
             columns[0]
         }
@@ -310,7 +309,7 @@ fn explore(settings: &Settings, reference: &Reference) -> Result<Explored, Box<d
     search().map_err(|error| error.to_string().into())
 }
 
-/// The model with the key order of this name.
+/// Returns the model with the named key order.
 fn ordered(model: Interp, order: Option<&str>) -> Result<Interp, Box<dyn Error>> {
     let fixed = static_order(model.program(), model.layout());
     let order = match order {
@@ -329,7 +328,7 @@ fn ordered(model: Interp, order: Option<&str>) -> Result<Interp, Box<dyn Error>>
     model.with_order(&order).map_err(|error| error.to_string().into())
 }
 
-/// What all states take as one sorted run.
+/// Returns the size of all states as one sorted run.
 fn store(
     model: &dyn StateSpace,
     disk: &dyn Disk,
@@ -376,7 +375,7 @@ fn load(path: &Path, settings: &Settings) -> Result<Interp, Box<dyn Error>> {
     Interp::new(loaded.program).map_err(|diagnostic| diagnostic.render(&sources).to_string().into())
 }
 
-/// What was found, with the reference's number behind each that differs.
+/// Returns the results; the reference's number follows each that differs.
 fn compare(reference: &Reference, outcome: &SearchOutcome) -> (String, bool) {
     let mut agrees = true;
     let mut field = |name: &str, ours: u64, theirs: Option<u64>| match theirs {
@@ -392,7 +391,7 @@ fn compare(reference: &Reference, outcome: &SearchOutcome) -> (String, bool) {
         .filter(|(check, _)| matches!(check, spillway::model::Violation::Fault(..)))
         .map(|(_, finding)| finding.count)
         .sum();
-    // SPIN counts how often a state is come to, so the initial one once more.
+    // SPIN counts arrivals at states, so the initial state counts once more.
     let arrivals = outcome.counters.transitions + u64::from(reference.errors.is_some());
     let fewer = reference.at_most && outcome.states() <= reference.states;
     let states = Some(reference.states).filter(|_| reference.whole && !fewer);

@@ -1,8 +1,8 @@
-//! Eight tiles on nine fields, from the farthest state there is: in how many moves are they in order?
+//! Eight tiles on nine fields, from a state of maximum distance: how many moves restore the order?
 
 use spillway::{Error, Property, TransitionSystem};
 
-/// A state says which tile is on each field, row by row; 0 is the empty one.
+/// A state contains the tile on each field, row by row; 0 is the empty field.
 pub struct Puzzle;
 
 impl TransitionSystem for Puzzle {

@@ -1,4 +1,4 @@
-//! Two jugs of five and of three litres: can one measure four? A model that is a Rust type.
+//! Two jugs of five and of three litres: can they measure four? The model is a Rust type.
 
 use spillway::{Error, Property, TransitionSystem};
 

@@ -1,5 +1,5 @@
-//! The levels of a search directory: of each its number, how many states are in it, and a hash of them in the order of
-//! their keys, which depends neither on who searched nor on how they are stored.
+//! Prints the levels of a search directory: for each its number, its number of states, and a hash of the states in key
+//! order. The hash depends neither on the search nor on the store.
 //!
 //! ```sh
 //! cargo run --release --example levels -- DIR

@@ -1,4 +1,4 @@
-//! Compares what is found with and without reductions over a folder of models.
+//! Compares the results with and without reductions over a folder of models.
 //!
 //! ```sh
 //! cargo run --release --example reductions -- FOLDER [--max-states N] [--min-states N]
@@ -6,17 +6,20 @@
 //!     [--reduce LIST]... [--pairs LIST] [--looking-for CHECKS]
 //! ```
 //!
-//! `FOLDER` holds the models and a `reference.tsv` with the columns `file` and `states` (or
-//! `cmurphi_states`). Every model of at most `--max-states` states (300,000 if not given) is searched
-//! whole, then by each method (all, if none is named): first for deadlocks alone, then for everything
-//! there is to look for. One line a model: the states of each search. The exit code is 1 if any search finds
-//! a violation that the whole one does not, or the other way around.
+//! `FOLDER` holds the models and a `reference.tsv` with the columns `file` and `states` (or `cmurphi_states`). Every
+//! model of at most `--max-states` states (default 300,000) is searched completely, then by each method (by default
+//! all). Each search runs first for deadlocks alone, then for everything that can be checked. The output is one line
+//! for each model with the states of each search. The exit code is 1 if any search finds a violation that the complete
+//! one does not, or the other way around.
 //!
-//! With `--reduce` it is not methods that are compared, but each of these lists of reductions, named as on the command line and
-//! joined by commas (`confluence` by the first of `--proviso`), in searches for everything, or for what `--looking-for` names (`deadlock`, `assertions`, `invariants`, `faults`); `--pairs` stands for each of its reductions by itself, each two of them, and all.
-//! Where all of a list preserve depth, violations have to be found as deep, too; where symmetry is used, only their kinds count, since
-//! those of processes that are exchanged are one. What is refused beside the others of its list is told, unless there
-//! is nothing for it in the model by itself either.
+//! With `--reduce`, lists of reductions are compared instead of methods. They are named as on the command line and
+//! joined by commas (`confluence` uses the first of `--proviso`). The searches check everything, or the kinds that
+//! `--looking-for` names (`deadlock`, `assertions`, `invariants`, `faults`). `--pairs` means each of its reductions
+//! alone, each two of them, and all.
+//!
+//! If all reductions of a list preserve depth, violations must have equal depths, too. With symmetry, only the kinds
+//! of violations are compared, since violations of exchanged processes are one. A reduction that the others of its
+//! list exclude is reported, unless it does not apply to the model alone either.
 
 use spillway::Check;
 use spillway::front::{ClaimChoice, Language, Options};
@@ -33,7 +36,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// What is asked for.
+/// The settings of the command line.
 struct Settings {
     folder: PathBuf,
     states: std::ops::RangeInclusive<u64>,
@@ -43,14 +46,14 @@ struct Settings {
     methods: Vec<PartialOrderMethod>,
     provisos: Vec<CycleProviso>,
     deadlocks: bool,
-    /// What is looked for by lists of reductions.
+    /// The checks for lists of reductions.
     checks: CheckSelection,
     /// Reductions that are used together.
     lists: Vec<Vec<String>>,
 }
 
 impl Settings {
-    /// The ways to choose steps, where the proviso matters and where it does not.
+    /// Returns the partial-order strategies, for searches in which the proviso matters and in which it does not.
     fn ways(&self, matters: bool) -> impl Iterator<Item = PartialOrderStrategy> {
         self.methods.iter().flat_map(move |&method| {
             let is_one = !matters
@@ -61,16 +64,16 @@ impl Settings {
     }
 }
 
-/// What a search came to.
+/// The result of a search.
 struct Came {
     states: u64,
     transitions: u64,
-    /// What is violated, and at which level.
+    /// The violations, with their levels.
     violated: BTreeMap<Violation, u64>,
 }
 
 impl Came {
-    /// What is violated, and how deep, if that is kept; all of a kind as one, if processes are exchanged.
+    /// Returns the violations with their depths, if depths are preserved; by kind only, if processes are exchanged.
     fn told(&self, by_kind: bool, depth: bool) -> BTreeSet<(String, Option<u64>)> {
         let kind = |it: &Violation| match it {
             Violation::Property(_) if by_kind => "property".to_owned(),
@@ -166,7 +169,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, Box<dyn 
     })
 }
 
-/// Every reduction that can be named.
+/// The names of all reductions.
 const REDUCTIONS: [&str; 15] = [
     "por",
     "reversible",
@@ -185,7 +188,7 @@ const REDUCTIONS: [&str; 15] = [
     "doomed",
 ];
 
-/// What is looked for, by names.
+/// Returns the checks with these names.
 fn looking_for(list: &str) -> Result<CheckSelection, Box<dyn Error>> {
     let names: Vec<&str> = list.split(',').collect();
     let known = ["deadlock", "assertions", "invariants", "faults"];
@@ -196,7 +199,7 @@ fn looking_for(list: &str) -> Result<CheckSelection, Box<dyn Error>> {
     Ok(CheckSelection { deadlock, assertions, invariants, faults, claims: false })
 }
 
-/// The reductions of a list.
+/// Parses a list of reductions.
 fn named(list: &str) -> Result<Vec<String>, Box<dyn Error>> {
     let names: Vec<String> = list.split(',').map(str::to_owned).collect();
     match names.iter().find(|it| !REDUCTIONS.contains(&it.as_str())) {
@@ -205,7 +208,7 @@ fn named(list: &str) -> Result<Vec<String>, Box<dyn Error>> {
     }
 }
 
-/// Each of some reductions, each two, and all.
+/// Returns each of some reductions, each two, and all.
 fn pairs(all: &[String]) -> Vec<Vec<String>> {
     let mut lists: Vec<Vec<String>> = all.iter().map(|it| vec![it.clone()]).collect();
     for (number, one) in all.iter().enumerate() {
@@ -215,7 +218,7 @@ fn pairs(all: &[String]) -> Vec<Vec<String>> {
     lists
 }
 
-/// What a list of reductions asks for, in a search for some checks.
+/// Returns the reduction plan of a list, for a search with some checks.
 fn wished(settings: &Settings, list: &[String]) -> ReductionPlan {
     let mut selection = ReductionSelection::of(list.iter().map(String::as_str));
     if let Some(confluence) = selection.get_mut("confluence") {
@@ -229,7 +232,7 @@ fn wished(settings: &Settings, list: &[String]) -> ReductionPlan {
     ReductionPlan::new(selection, settings.checks)
 }
 
-/// The models of the reference that are asked for.
+/// Returns the selected models of the reference.
 fn files(settings: &Settings) -> Vec<String> {
     let table = std::fs::read_to_string(settings.folder.join("reference.tsv")).unwrap_or_default();
     let columns: Vec<&str> = table.lines().next().unwrap_or_default().split('\t').collect();
@@ -264,8 +267,8 @@ fn load(settings: &Settings, file: &str) -> Result<TextModel, Box<dyn Error>> {
     Ok(TextModel::load(language, sources, options).map_err(|error| error.to_string())?.0)
 }
 
-/// A line about a model, and whether all searches of it by lists of reductions agree. Lists of which nothing
-/// is used are left out, and lists of which the same is used share a search.
+/// Compares the searches of a model by lists of reductions. Returns its line, and whether all agree. Lists without an
+/// applicable reduction are omitted, and lists with the same applicable reductions share a search.
 fn compared_by_lists(settings: &Settings, file: &str) -> Result<(String, bool), Box<dyn Error>> {
     let mut model = load(settings, file)?;
     let checks = settings.checks;
@@ -285,7 +288,7 @@ fn compared_by_lists(settings: &Settings, file: &str) -> Result<(String, bool), 
         };
         let name = list.join("+");
         if let [_] = list[..] {
-            // By itself there is nothing for it in the model.
+            // Alone it does not apply to the model.
             alone.extend(refused.iter().cloned());
         }
         for refused in refused.iter().filter(|it| !alone.contains(*it)) {
@@ -307,7 +310,7 @@ fn compared_by_lists(settings: &Settings, file: &str) -> Result<(String, bool), 
     Ok((line, agrees))
 }
 
-/// A line about a model, and whether all searches of it agree.
+/// Compares the searches of a model. Returns its line, and whether all agree.
 fn compared(settings: &Settings, file: &str) -> Result<(String, bool), Box<dyn Error>> {
     let mut model = load(settings, file)?;
     let none = CheckSelection { deadlock: true, ..CheckSelection::NONE };

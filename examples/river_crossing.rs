@@ -1,8 +1,8 @@
-//! A farmer takes a wolf, a goat and a cabbage across a river: in how many crossings?
+//! A farmer takes a wolf, a goat and a cabbage across a river: how many crossings are needed?
 
 use spillway::{Error, Property, TransitionSystem};
 
-/// A state says of the farmer, the wolf, the goat and the cabbage who is across.
+/// A state contains, for the farmer, the wolf, the goat and the cabbage, whether they are across.
 pub struct River;
 
 impl TransitionSystem for River {

@@ -4,13 +4,13 @@
 //! cargo run --release --example shortest -- FOLDER [--max-states N] [--only NAME]
 //! ```
 //!
-//! `FOLDER` holds Promela models and a `reference.tsv` with the columns `file`, `states` and
-//! `shortest_error_depth`: the depth of the first error that `pan`, compiled with `-DBFS`, finds.
-//! That is the number of SPIN's transitions before the state at fault, or before the assertion
-//! that fails. SPIN counts every statement of an `atomic` sequence and both sides of a rendezvous,
-//! a `d_step` once; Spillway's own steps are whole sequences. So the fewest of SPIN's transitions
-//! are found here by the way of least weight, and the fewest steps are shown beside it. The exit
-//! code is 1 if any length differs.
+//! `FOLDER` holds Promela models and a `reference.tsv` with the columns `file`, `states` and `shortest_error_depth`:
+//! the depth of the first error that `pan`, compiled with `-DBFS`, finds. That is the number of SPIN's transitions
+//! before the violating state, or before the assertion that fails.
+//!
+//! SPIN counts every statement of an `atomic` sequence and both sides of a rendezvous, and a `d_step` once. Spillway's
+//! own steps are whole sequences. So the fewest of SPIN's transitions are computed here as the path of least weight,
+//! and the fewest steps are shown after it. The exit code is 1 if any length differs.
 
 use spillway::exec::Interp;
 use spillway::front::promela::trail;
@@ -78,7 +78,7 @@ fn references(table: &str) -> impl Iterator<Item = Reference> {
     })
 }
 
-/// The fewest of SPIN's transitions before an error, and the fewest steps.
+/// Returns the fewest of SPIN's transitions before an error, and the fewest steps.
 fn shortest(path: &Path) -> Result<(Option<u64>, Option<u64>), String> {
     let text = std::fs::read(path).map_err(|error| error.to_string())?;
     let mut sources = SourceMap::default();
@@ -97,10 +97,10 @@ fn shortest(path: &Path) -> Result<(Option<u64>, Option<u64>), String> {
     Ok((nearest(&model, transitions), nearest(&model, |_| 1)))
 }
 
-/// The least weight of the steps before an error; the transition that fails is not counted.
+/// Returns the least weight of the steps before an error; the failing transition is not counted.
 fn nearest(model: &Interp, weight: impl Fn(&StepDescription) -> u64) -> Option<u64> {
     let mut known: HashMap<Vec<u8>, u64> = HashMap::new();
-    // The states to be looked at, by distance from the start.
+    // The states to visit, by distance from the start.
     let mut open: VecDeque<Vec<Vec<u8>>> = VecDeque::from([Vec::new()]);
     for step in model.starts() {
         match step.outcome {

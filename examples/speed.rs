@@ -1,16 +1,16 @@
-//! How fast models are searched, and how much of that is expansion.
+//! Measures the speed of searches, and the share of expansion.
 //!
 //! ```text
 //! cargo run --release --example speed -- MODEL ... [--budgets 64,4096] [--threads 1,2] [--interp] [--chosen]
 //! ```
 //!
-//! For each model: CPU and wall time of whole searches at each budget (MiB) and number of threads,
-//! and the CPU time of expansion alone, over all states in the order in which the search expands
-//! them. With `--interp` also of the interpreter, and of one search with it; with `--chosen` of asking
-//! what is enabled, of expanding all of that by choice, without and with labels, and of judging what is
-//! left, in turns with plain expansion. Machines differ, so a
-//! yardstick is printed beside the figures: the CPU time of sorting 50,000,000 64-bit keys with
-//! the standard library, measured just before the model.
+//! The output for each model is the CPU and wall time of whole searches at each budget (MiB) and number of threads. It
+//! also contains the CPU time of expansion alone, over all states in the order in which the search expands them.
+//!
+//! With `--interp` the same is measured for the interpreter, with one search. With `--chosen`, the following are
+//! measured alternately with plain expansion: computing enabled instances, expanding them by choice, without and with
+//! labels, and checking states. Machines differ, so a yardstick is printed with the figures: the CPU time of sorting
+//! 50,000,000 64-bit keys with the standard library, measured just before the model.
 
 use spill::{BlockDecoder, Codec, Disk, LevelFormat, MeteredDisk, RealDisk};
 use spillway::exec::{ExecutionMode, Executor, Interp, LabelledSink, SelectiveStateSpace};
@@ -27,13 +27,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Keys of the yardstick.
+/// The number of keys of the yardstick.
 const YARDSTICK_KEYS: usize = 50_000_000;
 
-/// States that are expanded in one go.
+/// The number of states that are expanded in one call.
 const BATCH_STATES: usize = 100_000;
 
-/// States that are asked about in one go where steps are chosen.
+/// The number of states in one call when steps are chosen.
 const CHOSEN_STATES: usize = 1000;
 
 struct Settings {
@@ -122,7 +122,7 @@ fn describe(executor: &Executor) -> String {
     spillway::report::print_compiled(executor.compiled())
 }
 
-/// What a search took.
+/// The cost of a search.
 struct Took {
     outcome: SearchOutcome,
     wall: f64,
@@ -162,7 +162,7 @@ fn explore(
     Ok(Took { outcome, wall, cpu })
 }
 
-/// Nanoseconds of CPU a transition of expanding every state once.
+/// Nanoseconds of CPU time for each transition when every state is expanded once.
 fn expansion_alone(
     settings: &Settings,
     interp: &Interp,
@@ -198,7 +198,7 @@ fn expansion_alone(
     executors.into_iter().map(each).collect()
 }
 
-/// The same of steps by choice, each thing beside plain expansion of the same states.
+/// Measures the expansion of chosen steps, each part alternately with plain expansion of the same states.
 fn expansion_by_choice(
     selective: &dyn SelectiveStateSpace,
     model: &dyn StateSpace,
@@ -211,7 +211,7 @@ fn expansion_by_choice(
         buffer.clear();
         ControlFlow::Continue(())
     };
-    // Code is made when it is asked for first.
+    // Code is compiled at the first request.
     sets.clear(0);
     let _ = selective.enabled(&[], &mut sets);
     let _ = LabelledSink::collect(width, &mut Vec::new(), |out| {
@@ -222,7 +222,7 @@ fn expansion_by_choice(
         selective.check_states(&[], &sets, out);
     });
     each_batch(width, search, disk, |states| {
-        // Blocks as a search has them.
+        // Blocks of the size that a search uses.
         for states in states.chunks(CHOSEN_STATES * width) {
             let mut buffer = Vec::new();
             let mut run = |run: &mut dyn FnMut(&mut SuccessorSink)| {
@@ -252,7 +252,7 @@ fn expansion_by_choice(
     names.into_iter().zip(took.map(|it| 1e9 * it / transitions as f64)).collect()
 }
 
-/// All states, level by level, some at a time.
+/// Visits all states, level by level, in batches.
 fn each_batch(
     width: usize,
     search: &ExternalSearch,
@@ -279,7 +279,7 @@ fn each_batch(
     visit(&batch);
 }
 
-/// CPU seconds of a fixed piece of work.
+/// Returns the CPU seconds of a fixed workload.
 fn yardstick() -> f64 {
     let mut seed = 1u64;
     let mut keys: Vec<u64> = Vec::with_capacity(YARDSTICK_KEYS);
@@ -294,7 +294,7 @@ fn yardstick() -> f64 {
     took
 }
 
-/// CPU time of this process, of all threads, in user and kernel mode.
+/// Returns the CPU time of this process in seconds, for all threads, in user and kernel mode.
 fn cpu_seconds() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the clock exists and `time` is written before it is read.

@@ -1,17 +1,20 @@
-//! The tables of `docs/internals/storage.md`: ways of storing states, measured against each other.
+//! The tables of `docs/internals/storage.md`: comparisons of the ways to store states.
 //!
 //! ```text
 //! cargo run --release --example stores -- [--memory MIB] [--comback | --wide | --grouping] MODEL[,NAME=VALUE...] ...
 //! ```
 //!
-//! For each model, as rows of Markdown: the table of Holzmann, Godefroid and Pirottin (1992) in kind.
-//! States are kept in a hash table in memory, and on disk by the search itself with one thread; CPU
-//! time is relative to `none` in memory and to `sorted` on disk. With `--comback`, the table of
-//! Evangelista, Westergaard and Kristensen (2009) in kind: kinds and sizes of caches, with and
-//! without grouping, CPU time relative to `sorted`. With `--wide`, what each part of ComBack's store
-//! takes in default settings. With `--grouping`, the actions that are
-//! executed without a cache, and those that ComBack would execute if it looked up each successor as it
-//! is generated. The exit code is 1 if any count differs.
+//! The output has Markdown rows for each model. Without a choice it is a table like that of Holzmann, Godefroid and
+//! Pirottin (1992). States are kept in a hash table in memory, and on disk by the search itself with one thread. CPU
+//! time is relative to `none` in memory and to `sorted` on disk.
+//!
+//! - `--comback`: a table like that of Evangelista, Westergaard and Kristensen (2009): kinds and sizes of caches, with
+//!   and without grouping, with CPU time relative to `sorted`.
+//! - `--wide`: the size of each part of ComBack's store with default settings.
+//! - `--grouping`: the actions that are executed without a cache, and those that ComBack would execute if it looked up
+//!   each successor when it is generated.
+//!
+//! The exit code is 1 if any count differs.
 
 use spill::{Codec, HuffmanTables, MeteredDisk, RealDisk, hash};
 use spillway::exec::{ExecutionMode, Executor, Interp};
@@ -32,10 +35,10 @@ use std::sync::Arc;
 
 type Failed = Box<dyn std::error::Error>;
 
-/// Prints the table of a model, searched with so many bytes of memory; whether all counts agree.
+/// Prints the table of a model, searched with this memory in bytes. Returns whether all counts agree.
 type Table = fn(&dyn StateSpace, u64) -> Result<bool, Failed>;
 
-/// What every search of a model must agree on.
+/// The counts on which all searches of a model must agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Counts {
     states: u64,
@@ -93,7 +96,7 @@ fn load(described: &str) -> Result<Interp, Failed> {
     Interp::new(loaded.program).map_err(|error| error.render(&sources).to_string().into())
 }
 
-/// CPU seconds of this process.
+/// Returns the CPU seconds of this process.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<&str> =
@@ -102,7 +105,7 @@ fn cpu_seconds() -> f64 {
     (ticks(11) + ticks(12)) / 100.0
 }
 
-/// A hash table of records, as the paper has it: compared as they are.
+/// A hash table of records, as in the paper: records are compared directly.
 struct HashTable {
     codec: Codec,
     records: Vec<u8>,
@@ -116,7 +119,7 @@ impl HashTable {
         &self.records[start..self.ends[at]]
     }
 
-    /// Adds a state unless it is there; its number.
+    /// Adds a state unless it exists. Returns its number.
     fn insert(&mut self, state: &[u8]) -> usize {
         if 2 * (self.ends.len() + 1) > self.slots.len() {
             self.grow();
@@ -155,10 +158,10 @@ impl HashTable {
 /// One search in memory.
 struct InMemory {
     counts: Counts,
-    /// Bytes of records.
+    /// The size of the records in bytes.
     bytes: usize,
-    /// Actions that ComBack would execute if it looked up each successor as it is generated, without
-    /// a cache: for each that is known, as many as its level has before it.
+    /// The number of actions that ComBack would execute without a cache if it looked up each successor when it is
+    /// generated. For each known successor these are as many as there are levels before its own.
     plain_actions: u64,
 }
 
@@ -203,15 +206,15 @@ fn in_memory(model: &dyn StateSpace, codec: Codec) -> spill::Result<InMemory> {
 struct Searched {
     counts: Counts,
     seconds: f64,
-    /// Parts of the store at the end.
+    /// The parts of the store at the end.
     parts: Vec<StorePart>,
-    /// The most bytes on disk, candidates included.
+    /// The maximum number of bytes on disk, candidates included.
     peak: u64,
     rebuilt: RebuildStats,
 }
 
 impl Searched {
-    /// Bytes of the parts that are of these kinds, for each state: in memory and on disk.
+    /// Returns the bytes of the parts of these kinds for each state, in memory and on disk.
     fn bytes(&self, kinds: impl Fn(StorePartKind) -> bool) -> [f64; 2] {
         let parts = self.parts.iter().filter(|part| kinds(part.kind));
         let sums =
@@ -219,12 +222,12 @@ impl Searched {
         sums.map(|bytes| bytes as f64 / self.counts.states as f64)
     }
 
-    /// Actions executed for each state rebuilt.
+    /// Returns the number of executed actions for each rebuilt state.
     fn actions(&self) -> f64 {
         self.rebuilt.actions as f64 / self.rebuilt.states.max(1) as f64
     }
 
-    /// Bytes for each state, in memory and on disk together.
+    /// Returns the bytes for each state, in memory and on disk together.
     fn all_bytes(&self) -> f64 {
         self.bytes(|_| true).iter().sum()
     }

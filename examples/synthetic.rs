@@ -1,14 +1,14 @@
-//! Searches a synthetic state space of a given shape: what the search costs without the model.
+//! Searches a synthetic state space of a given shape: the cost of the search without the model.
 //!
 //! ```sh
 //! cargo run --release --example synthetic -- --states 50000000 --memory 64 --threads 2
 //! ```
 //!
-//! With `--owing` states leave obligations, though no steps of them are put off (`docs/reductions/ignoring.md`):
-//! what these cost.
+//! With `--owing`, states leave proviso obligations although no transition is postponed
+//! (`docs/reductions/ignoring.md`). This measures the cost of obligations.
 //!
-//! Prints the shape, the plan, and one line of figures. The exit code is 1 if the number of states
-//! found is not the number asked for.
+//! The output is the shape, the plan, and one line of figures. The exit code is 1 if the number of states found is not
+//! the requested one.
 
 use clap::Parser;
 use spill::{MeteredDisk, RealDisk};
@@ -117,10 +117,10 @@ fn search(args: &Args) -> Result<bool, Box<dyn std::error::Error>> {
     Ok(found == states)
 }
 
-/// The space, some of whose states say that they put steps off, though there is no other step.
+/// The state space in which some states report postponed transitions, although all are taken.
 struct Owing {
     model: SyntheticStateSpace,
-    /// Of a hundred states, how many do.
+    /// The number of these states in a hundred.
     share: u64,
 }
 

@@ -1,12 +1,12 @@
-//! CPU time as what is measured: on a machine that others use too, wall time says little.
+//! CPU time as a measurement: on a shared machine, wall time varies too much.
 
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use std::time::{Duration, Instant};
 
-/// Time on a CPU of this thread; where the system does not tell, wall time.
+/// CPU time of this thread, or wall time if the system does not report CPU time.
 pub struct CpuTime;
 
-/// When something began.
+/// The start of a measurement.
 pub enum Begun {
     Cpu(Duration),
     Wall(Instant),

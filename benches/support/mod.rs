@@ -1,4 +1,4 @@
-//! What the benches share: models of ours, and searches of them.
+//! Shared code of the benches: models, and searches of them.
 #![allow(dead_code, unreachable_pub)]
 
 use spill::{MeteredDisk, RealDisk};
@@ -12,7 +12,7 @@ use spillway::source::SourceMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The model `models/dve/NAME.dve` with these constants.
+/// Loads the model `models/dve/NAME.dve` with these constants.
 pub fn load(name: &str, defines: &[(&str, i64)]) -> Interp {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("models/dve/{name}.dve"));
     let mut sources = SourceMap::default();
@@ -22,7 +22,7 @@ pub fn load(name: &str, defines: &[(&str, i64)]) -> Interp {
     Interp::new(dve::LANGUAGE.load(&mut sources, &options).unwrap().program).unwrap()
 }
 
-/// Explores a model in a directory of its own, and looks at the search at its end.
+/// Explores a model in its own directory, and calls a function on the finished search.
 pub fn explore_and<T>(
     model: &dyn StateSpace,
     memory: u64,
@@ -42,12 +42,12 @@ pub fn explore_and<T>(
     look(&search, &*disk, &outcome)
 }
 
-/// Explores a model whole.
+/// Explores all states of a model.
 pub fn explore(model: &dyn StateSpace, memory: u64, threads: usize) -> SearchOutcome {
     explore_and(model, memory, threads, None, |_, _, outcome| outcome.clone())
 }
 
-/// The successors of `states`, in their order.
+/// Returns the successors of `states`, in their order.
 pub fn successors(model: &dyn StateSpace, states: &[u8]) -> Vec<u8> {
     let mut buffer = Vec::new();
     let collected =

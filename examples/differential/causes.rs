@@ -1,7 +1,7 @@
-//! Our answer beside the reference tool's: the same, different, or different as documented.
+//! Comparison of Spillway's answer with the reference tool's: equal, different, or different as documented.
 //!
-//! A cause is told by what the tool says or by what the model has, and whatever is not part of the
-//! difference must still be the same.
+//! A cause is recognised by the tool's messages or by the model's constructs. The parts that the cause does not affect
+//! must still be equal.
 
 use super::claims;
 use super::ours::{Answer, Explored};
@@ -11,21 +11,21 @@ use spillway::model::FaultKind;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// How two answers stand to each other.
+/// The result of comparing two answers.
 pub enum Comparison {
-    /// They are the same.
+    /// They are equal.
     Same,
-    /// There is only ours, and why.
+    /// There is only Spillway's answer, with the reason.
     None(String),
     /// They differ as documented.
     Explained(&'static str),
-    /// Both take the text for no model, or only they do, and why.
+    /// Both reject the text, or only Spillway does, with the reason.
     Refused(String),
-    /// They differ, and how.
+    /// They differ, with a description.
     Different(String),
 }
 
-/// The tool that is the reference of a language, if it is installed.
+/// Returns the tool that is the reference of a language, if it is installed.
 pub fn tool(language: &Language) -> Option<&'static str> {
     static SPIN: OnceLock<bool> = OnceLock::new();
     static RUMUR: OnceLock<bool> = OnceLock::new();
@@ -37,7 +37,7 @@ pub fn tool(language: &Language) -> Option<&'static str> {
     installed.get_or_init(|| tools::is_installed(command, flag)).then_some(name)
 }
 
-/// Our answer beside the reference tool's.
+/// Compares Spillway's answer with the reference tool's.
 pub fn compare(language: &Language, text: &str, ours: &Answer, folder: &Path) -> Comparison {
     let Some(tool) = tool(language) else {
         return match ours {
@@ -71,7 +71,7 @@ pub fn compare(language: &Language, text: &str, ours: &Answer, folder: &Path) ->
     }
 }
 
-/// Whether a model in Murphi has what Rumur does not read.
+/// Returns whether a Murphi model contains constructs that Rumur does not read.
 fn has_more(text: &str) -> bool {
     let priority = |it: &str| it.bytes().next().is_some_and(|byte| byte.is_ascii_digit());
     text.contains("union {")
@@ -79,14 +79,15 @@ fn has_more(text: &str) -> bool {
         || text.split("rule ").skip(1).any(priority)
 }
 
-/// What is said first, without numbers and places.
+/// Returns the first words of a message, without numbers and places.
 fn first_words(text: &str) -> String {
     let line = text.lines().find(|line| line.contains("Error")).or(text.lines().next());
     let line = line.unwrap_or_default().rsplit("Error: ").next().unwrap_or_default();
     line.chars().filter(|c| !c.is_ascii_digit()).take(70).collect()
 }
 
-/// SPIN's answer, and where it differs, why: by what it does not store, or by what a claim does.
+/// Compares with SPIN. If the answers differ, it finds the cause: state bits that SPIN does not store, or the effect
+/// of a claim.
 fn promela(text: &str, ours: &Explored, theirs: &Theirs, folder: &Path) -> Comparison {
     let first = beside(text, ours, theirs);
     let Comparison::Different(how) = first else { return first };
@@ -104,9 +105,8 @@ fn has_priorities(text: &str) -> bool {
     text.contains(" priority ")
 }
 
-/// The model, where it has priorities with a variable more in each process. SPIN counts the bytes of
-/// a process without those of its priority, and so leaves as many bits of its last locals out of what
-/// it stores where all of them are bits.
+/// Adds a variable to each process of a model with priorities. SPIN counts the bytes of a process without that of its
+/// priority. So if all last locals are bits, SPIN omits as many of them from the stored state.
 pub(super) fn padded(text: &str) -> String {
     if !has_priorities(text) {
         return text.to_owned();
@@ -122,7 +122,7 @@ pub(super) fn padded(text: &str) -> String {
     text.lines().map(pad).collect()
 }
 
-/// Arrivals at states, the initial one included, and errors of any kind.
+/// Compares arrivals at states, the initial one included, and errors of any kind.
 pub(super) fn beside(text: &str, ours: &Explored, theirs: &Theirs) -> Comparison {
     let outcome = &ours.outcome;
     let counts = (outcome.states(), outcome.counters.transitions + 1, ours.findings());
@@ -131,12 +131,12 @@ pub(super) fn beside(text: &str, ours: &Explored, theirs: &Theirs) -> Comparison
     if counts == their_counts && is_first(ours, &message) {
         return Comparison::Same;
     }
-    // Only the first of SPIN's messages is known, but where else it stops is no model of ours.
+    // Only the first of SPIN's messages is known, but SPIN's other stops occur in no generated model.
     let blocked = ours.faults(|kind| kind == FaultKind::Error);
     if theirs.stopped && blocked > 0 && text.contains("d_step") {
         return Comparison::Explained("SPIN stops its search where a d_step blocks");
     }
-    // No index leaves its array.
+    // No generated index leaves its array, so the error is a reference to a process that has ended.
     if text.contains("]:") && ours.faults(|kind| kind == FaultKind::Index) > 0 {
         return Comparison::Explained(
             "a variable of a process that is gone is 0 in SPIN's verifier",
@@ -149,18 +149,18 @@ pub(super) fn beside(text: &str, ours: &Explored, theirs: &Theirs) -> Comparison
     ))
 }
 
-/// Whether what SPIN met first is among what was found.
+/// Returns whether SPIN's first error is among those found.
 fn is_first(ours: &Explored, message: &str) -> bool {
     let asserted = ours.faults(|kind| kind == FaultKind::Assertion);
     match message {
         _ if message.contains("invalid end state") => ours.outcome.deadlocks() > 0,
-        // Errors of other kinds are assertions of its verifier's.
+        // Errors of other kinds are assertions of its verifier.
         _ if message.contains("assertion violated") => asserted > 0 || ours.faults(|_| true) > 0,
         _ => true,
     }
 }
 
-/// Rumur's answer: states that break no invariant, rules fired, and errors of each kind.
+/// Compares with Rumur: states that violate no invariant, rules fired, and errors of each kind.
 fn murphi(text: &str, ours: &Explored, theirs: &Theirs, folder: &Path) -> Comparison {
     let counted = ours.as_rumur_counts();
     let of = |what: &str| theirs.messages.iter().filter(|it| it.contains(what)).count() as u64;
@@ -190,7 +190,7 @@ fn murphi(text: &str, ours: &Explored, theirs: &Theirs, folder: &Path) -> Compar
     ))
 }
 
-/// Rumur's verdict with symmetry reduction beside ours.
+/// Compares with Rumur's verdict under symmetry reduction.
 fn reduced(text: &str, ours: &Explored, folder: &Path) -> Comparison {
     let Ran::Answer(theirs) = tools::rumur(text, true, folder) else { return Comparison::Same };
     let verdict = ours.findings() > 0;

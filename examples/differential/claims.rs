@@ -1,10 +1,9 @@
-//! Why a model differs from SPIN under its claim: found by taking a cause away.
+//! The cause of a difference from SPIN under a claim, found by removing causes.
 //!
-//! Without the claim the counts must be the same. Then the model is changed so that one documented
-//! cause, or two, cannot be met, and compared again: with a claim that has no end, and with a process
-//! more that can always move, so that the system never stands still. What is left of the model must
-//! give the same counts. SPIN counts the claim as a process, and we do not; so what SPIN is given
-//! takes it off where the model asks.
+//! Without the claim the counts must be equal. Then the model is changed to exclude one documented cause, or two, and
+//! compared again. One change is a claim without an end. The other is an additional process that can always move, so
+//! that the system never blocks. The changed model must give equal counts. SPIN counts the claim as a process, and
+//! Spillway does not. So SPIN's version of the model subtracts it where the model reads the number of processes.
 
 use super::causes::{Comparison, beside, padded};
 use super::ours::{self, Answer, Explored};
@@ -12,10 +11,10 @@ use super::tools::{self, Ran, Theirs};
 use spillway::front::promela;
 use std::path::Path;
 
-/// With a process more there are more states, at most so many times.
+/// The maximum factor by which an additional process increases the number of states.
 const MORE: usize = 4;
 
-/// The documented cause without which a model gives the same, if there is one.
+/// Returns the documented cause whose removal makes the answers equal, if there is one.
 pub fn cause(text: &str, ours: &Explored, folder: &Path) -> Option<&'static str> {
     let (system, claim) = text.split_once("never {")?;
     if !is_same(system, folder) {
@@ -25,7 +24,7 @@ pub fn cause(text: &str, ours: &Explored, folder: &Path) -> Option<&'static str>
     if matches!(beside(text, ours, &theirs), Comparison::Same) {
         return Some("SPIN counts a claim as a process");
     }
-    // The verdict must be the same with the cause in.
+    // The verdict must be equal with the cause included.
     if (ours.findings() > 0) != (theirs.errors > 0) {
         return None;
     }
@@ -42,7 +41,7 @@ pub fn cause(text: &str, ours: &Explored, folder: &Path) -> Option<&'static str>
     cause.map(|(_, _, cause)| cause)
 }
 
-/// Whether a model has the counts of SPIN.
+/// Returns whether a model has SPIN's counts.
 fn is_same(text: &str, folder: &Path) -> bool {
     let ours = ours::explore_more(&promela::LANGUAGE, text, MORE);
     let Answer::Explored(ours) = ours else { return false };
@@ -50,7 +49,7 @@ fn is_same(text: &str, folder: &Path) -> bool {
     theirs.is_some_and(|theirs| matches!(beside(text, &ours, &theirs), Comparison::Same))
 }
 
-/// What SPIN says of a model in which it does not count the claim and stores all bits.
+/// Returns SPIN's answer for a model, without counting the claim and with all bits stored.
 fn spin(text: &str, folder: &Path) -> Option<Theirs> {
     let processes = if text.contains("never {") { "(_nr_pr - 1)" } else { "_nr_pr" };
     match tools::spin(&padded(&text.replace("_nr_pr", processes)), folder) {

@@ -5,14 +5,13 @@
 //!     [--count N] [--time SECONDS] [--keep FOLDER] [--show]
 //! ```
 //!
-//! A seed gives a list of numbers, the numbers a model (`models/`). Spillway's plain answer, by its
-//! interpreter and an oracle in memory, is compared with that of the language's reference tool,
-//! where it is installed, and then with all other ways in which Spillway can come to it (`ours.rs`).
-//! A model on which two answers differ is made small and shown with both; `--keep` has it written
-//! to a folder. Differences that `docs/reference/languages.md` explains are recognised (`causes.rs`, `claims.rs`) and
-//! counted by their cause. The exit code is 1 if any other was found.
+//! A seed gives a list of numbers, and the numbers give a model (`models/`). Spillway's plain answer comes from its
+//! interpreter and an oracle in memory. It is compared with that of the language's reference tool, if installed, and
+//! then with Spillway's other ways to compute it (`ours.rs`). A model on which two answers differ is reduced and shown
+//! with both; `--keep` writes it to a folder. Differences that `docs/reference/languages.md` explains are recognised
+//! (`causes.rs`, `claims.rs`) and counted by their cause. The exit code is 1 if there is any other difference.
 //!
-//! `--show` prints the models of the seeds and does nothing else.
+//! `--show` only prints the models of the seeds.
 
 mod causes;
 mod claims;
@@ -36,7 +35,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use support::Random;
 
-/// A model on which we spend longer is as wrong as one that crashes. A machine may have more to do.
+/// A model that takes longer counts as a failure, like a crash. The limit allows for a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(1200);
 
 struct Settings {
@@ -48,26 +47,26 @@ struct Settings {
     show: bool,
 }
 
-/// What came of one model.
+/// The result for one model.
 enum Verdict {
-    /// All answers are the same.
+    /// All answers are equal.
     Equal,
-    /// All answers are the same; there was no other tool's.
+    /// All answers are equal, without another tool's.
     Alone(String),
     /// They differ as documented.
     Explained(&'static str),
-    /// Not compared, and why.
+    /// Not compared, with the reason.
     Skipped(String),
-    /// They differ, and how.
+    /// They differ, with a description.
     Differs(String),
 }
 
 thread_local! {
-    /// What the last panic said.
+    /// The message of the last panic.
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// The model at work, for whoever waits for it.
+/// The current model, for the watchdog.
 static CURRENT: Mutex<Option<(Instant, u64, String)>> = Mutex::new(None);
 
 fn main() -> ExitCode {
@@ -139,7 +138,7 @@ fn watch(keep: Option<PathBuf>) {
     }
 }
 
-/// Counts of what was met.
+/// The counts of the models.
 #[derive(Default)]
 struct Census {
     models: u64,
@@ -147,7 +146,7 @@ struct Census {
     with_errors: u64,
     actions: (usize, usize),
     verdicts: BTreeMap<String, u64>,
-    /// Of each construct: models with it, and those of them with more than ten states.
+    /// For each construct: the number of models with it, and of those among them with more than ten states.
     constructs: BTreeMap<&'static str, (u64, u64)>,
     states: u64,
 }
@@ -159,7 +158,7 @@ struct Campaign {
 }
 
 impl Campaign {
-    /// How many models differ.
+    /// Runs all models. Returns the number of those that differ.
     fn run(&mut self) -> u64 {
         let language = self.settings.language;
         let tool = causes::tool(language);
@@ -216,7 +215,7 @@ impl Campaign {
                 Answer::Large => return Verdict::Skipped("too many states".into()),
                 answer => causes::compare(language, &text, answer, folder),
             };
-            // Of two differences the other tool's is shown.
+            // If there are two differences, the other tool's is shown.
             if let Answer::Explored(explored) = &answer
                 && !matches!(theirs, Comparison::Different(_))
             {
@@ -234,7 +233,7 @@ impl Campaign {
         compared.unwrap_or_else(|_| Verdict::Differs(PANIC.with_borrow(String::clone)))
     }
 
-    /// Shows the smallest model with a difference of the same sort.
+    /// Shows the smallest model with a difference of the same kind.
     fn show_smallest(&mut self, seed: u64, numbers: &[u16], how: &str) {
         println!("seed {seed}: {}", first_line(how));
         let sort = sort(how);
@@ -263,7 +262,7 @@ impl Campaign {
     }
 }
 
-/// What begins a comment.
+/// Returns the beginning of a comment.
 fn mark(language: &Language) -> &'static str {
     if *language == murphi::LANGUAGE { "--" } else { "//" }
 }
@@ -272,7 +271,7 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// What of a difference must stay the same while it is made smaller: all but the numbers.
+/// Returns the part of a difference that must stay the same during reduction: everything but the numbers.
 fn sort(how: &str) -> String {
     let line = how.lines().take(2).collect::<Vec<_>>().join(" ");
     line.split(|c: char| c.is_ascii_digit() || c == '-')

@@ -1,9 +1,9 @@
-//! What we make of a model: the plain answer, and that every other way gives the same.
+//! Spillway's answer for a model, and the check that every way to compute it gives the same.
 //!
-//! The plain answer is the interpreter's, in the oracle's search, without reductions. Against it are
-//! held: compiled code, step by step and whole; other key orders; symmetry reduction; every store
-//! with tiny buffers, threads and stops at random; and the replay of each counterexample. What
-//! differs panics, so that it is caught like any other panic of ours.
+//! The plain answer is the interpreter's, in the oracle's search, without reductions. It is compared with compiled
+//! code, step by step and as a whole; other key orders; symmetry reduction; every store with tiny buffers, threads and
+//! random stops; and the replay of each counterexample. A difference panics, so that it is caught like any other
+//! panic.
 
 use crate::support::agree::{assert_agree_in_any_order, random_states};
 use crate::support::stored::{assert_same, assert_traces_replay, search, storages};
@@ -22,42 +22,43 @@ use spillway::source::SourceMap;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::error::Error;
 
-/// Models with more states are given up.
+/// Models with more states are abandoned.
 pub const STATES_MAX: usize = 20_000;
 
-/// Steps out of these are more than the states by far in few models; those are given up as well.
+/// The maximum number of transitions of these states. A few models have far more transitions than states; those with
+/// more than this are abandoned as well.
 const TRANSITIONS_MAX: u64 = 200_000;
 
-/// A state that is rebuilt without a cache may take as many steps as there are levels, and each
-/// successor may have to be compared with one. Where that is more steps than this, no state is.
+/// The maximum number of steps for rebuilding states without a cache. Rebuilding a state may take as many steps as
+/// there are levels, and each successor may need one. If this would take more steps, no state is rebuilt.
 const REBUILT_MAX: u64 = 1_000_000;
 
-/// Slots for processes where those that a look at the model suggests do not suffice.
+/// The number of slots for processes if the number that the analysis suggests does not suffice.
 const SLOTS: u32 = 16;
 
-/// What came of a model.
+/// The result for a model.
 pub enum Answer {
-    /// It is no model, and why.
+    /// The text is rejected, with the reason.
     Refused(String),
-    /// It has more states than are looked at.
+    /// It has too many states.
     Large,
     /// It was explored.
     Explored(Box<Explored>),
 }
 
-/// A model and what the plain search of it gave.
+/// A model with the result of its plain search.
 pub struct Explored {
     language: &'static Language,
     text: String,
     slots: Option<u32>,
-    /// Runs it.
+    /// The interpreter of the model.
     pub interp: Interp,
-    /// What was found.
+    /// The outcome of the search.
     pub outcome: SearchOutcome,
 }
 
 impl Explored {
-    /// How often a run-time error of some kind was met.
+    /// Returns the number of run-time errors of the wanted kinds.
     pub fn faults(&self, wanted: impl Fn(FaultKind) -> bool) -> u64 {
         let faults = self.outcome.findings.iter().filter(|(check, _)| match check {
             Violation::Fault(kind, _) => wanted(*kind),
@@ -66,12 +67,12 @@ impl Explored {
         faults.map(|(_, finding)| finding.count).sum()
     }
 
-    /// How often anything was found.
+    /// Returns the number of findings.
     pub fn findings(&self) -> u64 {
         self.outcome.findings.iter().map(|(_, finding)| finding.count).sum()
     }
 
-    /// What was found, and how often.
+    /// Returns a text of the findings with their numbers.
     pub fn findings_text(&self) -> String {
         let name = |(check, finding): (Violation, &Finding)| {
             let what = match check {
@@ -85,7 +86,7 @@ impl Explored {
         self.outcome.findings.iter().map(name).collect::<Vec<_>>().join(", ")
     }
 
-    /// The counts of a search that does not visit states that break an invariant, as Rumur's.
+    /// Returns the counts of a search that, like Rumur's, does not visit states that violate an invariant.
     pub fn as_rumur_counts(&self) -> RumurCounts {
         let (model, width) = (&self.interp, self.interp.width());
         let (mut seen, mut todo, mut counts) = (HashSet::new(), Vec::new(), RumurCounts::default());
@@ -123,12 +124,12 @@ impl Explored {
     }
 }
 
-/// Whether it is an error of a property, rather than of a step.
+/// Returns whether it is an error of a property, not of a step.
 fn is_property_fault(model: &Interp, check: &Violation) -> bool {
     matches!(check, Violation::Fault(_, action) if *action as usize >= model.program().actions.len())
 }
 
-/// What Rumur counts.
+/// The counts of Rumur.
 #[derive(Default)]
 pub struct RumurCounts {
     /// States stored.
@@ -137,9 +138,9 @@ pub struct RumurCounts {
     pub rules: u64,
     /// Errors of steps and in properties.
     pub faults: u64,
-    /// Arrivals at states that break an invariant.
+    /// Arrivals at states that violate an invariant.
     pub broken: u64,
-    /// States that no rule leads out of.
+    /// States without an enabled rule.
     pub deadlocks: u64,
 }
 
@@ -154,7 +155,7 @@ fn read(language: &Language, text: &str, slots: Option<u32>) -> Result<Interp, B
     Interp::new(loaded.program).map_err(|it| it.render(&sources).to_string().into())
 }
 
-/// Shows the model as it is searched: with its claim, if it has one.
+/// Calls a function with the searched system: the product with the claim, if there is one.
 fn with_claim<T>(
     model: &dyn StateSpace,
     interp: &Interp,
@@ -170,17 +171,17 @@ fn keep_going() -> SearchLimits {
     SearchLimits { stop_on_violation: false, ..SearchLimits::default() }
 }
 
-/// The search that keeps every state in memory.
+/// Searches with every state in memory.
 fn oracle(model: &dyn StateSpace) -> SearchOutcome {
     memory::search(model, &keep_going()).expect("there is no disk that fails")
 }
 
-/// The plain answer.
+/// Computes the plain answer.
 pub fn explore(language: &'static Language, text: &str) -> Answer {
     explore_more(language, text, 1)
 }
 
-/// The same for models that may be so many times as large.
+/// Computes the plain answer for models that may be `times` times as large.
 pub fn explore_more(language: &'static Language, text: &str, times: usize) -> Answer {
     let mut slots = None;
     loop {
@@ -205,7 +206,7 @@ pub fn explore_more(language: &'static Language, text: &str, times: usize) -> An
     }
 }
 
-/// Whether there are few states, found by a search that stops where there are not.
+/// Returns whether there are few states, by a search that stops otherwise.
 fn is_small(model: &dyn StateSpace, times: usize) -> bool {
     let width = model.width();
     let (mut seen, mut todo, mut transitions) = (HashSet::new(), Vec::new(), 0);
@@ -246,7 +247,7 @@ pub fn assert_all_agree(explored: &Explored, random: &mut Random) {
     }
 }
 
-/// Some of the stores, each with budgets, threads and stops of its own.
+/// Checks some of the stores, each with its own budgets, threads and stops.
 fn stores_agree(explored: &Explored, [plain, compiled]: [&dyn StateSpace; 2], random: &mut Random) {
     let interp = &explored.interp;
     with_claim(plain, interp, |plain| {
@@ -276,14 +277,14 @@ fn some_stores_agree(models: [&dyn StateSpace; 2], expected: &SearchOutcome, ran
             .collect();
         let (outcome, disk) = search(&models, &storage, &[plan], &pauses, &keep_going());
         assert_same(&outcome, expected, &storage, "a store");
-        // A start that fails has no counterexample of levels.
+        // A start that fails has no counterexample by levels.
         if !expected.levels.is_empty() {
             assert_traces_replay(models[0], &*disk, &outcome);
         }
     }
 }
 
-/// What is violated, how often, and where first.
+/// The violations, their numbers, and their first depths.
 type Found = Vec<(Violation, u64, u64)>;
 
 /// Counts that do not depend on the key order.
@@ -309,7 +310,7 @@ fn orders_agree(explored: &Explored, random: &mut Random) {
     }
 }
 
-/// What is violated first, and at what depth: by what reports say of it.
+/// Returns the first violations with their depths, by their report texts.
 fn violations(model: &dyn StateSpace, outcome: &SearchOutcome) -> BTreeMap<String, u64> {
     let explained = model.description();
     let properties = explained.properties();
@@ -328,7 +329,7 @@ fn violations(model: &dyn StateSpace, outcome: &SearchOutcome) -> BTreeMap<Strin
     all
 }
 
-/// Reduced searches find what the whole one finds, at the same depths, in no more states.
+/// Checks that reduced searches find the same as the full one, at the same depths, with no more states.
 fn symmetries_agree(explored: &Explored, models: [&dyn StateSpace; 2], random: &mut Random) {
     let (interp, plain) = (&explored.interp, &explored.outcome);
     let mut states = plain.states();
@@ -348,7 +349,7 @@ fn symmetries_agree(explored: &Explored, models: [&dyn StateSpace; 2], random: &
     }
 }
 
-/// The names of actions, and of those that are taken somewhere.
+/// Returns the number of action names, and of those executed somewhere.
 pub fn reached(explored: &Explored) -> (usize, usize) {
     let interp = &explored.interp;
     let states = random_states(interp, 200, 1);

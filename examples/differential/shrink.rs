@@ -1,12 +1,12 @@
-//! Finds a small list of numbers that still has what a long one has, whatever is made of it.
+//! Finds a small list of numbers with a given property of a long one. The meaning of the numbers does not matter.
 //!
-//! Pieces are cut out, large ones first; then numbers are replaced by lesser ones. This goes on
-//! until nothing gets simpler or too much was tried.
+//! Pieces are removed, large ones first. Then numbers are replaced by lesser ones. This repeats until nothing gets
+//! simpler or the number of tries is exhausted.
 
-/// How often is tried.
+/// The maximum number of tries.
 const TRIES_MAX: usize = 300;
 
-/// A list as simple as was found for which `has` holds, as it does for `numbers`.
+/// Returns the simplest list found for which `has` holds. It holds for `numbers`.
 pub fn shrink(numbers: &[u16], mut has: impl FnMut(&[u16]) -> bool) -> Vec<u16> {
     let (mut best, mut tries) = (numbers.to_vec(), 0);
     let mut holds = |list: &[u16]| {
@@ -26,7 +26,7 @@ pub fn shrink(numbers: &[u16], mut has: impl FnMut(&[u16]) -> bool) -> Vec<u16> 
 type Holds<'a> = &'a mut dyn FnMut(&[u16]) -> Option<bool>;
 
 fn cut(best: &mut Vec<u16>, holds: Holds) -> Option<()> {
-    // Behind the end there are only zeros, so most of a long list may be unused.
+    // Numbers after the end of a list count as zeros, so most of a long list may be unused.
     let mut length = best.len();
     while length > 0 {
         let half = &best[..best.len() - length.min(best.len())];

@@ -4,42 +4,42 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A program that takes longer is killed.
+/// The time limit; a program that takes longer is killed.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// What a tool found.
+/// The result of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Theirs {
     /// States stored.
     pub states: u64,
-    /// As it counts them.
+    /// The number of transitions, as the tool counts them.
     pub transitions: u64,
-    /// How often it met an error.
+    /// The number of errors.
     pub errors: u64,
-    /// What it said of them, at least of the first.
+    /// Its messages about the errors, at least about the first.
     pub messages: Vec<String>,
-    /// Whether it ended before it had seen everything.
+    /// Whether it stopped before it had visited everything.
     pub stopped: bool,
 }
 
-/// What came of running a tool.
+/// The outcome of running a tool.
 pub enum Ran {
     /// An answer.
     Answer(Theirs),
-    /// It takes the text for no model, and why.
+    /// It rejected the text, with the reason.
     Refused(String),
-    /// It did not come to an end, and why.
+    /// It did not finish, with the reason.
     GaveUp(String),
 }
 
-/// Whether a program can be run.
+/// Returns whether a program can be run.
 pub fn is_installed(program: &str, flag: &str) -> bool {
     let mut command = Command::new(program);
     command.arg(flag).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok()
 }
 
-/// The exit code and what was printed, to both outputs; none if it took too long.
+/// Runs a program. Returns the exit code and both outputs; `None` if it took too long.
 fn run(command: &mut Command, folder: &Path) -> Option<(i32, String)> {
     let path = folder.join("output");
     let output = std::fs::File::create(&path).ok()?;
@@ -59,18 +59,18 @@ fn run(command: &mut Command, folder: &Path) -> Option<(i32, String)> {
         }
     };
     let said = std::fs::read(&path).ok()?;
-    // No code: a signal.
+    // Without a code, a signal ended it.
     Some((status.code().unwrap_or(-1), String::from_utf8_lossy(&said).into_owned()))
 }
 
-/// The number before a word in a text.
+/// Returns the number before a word in a text.
 fn before(text: &str, word: &str) -> Option<u64> {
     let (front, _) = text.split_once(word)?;
     front.rsplit(|c: char| !c.is_ascii_digit()).find(|it| !it.is_empty())?.parse().ok()
 }
 
-/// SPIN's verifier, all optimisations of its graph off, all errors, the whole space. `CC` compiles
-/// it; a fast compiler such as `tcc` serves best.
+/// Runs SPIN's verifier: without optimisations of its graph, with all errors, over the whole state space. `CC`
+/// compiles it; a fast compiler such as `tcc` is best.
 pub fn spin(text: &str, folder: &Path) -> Ran {
     let compiler = std::env::var("CC").unwrap_or("cc".into());
     if std::fs::write(folder.join("model.pml"), text).is_err() {
@@ -116,8 +116,8 @@ pub fn spin(text: &str, folder: &Path) -> Ran {
     }
 }
 
-/// Rumur's verifier with all errors, without a search for deadlocks; symmetric elements told apart
-/// or not. `CC` does not compile it: it needs more of C than small compilers know.
+/// Runs Rumur's verifier: with all errors, without a check for deadlocks, with or without symmetry reduction. `CC`
+/// does not compile it, since it needs C features that small compilers lack.
 pub fn rumur(text: &str, symmetry: bool, folder: &Path) -> Ran {
     if std::fs::write(folder.join("model.m"), text).is_err() {
         return Ran::GaveUp("the model cannot be written".into());

@@ -1,6 +1,6 @@
 //! Sorted runs of fixed-width keys on disk, in bounded memory.
 //!
-//! Each folder knows those below it, and nothing of those above:
+//! Each folder uses only those below it:
 //!
 //! ```text
 //! store      all keys found so far: the log of levels, runs of like size, which candidates are new

@@ -1,4 +1,4 @@
-//! Records are as different as keys, come back as the keys they are of, and are compared as them.
+//! Tests that records differ exactly if their keys differ, decode to their keys, and can be compared instead of them.
 
 mod common;
 
@@ -10,7 +10,7 @@ use spill::{
 };
 use std::sync::Arc;
 
-/// Every codec, the Huffman ones trained on `sample`.
+/// Returns every codec, the Huffman ones trained on `sample`.
 fn codecs(width: usize, sample: &[u8]) -> Vec<Codec> {
     let frequencies = ByteFrequencies::of_keys(width, sample);
     let trained = |tables| Codec::Huffman(Arc::new(HuffmanCode::train(&frequencies, tables)));
@@ -53,7 +53,7 @@ proptest! {
         }
     }
 
-    /// So that no two records are of one key, whatever the disk holds.
+    /// So no two different records decode to one key, whatever the disk contains.
     #[test]
     fn what_decodes_is_the_record_of_what_it_decodes_to(
         (width, sample, mut bytes) in any_width().prop_flat_map(|width| {
@@ -144,7 +144,7 @@ fn a_damaged_block_of_records_is_refused_and_so_is_one_of_another_codec() {
             let mut damaged = block.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
             assert!(matches!(decode(codec, &damaged), Err(Error::Corrupt { offset: 5, .. })));
-            // The same with a checksum that is right: refused, or keys that could have been written.
+            // With a correct checksum, the block is rejected, or its keys could have been written.
             let sum = crc32fast::hash(&damaged[4..]).to_le_bytes();
             damaged[..4].copy_from_slice(&sum);
             if let Ok(keys) = decode(codec, &damaged) {

@@ -1,4 +1,4 @@
-//! What every disk promises, and what survives when it breaks its promises.
+//! Tests of the guarantees of every disk, and of the data that survives a fault.
 
 use spill::fault::FaultPlan;
 use spill::{Disk, Error, FaultDisk, MeteredDisk, PayloadFormat, RealDisk, Result, commit, load};
@@ -271,7 +271,7 @@ mod metered {
 mod fault {
     use super::*;
 
-    /// Creates `name` durably, in 5 operations, of which the second writes.
+    /// Creates `name` durably, in 5 operations, the second of them a write.
     fn write_durably(disk: &dyn Disk, name: &str) -> Result<()> {
         let mut file = disk.create(name)?;
         file.write(b"some bytes")?;
@@ -409,7 +409,7 @@ mod manifest {
         [numbered(5000), numbered(20_000), b"short".to_vec()]
     }
 
-    /// The operations of one commit.
+    /// Returns the number of operations of one commit.
     fn operations_of_commit() -> u64 {
         committed(b"payload").operations()
     }
@@ -437,7 +437,7 @@ mod manifest {
                 for seed in 0..100 {
                     let found = disk.reboot(seed);
                     assert!(is_old_or_new(&found), "power lost at operation {crash}, seed {seed}");
-                    // And the next commit is not disturbed by what was left behind.
+                    // The remains do not disturb the next commit.
                     commit(&found, NAME, FORMAT, b"next").unwrap();
                     assert_eq!(load(&found.reboot(0), NAME, FORMAT).unwrap(), b"next");
                 }

@@ -1,5 +1,5 @@
-//! Directories that others have filled: whatever lies under the name of a file, nothing outside the directory is touched, and
-//! nothing is waited for.
+//! Tests with foreign directories: whatever has the name of a file, nothing outside the directory is touched, and
+//! nothing blocks.
 
 use rustix::fs::{CWD, Mode, mkfifoat};
 use spill::{Disk, Error, PayloadFormat, RealDisk, Result, commit, load_value};
@@ -35,7 +35,7 @@ impl Foreign {
     }
 }
 
-/// What may lie where a file is expected, each with the words that tell what it is.
+/// Objects that may be in the place of a file, each with the words that describe it.
 type Planted = (&'static str, fn(&Path, &Path));
 
 const PLANTED: [Planted; 5] = [
@@ -46,7 +46,7 @@ const PLANTED: [Planted; 5] = [
     ("folder", |place, _| fs::create_dir(place).unwrap()),
 ];
 
-/// What `work` comes to, which has to be soon.
+/// Returns the result of `work`, which must arrive soon.
 fn soon<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, ended) = channel();
     std::thread::spawn(move || done.send(work()));
@@ -118,7 +118,7 @@ fn a_file_with_a_second_name_is_not_changed_where_it_is() {
     for refused in refused {
         assert!(refused.unwrap_err().to_string().ends_with(said));
     }
-    // What is read, or replaced as a whole, may have one.
+    // A file that is only read, or replaced as a whole, may have a second link.
     assert_eq!(disk.read("levels-000").unwrap(), LETTER.as_bytes());
     disk.create("replaced").unwrap().write(b"other").unwrap();
     assert_eq!(fs::read_to_string(foreign.at("letter")).unwrap(), LETTER);
@@ -135,7 +135,7 @@ fn a_pipe_is_no_directory() {
     }
 }
 
-/// A file of holes has any length and takes no room: it is refused by its beginning.
+/// A sparse file has any length and takes no space: its beginning decides the rejection.
 #[test]
 fn a_file_that_is_not_ours_is_not_read() {
     let foreign = Foreign::new();
@@ -159,7 +159,7 @@ fn a_file_that_is_not_ours_is_not_read() {
 fn what_a_decoder_says_is_not_told() {
     let foreign = Foreign::new();
     let disk = foreign.disk();
-    // Pointers that lead outside, and a text that is none.
+    // Pointers that lead outside, and an invalid text.
     for payload in [vec![0xff; 64], vec![0x80; 24], Vec::new(), vec![1; 3]] {
         commit(&disk, "job", FORMAT, &payload).unwrap();
         let error = load_value::<(String, Vec<String>)>(&disk, "job", FORMAT).unwrap_err();

@@ -1,4 +1,4 @@
-//! Every operation on pairs does what it does on a map from each key to all values it was given.
+//! Tests that every operation on pairs agrees with one on a map from each key to all its values.
 
 mod common;
 
@@ -11,7 +11,7 @@ use spill::{
 };
 use std::collections::BTreeMap;
 
-/// Whether `values` makes of two the same in any order, and of equal ones one if it says so.
+/// Checks that `values` joins two values to the same in any order, and equal ones to themselves if it is idempotent.
 fn check_operator(kind: Kind, numbers: [u64; 3]) {
     let joined = |one: &[u8], other: &[u8]| {
         let mut kept = one.to_vec();
@@ -31,7 +31,7 @@ fn check_operator(kind: Kind, numbers: [u64; 3]) {
     }
 }
 
-/// Merges runs, every second of them as a segment, as they are or with keys that are in them twice.
+/// Merges runs, every second of them as a segment, unchanged or with repeated keys.
 fn check_merge(kind: Kind, key_bytes: usize, runs: &[Given], twice: bool, at_most: usize) {
     let (values, width) = (kind.values(), key_bytes + kind.bytes());
     let flat: Vec<Vec<u8>> = runs
@@ -139,7 +139,7 @@ proptest! {
     }
 }
 
-/// Long runs in which most keys are equal: sources give many batches, and keys lie across their ends.
+/// Long runs in which most keys are equal: sources yield many batches, and equal keys cross batch ends.
 #[test]
 fn long_runs_are_joined_over_the_ends_of_batches() {
     for kind in Kind::all_of(9) {

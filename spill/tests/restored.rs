@@ -1,4 +1,4 @@
-//! A store that is put back as it was saved, however many levels its runs in memory have.
+//! Tests that a saved store is restored, however many levels its runs in memory have.
 
 mod common;
 
@@ -8,15 +8,15 @@ use std::sync::Arc;
 
 const WIDTH: usize = 8;
 
-/// Many times as many as are put back at a time.
+/// Many times the number of levels that are restored at a time.
 const LEVELS: u64 = 3000;
 
-/// The keys of a level: one to three, between those of all others.
+/// Returns the keys of a level: one to three, between those of all others.
 fn keys(level: u64) -> Vec<u8> {
     (0..1 + level % 3).flat_map(|it| ((it << 32) + level * 7919 % LEVELS).to_be_bytes()).collect()
 }
 
-/// All keys of a store, ascending; that none is in two of its runs.
+/// Returns all keys of a store, ascending; checks that its runs are disjoint.
 fn all(store: &Store) -> Vec<[u8; WIDTH]> {
     let Candidates { slices, segments } = store.runs();
     let mut runs: Vec<Vec<u8>> = slices.into_iter().map(<[u8]>::to_vec).collect();
@@ -53,13 +53,13 @@ fn runs_of_many_levels_are_put_back() {
         let empty = Store::new(disk.clone(), WIDTH, Codec::Gaps, shares);
         let mut restored = empty.restore(saved, 2).unwrap();
         assert!(all(&restored) == expected, "{young} bytes");
-        // What is known is known, and the last level is the frontier.
+        // Known keys are known, and the last level is the frontier.
         for level in [0, 1, 1499, LEVELS - 1] {
             assert_eq!(settle(&mut restored, &keys(level)), 0, "level {level}, {young} bytes");
         }
         let last = restored.level(LEVELS as usize - 1).unwrap();
         assert_eq!(read(&last), keys(LEVELS - 1));
-        // Runs are few, as if they had come to be in a search.
+        // There are few runs, as after a search.
         let Candidates { slices, segments } = restored.runs();
         assert!(slices.len() + segments.len() < 30, "{} {}", slices.len(), segments.len());
     }

@@ -1,4 +1,4 @@
-//! Blocks and segments come back as they were written, and damaged ones not at all.
+//! Tests that blocks and segments decode to their keys, and damaged ones are rejected.
 
 mod common;
 
@@ -12,7 +12,7 @@ fn encode(width: usize, keys: &[u8]) -> Vec<u8> {
     block
 }
 
-/// Decodes, and checks what must hold whatever the bytes.
+/// Decodes, and checks the invariants for any bytes.
 fn decode(width: usize, block: &[u8]) -> Result<Vec<u8>, Error> {
     let mut keys = vec![3; 5];
     match BlockDecoder::new(width).decode(block, "file", 1234, &mut keys) {
@@ -33,21 +33,21 @@ fn decode(width: usize, block: &[u8]) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// Makes the checksum of a block right.
+/// Corrects the checksum of a block.
 fn seal(block: &mut [u8]) {
     if let Some((sum, checked)) = block.split_first_chunk_mut::<4>() {
         *sum = crc32fast::hash(checked).to_le_bytes();
     }
 }
 
-/// The first keys of a set that fit a block.
+/// Returns the first keys of a set that fit a block.
 fn one_block(width: usize, set: &Set) -> Vec<u8> {
     let mut keys = flat(set);
     keys.truncate(block_keys_max(width) * width);
     keys
 }
 
-/// Every copy of `bytes` with one bit flipped, and every prefix.
+/// Returns every copy of `bytes` with one bit flipped, and every prefix.
 fn damaged(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     let flips = (0..bytes.len() * 8).map(|bit| {
         let mut copy = bytes.to_vec();
@@ -135,7 +135,7 @@ fn an_intact_block_in_the_place_of_another_is_noticed() {
         let set = (0..3).map(|number| key(width, first + number)).collect();
         (file.append(width, &flat(&set), 5), file.bytes())
     };
-    // So few keys are not compressed, so both blocks are of one length: header, gaps, bits, key.
+    // So few keys are not compressed, so both blocks have the same length: header, gaps, bits, key.
     let ((at, mut bytes), (_, other)) = (file(0), file(1 << 20));
     let block = 20 + 3 + 2 * 10;
     bytes[..block].copy_from_slice(&other[..block]);
@@ -206,7 +206,7 @@ proptest! {
         let _ = decode(width, &block);
     }
 
-    /// Damage that the checksum was made to agree with: a bug or malice, not the disk.
+    /// Damage with a matching checksum: from a bug or malice, not from the disk.
     #[test]
     fn a_sealed_block_is_refused_or_a_set_of_keys(
         (width, set) in any_width().prop_flat_map(|width| {

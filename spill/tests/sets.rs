@@ -1,4 +1,4 @@
-//! Every operation on sets of keys does what it does on a `BTreeSet`, at every shape of key.
+//! Tests that every operation on sets of keys agrees with one on a `BTreeSet`, for every shape of key.
 
 mod common;
 
@@ -10,7 +10,7 @@ use spill::{
     split, subtract,
 };
 
-/// Sorts, checks against a set, and that no more memory was used than promised.
+/// Sorts, compares with a set, and checks that no more memory was used than documented.
 fn check_sort(width: usize, keys: &[Vec<u8>]) {
     let mut sorted = keys.concat();
     let mut scratch = vec![1; 7];
@@ -22,7 +22,7 @@ fn check_sort(width: usize, keys: &[Vec<u8>]) {
     assert!(scratch.capacity() <= (keys.len() * width).max(7));
 }
 
-/// A sequence of numbers that look random.
+/// Returns a pseudo-random sequence of numbers.
 fn numbers() -> impl Iterator<Item = u64> {
     std::iter::successors(Some(0x9E37_79B9_7F4A_7C15_u64), |&last| {
         let x = last ^ last << 13;
@@ -44,18 +44,18 @@ fn large_sets_are_sorted_whatever_their_distribution() {
         check_sort(width, &all_bytes());
         check_sort(width, &random().map(|x| key(width, x % 3)).collect::<Vec<_>>());
         check_sort(width, &random().map(|x| key(width, x % (n as u64 / 4))).collect::<Vec<_>>());
-        // Few repeats, so that there is no room to copy all to.
+        // There are few repeats, so there is no space to copy all.
         check_sort(width, &random().map(|x| key(width, x % (50 * n as u64))).collect::<Vec<_>>());
         check_sort(width, &(0..n as u64).map(|x| key(width, x)).collect::<Vec<_>>());
         check_sort(width, &(0..n as u64).rev().map(|x| key(width, x)).collect::<Vec<_>>());
-        // Halves that differ in the first bit, each in the last bits only.
+        // The halves differ in the first bit, and each varies only in the last bits.
         let mut halves = all_bytes();
         for (i, key) in halves.iter_mut().enumerate() {
             key[..width - 1].fill(0);
             key[0] |= (i as u8 & 1) << 7;
         }
         check_sort(width, &halves);
-        // A single bit set: as uneven as a distribution over digits gets.
+        // A single set bit gives the most uneven distribution over digits.
         let single = random().map(|x| {
             let mut key = vec![0; width];
             let bit = (x % (8 * width as u64)) as usize;
@@ -63,7 +63,7 @@ fn large_sets_are_sorted_whatever_their_distribution() {
             key
         });
         check_sort(width, &single.collect::<Vec<_>>());
-        // Ever longer shared prefixes.
+        // The shared prefixes become longer and longer.
         let prefixes = random().map(|x| {
             let mut key = vec![0; width];
             let length = (x >> 32) as usize % width;
@@ -143,7 +143,7 @@ fn check_subtract(width: usize, candidates: &Set, sets: &[Set], batch_keys: usiz
     assert!(left == flat(&expected), "from segments");
 }
 
-/// Checks that boundaries are boundaries, and, if the sets are not small, that they are fair.
+/// Checks that boundaries are valid, and, unless the sets are small, that the ranges have similar sizes.
 fn check_split(width: usize, slices: &[Set], segments: &[Set], ranges: usize) {
     let flats: Vec<Vec<u8>> = slices.iter().map(flat).collect();
     let slices_given: Vec<&[u8]> = flats.iter().map(Vec::as_slice).collect();
@@ -226,7 +226,7 @@ proptest! {
     }
 }
 
-/// Each has one key in so many, so that they have keys in common, and some are far longer than others.
+/// Each set has one key in a fixed number, so that sets have keys in common, and some are far longer than others.
 #[test]
 fn sets_of_any_lengths_are_merged() {
     for width in WIDTHS {
@@ -240,7 +240,7 @@ fn sets_of_any_lengths_are_merged() {
     }
 }
 
-/// Candidates lie close together in some places, and then none for long.
+/// Candidates are dense in some places, and absent from long stretches.
 #[test]
 fn few_are_subtracted_from_many_wherever_they_lie() {
     for width in WIDTHS {
@@ -252,7 +252,7 @@ fn few_are_subtracted_from_many_wherever_they_lie() {
     }
 }
 
-/// Each of thousands has a key or two, some of which others have as well.
+/// Each of thousands of sets has a key or two; sets share some keys.
 #[test]
 fn very_many_sets_are_merged() {
     let sets: Vec<Set> = (0..5000u32)

@@ -1,5 +1,5 @@
-//! A store with values is a map: level by level it says which keys are new and which values change,
-//! however its runs lie, wherever it is stopped and gone on with.
+//! Tests that a store with values is a map. At each level it reports the new keys and the changed values, for any
+//! arrangement of runs and after any restart.
 
 mod common;
 
@@ -15,21 +15,21 @@ use spill::{
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How pairs lie in blocks and in memory.
+/// The coding of pairs in blocks and in memory.
 #[derive(Clone, Copy, Debug)]
 enum Coding {
     Gaps,
-    /// On the bits that varied so far.
+    /// Projected on the bits that varied so far.
     Projected,
     Raw,
     Rle,
     Huffman,
 }
 
-/// A store and what it should have.
+/// A store with its expected content.
 struct Tried {
     kind: Kind,
-    /// Whether values change; if not, they stay what they were at first.
+    /// Whether values change; otherwise keys keep their first values.
     changes: bool,
     key_bytes: usize,
     coding: Coding,
@@ -39,7 +39,7 @@ struct Tried {
     store: Store,
     codec: Codec,
     map: Map,
-    /// The most bytes that the filter took.
+    /// The maximum size of the filter in bytes.
     filter_bytes: u64,
 }
 
@@ -94,7 +94,7 @@ impl Tried {
         self.key_bytes + self.kind.bytes()
     }
 
-    /// Settles candidates that come in so many runs, every second of them on disk, and compares.
+    /// Settles candidates cut into `runs` runs, every second of them on disk, and compares.
     fn level(&mut self, given: &Given, runs: usize) {
         self.widen(&pairs_of(given));
         let values = self.kind.values();
@@ -157,7 +157,7 @@ impl Tried {
         }
     }
 
-    /// What is to be expanded is what is new, and beside it what has changed.
+    /// Checks that the frontier is the new pairs, and that the changes are separate.
     fn check_last_level(&mut self, new: &Map, now: &Map, before: &Map) {
         let found = match self.store.frontier().unwrap() {
             Frontier::Raw(pairs) => Codec::Gaps.adopt(&self.codec, self.width(), &pairs),
@@ -172,7 +172,7 @@ impl Tried {
         assert!(read(&changes.previous) == flat_map(before), "{:?}: what it was", self.kind);
     }
 
-    /// Has the codec know the bits of `pairs`.
+    /// Adds the varying bits of `pairs` to the codec.
     fn widen(&mut self, pairs: &[u8]) {
         if let (Coding::Projected, Some(known)) = (self.coding, self.codec.projection())
             && !pairs.is_empty()
@@ -183,7 +183,7 @@ impl Tried {
         }
     }
 
-    /// A run of candidates on disk.
+    /// Returns a run of candidates on disk.
     fn segment(&self, pairs: &[u8]) -> Segment {
         let mut file = self.disk.create("candidates").unwrap();
         let mut writer = SegmentWriter::new(self.width(), &mut *file)
@@ -195,7 +195,7 @@ impl Tried {
         Segment::open(&*self.disk, "candidates", at, self.width()).unwrap().with_codec(&self.codec)
     }
 
-    /// Goes on, with as much memory or with other, from what a manifest would have.
+    /// Continues from the saved store of a manifest, with this memory.
     fn restart(&mut self, shares: StoreBudget) {
         self.store.sync().unwrap();
         let saved = (self.store.saved(), self.store.saved_values().unwrap());
@@ -208,7 +208,7 @@ impl Tried {
     }
 }
 
-/// A store without levels, of pairs whose values change or not.
+/// Creates a store without levels, of pairs whose values change or not.
 fn store(
     disk: &Arc<FaultDisk>,
     (width, kind, changes): (usize, Kind, bool),
@@ -222,7 +222,7 @@ fn store(
     }
 }
 
-/// The codec that projects pairs on these bits of their keys.
+/// Returns the codec that projects pairs on these bits of their keys.
 fn projected(projection: &Projection, kind: Kind) -> Codec {
     let bits = projection.with_value(kind.bytes());
     if bits.keeps_value(kind.bytes()) {
@@ -242,7 +242,7 @@ fn any_coding() -> impl Strategy<Value = Coding> {
     ]
 }
 
-/// Memory of which some is so little that every level goes to disk.
+/// Memory budgets; some are so small that every level goes to disk.
 fn any_shares() -> impl Strategy<Value = StoreBudget> {
     let young = prop_oneof![Just(0usize), 100usize..5000, 5000usize..1_000_000];
     let plain = prop_oneof![Just(0u64), Just(3000), Just(u64::MAX)];
@@ -254,8 +254,8 @@ fn idempotent_kind() -> impl Strategy<Value = Kind> {
     any_kind().prop_filter("a store joins again", |kind| !matches!(kind, Kind::Sum(_)))
 }
 
-/// Candidates of one level, into how many runs they are cut, and with what memory the store is gone on with
-/// before, if it is.
+/// The candidates of one level, the number of runs into which they are cut, and the memory of a restart before it
+/// (optional).
 type Level = (Given, usize, Option<StoreBudget>);
 
 fn any_level(kind: Kind, key_bytes: usize) -> impl Strategy<Value = Level> {
@@ -326,7 +326,7 @@ fn threads_and_memory_make_no_difference() {
         let number =
             |d: u64, i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (d + 7) | 1 << (i * d % 13);
         let level = |d: u64| -> Given {
-            // Many keys are given twice, in different runs.
+            // Many keys occur twice, in different runs.
             let key = |i: u64| key(9, d * 20_000 + i % 80_000 * (1 + d % 2));
             (0..120_000).map(|i| (key(i), kind.value(number(d, i)))).collect()
         };
@@ -343,7 +343,7 @@ fn threads_and_memory_make_no_difference() {
     }
 }
 
-/// Thin levels beside a large store, so that there is a filter, of keys: it lets values that change pass.
+/// Thin levels with a large store, so that there is a filter of keys: it passes values that change.
 #[test]
 fn a_filter_knows_keys_whatever_their_values() {
     for coding in [Coding::Gaps, Coding::Projected] {

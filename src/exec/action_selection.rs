@@ -1,39 +1,37 @@
-//! Some of the steps out of a state, by what they begin with.
+//! Expanding chosen action instances.
 //!
-//! Whoever reduces a state space looks at what is *enabled* in a state, chooses some of it, and has
-//! only that expanded. What it chooses among are [action instances](crate::analysis::instances):
-//! numbers that mean the same in every state. Candidates can carry theirs as a *label*, so that what
-//! comes later knows how a state was reached.
+//! A reduction computes the *enabled* [action instances](crate::analysis::instances) of a state, chooses some of them,
+//! and expands only these. The number of an instance means the same in every state. A candidate can carry the number
+//! as a *label*, so that a later stage knows the step that led to the state.
 //!
-//! No [`Capabilities`](crate::model::Capabilities) name it: an executor is asked for it directly, so wrappers need not
-//! forward it, and code compiled for plain expansion stays as it is.
+//! No [`Capabilities`](crate::model::Capabilities) name this interface: a caller requests it from the executor. So
+//! wrappers need not forward it, and code compiled for plain expansion stays unchanged.
 
 use crate::analysis::instances::{ActionInstances, InstanceId, InstanceSets};
 use crate::model::{ExpansionOutcome, Result, SuccessorSink, Violation};
 use std::ops::ControlFlow;
 
-/// A model whose steps can be taken by the choice of what they begin with.
+/// A state space that can expand chosen action instances.
 pub trait SelectiveStateSpace: Send + Sync {
-    /// The action instances among which there is a choice.
+    /// Returns the action instances that can be chosen.
     fn instances(&self) -> &ActionInstances;
 
-    /// Makes `sets` those of the enabled instances of each of `states` (whole states, one after
-    /// another): of all that have a step out of it, to a state or to one that is left out, or that
-    /// fail. A step that an `assume` in its body takes back is none.
+    /// Sets `sets` to the enabled instances of each of `states` (whole states, one after another). An instance is
+    /// enabled if it has a step: to a state, to a state that an assumption excludes, or to a failure. A step that an
+    /// `assume` in its body takes back does not count.
     fn enabled(&self, states: &[u8], sets: &mut InstanceSets) -> Result<()>;
 
-    /// Adds to `out` the steps of the instances in `chosen`, which has a set for each of `states`:
-    /// successors, steps to states that are left out, and run-time errors as findings. What is chosen
-    /// and not enabled adds nothing. Nothing is judged but the steps: of deadlocks and properties tells
-    /// [`SelectiveStateSpace::check_states`].
+    /// Adds to `out` the steps of the instances in `chosen`, which has one set for each of `states`: successors,
+    /// excluded steps, and run-time errors as findings. An instance that is chosen but not enabled adds nothing.
+    /// Deadlocks and properties are not checked here; [`SelectiveStateSpace::check_states`] checks them.
     ///
-    /// Whether an instance is enabled never depends on what is chosen.
+    /// Whether an instance is enabled never depends on the choice.
     fn expand_chosen(&self, states: &[u8], chosen: &InstanceSets, out: &mut SuccessorSink) {
         self.expand_chosen_with_ends(states, chosen, &mut Vec::new(), out);
     }
 
-    /// The same; makes `ends` say of each state how many bytes of candidates had been added when it was
-    /// done, since the first was begun.
+    /// Does the same, and sets `ends`: for each state, the bytes of candidates added up to its end, counted from the
+    /// first state.
     fn expand_chosen_with_ends(
         &self,
         states: &[u8],
@@ -42,12 +40,12 @@ pub trait SelectiveStateSpace: Send + Sync {
         out: &mut SuccessorSink,
     );
 
-    /// The same; each successor has the instance of its step as its label.
+    /// Does the same; each successor has the instance of its step as its label.
     fn expand_labelled(&self, states: &[u8], chosen: &InstanceSets, out: &mut LabelledSink) {
         self.expand_labelled_with_ends(states, chosen, &mut Vec::new(), out);
     }
 
-    /// The same; `ends` is of bytes of labelled candidates.
+    /// Does the same; `ends` counts bytes of labelled candidates.
     fn expand_labelled_with_ends(
         &self,
         states: &[u8],
@@ -56,65 +54,64 @@ pub trait SelectiveStateSpace: Send + Sync {
         out: &mut LabelledSink,
     );
 
-    /// Records what is wrong with each of `states` itself: properties that do not hold or meet an
-    /// error when asked, and deadlock. `enabled` is what [`SelectiveStateSpace::enabled`] said of them.
+    /// Records the violations of `states` themselves: properties that fail or meet an error during evaluation, and
+    /// deadlocks. `enabled` is the result of [`SelectiveStateSpace::enabled`] for these states.
     ///
-    /// What this finds and what expanding all that is enabled finds is together what
-    /// [`Model::expand`](crate::model::StateSpace::expand) finds.
+    /// This check and an expansion of all enabled instances together find the same as
+    /// [`Model::expand`](crate::model::StateSpace::expand).
     fn check_states(&self, states: &[u8], enabled: &InstanceSets, out: &mut SuccessorSink);
 }
 
-/// States, and the action instances that are chosen of each.
+/// States with the chosen action instances of each.
 #[derive(Clone, Copy)]
 pub(super) struct ChosenInstances<'c> {
-    /// The states, one behind the other.
+    /// The states, one after another.
     pub states: &'c [u8],
-    /// The instances.
+    /// The chosen instances of each state.
     pub sets: &'c InstanceSets,
 }
 
-/// Room for what [`SelectiveStateSpace::expand_chosen_with_ends`] gives.
+/// The successors of several states, grouped by state: the output of [`SelectiveStateSpace::expand_chosen_with_ends`].
 #[derive(Debug, Default)]
 pub struct GroupedSuccessors {
-    /// The successors of all states, one behind the other.
+    /// The successors of all states, one after another.
     pub states: Vec<u8>,
-    /// Where the successors of each state end.
+    /// For each state, the end of its successors in `states`, in bytes.
     pub ends: Vec<u64>,
 }
 
 impl GroupedSuccessors {
-    /// The successors of each state.
+    /// Returns the successors of each state.
     pub fn groups(&self) -> impl Iterator<Item = &[u8]> {
         split_by_ends(&self.states, &self.ends)
     }
 }
 
-/// What [`SelectiveStateSpace::expand_chosen_with_ends`] added for each state.
+/// Splits the candidates of [`SelectiveStateSpace::expand_chosen_with_ends`] by state.
 pub fn split_by_ends<'c>(candidates: &'c [u8], ends: &'c [u64]) -> impl Iterator<Item = &'c [u8]> {
     let begins = std::iter::once(&0).chain(ends);
     begins.zip(ends).map(|(&begin, &end)| &candidates[begin as usize..end as usize])
 }
 
-/// Bytes of a label.
+/// The size of a label in bytes.
 pub const LABEL_BYTES: usize = 4;
 
-/// Where labelled candidates are put: an [`SuccessorSink`] whose candidates are records, a state and
-/// behind it the number of an action instance in four bytes, the least significant first. A state of
-/// two bytes, reached by instance 258:
+/// A [`SuccessorSink`] whose candidates are records: a state, then the number of an action instance in four bytes,
+/// least significant first. A state of two bytes, reached by instance 258:
 ///
 /// ```text
 /// state  label
 /// a3 07  02 01 00 00
 /// ```
 ///
-/// Like an expansion there is none without an end: see [`LabelledSink::collect`] and
+/// Like an expansion, a sink exists only inside a call that ends it: see [`LabelledSink::collect`] and
 /// [`LabelledSink::wrap`].
 pub struct LabelledSink<'o, 'a> {
     out: &'o mut SuccessorSink<'a>,
 }
 
 impl<'a> LabelledSink<'_, 'a> {
-    /// Collects in `buffer` the records that a wrapped system adds, of states of `width` bytes, as
+    /// Collects in `buffer` the records that a wrapped system adds, for states of `width` bytes, as
     /// [`SuccessorSink::wrap`] does.
     #[must_use]
     pub fn wrap(
@@ -126,7 +123,7 @@ impl<'a> LabelledSink<'_, 'a> {
         out.wrap(width + LABEL_BYTES, buffer, |out| run(&mut LabelledSink { out }))
     }
 
-    /// Collects in `buffer` the records that `run` adds, of states of `width` bytes.
+    /// Collects in `buffer` the records that `run` adds, for states of `width` bytes.
     pub fn collect(
         width: usize,
         buffer: &mut Vec<u8>,
@@ -136,8 +133,7 @@ impl<'a> LabelledSink<'_, 'a> {
         LabelledSink::collect_in_batches(width, buffer, usize::MAX, go_on, run)
     }
 
-    /// The same, but calls `on_full` whenever the next record would make the buffer longer than
-    /// `limit` bytes.
+    /// Does the same, but calls `on_full` whenever the next record would make the buffer longer than `limit` bytes.
     pub fn collect_in_batches(
         width: usize,
         buffer: &mut Vec<u8>,
@@ -150,7 +146,7 @@ impl<'a> LabelledSink<'_, 'a> {
         SuccessorSink::collect_in_batches(width, buffer, limit, on_full, run)
     }
 
-    /// Adds one successor and the instance of the step to it.
+    /// Adds one successor with the instance of its step.
     pub fn candidate(&mut self, state: &[u8], instance: InstanceId) {
         self.out.record(state, &instance.0.to_le_bytes());
     }
@@ -160,23 +156,23 @@ impl<'a> LabelledSink<'_, 'a> {
         self.out.record_finding(check, state);
     }
 
-    /// Counts steps to states that are left out.
+    /// Counts excluded steps.
     pub fn count_excluded(&mut self, steps: u64) {
         self.out.count_excluded(steps);
     }
 
-    /// Gives up; see [`SuccessorSink::fail`].
+    /// Fails the expansion; see [`SuccessorSink::fail`].
     pub fn fail(&mut self, reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) {
         self.out.fail(reason);
     }
 
-    /// The records as plain candidates, for executors.
+    /// Returns the sink of the records as plain candidates, for executors.
     pub(super) fn records(&mut self) -> &mut SuccessorSink<'a> {
         self.out
     }
 }
 
-/// The states, of `width` bytes, and instances in what was collected.
+/// Returns the states, of `width` bytes, and the instances in collected records.
 pub fn labelled(buffer: &[u8], width: usize) -> impl ExactSizeIterator<Item = (&[u8], InstanceId)> {
     buffer.chunks_exact(width + LABEL_BYTES).map(move |record| {
         let (state, label) = record.split_at(width);

@@ -1,15 +1,15 @@
-//! What compiling gave, or why there is no machine code: as reports tell it, whoever compiled.
+//! The result of compiling a program, or why there is no machine code, as reports show it.
 
 use std::time::Duration;
 
-/// What compiling gave.
+/// The result of compiling a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompilationStats {
-    /// How long it took.
+    /// The compile time.
     pub time: Duration,
-    /// Bytes of machine code.
+    /// The size of the machine code in bytes.
     pub bytes: usize,
-    /// Actions that are left to the interpreter.
+    /// The number of actions that the interpreter runs.
     pub interpreted: usize,
 }
 
@@ -18,14 +18,14 @@ pub struct CompilationStats {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct NotCompiled {
-    /// What stands in the way.
+    /// The construct or limit that prevents compilation.
     pub reason: String,
 }
 
 /// Why a program is interpreted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InterpretationReason {
-    /// The caller asked for the interpreter.
+    /// The caller requested the interpreter.
     #[error("as asked for")]
     Requested,
     /// The compiler rejected the program.

@@ -1,4 +1,4 @@
-//! Compiled or interpreted: the choice, and what came of it.
+//! The choice between compiled code and the interpreter.
 
 #[cfg(feature = "jit")]
 use super::Jit;
@@ -11,7 +11,7 @@ use rkyv::{Archive, Deserialize, Serialize};
 #[cfg(feature = "jit")]
 use std::sync::Arc;
 
-/// How a program is run.
+/// How a program is executed.
 #[derive(
     Clone,
     Copy,
@@ -27,31 +27,31 @@ use std::sync::Arc;
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum ExecutionMode {
-    /// As machine code, where that can be made.
+    /// As machine code, if the program can be compiled.
     #[default]
     Jit,
     /// By the interpreter.
     Interp,
 }
 
-/// A program being run.
+/// A program with its way of execution.
 #[derive(Clone)]
 pub enum Executor<'a> {
-    /// As machine code.
+    /// Executed as machine code.
     #[cfg(feature = "jit")]
     Compiled(Arc<Jit<'a>>),
-    /// By the interpreter, and why.
+    /// Executed by the interpreter, with the reason.
     Interpreted(&'a Interp, InterpretationReason),
 }
 
 impl<'a> Executor<'a> {
-    /// Prepares a program to be run as asked for, or by the interpreter.
+    /// Prepares a program for execution in the requested mode, or by the interpreter.
     pub fn new(interp: &'a Interp, wanted: ExecutionMode) -> Executor<'a> {
         Executor::of(interp, wanted, None, true)
     }
 
-    /// The same; compiling takes about so many bytes of memory at most, and it is said whether compiled code counts how
-    /// often each action is taken.
+    /// Does the same within limits. Compiling takes at most about `memory` bytes. `counts` says whether compiled code
+    /// counts the executions of each action.
     pub fn with_limits(
         interp: &'a Interp,
         wanted: ExecutionMode,
@@ -88,7 +88,7 @@ impl<'a> Executor<'a> {
         Executor::Interpreted(interp, InterpretationReason::NoCompiler)
     }
 
-    /// Another program, run in the same way.
+    /// Returns an executor of the same mode for another program.
     pub fn same_mode_for(&self, interp: &'a Interp) -> Executor<'a> {
         match self {
             #[cfg(feature = "jit")]
@@ -100,7 +100,7 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// The transition system.
+    /// Returns the transition system.
     pub fn model(&self) -> &dyn StateSpace {
         match self {
             #[cfg(feature = "jit")]
@@ -109,7 +109,7 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// The transition system, owned.
+    /// Returns the transition system, owned.
     pub fn into_model(self) -> Box<dyn StateSpace + 'a> {
         match self {
             #[cfg(feature = "jit")]
@@ -118,7 +118,7 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// Its steps by the choice of what they begin with, or why that is not to be had.
+    /// Returns the interface for expanding chosen action instances, or why it is not available.
     pub fn selective(&self) -> Result<Box<dyn SelectiveStateSpace + 'a>, NumberingError> {
         Ok(match self {
             #[cfg(feature = "jit")]
@@ -127,7 +127,7 @@ impl<'a> Executor<'a> {
         })
     }
 
-    /// What compiling gave, or why the program is interpreted.
+    /// Returns the result of compiling, or why the program is interpreted.
     pub fn compiled(&self) -> Result<CompilationStats, &InterpretationReason> {
         match self {
             #[cfg(feature = "jit")]

@@ -1,11 +1,13 @@
-//! Fairness of a program's processes: which of them a step is fair to ([`ProcessSet`]).
+//! Fairness of a program's processes: the set of processes that a step is fair to ([`ProcessSet`]).
 //!
-//! *Able to move* is a process one of whose actions can be taken now, alone or together with another's, or fails if it is
-//! tried; whether others would have to go first because they are at committed locations is not asked. That a process may
-//! not move because of its `provided` clause, or because one of a higher priority can, is asked. A process *takes part* in
-//! a step with each action of its own, also with one that it takes within an atomic sequence that another began: both sides
-//! of a rendezvous do. One that does not exist is not able to move. In a slot there may be one process after another; where
-//! that goes on for ever, each of them moves, when it ends.
+//! - A process is *enabled* if one of its actions can be taken now, alone or together with another process's action,
+//!   or if trying it fails. Committed locations of other processes do not matter. A `provided` clause and priorities
+//!   do matter.
+//! - A process *takes part* in a step with each of its own actions, also within an atomic sequence that another
+//!   process began. Both sides of a rendezvous take part.
+//! - A process that does not exist is not enabled.
+//! - A slot may hold one process after another. If that happens infinitely often, each of these processes moves: it
+//!   ends.
 
 use super::interp::Interp;
 use super::{Executor, LabelledSink, SelectiveStateSpace, labelled};
@@ -15,7 +17,7 @@ use crate::ir::{
 };
 use crate::model::{PROCESSES_MAX, ProcessSet, SuccessorSink, Violation};
 
-/// Why the processes of a program are not numbered, so that no run of it is fair or unfair to them.
+/// Why the processes of a program are not numbered. Then process fairness is undefined for its runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProcessNumberingError {
     /// All processes move in each step.
@@ -24,12 +26,12 @@ pub enum ProcessNumberingError {
     /// Some actions belong to no process.
     #[error("it has rules, which are no process's")]
     Rules,
-    /// A [`ProcessSet`] has no room for so many processes.
+    /// There are more processes than a [`ProcessSet`] can hold.
     #[error("there may be more than {PROCESSES_MAX} processes at one time")]
     TooManyProcesses,
 }
 
-/// Why the steps of a program are not had with the processes that they are fair to.
+/// Why the steps of a program are not available with their process sets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FairExpanderError {
     /// The processes are not numbered.
@@ -40,16 +42,16 @@ pub enum FairExpanderError {
     Instances(#[from] NumberingError),
 }
 
-/// The processes of a program, numbered. Those that have no actions are none.
+/// The numbering of a program's processes. Processes without actions have no number.
 #[derive(Clone, Debug)]
 pub struct ProcessNumbering {
-    /// The number of the first instance of each; the others follow.
+    /// The number of the first instance of each process; the other instances follow.
     first: Arena<ProcessId, Option<usize>>,
     count: usize,
 }
 
 impl ProcessNumbering {
-    /// Those of a program, or why runs of it cannot be asked whether they are fair to processes.
+    /// Numbers the processes of a program.
     pub fn of(program: &Program) -> Result<ProcessNumbering, ProcessNumberingError> {
         if program.schedule == Schedule::Lockstep {
             return Err(ProcessNumberingError::Lockstep);
@@ -73,24 +75,24 @@ impl ProcessNumbering {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of numbered processes.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The number of one that has actions.
+    /// Returns the number of a process instance that has actions.
     fn number(&self, at: ProcessInstance) -> Option<usize> {
         Some(self.first[at.process]? + at.slot as usize)
     }
 
-    /// A set of these.
+    /// Returns the set of these instances.
     fn set(&self, instances: impl IntoIterator<Item = ProcessInstance>) -> ProcessSet {
         let mut set = ProcessSet::NONE;
         instances.into_iter().filter_map(|at| self.number(at)).for_each(|it| set.insert(it));
         set
     }
 
-    /// Those that take part in what a step begins with.
+    /// Returns the processes that take part in an action instance.
     fn of_instance(&self, program: &Program, instance: ActionInstance) -> ProcessSet {
         let alone = match instance {
             ActionInstance::MayMove { process, slot } => Some(ProcessInstance { process, slot }),
@@ -103,7 +105,7 @@ impl ProcessNumbering {
         self.set(sides.chain(alone))
     }
 
-    /// Those that are not able to move in a state, by the reference semantics.
+    /// Returns the processes that are not enabled in a state, by the reference semantics.
     pub fn disabled_processes(&self, interp: &Interp, state: &[u8]) -> ProcessSet {
         let mut able = ProcessSet::NONE;
         interp.visit_enabled(state, &mut |begun| {
@@ -112,7 +114,8 @@ impl ProcessNumbering {
         ProcessSet::first(self.count).without(able)
     }
 
-    /// Those that a step of the reference semantics is fair to, from a state in which these are unable to move.
+    /// Returns the processes that a step is fair to, by the reference semantics: `unable` are those that are not
+    /// enabled in its source.
     pub fn fair_to(&self, unable: ProcessSet, movers: &[ProcessInstance]) -> ProcessSet {
         let mut set = self.set(movers.iter().copied());
         set.extend(unable);
@@ -120,20 +123,21 @@ impl ProcessNumbering {
     }
 }
 
-/// Steps of a program, each with the processes that it is fair to.
+/// Expands states; each step carries the set of processes that it is fair to.
 pub struct FairExpander<'a> {
     interp: &'a Interp,
     processes: ProcessNumbering,
-    /// Those that take part in each action instance.
+    /// The processes that take part in each action instance.
     sides: Vec<ProcessSet>,
-    /// Takes steps, and tells what they begin with.
+    /// Takes steps, labelled with their instances.
     selective: Box<dyn SelectiveStateSpace + 'a>,
-    /// Whether a step may go on with another process than those that began it: then it is the interpreter's.
+    /// Whether a step may continue with another process than those that began it. Then the interpreter takes all
+    /// steps.
     is_joined: bool,
 }
 
 impl<'a> FairExpander<'a> {
-    /// Of the program of `interp`, run by `executor`; or why that is not to be had.
+    /// Creates the expander for the program of `interp`, run by `executor`.
     pub fn new(
         interp: &'a Interp,
         executor: &Executor<'a>,
@@ -150,12 +154,13 @@ impl<'a> FairExpander<'a> {
         Ok(FairExpander { interp, processes, sides, selective, is_joined })
     }
 
-    /// The processes.
+    /// Returns the processes.
     pub fn processes(&self) -> &ProcessNumbering {
         &self.processes
     }
 
-    /// Adds the successors of a state of the program as records: each with the set of processes that the step is fair to.
+    /// Adds the successors of a state of the program as records: each with the set of processes that the step is fair
+    /// to.
     pub fn expand(&self, state: &[u8], out: &mut SuccessorSink) {
         let mut enabled = self.selective.instances().sets();
         if let Err(error) = self.selective.enabled(state, &mut enabled) {
@@ -185,7 +190,7 @@ impl<'a> FairExpander<'a> {
         self.interp.check_properties(state, out);
     }
 
-    /// The same, step by step.
+    /// Does the same with the interpreter, step by step.
     fn expand_joined(&self, state: &[u8], unable: ProcessSet, out: &mut SuccessorSink) {
         self.interp.visit_moves(state, out, &mut |out, movers, came| match came {
             Ok(successor) => {
@@ -197,8 +202,8 @@ impl<'a> FairExpander<'a> {
     }
 }
 
-/// Whether a step may have a rendezvous behind its first action: one that goes on comes to where a message is sent by
-/// rendezvous.
+/// Returns whether a step may contain a rendezvous after its first action: an action continues at a location that
+/// sends by rendezvous.
 fn is_joined_within(program: &Program) -> bool {
     let sends = |process, at| {
         program.actions.values().any(|it| {

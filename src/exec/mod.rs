@@ -1,11 +1,11 @@
-//! Running programs: from the program form to a [`StateSpace`](crate::model::StateSpace).
+//! Execution of programs: from the program form to a [`StateSpace`](crate::model::StateSpace).
 //!
-//! [`Interp`] is the reference semantics: an interpreter, which also describes steps for people. `Jit` compiles
-//! the same semantics to machine code and gives the same successors in the same order. [`Executor`] picks one of them. An
-//! engine that needs only some of the transitions of a state, or their action instances, asks an executor for its
-//! [`SelectiveStateSpace`].
+//! [`Interp`] is the reference semantics: an interpreter, which also describes steps for users. `Jit` compiles the
+//! same semantics to machine code and gives the same successors in the same order. [`Executor`] picks one of them. An
+//! engine that needs only some transitions of a state, or their action instances, requests a [`SelectiveStateSpace`]
+//! from the executor.
 
-// Without a compiler nobody asks for what only compiled code needs.
+// Without the compiler, the parts that serve only compiled code are unused.
 #![cfg_attr(not(feature = "jit"), allow(dead_code, unused_imports))]
 
 mod action_selection;

@@ -1,4 +1,5 @@
-//! States of actor models: what Stateright can only write, read back; what it keeps in tables of hashes, in order.
+//! States of actor models in a form that serde can write and read. It contains the parts that Stateright can only
+//! write, and hash tables in a fixed order.
 
 use crate::{Stateright, StoredState};
 use serde::de::DeserializeOwned;
@@ -14,11 +15,11 @@ use std::sync::Arc;
 /// An actor model as a transition system.
 pub type ActorSystem<'m, A, C = (), H = ()> = Stateright<'m, ActorModel<A, C, H>, ActorState<A, H>>;
 
-/// A state of an actor model whose actors' states, messages, timers, random choices and storages, and whose history,
-/// serde can write and read.
+/// A state of an actor model. serde can write and read its actors' states, messages, timers, random choices and
+/// storages, and its history.
 pub struct ActorState<A: Actor, H = ()>(ActorModelState<A, H>);
 
-/// What serde can write and read.
+/// A type that serde can write and read.
 pub trait SerdeValue: Serialize + DeserializeOwned {}
 
 impl<T: Serialize + DeserializeOwned> SerdeValue for T {}
@@ -46,10 +47,10 @@ impl<A> SerdeActor for A where
 {
 }
 
-/// A message with where it is from and where it goes.
+/// A message with its source and its destination.
 type SentMessage<M> = (Id, Id, M);
 
-/// What is read of a network.
+/// The form in which a network is read.
 #[derive(Deserialize)]
 enum NetworkMessages<M> {
     Set(Vec<SentMessage<M>>, Option<SentMessage<M>>),
@@ -57,7 +58,7 @@ enum NetworkMessages<M> {
     Flows(BTreeMap<(Id, Id), VecDeque<M>>),
 }
 
-/// What is written of a network: the same, borrowed, with messages in order.
+/// The form in which a network is written: the same, borrowed, with messages in order.
 #[derive(Serialize)]
 #[serde(rename = "Messages")]
 enum BorrowedMessages<'s, M> {
@@ -66,7 +67,7 @@ enum BorrowedMessages<'s, M> {
     Flows(&'s BTreeMap<(Id, Id), VecDeque<M>>),
 }
 
-/// What is read of a state.
+/// The form in which a state is read.
 #[derive(Deserialize)]
 struct ActorStateForm<S, M, T, R, D, H> {
     actors: Vec<Arc<S>>,
@@ -78,7 +79,7 @@ struct ActorStateForm<S, M, T, R, D, H> {
     storages: Vec<Option<D>>,
 }
 
-/// What is written of a state: the same, borrowed, with timers and choices in order.
+/// The form in which a state is written: the same, borrowed, with timers and choices in order.
 #[derive(Serialize)]
 #[serde(rename = "Form")]
 struct BorrowedActorStateForm<'s, S, M, T, R, D, H> {
@@ -91,7 +92,7 @@ struct BorrowedActorStateForm<'s, S, M, T, R, D, H> {
     storages: &'s [Option<D>],
 }
 
-/// The form of a state of certain actors.
+/// The form of a state of given actors.
 type ActorStateFormOf<A, H> = ActorStateForm<
     <A as Actor>::State,
     <A as Actor>::Msg,
@@ -101,12 +102,12 @@ type ActorStateFormOf<A, H> = ActorStateForm<
     H,
 >;
 
-/// The elements of a set in an order that depends on nothing else.
+/// Returns the elements of a set in an order that depends only on the set.
 fn sorted_elements<T: Ord + Serialize>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut all: Vec<T> = all.collect();
     all.sort_unstable();
-    // By an `Ord` that is not that of `Eq` different elements may be equal. Then what is written of them decides. What
-    // cannot be written fails when the state is.
+    // If `Ord` and `Eq` disagree, different elements may compare as equal. Then their serialized forms are compared.
+    // An element that cannot be serialized fails when the state is written.
     if all.windows(2).any(|it| it[0].cmp(&it[1]).is_eq()) {
         all.sort_by_cached_key(|it| postcard::to_stdvec(it).unwrap_or_default());
     }

@@ -1,15 +1,14 @@
-//! Models that are written for [Stateright](stateright), searched on disk, in a fixed memory budget, each state compared as a
-//! whole.
+//! Search of [Stateright](stateright) models on disk, in a fixed memory budget. States are compared as a whole.
 //!
-//! [`Stateright::new`] makes a [`TransitionSystem`] of a [`stateright::Model`] whose states serde can write and read;
-//! [`ActorSystem::of`] of an [`ActorModel`](stateright::actor::ActorModel) whose parts it can. [`Stateright::check`] is a search
-//! of it. The same states are visited as by Stateright: those of `init_states` and behind `next_state` that are within the
-//! boundary.
+//! [`Stateright::new`] turns a [`stateright::Model`] whose states serde can write and read into a
+//! [`TransitionSystem`]. [`ActorSystem::of`] does this for an [`ActorModel`](stateright::actor::ActorModel) whose
+//! parts serde can write and read. [`Stateright::check`] searches it. The search visits the same states as Stateright:
+//! those of `init_states` and `next_state` that are within the boundary.
 //!
 //! # What a model changes
 //!
-//! - States derive `Serialize` and `Deserialize`; of an actor model the states, messages, timers, random choices and storages of
-//!   the actors do, and the history.
+//! - States derive `Serialize` and `Deserialize`. In an actor model the states, messages, timers, random choices and
+//!   storages of the actors derive them, and the history does.
 //! - Types of Stateright that serde can write but not read have a counterpart here. A model changes its `use` lines:
 //!
 //!   | in Stateright | here |
@@ -20,33 +19,33 @@
 //!   | `ActorModelState` | [`ActorState`], by [`ActorSystem::of`] |
 //!
 //!   `RegisterMsg` is Stateright's own, and so are `record_returns` and `record_invocations`.
-//! - Sets and maps of a state are ordered: `BTreeSet` and `BTreeMap`. Stateright's `HashableHashSet` and `HashableHashMap`, and
-//!   the standard library's `HashSet` and `HashMap`, are written in another order each time; a search that meets one ends
-//!   with an error that shows the state. Stateright's examples `paxos`, `linearizable-register` and `raft` have such sets.
-//! - Texts of a state are `String` or `Cow<'static, str>`, not `&'static str`. Nothing can read a `&'static str` back. The
-//!   compiler says `implementation of Deserialize is not general enough`, with the note that the state
-//!   `actually implements Deserialize<'static>`. Where texts are few, an `enum` takes less room.
+//! - Sets and maps of a state are ordered: `BTreeSet` and `BTreeMap`. Stateright's `HashableHashSet` and
+//!   `HashableHashMap`, and the standard library's `HashSet` and `HashMap`, are written in another order each time. A
+//!   search that meets one ends with an error that shows the state. Stateright's examples `paxos`,
+//!   `linearizable-register` and `raft` have such sets.
+//! - Texts of a state are `String` or `Cow<'static, str>`, not `&'static str`, which cannot be deserialized. The
+//!   compiler says `implementation of Deserialize is not general enough`, with the note that the state `actually
+//!   implements Deserialize<'static>`. If there are few texts, an `enum` takes less space.
 //! - Actors of several kinds, by `choice!`, need the feature `serde` of the crate `choice`.
 //!
-//! # What differs
+//! # Differences from Stateright
 //!
-//! - Stateright compares states by 64 bits that it makes of their hash; here they are compared by all that serde writes of
-//!   them. Where `Hash` leaves something out that `Serialize` writes, there are more states here: as many as are not equal.
-//!   In Stateright's example `raft` the hash of a server is without what it has delivered and without what it buffers, although a
-//!   property speaks of that; the counts here are right. The same holds for actors that set timers, as sets of timers are
-//!   hashed one after the other without their sizes.
-//! - Stateright ends as soon as each property has an example or a counterexample. Here a search ends with the first state
-//!   that violates something, at the depth of a shortest counterexample. With
-//!   [`keep_going`](spillway::Check::keep_going) it visits all states. With [`Stateright::finish_when`] it ends with the
-//!   discoveries that are wanted.
-//! - A shortest counterexample of each property that is violated is [`counterexample_of`](spillway::CheckResult::counterexample_of),
-//!   a shortest example of one that should hold sometimes is [`example`](spillway::CheckResult::example), and a run
-//!   without what should hold eventually is in [`eventually`](spillway::CheckResult::eventually).
-//! - A state at the depth of [`target_max_depth`](Stateright::target_max_depth) is checked. Stateright counts it and does not
-//!   check it.
-//! - With [`symmetry`](Stateright::symmetry) the states of a counterexample are representatives. Stateright shows a path
-//!   without symmetry.
-//! - States without steps are no deadlocks, as there.
+//! - Stateright compares states by 64 bits of their hash. Here all that serde writes of them is compared. If `Hash`
+//!   omits something that `Serialize` writes, there are more states here: one for each different state. In
+//!   Stateright's example `raft` the hash of a server omits its delivered and its buffered messages, although a
+//!   property reads them; the counts here are right. The same holds for actors that set timers, since sets of timers
+//!   are hashed one after another without their sizes.
+//! - Stateright ends once each property has an example or a counterexample. Here a search ends with the first
+//!   violating state, at the depth of a shortest counterexample. With [`keep_going`](spillway::Check::keep_going) it
+//!   visits all states. With [`Stateright::finish_when`] it ends with the requested discoveries.
+//! - [`counterexample_of`](spillway::CheckResult::counterexample_of) returns a shortest counterexample of a violated
+//!   property. [`example`](spillway::CheckResult::example) returns a shortest example of a property with `sometimes`.
+//!   [`eventually`](spillway::CheckResult::eventually) contains a run that violates a property with `eventually`.
+//! - A state at the depth of [`target_max_depth`](Stateright::target_max_depth) is checked. Stateright counts it and
+//!   does not check it.
+//! - With [`symmetry`](Stateright::symmetry) the states of a counterexample are representatives. Stateright shows a
+//!   path without symmetry.
+//! - As in Stateright, states without steps are not deadlocks.
 //!
 //! # Example
 //!
@@ -107,18 +106,18 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-/// A function that gives the representative of a state.
+/// A function that returns the representative of a state.
 type RepresentativeFn<S> = fn(&S) -> S;
 
-/// A model written for Stateright as a transition system, whose states are kept as `K`: as themselves, if serde can
-/// write and read them.
+/// A Stateright model as a transition system. Its states are stored as `K`: as themselves, if serde can write and read
+/// them.
 ///
-/// It is searched with [`check`](Stateright::check), which heeds what the methods with names of Stateright's
-/// [`CheckerBuilder`](stateright::CheckerBuilder) have set.
+/// [`check`](Stateright::check) searches it with the settings of the methods below, whose names are those of
+/// Stateright's [`CheckerBuilder`](stateright::CheckerBuilder).
 pub struct Stateright<'m, M: Model, K = <M as Model>::State> {
     model: &'m M,
     parameters: String,
-    /// Gives the representative of a state, with symmetry reduction.
+    /// Returns the representative of a state, for symmetry reduction.
     symmetry: Option<RepresentativeFn<M::State>>,
     target_max_depth: Option<u64>,
     finish_when: Option<HasDiscoveries>,
@@ -129,14 +128,14 @@ impl<'m, M: Model> Stateright<'m, M>
 where
     M::State: StoredState<M::State>,
 {
-    /// That of a model whose states serde can write and read.
+    /// Creates the system of a model whose states serde can write and read.
     pub fn new(model: &'m M) -> Self {
         Stateright::of(model)
     }
 }
 
 impl<'m, M: Model, K: StoredState<M::State>> Stateright<'m, M, K> {
-    /// That of a model whose states are kept as `K`: `ActorSystem::of(&model)`.
+    /// Creates the system of a model whose states are stored as `K`: `ActorSystem::of(&model)`.
     pub fn of(model: &'m M) -> Self {
         Stateright {
             model,
@@ -148,18 +147,19 @@ impl<'m, M: Model, K: StoredState<M::State>> Stateright<'m, M, K> {
         }
     }
 
-    /// The same, with what tells it from others of its type: a search in a directory goes on only with a model
-    /// that says the same.
+    /// Sets a text that distinguishes this model from others of its type. A search in a directory resumes only with a
+    /// model that has the same text.
     pub fn parameters(self, parameters: impl Into<String>) -> Self {
         Stateright { parameters: parameters.into(), ..self }
     }
 
-    /// Symmetry reduction: visits the [`representative`](Representative::representative) of each state instead of it.
+    /// Enables symmetry reduction: visits the [`representative`](Representative::representative) of each state instead
+    /// of the state.
     ///
-    /// The model has to guarantee two things: a representative has the transitions of the states that it represents, up to
-    /// symmetry, and every property holds in it if and only if it holds in them. The reduction is greatest if an orbit has one
-    /// representative. A counterexample consists of representatives: an action is one of the state before it, and the state
-    /// after it represents the action's successor.
+    /// The model must guarantee two things. A representative has the transitions of the states that it represents, up
+    /// to symmetry. Every property holds in it if and only if it holds in them. The reduction is greatest if an orbit
+    /// has one representative. A counterexample consists of representatives: an action is one of the state before it,
+    /// and the state after it represents the action's successor.
     pub fn symmetry(self) -> Self
     where
         M::State: Representative,
@@ -167,28 +167,28 @@ impl<'m, M: Model, K: StoredState<M::State>> Stateright<'m, M, K> {
         self.symmetry_fn(Representative::representative)
     }
 
-    /// Symmetry reduction by a function that gives the representative of a state.
+    /// Enables symmetry reduction by a function that returns the representative of a state.
     pub fn symmetry_fn(self, representative: fn(&M::State) -> M::State) -> Self {
         Stateright { symmetry: Some(representative), ..self }
     }
 
-    /// Visits states up to a depth, which is 1 for the initial states. States at this depth are checked, too; what lies
-    /// behind them is not visited. A depth of 0 bounds nothing, as there.
+    /// Limits the depth of visited states; initial states have depth 1. States at this depth are checked, too, but
+    /// their successors are not visited. As in Stateright, 0 means no limit.
     pub fn target_max_depth(self, depth: usize) -> Self {
         Stateright { target_max_depth: (depth > 0).then_some(depth as u64), ..self }
     }
 
-    /// Stops at the end of the level by which these discoveries are made. A discovery is a state that violates what should
-    /// hold always, or one with what should hold sometimes. Without this a search ends with the first violation. What should
-    /// hold eventually is checked after all states are visited.
+    /// Stops at the end of the level that completes these discoveries. A discovery is a state that violates a property
+    /// with `always`, or a state that satisfies one with `sometimes`. Without this, a search ends with the first
+    /// violation. Properties with `eventually` are checked after all states are visited.
     ///
-    /// The verdict of a search that stops so is Violated if something is violated, and Incomplete otherwise: what is not discovered
-    /// may lie in states that were not visited.
+    /// The verdict of a search that stops so is Violated if a property is violated, and Incomplete otherwise: states
+    /// that were not visited may contain further discoveries.
     pub fn finish_when(self, discoveries: HasDiscoveries) -> Self {
         Stateright { finish_when: Some(discoveries), ..self }
     }
 
-    /// A search, to be [run](Check::run), as it is set here.
+    /// Creates a search with these settings, to be [run](Check::run).
     pub fn check(&self) -> Check<'_>
     where
         M: Send + Sync,
@@ -211,7 +211,7 @@ impl<'m, M: Model, K: StoredState<M::State>> Stateright<'m, M, K> {
         discoveries.matches(&names.collect(), &properties)
     }
 
-    /// What is kept of a state that is reached; nothing if it is beyond the boundary.
+    /// Returns the stored form of a reached state; `None` if it is outside the boundary.
     fn stored_state(&self, state: M::State) -> Option<K> {
         self.model.within_boundary(&state).then(|| match self.symmetry {
             Some(representative) => K::of(representative(&state)),

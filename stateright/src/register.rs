@@ -1,6 +1,7 @@
-//! Clients and servers of a register, as in Stateright's module of this name, with states that serde can write and read.
+//! Clients and servers of a register, as in Stateright's module of this name, with states that serde can write and
+//! read.
 //!
-//! A model changes its `use` lines and nothing else. Messages are Stateright's own, which serde can write and read.
+//! A model only changes its `use` lines. Messages are Stateright's own, which serde can write and read.
 
 pub use stateright::actor::register::RegisterMsg;
 
@@ -16,14 +17,14 @@ use std::hash::Hash;
 
 /// A client of a register, or one of its servers.
 ///
-/// Servers are the first actors of a model: a client finds them by their numbers.
+/// Servers are the first actors of a model: a client addresses them by their numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RegisterActor<S> {
-    /// A client that writes some values, one after the other, and then reads one. It asks the servers in turn.
+    /// A client that writes some values, one after another, and then reads one. It uses the servers in turn.
     Client {
-        /// How many values it writes.
+        /// The number of values that it writes.
         put_count: usize,
-        /// How many servers there are.
+        /// The number of servers.
         server_count: usize,
     },
     /// A server.
@@ -33,14 +34,14 @@ pub enum RegisterActor<S> {
 /// The state of a client or a server.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum RegisterActorState<S, R = u64> {
-    /// That of a client.
+    /// The state of a client.
     Client {
-        /// The request that it waits for.
+        /// The request whose answer it awaits.
         awaiting: Option<R>,
-        /// How many requests it has sent or seen answered, as Stateright counts them.
+        /// The number of requests sent or answered, as Stateright counts them.
         op_count: u64,
     },
-    /// That of a server.
+    /// The state of a server.
     Server(S),
 }
 
@@ -49,7 +50,7 @@ where
     S: Actor<Msg = RegisterMsg<u64, char, I>>,
     I: Clone + Debug + Eq + Hash,
 {
-    /// Has the server do what comes to it, if this is one.
+    /// Passes an event to the server, if this is one.
     fn serve(
         &self,
         state: &mut Cow<'_, RegisterActorState<S::State>>,
@@ -69,12 +70,12 @@ where
     }
 }
 
-/// The server that a client asks with a request.
+/// Returns the server to which a client sends a request.
 fn target_server(client: Id, sent: u64, servers: usize) -> Id {
     Id::from((usize::from(client) + sent as usize) % servers)
 }
 
-/// Which client it is.
+/// Returns the number of a client.
 fn client_number(client: Id, servers: usize) -> u8 {
     let number = usize::from(client).checked_sub(servers);
     number.expect("the servers of a register come before its clients in a model") as u8
@@ -186,7 +187,7 @@ where
 )]
 pub struct Register<V>(pub V);
 
-/// What can be done with a register.
+/// An operation on a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum RegisterOp<V> {
     /// Writes a value.
@@ -195,12 +196,12 @@ pub enum RegisterOp<V> {
     Read,
 }
 
-/// What a register answers.
+/// An answer of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum RegisterRet<V> {
-    /// The value is written.
+    /// Confirms a write.
     WriteOk,
-    /// The value.
+    /// Contains the value.
     ReadOk(V),
 }
 

@@ -1,9 +1,9 @@
-//! Testers of consistency whose histories serde can write and read.
+//! Consistency testers whose histories serde can write and read.
 //!
-//! Stateright's own testers can only be written. These have their names and their methods and implement Stateright's
-//! [`ConsistencyTester`], so that a model changes its `use` lines and nothing else. A reference object is a
-//! [`SequentialSpec`] whose operations and answers serde can write and read: [`Register`](crate::register::Register), or a
-//! type of the model.
+//! Stateright's own testers can only be written. These have the same names and methods and implement Stateright's
+//! [`ConsistencyTester`], so that a model only changes its `use` lines. A reference object is a [`SequentialSpec`]
+//! whose operations and answers serde can write and read: [`Register`](crate::register::Register), or a type of the
+//! model.
 
 mod history;
 
@@ -13,10 +13,10 @@ use history::OperationHistory;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
-/// What an object answers to an operation, in an order in which all operations have their effects one after the other.
+/// The operations with their answers, in an order in which they take effect one after another.
 type SerialOrder<O> = Vec<(<O as SequentialSpec>::Op, <O as SequentialSpec>::Ret)>;
 
-/// Defines a tester: a history of operations, and the object to which they are applied.
+/// Defines a tester: a history of operations, and the object to which they apply.
 macro_rules! tester {
     ($(#[$documentation:meta])* $name:ident, in real time: $in_real_time:expr) => {
         $(#[$documentation])*
@@ -32,17 +32,17 @@ macro_rules! tester {
         }
 
         impl<T: Ord, O: SequentialSpec> $name<T, O> {
-            /// A tester without operations, of an object in this state.
+            /// Creates a tester without operations, for an object in this state.
             pub fn new(object: O) -> Self {
                 $name { object, history: OperationHistory::default() }
             }
 
-            /// How many operations have begun.
+            /// Returns the number of operations that have begun.
             pub fn len(&self) -> usize {
                 self.history.len()
             }
 
-            /// Whether no operation has begun.
+            /// Returns whether no operation has begun.
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
             }
@@ -53,13 +53,13 @@ macro_rules! tester {
             T: Copy + Debug + Ord,
             O: Clone + SequentialSpec<Op: Clone + Debug, Ret: Clone + Debug>,
         {
-            /// An order in which the object can have executed the operations one after the other; nothing if there is
-            /// none.
+            /// Returns an order in which the object can have executed the operations one after another; `None` if
+            /// there is none.
             pub fn serialized_history(&self) -> Option<SerialOrder<O>> {
                 self.history.order(&self.object)
             }
 
-            /// Whether there is such an order.
+            /// Returns whether there is such an order.
             pub fn is_consistent(&self) -> bool {
                 self.serialized_history().is_some()
             }
@@ -95,18 +95,18 @@ macro_rules! tester {
 }
 
 tester! {
-    /// Tests whether operations of several threads are linearizable (Herlihy and Wing, 1990): whether each can have had its
-    /// effect at one moment between its begin and its end.
+    /// Tests whether operations of several threads are linearizable (Herlihy and Wing, 1990): whether each can have
+    /// taken effect at one moment between its begin and its end.
     LinearizabilityTester, in real time: true
 }
 
 tester! {
-    /// Tests whether operations of several threads are sequentially consistent (Lamport, 1979): whether they can have had
-    /// their effects in an order in which those of each thread are in the order of the thread.
+    /// Tests whether operations of several threads are sequentially consistent (Lamport, 1979): whether they can have
+    /// taken effect in an order that contains those of each thread in the thread's order.
     SequentialConsistencyTester, in real time: false
 }
 
-/// Has both testers record what Stateright's messages say of an object of Stateright as operations of the object here.
+/// Implements recording for both testers: Stateright's messages about an object become operations of the object here.
 macro_rules! records_for {
     ($ours:ident, $theirs:ty, $operation:ty, $answer:ty) => {
         crate::semantics::records_for! { LinearizabilityTester, $ours, $theirs, $operation, $answer }

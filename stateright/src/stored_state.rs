@@ -1,16 +1,16 @@
-//! How states of a model are written and read.
+//! The stored form of a model's states.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 
-/// A form of states `S` that serde can write and read: `S` itself, if it can be; else something that has one and
-/// writes it the same way whenever it is equal.
+/// A form of states `S` that serde can write and read. It is `S` itself if possible; otherwise it contains a state and
+/// writes equal states in the same way.
 pub trait StoredState<S>: Debug + Serialize + DeserializeOwned {
-    /// That of a state.
+    /// Creates the form of a state.
     fn of(state: S) -> Self;
 
-    /// The state.
+    /// Returns the state.
     fn state(&self) -> &S;
 }
 

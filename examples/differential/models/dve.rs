@@ -1,11 +1,11 @@
 //! Random models in DVE: processes that share variables and channels of every kind.
 //!
-//! There is no reference tool: what is compared is how we search them.
+//! There is no reference tool: only Spillway's searches are compared.
 
 use super::choices::Choices;
 use std::collections::BTreeSet;
 
-/// A channel: how many values a message has, and whether it can hold any.
+/// A channel: the number of values of a message, and whether it is buffered.
 #[derive(Clone, Copy)]
 struct Channel {
     values: usize,
@@ -16,15 +16,15 @@ struct Channel {
 struct Maker<'a> {
     choices: Choices<'a>,
     used: BTreeSet<&'static str>,
-    /// Variables, as they are read and assigned.
+    /// Variables, in the form in which they are read and assigned.
     globals: Vec<String>,
     locals: Vec<String>,
     channels: Vec<Channel>,
-    /// How many states each process has.
+    /// The number of states of each process.
     sizes: Vec<usize>,
 }
 
-/// A model of these numbers, and the constructs in it.
+/// Builds a model from these numbers. Returns it with its constructs.
 pub fn make(numbers: &[u16]) -> (String, BTreeSet<&'static str>) {
     let mut maker = Maker {
         choices: Choices::new(numbers),
@@ -92,7 +92,7 @@ impl Maker<'_> {
             };
             self.used.insert(form);
             text += &declared;
-            // Without types a rendezvous passes one value at most.
+            // Without types a rendezvous passes at most one value.
             let values = if form == "rendezvous" { values.min(1) } else { values };
             self.channels.push(Channel { values, buffered });
         }
@@ -122,7 +122,7 @@ impl Maker<'_> {
         }
         let mut lines = Vec::new();
         for number in 0..size + self.choices.below(4) {
-            // From each state there is a way.
+            // Each state has an outgoing transition.
             let from = if number < size { number } else { self.choices.below(size) };
             let to = self.choices.below(size);
             let inside = self.inside();
@@ -177,7 +177,7 @@ impl Maker<'_> {
     fn effect(&mut self) -> String {
         let place = self.place();
         let value = match self.choices.below(12) {
-            // Seldom what may leave the type.
+            // Rarely a value that may leave the type.
             0 => format!("{place} - 1"),
             _ => self.value(),
         };

@@ -1,5 +1,5 @@
-//! Random models as text, one module a language. A model is made from a list of numbers: the same
-//! list gives the same model, a shorter one or one of lesser numbers a simpler one.
+//! Random models as text, one module for each language. A model is made from a list of numbers. The same list gives
+//! the same model; a shorter list or one of lesser numbers gives a simpler model.
 
 #[path = "../../../tests/support/programs/choices.rs"]
 mod choices;
@@ -11,14 +11,14 @@ use crate::support::Random;
 use spillway::front::Language;
 use std::collections::BTreeSet;
 
-/// The numbers of a seed.
+/// Returns the numbers of a seed.
 pub fn numbers(seed: u64) -> Vec<u16> {
     let mut random = Random::new(seed);
     let length = 60 + random.below(900);
     (0..length).map(|_| random.next() as u16).collect()
 }
 
-/// The text of a model and the constructs in it.
+/// Returns the text of a model and the constructs in it.
 pub fn make(language: &Language, numbers: &[u16]) -> (String, BTreeSet<&'static str>) {
     match language.name {
         "promela" => promela::make(numbers),

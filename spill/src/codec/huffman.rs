@@ -1,50 +1,50 @@
 //! Static Huffman codes: fixed before the search, so that a key always has the same record.
 //!
-//! Every byte of a key, a *column*, has a code of its own, or shares one with others. Codes are
-//! canonical: the words follow from their lengths, shorter ones first, then lesser bytes. The words
-//! of a key lie one behind the other, the first in the lowest bits; zero bits fill the last byte. As
-//! the number of words is known and none is the start of another, records of different keys differ.
+//! Every byte of a key, a *column*, has its own code or shares one with other columns. Codes are canonical: the
+//! lengths determine the code words, shorter words first, then lesser bytes. The words of a key are stored one after
+//! another, the first in the lowest bits. Zero bits fill the last byte. The number of words is known and no word is a
+//! prefix of another, so records of different keys differ.
 //!
-//! Where byte 0 has the word `0` and byte 1 the word `10`, the key `01 00 00 01` is `10` `0` `0` `10`,
-//! and its record the byte `11`: the bits from the lowest up.
+//! Where byte 0 has the word `0` and byte 1 the word `10`, the key `01 00 00 01` is `10` `0` `0` `10`, and its record
+//! is the byte `11`: the bits from the lowest up.
 
 use super::lengths::{LENGTH_MAX, SYMBOLS, are_complete, lengths};
 use byteorder::{ByteOrder, LittleEndian};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Words that are shifted into 64 bits before they are stored: with 7 bits left of those before,
-/// four of 12 bits fit.
+/// The number of words that are shifted into 64 bits before a store: with 7 bits left over from before, four of 12
+/// bits fit.
 const WORDS_PER_STORE: usize = 4;
 
-/// Bytes that are read or written at a time.
+/// The number of bytes that are read or written at a time.
 const STORE_BYTES: usize = 8;
 
-/// The most codes that the columns of a key have.
+/// The maximum number of codes for the columns of a key.
 const CODES_MAX: usize = 64;
 
-/// A word and its length, as the lower 16 bits and the next 8.
+/// A word in the lower 16 bits, and its length in the next 8.
 type CodeWord = u32;
 
-/// What the next bits of a record say.
+/// The decoding of the next bits of a record.
 #[derive(Clone, Copy, Debug, Default)]
 struct DecodeEntry {
-    /// The byte.
+    /// The decoded byte.
     byte: u8,
-    /// The bits of its word.
+    /// The length of its word in bits.
     bits: u8,
 }
 
-/// How many codes there are.
+/// The number of codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HuffmanTables {
-    /// One for all columns, as in the paper.
+    /// One code for all columns, as in the paper.
     Single,
-    /// One for each column; of wide keys, one for each group of like columns.
+    /// One code for each column; for wide keys, one for each group of similar columns.
     Columns,
 }
 
-/// How often each byte is in each column.
+/// The frequency of each byte in each column.
 #[derive(Clone, Debug)]
 pub struct ByteFrequencies {
     counts: Vec<[u64; SYMBOLS]>,
@@ -53,12 +53,12 @@ pub struct ByteFrequencies {
 /// Codes for keys of some width.
 #[derive(Clone, Debug)]
 pub struct HuffmanCode {
-    /// For each column, its code.
+    /// The code of each column.
     columns: Vec<u16>,
     lengths: Vec<Vec<u8>>,
     /// For each code, the word of each byte.
     words: Vec<[CodeWord; SYMBOLS]>,
-    /// For each code, what begins with these 12 bits.
+    /// For each code, the decoding of each value of the next 12 bits.
     entries: Vec<Box<[DecodeEntry; 1 << LENGTH_MAX]>>,
     /// For each column the words of its code, if there are few columns.
     own: Vec<[CodeWord; SYMBOLS]>,
@@ -66,12 +66,12 @@ pub struct HuffmanCode {
 }
 
 impl ByteFrequencies {
-    /// Nothing counted yet, in keys of `width` bytes.
+    /// Creates empty counts for keys of `width` bytes.
     pub fn new(width: usize) -> ByteFrequencies {
         ByteFrequencies { counts: vec![[0; SYMBOLS]; width] }
     }
 
-    /// Those of a sample of keys.
+    /// Counts the bytes of a sample of keys.
     pub fn of_keys(width: usize, keys: &[u8]) -> ByteFrequencies {
         let mut all = ByteFrequencies::new(width);
         for key in keys.chunks_exact(width) {
@@ -82,7 +82,7 @@ impl ByteFrequencies {
         all
     }
 
-    /// Adds `count` times `byte` in `column`.
+    /// Adds `count` occurrences of `byte` in `column`.
     pub fn add(&mut self, column: usize, byte: u8, count: u64) {
         let counted = &mut self.counts[column][usize::from(byte)];
         *counted = counted.saturating_add(count);
@@ -90,7 +90,7 @@ impl ByteFrequencies {
 }
 
 impl HuffmanCode {
-    /// The best codes for keys in which bytes are so frequent.
+    /// Creates the optimal codes for these frequencies.
     pub fn train(frequencies: &ByteFrequencies, tables: HuffmanTables) -> HuffmanCode {
         let counts = &frequencies.counts;
         let columns = match tables {
@@ -123,7 +123,7 @@ impl HuffmanCode {
         HuffmanCode { columns, words, entries, lengths, own, record_bytes_max: bits.div_ceil(8) }
     }
 
-    /// For each column its code, and the lengths of the words of each code.
+    /// Returns the code of each column, and the word lengths of each code.
     pub(super) fn saved(&self) -> (Vec<u16>, Vec<Vec<u8>>) {
         (self.columns.clone(), self.lengths.clone())
     }
@@ -140,12 +140,12 @@ impl HuffmanCode {
         possible.then(|| HuffmanCode::new(columns.to_vec(), lengths.to_vec()))
     }
 
-    /// The number of codes.
+    /// Returns the number of codes.
     pub fn codes(&self) -> usize {
         self.lengths.len()
     }
 
-    /// The most bytes that a record takes.
+    /// Returns the maximum size of a record in bytes.
     pub fn record_bytes_max(&self) -> usize {
         self.record_bytes_max
     }
@@ -158,7 +158,7 @@ impl HuffmanCode {
         out.truncate(start + length);
     }
 
-    /// Replaces `out` by the records of `keys`, one behind the other, and `ends` by where each ends.
+    /// Replaces `out` with the records of `keys`, one after another, and `ends` with the end of each.
     pub fn encode_all(&self, keys: &[u8], out: &mut Vec<u8>, ends: &mut Vec<u32>) {
         let width = self.columns.len();
         let count = keys.len() / width;
@@ -173,7 +173,7 @@ impl HuffmanCode {
         out.truncate(end);
     }
 
-    /// Writes the record of `key`, and up to [`STORE_BYTES`] behind it; its length.
+    /// Writes the record of `key`, and up to [`STORE_BYTES`] after it. Returns the length of the record.
     #[inline]
     fn encode_to(&self, key: &[u8], out: &mut [u8]) -> usize {
         let mut packer = CodeWordPacker { filled: 0, bits: 0, end: 0, out };
@@ -202,12 +202,12 @@ impl HuffmanCode {
         packer.finish()
     }
 
-    /// Replaces `key` by the one that `record` is of; false if it is of none.
+    /// Replaces `key` with the key of `record`; returns false if the record is invalid.
     pub fn decode(&self, record: &[u8], key: &mut [u8]) -> bool {
         self.decode_from(record, 0..record.len(), key)
     }
 
-    /// [`decode`](HuffmanCode::decode) for a record that lies among others.
+    /// Does the same as [`decode`](HuffmanCode::decode) for a record among others in `bytes`.
     #[inline]
     pub(crate) fn decode_from(&self, bytes: &[u8], record: Range<usize>, key: &mut [u8]) -> bool {
         let mut bits = 8 * record.start;
@@ -226,7 +226,7 @@ impl HuffmanCode {
     }
 }
 
-/// Words on their way into a record.
+/// Packs words into a record.
 struct CodeWordPacker<'a> {
     filled: u64,
     bits: u32,
@@ -241,7 +241,7 @@ impl CodeWordPacker<'_> {
         self.bits += word >> 16;
     }
 
-    /// Writes the whole bytes; to be called before there are more than 64 bits.
+    /// Writes the whole bytes. The caller calls it before there are more than 64 bits.
     #[inline(always)]
     fn store(&mut self) {
         LittleEndian::write_u64(&mut self.out[self.end..self.end + STORE_BYTES], self.filled);
@@ -255,7 +255,7 @@ impl CodeWordPacker<'_> {
     }
 }
 
-/// The eight bytes of `bytes` at `at`, zeros behind their end.
+/// Returns the eight bytes of `bytes` at `at`, with zeros after its end.
 #[inline(always)]
 fn load(bytes: &[u8], at: usize) -> u64 {
     match bytes.get(at..at + STORE_BYTES) {
@@ -273,8 +273,8 @@ fn load_last(bytes: &[u8], at: usize) -> u64 {
     }
 }
 
-/// Puts columns that are alike together: those with the same most frequent byte, as frequent up to
-/// an eighth. What is left over when there are too many groups shares the last.
+/// Groups similar columns: the same most frequent byte, with equal frequency up to an eighth. If there are too many
+/// groups, the remaining columns share the last.
 fn group(counts: &[[u64; SYMBOLS]]) -> Vec<u16> {
     let likeness = |counts: &[u64; SYMBOLS]| {
         let most = (0..SYMBOLS).max_by_key(|&byte| (counts[byte], SYMBOLS - byte)).unwrap_or(0);
@@ -293,7 +293,7 @@ fn group(counts: &[[u64; SYMBOLS]]) -> Vec<u16> {
     counts.iter().map(|counts| numbers[&likeness(counts)]).collect()
 }
 
-/// The words of a canonical code, first bit lowest.
+/// Returns the words of a canonical code, first bit lowest.
 fn canonical(lengths: &[u8]) -> [CodeWord; SYMBOLS] {
     let mut order: Vec<usize> = (0..SYMBOLS).collect();
     order.sort_by_key(|&byte| (lengths[byte], byte));
@@ -308,7 +308,7 @@ fn canonical(lengths: &[u8]) -> [CodeWord; SYMBOLS] {
     words
 }
 
-/// For each number of 12 bits the byte whose word is its lower bits.
+/// Returns, for each number of 12 bits, the byte whose word is a prefix of it, from the lowest bit.
 fn entries(words: &[CodeWord; SYMBOLS]) -> Box<[DecodeEntry; 1 << LENGTH_MAX]> {
     let mut entries = Box::new([DecodeEntry::default(); 1 << LENGTH_MAX]);
     for (byte, &word) in words.iter().enumerate() {
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn the_example_is_written_and_read() {
-        // The other 254 bytes share a quarter: two words of 9 bits, the rest of 10.
+        // The other 254 bytes share a quarter: two words of 9 bits, the others of 10.
         let lengths = (0..SYMBOLS).map(|byte| match byte {
             0 | 1 => byte as u8 + 1,
             2 | 3 => 9,

@@ -1,28 +1,28 @@
-//! Lengths of the words of a prefix code: the least total, no word longer than a limit.
+//! Word lengths of a prefix code of least total length with a limit on the length of a word.
 //!
-//! Package-merge (Larmore and Hirschberg, "A fast algorithm for optimal length-limited Huffman
-//! codes", 1990): a word of length l is l coins, of denominations 1/2, 1/4, ... 2^-l, each worth the
-//! symbol's weight, and the code is the cheapest set of coins whose denominations sum to n - 1. From
-//! the smallest denomination up, coins are sorted and packed in pairs, which join the coins of the
-//! next. The first 2n - 2 items of the largest are the set; each time a symbol is in one of them,
-//! its word is one longer.
+//! The method is package-merge (Larmore and Hirschberg, "A fast algorithm for optimal length-limited Huffman codes",
+//! 1990). A word of length l is l coins, of denominations 1/2, 1/4, ... 2^-l, each with the weight of the symbol. The
+//! optimal code is the cheapest set of coins whose denominations sum to n - 1. From the smallest denomination up,
+//! coins are sorted and packed in pairs. The pairs join the coins of the next denomination. The first 2n - 2 items of
+//! the largest denomination are the set. The length of a symbol's word is the number of these items that contain the
+//! symbol.
 
-/// Symbols of a code: the values of a byte.
+/// The number of symbols of a code: the values of a byte.
 pub(super) const SYMBOLS: usize = 256;
 
-/// The longest word in bits. Longer ones save nothing that can be measured, and the table to decode
-/// by has 2^12 entries.
+/// The maximum length of a word in bits. Longer words save nothing measurable, and the decoding table has 2^12
+/// entries.
 pub(super) const LENGTH_MAX: usize = 12;
 
 /// A coin, or a package of them.
 #[derive(Clone)]
 struct CoinPackage {
     weight: u64,
-    /// How often each symbol is in it.
+    /// The number of occurrences of each symbol in it.
     symbols: [u8; SYMBOLS],
 }
 
-/// The lengths of the words of an optimal code in which every byte has a word.
+/// Returns the word lengths of an optimal code in which every byte has a word.
 pub(super) fn lengths(counts: &[u64; SYMBOLS]) -> [u8; SYMBOLS] {
     let mut coins: Vec<CoinPackage> = (0..SYMBOLS).map(|symbol| coin(counts, symbol)).collect();
     coins.sort_by_key(|coin| coin.weight);
@@ -39,7 +39,8 @@ pub(super) fn lengths(counts: &[u64; SYMBOLS]) -> [u8; SYMBOLS] {
     lengths
 }
 
-/// A byte that was never seen weighs less than any that was, but something.
+/// Returns the coin of a symbol. A byte that was never seen has a positive weight, less than that of any byte that was
+/// seen.
 fn coin(counts: &[u64; SYMBOLS], symbol: usize) -> CoinPackage {
     let mut symbols = [0; SYMBOLS];
     symbols[symbol] = 1;
@@ -56,7 +57,7 @@ fn add(sums: &mut [u8; SYMBOLS], other: &[u8; SYMBOLS]) {
     sums.iter_mut().zip(other).for_each(|(sum, other)| *sum += other);
 }
 
-/// Whether these are the lengths of a code that wastes nothing: Kraft's sum is 1.
+/// Returns whether these are the lengths of a complete code: Kraft's sum is 1.
 pub(super) fn are_complete(lengths: &[u8]) -> bool {
     let possible = |length: &u8| (1..=LENGTH_MAX).contains(&usize::from(*length));
     lengths.len() == SYMBOLS
@@ -70,7 +71,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The total of an unlimited Huffman code, the old way.
+    /// Returns the total length of an unlimited Huffman code, by Huffman's algorithm.
     fn huffman_total(counts: &[u64; SYMBOLS]) -> u64 {
         let mut weights: Vec<u64> =
             (0..SYMBOLS).map(|symbol| coin(counts, symbol).weight).collect();

@@ -1,8 +1,8 @@
-//! Codecs: keys as records, byte strings of other lengths that are as different as the keys are.
+//! Codecs: keys as records, byte strings of variable length.
 //!
-//! The codecs are those that Holzmann, Godefroid and Pirottin compared ("Coverage preserving
-//! reduction strategies for reachability analysis", 1992), and none. All are injective, so records
-//! are compared instead of keys: equal records, equal keys. Their order means nothing.
+//! The codecs are those that Holzmann, Godefroid and Pirottin compared ("Coverage preserving reduction strategies for
+//! reachability analysis", 1992), and raw keys. All are injective, so records are compared instead of keys: equal
+//! records mean equal keys. The order of records has no meaning.
 
 mod huffman;
 mod lengths;
@@ -14,18 +14,18 @@ use crate::keys::Projection;
 use rkyv::{Archive, Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Keys turned into another form at a time.
+/// The number of keys that are converted at a time.
 const ADOPTED_KEYS: usize = 512;
 
-/// How the blocks of a store hold keys.
+/// The form of keys in the blocks of a store.
 #[derive(Clone, Debug, Default)]
 pub enum Codec {
-    /// As gaps between neighbours, compressed: no records.
+    /// As compressed gaps between neighbours, without records.
     #[default]
     Gaps,
-    /// As gaps, of keys that are projected wherever they are not in blocks.
+    /// As gaps; outside blocks, keys are projected.
     Projected(Arc<Projection>),
-    /// As they are.
+    /// Unchanged.
     Raw,
     /// As pairs of a length and a byte.
     Rle,
@@ -33,7 +33,7 @@ pub enum Codec {
     Huffman(Arc<HuffmanCode>),
 }
 
-/// A codec as manifests keep it.
+/// A codec in the form that manifests store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub enum SavedCodec {
     /// [`Codec::Gaps`] and [`Codec::Projected`].
@@ -45,7 +45,7 @@ pub enum SavedCodec {
     Rle,
     /// [`Codec::Huffman`].
     Huffman {
-        /// For each byte of a key, which of the codes it has; one for all if there is but one.
+        /// The code of each byte of a key, by number; one number for all if there is only one code.
         columns: Vec<u16>,
         /// The codes, each as the lengths of its 256 words.
         lengths: Vec<Vec<u8>>,
@@ -53,7 +53,7 @@ pub enum SavedCodec {
 }
 
 impl Codec {
-    /// As flags and reports call it.
+    /// Returns the name of the codec in flags and reports.
     pub fn name(&self) -> &'static str {
         match self {
             Codec::Gaps | Codec::Projected(_) => "sorted",
@@ -63,7 +63,7 @@ impl Codec {
         }
     }
 
-    /// What a manifest remembers of how blocks are written; a [`Projection`] is saved by itself.
+    /// Returns the saved form, for a manifest; a [`Projection`] is saved separately.
     pub fn saved(&self) -> SavedCodec {
         match self {
             Codec::Gaps | Codec::Projected(_) => SavedCodec::Gaps,
@@ -76,7 +76,7 @@ impl Codec {
         }
     }
 
-    /// The codec that was saved, for keys of `width` bytes; none if there is no such.
+    /// Returns the saved codec, for keys of `width` bytes; `None` if it is invalid.
     pub fn restore(saved: &SavedCodec, width: usize) -> Option<Codec> {
         Some(match saved {
             SavedCodec::Gaps => Codec::Gaps,
@@ -88,7 +88,7 @@ impl Codec {
         })
     }
 
-    /// On what keys are projected outside blocks, if they are.
+    /// Returns the projection of keys outside blocks, if there is one.
     pub fn projection(&self) -> Option<&Arc<Projection>> {
         match self {
             Codec::Projected(projection) => Some(projection),
@@ -96,7 +96,7 @@ impl Codec {
         }
     }
 
-    /// The codec of the same blocks that gives whole keys.
+    /// Returns the codec of the same blocks with whole keys.
     pub fn unprojected(&self) -> Codec {
         match self {
             Codec::Projected(_) => Codec::Gaps,
@@ -104,13 +104,13 @@ impl Codec {
         }
     }
 
-    /// Bytes of a key outside blocks, if whole ones have `width`.
+    /// Returns the size of a key outside blocks in bytes, if whole keys have `width`.
     pub fn key_width(&self, width: usize) -> usize {
         self.projection().map_or(width, |projection| projection.width())
     }
 
-    /// Turns `keys` of `width` bytes, if they are whole, as another codec has them into keys as
-    /// this one has them. None of them may be an exception to this one's projection.
+    /// Converts `keys` from the form of another codec to the form of this one. Whole keys have `width` bytes. No key
+    /// may be an exception to this codec's projection.
     pub fn adopt(&self, other: &Codec, width: usize, keys: &[u8]) -> Vec<u8> {
         let count = keys.len() / other.key_width(width);
         let mut adopted = Vec::with_capacity(count * self.key_width(width));
@@ -130,7 +130,7 @@ impl Codec {
         adopted
     }
 
-    /// The codec's number in blocks; none for gaps.
+    /// Returns the codec's number in blocks; `None` for gaps.
     pub(crate) fn number(&self) -> Option<u8> {
         match self {
             Codec::Gaps | Codec::Projected(_) => None,
@@ -140,7 +140,7 @@ impl Codec {
         }
     }
 
-    /// The most bytes that the record of a key of `width` bytes takes.
+    /// Returns the maximum size of the record of a key of `width` bytes.
     pub fn record_bytes_max(&self, width: usize) -> usize {
         match self {
             Codec::Gaps | Codec::Projected(_) | Codec::Raw => width,
@@ -158,7 +158,7 @@ impl Codec {
         }
     }
 
-    /// Replaces `out` by the records of `keys`, one behind the other, and `ends` by where each ends.
+    /// Replaces `out` with the records of `keys`, one after another, and `ends` with the end of each.
     pub fn encode_all(&self, width: usize, keys: &[u8], out: &mut Vec<u8>, ends: &mut Vec<u32>) {
         if let Codec::Huffman(huffman) = self {
             return huffman.encode_all(keys, out, ends);
@@ -171,7 +171,7 @@ impl Codec {
         }
     }
 
-    /// Replaces `key` by the one that `record` is of; false if it is of none.
+    /// Replaces `key` with the key of `record`; returns false if the record is invalid.
     pub fn decode(&self, record: &[u8], key: &mut [u8]) -> bool {
         match self {
             Codec::Gaps | Codec::Projected(_) | Codec::Raw => {

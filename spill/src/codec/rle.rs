@@ -1,8 +1,8 @@
-//! Run-length code: for each run of equal bytes its length, 1 to 255, and the byte.
+//! Run-length code: for each run of equal bytes, its length (1 to 255) and the byte.
 //!
 //! The record of `00 00 07` is `02 00` `01 07`; that of 256 bytes `05` is `ff 05` `01 05`.
 
-/// The longest run that is one pair.
+/// The maximum length of a run in one pair.
 const RUN_MAX: usize = 255;
 
 pub(super) fn encode(key: &[u8], out: &mut Vec<u8>) {
@@ -13,14 +13,13 @@ pub(super) fn encode(key: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// False unless `record` is what [`encode`] gives for some key as long as `key`, which that then
-/// is.
+/// Decodes `record` into `key`. Returns false unless `record` is the result of [`encode`] for a key of this length.
 pub(super) fn decode(record: &[u8], key: &mut [u8]) -> bool {
     let (mut filled, mut before) = (0, None);
     let (pairs, rest) = record.as_chunks::<2>();
     for &[length, byte] in pairs {
         let length = usize::from(length);
-        // A run goes on in another pair only if that is full.
+        // A run continues in another pair only if the first pair is full.
         let is_one_run = before.is_some_and(|(last, other)| other == byte && last != RUN_MAX);
         if length == 0 || is_one_run || length > key.len() - filled {
             return false;

@@ -1,13 +1,15 @@
 //! The operating system's disk: one directory, its files and its lock.
 //!
-//! A directory may have been filled by anybody. So every file in it is opened by one function, which follows no link and takes
-//! nothing but regular files ([`RealDisk::open_regular`]).
+//! A directory may contain files from unknown sources. So one function opens every file in it. This function follows
+//! no links and accepts only regular files ([`RealDisk::open_regular`]).
 //!
-//! Three habits keep what is written here safe. A file that is created under a name in use is a
-//! *new* file: the old one is unlinked, not emptied, so whoever has it mapped reads on undisturbed.
-//! A sync that has failed is never tried again: the system may have dropped the unwritten pages
-//! and would report success. And the lock is one on an open file, which ends with the process
-//! however it ends, so there is no stale lock to break.
+//! Three rules keep the written data safe:
+//!
+//! - Creating a file under an existing name makes a *new* file. The old one is unlinked, not truncated, so existing
+//!   mappings of it stay valid.
+//! - A failed sync is never retried. The system may have dropped the unwritten pages, and the retry would report
+//!   success.
+//! - The lock is on an open file. It ends with the process in any case, so there are no stale locks.
 
 use super::error::{Error, Result};
 use super::map::MappedBytes;
@@ -21,13 +23,13 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Bytes gathered before they are handed to the operating system.
+/// The number of bytes that are buffered before a write.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// Whoever asks whether the directory is locked holds the lock for an instant, far shorter than this.
+/// A process that tests whether the directory is locked holds the lock for much less time than this.
 const LOCK_PROBE_MAX: Duration = Duration::from_millis(100);
 
-/// The bytes that whoever asks may yet write to the disk that `path` is on, if the system tells.
+/// Returns the number of bytes that the calling user may still write to the disk of `path`, if the system reports it.
 pub fn free_bytes(path: &Path) -> Option<u64> {
     let found = rustix::fs::statvfs(path).ok()?;
     Some(found.f_bavail * found.f_frsize)
@@ -37,21 +39,20 @@ pub fn free_bytes(path: &Path) -> Option<u64> {
 #[derive(Debug)]
 pub struct RealDisk {
     path: PathBuf,
-    /// Kept open to make names durable.
+    /// The open directory, to make names durable.
     directory: File,
     /// The lock file, while the lock is held.
     lock: Mutex<Option<File>>,
 }
 
 impl RealDisk {
-    /// The name of the lock file, which [`Disk::list`] lists like any other. Removing it would let
-    /// a second process in.
+    /// The name of the lock file. [`Disk::list`] lists it like any other. Removing it would let a second process in.
     pub const LOCK: &str = "lock";
 
-    /// The disk of an existing directory.
+    /// Opens an existing directory.
     pub fn open(path: impl AsRef<Path>) -> Result<RealDisk> {
         let path = path.as_ref().to_path_buf();
-        // A pipe of that name is refused, not waited for.
+        // A pipe of that name is rejected without waiting.
         let flags = OFlags::DIRECTORY | OFlags::NONBLOCK;
         let opened = OpenOptions::new().read(true).custom_flags(bits(flags)).open(&path);
         let directory =
@@ -59,13 +60,13 @@ impl RealDisk {
         Ok(RealDisk { path, directory, lock: Mutex::new(None) })
     }
 
-    /// The directory.
+    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Locks the directory against every other `RealDisk`, of this process or another, until this
-    /// one is dropped. It is an error ([`Error::Locked`]) if another holds the lock.
+    /// Locks the directory against every other `RealDisk`, in this process or another, until this one is dropped. If
+    /// another holds the lock, the error is [`Error::Locked`].
     pub fn lock(&self) -> Result<()> {
         let mut held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         if held.is_some() {
@@ -82,7 +83,7 @@ impl RealDisk {
                     *held = Some(file);
                     return Ok(());
                 }
-                // Somebody may only be asking.
+                // Another process may only be testing the lock.
                 Err(TryLockError::WouldBlock) if begun.elapsed() < LOCK_PROBE_MAX => {
                     std::thread::sleep(LOCK_PROBE_MAX / 20);
                 }
@@ -96,27 +97,27 @@ impl RealDisk {
         }
     }
 
-    /// Whether another `RealDisk`, of this process or another, holds the lock. Nothing is made or written to find out, and
-    /// any number may ask at a time.
+    /// Returns whether another `RealDisk`, in this process or another, holds the lock. The test creates and writes
+    /// nothing, and any number of processes may test at a time.
     pub fn is_locked(&self) -> bool {
         let opened = self.open_regular(Self::LOCK, OpenOptions::new().read(true));
         opened.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
-    /// Opens a file to be read.
+    /// Opens a file for reading.
     pub fn open_to_read(&self, name: &str) -> Result<File> {
         let opened = self.open_regular(name, OpenOptions::new().read(true));
         opened.map_err(|error| Error::io("read", name, error))
     }
 
-    /// Opens a file to be appended to, which is made where there is none.
+    /// Opens a file for appending, or creates it.
     pub fn open_to_append(&self, name: &str) -> Result<File> {
         let opened = self.open_to_change(name, OpenOptions::new().create(true).append(true));
         opened.map_err(|error| Error::io("open", name, error))
     }
 
-    /// The only function that opens a file of the directory. Whoever made the directory may have put a link there, which would
-    /// lead to a file outside, a pipe, which would be waited for, or a device, which may act when it is opened.
+    /// Opens a file of the directory; no other function does. The name may be a link to a file outside, a pipe that
+    /// blocks, or a device that acts when it is opened.
     fn open_regular(&self, name: &str, options: &mut OpenOptions) -> io::Result<File> {
         let path = self.path_of(name);
         match fs::symlink_metadata(&path) {
@@ -124,15 +125,15 @@ impl RealDisk {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
-        // Another file may have taken the name since.
+        // Another file may have taken the name in the meantime.
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let file = options.custom_flags(bits(flags)).open(path)?;
         reject_irregular(file.metadata()?.file_type())?;
         Ok(file)
     }
 
-    /// [`open_regular`](RealDisk::open_regular) of a file whose bytes are changed in place: one that has a second name, by a hard
-    /// link, would be changed outside, too.
+    /// Does the same as [`open_regular`](RealDisk::open_regular) for a file whose bytes change in place. It rejects a
+    /// file with a second hard link, since the change would affect files outside.
     fn open_to_change(&self, name: &str, options: &mut OpenOptions) -> io::Result<File> {
         let file = self.open_regular(name, options)?;
         match file.metadata()?.nlink() {
@@ -154,7 +155,7 @@ impl RealDisk {
         self.path.join(name)
     }
 
-    /// Refuses to remove a folder by a name that should be a file's. Links and pipes can be removed.
+    /// Rejects the removal of a folder under a file's name. Links and pipes can be removed.
     fn reject_folder(&self, name: &str) -> io::Result<()> {
         match fs::symlink_metadata(self.path_of(name)).map(|it| it.file_type()) {
             Ok(kind) if kind.is_dir() => reject_irregular(kind),
@@ -173,7 +174,7 @@ impl RealDisk {
         let entry = |entry: io::Result<fs::DirEntry>| {
             let entry = entry?;
             match entry.metadata() {
-                // Another process has removed it just now.
+                // Another process has just removed it.
                 Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
                 found => {
                     let name = entry.file_name().to_string_lossy().into_owned();
@@ -222,7 +223,7 @@ impl Disk for RealDisk {
         let mut bytes = Vec::new();
         (&mut file).take(HEAD_BYTES as u64).read_to_end(&mut bytes).map_err(io)?;
         accept(&bytes, length)?;
-        // A file that grows meanwhile is not followed.
+        // Bytes that a growing file gains in the meantime are not read.
         let rest = length.saturating_sub(bytes.len() as u64);
         file.take(rest).read_to_end(&mut bytes).map_err(io)?;
         Ok(bytes)
@@ -234,7 +235,7 @@ impl Disk for RealDisk {
     }
 
     fn rename_new(&self, from: &str, to: &str) -> Result<bool> {
-        // Of two links to one name one is refused, by whichever machine it is asked for.
+        // If two processes link to one name, the system rejects one of them, on whichever machine they run.
         let is_new = match fs::hard_link(self.path_of(from), self.path_of(to)) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
             linked => linked.map(|()| true),
@@ -271,12 +272,12 @@ impl Disk for RealDisk {
     }
 }
 
-/// Flags as the standard library takes them.
+/// Returns the flags in the form of the standard library.
 fn bits(flags: OFlags) -> i32 {
     flags.bits() as i32
 }
 
-/// Refuses whatever is no regular file.
+/// Rejects everything but regular files.
 fn reject_irregular(kind: FileType) -> io::Result<()> {
     let what = match kind {
         it if it.is_file() => return Ok(()),
@@ -287,7 +288,7 @@ fn reject_irregular(kind: FileType) -> io::Result<()> {
     Err(io::Error::new(ErrorKind::InvalidData, what))
 }
 
-/// Refuses to use bytes up to `wanted` of a file of `found` bytes.
+/// Rejects a use of bytes up to `wanted` in a file of `found` bytes.
 pub(crate) fn check_length(name: &str, found: u64, wanted: u64) -> Result<()> {
     if found >= wanted {
         return Ok(());
@@ -300,11 +301,11 @@ pub(crate) fn check_length(name: &str, found: u64, wanted: u64) -> Result<()> {
 struct RealAppend {
     name: String,
     file: File,
-    /// Bytes before `buffer`, which the operating system has.
+    /// The number of bytes before `buffer`, which the operating system has.
     flushed: u64,
     /// Bytes that the operating system does not have yet.
     buffer: Vec<u8>,
-    /// A sync has failed.
+    /// Whether a sync has failed.
     doubtful: bool,
 }
 
@@ -325,7 +326,7 @@ impl RealAppend {
         Ok(())
     }
 
-    /// Hands the buffer over. On error, exactly what was not taken stays in it.
+    /// Writes the buffer to the file. On error, exactly the unwritten bytes stay in it.
     fn drain(&mut self) -> Result<()> {
         let (taken, outcome) = hand_over(&mut self.file, &self.buffer);
         self.flushed += taken as u64;
@@ -334,7 +335,7 @@ impl RealAppend {
     }
 }
 
-/// Writes `bytes`. Gives how many were taken, also on error.
+/// Writes `bytes`. Returns the number of bytes written, also on error.
 fn hand_over(file: &mut File, bytes: &[u8]) -> (usize, io::Result<()>) {
     let mut taken = 0;
     while taken < bytes.len() {
@@ -374,8 +375,8 @@ impl AppendFile for RealAppend {
 
     fn sync(&mut self) -> Result<()> {
         self.flush()?;
-        // The length of a file counts as its data here: POSIX makes fdatasync write all that is
-        // needed to read the data back.
+        // The length of a file counts as its data here: POSIX makes fdatasync write everything that is needed to read
+        // the data back.
         self.file.sync_data().map_err(|error| {
             self.doubtful = true;
             self.error("sync", error)

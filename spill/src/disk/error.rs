@@ -1,69 +1,69 @@
-//! What can go wrong with bytes on a disk, said so that the caller can act on it.
+//! Errors of disk data, in a form on which the caller can act.
 //!
-//! Every variant names the file. Nothing here knows of states or models.
+//! Every variant names the file. This module is independent of states and models.
 
 use std::io;
 
 /// The result of every fallible operation of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A failure of the disk or of what was found on it.
+/// A failure of the disk or of data on it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The operating system refused an operation.
     #[error("cannot {action} {file}: {source}")]
     Io {
-        /// What was being done, as a verb: "write", "sync", "rename".
+        /// The failed operation, as a verb: "write", "sync", "rename".
         action: &'static str,
         /// The file's name within the search directory.
         file: String,
         /// The operating system's reason.
         source: io::Error,
     },
-    /// No room is left, on the device or under the configured limit.
+    /// No space is left, on the device or within the configured limit.
     #[error("{}", full_message(file, *limit))]
     Full {
         /// The file that could not grow.
         file: String,
-        /// The limit that was met, in bytes, if it was ours and not the device's.
+        /// The exceeded limit in bytes, if it is the configured one and not the device's.
         limit: Option<u64>,
     },
-    /// Bytes are not what was written: a checksum, a length or a header disagrees.
+    /// Bytes differ from those written: a checksum, a length or a header disagrees.
     #[error("{file} is damaged at byte {offset}: {what}")]
     Corrupt {
         /// The damaged file.
         file: String,
-        /// Byte offset of the damaged piece within the file.
+        /// The byte offset of the damaged part in the file.
         offset: u64,
-        /// What was expected there and what was found.
+        /// The expected and the found content.
         what: String,
     },
-    /// The file is of a format version that this build does not read.
+    /// The file has a format version that this build does not read.
     #[error("{file} has format version {found}, but this build reads version {expected}")]
     Version {
         /// The file.
         file: String,
-        /// The version found in it.
+        /// The version of the file.
         found: u32,
-        /// The version this build reads and writes.
+        /// The version that this build reads and writes.
         expected: u32,
     },
-    /// A search has more levels than can be listed in a manifest.
+    /// A search has more levels than a manifest can list.
     #[error("there are {levels} levels, and no more can be listed")]
     Levels {
-        /// How many there are.
+        /// The number of levels.
         levels: u64,
     },
-    /// There is more of something than numbers in files have room for.
+    /// A count exceeds what the numbers in files can represent.
     #[error("there is no room for {what}")]
     Limit {
-        /// What there is too much of, and how much there may be.
+        /// The counted thing, and its limit.
         what: String,
     },
-    /// Whoever gives the keys cannot go on; the disk is not to blame.
+    /// The source of the keys failed; the disk is not at fault.
     #[error("the model failed: {reason}")]
     Source {
-        /// Why.
+        /// The reason.
         #[source]
         reason: Box<dyn std::error::Error + Send + Sync>,
     },
@@ -76,7 +76,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Wraps an operating system error, telling a full disk from the rest.
+    /// Wraps an operating system error; a full disk becomes its own variant.
     pub fn io(action: &'static str, file: impl Into<String>, source: io::Error) -> Self {
         let file = file.into();
         match source.kind() {
@@ -87,18 +87,18 @@ impl Error {
         }
     }
 
-    /// Whether it is that a file is not there.
+    /// Returns whether the error is that a file does not exist.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
-    /// A damaged piece of `file` at `offset`.
+    /// Creates the error of a damaged part of `file` at `offset`.
     pub fn corrupt(file: impl Into<String>, offset: u64, what: impl Into<String>) -> Self {
         Error::Corrupt { file: file.into(), offset, what: what.into() }
     }
 }
 
-/// What there is to say of a full disk.
+/// Returns the message about a full disk.
 fn full_message(file: &str, limit: Option<u64>) -> String {
     match limit {
         None => format!("no space is left on the disk to write {file}"),

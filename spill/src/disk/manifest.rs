@@ -1,14 +1,14 @@
-//! The commit point: one small file, replaced whole, that says which bytes of which files count.
+//! The commit point: one small file, replaced as a whole, that names the valid bytes of the other files.
 //!
-//! Everything else on the disk may be half written at any time. What belongs together is made
-//! durable first; then a payload that names it is committed here in five steps, each of which
-//! leaves either the old payload or the new one in place:
+//! Everything else on the disk may be incomplete at any time. The data of a commit is made durable first. Then a
+//! payload that names it is committed here in five steps. Each step leaves either the old payload or the new one in
+//! place:
 //!
 //! 1. write `<name>.new`,
 //! 2. sync it, so that the new name can never mean missing bytes,
 //! 3. sync the directory, so that the payload can never name a file that has lost its own name,
 //! 4. rename it over `<name>`, which is atomic,
-//! 5. sync the directory: from here on the new payload is what is found after a loss of power.
+//! 5. sync the directory: from here on the new payload is found after a power loss.
 //!
 //! The file is a header and the payload. Numbers are little-endian.
 //!
@@ -29,7 +29,7 @@
 //! 86 a6 10 36 | xx xx xx xx | 68 65 6c 6c 6f
 //! ```
 //!
-//! This layout is that of every version, so an old build can name the version of a new file.
+//! Every version has this layout, so an old build can name the version of a new file.
 
 use super::Disk;
 use super::checksum::checksum;
@@ -48,21 +48,21 @@ const HEADER_CHECKSUM: usize = PAYLOAD_CHECKSUM + 4;
 const HEADER: usize = HEADER_CHECKSUM + 4;
 const _: () = assert!(HEADER <= super::HEAD_BYTES, "a header is in what is looked at first");
 
-/// No payload is longer: parts of an archive refer to each other by signed numbers of 32 bits.
+/// The maximum length of a payload: parts of an archive refer to each other by signed numbers of 32 bits.
 const PAYLOAD_MAX: u64 = i32::MAX as u64;
 
-/// What a payload is and how it is encoded.
+/// The kind and encoding of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PayloadFormat {
     /// The first bytes of the file.
     pub magic: [u8; 8],
-    /// The version of the encoding. Only this one is read.
+    /// The version of the encoding. No other version is read.
     pub version: u32,
 }
 
-/// Durably replaces the payload of `name`, atomically: after an error or a loss of power at any
-/// time, [`load`] gives the old payload or this one. The bytes that the payload speaks of must be
-/// synced before; the names of their files need not be.
+/// Replaces the payload of `name` durably and atomically. After an error or a power loss at any time, [`load`] returns
+/// the old payload or this one. The bytes that the payload names must already be synced; the names of their files need
+/// not be.
 pub fn commit(disk: &dyn Disk, name: &str, format: PayloadFormat, payload: &[u8]) -> Result<()> {
     let new = format!("{name}.new");
     let mut file = disk.create(&new)?;
@@ -75,23 +75,23 @@ pub fn commit(disk: &dyn Disk, name: &str, format: PayloadFormat, payload: &[u8]
     disk.sync_dir()
 }
 
-/// The payload of `name`, verified.
+/// Loads and verifies the payload of `name`.
 ///
-/// A missing file is an [`Error::Io`] of kind `NotFound`. Of a damaged file nothing is believed:
-/// the version is looked at only once the header's checksum is right.
+/// A missing file is an [`Error::Io`] of kind `NotFound`. The version is evaluated only if the header's checksum is
+/// right.
 pub fn load(disk: &dyn Disk, name: &str, format: PayloadFormat) -> Result<Vec<u8>> {
     let mut file = read_committed(disk, name, format)?;
     Ok(file.split_off(HEADER))
 }
 
-/// The whole file that [`commit`] wrote, verified as by [`load`].
+/// Reads the whole file that [`commit`] wrote, verified as by [`load`].
 pub fn read_committed(disk: &dyn Disk, name: &str, format: PayloadFormat) -> Result<Vec<u8>> {
     let file = disk.read_if(name, &|head, length| verify_header(name, format, head, length))?;
     verify(name, format, &file)?;
     Ok(file)
 }
 
-/// [Commits](commit) a value, as its archived form.
+/// [Commits](commit) a value in its archived form.
 pub fn commit_value<T>(disk: &dyn Disk, name: &str, format: PayloadFormat, value: &T) -> Result<()>
 where
     T: for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, rancor::Failure>>,
@@ -99,8 +99,8 @@ where
     commit(disk, name, format, &encode_value(name, value)?)
 }
 
-/// Replaces the value of `name`, atomically for whoever reads it meanwhile, but not durably: after a loss of power it may be
-/// the old one, damaged or gone. For what is only shown, and no search rests on.
+/// Replaces the value of `name`: atomically for concurrent readers, but not durably. After a power loss it may be the
+/// old one, damaged or missing. It is for information that is only displayed.
 pub fn put_value<T>(disk: &dyn Disk, name: &str, format: PayloadFormat, value: &T) -> Result<()>
 where
     T: for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, rancor::Failure>>,
@@ -115,7 +115,7 @@ where
     disk.rename(&new, name)
 }
 
-/// The archived form of a value.
+/// Returns the archived form of a value.
 fn encode_value<T>(name: &str, value: &T) -> Result<AlignedVec>
 where
     T: for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, rancor::Failure>>,
@@ -124,7 +124,7 @@ where
         .map_err(|_| Error::corrupt(name, 0, "it is too large to be written as a whole"))
 }
 
-/// The value that [`commit_value`] or [`put_value`] made the payload of `name`, every part of it checked.
+/// Loads and verifies the value that [`commit_value`] or [`put_value`] stored as the payload of `name`.
 pub fn load_value<T>(disk: &dyn Disk, name: &str, format: PayloadFormat) -> Result<T>
 where
     T: Archive,
@@ -134,7 +134,7 @@ where
     let payload = load(disk, name, format)?;
     let mut bytes = AlignedVec::<16>::with_capacity(payload.len());
     bytes.extend_from_slice(&payload);
-    // What the decoder says is for whoever mends it: addresses and names of types.
+    // The decoder's message is not for users: it contains addresses and names of types.
     rkyv::from_bytes::<T, rancor::Failure>(&bytes).map_err(|_| {
         Error::corrupt(name, HEADER as u64, "the parts of the payload do not fit together")
     })
@@ -151,7 +151,7 @@ fn header(format: PayloadFormat, payload: &[u8]) -> [u8; HEADER] {
     header
 }
 
-/// Refuses a file of `length` bytes that begins with `head`, unless it is as long as its header says.
+/// Rejects a file of `length` bytes that begins with `head`, unless its length is that in its header.
 fn verify_header(name: &str, format: PayloadFormat, head: &[u8], length: u64) -> Result<()> {
     let corrupt = |offset: usize, what: String| Err(Error::corrupt(name, offset as u64, what));
     let Some(header) = head.get(..HEADER) else {

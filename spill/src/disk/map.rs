@@ -1,19 +1,17 @@
-//! Files seen as slices of bytes, and the contract that makes this sound.
+//! Files as byte slices, and the contract that makes this sound.
 //!
-//! A mapped page costs memory from its first read until it is *released*; the operating system
-//! does not do this by itself before memory runs out, and then for the whole machine. A search
-//! that promises a bounded resident set therefore reads with drop-behind: it releases what it has
-//! read, and asks for what comes next. Both are hints. Releasing a page of an immutable file only
-//! means that a later read fetches it again.
+//! A mapped page takes memory from its first read until it is *released*. The operating system releases pages only
+//! when the memory of the whole machine runs out. A search that promises a bounded resident set therefore reads with
+//! drop-behind: it releases what it has read, and requests what comes next. Both are hints. Releasing a page of an
+//! immutable file only means that a later read fetches it again.
 //!
-//! Pages that are released one after the other by several threads cost more than what they hold: each time all processors
-//! forget what was mapped. So what is read once, in pieces, is better copied out of the file ([`MappedBytes::part`]); then no
-//! page becomes resident.
+//! If several threads release pages one by one, this costs more than their content: each time, all processors flush
+//! the mapping. So data that is read once, in pieces, is better copied out of the file ([`MappedBytes::part`]); then
+//! no page becomes resident.
 //!
-//! The contract: while a [`MappedBytes`] lives, the mapped part of its file is neither written nor cut
-//! off. This crate appends to files, replaces them under new inodes and cuts off only what was
-//! appended after the last checkpoint, before mapping anything; its lock keeps other processes
-//! that obey it away.
+//! The contract: while a [`MappedBytes`] lives, the mapped part of its file is neither written nor truncated. This
+//! crate appends to files and replaces them under new inodes. It truncates only what was appended after the last
+//! checkpoint, before it maps anything. Its lock excludes other processes that obey it.
 
 use memmap2::{Advice, Mmap, MmapOptions, UncheckedAdvice};
 use std::fmt;
@@ -24,49 +22,50 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-/// The smallest page of any system this runs on. Where pages are larger, a release may drop one
-/// that is still in use, which costs a read and changes nothing.
+/// The smallest page size of any supported system. If pages are larger, a release may drop one that is still in use.
+/// This costs a read and changes nothing.
 const PAGE: usize = 4096;
 
-/// A read maps, with its page, the others of the system's *folio* that it is in: pages that lie together
-/// in its cache, as many as a power of two, at most these bytes, and at a multiple of them in the file
-/// (Linux: 64 KiB at least are mapped, since 6.18 the whole folio). So a reader that skips makes more
-/// resident than it reads, before what it reads and behind.
+/// The maximum size of a *folio* in bytes. A read maps all pages of its folio, or a part of them. A folio is pages
+/// that are adjacent in the system's cache. Their number is a power of two, and they begin at a multiple of their size
+/// in the file. Linux maps at least 64 KiB; since 6.18 it maps the whole folio. So a reader that skips makes more
+/// bytes resident than it reads, before and after them.
 const FOLIO_MAX: usize = 2 << 20;
 
-/// Files that stay open so that parts of them can be copied out: of a process's 1024, usually. Of others parts are mapped.
+/// The maximum number of files that stay open so that parts of them can be copied out; a process usually has 1024.
+/// Parts of other files are mapped.
 const OPEN_MAX: usize = 256;
 
-/// How many do.
+/// The number of such files.
 static OPEN: AtomicUsize = AtomicUsize::new(0);
 
-/// Bytes that do not change: a part of a file, mapped, or of a buffer in memory. Cheap to clone.
+/// Immutable bytes: a part of a file, mapped, or a part of a buffer in memory. Cloning is cheap.
 #[derive(Clone)]
 pub struct MappedBytes {
     bytes: ByteStorage,
-    /// Counts the bytes that are read, for whoever mapped them.
+    /// Counts the bytes that are read, for the creator of the mapping.
     read: Option<Arc<AtomicU64>>,
 }
 
 #[derive(Clone)]
 enum ByteStorage {
-    /// Nothing; a map of no bytes is refused by the operating system.
+    /// Nothing. The operating system rejects a mapping of no bytes.
     Empty,
     File(Arc<FileMap>),
     Memory(Arc<Vec<u8>>, Range<usize>),
 }
 
-/// A part of a file, mapped.
+/// A mapped part of a file.
 struct FileMap {
     map: Mmap,
-    /// Where the part begins.
+    /// The offset of the part in the file.
     start: u64,
     /// The file, if it stays open.
     file: Option<OpenFile>,
 }
 
 impl FileMap {
-    /// How far into a folio of the greatest size the part begins.
+    /// Returns the offset of the part within a folio of the maximum size.
     fn within_folio(&self) -> usize {
         (self.start % FOLIO_MAX as u64) as usize
     }
@@ -76,10 +75,10 @@ impl FileMap {
 struct OpenFile(File);
 
 impl OpenFile {
-    /// The file, unless too many are open.
+    /// Returns the file, unless too many are open.
     fn try_new(file: File) -> Option<OpenFile> {
         let open = OpenFile(file);
-        // What is not to stay open counts until it is closed, which is at once.
+        // A file that does not stay open counts only until it is closed at once.
         (OPEN.fetch_add(1, Relaxed) < OPEN_MAX).then_some(open)
     }
 }
@@ -91,7 +90,7 @@ impl Drop for OpenFile {
 }
 
 impl MappedBytes {
-    /// A part of a buffer.
+    /// Creates a part of a buffer.
     ///
     /// # Panics
     ///
@@ -101,22 +100,21 @@ impl MappedBytes {
         Self { bytes: ByteStorage::Memory(bytes, range), read: None }
     }
 
-    /// The bytes `range` of a file, which must be that long already and keep the contract above.
+    /// Maps the bytes `range` of a file, which must be long enough already and keep the contract above.
     pub(crate) fn file(file: File, range: Range<u64>) -> io::Result<Self> {
         if range.is_empty() {
             return Ok(Self { bytes: ByteStorage::Empty, read: None });
         }
         let length = usize::try_from(range.end - range.start)
             .map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
-        // SAFETY: the caller, `RealDisk::map`, has checked that the file reaches to `range.end`,
-        // and the contract at the top of this file says that these bytes neither change nor
-        // disappear while the map lives.
+        // SAFETY: the caller, `RealDisk::map`, has checked that the file reaches to `range.end`. By the contract at
+        // the top of this file, these bytes neither change nor disappear while the map lives.
         let map = unsafe { MmapOptions::new().offset(range.start).len(length).map(&file)? };
         let map = FileMap { map, start: range.start, file: OpenFile::try_new(file) };
         Ok(Self { bytes: ByteStorage::File(Arc::new(map)), read: None })
     }
 
-    /// A part of the bytes: copied into `buffer` where [`MappedBytes::is_copied`] says so, else as it lies in memory.
+    /// Returns a part of the bytes: copied into `buffer` if [`MappedBytes::is_copied`] is true, else in place.
     ///
     /// # Panics
     ///
@@ -135,33 +133,32 @@ impl MappedBytes {
         Ok(buffer)
     }
 
-    /// Whether parts are copied out of the file, so that no page of it becomes resident.
+    /// Returns whether parts are copied out of the file, so that no page of it becomes resident.
     pub(crate) fn is_copied(&self) -> bool {
         matches!(&self.bytes, ByteStorage::File(map) if map.file.is_some())
     }
 
-    /// The same bytes; what is read of them is added to `read`.
+    /// Returns the same bytes; the number of bytes read is added to `read`.
     pub(crate) fn metered(self, read: Arc<AtomicU64>) -> Self {
         Self { read: Some(read), ..self }
     }
 
-    /// Notes that a part was read.
+    /// Counts a part that was read.
     pub(crate) fn note_read(&self, bytes: usize) {
         if let Some(read) = &self.read {
             read.fetch_add(bytes as u64, Relaxed);
         }
     }
 
-    /// Drop-behind: the pages up to the end of `range` leave the resident set, and those before it that
-    /// came with them. The page in which the range ends stays, and those behind it, which may be read
-    /// next.
+    /// Drop-behind: releases the pages up to the end of `range`, and those before it that became resident with them.
+    /// The page in which the range ends stays, and so do the pages after it, which may be read next.
     pub fn release(&self, range: Range<usize>) {
         let ByteStorage::File(map) = &self.bytes else { return };
         let before = (range.start + map.within_folio()) % FOLIO_MAX;
         self.drop_pages(range.start.saturating_sub(before)..range.end);
     }
 
-    /// The same, with those behind the range: nothing behind it is read next.
+    /// Does the same, and releases the pages after the range, which is not read further.
     pub fn release_all(&self, range: Range<usize>) {
         let ByteStorage::File(map) = &self.bytes else { return };
         let into = map.within_folio();
@@ -169,7 +166,7 @@ impl MappedBytes {
         self.release(range.start..end);
     }
 
-    /// Takes the pages up to the end of `range`, from the one where it starts, out of the resident set.
+    /// Releases the pages from the start of `range` to its end.
     fn drop_pages(&self, range: Range<usize>) {
         let ByteStorage::File(file) = &self.bytes else { return };
         let map = &file.map;
@@ -184,21 +181,21 @@ impl MappedBytes {
         }
         let start = (first * PAGE).saturating_sub(address);
         let length = (last * PAGE - address).min(map.len()) - start;
-        // SAFETY: the map is shared, read-only and backed by a file, so it has no content of its
-        // own to lose: the next read of a dropped page finds the same bytes in the file. The range
-        // is within the map, because `page_of` is clamped to its length.
+        // SAFETY: the map is shared, read-only and backed by a file, so it has no content of its own to lose: the next
+        // read of a dropped page finds the same bytes in the file. The range is within the map, because `page_of` is
+        // clamped to its length.
         let advised =
             unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, start, length) };
         debug_assert!(advised.is_ok(), "a release within the map is accepted: {advised:?}");
     }
 
-    /// Read-ahead: `range` will be read soon.
+    /// Read-ahead: requests `range`, which will be read soon.
     pub fn will_need(&self, range: Range<usize>) {
         let ByteStorage::File(file) = &self.bytes else { return };
         let map = &file.map;
         let end = range.end.min(map.len());
         if range.start < end {
-            // Only a hint: when it is refused, the pages come when they are read.
+            // This is only a hint. If it is rejected, the pages are loaded when they are read.
             let _ = map.advise_range(Advice::WillNeed, range.start, end - range.start);
         }
     }
@@ -232,7 +229,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    /// A file whose byte at offset `i` is `i % 251`.
+    /// Returns a file whose byte at offset `i` is `i % 251`.
     fn numbered(length: usize) -> (Vec<u8>, File) {
         let bytes: Vec<u8> = (0..length).map(|i| (i % 251) as u8).collect();
         let mut file = tempfile::tempfile().unwrap();
@@ -287,12 +284,12 @@ mod tests {
         for map in &maps {
             assert_eq!(map.part(PAGE - 2..PAGE + 2, &mut Vec::new()).unwrap(), &bytes[PAGE + 1..]);
         }
-        // Once they are gone others may.
+        // Once they are dropped, other files may stay open.
         drop(maps);
         assert!((0..10).map(map).any(|map| map.is_copied()));
     }
 
-    /// The pages of `mapped` that are resident in this process, by what the system says of it.
+    /// Returns the resident pages of `mapped` in this process, as the system reports them.
     #[cfg(target_os = "linux")]
     fn resident_bytes(mapped: &MappedBytes) -> usize {
         let page = mapped.as_ptr() as usize / PAGE * PAGE;
@@ -309,7 +306,7 @@ mod tests {
         let mapped = MappedBytes::file(file.try_clone().unwrap(), 0..64 * PAGE as u64).unwrap();
         assert!(mapped.iter().all(|byte| *byte < 251));
         assert_eq!(resident_bytes(&mapped), 64 * PAGE);
-        // In steps of less than a page, as blocks are.
+        // The steps are smaller than a page, as blocks are.
         let step = 1000;
         for start in (0..64 * PAGE).step_by(step) {
             mapped.release(start..start + step);

@@ -1,10 +1,9 @@
-//! A disk that counts what is on it and stops growing at a limit.
+//! A disk that counts its bytes and enforces a limit.
 //!
-//! The bytes of a file count from when they are written until the file has neither a name nor a
-//! writer: exactly as long as its [`MeteredLength`] is referred to by the table of names or by an
-//! [`AppendFile`]. Cutting off and removing thus give bytes back without any bookkeeping of who did
-//! what. A write reserves its bytes first and gives back what did not come to be, so that several
-//! threads together stay below the limit.
+//! The bytes of a file count from their write until the file has neither a name nor a writer. That is exactly while
+//! its [`MeteredLength`] is referenced by the table of names or by an [`AppendFile`]. So truncation and removal give
+//! bytes back without further bookkeeping. A write reserves its bytes first and returns those it does not use, so that
+//! several threads together stay below the limit.
 
 use super::error::{Error, Result};
 use super::map::MappedBytes;
@@ -14,45 +13,45 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A disk that counts the bytes of another, and limits them.
+/// Counts the bytes of another disk, and limits them.
 #[derive(Debug)]
 pub struct MeteredDisk {
     inner: Arc<dyn Disk>,
-    /// Shared with every file, which may outlive its name.
+    /// The meter, shared with every file, which may outlive its name.
     meter: Arc<DiskMeter>,
-    /// The files that have a name. A name is changed here after it is changed on the disk.
+    /// The files that have a name. A name changes here after it changes on the disk.
     files: Mutex<BTreeMap<String, Arc<MeteredLength>>>,
 }
 
-/// What a [`MeteredDisk`] disk has counted.
+/// The counts of a [`MeteredDisk`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskUsage {
-    /// Bytes of the files there are now.
+    /// The bytes of all current files.
     pub live: u64,
-    /// The most that `live` has been.
+    /// The maximum of `live`.
     pub peak: u64,
-    /// Bytes written since the disk was opened.
+    /// The bytes written since the disk was opened.
     pub written: u64,
-    /// Bytes of blocks decoded, which a system without a cache would have to read.
+    /// The bytes of decoded blocks, which a system without a cache would have to read.
     pub read: u64,
-    /// Times that a file or the directory was made durable.
+    /// The number of syncs of files and of the directory.
     pub syncs: u64,
 }
 
 #[derive(Debug)]
 struct DiskMeter {
-    /// What `live` is not to exceed.
+    /// The limit of `live`.
     limit: Option<u64>,
-    /// Bytes of all files, and those reserved for writes under way.
+    /// The bytes of all files, and those reserved for pending writes.
     live: AtomicU64,
-    /// The most that `live` has been when a write had ended.
+    /// The maximum of `live` after a write.
     peak: AtomicU64,
     written: AtomicU64,
     read: Arc<AtomicU64>,
     syncs: AtomicU64,
 }
 
-/// The length of one file, part of `live` for as long as this lives.
+/// The length of one file; it is part of `live` while this lives.
 #[derive(Debug)]
 struct MeteredLength {
     bytes: AtomicU64,
@@ -60,8 +59,8 @@ struct MeteredLength {
 }
 
 impl MeteredDisk {
-    /// Counts the bytes of `inner`, beginning with those that are there. With a limit, a write
-    /// that would make them more fails with [`Error::Full`] before it writes anything.
+    /// Counts the bytes of `inner`, beginning with the existing ones. A write that would exceed the limit fails with
+    /// [`Error::Full`] before it writes anything.
     pub fn new(inner: Arc<dyn Disk>, limit: Option<u64>) -> Result<MeteredDisk> {
         let zero = || AtomicU64::new(0);
         let read = Arc::new(zero());
@@ -74,17 +73,17 @@ impl MeteredDisk {
         Ok(MeteredDisk { inner, meter, files: Mutex::new(files) })
     }
 
-    /// What the bytes of all files are not to exceed.
+    /// Returns the limit on the bytes of all files.
     pub fn limit(&self) -> Option<u64> {
         self.meter.limit
     }
 
-    /// How much more that may be, if there is a limit.
+    /// Returns the number of bytes left below the limit, if there is one.
     pub fn remaining_limit(&self) -> Option<u64> {
         self.limit().map(|limit| limit.saturating_sub(self.usage().live))
     }
 
-    /// What has been counted up to now.
+    /// Returns the counts so far.
     pub fn usage(&self) -> DiskUsage {
         let DiskMeter { live, peak, written, read, syncs, .. } = &*self.meter;
         DiskUsage {
@@ -111,7 +110,7 @@ impl MeteredDisk {
 }
 
 impl DiskMeter {
-    /// Counts `bytes` as live, if that keeps the limit.
+    /// Counts `bytes` as live, unless that exceeds the limit.
     fn reserve(&self, bytes: u64) -> bool {
         let within = |live: &u64| self.limit.is_none_or(|limit| *live <= limit);
         let grow = |live: u64| live.checked_add(bytes).filter(within);

@@ -1,13 +1,12 @@
-//! The seam between this crate and whatever stores its bytes.
+//! The interface between this crate and the storage of its bytes.
 //!
-//! A [`Disk`] is one flat directory of named files. Four things implement it: [`RealDisk`] (the
-//! operating system), [`FaultDisk`] (memory, failing and losing power on request), [`MeteredDisk`]
-//! (counts bytes and enforces a limit around another) and [`RemoteDisk`] (copies of files that lie
-//! elsewhere). Everything above writes files front to back, never in the middle, and reads them as
-//! immutable slices, so a disk needs only appending, mapping and the few directory operations that
-//! commit a manifest.
+//! A [`Disk`] is one flat directory of named files. It has four implementations: [`RealDisk`] (the operating system),
+//! [`FaultDisk`] (memory, with failures and power losses on request), [`MeteredDisk`] (counts the bytes of another and
+//! enforces a limit) and [`RemoteDisk`] (copies of remote files). The other modules write files front to back, never
+//! in the middle, and read them as immutable slices. So a disk needs only appending, mapping and the few directory
+//! operations that commit a manifest.
 //!
-//! What is written goes through three stages, and each has a call that completes it:
+//! Written data passes three stages, and a call completes each:
 //!
 //! ```text
 //!             write          flush           sync              lost when
@@ -39,81 +38,79 @@ pub use remote::{RemoteDisk, RemoteOrigin};
 use std::fmt::Debug;
 use std::ops::Range;
 
-/// So many bytes at the beginning of a file tell whether it is to be read.
+/// The number of bytes at the beginning of a file that decide whether it is read.
 pub const HEAD_BYTES: usize = 64;
 
-/// Refuses a file by its first [`HEAD_BYTES`] bytes, or all that there are, and its length.
+/// Rejects a file by its first [`HEAD_BYTES`] bytes, or all if there are fewer, and its length.
 pub type HeadCheck<'a> = dyn Fn(&[u8], u64) -> Result<()> + 'a;
 
-/// A directory of files that are appended to, mapped and replaced whole.
+/// A directory of files that are appended to, mapped and replaced as a whole.
 ///
-/// Names are single path components. Operations are atomic only where they say so, and durable
-/// only after the matching `sync`: a file's bytes after [`AppendFile::sync`], its name, removal or
-/// renaming after [`Disk::sync_dir`]. Files are seen by [`map`](Disk::map), [`read`](Disk::read)
-/// and [`list`](Disk::list) as of the last [`AppendFile::flush`] or later.
+/// Names are single path components. Operations are atomic only where stated. They are durable only after the matching
+/// `sync`: a file's bytes after [`AppendFile::sync`]; its name, removal or renaming after [`Disk::sync_dir`].
+/// [`map`](Disk::map), [`read`](Disk::read) and [`list`](Disk::list) see files as of the last [`AppendFile::flush`] or
+/// later.
 pub trait Disk: Send + Sync + Debug {
-    /// Creates `name` empty, replacing whatever had that name. What was mapped of the replaced
-    /// file stays readable through its mapping.
+    /// Creates `name` empty and replaces an existing file of that name. Mappings of the replaced file stay readable.
     fn create(&self, name: &str) -> Result<Box<dyn AppendFile>>;
 
-    /// Opens `name` to append at `length`, first cutting off whatever lies beyond. It is an error
-    /// ([`crate::Error::Corrupt`]) if the file is shorter than `length`. Nothing beyond `length`
-    /// may be mapped.
+    /// Opens `name` to append at `length`, and cuts off the bytes after it. If the file is shorter than `length`, the
+    /// error is [`crate::Error::Corrupt`]. No bytes after `length` may be mapped.
     fn append_at(&self, name: &str, length: u64) -> Result<Box<dyn AppendFile>>;
 
-    /// The bytes `range` of `name`, which must not change while the mapping lives. It is an error
-    /// ([`crate::Error::Corrupt`]) if the file is shorter than `range.end`.
+    /// Maps the bytes `range` of `name`, which must not change while the mapping lives. If the file is shorter than
+    /// `range.end`, the error is [`crate::Error::Corrupt`].
     fn map(&self, name: &str, range: Range<u64>) -> Result<MappedBytes>;
 
-    /// The whole of a small file, read into memory.
+    /// Reads the whole of a small file into memory.
     fn read(&self, name: &str) -> Result<Vec<u8>> {
         self.read_if(name, &|_, _| Ok(()))
     }
 
-    /// The whole of a small file, if `accept` takes it for one by its beginning and its length. A file that is refused is not
-    /// read, however long it is.
+    /// Reads the whole of a small file, if `accept` accepts its beginning and its length. A rejected file is not read,
+    /// however long it is.
     fn read_if(&self, name: &str, accept: &HeadCheck<'_>) -> Result<Vec<u8>>;
 
-    /// Atomically gives `from` the name `to`, replacing whatever had it.
+    /// Renames `from` to `to` atomically and replaces an existing file of that name.
     fn rename(&self, from: &str, to: &str) -> Result<()>;
 
-    /// Atomically gives `from` the name `to`, unless something has it; tells whether it was given. If it was not, `from` is
-    /// removed.
+    /// Renames `from` to `to` atomically, unless a file has that name. Returns whether it was renamed. If not, `from`
+    /// is removed.
     fn rename_new(&self, from: &str, to: &str) -> Result<bool>;
 
-    /// Removes `name`. A file that is still mapped stays readable through its mapping.
+    /// Removes `name`. Mappings of the file stay readable.
     fn remove(&self, name: &str) -> Result<()>;
 
-    /// Every file with its length in bytes, sorted by name.
+    /// Lists every file with its length in bytes, sorted by name.
     fn list(&self) -> Result<Vec<(String, u64)>>;
 
     /// Makes creations, removals and renames durable.
     fn sync_dir(&self) -> Result<()>;
 
-    /// How many bytes may still be written, as far as that is known.
+    /// Returns the number of bytes that may still be written, if it is known.
     fn bytes_left(&self) -> Option<u64> {
         None
     }
 }
 
-/// A file being appended to. Dropping it does not flush it.
+/// A file opened for appending. Dropping it does not flush it.
 pub trait AppendFile: Send {
-    /// Appends `bytes`, all of them or, on error, any prefix of them; [`len`](AppendFile::len) tells.
+    /// Appends `bytes`. On error, a prefix of them may have been appended; [`len`](AppendFile::len) reports how many.
     fn write(&mut self, bytes: &[u8]) -> Result<()>;
 
-    /// The length of the file in bytes, those not flushed yet included.
+    /// Returns the length of the file in bytes, unflushed bytes included.
     fn len(&self) -> u64;
 
-    /// Whether nothing has been written yet.
+    /// Returns whether the file is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Hands everything written so far to the disk: after it, [`Disk::map`], [`Disk::read`] and
-    /// [`Disk::list`] see it, and it outlives the process, though not a loss of power.
+    /// Passes everything written so far to the disk. Then [`Disk::map`], [`Disk::read`] and [`Disk::list`] see it. It
+    /// survives the end of the process, but not a power loss.
     fn flush(&mut self) -> Result<()>;
 
-    /// Makes everything written so far durable; flushes first. Once it has failed, it is unknown
-    /// what is durable, so every later call fails as well.
+    /// Flushes, and makes everything written so far durable. After a failure the durable part is unknown, so every
+    /// later call fails as well.
     fn sync(&mut self) -> Result<()>;
 }

@@ -1,11 +1,12 @@
-//! A directory whose files lie elsewhere: in an object store, say.
+//! A directory of remote files, for example in an object store.
 //!
-//! What is here is a copy of what has been asked for: files that may have holes where nothing has been read. Whoever has the
-//! files, their [`RemoteOrigin`], brings what is read, and takes what gets its final name. What is written is private until then.
+//! The local directory contains copies of the requested parts: files may have holes where nothing has been read. The
+//! [`RemoteOrigin`] of the files fetches what is read, and publishes a file when it gets its final name. Until then
+//! the file is private.
 //!
-//! Two things are as in a directory that several machines share, and the origin sees to them. A name that is given by
-//! [`Disk::rename_new`] is given to one of those who ask for it. And a file that is replaced (the manifest) is replaced by
-//! whoever has seen the last of it: one who has not is told that what he goes by is not there.
+//! The origin guarantees two properties of a directory shared by several machines. [`Disk::rename_new`] gives a name
+//! to only one of the processes that request it. Only a process that has read the last version of a file (the
+//! manifest) can replace it. Other processes get the error that the file does not exist.
 
 use super::error::{Error, Result};
 use super::map::MappedBytes;
@@ -15,31 +16,32 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Whoever has the files of a [`RemoteDisk`] disk.
+/// The origin of the files of a [`RemoteDisk`].
 pub trait RemoteOrigin: Send + Sync + Debug {
-    /// Sees to it that the directory has this file, as long as it is, and of it what is to be read: a range, or the whole
-    /// as it is now. A file that is not there is an error ([`Error::is_not_found`]).
+    /// Makes the file present in the local directory, with its full length and the requested content: a range, or the
+    /// whole current file. A missing file is an error ([`Error::is_not_found`]).
     fn fetch(&self, name: &str, range: Option<Range<u64>>) -> Result<()>;
 
-    /// Takes the file of this name from the directory, whole and for ever, unless somebody has given the name and it was to be
-    /// `new`, or the file that it replaces is not the one last brought. Tells whether it was taken.
+    /// Publishes the file of this name from the local directory, complete and final. Returns whether it was published.
+    /// It is not if the name exists and the file should be `new`, or if the replaced file is not the version fetched
+    /// last.
     fn publish(&self, name: &str, new: bool) -> Result<bool>;
 
-    /// Removes a file; it is no error if there is none.
+    /// Removes a file; a missing file is not an error.
     fn remove(&self, name: &str) -> Result<()>;
 }
 
-/// A directory of an [`RemoteOrigin`].
+/// A directory of a [`RemoteOrigin`].
 #[derive(Debug)]
 pub struct RemoteDisk {
     here: RealDisk,
     origin: Arc<dyn RemoteOrigin>,
-    /// Whether a name is only one's own, while a file is written.
+    /// Whether a name is private, used while a file is written.
     is_own: fn(&str) -> bool,
 }
 
 impl RemoteDisk {
-    /// The files of `origin`, with copies in a directory. Names that `is_own` tells never leave it.
+    /// Creates the disk of `origin`'s files, with copies in a directory. Names for which `is_own` is true stay local.
     pub fn new(
         here: RealDisk,
         origin: Arc<dyn RemoteOrigin>,
@@ -54,7 +56,7 @@ impl RemoteDisk {
         }
         let taken = self.origin.publish(name, new)?;
         if !taken {
-            // Theirs is brought when it is read.
+            // The remote version is fetched when it is read.
             self.here.remove(name)?;
         }
         Ok(taken)
@@ -106,7 +108,7 @@ impl Disk for RemoteDisk {
         self.origin.remove(name)
     }
 
-    /// Those of which there is a copy here.
+    /// Lists the files with a local copy.
     fn list(&self) -> Result<Vec<(String, u64)>> {
         self.here.list()
     }

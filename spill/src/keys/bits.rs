@@ -1,7 +1,7 @@
-//! Taking bits out of a word and putting them back, as x86-64 does it with BMI2 (`pext`, `pdep`), for
-//! processors that do not: with the mask `0110 1010`, `1101 0011` becomes `1001`.
+//! Extraction and deposit of bits of a word, as the BMI2 instructions `pext` and `pdep` of x86-64 do it, for
+//! processors without them: with the mask `0110 1010`, `1101 0011` becomes `1001`.
 
-/// The bits of `word` where `mask` is set, moved together at the low end.
+/// Returns the bits of `word` where `mask` is set, packed at the low end.
 #[inline]
 pub(super) fn extract(word: u64, mut mask: u64) -> u64 {
     let (mut bits, mut at) = (0, 0);
@@ -13,7 +13,7 @@ pub(super) fn extract(word: u64, mut mask: u64) -> u64 {
     bits
 }
 
-/// The low bits of `bits`, moved to where `mask` is set.
+/// Returns the low bits of `bits`, moved to the positions where `mask` is set.
 #[inline]
 pub(super) fn deposit(bits: u64, mut mask: u64) -> u64 {
     let (mut word, mut at) = (0, 0);

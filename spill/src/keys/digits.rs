@@ -1,25 +1,25 @@
 //! Digits of keys: the first bits in which some keys vary.
 //!
-//! By them keys are distributed when they are sorted. Where all of a digit's bits vary, keys spread as well as they can,
-//! wherever the bits are: of the keys `0010 0110`, `0010 0111` and `1010 0100` the digits of two bits are 1, 1 and 2.
+//! Sorting distributes keys by their digits. If all bits of a digit vary, keys spread as well as possible, wherever
+//! the bits are. For the keys `0010 0110`, `0010 0111` and `1010 0100` the digits of two bits are 1, 1 and 2.
 //!
-//! A digit lies within 64 bits from the first bit that varies on, so that one instruction of x86-64 with BMI2 (`pext`) takes it
-//! out; it is shorter where too few of these vary. Elsewhere that is a loop over its bits.
+//! A digit lies within 64 bits from the first varying bit on, so that one instruction of x86-64 with BMI2 (`pext`)
+//! extracts it. It is shorter if too few of these bits vary. Other processors use a loop over its bits.
 
 use super::int::KeyInteger;
 use super::shape::IntegerShape;
 
-/// Which bits of a key make its digit.
+/// The bits of a key that form its digit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeyDigits {
-    /// Bits behind the word they are in.
+    /// The number of bits after the word that contains them.
     shift: u32,
-    /// Their places in it.
+    /// Their positions in the word.
     mask: u64,
 }
 
 impl KeyDigits {
-    /// The first bits set in `varying`, `most` at most.
+    /// Returns the first bits set in `varying`, at most `most`.
     pub(crate) fn leading<I: KeyInteger>(varying: I, most: u32) -> KeyDigits {
         let shift = varying.length().saturating_sub(u64::BITS);
         let mut mask = varying.shr(shift).low();
@@ -29,7 +29,7 @@ impl KeyDigits {
         KeyDigits { shift, mask }
     }
 
-    /// Gives the digit of each of `keys`, and the key.
+    /// Calls `each` with the digit of each of `keys`, and the key.
     #[inline]
     pub(crate) fn for_each_digit<P: IntegerShape>(
         self,
@@ -39,14 +39,14 @@ impl KeyDigits {
     ) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("bmi2") {
-            // SAFETY: the processor has BMI2, all that the function asks for.
+            // SAFETY: the processor has BMI2, the only requirement of the function.
             return unsafe { bmi2::each(self, shape, keys, each) };
         }
         portable::each(self, shape, keys, each);
     }
 }
 
-/// The loop over keys, with a way to take bits out of a word.
+/// The loop over keys, for a given way to extract bits of a word.
 macro_rules! looped {
     ($name:ident, $extract:path $(, $feature:literal)?) => {
         mod $name {

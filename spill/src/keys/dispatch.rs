@@ -1,7 +1,7 @@
-//! From a width, known when a program runs, to the shape, for which code is compiled.
+//! Dispatch from a width, known at run time, to the shape for which code is compiled.
 
-/// Evaluates `$packed` with `$shape` bound to the integer shape of `$width` bytes, or, for wider
-/// keys, `$wide` with `$shape` bound to `Wide`.
+/// Evaluates `$packed` with `$shape` bound to the integer shape of `$width` bytes, or, for wider keys, `$wide` with
+/// `$shape` bound to `Wide`.
 macro_rules! for_packed {
     ($width:expr, $shape:ident => $packed:expr, else $wide:expr) => {{
         use $crate::keys::{MediumShape, NarrowShape, WideShape};
@@ -37,8 +37,8 @@ macro_rules! for_packed {
     }};
 }
 
-/// Of keys that fit no integer, evaluates `$packed` with `$shape` bound to the shape of `$width` bytes
-/// with numbers of several, or, for wider keys, `$wide`.
+/// For keys that fit no integer, evaluates `$packed` with `$shape` bound to the shape of `$width` bytes as several
+/// integers, or, for wider keys, `$wide`.
 macro_rules! for_long {
     ($width:expr, $shape:ident => $packed:expr, else $wide:expr) => {{
         use $crate::keys::LongShape;

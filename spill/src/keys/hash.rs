@@ -1,14 +1,13 @@
 //! A hash of byte strings that is the same on every machine and in every version.
 //!
-//! It is kept on disk, so it is our own: eight bytes at a time are multiplied to 128 bits and folded,
-//! as Wang Yi's wyhash does. It is not made to withstand whoever looks for collisions; whatever is
-//! found by it is compared.
+//! Hashes are stored on disk, so the function is part of this crate. It multiplies eight bytes at a time to 128 bits
+//! and folds them, as Wang Yi's wyhash does. It does not resist deliberate collisions; matches are always compared.
 
 use byteorder::{ByteOrder, LittleEndian};
 
 const ODD: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93];
 
-/// The hash of `bytes`.
+/// Returns the hash of `bytes`.
 #[inline]
 pub fn hash(bytes: &[u8]) -> u64 {
     let mut sum = ODD[0] ^ bytes.len() as u64;
@@ -37,7 +36,7 @@ mod tests {
     fn hashes_are_spread() {
         let short: BTreeSet<u64> =
             (0u32..100_000).map(|number| hash(&number.to_le_bytes()) >> 32).collect();
-        // Of 32 bits, some two pairs in 100,000 are expected to be alike.
+        // With 32 bits, about two of 100,000 keys are expected to collide.
         assert!(short.len() > 99_980, "{}", short.len());
         let lengths: BTreeSet<u64> = (0..100).map(|length| hash(&vec![0; length])).collect();
         assert_eq!(lengths.len(), 100);

@@ -1,11 +1,11 @@
-//! What integers must be able to do to stand for keys, and that machine integers can.
+//! The operations that integers need to represent keys, implemented by machine integers.
 
 use std::fmt::Debug;
 
-/// A multiplier that mixes upwards: 2^64 over the golden ratio (Knuth, volume 3, 6.4).
+/// A multiplier that mixes upwards: 2^64 divided by the golden ratio (Knuth, volume 3, 6.4).
 pub(super) const MIXER: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// An integer type of keys. Of a key, its order is that of the bytes.
+/// An integer type of keys. Its order is the order of the key's bytes.
 pub(crate) trait KeyInteger: Copy + Ord + Debug + Default + Send + 'static {
     const BITS: u32;
     const ZERO: Self;
@@ -15,10 +15,10 @@ pub(crate) trait KeyInteger: Copy + Ord + Debug + Default + Send + 'static {
     fn xor(self, other: Self) -> Self;
     fn shl(self, by: u32) -> Self;
     fn shr(self, by: u32) -> Self;
-    /// The number of bits up to and including the highest that is set.
+    /// Returns the number of bits up to and including the highest that is set.
     fn length(self) -> u32;
     fn low(self) -> u64;
-    /// A hash whose high bits are the best; of zero it is 0.
+    /// Returns a hash with its best bits at the high end; the hash of zero is 0.
     fn mix(self) -> u64;
     fn from_low(low: u64) -> Self;
 }

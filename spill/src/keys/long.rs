@@ -1,7 +1,7 @@
 //! Keys of more than 16 bytes as numbers of several integers.
 //!
-//! Most keys that are wider than an integer are so by little. Compared, moved and sorted as two or
-//! four integers, they cost half of what slices do, whose every comparison is a call.
+//! Most keys that are wider than an integer are only slightly wider. As two or four integers, they are compared, moved
+//! and sorted at half the cost of slices, whose every comparison is a call.
 //!
 //! A key of 20 bytes, numbered 0 to 19, is the two limbs 0..16 and 4..20.
 
@@ -13,9 +13,9 @@ use byteorder::{BigEndian, ByteOrder};
 #[derive(Clone, Copy, Debug)]
 pub struct LongShape<const N: usize>(pub usize);
 
-/// A key as big-endian integers of 16 bytes each, the *limbs* of one number. The last is of the key's
-/// end; where it covers what those before it do, it says the same as they. So the number is as different as the
-/// key, and of the same order.
+/// A key as big-endian integers of 16 bytes each, the *limbs* of one number. The last limb is the end of the key;
+/// where it overlaps earlier limbs, the bits agree. So numbers differ exactly if the keys differ, and they have the
+/// same order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KeyLimbs<const N: usize>([u128; N]);
 
@@ -28,14 +28,14 @@ impl<const N: usize> Default for KeyLimbs<N> {
 impl<const N: usize> KeyLimbs<N> {
     #[inline(always)]
     fn zip_limbs(mut self, other: Self, join: impl Fn(u128, u128) -> u128) -> Self {
-        // Loops: what the closures of `array::map` become is not always inlined.
+        // Loops: the closures of `array::map` are not always inlined.
         for i in 0..N {
             self.0[i] = join(self.0[i], other.0[i]);
         }
         self
     }
 
-    /// The 128 bits that end `by` bits before the number's end.
+    /// Returns the 128 bits that end `by` bits before the number's end.
     #[inline(always)]
     fn bits_before(self, by: u32) -> u128 {
         let (limbs, by) = (by as usize / 128, by % 128);
@@ -51,13 +51,13 @@ impl<const N: usize> KeyInteger for KeyLimbs<N> {
     const BITS: u32 = 128 * N as u32;
     const ZERO: Self = KeyLimbs([0; N]);
 
-    /// Of numbers of which one is within the low 64 bits and the other has none of them.
+    /// Adds two numbers; one is within the low 64 bits, and the other has none of these bits.
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         self.or(other)
     }
 
-    /// Takes away bits that are set.
+    /// Subtracts bits that are set.
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
         self.xor(other)
@@ -123,7 +123,7 @@ impl<const N: usize> KeyInteger for KeyLimbs<N> {
 }
 
 impl<const N: usize> LongShape<N> {
-    /// Where in a key a limb is.
+    /// Returns the position of a limb in a key.
     #[inline(always)]
     fn place(self, limb: usize) -> usize {
         (16 * limb).min(self.0 - 16)

@@ -1,57 +1,55 @@
-//! Keys of a search without the bits in which none of them differs.
+//! Projection: keys of a search without the bits that are constant in all of them.
 //!
-//! A layout has room for every value that a variable may have and for every message that a channel
-//! may hold; the states that are reached use a part of it. Two thousand bits of which four hundred
-//! ever vary are dear to sort, compare and move. A [`Projection`] names the bits that vary among the
-//! keys met so far, and *projecting* a key takes them out of it, in order, as a shorter key;
-//! *lifting* puts them back between those that are constant. The order of keys stays.
+//! A layout has bits for every value of every variable and for every message of a channel; the reachable states use a
+//! part of them. Keys of two thousand bits are expensive to sort, compare and move, even if only four hundred bits
+//! vary. A [`Projection`] names the bits that vary among the keys so far. *Projecting* a key extracts these bits, in
+//! order, as a shorter key. *Lifting* puts them back between the constant bits. The order of keys stays the same.
 //!
-//! It is exact because nobody is believed: every key is compared with the constant bits. One that
-//! differs there is an *exception*; it is set aside as it is, and a projection that has its bits too
-//! takes the place of this one. On disk, keys are always whole, so a projection can change without
-//! a file being touched.
+//! Projection is exact because every key is compared with the constant bits. A key that differs there is an
+//! *exception*: it is kept whole, and a projection that includes its bits replaces this one. On disk, keys are always
+//! whole, so a projection can change without a change of files.
 //!
-//! Of `06 81` and `05 81` the last two bits of the first byte vary. They are projected to `02` and `01`;
-//! `04 81` would be `00`, and `06 80` is an exception.
+//! In `06 81` and `05 81` the last two bits of the first byte vary. They are projected to `02` and `01`; `04 81` would
+//! be `00`, and `06 80` is an exception.
 
 use byteorder::{BigEndian, ByteOrder};
 use rkyv::{Archive, Deserialize, Serialize};
 
-/// Which bits of keys are kept.
+/// The bits of keys that are kept.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Projection {
-    /// A whole key in which the bits that are kept are zero.
+    /// A whole key in which the kept bits are zero.
     constants: Vec<u8>,
-    /// A whole key in which exactly the bits that are kept are set.
+    /// A whole key in which exactly the kept bits are set.
     varying: Vec<u8>,
-    /// Where those are, from the end of the key to its beginning; each bit is in one of them.
+    /// The positions of the kept bits, from the end of the key to its beginning; each bit is in one window.
     windows: Vec<ProjectionWindow>,
-    /// Bytes of a projected key.
+    /// The size of a projected key in bytes.
     width: usize,
 }
 
-/// A projection as manifests keep it.
+/// A projection in the form that manifests store.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct SavedProjection {
     /// A whole key with the constant bits.
     pub key: Vec<u8>,
-    /// The bits that are kept.
+    /// The kept bits.
     pub varying: Vec<u8>,
 }
 
-/// Eight bytes of a whole key, as a big-endian number; of a shorter key all, as the first of eight.
+/// Eight bytes of a whole key, as a big-endian number; of a shorter key all bytes, as the first of eight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ProjectionWindow {
     /// The first byte.
     at: usize,
-    /// The bits that are kept and in no window behind.
+    /// The kept bits that are in no later window.
     bits: u64,
-    /// How many those are.
+    /// The number of these bits.
     count: u32,
 }
 
 impl Projection {
-    /// Keeps the bits set in `varying`; in the others, whole keys are to be as `key` is.
+    /// Keeps the bits set in `varying`; in the other bits, whole keys must equal `key`.
     ///
     /// # Panics
     ///
@@ -83,20 +81,20 @@ impl Projection {
         Projection::new(&self.constants, &both)
     }
 
-    /// Keeps all bits of the last `bytes` bytes as well: the values of pairs, which then are what
-    /// projected pairs end with, too.
+    /// Keeps all bits of the last `bytes` bytes as well. These are the values of pairs, so projected pairs end with
+    /// them, too.
     pub fn with_value(&self, bytes: usize) -> Projection {
         let key = self.whole_width() - bytes;
         self.with_bits(&[vec![0; key], vec![0xff; bytes]].concat())
     }
 
-    /// Whether all bits of the last `bytes` bytes are kept, and some byte before them.
+    /// Returns whether all bits of the last `bytes` bytes are kept, and also a bit of some earlier byte.
     pub fn keeps_value(&self, bytes: usize) -> bool {
         let value = &self.varying[self.whole_width().saturating_sub(bytes)..];
         value.len() == bytes && value.iter().all(|&bits| bits == 0xff) && self.width > bytes
     }
 
-    /// The bits, not kept, in which some of `keys`, whole ones, are not as they should be.
+    /// Returns the constant bits in which some of the whole `keys` differ from the projection.
     pub fn exceptional_bits(&self, keys: &[u8]) -> Vec<u8> {
         let mut exceptional = vec![0; self.whole_width()];
         for key in keys.chunks_exact(exceptional.len()) {
@@ -108,41 +106,40 @@ impl Projection {
         exceptional
     }
 
-    /// Bytes of a projected key, at least 1.
+    /// Returns the size of a projected key in bytes, at least 1.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Bytes of a whole key.
+    /// Returns the size of a whole key in bytes.
     pub fn whole_width(&self) -> usize {
         self.varying.len()
     }
 
-    /// A whole key with the constant bits, and the bits that are kept: what
-    /// [`new`](Projection::new) makes this of.
+    /// Returns a whole key with the constant bits, and the kept bits: the arguments of [`new`](Projection::new).
     pub fn key_and_mask(&self) -> (&[u8], &[u8]) {
         (&self.constants, &self.varying)
     }
 
-    /// What a manifest remembers.
+    /// Returns the form for a manifest.
     pub fn saved(&self) -> SavedProjection {
         SavedProjection { key: self.constants.clone(), varying: self.varying.clone() }
     }
 
-    /// The projection that was saved, of keys of `whole` bytes; none if there is no such.
+    /// Returns the saved projection, for keys of `whole` bytes; `None` if it is invalid.
     pub fn restore(saved: &SavedProjection, whole: usize) -> Option<Projection> {
         let SavedProjection { key, varying } = saved;
         let fits = key.len() == whole && varying.len() == whole;
         fits.then(|| Projection::new(key, varying))
     }
 
-    /// Appends whole `keys`, projected, to `projected`, but exceptions to `exceptions`.
+    /// Appends the projections of the whole `keys` to `projected`, and exceptions to `exceptions`.
     pub fn project(&self, keys: &[u8], projected: &mut Vec<u8>, exceptions: &mut Vec<u8>) {
         let start = projected.len();
         projected.resize(start + keys.len() / self.whole_width() * self.width, 0);
         #[cfg(target_arch = "x86_64")]
         if has_bmi2() {
-            // SAFETY: the processor has BMI2 and AVX2, all that the function asks for.
+            // SAFETY: the processor has BMI2 and AVX2, the only requirements of the function.
             let kept = unsafe { bmi2::project(self, keys, &mut projected[start..], exceptions) };
             return projected.truncate(start + kept);
         }
@@ -150,12 +147,12 @@ impl Projection {
         projected.truncate(start + kept);
     }
 
-    /// Takes the bits that are kept out of whole keys, or masks of keys, whatever the others are.
+    /// Extracts the kept bits of whole keys, or of masks of keys, without a check of the constant bits.
     pub fn extract_bits(&self, keys: &[u8]) -> Vec<u8> {
         let mut picked = vec![0; keys.len() / self.whole_width() * self.width];
         #[cfg(target_arch = "x86_64")]
         if has_bmi2() {
-            // SAFETY: the processor has BMI2 and AVX2, all that the function asks for.
+            // SAFETY: the processor has BMI2 and AVX2, the only requirements of the function.
             unsafe { bmi2::pick(self, keys, &mut picked) };
             return picked;
         }
@@ -163,17 +160,17 @@ impl Projection {
         picked
     }
 
-    /// Whether `key`, a whole one, has the constant bits.
+    /// Returns whether the whole key `key` has the constant bits.
     pub(crate) fn matches_constants(&self, key: &[u8]) -> bool {
         self.exceptional_bits(key).iter().all(|&bits| bits == 0)
     }
 
-    /// Whether all bits set in `mask`, of a whole key, are kept.
+    /// Returns whether all bits set in `mask`, of a whole key, are kept.
     pub(crate) fn keeps(&self, mask: &[u8]) -> bool {
         mask.iter().zip(&self.varying).all(|(mask, varying)| mask & !varying == 0)
     }
 
-    /// Appends projected `keys` to `whole` as they were.
+    /// Appends the whole keys of the projected `keys` to `whole`.
     pub fn unproject(&self, keys: &[u8], whole: &mut Vec<u8>) {
         let start = whole.len();
         for _ in 0..keys.len() / self.width {
@@ -182,25 +179,25 @@ impl Projection {
         self.put(keys, &mut whole[start..]);
     }
 
-    /// The bits of a whole key that are set in `mask`, of a projected one.
+    /// Returns the bits of a whole key that are set in `mask`, of a projected one.
     pub(crate) fn unproject_mask(&self, mask: &[u8]) -> Vec<u8> {
         let mut whole = vec![0; self.whole_width()];
         self.put(mask, &mut whole);
         whole
     }
 
-    /// Puts the bits of `keys` into `whole`, where they are zero.
+    /// Deposits the bits of `keys` into `whole`, where they are zero.
     fn put(&self, keys: &[u8], whole: &mut [u8]) {
         #[cfg(target_arch = "x86_64")]
         if has_bmi2() {
-            // SAFETY: the processor has BMI2 and AVX2, all that the function asks for.
+            // SAFETY: the processor has BMI2 and AVX2, the only requirements of the function.
             return unsafe { bmi2::lift(self, keys, whole) };
         }
         portable::lift(self, keys, whole);
     }
 }
 
-/// The number in the eight bytes from `at` on.
+/// Returns the number in the eight bytes from `at` on.
 #[inline(always)]
 fn load(key: &[u8], at: usize) -> u64 {
     match key.get(at..at + 8) {
@@ -222,20 +219,20 @@ fn store(key: &mut [u8], at: usize, number: u64) {
     }
 }
 
-/// Whether the processor has BMI2, and AVX2, which those that have it have too.
+/// Returns whether the processor has BMI2 and AVX2. Processors with BMI2 also have AVX2.
 #[cfg(target_arch = "x86_64")]
 fn has_bmi2() -> bool {
     std::arch::is_x86_feature_detected!("bmi2") && std::arch::is_x86_feature_detected!("avx2")
 }
 
-/// The loops over keys, with a way to take bits out of a word and one to put them back.
+/// The loops over keys, for given ways to extract and deposit bits of a word.
 macro_rules! loops {
     ($name:ident, $extract:path, $deposit:path $(, $feature:literal)?) => {
         mod $name {
             use super::{Projection, ProjectionWindow, load, store};
             use byteorder::{BigEndian, ByteOrder};
 
-            /// Gives the bytes written to `projected`.
+            /// Projects keys. Returns the number of bytes written to `projected`.
             $(#[target_feature(enable = $feature)])?
             pub(super) fn project(
                 projection: &Projection,
@@ -259,7 +256,7 @@ macro_rules! loops {
                 kept
             }
 
-            /// Gives all keys, whatever their constant bits.
+            /// Projects all keys, without a check of their constant bits.
             $(#[target_feature(enable = $feature)])?
             pub(super) fn pick(projection: &Projection, keys: &[u8], picked: &mut [u8]) {
                 let keys = keys.chunks_exact(projection.whole_width());
@@ -268,11 +265,11 @@ macro_rules! loops {
                 }
             }
 
-            /// Takes the bits that are kept out of `key`.
+            /// Extracts the kept bits of `key`.
             $(#[target_feature(enable = $feature)])?
             #[inline]
             fn pack(projection: &Projection, key: &[u8], out: &mut [u8]) {
-                // From the end, as integers have their lowest bits there; `waiting` bits wait.
+                // From the end, since the lowest bits of integers are there; `waiting` bits are pending.
                 let (mut bits, mut waiting, mut end) = (0u64, 0, out.len());
                 for &ProjectionWindow { at, bits: kept, count } in &projection.windows {
                     let word = $extract(load(key, at), kept);
@@ -282,7 +279,7 @@ macro_rules! loops {
                         waiting -= u64::BITS;
                         end -= 8;
                         BigEndian::write_u64(&mut out[end..], bits);
-                        // Of the word, all but the `waiting` highest bits are in place.
+                        // All bits of the word but the `waiting` highest are stored.
                         bits = word.checked_shr(count - waiting).unwrap_or(0);
                     }
                 }
@@ -297,11 +294,11 @@ macro_rules! loops {
                 }
             }
 
-            /// Puts the bits of `key` into `whole`, where they are zero.
+            /// Deposits the bits of `key` into `whole`, where they are zero.
             $(#[target_feature(enable = $feature)])?
             #[inline]
             fn unpack(projection: &Projection, mut key: &[u8], whole: &mut [u8]) {
-                // From the end; the `waiting` lowest of `bits` are read and not put back yet.
+                // From the end; the `waiting` lowest of `bits` are read but not deposited yet.
                 let (mut bits, mut waiting) = (0u64, 0);
                 for &ProjectionWindow { at, bits: kept, count } in &projection.windows {
                     let mut word = bits;
@@ -395,7 +392,7 @@ mod tests {
             portable::lift(&projection, &projected, &mut back);
             prop_assert_eq!(&back, &keys);
 
-            // A key is an exception or comes back; with its bits too, none is.
+            // A key is an exception or is restored. With its bits included, no key is an exception.
             projected.clear();
             projection.project(&others, &mut projected, &mut exceptions);
             let known = others.chunks(whole).filter(|key| projection.matches_constants(key));

@@ -1,27 +1,27 @@
-//! Finding keys in a flat set that ascends.
+//! Search in a flat ascending set of keys.
 
 use super::dispatch::for_shape;
 use super::shape::KeyShape;
 
-/// The number of keys of `width` bytes in a flat set.
+/// Returns the number of keys of `width` bytes in a flat set.
 #[inline]
 pub fn count(width: usize, keys: &[u8]) -> usize {
     debug_assert_eq!(keys.len() % width, 0, "a key set is a whole number of keys");
     keys.len() / width
 }
 
-/// The number of keys in the ascending `keys` that are less than `key`.
+/// Returns the number of keys in the ascending `keys` that are less than `key`.
 pub fn lower_bound(width: usize, keys: &[u8], key: &[u8]) -> usize {
     for_shape!(width, shape => bound(shape, keys, 0, count(width, keys), shape.key(key)))
 }
 
-/// Like [`lower_bound`], counting only from the `from`-th key on, and fast when the answer is near
-/// it: doubling steps, then a binary search, so about `2 log2(distance)` comparisons.
+/// Does the same as [`lower_bound`], but counts only from the `from`-th key on, and is fast if the answer is near it.
+/// It takes doubling steps, then a binary search: about `2 log2(distance)` comparisons.
 pub fn gallop(width: usize, keys: &[u8], from: usize, key: &[u8]) -> usize {
     for_shape!(width, shape => gallop_from(shape, keys, from, count(width, keys), shape.key(key)))
 }
 
-/// The first index in `low..high` whose key is not less than `key`, or `high`.
+/// Returns the first index in `low..high` whose key is not less than `key`, or `high`.
 #[inline]
 pub(crate) fn bound<'a, S: KeyShape>(
     shape: S,
@@ -41,7 +41,7 @@ pub(crate) fn bound<'a, S: KeyShape>(
     low
 }
 
-/// [`bound`], in time logarithmic in the distance of the answer from `low`.
+/// Does the same as [`bound`], in time logarithmic in the distance of the answer from `low`.
 #[inline]
 pub(crate) fn gallop_from<'a, S: KeyShape>(
     shape: S,
@@ -62,7 +62,8 @@ pub(crate) fn gallop_from<'a, S: KeyShape>(
     low
 }
 
-/// [`bound`] among the first `high` keys, in time logarithmic in the distance of the answer from `high`.
+/// Does the same as [`bound`] among the first `high` keys, in time logarithmic in the distance of the answer from
+/// `high`.
 #[inline]
 pub(crate) fn gallop_back<'a, S: KeyShape>(
     shape: S,
@@ -82,7 +83,7 @@ pub(crate) fn gallop_back<'a, S: KeyShape>(
     0
 }
 
-/// Whether `keys` is a whole number of keys in strictly ascending order; for assertions.
+/// Returns whether `keys` is a whole number of keys in strictly ascending order; for assertions.
 pub(crate) fn is_ascending(width: usize, keys: &[u8]) -> bool {
     keys.len().is_multiple_of(width)
         && for_shape!(width, shape => {
@@ -90,7 +91,7 @@ pub(crate) fn is_ascending(width: usize, keys: &[u8]) -> bool {
         })
 }
 
-/// The part of the ascending `keys` that is in `low..high`, where no bound is infinite.
+/// Returns the part of the ascending `keys` that is in `low..high`, where no bound is infinite.
 pub(crate) fn restrict<'a>(
     width: usize,
     keys: &'a [u8],

@@ -1,27 +1,27 @@
-//! Shapes: for each width of key the type that it is compared as.
+//! Shapes: for each width of key, the type as which it is compared.
 
 use super::int::{KeyInteger, MIXER};
 use byteorder::{BigEndian, ByteOrder};
 use std::fmt::Debug;
 
-/// The longest width, in bytes, that fits a machine integer.
+/// The maximum width, in bytes, that fits a machine integer.
 pub(crate) const PACKED_WIDTH_MAX: usize = 16;
 
-/// One width of key, and how to compare keys of it.
+/// A width of keys, with their comparison.
 pub trait KeyShape: Copy + Send + Sync + 'static {
-    /// A key made ready to be compared; its order is the order of the bytes.
+    /// A key in the form for comparisons; its order is the order of the bytes.
     type Key<'a>: Ord + Copy + Debug;
 
-    /// The number of bytes in a key.
+    /// Returns the number of bytes in a key.
     fn width(self) -> usize;
 
-    /// The key in the first [`width`](KeyShape::width) bytes of `bytes`.
+    /// Returns the key in the first [`width`](KeyShape::width) bytes of `bytes`.
     fn key(self, bytes: &[u8]) -> Self::Key<'_>;
 
-    /// A hash of a key, whose high bits are the best; of the key of zeros it is 0.
+    /// Returns a hash of a key with its best bits at the high end; the hash of the key of zeros is 0.
     fn hash(self, key: Self::Key<'_>) -> u64;
 
-    /// The `index`-th key of a flat set.
+    /// Returns the `index`-th key of a flat set.
     #[inline(always)]
     fn key_at(self, keys: &[u8], index: usize) -> Self::Key<'_> {
         let start = index * self.width();
@@ -50,7 +50,7 @@ pub(crate) trait IntegerShape: for<'a> KeyShape<Key<'a> = Self::Int> {
     /// The integer that holds a key.
     type Int: KeyInteger;
 
-    /// Bits of `KeyInteger` that a key occupies.
+    /// The number of bits of the integer that a key occupies.
     const BITS: u32;
 }
 

@@ -1,40 +1,38 @@
-//! Keys without the bits in which they agree.
+//! Squeezing: keys without their constant bits.
 //!
-//! The keys of a block, neighbours in a sorted set of states, agree in most of their bits: in what
-//! comes first, and in all that the model never changes or is far from changing. A [`KeySqueezer`]
-//! names the bits in which a set of keys varies. *Squeezing* a key takes these bits out of it, in
-//! order, as an integer, so keys of any width become integers of 64 or 128 bits, with the same
-//! order; *unsqueezing* puts them back between the bits that are constant.
+//! The keys of a block, neighbours in a sorted set of states, agree in most of their bits: in their prefix, and in all
+//! bits that the model never or rarely changes. A [`KeySqueezer`] names the bits in which a set of keys varies.
+//! *Squeezing* a key extracts these bits, in order, as an integer. So keys of any width become integers of 64 or 128
+//! bits, with the same order. *Unsqueezing* puts them back between the constant bits.
 //!
-//! Of the keys `0010 0110`, `0010 0111` and `1010 0100` the first bit and the last two vary: they are
-//! squeezed to 2, 3 and 4, and what is constant is `-010 01--`.
+//! In the keys `0010 0110`, `0010 0111` and `1010 0100` the first bit and the last two vary. They are squeezed to 2, 3
+//! and 4, and the constant part is `-010 01--`.
 //!
-//! A key is looked at through *windows* of eight bytes. They are aligned to its end; the first one
-//! is moved forward to its beginning where the width is no multiple of eight, and there the bytes
-//! that it shares with the second belong to the second. Of a key of less than eight bytes the only
-//! window is shorter.
+//! A key is accessed through *windows* of eight bytes, aligned to its end. If the width is no multiple of eight, the
+//! first window is moved forward to the beginning of the key. The bytes that it shares with the second belong to the
+//! second. A key of less than eight bytes has only one, shorter window.
 //!
-//! Taking bits out of a word, and putting them back, are single instructions of x86-64 with BMI2
-//! (`pext`, `pdep`); elsewhere they are loops over the bits that are set. What the processor has is
-//! asked once a call, and the loops over keys are compiled for both.
+//! Extracting and depositing bits are single instructions of x86-64 with BMI2 (`pext`, `pdep`). Other processors use
+//! loops over the set bits. The processor's features are tested once for each call, and the loops over keys are
+//! compiled for both cases.
 
 use super::dispatch::{for_long, for_packed};
 use super::int::KeyInteger;
 use super::shape::IntegerShape;
 use byteorder::{BigEndian, ByteOrder};
 
-/// Which bits of some keys vary, and what the others are.
+/// The varying bits of some keys, and the values of the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KeySqueezer {
-    /// Bytes of a key.
+    /// The size of a key in bytes.
     width: usize,
-    /// All of a key, from its first byte on.
+    /// Windows of the whole key, from its first byte on.
     windows: Vec<SqueezeWindow>,
     /// The windows in which a bit varies, in the same order.
     active: Vec<SqueezeWindow>,
-    /// A key of which the varying bits are zero.
+    /// A key in which the varying bits are zero.
     template: Vec<u8>,
-    /// How many bits vary; each belongs to one window.
+    /// The number of varying bits; each belongs to one window.
     bits: u32,
 }
 
@@ -43,20 +41,20 @@ pub(crate) struct KeySqueezer {
 struct SqueezeWindow {
     /// The first byte.
     at: usize,
-    /// The bytes: eight but for shorter keys.
+    /// The number of bytes: eight, except for shorter keys.
     length: usize,
-    /// The bits that vary and are this window's own.
+    /// The varying bits that belong to this window.
     varying: u64,
-    /// The bits that do not vary, or vary but are the next window's own.
+    /// The bits that do not vary, or that vary but belong to the next window.
     fixed: u64,
     /// The constant bits.
     base: u64,
-    /// Where the varying bits are in the squeezed key, counted from its least significant bit.
+    /// The position of the varying bits in the squeezed key, from its least significant bit.
     shift: u32,
 }
 
 impl KeySqueezer {
-    /// The bits that vary among `keys`, of which there is at least one.
+    /// Creates the squeezer of the bits that vary among `keys`, which has at least one key.
     pub(crate) fn of_keys(width: usize, keys: &[u8]) -> KeySqueezer {
         for_packed!(width, shape => KeySqueezer::with_varying(shape, keys, varying(shape, keys)), else {
             for_long!(shape.0, shape => KeySqueezer::with_varying(shape, keys, varying(shape, keys)), else {
@@ -65,7 +63,7 @@ impl KeySqueezer {
         })
     }
 
-    /// The bits set in `varying`; the others are as in the first of `keys`.
+    /// Creates the squeezer of the bits set in `varying`; the others are as in the first of `keys`.
     pub(crate) fn with_varying<P: IntegerShape>(
         shape: P,
         keys: &[u8],
@@ -76,23 +74,23 @@ impl KeySqueezer {
         KeySqueezer::new(&keys[..shape.width()], &mask)
     }
 
-    /// The bits set in `varying`; the others are as in `key`.
+    /// Creates the squeezer of the bits set in `varying`; the others are as in `key`.
     pub(crate) fn new(key: &[u8], varying: &[u8]) -> KeySqueezer {
         let width = key.len();
         let mut squeeze =
             KeySqueezer { width, windows: vec![], active: vec![], template: key.to_vec(), bits: 0 };
         let length = width.min(8);
-        // From the last window to the first: a bit's place depends on those behind it.
+        // From the last window to the first: the position of a bit depends on the later ones.
         for from_end in 1..=width.div_ceil(8) {
             let at = width.saturating_sub(8 * from_end);
-            // Bytes that the window behind this one covers as well.
+            // The bytes that the next window covers as well.
             let shared = (at + length + 8 * (from_end - 1)).saturating_sub(width);
             let own = u64::MAX.checked_shl(8 * shared as u32).unwrap_or(0);
             let varying_too = load(varying, at, length);
             let varying = varying_too & own;
             let base = load(key, at, length) & !varying_too;
             let fixed = !varying_too;
-            // Where no bit varies, any place will do that is in range.
+            // If no bit varies, any position in range will do.
             let shift = if varying == 0 { 0 } else { squeeze.bits };
             squeeze.bits += varying.count_ones();
             squeeze.windows.push(SqueezeWindow { at, length, varying, fixed, base, shift });
@@ -104,20 +102,20 @@ impl KeySqueezer {
         squeeze
     }
 
-    /// Bytes of a key.
+    /// Returns the size of a key in bytes.
     pub(crate) fn width(&self) -> usize {
         self.width
     }
 
-    /// The number of bits that vary.
+    /// Returns the number of varying bits.
     pub(crate) fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// A key in which exactly the varying bits are set.
+    /// Returns a key in which exactly the varying bits are set.
     pub(crate) fn varying(&self) -> Vec<u8> {
         let mut key = vec![0; self.width];
-        // The bits that two windows share are the second one's.
+        // The bits that two windows share belong to the second.
         for window in &self.active {
             let before = load(&key, window.at, window.length);
             store(&mut key, window.at, window.length, before | window.varying);
@@ -125,7 +123,7 @@ impl KeySqueezer {
         key
     }
 
-    /// Takes out only the first of the bits that vary, `bits` at most.
+    /// Restricts the squeezer to the first varying bits, at most `bits`.
     pub(crate) fn leading(mut self, bits: u32) -> KeySqueezer {
         let drop = self.bits.saturating_sub(bits);
         for window in &mut self.active {
@@ -141,25 +139,25 @@ impl KeySqueezer {
         self
     }
 
-    /// Squeezes `keys`, all of which have the constant bits, and gives them one after another.
+    /// Squeezes `keys`, which must have the constant bits, and calls `each` with each.
     ///
     /// The varying bits must fit `I`.
     pub(crate) fn squeeze<I: KeyInteger>(&self, keys: &[u8], each: impl FnMut(I)) {
         debug_assert!(self.bits <= I::BITS);
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("bmi2") {
-            // SAFETY: the processor has BMI2, all that the function asks for.
+            // SAFETY: the processor has BMI2, the only requirement of the function.
             return unsafe { bmi2::squeeze(self, keys, each) };
         }
         portable::squeeze(self, keys, each);
     }
 
-    /// Squeezes those of `keys` that have the constant bits; with each comes its index.
+    /// Squeezes those of `keys` that have the constant bits, and calls `each` with the index and the result.
     pub(crate) fn squeeze_matching<I: KeyInteger>(&self, keys: &[u8], each: impl FnMut(usize, I)) {
         debug_assert!(self.bits <= I::BITS);
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("bmi2") {
-            // SAFETY: the processor has BMI2, all that the function asks for.
+            // SAFETY: the processor has BMI2, the only requirement of the function.
             return unsafe { bmi2::squeeze_matching(self, keys, each) };
         }
         portable::squeeze_matching(self, keys, each);
@@ -177,7 +175,7 @@ impl KeySqueezer {
         self.put(values, &mut keys[start..]);
     }
 
-    /// The keys that squeeze to `values`, written to `keys`, which has room for exactly these.
+    /// Writes the keys that squeeze to `values` to `keys`, which has space for exactly these.
     pub(crate) fn unsqueeze<I: KeyInteger>(&self, values: &[I], keys: &mut [u8]) {
         if self.active.len() < self.windows.len() {
             fill(keys, &self.template);
@@ -185,19 +183,19 @@ impl KeySqueezer {
         self.put(values, keys);
     }
 
-    /// Writes the windows that vary.
+    /// Writes the windows with varying bits.
     fn put<I: KeyInteger>(&self, values: &[I], keys: &mut [u8]) {
         debug_assert!(self.bits <= I::BITS);
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("bmi2") {
-            // SAFETY: the processor has BMI2, all that the function asks for.
+            // SAFETY: the processor has BMI2, the only requirement of the function.
             return unsafe { bmi2::put(self, values, keys) };
         }
         portable::put(self, values, keys);
     }
 }
 
-/// The bits in which any of `keys`, at least one, differ.
+/// Returns the bits in which any of `keys`, at least one, differ.
 #[inline(always)]
 pub(crate) fn varying<P: IntegerShape>(shape: P, keys: &[u8]) -> P::Int {
     let first = shape.key(keys);
@@ -205,7 +203,7 @@ pub(crate) fn varying<P: IntegerShape>(shape: P, keys: &[u8]) -> P::Int {
         .fold(P::Int::ZERO, |bits, key| bits.or(first.xor(shape.key(key))))
 }
 
-/// The same of keys of any width, as a key.
+/// Returns the same for keys of any width, as a key.
 fn varying_bytes(width: usize, keys: &[u8]) -> Vec<u8> {
     let (first, mut varying) = (&keys[..width], vec![0; width]);
     for key in keys.chunks_exact(width) {
@@ -215,7 +213,7 @@ fn varying_bytes(width: usize, keys: &[u8]) -> Vec<u8> {
     varying
 }
 
-/// The number in `length` bytes, at most eight, from `at` on.
+/// Returns the number in `length` bytes, at most eight, from `at` on.
 #[inline(always)]
 fn load(bytes: &[u8], at: usize, length: usize) -> u64 {
     match bytes.get(at..at + 8) {
@@ -226,7 +224,7 @@ fn load(bytes: &[u8], at: usize, length: usize) -> u64 {
     }
 }
 
-/// Writes a number to `length` bytes from `at` on, and anything to as many as follow within eight.
+/// Writes a number to `length` bytes from `at` on, and arbitrary bytes up to eight in total.
 #[inline(always)]
 fn store(bytes: &mut [u8], at: usize, length: usize, number: u64) {
     match bytes.get_mut(at..at + 8) {
@@ -246,7 +244,8 @@ fn fill(keys: &mut [u8], key: &[u8]) {
     }
 }
 
-/// Evaluates `$body` with `$some` bound to the windows: most often these are few, and a loop over an array of so many is unrolled.
+/// Evaluates `$body` with `$some` bound to the windows. Usually these are few, and a loop over an array of known
+/// length is unrolled.
 macro_rules! by_count {
     ($windows:expr, $some:ident => $body:expr) => {{
         macro_rules! with {
@@ -264,7 +263,7 @@ macro_rules! by_count {
     }};
 }
 
-/// The loops over keys, with a way to take bits out of a word and one to put them back.
+/// The loops over keys, for given ways to extract and deposit bits of a word.
 macro_rules! loops {
     ($name:ident, $extract:path, $deposit:path $(, $feature:literal)?) => {
         mod $name {
@@ -327,8 +326,8 @@ macro_rules! loops {
             $(#[target_feature(enable = $feature)])?
             pub(super) fn put<I: KeyInteger>(squeeze: &KeySqueezer, values: &[I], keys: &mut [u8]) {
                 let width = squeeze.width;
-                // Ascending, so that what a window writes of the next one's is overwritten. Of a
-                // next one that is not active all bits are constant, here as there.
+                // Ascending, so that the next window overwrites the bits of its own that this one writes. If the next
+                // window is not active, all its bits are constant, in both.
                 for &SqueezeWindow { at, length, varying, base, shift, .. } in &squeeze.active {
                     for (value, start) in values.iter().zip((at..).step_by(width)) {
                         let bits = $deposit(value.shr(shift).low(), varying);
@@ -402,7 +401,7 @@ mod tests {
         let drop = squeeze.bits().saturating_sub(5);
         prop_assert_eq!(leading, squeezed.iter().map(|it| it.shr(drop)).collect::<Vec<_>>());
 
-        // Every key has the constant bits; with one of them flipped it has not.
+        // Every key has the constant bits; with one of them flipped it does not.
         let mut found = Vec::new();
         squeeze.squeeze_matching(keys, |index, value: I| found.push((index, value)));
         prop_assert_eq!(found, squeezed.into_iter().enumerate().collect::<Vec<_>>());

@@ -1,17 +1,16 @@
-//! Walks through two ascending sets in step: from the front of both on, always past the lesser key.
+//! Walks through two ascending sets in step: each step passes the lesser of the two front keys.
 //!
-//! Where a step leads is known once two keys have been compared, and each step waits for the one before. So both sets are cut at
-//! a key, and the walks through their two halves take turns: what one comes to does not depend on the other, and the processor has
-//! both under way at a time.
+//! Each step depends on the comparison before it. So both sets are split at a key, and the walks through the two
+//! halves alternate. They are independent, so the processor executes both at the same time.
 
 use std::ops::Range;
 
-/// Where a walk is.
+/// The cursors of a walk.
 pub(super) struct WalkCursors {
-    /// The next key of the first set, and where that ends.
+    /// The next key of the first set, and its end.
     pub(super) next: usize,
     pub(super) end: usize,
-    /// The next key of the second set, and where that ends.
+    /// The next key of the second set, and its end.
     pub(super) passed: usize,
     pub(super) passed_end: usize,
     /// The index after the keys taken.
@@ -19,15 +18,15 @@ pub(super) struct WalkCursors {
 }
 
 impl WalkCursors {
-    /// So many steps can be taken at least.
+    /// Returns the minimum number of steps that are possible.
     pub(super) fn steps_min(&self) -> usize {
         (self.end - self.next).min(self.passed_end - self.passed)
     }
 }
 
-/// Both halves of a walk through the keys `range` of a set and the first `count` of another, of which as many belong to the
-/// first half as `less` says are less than the key in the middle of the range. That half takes keys to `taken`, the other to
-/// where it begins in the first set.
+/// Splits a walk through the keys `range` of a set and the first `count` of another into two halves at the middle key
+/// of the range; `less` returns the number of keys of the other set that are less. The first half takes keys to
+/// `taken`, the second to its start in the first set.
 pub(super) fn split_halves(
     range: Range<usize>,
     taken: usize,
@@ -44,11 +43,11 @@ pub(super) fn split_halves(
 
 /// A walk through two sets in step.
 pub(super) trait LockstepWalk {
-    /// Goes on by a key of either set, or by one of each.
+    /// Takes a key of either set, or one of each.
     fn step(&mut self, at: &mut WalkCursors);
 }
 
-/// Takes all steps of two walks, in turns.
+/// Takes all steps of two walks, alternating.
 #[inline(always)]
 pub(super) fn walk_interleaved(
     [mut low, mut high]: [WalkCursors; 2],

@@ -1,18 +1,16 @@
 //! Merging many ascending sets of keys into one, without repeats.
 //!
-//! A [`KeyMerge`] works in rounds. It holds a batch of each [`KeySource`]. Every key up to the least of
-//! the batches' last keys is in memory: nothing that a source has yet to give can be smaller. So a
-//! round cuts a *window* off the front of each batch, all keys up to that one, and merges the
-//! windows as plain slices, no source being asked meanwhile. At least one batch is used up by it.
+//! A [`KeyMerge`] works in rounds. It holds a batch of each [`KeySource`]. Every key up to the least of the batches'
+//! last keys is in memory, since no source can still yield a smaller one. So a round cuts a *window* off the front of
+//! each batch, all keys up to that one, and merges the windows as plain slices. Each round uses up at least one batch.
 //!
-//! What remains is to merge slices. Two are merged by comparisons whose outcome moves the cursors without a branch, in two
-//! halves at a time (`lockstep.rs`), or, if one is much the smaller, by galloping through the other. More are merged two by two, the
-//! long ones last. A loser tree (Knuth, volume 3, 5.4.1) has as many comparisons a key, log2 k, but each waits for the
-//! one before (measured, `docs/measurements/history.md`).
+//! Two slices are merged by comparisons that move the cursors without a branch, in two halves at a time
+//! (`lockstep.rs`). If one is much smaller, the merge gallops through the other. More slices are merged two by two,
+//! the long ones last. A loser tree (Knuth, volume 3, 5.4.1) needs as many comparisons for each key, log2 k, but each
+//! waits for the previous one (measured, `docs/measurements/history.md`).
 //!
-//! Pairs are merged as wider keys. Those with equal keys then follow each other, and are joined before
-//! they are given out. Since the next ones may be in the next round, the last pair is held back until
-//! then.
+//! Pairs are merged as wider keys. Pairs with equal keys are then adjacent, and are joined before output. Since the
+//! next ones may be in the next round, the last pair is held back until then.
 
 use super::lockstep::{LockstepWalk, WalkCursors, split_halves, walk_interleaved};
 use super::pairs::{join_equal, sort_all};
@@ -23,55 +21,55 @@ use crate::values::ValueSpec;
 use std::cmp::Reverse;
 use std::hint::select_unpredictable;
 
-/// Bytes of keys handled at a time while merging: small enough for the second-level cache.
+/// The number of bytes of keys handled at a time while merging: small enough for the second-level cache.
 const BATCH_BYTES: usize = 256 << 10;
 
-/// Sources of one merge where there are very many.
+/// The maximum number of sources of one merge, if there are very many.
 const FAN_IN: usize = 64;
 
-/// If one of two windows has so many times the keys of the other, gallop.
+/// The ratio of the sizes of two windows from which the merge gallops.
 pub(super) const GALLOP_RATIO: usize = 16;
 
 /// The union of several sources.
 pub struct KeyMerge<'a> {
     width: usize,
     inputs: Vec<MergeInput<'a>>,
-    /// For keys that are merged more than once.
+    /// A buffer for keys that are merged more than once.
     scratch: Vec<u8>,
-    /// For pairs.
+    /// The state of joining pairs.
     joining: Option<PairJoin>,
 }
 
-/// The pairs of a merge on their way out.
+/// The pairs of a merge before output.
 struct PairJoin {
     values: ValueSpec,
-    /// Pairs just merged, perhaps with repeats.
+    /// Merged pairs, perhaps with repeats.
     merged: Vec<u8>,
-    /// Pairs that are joined; what comes next may have the key of the last one.
+    /// Joined pairs; the next pair may have the key of the last one.
     joined: Vec<u8>,
-    /// Bytes of these that were given out.
+    /// The number of bytes of `joined` that were output.
     given: usize,
 }
 
-/// A source and its batch in hand.
+/// A source with its current batch.
 struct MergeInput<'a> {
     source: Box<dyn KeySource + 'a>,
-    /// Keys in hand: greater than all that were merged.
+    /// The current keys, which are greater than all merged keys.
     batch: Vec<u8>,
-    /// Bytes of the batch that are used up.
+    /// The number of bytes of the batch that are used up.
     used: usize,
 }
 
 impl<'a> KeyMerge<'a> {
-    /// The union of `sources` of keys of `width` bytes.
+    /// Creates the union of `sources` of keys of `width` bytes.
     pub fn new(width: usize, sources: Vec<Box<dyn KeySource + 'a>>) -> Self {
         let input = |source| MergeInput { source, batch: Vec::new(), used: 0 };
         let inputs = sources.into_iter().map(input).collect();
         KeyMerge { width, inputs, scratch: Vec::new(), joining: None }
     }
 
-    /// The union of very many `sources`, by merges of some of them each: a round asks all sources of a merge, and gives little
-    /// where they have little.
+    /// Creates the union of very many `sources`, by merges of groups of them. A round needs a batch of every source of
+    /// a merge, and yields little if a source yields little.
     pub fn of_many(width: usize, mut sources: Vec<Box<dyn KeySource + 'a>>) -> Self {
         while sources.len() > FAN_IN {
             let mut rest = sources.into_iter().peekable();
@@ -84,8 +82,8 @@ impl<'a> KeyMerge<'a> {
         Self::new(width, sources)
     }
 
-    /// The same of pairs, if there are `values`: those with equal keys are joined, be they of several
-    /// sources or side by side in one.
+    /// Merges pairs if there are `values`: pairs with equal keys are joined, whether they are from several sources or
+    /// adjacent in one.
     pub fn with_values(self, values: Option<&ValueSpec>) -> Self {
         let joining = |values: &ValueSpec| {
             let (merged, joined) = (Vec::new(), Vec::new());
@@ -94,13 +92,13 @@ impl<'a> KeyMerge<'a> {
         KeyMerge { joining: values.map(joining), ..self }
     }
 
-    /// The number of bytes in a key.
+    /// Returns the number of bytes in a key.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Replaces `out` with the next keys of the union, ascending and without repeats, as many as
-    /// there are but at most `at_most_keys`; leaves it empty at the end.
+    /// Replaces `out` with the next keys of the union, ascending and without repeats, at most `at_most_keys`. `out` is
+    /// empty at the end.
     pub fn next(&mut self, out: &mut Vec<u8>, at_most_keys: usize) -> Result<()> {
         assert!(at_most_keys > 0, "a batch has room for a key");
         let Some(mut joining) = self.joining.take() else {
@@ -111,7 +109,7 @@ impl<'a> KeyMerge<'a> {
         done
     }
 
-    /// [`next`](KeyMerge::next) of pairs.
+    /// Does the same as [`next`](KeyMerge::next) for pairs.
     fn next_pairs(
         &mut self,
         joining: &mut PairJoin,
@@ -142,7 +140,7 @@ impl<'a> KeyMerge<'a> {
         Ok(())
     }
 
-    /// Replaces `out` by a round of all sources, repeats and all.
+    /// Replaces `out` with a round of all sources, repeats included.
     fn next_repeats(&mut self, out: &mut Vec<u8>) -> Result<()> {
         out.clear();
         self.refill()?;
@@ -159,7 +157,7 @@ impl<'a> KeyMerge<'a> {
         Ok(())
     }
 
-    /// [`next`](KeyMerge::next) of keys, or of pairs that are not joined.
+    /// Does the same as [`next`](KeyMerge::next) for keys, or for pairs that are not joined.
     fn next_keys(&mut self, out: &mut Vec<u8>, at_most_keys: usize) -> Result<()> {
         out.clear();
         loop {
@@ -180,7 +178,7 @@ impl<'a> KeyMerge<'a> {
         }
     }
 
-    /// Gets a new batch where one is used up, and drops the sources that have no more.
+    /// Fetches a new batch where one is used up, and drops the sources that have ended.
     fn refill(&mut self) -> Result<()> {
         for input in &mut self.inputs {
             if input.used == input.batch.len() {
@@ -200,7 +198,7 @@ impl KeySource for KeyMerge<'_> {
     }
 }
 
-/// Gives everything a merge yields to `take`, batch by batch.
+/// Passes everything that a merge yields to `take`, batch by batch.
 pub fn drain(merge: &mut KeyMerge, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let mut batch = Vec::new();
     loop {
@@ -212,20 +210,20 @@ pub fn drain(merge: &mut KeyMerge, mut take: impl FnMut(&[u8]) -> Result<()>) ->
     }
 }
 
-/// Keys of `width` bytes handled at a time while merging.
+/// Returns the number of keys of `width` bytes handled at a time while merging.
 pub fn batch_keys(width: usize) -> usize {
     (BATCH_BYTES / width).max(1)
 }
 
-/// Merges two sets into `out`, which has room for all their keys; how many are written: all of them, if
-/// none is in both.
+/// Merges two sets into `out`, which has space for all their keys. Returns the number of keys written: all of them, if
+/// the sets are disjoint.
 pub(crate) fn merge_slices(width: usize, sets: [&[u8]; 2], out: &mut [u8]) -> usize {
     debug_assert_eq!(sets[0].len() + sets[1].len(), out.len());
     for_shape!(width, shape => union(shape, sets, out))
 }
 
-/// Appends up to `room` keys of the union of `batches`, none empty, to `out`, as far as it is known without what comes after
-/// them, at least one; the number of keys used of each.
+/// Appends up to `room` keys of the union of `batches`, none empty, to `out`: at least one, and only keys that are
+/// final whatever follows the batches. Returns the number of keys used of each.
 fn round<S: KeyShape>(
     shape: S,
     batches: &[&[u8]],
@@ -238,7 +236,8 @@ fn round<S: KeyShape>(
     cut(shape, batches, &mut used);
     let total: usize = used.iter().sum();
     if total > room {
-        // Of each batch this part at most, and the key that ends it; of many batches with little room, the least key alone.
+        // A round uses at most this part of each batch. With many batches and little space it uses the least key
+        // alone.
         let part = room.saturating_sub(batches.len());
         used.iter_mut().for_each(|used| *used = *used * part / total + 1);
         cut(shape, batches, &mut used);
@@ -254,7 +253,8 @@ fn round<S: KeyShape>(
     used
 }
 
-/// Cuts `counts`, how many keys of each batch come into question, at least one, at the least of the keys that are the last ones so.
+/// Reduces `counts`, the number of usable keys of each batch (at least one), to the keys up to the least of the last
+/// usable keys.
 fn cut<S: KeyShape>(shape: S, batches: &[&[u8]], counts: &mut [usize]) {
     let last_keys =
         batches.iter().zip(&*counts).map(|(keys, &count)| shape.key_at(keys, count - 1));
@@ -265,8 +265,8 @@ fn cut<S: KeyShape>(shape: S, batches: &[&[u8]], counts: &mut [usize]) {
     }
 }
 
-/// Merges `sets`, the longest first, into `out`, which has room for all their keys, as `scratch` has if there are more than two;
-/// how many are written.
+/// Merges `sets`, the longest first, into `out`. `out` has space for all their keys, and so has `scratch` if there are
+/// more than two sets. Returns the number of keys written.
 fn union_of_all<S: KeyShape>(
     shape: S,
     sets: &[&[u8]],
@@ -296,7 +296,7 @@ fn union_of_all<S: KeyShape>(
     }
 }
 
-/// Merges two sets into `out`, which has room for all their keys; how many are written.
+/// Merges two sets into `out`, which has space for all their keys. Returns the number of keys written.
 fn union<S: KeyShape>(shape: S, [one, other]: [&[u8]; 2], out: &mut [u8]) -> usize {
     let [count, others] = [one, other].map(|keys| keys.len() / shape.width());
     if count / GALLOP_RATIO > others {
@@ -308,14 +308,14 @@ fn union<S: KeyShape>(shape: S, [one, other]: [&[u8]; 2], out: &mut [u8]) -> usi
     }
 }
 
-/// The same for sets of about as many keys.
+/// Does the same for sets of similar size.
 fn union_by_halves<S: KeyShape>(shape: S, [one, other]: [&[u8]; 2], out: &mut [u8]) -> usize {
     let width = shape.width();
     let [count, others] = [one, other].map(|keys| keys.len() / width);
     let mut halves = split_halves(0..count, 0, others, |middle| {
         bound(shape, other, 0, others, shape.key_at(one, middle))
     });
-    // Behind what the first half comes to at most.
+    // After the maximum extent of the first half.
     halves[1].taken += halves[1].passed;
     let start = halves[1].taken;
     let mut union = UnionWalk { shape, sets: [one, other], out };
@@ -324,7 +324,7 @@ fn union_by_halves<S: KeyShape>(shape: S, [one, other]: [&[u8]; 2], out: &mut [u
     low + high - start
 }
 
-/// Takes the keys of either set.
+/// Takes the keys of both sets.
 struct UnionWalk<'o, S> {
     shape: S,
     sets: [&'o [u8]; 2],
@@ -337,7 +337,7 @@ impl<S: KeyShape> LockstepWalk for UnionWalk<'_, S> {
         let UnionWalk { shape, sets: [one, other], out } = self;
         let (x, y) = (shape.key_at(one, at.next), shape.key_at(other, at.passed));
         let (is_one, is_other) = (x <= y, y <= x);
-        // A key is chosen, not a place to read one from: nothing waits for reading it.
+        // This selects a key, not an address to load from, so no load waits for the comparison.
         shape.store_at(select_unpredictable(is_one, x, y), out, at.taken);
         at.next += usize::from(is_one);
         at.passed += usize::from(is_other);
@@ -346,7 +346,7 @@ impl<S: KeyShape> LockstepWalk for UnionWalk<'_, S> {
 }
 
 impl<S: KeyShape> UnionWalk<'_, S> {
-    /// Takes what a walk has left of one of the sets; the index after it.
+    /// Takes the rest of a set that a walk has left. Returns the index after it.
     fn take_rest(&mut self, at: WalkCursors) -> usize {
         let width = self.shape.width();
         let mut taken = at.taken;
@@ -357,13 +357,13 @@ impl<S: KeyShape> UnionWalk<'_, S> {
     }
 }
 
-/// Puts `keys` at index `taken` of `out`; the index after them.
+/// Writes `keys` at index `taken` of `out`. Returns the index after them.
 fn append(width: usize, keys: &[u8], out: &mut [u8], taken: usize) -> usize {
     out[taken * width..][..keys.len()].copy_from_slice(keys);
     taken + keys.len() / width
 }
 
-/// Merges two sets, of which one has far fewer keys.
+/// Merges two sets; the first has far fewer keys.
 fn union_by_galloping<S: KeyShape>(shape: S, few: &[u8], many: &[u8], out: &mut [u8]) -> usize {
     let (width, count) = (shape.width(), many.len() / shape.width());
     let (mut next, mut taken) = (0, 0);

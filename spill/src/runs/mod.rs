@@ -1,12 +1,14 @@
 //! Sorted runs: sets of ascending keys, each a slice in memory or a [`Segment`](crate::Segment).
 //!
-//! Everything here goes through runs from front to back, once, so that runs on disk cost no more than
-//! reading them. Keys become a run by being sorted (`sort.rs`), after most repeats have been dropped
-//! (`recent_keys.rs`); runs are merged into one (`merge.rs`, `source.rs`; in memory in the room of one of them: `union_in_place.rs`), or subtracted from candidates (`subtract.rs`).
-//! Two that are about as long are walked through in two halves at a time (`lockstep.rs`).
-//! A run may hold values beside its keys (`pairs.rs`).
-//! For several threads the key space is cut into ranges (`partition.rs`, `threads.rs`): a range of the
-//! result needs nothing but that range of each run.
+//! All operations read runs from front to back, once. So runs on disk are only read once. The parts are:
+//!
+//! - Sorting keys to a run (`sort.rs`), after most repeats are dropped (`recent_keys.rs`).
+//! - Merging runs (`merge.rs`, `source.rs`), or in memory in the buffer of one of them (`union_in_place.rs`).
+//! - Subtracting runs from candidates (`subtract.rs`).
+//! - Walking through two runs of similar size in two halves at a time (`lockstep.rs`).
+//! - Runs of pairs of keys and values (`pairs.rs`).
+//! - Cutting the key space into ranges for several threads (`partition.rs`, `threads.rs`): a range of the result
+//!   depends only on that range of each run.
 
 mod lockstep;
 mod merge;

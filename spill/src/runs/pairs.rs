@@ -1,25 +1,23 @@
-//! Runs of pairs: keys with values behind them (see `values/`).
+//! Runs of pairs: keys followed by values (see `values/`).
 //!
-//! Sorted as wider keys, pairs with equal keys lie side by side, and one pass joins them. Pairs that
-//! are equal throughout are one to a sort and to a merge of keys, which is as well where the operator is
-//! idempotent. Where it is not, each of them counts: then pairs are sorted by comparing them, slower
-//! than keys are, and none is lost.
+//! Sorted as wider keys, pairs with equal keys are adjacent, and one pass joins them. Sorting and merging keys remove
+//! repeats of identical pairs, which is correct if the operator is idempotent. Otherwise each of them counts: then
+//! pairs are sorted by comparison, more slowly than keys, and all repeats are kept.
 
 use super::sort::sort_dedup;
 use crate::disk::Result;
 use crate::keys::is_ascending;
 use crate::values::ValueSpec;
 
-/// Sorts `pairs` of `width` bytes, or keys alone if there are no `values`, and joins those with equal
-/// keys.
+/// Sorts `pairs` of `width` bytes, or keys alone if there are no `values`, and joins pairs with equal keys.
 ///
-/// `scratch` is overwritten and may be left as long as `pairs` was, never longer. Nothing else is
-/// allocated, but for four bytes a pair where the operator is not idempotent.
+/// `scratch` is overwritten and may be left as long as `pairs` was, never longer. If the operator is not idempotent,
+/// four bytes are allocated for each pair; otherwise nothing else is allocated.
 ///
 /// # Panics
 ///
-/// If `pairs` is not a whole number of pairs, or holds 2^32 or more that are wider than 16 bytes or have an
-/// operator that is not idempotent.
+/// If `pairs` is not a whole number of pairs, or holds 2^32 or more that are wider than 16 bytes or have an operator
+/// that is not idempotent.
 pub fn sort_pairs(
     width: usize,
     values: Option<&ValueSpec>,
@@ -35,7 +33,7 @@ pub fn sort_pairs(
     }
 }
 
-/// Sorts `pairs`, repeats and all.
+/// Sorts `pairs` and keeps repeats.
 pub(super) fn sort_all(width: usize, pairs: &mut Vec<u8>, scratch: &mut Vec<u8>) {
     assert_eq!(pairs.len() % width, 0, "a set of pairs is a whole number of pairs");
     let count =
@@ -49,19 +47,19 @@ pub(super) fn sort_all(width: usize, pairs: &mut Vec<u8>, scratch: &mut Vec<u8>)
     std::mem::swap(pairs, scratch);
 }
 
-/// Joins those of the `pairs` that have equal keys and lie side by side.
+/// Joins adjacent `pairs` that have equal keys.
 pub(super) fn join_equal(width: usize, values: &ValueSpec, pairs: &mut Vec<u8>) {
     let kept = join_slice(width, values, pairs);
     pairs.truncate(kept);
 }
 
-/// The same, moving what is left to the front; how many bytes that is.
+/// Does the same in a slice, and moves the result to the front. Returns its length in bytes.
 pub(crate) fn join_slice(width: usize, values: &ValueSpec, pairs: &mut [u8]) -> usize {
     let (key, operator) = (values.key_bytes(width), values.operator());
     if pairs.is_empty() {
         return 0;
     }
-    // The last pair that is kept; all before it are final.
+    // The last kept pair; all before it are final.
     let mut last = 0;
     for next in (width..pairs.len()).step_by(width) {
         let (kept, rest) = pairs.split_at_mut(next);
@@ -78,9 +76,8 @@ pub(crate) fn join_slice(width: usize, values: &ValueSpec, pairs: &mut [u8]) -> 
     last + width
 }
 
-/// Removes from the ascending `pairs` of `width` bytes those whose keys `subtract` takes out of the
-/// ascending keys that it is given. So pairs are subtracted from whatever keys are: a slice, a segment,
-/// a store without values.
+/// Removes from the ascending `pairs` of `width` bytes those whose keys `subtract` removes from the ascending keys
+/// that it gets. So pairs can be subtracted from anything that keys can: a slice, a segment, a store without values.
 pub fn subtract_keys(
     width: usize,
     values: &ValueSpec,

@@ -1,20 +1,19 @@
 //! Cutting the key space into ranges that hold about equally many keys.
 //!
-//! The boundaries come from a sample: evenly spaced keys of each set in memory, the first keys of
-//! blocks of each segment, read from its index alone. Each stands for the keys up to the next of
-//! its set. In the order of all samples, a boundary is where what they stand for exceeds the next
-//! share.
+//! The boundaries come from a sample: evenly spaced keys of each set in memory, and the first keys of blocks of each
+//! segment, read from its index alone. Each sample represents the keys up to the next sample of its set. In the order
+//! of all samples, a boundary is where the number of represented keys exceeds the next share.
 
 use crate::keys::count;
 use crate::segments::Segment;
 use std::borrow::Cow;
 
-/// Samples taken of a set for each range wanted: the error of a range is at most about one in
-/// so many for each set.
+/// The number of samples of a set for each range: each set contributes an error of a range of at most about the
+/// inverse of this.
 const SAMPLES_PER_RANGE: usize = 64;
 
-/// Chooses up to `ranges - 1` keys, ascending and different, that cut the keys of all the sorted
-/// `slices` and `segments` into ranges of about equal number. A range begins with its boundary.
+/// Chooses up to `ranges - 1` keys, ascending and different, that cut the keys of all the sorted `slices` and
+/// `segments` into ranges of about equal size. A range begins with its boundary.
 pub fn split(width: usize, slices: &[&[u8]], segments: &[Segment], ranges: usize) -> Vec<Vec<u8>> {
     if ranges <= 1 {
         return Vec::new();
@@ -41,7 +40,7 @@ pub fn split(width: usize, slices: &[&[u8]], segments: &[Segment], ranges: usize
     boundaries(&samples, ranges)
 }
 
-/// The boundaries, given ascending samples and what each stands for.
+/// Returns the boundaries, for ascending samples with the number of keys that each represents.
 fn boundaries(samples: &[(Cow<[u8]>, u64)], ranges: usize) -> Vec<Vec<u8>> {
     let total: u64 = samples.iter().map(|(_, weight)| weight).sum();
     let share = |range: usize| (u128::from(total) * range as u128 / ranges as u128) as u64;
@@ -63,7 +62,7 @@ fn boundaries(samples: &[(Cow<[u8]>, u64)], ranges: usize) -> Vec<Vec<u8>> {
     chosen
 }
 
-/// A slice of the key space: from `low` (included) to `high` (excluded).
+/// A range of the key space: from `low` (included) to `high` (excluded).
 #[derive(Clone, Copy)]
 pub(crate) struct KeyRange<'a> {
     pub(crate) low: Option<&'a [u8]>,
@@ -73,7 +72,7 @@ pub(crate) struct KeyRange<'a> {
 impl<'a> KeyRange<'a> {
     pub(crate) const ALL: KeyRange<'static> = KeyRange { low: None, high: None };
 
-    /// The ranges that `boundaries` cut the key space into.
+    /// Returns the ranges into which `boundaries` cut the key space.
     pub(crate) fn cut(boundaries: &'a [Vec<u8>]) -> Vec<KeyRange<'a>> {
         let bound = |at: usize| boundaries.get(at).map(Vec::as_slice);
         (0..=boundaries.len())

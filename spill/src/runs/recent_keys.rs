@@ -1,39 +1,39 @@
-//! A small table of keys met lately, to drop repeats before they are sorted.
+//! A small table of recent keys, to drop repeats before they are sorted.
 //!
-//! Neighbouring states have successors in common, and a repeat that is dropped while the table is
-//! in the second-level cache costs a few nanoseconds instead of some tens in the sort. The table is
-//! direct-mapped: a key has one slot and takes it from whatever was there. So it forgets, but what
-//! it knows is exact: it compares whole keys, and drops only keys that it let pass before. Pairs are keys to
-//! it; those of which each counts are not for it (see `pairs.rs`).
+//! Neighbouring states have successors in common. Dropping a repeat while the table is in the second-level cache costs
+//! a few nanoseconds, sorting it some tens. The table is direct-mapped: a key has one slot and replaces the previous
+//! key there. So the table forgets keys, but it is exact: it compares whole keys, and drops only keys that it passed
+//! on before. It treats pairs as keys; pairs with an operator that is not idempotent must not be dropped (see
+//! `pairs.rs`).
 
 use crate::keys::{KeyShape, for_shape};
 
-/// Keys met lately, as many as fit.
+/// Recent keys, as many as fit.
 #[derive(Debug)]
 pub struct RecentKeys {
-    /// Bytes of a key.
+    /// The size of a key in bytes.
     width: usize,
-    /// A key a slot, a power of two of them; each is one that was let pass, or one that belongs in
-    /// another slot.
+    /// One key for each slot; the number of slots is a power of two. Each key is one that was passed on, or one that
+    /// belongs to another slot.
     slots: Vec<u8>,
-    /// Takes a hash to the number of a slot: its highest bits.
+    /// The shift that reduces a hash to a slot number: its highest bits.
     shift: u32,
 }
 
 impl RecentKeys {
-    /// A table of keys of `width` bytes in at most `bytes` bytes, or of two keys.
+    /// Creates a table of keys of `width` bytes in at most `bytes` bytes, or of two keys.
     pub fn new(width: usize, bytes: usize) -> Self {
         let count = 1usize << (bytes / width).max(2).ilog2();
         let shift = u64::BITS - count.trailing_zeros();
-        // An empty slot holds the key of zeros, which belongs in slot 0; that one holds a key that
-        // belongs elsewhere. So none is taken to hold what it was not given.
+        // An empty slot holds the key of zeros, which belongs to slot 0; slot 0 holds a key that belongs to another
+        // slot. So no empty slot matches a key.
         let mut slots = vec![0; count * width];
         slots[..width]
             .copy_from_slice(&for_shape!(width, shape => key_of_another_slot(shape, shift)));
         RecentKeys { width, slots, shift }
     }
 
-    /// Appends those of `keys` to `out` that the table does not hold, and puts them in.
+    /// Appends those of `keys` that the table does not hold to `out`, and inserts them.
     pub fn append_new(&mut self, keys: &[u8], out: &mut Vec<u8>) {
         let width = self.width;
         let before = out.len();
@@ -56,7 +56,7 @@ impl RecentKeys {
     }
 }
 
-/// A key that does not belong in slot 0.
+/// Returns a key that does not belong to slot 0.
 fn key_of_another_slot<S: KeyShape>(shape: S, shift: u32) -> Vec<u8> {
     let key = |byte| [vec![0; shape.width() - 1], vec![byte]].concat();
     let elsewhere = |key: &Vec<u8>| shape.hash(shape.key(key)) >> shift != 0;

@@ -1,29 +1,29 @@
-//! Sorting a buffer of keys and removing its repeats, with one second buffer and nothing else.
+//! Sorting a buffer of keys and removing its repeats, with one second buffer and no other memory.
 //!
-//! Keys that fit an integer are sorted by a radix sort from the most significant *bit* down
-//! (McIlroy, Bostic and McIlroy 1993, but between two buffers and not on byte boundaries). For a
-//! bucket the sort first finds which bits vary at all; the digit is the first [`DIGIT_BITS`] of these
-//! (see `keys/digits.rs`), so shared prefixes cost nothing, and bit-packed states, where bytes
-//! are no natural unit, still spread well. A bucket is scattered from the buffer it lies in to the
-//! same range of the other. A small one is loaded into a table that fits the cache, sorted there
-//! by comparison, and written out without repeats to its final place. Of keys that are several integers
-//! only a few are moved so: of more, 51 bits and an index of each are sorted. Buckets are visited in
-//! ascending order, so everything is written at or before where it came from, and the result is
-//! compact when the last bucket is done.
+//! **Radix sort.** Keys that fit an integer are sorted by a radix sort from the most significant *bit* down (McIlroy,
+//! Bostic and McIlroy 1993, but between two buffers and not on byte boundaries). For each bucket the sort first finds
+//! the bits that vary. The digit is the first [`DIGIT_BITS`] of these (see `keys/digits.rs`). So shared prefixes cost
+//! nothing, and bit-packed states, where bytes are no natural unit, still spread well. A bucket is scattered from its
+//! buffer to the same range of the other.
 //!
-//! The sort meets candidates, most of which are repeats. Comparing them is wasted work, so on its
-//! way into the table a key is looked up in a direct-mapped table of keys seen, where each key
-//! replaces what was in its slot: no branch, no probing, and nearly all repeats are gone. Those
-//! that slip through meet their equals after the sort.
+//! **Small buckets.** A small bucket is loaded into a table that fits the cache, sorted there by comparison, and
+//! written without repeats to its final place. Of keys of several integers only few are moved so; for more, 51 bits
+//! and an index of each are sorted. Buckets are visited in ascending order, so every key is written at or before its
+//! origin, and the result is compact after the last bucket.
 //!
-//! Every level of the recursion consumes `DIGIT_BITS` bits that vary, or all that do among 64 bits, so whatever the input there
-//! are at most 14 levels of a 16 kB frame for integers, 55 for numbers of several, and no input is quadratic.
+//! **Repeats.** Most candidates are repeats, and comparing them is wasted work. So a key on its way into the table is
+//! looked up in a direct-mapped table of recent keys, where each key replaces the previous one in its slot. This takes
+//! no branch and no probing, and removes nearly all repeats. The others are adjacent after the sort and are removed
+//! there.
 //!
-//! Bits in which all keys agree need not be moved about. Where leaving them out makes keys shorter,
-//! and so wherever that makes them integers, they are squeezed (see `keys/squeeze.rs`) on the way to the
-//! second buffer, sorted there, and put together again on the way back. Keys that vary in too many
-//! bits for that are sorted as numbers of several integers, and wider ones still not moved while they
-//! are sorted: see [`sort_wide`].
+//! **Bounds.** Every level of the recursion consumes `DIGIT_BITS` varying bits, or all varying bits among 64. So for
+//! any input there are at most 14 levels with a 16 kB frame for integers, and 55 for numbers of several. No input is
+//! quadratic.
+//!
+//! **Constant bits.** Bits that are equal in all keys need not be moved. Keys are squeezed (see `keys/squeeze.rs`) if
+//! this makes them shorter, and always if it makes them integers. They are squeezed on the way to the second buffer,
+//! sorted there, and restored on the way back. Keys that vary in too many bits are sorted as numbers of several
+//! integers. Still wider keys are not moved while they are sorted: see [`sort_wide`].
 
 use crate::keys::{
     IntegerShape, KeyDigits, KeyInteger, KeyShape, KeySqueezer, PACKED_WIDTH_MAX, WideShape,
@@ -31,29 +31,29 @@ use crate::keys::{
 };
 use byteorder::{BigEndian, ByteOrder};
 
-/// Bits of a key by which one level of the radix sort distributes.
+/// The number of bits by which one level of the radix sort distributes.
 const DIGIT_BITS: u32 = 11;
 /// The number of buckets of one level.
 const DIGITS: usize = 1 << DIGIT_BITS;
-/// Bits of the index of a key in a bucket that is not distributed further.
+/// The number of bits of the index of a key in a bucket that is not distributed further.
 const INDEX_BITS: u32 = 13;
-/// The largest such bucket.
+/// The maximum size of such a bucket.
 const SMALL: usize = 1 << INDEX_BITS;
-/// The largest one that is finished in a table where its keys, an integer each, differ in more than their low 64 bits.
+/// The maximum size of a bucket that is sorted in a table, if its keys are one integer each and differ in more than
+/// their low 64 bits.
 const SMALL_WIDE: usize = 2048;
-/// The same where they are several integers.
+/// The same for keys of several integers.
 const SMALL_LONG: usize = 64;
-/// Keys of at most this many bytes are sorted as they are.
+/// Keys of at most this many bytes are not squeezed.
 const UNSQUEEZED_MAX: usize = 8;
-/// Keys unsqueezed at a time.
+/// The number of keys that are unsqueezed at a time.
 const UNSQUEEZE_KEYS: usize = 256;
-/// Smaller buckets are not rid of repeats before they are sorted.
+/// The minimum size of a bucket from which repeats are removed before it is sorted.
 const DEDUP_KEYS_MIN: usize = 32;
 
 /// Sorts the keys of `width` bytes in `keys` in ascending order and removes repeats.
 ///
-/// `scratch` is overwritten and may be left as long as `keys` was, never longer; nothing else is
-/// allocated.
+/// `scratch` is overwritten and may be left as long as `keys` was, never longer; nothing else is allocated.
 ///
 /// # Panics
 ///
@@ -79,12 +79,12 @@ pub fn sort_dedup(width: usize, keys: &mut Vec<u8>, scratch: &mut Vec<u8>) {
     keys.truncate(kept * width);
 }
 
-/// The width in bytes of squeezed keys.
+/// Returns the width in bytes of squeezed keys.
 fn squeezed_width(squeeze: &KeySqueezer) -> usize {
     squeeze.bits().div_ceil(8).max(1) as usize
 }
 
-/// Sorts keys that fit an integer when squeezed; the number of distinct ones, now in front.
+/// Sorts keys that fit an integer when squeezed. Returns the number of distinct ones, which are then in front.
 fn sort_squeezed<P: IntegerShape>(
     shape: P,
     squeeze: &KeySqueezer,
@@ -114,7 +114,8 @@ fn sort_squeezed<P: IntegerShape>(
     kept
 }
 
-/// Sorts keys that are numbers, which agree but for the bits set in `varying`; how many distinct ones there are, now in front.
+/// Sorts keys that are numbers and agree in all bits not set in `varying`. Returns the number of distinct ones, which
+/// are then in front.
 fn sort_packed<P: IntegerShape>(
     shape: P,
     varying: P::Int,
@@ -139,13 +140,13 @@ struct RadixSort<'a, P: IntegerShape> {
     shape: P,
     /// The keys, and the buffer they move to and from, of equal length.
     sides: [&'a mut [u8]; 2],
-    /// How many keys in front of the first side are final. Never beyond the bucket in hand.
+    /// The number of final keys at the front of the first side; never beyond the current bucket.
     kept: usize,
     /// For small buckets whose keys agree above their low 64 bits.
     narrow: BucketTable<u64>,
-    /// For few keys of the others.
+    /// For other buckets of few keys.
     wide: BucketTable<P::Int>,
-    /// For more of them.
+    /// For other buckets of more keys.
     heads: HeadTable<P::Int>,
 }
 
@@ -161,7 +162,7 @@ impl<P: IntegerShape> RadixSort<'_, P> {
         self.sort_varying(from, to, side, varying);
     }
 
-    /// The same of keys, at least one, that agree but for the bits set in `varying`.
+    /// Does the same for keys, at least one, that agree in all bits not set in `varying`.
     fn sort_varying(&mut self, from: usize, to: usize, side: usize, varying: P::Int) {
         let width = self.shape.width();
         let bucket = &self.sides[side][from * width..to * width];
@@ -192,14 +193,14 @@ impl<P: IntegerShape> RadixSort<'_, P> {
         }
     }
 
-    /// The same of at most [`SMALL`] long keys: the first of the bits that are set in `varying` are sorted, with the key's index,
-    /// and keys that agree in these, mostly repeats, by all of them.
+    /// Does the same for at most [`SMALL`] long keys. It sorts the first bits that are set in `varying`, with the
+    /// key's index. Keys that agree in these, mostly repeats, are sorted by all bits.
     fn sort_by_heads(&mut self, from: usize, to: usize, side: usize, varying: P::Int) {
         let (shape, width) = (self.shape, self.shape.width());
         let [result, second] = &mut self.sides;
         let second = &mut second[from * width..to * width];
         if side == 0 {
-            // The result is written over it.
+            // The result overwrites it.
             second.copy_from_slice(&result[from * width..to * width]);
         }
         let bucket = &*second;
@@ -231,8 +232,8 @@ impl<P: IntegerShape> RadixSort<'_, P> {
         }
     }
 
-    /// Distributes the keys `from..to` of a side to the other by their `digits`, the first bits that vary among them; where the
-    /// bucket of each digit ends there.
+    /// Distributes the keys `from..to` of a side to the other by their `digits`, the first bits that vary among them.
+    /// Returns the end of each digit's bucket there.
     fn scatter(
         &mut self,
         from: usize,
@@ -266,7 +267,7 @@ impl<P: IntegerShape> RadixSort<'_, P> {
     }
 }
 
-/// The most keys that are sorted in a table though they differ in more than their low 64 bits.
+/// Returns the maximum number of keys that are sorted in a table although they differ in more than their low 64 bits.
 const fn table_keys_max<P: IntegerShape>() -> usize {
     match P::BITS {
         0..=64 => 0,
@@ -275,27 +276,27 @@ const fn table_keys_max<P: IntegerShape>() -> usize {
     }
 }
 
-/// Where a small bucket of long keys is sorted.
+/// A table for sorting a small bucket of long keys.
 #[derive(Default)]
 struct HeadTable<K> {
-    /// The first bits of keys that vary, and which keys they are of.
+    /// The first varying bits of each key, with its index.
     entries: Vec<u64>,
-    /// Keys that agree in these.
+    /// Keys that agree in these bits.
     tied: Vec<K>,
 }
 
-/// Where a small bucket is sorted.
+/// A table for sorting a small bucket.
 struct BucketTable<K> {
-    /// How many keys are loaded.
+    /// The number of loaded keys.
     count: usize,
     /// The keys.
     keys: Vec<K>,
-    /// The key that last met each slot.
+    /// The last key of each slot.
     seen: Vec<K>,
 }
 
 impl<K: KeyInteger> BucketTable<K> {
-    /// Tables for up to `capacity` keys.
+    /// Creates a table for up to `capacity` keys.
     fn new(capacity: usize) -> Self {
         let slots = if capacity < DEDUP_KEYS_MIN { 0 } else { 1 << slot_bits(capacity) };
         BucketTable { count: 0, keys: vec![K::ZERO; capacity], seen: vec![K::ZERO; slots] }
@@ -311,7 +312,7 @@ impl<K: KeyInteger> BucketTable<K> {
         let shift = 64 - slot_bits(keys.len());
         let slot = |key: K| (key.mix() >> shift) as usize;
         let seen = &mut self.seen[..1 << (64 - shift)];
-        // An empty slot holds zero, for which zero itself, of slot 0, must not be taken.
+        // An empty slot holds zero. Zero itself belongs to slot 0, so slot 0 must hold another value.
         seen.fill(K::ZERO);
         seen[0] = K::from_low(1);
         let mut count = 0;
@@ -324,7 +325,7 @@ impl<K: KeyInteger> BucketTable<K> {
         self.count = count;
     }
 
-    /// The loaded keys in ascending order, still with some repeats.
+    /// Returns the loaded keys in ascending order, still with some repeats.
     fn sort(&mut self) -> &[K] {
         let keys = &mut self.keys[..self.count];
         keys.sort_unstable();
@@ -332,12 +333,12 @@ impl<K: KeyInteger> BucketTable<K> {
     }
 }
 
-/// The logarithm of the number of slots, about two a key, to tell `count` keys apart.
+/// Returns the logarithm of the number of slots, about two for each key, for `count` keys.
 fn slot_bits(count: usize) -> u32 {
     count.ilog2() + 1
 }
 
-/// Writes the distinct of the ascending `sorted`, at least one, as keys; their number.
+/// Writes the distinct keys of the ascending `sorted`, at least one. Returns their number.
 #[inline(always)]
 fn store<P: IntegerShape, K: KeyInteger>(
     shape: P,
@@ -354,15 +355,14 @@ fn store<P: IntegerShape, K: KeyInteger>(
     kept + 1
 }
 
-/// Bytes of the index of a wide key in the entry that stands for it.
+/// The size in bytes of the index of a wide key in the entry that represents it.
 const INDEX: usize = 4;
 
-/// Sorts keys that vary in more than 128 bits; the number of distinct ones, now in front.
+/// Sorts keys that vary in more than 128 bits. Returns the number of distinct ones, which are then in front.
 ///
-/// In place of the keys, entries are sorted, in the scratch buffer, half of which the sort needs as
-/// its own: of the bits in which the keys vary, as many of the first as there is room for, then the
-/// key's index. Entries that agree in these bits, mostly repeats, are put in order by comparing
-/// keys. At last the keys are brought into the order of the indices.
+/// Entries are sorted instead of the keys, in the scratch buffer. The sort itself needs half of this buffer. An entry
+/// contains as many of the first varying bits as fit, then the key's index. Entries that agree in these bits, mostly
+/// repeats, are ordered by comparing keys. Finally the keys are brought into the order of the indices.
 fn sort_wide(shape: WideShape, squeeze: KeySqueezer, keys: &mut [u8], scratch: &mut [u8]) -> usize {
     let width = shape.width();
     let count = keys.len() / width;
@@ -384,8 +384,8 @@ fn sort_wide(shape: WideShape, squeeze: KeySqueezer, keys: &mut [u8], scratch: &
     kept
 }
 
-/// Replaces entries in the order of their heads by the indices of the distinct keys in their
-/// order; how many those are.
+/// Replaces entries, in the order of their heads, with the indices of the distinct keys in key order. Returns the
+/// number of these.
 fn pick_distinct(shape: WideShape, keys: &[u8], entries: &mut [u8], entry: usize) -> usize {
     let (mut start, mut kept) = (0, 0);
     let mut tied: Vec<u32> = Vec::new();
@@ -404,7 +404,7 @@ fn pick_distinct(shape: WideShape, keys: &[u8], entries: &mut [u8], entry: usize
             }
             tied.dedup_by(|a, b| key(*a) == key(*b));
         }
-        // An index is shorter than an entry, so this is before the entries to come.
+        // An index is shorter than an entry, so this position is before the remaining entries.
         for &index in &tied {
             BigEndian::write_u32(&mut entries[kept * INDEX..], index);
             kept += 1;
@@ -414,8 +414,8 @@ fn pick_distinct(shape: WideShape, keys: &[u8], entries: &mut [u8], entry: usize
     kept
 }
 
-/// Brings the keys of these indices to the front, in their order. Where there is room for them
-/// they are copied there and back, which reads many at a time; else they are moved within `keys`.
+/// Brings the keys of these indices to the front, in their order. If `room` is large enough, they are copied there and
+/// back, with many loads at a time. Otherwise they are moved within `keys`.
 fn gather(width: usize, keys: &mut [u8], indices: &mut [u8], room: &mut [u8]) {
     let (indices, _) = indices.as_chunks_mut::<INDEX>();
     let length = indices.len() * width;
@@ -430,11 +430,11 @@ fn gather(width: usize, keys: &mut [u8], indices: &mut [u8], room: &mut [u8]) {
     permute(width, keys, indices);
 }
 
-/// Set in the index of a place whose key has come.
+/// Marks the index of a position whose key has arrived.
 const KEY_MOVED: u32 = 1 << 31;
 
-/// Brings the keys of these indices to the front, each moved once or twice: from place to place along the cycles of the
-/// permutation, and along the paths that begin at a place behind the front.
+/// Brings the keys of these indices to the front. Each is moved once or twice: along the cycles of the permutation,
+/// and along the paths that begin at a position after the front.
 fn permute(width: usize, keys: &mut [u8], indices: &mut [[u8; INDEX]]) {
     let kept = indices.len();
     let mut held = vec![0; width];
@@ -454,7 +454,7 @@ fn permute(width: usize, keys: &mut [u8], indices: &mut [[u8; INDEX]]) {
             if let Some(&index) = indices.get(from as usize)
                 && u32::from_be_bytes(index) & KEY_MOVED != 0
             {
-                // A path began there, and what was there went to its end.
+                // A path began there, and its key was moved to the path's end.
                 from = u32::from_be_bytes(index) & !KEY_MOVED;
             }
             let place = from as usize * width..(from as usize + 1) * width;

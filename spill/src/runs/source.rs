@@ -1,4 +1,4 @@
-//! Where a merge gets its keys from: runs in memory and on disk, restricted to a range of keys.
+//! Sources of keys for a merge: runs in memory and on disk, restricted to a range of keys.
 
 use super::partition::KeyRange;
 use crate::disk::Result;
@@ -6,13 +6,13 @@ use crate::keys::{is_ascending, restrict};
 use crate::segments::{BlockReader, Segment};
 use std::ops::Range;
 
-/// Bytes that a [`SliceSource`] gives at a time, if a key is not longer.
+/// The number of bytes that a [`SliceSource`] yields at a time, unless a key is longer.
 const SLICE_BATCH_BYTES: usize = 64 << 10;
 
-/// Where a merge gets its keys from.
+/// A source of keys for a merge.
 pub trait KeySource: Send {
-    /// Replaces `out` with the next batch of keys, ascending, without repeats, and greater than
-    /// those before; leaves it empty at the end, and then again.
+    /// Replaces `out` with the next batch of keys: ascending, without repeats, and greater than the keys before. `out`
+    /// is empty at the end, and after that in every call.
     fn next(&mut self, out: &mut Vec<u8>) -> Result<()>;
 }
 
@@ -24,7 +24,7 @@ pub struct SliceSource<'a> {
 }
 
 impl<'a> SliceSource<'a> {
-    /// The keys that are not less than `low` and less than `high` of the ascending `keys`.
+    /// Creates the source of those of the ascending `keys` that are not less than `low` and less than `high`.
     pub fn new(width: usize, keys: &'a [u8], low: Option<&[u8]>, high: Option<&[u8]>) -> Self {
         debug_assert!(is_ascending(width, keys));
         let batch_bytes = (SLICE_BATCH_BYTES / width).max(1) * width;
@@ -42,19 +42,19 @@ impl KeySource for SliceSource<'_> {
     }
 }
 
-/// Keys in a segment, decoded block after block. Pages behind it are given back.
+/// Keys in a segment, decoded block after block. Pages that were read are released.
 pub struct SegmentSource {
     reader: BlockReader,
     low: Option<Vec<u8>>,
     high: Option<Vec<u8>>,
-    /// The block to decode next.
+    /// The next block.
     block: usize,
     /// The block after the last one that can hold a key of the range.
     end: usize,
 }
 
 impl SegmentSource {
-    /// The keys of `segment` that are not less than `low` and less than `high`.
+    /// Creates the source of the keys of `segment` that are not less than `low` and less than `high`.
     pub fn new(segment: Segment, low: Option<&[u8]>, high: Option<&[u8]>) -> Self {
         let Range { start: block, end } = segment.blocks_in_range(low, high);
         let [low, high] = [low, high].map(|bound| bound.map(<[u8]>::to_vec));
@@ -83,7 +83,7 @@ impl KeySource for SegmentSource {
     }
 }
 
-/// One source for each slice and segment, restricted to `range`.
+/// Creates one source for each slice and segment, restricted to `range`.
 pub(crate) fn sources<'a>(
     width: usize,
     slices: &[&'a [u8]],

@@ -1,15 +1,17 @@
-//! Taking the keys already known out of the candidates for new ones.
+//! Removing the known keys from the candidates.
 //!
-//! Both are ascending, so this is a merge that keeps the candidates met on one side only. They are
-//! removed in place, what is kept moving to the front. Which way is fast depends on how many there
-//! are of each in a stretch of keys: about as many, and both are walked in step, comparisons moving
-//! the cursors without a branch; fewer candidates, and several keys of the run are passed at once, and where that takes long,
-//! or there are far fewer keys in the run, the next one is found by galloping (Bentley and Yao 1976).
+//! Both sets are ascending, so this is a merge that keeps the keys found only among the candidates. They are removed
+//! in place; kept keys move to the front. The fastest method depends on the number of keys on both sides of a stretch:
 //!
-//! Of a segment ([`SegmentSubtract`]) the index tells for every candidate the one block that can
-//! hold it; blocks that can hold none are not decoded. The keys of a block are not put together:
-//! the candidates are squeezed as the block's keys are, and integers are compared. Where a block has
-//! records instead (see `codec/`), the candidates are encoded, and records are compared.
+//! - About equally many: both sets are walked in step, with comparisons that move the cursors without a branch.
+//! - Fewer candidates: several keys of the run are passed at once. If that takes long, the next one is found by
+//!   galloping (Bentley and Yao 1976).
+//! - Far fewer keys in the run: its keys are found among the candidates by galloping.
+//!
+//! For a segment ([`SegmentSubtract`]), the index gives the one block that can hold a candidate. Blocks that can hold
+//! none are not decoded. The keys of a block are not restored: the candidates are squeezed like the block's keys, and
+//! integers are compared. If a block has records instead (see `codec/`), the candidates are encoded, and records are
+//! compared.
 
 use super::lockstep::{LockstepWalk, WalkCursors, split_halves, walk_interleaved};
 use crate::disk::Result;
@@ -17,24 +19,24 @@ use crate::keys::{KeyInteger, KeyShape, KeySqueezer, bound, for_shape, gallop_fr
 use crate::segments::{BlockKeys, BlockReader, RecordLookup, Segment};
 use std::ops::Range;
 
-/// If there are so many times the keys of a run, gallop through them.
+/// The ratio of candidates to keys of the run from which the subtraction gallops through the candidates.
 const GALLOP_RATIO: usize = 16;
 
-/// If the run has so many times the keys, several of it are passed at once.
+/// The ratio of keys of the run to candidates from which several keys of the run are passed at once.
 const STRIDES_RATIO: usize = 3;
 
-/// How many, a power of two.
+/// The number of keys passed at once, a power of two.
 const STRIDE: usize = 4;
 
-/// After so many times these, gallop. They are read one behind the other, which doubling steps are not, and most keys are not
-/// farther (measured, `docs/measurements/history.md`).
+/// The number of strides after which the subtraction gallops. Strides read sequentially, unlike doubling steps, and
+/// most keys are not farther away (measured, `docs/measurements/history.md`).
 const STRIDES_MAX: usize = 32;
 
-/// If a block has so many times the keys of the candidates, each of those is looked up in it. Unlike
-/// a walk, a search takes no branch that depends on the keys, and several are under way at a time.
+/// The ratio of keys of the block to candidates from which each candidate is looked up in the block. Unlike a walk, a
+/// search takes no branch that depends on the keys, and several searches run at a time.
 const LOOK_UP_RATIO: usize = 4;
 
-/// Removes from `candidates`, ascending and without repeats, every key in the ascending `run`.
+/// Removes every key in the ascending `run` from `candidates`, ascending and without repeats.
 pub fn subtract(width: usize, candidates: &mut Vec<u8>, run: &[u8]) {
     debug_assert!(is_ascending(width, candidates) && is_ascending(width, run));
     let all = 0..candidates.len() / width;
@@ -42,19 +44,18 @@ pub fn subtract(width: usize, candidates: &mut Vec<u8>, run: &[u8]) {
     candidates.truncate(kept * width);
 }
 
-/// Removes the keys of a segment from one ascending batch of candidates after another.
+/// Removes the keys of a segment from a sequence of ascending batches of candidates.
 pub struct SegmentSubtract {
     reader: BlockReader,
     /// The first key of the segment, if it has one.
     first: Vec<u8>,
-    /// If it is known, a key that is greater than all of the segment: no candidate from there on is
-    /// looked for.
+    /// A key greater than all of the segment, if known: candidates from there on are not searched.
     end: Option<Vec<u8>>,
     /// The first block that can hold a key not less than the last candidate.
     block: usize,
-    /// Whether the reader has that block.
+    /// Whether the reader has decoded that block.
     decoded: bool,
-    /// Keys of it that are less than all candidates to come.
+    /// The number of its keys that are less than all later candidates.
     passed: usize,
     /// For blocks whose keys vary in up to 64 bits.
     narrow: SqueezedCandidates<u64>,
@@ -67,7 +68,7 @@ pub struct SegmentSubtract {
 }
 
 impl SegmentSubtract {
-    /// Begins before the first key of `segment`.
+    /// Creates a subtraction that begins at the first key of `segment`.
     pub fn new(segment: Segment) -> Self {
         let first = match segment.blocks() {
             0 => Vec::new(),
@@ -87,7 +88,7 @@ impl SegmentSubtract {
         }
     }
 
-    /// One for each of some segments of which each begins behind the last key of the one before.
+    /// Creates one subtraction for each segment; each segment begins after the last key of the previous one.
     pub(crate) fn of_pieces(segments: &[Segment]) -> Vec<SegmentSubtract> {
         let segments = segments.iter().filter(|segment| segment.blocks() > 0);
         let mut pieces: Vec<_> = segments.cloned().map(SegmentSubtract::new).collect();
@@ -97,13 +98,12 @@ impl SegmentSubtract {
         pieces
     }
 
-    /// How many blocks were decoded.
+    /// Returns the number of decoded blocks.
     pub(crate) fn decoded_blocks(&self) -> u64 {
         self.reader.decoded_blocks()
     }
 
-    /// Removes the keys of the segment from `candidates`, which ascend, without repeats, and from
-    /// those of earlier calls.
+    /// Removes the keys of the segment from `candidates`, which ascend without repeats, also across calls.
     pub fn subtract(&mut self, candidates: &mut Vec<u8>) -> Result<()> {
         let width = self.reader.segment().width();
         debug_assert!(is_ascending(width, candidates));
@@ -139,7 +139,7 @@ impl SegmentSubtract {
         Ok(keep(width, candidates, within..count, kept))
     }
 
-    /// Goes on to the block that can hold `key`.
+    /// Advances to the block that can hold `key`.
     fn seek(&mut self, key: &[u8]) {
         let segment = self.reader.segment();
         let block = segment.find_in(self.block..segment.blocks(), key);
@@ -148,7 +148,7 @@ impl SegmentSubtract {
         }
     }
 
-    /// Decodes the block, unless it is.
+    /// Decodes the block, unless it is decoded already.
     fn open(&mut self) -> Result<()> {
         if !self.decoded {
             self.reader.open(self.block)?;
@@ -157,8 +157,7 @@ impl SegmentSubtract {
         Ok(())
     }
 
-    /// Moves those of the candidates `range` that are not in the block to index `kept`; the index
-    /// after them there.
+    /// Moves the candidates of `range` that are not in the block to index `kept`. Returns the index after them.
     fn remove_in_block<S: KeyShape>(
         &mut self,
         shape: S,
@@ -201,20 +200,20 @@ impl SegmentSubtract {
     }
 }
 
-/// Candidates, squeezed as the keys of a block are.
+/// Candidates, squeezed like the keys of a block.
 #[derive(Default)]
 struct SqueezedCandidates<I> {
-    /// Those that have the block's constant bits.
+    /// The squeezed candidates that have the block's constant bits.
     values: Vec<I>,
-    /// Which candidates they are.
+    /// The indices of these candidates.
     indices: Vec<u32>,
     /// The candidates found in the block.
     known: Vec<u32>,
 }
 
 impl<I: KeyInteger> SqueezedCandidates<I> {
-    /// The indices of those of the ascending `candidates` that squeeze to one of the ascending
-    /// `values`, and how many values are not greater than the last candidate, or fewer.
+    /// Finds the ascending `candidates` that squeeze to one of the ascending `values`. Returns their indices, and the
+    /// number of values not greater than the last candidate, or a smaller number.
     fn find_known(
         &mut self,
         squeeze: &KeySqueezer,
@@ -236,7 +235,7 @@ impl<I: KeyInteger> SqueezedCandidates<I> {
         (&self.known, passed)
     }
 
-    /// Walks through both in step.
+    /// Walks through both sets in step.
     fn walk(&mut self, values: &[I]) -> usize {
         let SqueezedCandidates { values: queries, indices, known } = self;
         let count = queries.len();
@@ -251,7 +250,7 @@ impl<I: KeyInteger> SqueezedCandidates<I> {
         high.passed
     }
 
-    /// Looks each candidate up in many more values.
+    /// Looks up each candidate in far more values.
     fn look_up(&mut self, values: &[I]) -> usize {
         let (mut found, mut passed) = (0, 0);
         self.known.resize(self.values.len(), 0);
@@ -265,7 +264,7 @@ impl<I: KeyInteger> SqueezedCandidates<I> {
     }
 }
 
-/// Takes the candidates that are among the keys of a block.
+/// Collects the candidates that are among the keys of a block.
 struct LookupWalk<'q, I> {
     queries: &'q [I],
     indices: &'q [u32],
@@ -284,7 +283,7 @@ impl<I: KeyInteger> LockstepWalk for LookupWalk<'_, I> {
     }
 }
 
-/// Moves the keys `range` to index `kept`; the index after them there.
+/// Moves the keys `range` to index `kept`. Returns the index after them.
 fn keep(width: usize, keys: &mut [u8], range: Range<usize>, kept: usize) -> usize {
     if range.start != kept {
         keys.copy_within(range.start * width..range.end * width, kept * width);
@@ -292,16 +291,15 @@ fn keep(width: usize, keys: &mut [u8], range: Range<usize>, kept: usize) -> usiz
     kept + range.len()
 }
 
-/// What [`remove`] has come to.
+/// The result of [`remove`].
 struct RemovalCounts {
-    /// The index after the keys that are kept.
+    /// The index after the kept keys.
     kept: usize,
-    /// How many keys of the run are not greater than the last of the range, or fewer.
+    /// The number of keys of the run not greater than the last of the range, or a smaller number.
     passed: usize,
 }
 
-/// Moves those of the ascending keys `range` that are not in `run` to index `kept`, before which
-/// all is final.
+/// Moves those of the ascending keys `range` that are not in `run` to index `kept`. All keys before `kept` are final.
 fn remove<S: KeyShape>(
     shape: S,
     keys: &mut [u8],
@@ -320,8 +318,8 @@ fn remove<S: KeyShape>(
     }
 }
 
-/// [`remove`] for about as many keys on both sides: each half for itself, both in turns, so that neither waits for the other's
-/// comparisons.
+/// Does the same as [`remove`] for similar numbers of keys on both sides. The two halves are independent and
+/// alternate, so that neither waits for the other's comparisons.
 fn remove_lockstep<S: KeyShape>(
     shape: S,
     keys: &mut [u8],
@@ -339,7 +337,7 @@ fn remove_lockstep<S: KeyShape>(
     RemovalCounts { kept: keep(width, keys, high.next..high.end, kept), passed: high.passed }
 }
 
-/// Takes the keys that are not in a run.
+/// Keeps the keys that are not in a run.
 struct RemovalWalk<'k, S> {
     shape: S,
     keys: &'k mut [u8],
@@ -352,8 +350,8 @@ impl<S: KeyShape> LockstepWalk for RemovalWalk<'_, S> {
         let RemovalWalk { shape, keys, run } = self;
         let (key, other) = (shape.key_at(keys, at.next), shape.key_at(run, at.passed));
         let (less, greater) = (key < other, key > other);
-        // A key that is not kept is overwritten, or becomes the first of the remainder. The branch
-        // goes the same way from the first removal on.
+        // A removed key is overwritten, or becomes the first of the remainder. After the first removal the branch
+        // always goes the same way.
         if at.taken != at.next {
             shape.copy_key(keys, at.next, at.taken);
         }
@@ -363,7 +361,8 @@ impl<S: KeyShape> LockstepWalk for RemovalWalk<'_, S> {
     }
 }
 
-/// [`remove`] for fewer keys than in the run, of which [`STRIDE`] are passed at once, and many by galloping where keys lie far apart.
+/// Does the same as [`remove`] for fewer keys than in the run: it passes [`STRIDE`] of these at once, and gallops if
+/// keys are far apart.
 fn remove_by_strides<S: KeyShape>(
     shape: S,
     keys: &mut [u8],
@@ -388,7 +387,7 @@ fn remove_by_strides<S: KeyShape>(
             let removed = remove_lockstep(shape, keys, next..range.end, kept, rest);
             return RemovalCounts { passed: passed + removed.passed, ..removed };
         }
-        // It is among the next ones, of which the last is not less.
+        // It is among the next keys; the last of these is not less.
         let mut half = STRIDE / 2;
         while half > 0 {
             passed += half * usize::from(shape.key_at(run, passed + half - 1) < key);
@@ -403,7 +402,7 @@ fn remove_by_strides<S: KeyShape>(
     RemovalCounts { kept, passed }
 }
 
-/// [`remove`] for far more keys than in the run.
+/// Does the same as [`remove`] for far more keys than in the run.
 fn remove_from_many<S: KeyShape>(
     shape: S,
     keys: &mut [u8],

@@ -1,20 +1,20 @@
-//! Work on several ranges of keys side by side.
+//! Parallel work on several ranges of keys.
 //!
-//! Threads live as long as the call that starts them: whatever they borrow outlives them, and an error
-//! or a panic of one of them is the caller's.
+//! Threads live as long as the call that starts them, so they can borrow from the caller. An error or a panic of a
+//! thread is passed to the caller.
 
 use crate::disk::{Error, Result};
 use std::thread::Builder;
 
-/// Fewer keys than this are not worth a second thread.
+/// The minimum number of keys for each thread.
 const KEYS_PER_THREAD_MIN: u64 = 32 * 1024;
 
-/// The number of threads worth using for this many keys.
+/// Returns the number of threads worth using for this many keys.
 pub(crate) fn threads_for(keys: u64, threads: usize) -> usize {
     ((keys / KEYS_PER_THREAD_MIN) as usize).clamp(1, threads.max(1))
 }
 
-/// Runs `work` on every item, each in a thread of its own, the last one in this.
+/// Runs `work` on every item, each in its own thread, the last one in the calling thread.
 pub fn map_parallel<I: Send, T: Send>(
     items: Vec<I>,
     work: impl Fn(usize, I) -> Result<T> + Sync,

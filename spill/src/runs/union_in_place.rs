@@ -1,11 +1,12 @@
-//! The union of two runs in memory, in the room of one of them.
+//! The union of two runs in memory, in the buffer of one of them.
 //!
-//! A run grows by the keys of another: it is lengthened, and both are merged from the back, so that no key is overwritten
-//! that is still to be moved. Memory that has not been used before is as much as the other run; the system takes longer to give
-//! a page than merging to fill it, so each thread asks for some.
+//! A run grows by the keys of another: it is lengthened, and both are merged from the back, so that no unread key is
+//! overwritten. The new memory is only as large as the other run. The system takes longer to supply a page than
+//! merging takes to fill it, so each thread requests some pages.
 //!
-//! For several threads the keys are cut into ranges. What of a range lies where keys of the ranges before it will be is
-//! copied aside first: as many keys as the other run has below the range. All threads do that, too, and the room is kept.
+//! For several threads the keys are cut into ranges. Keys of earlier ranges will overwrite a part of a range, so this
+//! part is first copied aside: as many keys as the other run has below the range. All threads do this, too, and the
+//! buffer is kept for later use.
 
 use super::lockstep::{LockstepWalk, WalkCursors, walk_interleaved};
 use super::merge::{GALLOP_RATIO, merge_slices};
@@ -16,23 +17,24 @@ use std::hint::select_unpredictable;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// A run's keys are moved in two halves of so many at a time, by a part of the other's keys as a divisor: the last ones are not moved
-/// so, and each window has the walks begin elsewhere.
+/// The divisor that gives the size of a window, as a part of the other run's keys. A run's keys are moved in two
+/// halves of a window at a time. The last keys are not moved so, and each window starts the walks again.
 const WINDOW_SHARE: usize = 16;
 const WINDOW_MIN: usize = if cfg!(test) { 8 } else { 512 };
 const WINDOW_MAX: usize = 8192;
 
-/// Filling fewer bytes than this is not worth a second thread.
+/// The minimum number of bytes to fill for each thread.
 const BYTES_PER_THREAD_MIN: usize = if cfg!(test) { 64 } else { 256 << 10 };
 
-/// The most that sets of keys of so many bytes take beside what they are, while the largest grows by the others one after the
-/// other: as much as the smaller one of two, and with several threads what is copied aside, no more than the larger one.
+/// Returns the maximum extra memory while the largest of several sets, of `bytes` bytes in total, grows by the others
+/// one after another. It is the smaller of two sets, plus, with several threads, the part copied aside, which is no
+/// more than the larger one.
 pub(crate) fn grow_bytes_max(width: usize, bytes: usize, threads: usize) -> usize {
     if threads_for((bytes / width) as u64, threads) == 1 { bytes / 2 } else { bytes }
 }
 
-/// Puts the keys of `more` into `run`, both ascending; none is in both. What is copied aside is copied to `room`, of which only
-/// the room is of use before and after.
+/// Inserts the keys of `more` into `run`, both ascending and disjoint. Keys are copied aside to `room`, whose content
+/// has no meaning before and after.
 pub(crate) fn grow(
     width: usize,
     run: &mut Vec<u8>,
@@ -68,7 +70,7 @@ pub(crate) fn grow(
     .expect("merging in memory does not fail");
 }
 
-/// Lengthens `run` by so many zero bytes, and copies what lies in `asides` to `room`; each thread writes as much as the others.
+/// Lengthens `run` by zero bytes, and copies the content of `asides` to `room`. Each thread writes an equal part.
 fn lengthen(
     run: &mut Vec<u8>,
     bytes: usize,
@@ -99,27 +101,27 @@ fn lengthen(
         Ok(())
     })
     .expect("filling memory does not fail");
-    // SAFETY: the capacities are at least the new lengths, and all bytes behind the old ones have just been written.
+    // SAFETY: the capacities are at least the new lengths, and all bytes after the old ones have just been written.
     unsafe {
         run.set_len(run.len() + bytes);
         room.set_len(aside);
     }
 }
 
-/// What a vector holds, and the room behind it.
+/// Splits a vector into its content and its spare capacity.
 fn split_spare(run: &mut Vec<u8>) -> (&[u8], &mut [MaybeUninit<u8>]) {
     let (start, length) = (run.as_ptr(), run.len());
     let behind = run.spare_capacity_mut();
-    // SAFETY: so many bytes from there on are written, and lie before the room behind them. The vector is borrowed as long
-    // as both are, so they stay where they are.
+    // SAFETY: `length` bytes from there on are written, and lie before the spare capacity. The vector is borrowed as
+    // long as both parts, so they stay in place.
     (unsafe { std::slice::from_raw_parts(start, length) }, behind)
 }
 
-/// Room that is to be written: zeros, or what it is a copy of.
+/// Memory to write: with zeros, or with a copy of the given bytes.
 type FillTask<'a> = (&'a mut [MaybeUninit<u8>], Option<&'a [u8]>);
 
-/// Cuts all that is to be written into as many parts as there are threads, of each an equal one: the system gives new pages
-/// slowly, and room that was used before is written fast.
+/// Splits all memory to write into as many parts as there are threads, each with an equal part of every task. The
+/// system supplies new pages slowly, and memory that was used before is written fast.
 fn split_evenly(written: Vec<FillTask>, threads: usize) -> Vec<Vec<FillTask>> {
     let mut shares: Vec<Vec<FillTask>> = (0..threads).map(|_| Vec::new()).collect();
     for (to, from) in written {
@@ -132,8 +134,8 @@ fn split_evenly(written: Vec<FillTask>, threads: usize) -> Vec<Vec<FillTask>> {
     shares
 }
 
-/// Fills `room` with the keys of three ascending sets, none of which has a key in common with another: those in its first
-/// `held` bytes, those of `aside`, which are less, and those of `other`.
+/// Fills `room` with the keys of three ascending sets that are pairwise disjoint: those in its first `held` bytes,
+/// those of `aside`, which are less, and those of `other`.
 fn fill(width: usize, room: &mut [u8], held: usize, aside: &[u8], other: &[u8]) {
     let (own, others) = (held / width, other.len() / width);
     let left = match own / GALLOP_RATIO > others {
@@ -146,7 +148,7 @@ fn fill(width: usize, room: &mut [u8], held: usize, aside: &[u8], other: &[u8]) 
     };
     let RemainingCounts { own, others } = left;
     if others == 0 && aside.is_empty() {
-        // What is left is where it belongs.
+        // The remaining keys are already in place.
     } else if others == 0 {
         room.copy_within(..own * width, aside.len());
         room[..aside.len()].copy_from_slice(aside);
@@ -157,13 +159,13 @@ fn fill(width: usize, room: &mut [u8], held: usize, aside: &[u8], other: &[u8]) 
     }
 }
 
-/// How many keys of two sets are left when one of them is used up, from the back.
+/// The number of remaining keys of two sets, when one of them is used up from the back.
 struct RemainingCounts {
     own: usize,
     others: usize,
 }
 
-/// Merges the first `own` keys of `room` with `other` to its end, until one of both is used up.
+/// Merges the first `own` keys of `room` with `other` to its end, until one of them is used up.
 fn merge_back<S: KeyShape>(
     shape: S,
     room: &mut [u8],
@@ -184,7 +186,7 @@ fn merge_back<S: KeyShape>(
     RemainingCounts { own, others }
 }
 
-/// The same, without a branch that depends on the keys.
+/// Does the same without a branch that depends on the keys.
 fn merge_packed<S: IntegerShape>(
     shape: S,
     room: &mut [u8],
@@ -204,8 +206,8 @@ fn merge_packed<S: IntegerShape>(
     RemainingCounts { own, others }
 }
 
-/// The same, two halves of a window at a time as long as there is room behind the keys that are left. Keys of several integers
-/// gain nothing by that: theirs alternate in long stretches, which the processor foretells.
+/// Does the same in two halves of a window at a time, while there is space after the remaining keys. Keys of several
+/// integers gain nothing: theirs alternate in long stretches, which the processor predicts.
 fn merge_interleaved<P: IntegerShape>(
     shape: P,
     room: &mut [u8],
@@ -227,18 +229,18 @@ fn merge_interleaved<P: IntegerShape>(
     merge_packed(shape, room, own - next, &other[..(others - passed) * width])
 }
 
-/// Moves keys of two sets to the end of the room of one of them. Cursors count from the back.
+/// Moves keys of two sets to the end of the buffer of one of them. Cursors count from the back.
 struct BackwardMerge<'r, P> {
     shape: P,
     room: &'r mut [u8],
-    /// How many keys the room has in front.
+    /// The number of keys at the front of the buffer.
     own: usize,
     other: &'r [u8],
-    /// How many keys that is.
+    /// The number of keys of the other set.
     others: usize,
-    /// How many keys the room can have.
+    /// The number of keys that the buffer can hold.
     end: usize,
-    /// How many of its keys make a window.
+    /// The number of keys of a window.
     window: usize,
 }
 
@@ -257,8 +259,8 @@ impl<P: IntegerShape> LockstepWalk for BackwardMerge<'_, P> {
 }
 
 impl<P: IntegerShape> BackwardMerge<'_, P> {
-    /// The keys to come behind the first `next` of the room and `passed` of the other set, in halves; nothing if one of them could
-    /// be moved to where keys are that are yet to be read.
+    /// Returns the next window after the first `next` keys of the buffer and `passed` of the other set, in halves.
+    /// Returns `None` if a half could overwrite unread keys.
     fn window(&self, next: usize, passed: usize) -> Option<[WalkCursors; 2]> {
         let end = next + self.window;
         if end > self.own {
@@ -267,34 +269,35 @@ impl<P: IntegerShape> BackwardMerge<'_, P> {
         let middle = next + self.window / 2;
         let split = self.passed_before(middle, passed);
         let passed_end = self.passed_before(end, split);
-        // All keys to come move on by as many places as there are others after the window.
+        // All remaining keys move by as many positions as there are others after the window.
         (self.others - passed_end >= self.window).then_some([
             WalkCursors { next, end: middle, passed, passed_end: split, taken: next + passed },
             WalkCursors { next: middle, end, passed: split, passed_end, taken: middle + split },
         ])
     }
 
-    /// How many keys of the other set, `passed` at least, come before the room's keys behind the first `next`.
+    /// Returns the number of keys of the other set, at least `passed`, that come before the buffer's keys after the
+    /// first `next`.
     fn passed_before(&self, next: usize, passed: usize) -> usize {
         let key = self.shape.key_at(self.room, self.own - next);
         self.others - gallop_back(self.shape, self.other, self.others - passed, key)
     }
 
-    /// Moves what a walk has left of one of the sets.
+    /// Moves the rest of a set that a walk has left.
     fn take_rest(&mut self, at: WalkCursors) {
         let width = self.shape.width();
         let end = (self.end - at.taken) * width;
         let own = (self.own - at.end) * width..(self.own - at.next) * width;
         let others = &self.other[(self.others - at.passed_end) * width..]
             [..(at.passed_end - at.passed) * width];
-        // There is one of them at most.
+        // At most one of them is left.
         let start = end - own.len() - others.len();
         self.room[start..][..others.len()].copy_from_slice(others);
         self.room.copy_within(own, start);
     }
 }
 
-/// The same where there are few others: the place of each is looked for, and what lies behind it is moved at once.
+/// Does the same for few others: it finds the position of each, and moves the keys after it at once.
 fn merge_few<S: KeyShape>(
     shape: S,
     room: &mut [u8],
@@ -348,7 +351,7 @@ mod tests {
             prop_assert_eq!(run, keys(width, all.keys()));
         }
 
-        /// As threads do, whatever part of the run lies where keys of ranges before will be.
+        /// As with threads, for any part of the run that the keys of earlier ranges overwrite.
         #[test]
         fn a_room_is_filled(
             width in prop::sample::select(vec![4usize, 12, 20, 90]),

@@ -1,4 +1,4 @@
-//! The footer of a segment: written, and checked against what is known of the segment before.
+//! The footer of a segment: writing, and checking against the known facts about the segment.
 
 use super::index::entry_bytes;
 use crate::disk::{Error, Result, checksum};
@@ -6,20 +6,20 @@ use byteorder::{ByteOrder, LittleEndian};
 use rkyv::{Archive, Deserialize, Serialize};
 use std::ops::Range;
 
-/// The version of the format of segments that this build reads and writes.
+/// The segment format version that this build reads and writes.
 pub const SEGMENT_VERSION: u32 = 2;
 
 /// The first bytes of a footer.
 const MAGIC: &[u8; 8] = b"SPILLSEG";
-/// Bytes of a footer.
+/// The size of a footer in bytes.
 pub(super) const FOOTER: usize = 48;
-/// Bytes of the footer that its checksum covers.
+/// The number of bytes of the footer that its checksum covers.
 const FOOTER_CHECKED: usize = 44;
 
-/// Where a segment is within its file, and how many keys it holds.
+/// The position of a segment in its file, and its number of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct SegmentRef {
-    /// Offset of its first byte in the file.
+    /// The offset of its first byte in the file.
     pub offset: u64,
     /// Its length in bytes.
     pub length: u64,
@@ -27,16 +27,16 @@ pub struct SegmentRef {
     pub keys: u64,
 }
 
-/// Bytes of the keys of a segment.
+/// The sizes of the keys of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KeyBytes {
-    /// Of a whole key, its value included if it has one.
+    /// The size of a whole key in bytes, its value included.
     pub(super) whole: usize,
-    /// Of the value; 0 if there is none.
+    /// The size of the value in bytes; 0 if there is none.
     pub(super) value: usize,
 }
 
-/// The footer of a segment of so wide keys, of `length` bytes with the footer.
+/// Returns the footer of a segment with keys of this width and of `length` bytes, the footer included.
 pub(super) fn footer(width: KeyBytes, keys: u64, index: &[u8], length: u64) -> [u8; FOOTER] {
     let mut footer = [0; FOOTER];
     footer[..8].copy_from_slice(MAGIC);
@@ -52,14 +52,16 @@ pub(super) fn footer(width: KeyBytes, keys: u64, index: &[u8], length: u64) -> [
     footer
 }
 
-/// How many bytes index and footer take by a footer that has not been checked, if it can be so of a segment of so many.
+/// Returns the size of index and footer by a footer that has not been checked, if it is possible in a segment of
+/// `length` bytes.
 pub(super) fn tail_bytes(footer: &[u8], width: usize, length: u64) -> Option<u64> {
     let blocks = LittleEndian::read_u64(&footer[24..]);
     let bytes = blocks.checked_mul(entry_bytes(width) as u64)?.checked_add(FOOTER as u64)?;
     (bytes <= length).then_some(bytes)
 }
 
-/// Checks the footer at the end of `bytes`, which end with the segment: the number of blocks, and where the index is in `bytes`.
+/// Checks the footer at the end of `bytes`, which end with the segment. Returns the number of blocks, and the position
+/// of the index in `bytes`.
 pub(super) fn check_footer(
     bytes: &[u8],
     file: &str,
@@ -105,8 +107,7 @@ pub(super) fn check_footer(
     Ok((blocks, index))
 }
 
-/// The number of blocks, and where the index of so many is that ends at `end`; none if there is no
-/// room for it.
+/// Returns the number of blocks, and the position of their index, which ends at `end`; `None` if it does not fit.
 fn index_of(blocks: u64, width: usize, end: usize) -> Option<(usize, Range<usize>)> {
     let blocks = usize::try_from(blocks).ok()?;
     let start = end.checked_sub(blocks.checked_mul(entry_bytes(width))?)?;

@@ -1,42 +1,42 @@
-//! The index of a segment: for each block its first key, where it is, and how many keys it has.
+//! The index of a segment: for each block its first key, its offset, and its number of keys.
 
 use super::block::{HEADER, block_keys_max};
 use byteorder::{ByteOrder, LittleEndian};
 use thiserror::Error;
 
-/// Bytes of an index entry behind its key.
+/// The size of an index entry after its key, in bytes.
 const ENTRY_TAIL: usize = 12;
 
-/// Why bytes are no index of a segment.
+/// A reason why bytes are not an index of a segment.
 #[derive(Debug, Error)]
 pub(super) enum IndexDefect {
-    /// The first key of a block is not greater than that of the block before.
+    /// The first key of a block is not greater than that of the previous block.
     #[error("block {block} does not follow the one before")]
     Order { block: usize },
-    /// A block begins within the one before, or the first does not begin the segment.
+    /// A block begins within the previous one, or the first does not begin the segment.
     #[error("block {block} is at {offset}, the one before ends at {end}")]
     Overlap { block: usize, offset: u64, end: u64 },
-    /// No block has so many keys.
+    /// A block's number of keys is impossible.
     #[error("block {block} claims to hold {keys} keys")]
     KeyCount { block: usize, keys: u32 },
-    /// A block would end behind the largest possible offset.
+    /// A block would end after the maximum offset.
     #[error("an offset overflows")]
     Overflow,
-    /// Blocks reach into the index, or bytes before it are of no block.
+    /// Blocks extend into the index, or bytes before the index belong to no block.
     #[error("blocks end at {end}, the index begins at {start}")]
     End { end: u64, start: usize },
-    /// The keys of all blocks are not as many as the segment has.
+    /// The sum of the blocks' keys is not the segment's number of keys.
     #[error("blocks hold {found} keys, {expected} are expected")]
     KeySum { found: u64, expected: u64 },
 }
 
-/// Bytes of an index entry of keys of `width` bytes.
+/// Returns the size in bytes of an index entry for keys of `width` bytes.
 #[inline]
 pub(super) fn entry_bytes(width: usize) -> usize {
     width + ENTRY_TAIL
 }
 
-/// Appends to the index what follows the first key of a block.
+/// Appends the part of an index entry after the first key of a block.
 pub(super) fn push_tail(index: &mut Vec<u8>, offset: u64, count: usize) {
     let mut tail = [0; ENTRY_TAIL];
     LittleEndian::write_u64(&mut tail, offset);
@@ -44,13 +44,13 @@ pub(super) fn push_tail(index: &mut Vec<u8>, offset: u64, count: usize) {
     index.extend_from_slice(&tail);
 }
 
-/// The offset of a block according to the index.
+/// Returns the offset of a block according to the index.
 #[inline]
 pub(super) fn offset_in(index: &[u8], width: usize, block: usize) -> u64 {
     LittleEndian::read_u64(&index[block * entry_bytes(width) + width..])
 }
 
-/// Checks an index that begins at `start`, whose checksum is right.
+/// Checks an index that begins at `start` and has the right checksum.
 pub(super) fn check_index(
     entries: &[u8],
     start: usize,
@@ -71,7 +71,7 @@ pub(super) fn check_index(
         if !(1..=block_keys_max(width)).contains(&(count as usize)) {
             return Err(IndexDefect::KeyCount { block, keys: count });
         }
-        // It cannot end sooner; where it does end is where the next begins.
+        // It cannot end earlier; it ends where the next block begins.
         end = offset.checked_add(HEADER as u64).ok_or(IndexDefect::Overflow)?;
         sum += u64::from(count);
         last = Some(first);

@@ -1,8 +1,8 @@
 //! Segments: immutable sorted sets of keys on disk.
 //!
-//! A segment is blocks of ascending keys (see `block/`), an index of them (`index.rs`), and a footer
-//! (`footer.rs`). It takes a range of a file, which may hold many, one after another, as an append-only
-//! log; every offset inside is relative to the segment's start. All integers are little-endian.
+//! A segment is blocks of ascending keys (see `block/`), an index of them (`index.rs`), and a footer (`footer.rs`). It
+//! takes a range of a file. A file may hold many segments, one after another, as an append-only log; every offset in a
+//! segment is relative to its start. All integers are little-endian.
 //!
 //! ```text
 //! blocks   one after another, without gaps
@@ -33,8 +33,8 @@
 //! xx xx xx xx | xx xx xx xx                     checksums
 //! ```
 //!
-//! Segments are written front to back (`writer.rs`), opened to look into any of their blocks
-//! (`segment.rs`), and read block after block by readers that give pages back (`reader.rs`).
+//! Segments are written front to back (`writer.rs`), opened for access to any block (`segment.rs`), and read block
+//! after block by readers that release pages (`reader.rs`).
 
 mod block;
 mod footer;

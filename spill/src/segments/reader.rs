@@ -1,34 +1,34 @@
 //! Reading the blocks of a segment front to back without keeping its pages in memory.
 //!
-//! Blocks are copied out of a file that stays open. Of others, when too many are open, they are read where they are mapped: a
-//! page that was read then stays resident until the system takes it back, which it does late, and the memory budget counts it all
-//! the while. So a reader gives back what it leaves behind, in pieces large enough that the system calls do not count; at
-//! most [`TRAIL_BYTES`] of pages behind it stay, and none once it is dropped.
+//! Blocks are copied out of a file that stays open. If too many files are open, blocks are read from a mapping
+//! instead. A page that was read then stays resident until the system reclaims it, which happens late, and it counts
+//! toward the memory budget. So a reader releases the pages it has passed, in pieces large enough that the system
+//! calls are negligible. At most [`TRAIL_BYTES`] of passed pages stay, and none once the reader is dropped.
 
 use super::block::{BlockDecoder, BlockKeys};
 use super::segment::Segment;
 use crate::disk::Result;
 
-/// Pages are given back in pieces of about this size. A merge reads dozens of segments side by
-/// side, and each may hold this much of the budget.
+/// The approximate size of the pieces in which pages are released. A merge reads dozens of segments at the same time,
+/// and each may hold this much of the budget.
 const TRAIL_BYTES: usize = 64 << 10;
 
-/// Pages are asked for in pieces of about this size. Pages asked for are in the system's cache,
-/// not resident.
+/// The approximate size of the pieces in which pages are requested. Requested pages are in the system's cache, not
+/// resident.
 const AHEAD_BYTES: usize = 1 << 20;
 
 /// Decodes blocks of one segment in ascending order.
 pub(crate) struct BlockReader {
     segment: Segment,
-    /// Has the block before `end`, if one was decoded.
+    /// Holds the block before `end`, if one was decoded.
     decoder: BlockDecoder,
-    /// The first block of which pages may be resident because of this reader.
+    /// The first block whose pages may be resident because of this reader.
     trail: usize,
     /// The block after the one decoded last.
     end: usize,
-    /// The first block that was not asked for ahead of time.
+    /// The first block that was not requested ahead.
     ahead: usize,
-    /// How many blocks were decoded.
+    /// The number of decoded blocks.
     decoded: u64,
 }
 
@@ -42,8 +42,7 @@ impl BlockReader {
         &self.segment
     }
 
-    /// Asks for a piece of the file from `block` on, to be read up to block `end`, unless it has
-    /// been asked for.
+    /// Requests a piece of the file from `block` on, to be read up to block `end`, unless it has been requested.
     pub(crate) fn read_ahead(&mut self, block: usize, end: usize) {
         if block < self.ahead {
             return;
@@ -59,7 +58,7 @@ impl BlockReader {
         self.ahead = ahead;
     }
 
-    /// Replaces `keys` by those of `block`, which is not before the one decoded last.
+    /// Replaces `keys` with those of `block`, which is not before the one decoded last.
     pub(crate) fn decode(&mut self, block: usize, keys: &mut Vec<u8>) -> Result<()> {
         keys.clear();
         self.open(block)?;
@@ -68,7 +67,7 @@ impl BlockReader {
         Ok(())
     }
 
-    /// Decodes `block`, but not its records, which is not before the one decoded last, for [`BlockReader::block`].
+    /// Decodes `block`, which is not before the one decoded last, for [`BlockReader::block`]. Records are not decoded.
     pub(crate) fn open(&mut self, block: usize) -> Result<()> {
         debug_assert!(block + 1 >= self.end);
         if self.end == 0 {
@@ -84,12 +83,12 @@ impl BlockReader {
         Ok(())
     }
 
-    /// How many blocks were decoded.
+    /// Returns the number of decoded blocks.
     pub(crate) fn decoded_blocks(&self) -> u64 {
         self.decoded
     }
 
-    /// The keys of the block decoded last.
+    /// Returns the keys of the block decoded last.
     pub(crate) fn block(&self) -> BlockKeys<'_> {
         self.decoder.block()
     }

@@ -1,10 +1,9 @@
 //! A segment opened for reading.
 //!
-//! [`Segment::open`] checks footer and index in full: that offsets are ascending and within the
-//! segment, first keys ascending, counts possible and of the right sum. So nothing that reads the
-//! index later can fail, and it is read where it is mapped, not copied. A block is checked when it
-//! is decoded, and against what the index says of it and of its neighbour: a block that is intact
-//! but in another's place is noticed.
+//! [`Segment::open`] checks footer and index in full: that offsets are ascending and within the segment, first keys
+//! ascending, counts possible and of the right sum. So later reads of the index cannot fail, and they use the mapping
+//! without a copy. A block is checked when it is decoded, also against the index entries of it and of its neighbour.
+//! So an intact block in the place of another is detected.
 
 use super::block::{BlockDecoder, BlockKeys, WIDTH_MAX};
 use super::footer::{FOOTER, KeyBytes, SegmentRef, check_footer, tail_bytes};
@@ -16,33 +15,33 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// An index of up to so many bytes stays resident.
+/// The maximum size of an index that stays resident, in bytes.
 const INDEX_RESIDENT_MAX: usize = 64 << 10;
 
 /// A segment opened for reading. Clones share the mapping.
 #[derive(Clone, Debug)]
 pub struct Segment {
     shared: Arc<SegmentMapping>,
-    /// Has written the blocks, and says what keys are outside them.
+    /// The codec of the blocks; it determines the form of keys outside them.
     codec: Codec,
 }
 
 #[derive(Debug)]
 struct SegmentMapping {
-    /// For messages.
+    /// The name of the file, for messages.
     file: String,
     at: SegmentRef,
-    /// Bytes of a whole key, as the index has them.
+    /// The size of a whole key in bytes, as in the index.
     width: usize,
     /// The number of blocks.
     blocks: usize,
-    /// The end of the segment: index and footer, and perhaps more.
+    /// The end of the segment: at least index and footer.
     tail: MappedBytes,
-    /// Where the index is in `tail`. It was checked, so reading it cannot fail.
+    /// The position of the index in `tail`. It was checked, so reading it cannot fail.
     index: Range<usize>,
-    /// The blocks that may be read.
+    /// The readable blocks.
     bytes: MappedBytes,
-    /// Where `bytes` begin in the segment.
+    /// The offset of `bytes` in the segment.
     base: usize,
 }
 
@@ -52,7 +51,7 @@ impl Segment {
         Segment::open_pairs(disk, file, at, width, 0)
     }
 
-    /// [`open`](Segment::open) of pairs that end with values of `value_bytes` bytes, and say so
+    /// Does the same as [`open`](Segment::open) for pairs with values of `value_bytes` bytes, whose footer says so
     /// ([`SegmentWriter::with_values`](crate::SegmentWriter::with_values)).
     pub fn open_pairs(
         disk: &dyn Disk,
@@ -72,8 +71,8 @@ impl Segment {
         Segment::of_tail(file, at, width, bytes.clone(), |_| Ok((0, bytes)))
     }
 
-    /// [`open`](Segment::open) where only some blocks will be read: those that `wanted` says. Nothing but these, the index and
-    /// the footer is mapped, so of a file that lies elsewhere nothing else is fetched.
+    /// Does the same as [`open`](Segment::open) if only the blocks selected by `wanted` will be read. Only these, the
+    /// index and the footer are mapped, so nothing else of a remote file is fetched.
     ///
     /// # Panics
     ///
@@ -90,7 +89,7 @@ impl Segment {
         let long_enough = at.length >= FOOTER as u64;
         let footer = long_enough.then(|| disk.map(file, footer)).transpose()?;
         let Some(tail) = footer.and_then(|it| tail_bytes(&it, width, at.length)) else {
-            // It is said there what is wrong.
+            // Opening the whole segment reports the error.
             return Segment::open(disk, file, at, width);
         };
         let tail = disk.map(file, end - tail..end)?;
@@ -102,7 +101,7 @@ impl Segment {
         })
     }
 
-    /// A segment of which the end is there, with the blocks that are given for it and where these begin.
+    /// Creates a segment from its mapped end, with its mapped blocks and their offset.
     fn of_tail(
         file: &str,
         at: SegmentRef,
@@ -128,70 +127,68 @@ impl Segment {
         Ok(segment)
     }
 
-    /// The segment, if `codec` has written its blocks. Keys are then as the codec has them outside
-    /// blocks.
+    /// Returns the segment with the codec that wrote its blocks. Its keys are then in the codec's form outside blocks.
     pub fn with_codec(self, codec: &Codec) -> Segment {
         Segment { codec: codec.clone(), ..self }
     }
 
-    /// The same keys, whole.
+    /// Returns the segment with whole keys.
     pub fn unprojected(&self) -> Segment {
         self.clone().with_codec(&self.codec.unprojected())
     }
 
-    /// The number of bytes in a key.
+    /// Returns the number of bytes in a key.
     pub fn width(&self) -> usize {
         self.codec.key_width(self.shared.width)
     }
 
-    /// A decoder for its blocks.
+    /// Creates a decoder for its blocks.
     pub fn decoder(&self) -> BlockDecoder {
         BlockDecoder::new(self.shared.width)
     }
 
-    /// Where the segment is.
+    /// Returns the position of the segment in its file.
     pub fn at(&self) -> SegmentRef {
         self.shared.at
     }
 
-    /// The number of keys.
+    /// Returns the number of keys.
     pub fn keys(&self) -> u64 {
         self.shared.at.keys
     }
 
-    /// The number of blocks.
+    /// Returns the number of blocks.
     pub fn blocks(&self) -> usize {
         self.shared.blocks
     }
 
-    /// The first key of a block.
+    /// Returns the first key of a block.
     pub fn first_key(&self, block: usize) -> Cow<'_, [u8]> {
         let whole = self.first_whole_key(block);
         match self.codec.projection() {
             None => Cow::Borrowed(whole),
-            // Whether it has the constant bits is seen when its block is decoded.
+            // Decoding the block checks the constant bits.
             Some(projection) => Cow::Owned(projection.extract_bits(whole)),
         }
     }
 
-    /// The first key of a block as the index has it.
+    /// Returns the first key of a block as in the index.
     fn first_whole_key(&self, block: usize) -> &[u8] {
         &self.entry(block)[..self.shared.width]
     }
 
-    /// The number of keys in a block: at least one.
+    /// Returns the number of keys in a block: at least one.
     pub fn block_keys(&self, block: usize) -> usize {
         LittleEndian::read_u32(&self.entry(block)[self.shared.width + 8..]) as usize
     }
 
-    /// The block that holds `key` if any does: the last whose first key is not greater, or else
-    /// block 0.
+    /// Returns the block that holds `key` if any does: the last block whose first key is not greater, or else block 0.
     pub fn find(&self, key: &[u8]) -> usize {
         self.find_in(0..self.blocks(), key)
     }
 
-    /// [`find`](Segment::find) among some blocks, of which the first is taken if all are greater;
-    /// fast if the answer is near the front.
+    /// Does the same as [`find`](Segment::find) among some blocks; the result is the first of these if all are
+    /// greater. It is fast if the result is near the front.
     pub(crate) fn find_in(&self, blocks: Range<usize>, key: &[u8]) -> usize {
         let mut whole = Vec::new();
         let key = match self.codec.projection() {
@@ -202,7 +199,7 @@ impl Segment {
             }
         };
         let (mut low, mut high, mut step) = (blocks.start, blocks.end, 1);
-        // All before `low` have first keys not greater than `key`, all from `high` on greater.
+        // All blocks before `low` have first keys not greater than `key`, all from `high` on greater ones.
         while low < high {
             let probe = (low + step - 1).min(high - 1);
             if self.first_whole_key(probe) > key {
@@ -223,8 +220,8 @@ impl Segment {
         low.saturating_sub(1).max(blocks.start)
     }
 
-    /// The blocks that can hold keys that are not less than `low` and less than `high`; and those that [`find`](Segment::find)
-    /// gives for such keys.
+    /// Returns the blocks that can hold keys not less than `low` and less than `high`, and those that
+    /// [`find`](Segment::find) returns for such keys.
     pub(crate) fn blocks_in_range(&self, low: Option<&[u8]>, high: Option<&[u8]>) -> Range<usize> {
         let end = match high {
             _ if self.blocks() == 0 => 0,
@@ -234,7 +231,7 @@ impl Segment {
         low.map_or(0, |low| self.find(low)).min(end)..end
     }
 
-    /// The blocks with keys of these numbers, counted from the segment's first.
+    /// Returns the blocks with the keys of these numbers, counted from the segment's first.
     pub(crate) fn blocks_of_numbers(&self, numbers: Range<u64>) -> Range<usize> {
         let (mut some, mut before) = (0..0, 0);
         for block in 0..self.blocks() {
@@ -250,7 +247,7 @@ impl Segment {
         some.start.min(some.end)..some.end
     }
 
-    /// Replaces `keys` by those of a block.
+    /// Replaces `keys` with those of a block.
     pub fn decode(
         &self,
         block: usize,
@@ -264,13 +261,13 @@ impl Segment {
         Ok(())
     }
 
-    /// Turns the records of the block in the decoder, if it has records, into keys.
+    /// Decodes the records of the block in the decoder, if it has records, to keys.
     pub(crate) fn decode_records(&self, block: usize, decoder: &mut BlockDecoder) -> Result<()> {
         let offset = self.shared.at.offset + self.extent(block).start as u64;
         decoder.decode_records(&self.shared.file, offset)
     }
 
-    /// Decodes a block, leaving its keys, or their records, in the decoder.
+    /// Decodes a block into the decoder, with its keys or records in their stored form.
     pub(crate) fn open_block(&self, block: usize, decoder: &mut BlockDecoder) -> Result<()> {
         let SegmentMapping { file, at, bytes, .. } = &*self.shared;
         let range = self.extent(block);
@@ -286,7 +283,7 @@ impl Segment {
         Ok(())
     }
 
-    /// Whether the keys of a block are those that the index promises, as far as it tells.
+    /// Returns whether the keys of a block agree with the index.
     fn matches_index(&self, block: usize, keys: &BlockKeys<'_>) -> bool {
         let (width, count) = (self.width(), keys.count(self.width()));
         let mut ends = Vec::with_capacity(2 * width);
@@ -298,8 +295,7 @@ impl Segment {
             && (block + 1 == self.blocks() || *last < *self.first_key(block + 1))
     }
 
-    /// Tells the system that these blocks, and what the index says of them, will not be read again
-    /// soon.
+    /// Releases the pages of these blocks and of their index entries, which will not be read again soon.
     pub fn release(&self, blocks: Range<usize>) {
         let SegmentMapping { bytes, tail, index, width, .. } = &*self.shared;
         if !bytes.is_copied() {
@@ -311,9 +307,9 @@ impl Segment {
         }
     }
 
-    /// The same, of a reader that goes away: what lies behind the blocks is not read next, nor is the
-    /// index, of which looking for keys has touched pages far from them. A small one stays: to map it
-    /// again at each level would cost more than it takes.
+    /// Does the same for a reader that is dropped. It also releases the pages after the blocks, and the index, since a
+    /// search for keys reads distant pages of it. A small index stays: mapping it again at each level would cost more
+    /// than its memory.
     pub(crate) fn release_all(&self, blocks: Range<usize>) {
         let SegmentMapping { bytes, tail, index, .. } = &*self.shared;
         if !bytes.is_copied() {
@@ -324,12 +320,12 @@ impl Segment {
         }
     }
 
-    /// Tells the system that these blocks will be read soon.
+    /// Requests these blocks, which will be read soon.
     pub fn will_need(&self, blocks: Range<usize>) {
         self.shared.bytes.will_need(self.mapped(self.extents(blocks)));
     }
 
-    /// Where a block is among the segment's bytes.
+    /// Returns the position of a block in the segment.
     pub(crate) fn extent(&self, block: usize) -> Range<usize> {
         let SegmentMapping { at, tail, index, width, .. } = &*self.shared;
         let entries = &tail[index.clone()];
@@ -340,7 +336,7 @@ impl Segment {
         offset_in(entries, *width, block) as usize..end
     }
 
-    /// Where some neighbouring blocks are among the segment's bytes.
+    /// Returns the position of some neighbouring blocks in the segment.
     pub(crate) fn extents(&self, blocks: Range<usize>) -> Range<usize> {
         if blocks.is_empty() {
             return 0..0;
@@ -348,7 +344,7 @@ impl Segment {
         self.extent(blocks.start).start..self.extent(blocks.end - 1).end
     }
 
-    /// Where a part of the segment is among the bytes that are mapped.
+    /// Returns the position of a part of the segment in the mapped bytes.
     fn mapped(&self, part: Range<usize>) -> Range<usize> {
         let base = if part.is_empty() { part.start } else { self.shared.base };
         part.start - base..part.end - base

@@ -1,4 +1,4 @@
-//! The bytes that the heads of these files show are those that are written.
+//! Tests that the bytes shown in the module documentation are those that are written.
 
 use super::{BlockEncoder, SegmentWriter};
 use crate::codec::Codec;
@@ -7,13 +7,13 @@ use crate::disk::{Disk, FaultDisk};
 /// The keys of the examples.
 const KEYS: [u8; 15] = [0, 0, 0, 0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 4];
 
-/// Bytes in hexadecimal; whatever else is there says where fields end.
+/// Parses bytes in hexadecimal; other characters separate fields.
 fn bytes(text: &str) -> Vec<u8> {
     let words = text.split(|it: char| !it.is_ascii_hexdigit()).filter(|word| !word.is_empty());
     words.map(|word| u8::from_str_radix(word, 16).unwrap()).collect()
 }
 
-/// A block without its checksum.
+/// Returns a block without its checksum.
 fn block(width: usize, codec: &Codec, keys: &[u8]) -> Vec<u8> {
     let mut block = Vec::new();
     BlockEncoder::new(width).with_codec(codec).encode(keys, &mut block);

@@ -7,38 +7,38 @@ use crate::codec::Codec;
 use crate::disk::{AppendFile, Result};
 use crate::keys::is_ascending;
 
-/// Encoded blocks are handed to the file in pieces of about this size.
+/// The approximate size of the pieces in which encoded blocks are written to the file.
 const WRITE_BYTES: usize = 256 << 10;
 
 /// Appends one segment to a file.
 ///
-/// Memory is bounded by a block of keys, some 256 KiB of encoded blocks, and the index: a key and
-/// 12 bytes for every block.
+/// Memory is bounded by a block of keys, some 256 KiB of encoded blocks, and the index: a key and 12 bytes for every
+/// block.
 pub struct SegmentWriter<'a> {
-    /// Bytes of a whole key.
+    /// The size of a whole key in bytes.
     width: usize,
-    /// Of these, bytes of a value; 0 if there are none, or nobody is to be told.
+    /// The size of a value in bytes; 0 if there are none, or the footer does not record it.
     value_bytes: usize,
     out: &'a mut dyn AppendFile,
     encoder: BlockEncoder,
-    /// Blocks that begin before so many bytes of blocks are not compressed.
+    /// Blocks that begin before this many bytes of blocks are not compressed.
     plain_bytes: u64,
-    /// Offset of the segment in the file.
+    /// The offset of the segment in the file.
     start: u64,
     /// Keys that do not fill a block yet: fewer bytes than the largest block takes.
     pending: Vec<u8>,
     /// Encoded blocks that are not written yet.
     blocks: Vec<u8>,
-    /// Bytes of blocks already written.
+    /// The number of bytes of written blocks.
     written: u64,
-    /// An entry for each encoded block.
+    /// The entries of the encoded blocks.
     index: Vec<u8>,
-    /// Keys in encoded blocks.
+    /// The number of keys in encoded blocks.
     keys: u64,
 }
 
 impl<'a> SegmentWriter<'a> {
-    /// A writer of a segment of keys of `width` bytes, whole ones, to the end of `out`.
+    /// Creates a writer of a segment of whole keys of `width` bytes at the end of `out`.
     ///
     /// # Panics
     ///
@@ -59,28 +59,28 @@ impl<'a> SegmentWriter<'a> {
         }
     }
 
-    /// Leaves out the compression, for a segment that is soon read once and gone.
+    /// Disables compression, for a segment that is soon read once and deleted.
     pub fn without_compression(self) -> Self {
         self.with_plain_bytes(u64::MAX)
     }
 
-    /// Leaves out the compression of the first blocks, which take about so many bytes.
+    /// Disables the compression of the first blocks, which take about `bytes` bytes.
     pub fn with_plain_bytes(self, bytes: u64) -> Self {
         SegmentWriter { plain_bytes: bytes, ..self }
     }
 
-    /// Says in the footer that keys end with values of `value_bytes` bytes, so that nobody takes them for
-    /// keys alone.
+    /// Records in the footer that keys end with values of `value_bytes` bytes, so that readers do not treat pairs as
+    /// plain keys.
     pub fn with_values(self, value_bytes: usize) -> Self {
         SegmentWriter { value_bytes, ..self }
     }
 
-    /// Writes blocks as `codec` does.
+    /// Sets the codec of the blocks.
     pub fn with_codec(self, codec: &Codec) -> Self {
         SegmentWriter { encoder: self.encoder.with_codec(codec), ..self }
     }
 
-    /// Adds `keys`, which ascend, and from what was pushed before.
+    /// Adds `keys`, which ascend, also across calls.
     pub fn push(&mut self, mut keys: &[u8]) -> Result<()> {
         let width = self.encoder.key_width();
         debug_assert!(is_ascending(width, keys));
@@ -107,12 +107,12 @@ impl<'a> SegmentWriter<'a> {
         Ok(())
     }
 
-    /// Whether no key has been pushed yet.
+    /// Returns whether no key has been pushed yet.
     pub fn is_empty(&self) -> bool {
         self.keys == 0 && self.pending.is_empty()
     }
 
-    /// Writes what is left, the index and the footer. The file is neither flushed nor synced.
+    /// Writes the remaining keys, the index and the footer. The file is neither flushed nor synced.
     pub fn finish(mut self) -> Result<SegmentRef> {
         if !self.pending.is_empty() {
             self.flush_pending()?;
@@ -126,7 +126,7 @@ impl<'a> SegmentWriter<'a> {
         Ok(SegmentRef { offset: self.start, length: length as u64, keys: self.keys })
     }
 
-    /// [Finishes](SegmentWriter::finish) the segment; one without keys takes no bytes.
+    /// [Finishes](SegmentWriter::finish) the segment; a segment without keys takes no bytes.
     pub fn finish_or_empty(self) -> Result<SegmentRef> {
         match self.is_empty() {
             true => Ok(SegmentRef { offset: self.start, length: 0, keys: 0 }),
@@ -142,7 +142,7 @@ impl<'a> SegmentWriter<'a> {
         Ok(())
     }
 
-    /// Encodes one block, or several if the keys differ too much, and enters it in the index.
+    /// Encodes one block, or several if the keys differ too much, and enters them in the index.
     fn encode(&mut self, keys: &[u8]) -> Result<()> {
         let width = self.encoder.key_width();
         let count = keys.len() / width;
@@ -170,7 +170,7 @@ impl<'a> SegmentWriter<'a> {
         Ok(())
     }
 
-    /// The first key of the block whose entry ends at `end` of the index.
+    /// Returns the first key of the block whose entry ends at `end` of the index.
     fn entry_before(&self, end: usize) -> Option<&[u8]> {
         let start = end.checked_sub(entry_bytes(self.width))?;
         Some(&self.index[start..start + self.width])

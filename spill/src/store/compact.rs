@@ -1,10 +1,10 @@
-//! Compaction: how runs join to larger ones, in memory and on disk.
+//! Compaction: merging runs to larger ones, in memory and on disk.
 //!
-//! When a level comes to young runs of 5, 3 and 2 megabytes, the 3 are merged with the 2, since they are
-//! less than twice these, and the 5 with the 5; the level stays by itself until the next one comes. If
-//! the 10 are more than the young share allows, and there are old runs of 200, 40 and 15, then the 15
-//! are merged with them, less than twice as many, and the 40, less than twice the 25, but not the 200:
-//! all at once, to a run of 65.
+//! An example, in megabytes. A level joins young runs of 5, 3 and 2. The 3 is merged with the 2, since it is less than
+//! twice as large, and the 5 with the resulting 5. The level stays separate until the next one arrives. Suppose the
+//! resulting 10 exceed the young share, and there are old runs of 200, 40 and 15. Then the 15 is merged with the 10,
+//! since it is less than twice as large, and the 40, since it is less than twice the 25, but not the 200. All are
+//! merged at once, to a run of 65.
 
 use super::Store;
 use super::file_name::FileName;
@@ -25,17 +25,18 @@ use std::sync::Arc;
 /// The part of the young share that the last level may take raw, as a divisor.
 const LAST_LEVEL_SHARE: usize = 4;
 
-/// It may have so much more room than it takes, as a divisor.
+/// The unused capacity that the last level may keep, as a divisor of its size.
 const LAST_LEVEL_SLACK: usize = 8;
 
-/// Of what the disk has left, the part that a run, or all levels, may take uncompressed, as a divisor: levels and other runs need room, too.
+/// The part of the free disk space that a run, or all levels, may take uncompressed, as a divisor; levels and other
+/// runs need space, too.
 const PLAIN_SHARE: u64 = 8;
 
-/// Levels that are put back at a time: of each a block is in memory, and its file mapped.
+/// The number of levels that are restored at a time: for each, a block is in memory and its file is mapped.
 const LEVELS_AT_ONCE: u32 = 64;
 
 impl Store {
-    /// Puts back a run that was in memory: in memory if it still fits, else on disk; in parts, if it has many levels.
+    /// Restores a run that was in memory: in memory if it still fits, else on disk; in parts if it has many levels.
     pub(super) fn rebuild(&mut self, first: u32, last: u32, threads: usize) -> Result<()> {
         for from in (first..=last).step_by(LEVELS_AT_ONCE as usize) {
             if from > first {
@@ -58,7 +59,7 @@ impl Store {
             segments.extend(self.level_segments(level as usize)?);
         }
         if self.merge_bytes_max(bytes, threads) > self.young_bytes() - self.last_level_bytes_max() {
-            // Saved by a search with more memory than this one.
+            // The checkpoint is from a session with more memory.
             self.flush(self.young.len(), threads)?;
             let runs = Candidates { slices: Vec::new(), segments };
             let pieces = self.write_merged(first..=last, keys, &runs, threads)?;
@@ -76,7 +77,7 @@ impl Store {
         self.flush_if_full(threads)
     }
 
-    /// Takes the level just pushed to the log into the store; `keys` are its keys if they were kept.
+    /// Adds the level just pushed to the log to the store; `keys` are its keys if they were kept.
     pub(super) fn add_last_level(&mut self, keys: Option<Vec<u8>>, threads: usize) -> Result<()> {
         let keys = keys.filter(|keys| keys.len() <= self.last_level_bytes_max());
         self.merge_young(keys.as_ref().map_or(0, Vec::len), threads)?;
@@ -89,7 +90,7 @@ impl Store {
             }
             Some(mut keys) => {
                 self.filter.insert(&keys);
-                // A little too much room costs less than to give it back.
+                // A little unused capacity costs less than returning it.
                 keys.shrink_to(keys.len() + keys.len() / LAST_LEVEL_SLACK);
                 self.young.push(YoungRun { first: level, last: level, keys: Arc::new(keys) });
                 self.flush_if_full(threads)
@@ -97,7 +98,7 @@ impl Store {
         }
     }
 
-    /// Makes the last level an old run as it lies in the log: it is too large for memory.
+    /// Turns the last level into an old run in place in the log, because it is too large for memory.
     fn adopt_last_level(&mut self, threads: usize) -> Result<()> {
         self.flush(self.young.len(), threads)?;
         let level = self.levels.len() as u32 - 1;
@@ -107,20 +108,19 @@ impl Store {
         self.compact(0, threads)
     }
 
-    /// The most that a level may take to stay in memory raw.
+    /// Returns the maximum size of a level that stays in memory raw, in bytes.
     pub(super) fn last_level_bytes_max(&self) -> usize {
         self.young_bytes() / LAST_LEVEL_SHARE
     }
 
-    /// Memory for young runs: what the list of levels, and a copy of it in a checkpoint, leaves of
-    /// their share.
+    /// Returns the memory for young runs: their share without the list of levels and a copy of it in a checkpoint.
     pub(super) fn young_bytes(&self) -> usize {
         let share = self.shares.young;
         share.saturating_sub(2 * self.levels.list_bytes()).max(share / 4)
     }
 
-    /// Merges young runs into their elders while those are not twice as large; or moves all to disk, if beside so many bytes
-    /// there is no room for both them and what they become.
+    /// Merges young runs into older ones while those are not twice as large. If memory does not suffice for the runs,
+    /// the result and `beside` bytes, moves all to disk instead.
     fn merge_young(&mut self, beside: usize, threads: usize) -> Result<()> {
         let bytes: usize = self.young.iter().map(|run| run.keys.len()).sum();
         if self.merge_bytes_max(bytes, threads) + beside > self.young_bytes() {
@@ -149,8 +149,7 @@ impl Store {
         Ok(())
     }
 
-    /// Moves all young runs but the last level to disk when merging them in memory could take more
-    /// than their share.
+    /// Moves all young runs but the last level to disk if merging them in memory could exceed their share.
     fn flush_if_full(&mut self, threads: usize) -> Result<()> {
         let earlier = self.young.len().saturating_sub(1);
         let bytes: usize = self.young[..earlier].iter().map(|run| run.keys.len()).sum();
@@ -162,28 +161,28 @@ impl Store {
         }
     }
 
-    /// The most that young runs of so many bytes come to while they are merged.
+    /// Returns the maximum memory of young runs of `bytes` bytes while they are merged.
     fn merge_bytes_max(&self, bytes: usize, threads: usize) -> usize {
         match self.values() {
-            // Pairs are joined to new memory.
+            // Pairs are joined into new memory.
             Some(_) => 2 * bytes,
             None => bytes + grow_bytes_max(self.width, bytes, threads),
         }
     }
 
-    /// Keeps the room of keys that are no longer needed for levels to come.
+    /// Keeps the buffer of keys that are no longer needed, for later levels.
     pub(super) fn recycle_buffer(&mut self, room: Vec<u8>) {
         self.spare.keep(room, self.last_level_bytes_max());
     }
 
-    /// Merges the first `count` young runs, and the old ones of like size, to a run on disk.
+    /// Merges the first `count` young runs, and the old ones of similar size, to a run on disk.
     pub(super) fn flush(&mut self, count: usize, threads: usize) -> Result<()> {
         self.spare.clear();
         if count == 0 { Ok(()) } else { self.compact(count, threads) }
     }
 
-    /// Merges the first `count` young runs, or if that is none the last old run, with every old
-    /// run before them that is not twice as large as all that would be merged into it.
+    /// Merges the first `count` young runs, or if `count` is 0 the last old run, with every previous old run that is
+    /// not twice as large as everything merged into it.
     fn compact(&mut self, count: usize, threads: usize) -> Result<()> {
         let young = &self.young[..count];
         let newest = self.old.len() - usize::from(count == 0);
@@ -216,7 +215,7 @@ impl Store {
         Ok(())
     }
 
-    /// Bytes of a run, and of all levels, that are not compressed.
+    /// Returns the number of bytes of a run, and of all levels, that are not compressed.
     pub(super) fn plain_bytes(&self) -> u64 {
         let left = self.disk.bytes_left().unwrap_or(u64::MAX);
         self.shares.plain.min(left / PLAIN_SHARE)
@@ -251,7 +250,7 @@ impl Store {
     }
 }
 
-/// Cuts the key space into fair ranges, and with values only between keys.
+/// Cuts the key space into ranges of similar size; with values, only between keys.
 fn cut(
     width: usize,
     values: Option<&ValueSpec>,
@@ -266,8 +265,8 @@ fn cut(
     boundaries
 }
 
-/// The keys of two sets that have none in common, in the room of the larger one; and the room of the other, if nobody else
-/// has it.
+/// Returns the union of two disjoint sets, in the buffer of the larger one, and the buffer of the other, unless it is
+/// shared.
 fn union(
     width: usize,
     sets: [Arc<Vec<u8>>; 2],
@@ -283,7 +282,7 @@ fn union(
     (all, Arc::try_unwrap(smaller).ok())
 }
 
-/// The pairs of two sets, joined where they have equal keys.
+/// Returns the pairs of two sets; pairs with equal keys are joined.
 fn join_union(width: usize, values: &ValueSpec, sets: [&[u8]; 2], threads: usize) -> Vec<u8> {
     let length = sets[0].len() + sets[1].len();
     let mut all = vec![0; length];
@@ -329,7 +328,7 @@ mod tests {
             keys.flat_map(|key| [&key.to_be_bytes()[..], &[value]].concat()).collect()
         };
         for [one, other] in [[3, 5], [5, 3]] {
-            // The ranges begin at keys of either run, of which the other has each.
+            // The ranges begin at keys that both runs have.
             let (a, b) = (pairs(0..200_000, one), pairs(77..300_000, other));
             let joined = join_union(5, &ValueSpec::new(1, AndOperator), [&a, &b], 4);
             let expected =

@@ -1,8 +1,9 @@
-//! What of ascending batches of pairs a store dominates (see `values/dominance.rs`).
+//! Subtraction of dominated pairs from ascending batches (see `values/dominance.rs`).
 //!
-//! A run holds its levels' pairs, several with one key if none of them dominates the other. Those with the key of a candidate
-//! lie side by side between the key with numbers of zeros and with numbers of ones, perhaps in several
-//! blocks. A pair of a younger run may dominate one of an older one: both are there, as both have been reached.
+//! A run holds its levels' pairs; several have the same key if none of them dominates another. The pairs with a
+//! candidate's key are adjacent, between the key with all-zero numbers and the key with all-one numbers, perhaps in
+//! several blocks. A pair of a younger run may dominate a pair of an older one; both stay, since both states were
+//! reached.
 
 use super::filter::{BloomFilter, LookupStats};
 use super::run::{OldRun, YoungRun};
@@ -12,17 +13,17 @@ use crate::runs::{KeyMerge, batch_keys};
 use crate::segments::{BlockReader, Segment};
 use crate::values::Dominance;
 
-/// Takes out of ascending batches what is dominated, in the batch or by a run of a store.
+/// Removes dominated pairs from ascending batches: those dominated within the batch or by a run of a store.
 pub(super) struct DominanceSubtract<'a> {
     width: usize,
     dominance: &'a Dominance,
     filter: Option<&'a BloomFilter>,
-    /// What is left of runs in memory.
+    /// The remaining parts of the runs in memory.
     young: Vec<&'a [u8]>,
     old: Vec<SegmentWalk>,
-    /// Pairs of the last key that was merged: more may have it.
+    /// The pairs of the last merged key: more pairs may have it.
     held_back: Vec<u8>,
-    /// Held are those that old runs dominate.
+    /// The statistics; pairs count as held if old runs dominate them.
     looked: LookupStats,
 }
 
@@ -49,14 +50,14 @@ impl<'a> DominanceSubtract<'a> {
         }
     }
 
-    /// What it has come to.
+    /// Returns the statistics so far.
     pub(super) fn lookup_stats(&self) -> LookupStats {
         let decoded = self.old.iter().map(|segment| segment.reader.decoded_blocks()).sum();
         LookupStats { decoded_blocks: decoded, ..self.looked }
     }
 
-    /// Replaces `batch` by the next pairs of a merge, all that have their keys, without those that others of these dominate;
-    /// leaves it empty at the end.
+    /// Replaces `batch` with the next pairs of a merge, complete for their keys, without those that others of them
+    /// dominate. `batch` is empty at the end.
     pub(super) fn next(&mut self, merge: &mut KeyMerge, batch: &mut Vec<u8>) -> Result<()> {
         loop {
             merge.next(batch, batch_keys(self.width))?;
@@ -75,8 +76,8 @@ impl<'a> DominanceSubtract<'a> {
         }
     }
 
-    /// Removes from `batch`, whose keys are greater than those of the batches before, the pairs that a pair of
-    /// the store dominates.
+    /// Removes from `batch` the pairs that a pair of the store dominates. The keys are greater than those of the
+    /// previous batches.
     pub(super) fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
         let DominanceSubtract { width, dominance, filter, young, old, looked, .. } = self;
         let width = *width;
@@ -86,7 +87,7 @@ impl<'a> DominanceSubtract<'a> {
             let mut held = Vec::new();
             filter.select(width, batch, &mut held);
             let mut held = held.chunks_exact(width).peekable();
-            // It sees the key alone, so it holds all of a group or none.
+            // The filter sees only keys, so it holds all pairs of a group or none.
             groups.retain(|group| {
                 let of_group = batch[group.start * width..group.end * width].chunks_exact(width);
                 of_group.filter(|pair| held.next_if_eq(pair).is_some()).count() > 0
@@ -123,7 +124,7 @@ impl<'a> DominanceSubtract<'a> {
     }
 }
 
-/// The pairs with each key.
+/// Returns the groups of pairs with equal keys.
 fn groups(width: usize, key: usize, batch: &[u8]) -> Vec<KeyGroup> {
     let mut groups: Vec<KeyGroup> = Vec::new();
     for (index, pair) in batch.chunks_exact(width).enumerate() {
@@ -137,22 +138,22 @@ fn groups(width: usize, key: usize, batch: &[u8]) -> Vec<KeyGroup> {
     groups
 }
 
-/// What has been seen of the pairs that may dominate a batch's.
+/// The pairs of a batch that are dominated so far.
 struct DominanceMarks<'b> {
     width: usize,
     dominance: &'b Dominance,
     batch: &'b [u8],
-    /// Whether something dominates each pair.
+    /// Whether each pair is dominated.
     dropped: Vec<bool>,
 }
 
 impl DominanceMarks<'_> {
-    /// Whether something of a group is not dominated yet.
+    /// Returns whether some pair of a group is not dominated yet.
     fn is_open(&self, group: &KeyGroup) -> bool {
         !self.dropped[group.clone()].iter().all(|&it| it)
     }
 
-    /// The least pair and the greatest with the key of a group.
+    /// Returns the least and the greatest pair with the key of a group.
     fn bounds(&self, group: &KeyGroup) -> (Vec<u8>, Vec<u8>) {
         let key = self.dominance.key_bytes(self.width);
         let pair = &self.batch[group.start * self.width..][..self.width];
@@ -162,7 +163,7 @@ impl DominanceMarks<'_> {
         (least, greatest)
     }
 
-    /// Compares a group with pairs, of which those with its key come first; whether more than those were there.
+    /// Compares a group with pairs that begin with those of its key. Returns whether other pairs follow these.
     fn compare(&mut self, group: &KeyGroup, pairs: &[u8]) -> bool {
         let key = self.dominance.key_bytes(self.width);
         let start = group.start * self.width;
@@ -179,13 +180,13 @@ impl DominanceMarks<'_> {
     }
 }
 
-/// How far a segment of pairs has been walked through.
+/// The position in a segment of pairs.
 struct SegmentWalk {
     reader: BlockReader,
-    /// The block whose pairs there are, if there are any.
+    /// The decoded block, if there is one.
     decoded: Option<usize>,
     pairs: Vec<u8>,
-    /// The first block that can hold a key to come.
+    /// The first block that can hold a later key.
     block: usize,
 }
 
@@ -249,7 +250,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is in memory, on disk or in a filter, a level is what neither itself nor the store dominates.
+        /// A level always consists of the pairs that neither it nor the store dominates, in memory, on disk and with a
+        /// filter.
         #[test]
         fn levels_are_what_is_not_dominated(
             levels in prop::collection::vec(

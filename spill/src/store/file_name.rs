@@ -1,7 +1,7 @@
 //! The names of the files that hold keys.
 //!
-//! A name says what is in the file, so that the same search leaves the same files behind however
-//! often it was interrupted, and so that whatever no manifest mentions can be swept.
+//! A name determines the content of the file. So a search leaves the same files however often it is interrupted, and
+//! orphan files, which no manifest names, can be removed.
 
 use rkyv::{Archive, Deserialize, Serialize};
 use std::fmt;
@@ -11,13 +11,12 @@ use std::fmt;
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Archive, Serialize, Deserialize,
 )]
 pub enum FileName {
-    /// The log of levels: segment after segment, level after level. Each settling thread appends
-    /// to a shard of its own.
+    /// The log of levels: segment after segment, level after level. Each settling thread appends to its own shard.
     Levels {
         /// The thread's number.
         shard: u16,
     },
-    /// A part of the levels `first` to `last` merged for look-up.
+    /// A part of the levels `first` to `last`, merged for look-up.
     Merged {
         /// The first level.
         first: u32,
@@ -26,57 +25,56 @@ pub enum FileName {
         /// The number of the part, in key order.
         part: u16,
     },
-    /// Sorted candidate runs of one level, segment after segment, of one expanding thread.
+    /// Sorted candidate runs of one level by one expanding thread, segment after segment.
     Candidates {
-        /// The level that is being expanded.
+        /// The expanded level.
         level: u32,
         /// The thread's number.
         shard: u16,
     },
-    /// The states of the last level as they are, where the levels do not hold them.
+    /// The states of the last level, if the levels do not hold them in this form.
     Frontier {
         /// The level.
         level: u32,
     },
-    /// New states of the level after `level` while it is settled, in runs, where there are too many
-    /// for memory.
+    /// The new states of the level after `level` while it is settled, in runs, if they do not fit in memory.
     Fresh {
-        /// The level that was expanded.
+        /// The expanded level.
         level: u32,
     },
-    /// The log of values that levels have changed; each settling thread appends to two shards.
+    /// The log of values that levels have changed. Each settling thread appends to two shards.
     Changes {
         /// The shard's number.
         shard: u16,
     },
-    /// Sorted runs of which state of a level has which successor, segment after segment, of one
-    /// expanding thread.
+    /// Sorted runs of the pairs of a state of a level and its successor, by one expanding thread, segment after
+    /// segment.
     Obligations {
         /// The level.
         level: u32,
         /// The thread's number.
         shard: u16,
     },
-    /// The states of a level that are to be expanded again.
+    /// The states of a level that are to be re-expanded.
     Reexpanded {
         /// The level.
         level: u32,
     },
-    /// The keys that sets are of, in key order.
+    /// The keys of the region, in key order; sets are subsets of it.
     Region,
     /// A set of keys of a part of the region.
     Marks {
-        /// The number of the sweep that made it.
+        /// The number of the sweep that wrote it.
         sweep: u32,
         /// The number of the part.
         shard: u16,
     },
-    /// Which keys of the region lead to each key of a part of it.
+    /// For each key of a part of the region, the keys of the region that lead to it.
     Predecessors {
         /// The number of the part.
         shard: u16,
     },
-    /// The keys of a part of the region that a sweep came to first.
+    /// The keys of a part of the region that a sweep reached first.
     Layer {
         /// The number of the sweep.
         sweep: u32,
@@ -109,8 +107,8 @@ impl fmt::Display for FileName {
 }
 
 impl FileName {
-    /// The file of keys that is called so, if one is. Only the names that are written are read: whatever else is in a directory,
-    /// `levels-of-detail.txt` say, is not ours.
+    /// Returns the file of keys with this name, if there is one. Only names in the written form are accepted; other
+    /// names in a directory, such as `levels-of-detail.txt`, are not files of keys.
     pub fn parse(name: &str) -> Option<FileName> {
         let mut parts = name.split('-');
         let sort = parts.next()?;
@@ -137,11 +135,11 @@ impl FileName {
             ("layer", &[sweep, shard]) => FileName::Layer { sweep, shard: narrow(shard)? },
             _ => return None,
         };
-        // A number may be written in other ways, as `+1` or `1`.
+        // A number may have other forms, such as `+1` or `1`.
         (file.to_string() == name).then_some(file)
     }
 
-    /// Whether a name found in a directory is of a file of keys.
+    /// Returns whether a name in a directory is that of a file of keys.
     pub fn is_key_file(name: &str) -> bool {
         FileName::parse(name).is_some()
     }

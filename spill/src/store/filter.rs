@@ -1,11 +1,10 @@
-//! What is certainly not in the store: a filter that spares looking into its runs.
+//! A Bloom filter of the store, which avoids searches of its runs.
 //!
-//! Where levels are thin, the few candidates of a level meet a store of many blocks, each in another
-//! one, and those that are in no recent level turn out to be new. Decoding a block for each takes
-//! ten microseconds; asking a Bloom filter (1970) takes one miss of the cache. The filter is blocked
-//! (Putze, Sanders and Singler 2007): all bits of a key are in one line of the cache. A key that it
-//! does not hold is in no run; one that it seems to hold is looked up as ever. So it decides
-//! nothing, and what it costs in memory can be any number of bits a key.
+//! If levels are thin, the few candidates of a level meet a store of many blocks, each in a different one. Candidates
+//! that are in no recent level are usually new. Decoding a block for each takes ten microseconds; a test of a Bloom
+//! filter (1970) takes one cache miss. The filter is blocked (Putze, Sanders and Singler 2007): all bits of a key are
+//! in one cache line. A key that it does not hold is in no run; a key that it seems to hold is looked up as usual. So
+//! the filter does not affect the result, and its memory can be any number of bits for each key.
 
 use crate::codec::Codec;
 use crate::disk::Result;
@@ -13,63 +12,63 @@ use crate::keys::{KeyShape, Projection, for_shape};
 use crate::segments::Segment;
 use std::borrow::Cow;
 
-/// Bits of a key in its line.
+/// The number of bits of a key in its line.
 const PROBES: u32 = 6;
-/// Keys that are put in, or asked about, side by side.
+/// The number of keys that are inserted or tested together.
 const PROBE_BATCH: usize = 32;
-/// With fewer bits a key a filter lets too much pass to be of use.
+/// The minimum number of bits for each key: with fewer, a filter passes too much to be useful.
 const BITS_PER_KEY_MIN: u64 = 4;
-/// With fewer bits a key it is made anew, if it may be larger.
+/// With fewer bits for each key, the filter is built again if it may be larger.
 const BITS_PER_KEY_LOW: u64 = 8;
-/// Bits a key for as many keys as are there, and for [`GROWTH`] times as many in all.
+/// The bits for each key once a filter holds [`GROWTH`] times as many keys as when it was built.
 const BITS_PER_KEY: u64 = 12;
-/// How far a filter is made ahead of its keys.
+/// The factor by which a filter is larger than its current keys need.
 const GROWTH: u64 = 4;
 
-/// Asking pays where levels have so many keys for each block of the old runs, or fewer.
+/// The maximum number of keys of a level, for each block of the old runs, with which a filter is worthwhile.
 const KEYS_PER_BLOCK_MAX: u64 = 20;
-/// If of the candidates of a level so many for each block are in old runs, asking spares nothing:
-/// each of these is looked up all the same.
+/// The maximum number of candidates of a level in old runs, for each block. With more, the filter saves nothing, since
+/// each of these candidates is looked up anyway.
 const LOOKED_UP_PER_BLOCK_MAX: u64 = 1;
-/// For so many levels a filter that spared nothing is not tried again.
+/// The number of levels after a useless filter in which none is built.
 const PAUSE_LEVELS: u64 = 50;
 
-/// Putting a block's keys into a filter takes about as long as decoding so many blocks.
+/// The cost of inserting a block's keys into a filter, in decoded blocks.
 const DECODED_PER_BLOCK: u64 = 8;
-/// Asking about so many keys, or putting them in, takes about as long as decoding a block.
+/// The number of keys whose test or insertion costs as much as decoding a block.
 const KEYS_PER_DECODED: u64 = 500;
 
-/// Whether there is a filter, and why not.
+/// The filter, or the data to decide whether to build one.
 #[derive(Debug, Default)]
 pub(super) struct FilterChoice {
     filter: Option<BloomFilter>,
-    /// The bytes of the one that is to be made.
+    /// The size in bytes of the filter to build.
     wanted: usize,
-    /// The level from which on one may be made.
+    /// The first level from which a filter may be built.
     not_before: u64,
-    /// Blocks of the old runs when it was last chosen.
+    /// The number of blocks of the old runs at the last choice.
     blocks: u64,
     level: u64,
-    /// How many blocks more were decoded in vain than a filter would have cost to ask and to keep.
+    /// The number of blocks decoded without a result, minus the cost of testing and maintaining a filter, in blocks.
     in_vain: u64,
 }
 
-/// The level that is expanded.
+/// The expanded level.
 pub(super) struct ExpandedLevel {
-    /// Its number.
+    /// The number of the level.
     pub(super) number: u64,
-    /// How many keys are in it.
+    /// The number of its keys.
     pub(super) keys: u64,
 }
 
-/// What it came to that candidates were looked up in the store.
+/// Statistics of looking up candidates in the store.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LookupStats {
-    /// Candidates.
+    /// The number of candidates.
     pub(super) candidates: u64,
-    /// Of these, those that were in old runs; with a filter, that it let pass to them.
+    /// The number of candidates found in old runs; with a filter, the number that it passed to old runs.
     pub(super) in_old_runs: u64,
-    /// Blocks of old runs that were decoded.
+    /// The number of decoded blocks of old runs.
     pub(super) decoded_blocks: u64,
 }
 
@@ -84,16 +83,17 @@ impl std::iter::Sum for LookupStats {
 }
 
 impl FilterChoice {
-    /// Decides whether the candidates of a level are to be asked about. `last` is the level that is
-    /// expanded, `keys` are all, and a filter takes `bytes` at most. One that is of no use is dropped
-    /// at once; a new one is made by [`FilterChoice::make`].
+    /// Decides whether the candidates of a level are tested. `last` is the expanded level, `keys` the number of all
+    /// keys, and a filter takes at most `bytes`. A useless filter is dropped at once; [`FilterChoice::make`] builds a
+    /// new one.
     pub(super) fn choose(&mut self, last: ExpandedLevel, keys: u64, blocks: u64, bytes: usize) {
         (self.level, self.blocks) = (last.number, blocks);
         let thin = last.keys < blocks.saturating_mul(KEYS_PER_BLOCK_MAX);
-        // One that is full has been of use, and so will the next.
+        // A full filter has been useful, and so will the next one be.
         let worn_out = self.filter.take_if(|filter| filter.is_overfull(bytes)).is_some();
         self.filter.take_if(|_| !thin);
-        // As skis are bought when renting them has cost as much: whatever comes, about twice the least.
+        // The ski rental rule: the filter is built when decoding without it has cost as much, so the total is at most
+        // about twice the minimum.
         let is_due = worn_out || self.in_vain >= blocks.saturating_mul(DECODED_PER_BLOCK);
         self.wanted = 0;
         if thin && is_due && self.filter.is_none() && self.level >= self.not_before {
@@ -104,8 +104,8 @@ impl FilterChoice {
         }
     }
 
-    /// Makes the filter that was decided on, of the young `slices` and the old `segments`, whose keys have
-    /// `width` bytes; `view` takes keys out of pairs.
+    /// Builds the filter that was decided on, of the young `slices` and the old `segments`, whose keys have `width`
+    /// bytes; `view` extracts keys from pairs.
     pub(super) fn make(
         &mut self,
         width: usize,
@@ -125,21 +125,20 @@ impl FilterChoice {
         Ok(())
     }
 
-    /// The memory that the filter takes, or will once it is made.
+    /// Returns the memory of the filter, or of the one to be built, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.filter.as_ref().map_or(self.wanted, BloomFilter::bytes)
     }
 
-    /// The filter to ask.
+    /// Returns the filter, if there is one.
     pub(super) fn filter(&self) -> Option<&BloomFilter> {
         self.filter.as_ref()
     }
 
-    /// Keeps in mind what a level's candidates were looked up for. What a filter cannot spare is to look
-    /// up those that are in old runs.
+    /// Records the look-ups of a level's candidates. A filter cannot save look-ups of candidates that are in old runs.
     pub(super) fn record_lookups(&mut self, looked: LookupStats) {
         if self.filter.is_none() {
-            // A candidate that was found accounts for one block at most.
+            // A candidate that was found accounts for at most one block.
             let spared = looked.decoded_blocks.saturating_sub(looked.in_old_runs);
             let asking = looked.candidates / KEYS_PER_DECODED;
             self.in_vain = self.in_vain.saturating_add(spared).saturating_sub(asking);
@@ -149,60 +148,60 @@ impl FilterChoice {
         }
     }
 
-    /// Puts in the keys of a level that joins the store.
+    /// Inserts the keys of a level that joins the store.
     pub(super) fn insert(&mut self, keys: &[u8]) {
         self.filter.iter_mut().for_each(|filter| filter.insert(keys));
     }
 
-    /// Puts in the keys of a level that joins the store and lies on disk.
+    /// Inserts the keys of a level on disk that joins the store.
     pub(super) fn insert_segments(&mut self, level: &[Segment]) -> Result<()> {
         let Some(filter) = &mut self.filter else { return Ok(()) };
         level.iter().try_for_each(|segment| filter.insert_segment(segment))
     }
 
-    /// Is told of keys of `whole` bytes from now on as another codec has them.
+    /// Changes the codec: from now on keys are in the form of `new`; whole keys have `whole` bytes.
     pub(super) fn change_codec(&mut self, old: &Codec, new: &Codec, whole: usize) {
         self.filter.iter_mut().for_each(|filter| filter.change_codec(old, new, whole));
     }
 }
 
-/// A line of the cache.
+/// A cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 struct CacheLine([u64; 8]);
 
-/// A set of keys that may seem to hold more than it does.
+/// A Bloom filter: a set of keys that may appear to hold more keys than it does.
 #[derive(Debug)]
 pub(super) struct BloomFilter {
-    /// Bytes of a key as it is hashed.
+    /// The size of a key as it is hashed, in bytes.
     width: usize,
-    /// Takes what is hashed out of keys, if that is not all.
+    /// Extracts the hashed part of keys, unless that is the whole key.
     view: Option<FilterView>,
-    /// At least one.
+    /// At least one line.
     lines: Vec<CacheLine>,
-    /// How many keys were put in.
+    /// The number of inserted keys.
     keys: u64,
 }
 
-/// What a filter looks at, of keys that have got more bits since it was made, or of pairs. Those that differ
-/// only elsewhere are alike to it.
+/// The part of keys that a filter hashes: of keys that have gained bits since it was built, or of pairs. Keys that
+/// differ only elsewhere are equal for it.
 #[derive(Debug)]
 pub(super) struct FilterView {
     /// The bits of whole keys.
     bits: Vec<u8>,
-    /// The same, of keys as they are now.
+    /// The same bits, of keys in their current form.
     picks: Projection,
 }
 
 impl FilterView {
-    /// Of whole keys these bits, of keys as `codec` has them.
+    /// Creates the view of these bits of whole keys, for keys in the form of `codec`.
     fn of(bits: Vec<u8>, codec: &Codec) -> FilterView {
         let kept =
             codec.projection().map_or(bits.clone(), |projection| projection.extract_bits(&bits));
         FilterView { bits, picks: Projection::new(&vec![0; kept.len()], &kept) }
     }
 
-    /// Of pairs of `whole` bytes as `codec` has them all that is not of their values.
+    /// Creates the view of the keys of pairs of `whole` bytes in the form of `codec`, without their values.
     pub(super) fn of_keys(codec: &Codec, whole: usize, value_bytes: usize) -> FilterView {
         let mut bits = match codec.projection() {
             Some(projection) => projection.key_and_mask().1.to_vec(),
@@ -214,8 +213,8 @@ impl FilterView {
 }
 
 impl BloomFilter {
-    /// The bytes, `bytes` at most, of a filter to hold `keys` keys and more; 0 if there is too
-    /// little room.
+    /// Returns the size in bytes, at most `bytes`, of a filter for `keys` keys and more; 0 if there is too little
+    /// memory.
     fn bytes_for(keys: u64, bytes: usize) -> usize {
         let wanted = keys.saturating_mul(GROWTH * BITS_PER_KEY / 8);
         let bytes = wanted.min(bytes as u64);
@@ -223,19 +222,19 @@ impl BloomFilter {
         if room { bytes as usize / size_of::<CacheLine>() * size_of::<CacheLine>() } else { 0 }
     }
 
-    /// An empty filter of what `view` takes out of keys of `width` bytes, in so many bytes.
+    /// Creates an empty filter of `bytes` bytes for what `view` extracts from keys of `width` bytes.
     fn new(width: usize, view: Option<FilterView>, bytes: usize) -> BloomFilter {
         let lines = (bytes / size_of::<CacheLine>()).max(1);
         let width = view.as_ref().map_or(width, |view| view.picks.width());
         BloomFilter { width, view, lines: vec![CacheLine::default(); lines], keys: 0 }
     }
 
-    /// The memory it takes.
+    /// Returns the size of the filter in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.lines.len() * size_of::<CacheLine>()
     }
 
-    /// Whether it has grown so full that it had better be made anew in `bytes` bytes, or dropped.
+    /// Returns whether it is so full that it should be built again in `bytes` bytes, or dropped.
     fn is_overfull(&self, bytes: usize) -> bool {
         let may_grow = self.bytes() < bytes / 4 * 3;
         let least = if may_grow { BITS_PER_KEY_LOW } else { BITS_PER_KEY_MIN };
@@ -251,7 +250,7 @@ impl BloomFilter {
         self.view = Some(FilterView::of(bits, new));
     }
 
-    /// Puts `keys` in.
+    /// Inserts `keys`.
     pub(super) fn insert(&mut self, keys: &[u8]) {
         let seen = hashed_bytes(&self.view, keys);
         self.keys += (seen.len() / self.width) as u64;
@@ -276,7 +275,7 @@ impl BloomFilter {
         Ok(())
     }
 
-    /// Appends those of `keys`, of `width` bytes, that it seems to hold to `out`.
+    /// Appends those of `keys`, of `width` bytes, that it appears to hold to `out`.
     pub(super) fn select(&self, width: usize, keys: &[u8], out: &mut Vec<u8>) {
         let seen = hashed_bytes(&self.view, keys);
         let chunks = seen.chunks(self.width * PROBE_BATCH).zip(keys.chunks(width * PROBE_BATCH));
@@ -290,8 +289,8 @@ impl BloomFilter {
         }
     }
 
-    /// The places of up to [`PROBE_BATCH`] keys, of which the lines are on their way to the cache: all at
-    /// once, not one after the other.
+    /// Returns the positions of up to [`PROBE_BATCH`] keys. Their cache lines are prefetched, all at once instead of
+    /// one after another.
     #[inline]
     fn places(&self, keys: &[u8]) -> [(usize, u64); PROBE_BATCH] {
         let (mut places, mut touched) = ([(0, 0); PROBE_BATCH], 0);
@@ -305,17 +304,17 @@ impl BloomFilter {
         places
     }
 
-    /// The line of a hash, and a number to draw its bits from.
+    /// Returns the line of a hash, and a number that selects its bits.
     #[inline(always)]
     fn place(&self, hash: u64) -> (usize, u64) {
-        // Hashes of keys are products; the high bits alone are not independent enough of others.
+        // Hashes of keys are products. Their high bits alone are not sufficiently independent of others.
         let mixed = (hash ^ hash >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
         let line = (u128::from(mixed) * self.lines.len() as u128) >> 64;
         (line as usize, (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93))
     }
 }
 
-/// What is hashed of `keys`.
+/// Returns the hashed part of `keys`.
 fn hashed_bytes<'a>(view: &Option<FilterView>, keys: &'a [u8]) -> Cow<'a, [u8]> {
     match view {
         None => Cow::Borrowed(keys),
@@ -323,7 +322,7 @@ fn hashed_bytes<'a>(view: &Option<FilterView>, keys: &'a [u8]) -> Cow<'a, [u8]> 
     }
 }
 
-/// The words and bits of a line that stand for a key.
+/// Returns the words and bits of a line that represent a key.
 #[inline(always)]
 fn bits_of(probes: u64) -> impl Iterator<Item = (usize, u64)> {
     (0..PROBES).map(move |probe| {

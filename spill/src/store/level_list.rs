@@ -1,8 +1,8 @@
-//! The list of levels: where the pieces of each level are, in a few bytes a level.
+//! The list of levels: the positions of the pieces of each level, in a few bytes for each level.
 //!
-//! A search may have many millions of levels of a state each, and the list is kept in memory and in
-//! every manifest. So it is written as numbers of seven bits a byte, lowest first, the
-//! highest bit of a byte saying that more follow (LEB128). Of a level:
+//! A search may have many millions of levels of one state each, and the list is kept in memory and in every manifest.
+//! So it is written as numbers of seven bits for each byte, lowest first; the highest bit of a byte says that more
+//! follow (LEB128). The numbers of a level are:
 //!
 //! ```text
 //! pieces, then of each piece: shard, offset, length, keys
@@ -12,23 +12,23 @@ use crate::disk::{Error, Result};
 use crate::segments::SegmentRef;
 use rkyv::{Archive, Deserialize, Serialize};
 
-/// Every so many levels it is known where their numbers begin.
+/// The number of levels between two marks.
 const MARK_INTERVAL: usize = 16;
 
-/// The most bytes of a list: what is committed as a whole must stay below 2 GiB.
+/// The maximum size of a list in bytes: the committed payload must stay below 2 GiB.
 const LIST_MAX: usize = 3 << 29;
 
-/// A piece of a level: its shard, and where it is there.
+/// A piece of a level: its shard, and its position there.
 pub(super) type LevelPiece = (u16, SegmentRef);
 
 /// The pieces of each level.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct LevelList {
-    /// How many levels there are.
+    /// The number of levels.
     levels: u32,
-    /// Their numbers, level after level.
+    /// The numbers of the levels, level after level.
     numbers: Vec<u8>,
-    /// Where those of every sixteenth level begin.
+    /// The start of the numbers of every sixteenth level.
     marks: Vec<u32>,
 }
 
@@ -37,7 +37,7 @@ impl LevelList {
         self.levels as usize
     }
 
-    /// Bytes of memory that it takes.
+    /// Returns the memory of the list in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.numbers.len() + size_of_val(self.marks.as_slice())
     }
@@ -67,7 +67,7 @@ impl LevelList {
         self.numbers.push(number as u8);
     }
 
-    /// The pieces of a level.
+    /// Returns the pieces of a level.
     ///
     /// # Panics
     ///
@@ -81,7 +81,7 @@ impl LevelList {
         pieces
     }
 
-    /// The pieces of each level, from the first on.
+    /// Iterates over the pieces of each level, from the first on.
     pub(super) fn iter(&self) -> impl Iterator<Item = Vec<LevelPiece>> {
         let mut reader = LevelListReader(&self.numbers);
         (0..self.levels).map(move |_| {
@@ -91,8 +91,8 @@ impl LevelList {
         })
     }
 
-    /// Whether all of it can be read: as many levels as it says, nothing behind them, and each mark where a
-    /// level begins.
+    /// Returns whether the whole list can be read: it has the stated number of levels, nothing follows them, and each
+    /// mark is the start of a level.
     pub(super) fn is_sound(&self) -> bool {
         let mut reader = LevelListReader(&self.numbers);
         let mut marks = self.marks.iter();
@@ -106,11 +106,11 @@ impl LevelList {
     }
 }
 
-/// What is left to be read of the numbers.
+/// The unread part of the numbers.
 struct LevelListReader<'a>(&'a [u8]);
 
 impl LevelListReader<'_> {
-    /// Reads a level; nothing if the numbers end within it or one is too large.
+    /// Reads a level; returns `None` if the numbers end within it or one is too large.
     fn level(&mut self, mut each: impl FnMut(LevelPiece)) -> Option<()> {
         for _ in 0..self.number()? {
             let shard = u16::try_from(self.number()?).ok()?;

@@ -1,9 +1,9 @@
 //! The log of levels: each level of a breadth-first search as sorted segments, never rewritten.
 //!
-//! Levels are appended as they are settled, each as a few pieces in ascending order of keys, in as
-//! many shards (files) as threads settle. What was appended lies in the operating system's cache
-//! until [`LevelLog::sync`] makes it durable. A shard may be longer than its recorded length after an
-//! interruption; the excess is cut off when it is opened again.
+//! Levels are appended as they are settled. Each level is a few pieces in ascending order of keys, in as many shards
+//! (files) as threads settle. Appended data is in the operating system's cache until [`LevelLog::sync`] makes it
+//! durable. After an interruption, a shard may be longer than its recorded length; the excess is cut off when it is
+//! opened again.
 
 use super::file_name::FileName;
 use super::level_list::{LevelList, LevelPiece};
@@ -14,15 +14,15 @@ use rkyv::{Archive, Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// So many shards are kept open; those behind them, where there are more, until they are asked for, are not.
+/// The number of shards that are kept open; later shards are opened when they are needed.
 const OPEN_MAX: usize = 64;
 
-/// A sorted segment and the file it is in.
+/// A sorted segment with its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct FileSegment {
     /// The file.
     pub file: FileName,
-    /// Where in the file, and how many keys.
+    /// The position in the file, and the number of keys.
     pub at: SegmentRef,
 }
 
@@ -32,7 +32,7 @@ impl FileSegment {
         self.open_pairs(disk, width, 0)
     }
 
-    /// The same where only those blocks are read that are `wanted`: nothing else is mapped.
+    /// Does the same if only the blocks selected by `wanted` are read: nothing else is mapped.
     pub fn open_part(
         &self,
         disk: &dyn Disk,
@@ -42,7 +42,7 @@ impl FileSegment {
         Segment::open_part(disk, &self.file.to_string(), self.at, width, wanted)
     }
 
-    /// The same of pairs with values of `value_bytes` bytes.
+    /// Does the same for pairs with values of `value_bytes` bytes.
     pub fn open_pairs(&self, disk: &dyn Disk, width: usize, value_bytes: usize) -> Result<Segment> {
         Segment::open_pairs(disk, &self.file.to_string(), self.at, width, value_bytes)
     }
@@ -57,54 +57,55 @@ pub struct SavedShard {
     pub length: u64,
 }
 
-/// What a manifest remembers of a log of levels.
+/// The saved form of a log of levels, for manifests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct SavedLevels {
-    /// The files that the pieces lie in.
+    /// The files of the pieces.
     pub shards: Vec<SavedShard>,
     /// The pieces of all levels.
     list: LevelList,
 }
 
 impl SavedLevels {
-    /// The number of levels.
+    /// Returns the number of levels.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether there is no level.
+    /// Returns whether there is no level.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The pieces of a level, ascending.
+    /// Returns the pieces of a level, ascending.
     ///
     /// # Panics
     ///
-    /// Like all that asks for a level: if there is none, or the list [is not sound](SavedLevels::is_sound).
+    /// If there is no such level, or the list [is not sound](SavedLevels::is_sound). This holds for all functions
+    /// about a level.
     pub fn level(&self, level: usize) -> Vec<FileSegment> {
         self.list.level(level).into_iter().map(|piece| self.file_segment(piece)).collect()
     }
 
-    /// The pieces of each level, from the first on.
+    /// Iterates over the pieces of each level, from the first on.
     pub fn iter(&self) -> impl Iterator<Item = Vec<FileSegment>> {
         let in_files =
             |pieces: Vec<LevelPiece>| pieces.into_iter().map(|it| self.file_segment(it)).collect();
         self.list.iter().map(in_files)
     }
 
-    /// The number of keys of a level.
+    /// Returns the number of keys of a level.
     pub fn keys(&self, level: usize) -> u64 {
         self.list.level(level).iter().map(|(_, at)| at.keys).sum()
     }
 
-    /// The number of keys of each level, from the first on.
+    /// Iterates over the number of keys of each level, from the first on.
     pub fn keys_by_level(&self) -> impl Iterator<Item = u64> {
         self.list.iter().map(|level| level.iter().map(|(_, at)| at.keys).sum())
     }
 
-    /// Makes pieces, in ascending order, each all of a file, the next level. Whoever reads it finds the files as shards that
-    /// can be appended to.
+    /// Appends a level of pieces, in ascending order, each a whole file. A reader of the log finds the files as shards
+    /// to which it can append.
     ///
     /// # Errors
     ///
@@ -124,19 +125,19 @@ impl SavedLevels {
         self.list.push(&listed)
     }
 
-    /// The names of so many files behind those that there are.
+    /// Returns the names of the next `count` files.
     pub fn next_files(&self, count: usize) -> Vec<FileName> {
         let first = self.shards.len();
         (first..first + count).map(|shard| FileName::Levels { shard: shard as u16 }).collect()
     }
 
-    /// Whether the list can be read, and names no shard that there is not.
+    /// Returns whether the list can be read, and names only existing shards.
     pub fn is_sound(&self) -> bool {
         let is_there = |piece: &LevelPiece| usize::from(piece.0) < self.shards.len();
         self.list.is_sound() && self.list.iter().all(|level| level.iter().all(is_there))
     }
 
-    /// Bytes on disk.
+    /// Returns the size on disk in bytes.
     pub fn bytes(&self) -> u64 {
         self.shards.iter().map(|shard| shard.length).sum()
     }
@@ -145,7 +146,7 @@ impl SavedLevels {
         FileSegment { file: self.shards[usize::from(shard)].file, at }
     }
 
-    /// Maps the pieces of a level, all of whose bytes must have reached the files.
+    /// Maps the pieces of a level, all of whose bytes must have been written to the files.
     pub fn open(
         &self,
         disk: &dyn Disk,
@@ -159,63 +160,63 @@ impl SavedLevels {
     }
 }
 
-/// How the keys of all levels are written.
+/// The format of the keys of all levels.
 #[derive(Clone, Copy, Debug)]
 pub struct LevelFormat<'c> {
-    /// Bytes of a whole key, its value included.
+    /// The size of a whole key in bytes, its value included.
     pub width: usize,
-    /// Of these, bytes of the value; 0 if keys have none.
+    /// The size of the value in bytes; 0 if keys have none.
     pub value_bytes: usize,
-    /// What has written the keys.
+    /// The codec of the keys.
     pub codec: &'c Codec,
 }
 
 /// A growing log of levels.
 pub struct LevelLog {
     disk: Arc<dyn Disk>,
-    /// Bytes of a whole key.
+    /// The size of a whole key in bytes.
     width: usize,
-    /// Of these, bytes of a value; 0 if there are none.
+    /// The size of a value in bytes; 0 if there are none.
     value_bytes: usize,
-    /// The file of a shard.
+    /// The file name of a shard.
     name: fn(u16) -> FileName,
-    /// Has written all levels, and says what keys outside blocks are.
+    /// The codec of all levels; it determines the form of keys outside blocks.
     codec: Codec,
-    /// The first of those that `saved` has lengths of.
+    /// The open shards: the first of those whose lengths are in `saved`.
     shards: Vec<LevelShard>,
-    /// What there is: pieces of levels, all of whose bytes the shards have been given.
+    /// The pieces of levels, all of whose bytes have been written to the shards.
     saved: SavedLevels,
 }
 
-/// A file that levels are appended to.
+/// A file to which levels are appended.
 pub struct LevelShard {
     name: FileName,
     value_bytes: usize,
     codec: Codec,
-    /// Bytes of the next piece that are not compressed.
+    /// The number of bytes of the next piece that are not compressed.
     plain: u64,
     file: Box<dyn AppendFile>,
 }
 
 impl LevelLog {
-    /// A log without levels, whose keys of `width` bytes, if whole, `codec` writes.
+    /// Creates a log without levels; `codec` writes its keys, which have `width` bytes if whole.
     pub fn new(disk: Arc<dyn Disk>, width: usize, codec: Codec) -> Self {
         let name = |shard| FileName::Levels { shard };
         let (shards, saved) = (Vec::new(), SavedLevels::default());
         Self { disk, width, value_bytes: 0, name, codec, shards, saved }
     }
 
-    /// The log, which has no shards yet, of pairs with values of `value_bytes` bytes.
+    /// Sets the size of values, for pairs with values of `value_bytes` bytes. The log has no shards yet.
     pub(super) fn with_value_bytes(self, value_bytes: usize) -> Self {
         Self { value_bytes, ..self }
     }
 
-    /// The log, which has no shards yet, in files of these names.
+    /// Sets the names of the files. The log has no shards yet.
     pub(super) fn with_file_names(self, name: fn(u16) -> FileName) -> Self {
         Self { name, ..self }
     }
 
-    /// The log as it was saved; whatever was appended since is cut off.
+    /// Restores a saved log, and cuts off everything appended since.
     pub fn restore(
         disk: Arc<dyn Disk>,
         width: usize,
@@ -225,7 +226,7 @@ impl LevelLog {
         Self::new(disk, width, codec).with_saved(saved)
     }
 
-    /// The log, which has no shards yet, as it was saved.
+    /// Restores a saved log. The log has no shards yet.
     pub(super) fn with_saved(mut self, saved: SavedLevels) -> Result<Self> {
         if !saved.is_sound() {
             return Err(Error::corrupt("manifest", 0, "its list of levels cannot be read"));
@@ -244,33 +245,33 @@ impl LevelLog {
         LevelShard { name, value_bytes: self.value_bytes, codec, plain: 0, file }
     }
 
-    /// Lets `codec` read and write from now on, one that has what is there in the same blocks.
+    /// Changes the codec to one that reads the existing blocks.
     pub(super) fn set_codec(&mut self, codec: &Codec) {
         self.codec = codec.clone();
         self.shards.iter_mut().for_each(|shard| shard.codec = codec.clone());
     }
 
-    /// The number of levels.
+    /// Returns the number of levels.
     pub fn len(&self) -> usize {
         self.saved.len()
     }
 
-    /// Whether there is no level yet.
+    /// Returns whether there is no level yet.
     pub fn is_empty(&self) -> bool {
         self.saved.is_empty()
     }
 
-    /// The number of keys of a level.
+    /// Returns the number of keys of a level.
     pub fn keys(&self, level: usize) -> u64 {
         self.saved.keys(level)
     }
 
-    /// Bytes of memory that the list of levels takes.
+    /// Returns the memory of the list of levels in bytes.
     pub(super) fn list_bytes(&self) -> usize {
         self.saved.list.bytes()
     }
 
-    /// The pieces of a level, ascending.
+    /// Returns the pieces of a level, ascending.
     pub fn pieces(&self, level: usize) -> Vec<FileSegment> {
         self.saved.level(level)
     }
@@ -282,13 +283,13 @@ impl LevelLog {
         self.saved.open(&*self.disk, LevelFormat { width, value_bytes, codec }, level)
     }
 
-    /// Makes every level readable.
+    /// Flushes the log, so that every level is readable.
     pub fn flush(&mut self) -> Result<()> {
         self.shards.iter_mut().try_for_each(|shard| shard.file.flush())
     }
 
-    /// The first `count` shards, for `count` threads to write the pieces of the next level. What they write is not compressed
-    /// until the log has about `plain` bytes.
+    /// Returns the first `count` shards, for `count` threads to write the pieces of the next level. Until the log has
+    /// about `plain` bytes, pieces are not compressed.
     pub fn shards(&mut self, count: usize, plain: u64) -> Result<&mut [LevelShard]> {
         while self.shards.len() < count {
             let number = self.shards.len();
@@ -308,7 +309,7 @@ impl LevelLog {
         Ok(shards)
     }
 
-    /// Makes the pieces just written, in ascending order, the next level. Gives its keys.
+    /// Appends a level of the pieces just written, in ascending order. Returns the number of its keys.
     ///
     /// # Errors
     ///
@@ -337,16 +338,16 @@ impl LevelLog {
         self.shards.iter_mut().try_for_each(|shard| shard.file.sync())
     }
 
-    /// What a manifest must remember. Valid on disk after [`LevelLog::sync`].
+    /// Returns the saved form for a manifest; valid on disk after [`LevelLog::sync`].
     pub fn saved(&self) -> &SavedLevels {
         &self.saved
     }
 }
 
 impl LevelShard {
-    /// Writes one piece: `fill` is given a writer to push ascending keys to, whole ones of `width` bytes
-    /// unless the codec has them projected. A piece without keys
-    /// takes no bytes, so that what is on disk at the end depends on the levels, and on what of them is compressed, alone.
+    /// Writes one piece: `fill` pushes ascending keys to a writer, whole keys of `width` bytes unless the codec
+    /// projects them. A piece without keys takes no bytes. So the result on disk depends only on the levels, and on
+    /// which parts of them are compressed.
     pub fn write(
         &mut self,
         width: usize,
@@ -364,7 +365,7 @@ mod tests {
     use super::*;
     use crate::disk::FaultDisk;
 
-    /// Bytes of each of forty levels of a thousand keys, in two shards.
+    /// Returns the sizes in bytes of forty levels of a thousand keys, in two shards.
     fn lengths(plain: u64) -> Vec<u64> {
         let disk = Arc::new(FaultDisk::new());
         let mut levels = LevelLog::new(disk.clone(), 4, Codec::Gaps);

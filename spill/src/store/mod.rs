@@ -1,24 +1,22 @@
-//! The visited store: every level of a search, kept so that new candidates are subtracted cheaply.
+//! The visited store: every level of a search, in a form from which new candidates are subtracted cheaply.
 //!
-//! The store is a list of sorted runs, oldest first, each holding the keys of a contiguous interval
-//! of levels; together the intervals are all levels, once. Two invariants make it simple:
+//! The store is a list of sorted runs, oldest first. Each holds the keys of a contiguous interval of levels; together
+//! the intervals cover each level once. Two invariants make it simple:
 //!
-//! - *The store is a function of the levels.* A run adds nothing that the log of levels does not
-//!   hold, so a checkpoint records only intervals, and a run in memory is rebuilt by merging its
-//!   levels again.
-//! - *Old before young.* Runs on disk (old) hold earlier levels than runs in memory (young). The
-//!   youngest holds just the last level, raw, for the next expansion, if it fits.
+//! - *The store is a function of the levels.* A run contains nothing that the log of levels does not contain. So a
+//!   checkpoint records only intervals, and a run in memory is rebuilt by merging its levels again.
+//! - *Old before young.* Runs on disk (old) hold earlier levels than runs in memory (young). The youngest holds only
+//!   the last level, raw, for the next expansion, if it fits.
 //!
-//! Sizes are kept geometric, as in a log-structured merge tree (O'Neil et al., 1996): in memory a
-//! run is merged into its elder unless that is twice as large; when the young runs outgrow their
-//! share of memory they are merged to disk, together with every old run that is not twice as large
-//! as all that would be merged into it. So each run is at least twice as large as all after it
-//! together: a key is rewritten about log1.5(keys / keys in memory) times at most, and there are
-//! log3 of that many runs to look through.
+//! Sizes are kept geometric, as in a log-structured merge tree (O'Neil et al., 1996). In memory a run is merged into
+//! the previous one unless that is twice as large. When the young runs outgrow their share of memory, they are merged
+//! to disk, together with every old run that is not twice as large as everything merged into it. So each run is at
+//! least twice as large as all later ones together. A key is rewritten at most about log1.5(keys / keys in memory)
+//! times, and a look-up searches log3 of that many runs.
 //!
-//! A store may have values beside its keys (`settle_pairs.rs`). Then a level also has the keys whose values it
-//! changed, in a log of their own (`store_values.rs`), and runs may have keys in common; or values stay what they
-//! were at first, and a known key is a known key whatever its value.
+//! A store may have values for its keys (`settle_pairs.rs`). If values may change, a level also has the keys whose
+//! values it changed, in a separate log (`store_values.rs`), and runs may have keys in common. Otherwise each key
+//! keeps its first value, and a known key is dropped whatever its value is.
 
 mod compact;
 mod dominance_subtract;
@@ -55,47 +53,47 @@ use spare_buffers::SpareBuffers;
 use std::sync::Arc;
 use store_values::StoreValues;
 
-/// The memory of a store, in bytes, and what it may take of the disk to be faster.
+/// The memory of a store in bytes, and the disk space that it may use to be faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreBudget {
-    /// For young runs, the room to merge them included.
+    /// For young runs, including the memory to merge them.
     pub young: usize,
-    /// For a filter of the old runs, where levels are thin.
+    /// For a filter of the old runs, if levels are thin.
     pub filter: usize,
-    /// Of each run on disk, which is decoded again and again, and of the log of levels how much is not compressed, if the disk has
-    /// room.
+    /// The maximum uncompressed part of each run on disk, which is decoded repeatedly, and of the log of levels, if
+    /// the disk has space.
     pub plain: u64,
 }
 
 /// All keys found so far.
 pub struct Store {
     disk: Arc<dyn Disk>,
-    /// Bytes of a whole key.
+    /// The size of a whole key in bytes.
     whole: usize,
-    /// Bytes of a key in memory: of a projected one, if the codec has keys projected.
+    /// The size of a key in memory in bytes: of a projected key, if the codec projects keys.
     width: usize,
-    /// Has written what is on disk, and says what keys in memory are.
+    /// The codec of the data on disk; it determines the form of keys in memory.
     codec: Codec,
     shares: StoreBudget,
-    /// Its filter, if there is one, has the keys of all runs.
+    /// The filter, if there is one, with the keys of all runs.
     filter: FilterChoice,
-    /// The levels that the runs are of.
+    /// The levels of the runs.
     levels: LevelLog,
-    /// What lies beside the keys, if something does.
+    /// The values, if keys have values.
     valued: Option<StoreValues>,
-    /// Which keys need not be kept beside others, if not all that are new are.
+    /// The dominance relation, if dominated new keys are dropped.
     dominance: Option<Dominance>,
-    /// Runs on disk, of earlier levels first; all of earlier levels than the young ones.
+    /// Runs on disk, of earlier levels first; all their levels are before those of the young runs.
     old: Vec<OldRun>,
     /// Runs in memory, of earlier levels first.
     young: Vec<YoungRun>,
-    /// Room for the keys of levels to come.
+    /// Buffers for the keys of later levels.
     spare: SpareBuffers,
-    /// Files that the next manifest no longer mentions.
+    /// Files that the next manifest no longer names.
     garbage: Vec<FileName>,
 }
 
-/// What a manifest remembers of a store.
+/// The saved form of a store, for manifests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct SavedStore {
     /// The log of levels.
@@ -105,8 +103,8 @@ pub struct SavedStore {
 }
 
 impl Store {
-    /// A store without levels, with so much memory, of keys of `whole` bytes. What it has on disk
-    /// `codec` writes; candidates are as the codec has keys outside blocks.
+    /// Creates a store without levels, with this memory, of keys of `whole` bytes. `codec` writes the data on disk;
+    /// candidates are in the codec's form outside blocks.
     pub fn new(disk: Arc<dyn Disk>, whole: usize, codec: Codec, shares: StoreBudget) -> Self {
         let levels = LevelLog::new(disk.clone(), whole, codec.clone());
         Self {
@@ -126,11 +124,11 @@ impl Store {
         }
     }
 
-    /// The store, which from now on takes no keys that others dominate. It has no values.
+    /// Sets the dominance relation: from now on the store drops dominated keys.
     ///
     /// # Panics
     ///
-    /// If it has values, or the codec has numbers projected.
+    /// If it has values, or the codec projects the numbers.
     pub fn with_dominance(self, dominance: Dominance) -> Store {
         assert!(self.valued.is_none(), "numbers behind keys are no values");
         let store = Store { dominance: Some(dominance), ..self };
@@ -138,30 +136,31 @@ impl Store {
         store
     }
 
-    /// Takes the keys it has out of ascending batches of keys, from the first on.
+    /// Creates a subtraction of its keys from ascending batches of keys, from the first on.
     ///
     /// # Panics
     ///
-    /// If it has values: then keys alone are not known to it. If it has no keys that others dominate.
+    /// If the store has values or a dominance relation.
     pub fn subtraction(&self) -> StoreSubtract<'_> {
         assert!(self.valued.is_none(), "keys alone are subtracted from a store without values");
         assert!(self.dominance.is_none(), "what is dominated is not known");
         StoreSubtract::new(self.width, &self.young, self.filter.filter(), &self.old)
     }
 
-    /// All its keys as sorted runs, as they are in memory: none is in two of them.
+    /// Returns all its keys as disjoint sorted runs, as they are in memory.
     pub fn runs(&self) -> Candidates<'_> {
         let slices = self.young.iter().map(|run| run.keys.as_slice()).collect();
         let segments = self.old.iter().flat_map(|run| run.segments.iter().cloned()).collect();
         Candidates { slices, segments }
     }
 
-    /// What writes its keys on disk.
+    /// Returns the codec of its keys on disk.
     pub fn codec(&self) -> &Codec {
         &self.codec
     }
 
-    /// The store, without levels and without values, as it was saved, its runs in memory rebuilt within their share.
+    /// Restores a saved store, without values, and rebuilds the runs in memory within their share. The store has no
+    /// levels yet.
     pub fn restore(mut self, saved: SavedStore, threads: usize) -> Result<Self> {
         self.levels = self.levels.with_saved(saved.levels)?;
         self.restore_runs(saved.runs, threads)?;
@@ -178,13 +177,13 @@ impl Store {
         Ok(())
     }
 
-    /// Has `codec` read and write from now on, one that has what is on disk in the same blocks, and
-    /// keys in memory as it has them. It knows all keys there are.
+    /// Changes the codec to one that reads the existing blocks, and converts the keys in memory. No key is an
+    /// exception to its projection.
     pub fn change_codec(&mut self, codec: &Codec, threads: usize) -> Result<()> {
         self.check_codec(codec);
         let width = codec.key_width(self.whole);
         let bytes: usize = self.young.iter().map(|run| run.keys.len() / self.width * width).sum();
-        // The largest run is in memory twice for a moment.
+        // The largest run is briefly in memory twice.
         if 2 * bytes > self.young_bytes() {
             self.flush(self.young.len(), threads)?;
         }
@@ -200,13 +199,13 @@ impl Store {
         Ok(())
     }
 
-    /// The number of levels.
+    /// Returns the log of levels.
     pub fn levels(&self) -> &LevelLog {
         &self.levels
     }
 
-    /// Bytes of the runs in memory and of the filter; of the levels and of the runs on disk that are
-    /// not levels.
+    /// Returns the sizes in bytes of the runs in memory, the filter, the levels, and the runs on disk that are not
+    /// levels.
     pub fn bytes(&self) -> [u64; 4] {
         let young: usize = self.young.iter().map(|run| run.keys.len()).sum();
         let length = |piece: &FileSegment| piece.at.length;
@@ -217,7 +216,7 @@ impl Store {
         [young as u64, self.filter.bytes() as u64, levels, merged.map(length).sum()]
     }
 
-    /// What a manifest must remember; valid on disk after [`Store::sync`].
+    /// Returns the saved form for a manifest; valid on disk after [`Store::sync`].
     pub fn saved(&self) -> SavedStore {
         let old = self.old.iter().map(|run| SavedRun {
             first: run.first,
@@ -232,14 +231,13 @@ impl Store {
         SavedStore { levels: self.levels.saved().clone(), runs: old.chain(young).collect() }
     }
 
-    /// Makes everything that [`Store::saved`] speaks of durable.
+    /// Makes everything that [`Store::saved`] names durable.
     pub fn sync(&mut self) -> Result<()> {
         self.changes_mut().into_iter().try_for_each(LevelLog::sync)?;
         self.levels.sync()
     }
 
-    /// Removes the files that no longer belong to the store. To be called when a manifest without
-    /// them is durable.
+    /// Removes the files that no longer belong to the store. The caller first makes a manifest without them durable.
     pub fn remove_garbage(&mut self) -> Result<()> {
         for file in self.garbage.drain(..) {
             self.disk.remove(&file.to_string())?;
@@ -247,12 +245,12 @@ impl Store {
         Ok(())
     }
 
-    /// The keys of a level, whole.
+    /// Returns the keys of a level, whole.
     pub fn level(&mut self, level: usize) -> Result<Vec<Segment>> {
         Ok(self.levels.open(level)?.iter().map(Segment::unprojected).collect())
     }
 
-    /// The last level, to be expanded.
+    /// Returns the last level, for expansion.
     pub fn frontier(&mut self) -> Result<Frontier> {
         let last = self.levels.len() - 1;
         match self.young.last() {
@@ -263,9 +261,8 @@ impl Store {
         }
     }
 
-    /// Decides whether the candidates of the last level are asked about in a filter before the runs
-    /// are looked into. Whoever has borrowed memory of the store gives back what
-    /// [`Store::spare_bytes`] then no longer has, before the filter is made.
+    /// Decides whether the candidates of the last level are tested in a filter before the runs are searched. A
+    /// borrower of the store's memory must return what exceeds [`Store::spare_bytes`] before the filter is built.
     pub fn choose_filter(&mut self) {
         let Some(last) = self.levels.len().checked_sub(1) else { return };
         let blocks =
@@ -276,7 +273,7 @@ impl Store {
         self.filter.choose(level, keys, blocks as u64, self.shares.filter);
     }
 
-    /// Makes the filter, if one was decided on.
+    /// Builds the filter, if one was decided on.
     pub fn make_filter(&mut self) -> Result<()> {
         let segments: Vec<&Segment> = self.old.iter().flat_map(|run| &run.segments).collect();
         let slices: Vec<&[u8]> = self.young.iter().map(|run| run.keys.as_slice()).collect();
@@ -286,8 +283,8 @@ impl Store {
         self.filter.make(self.width, view, &slices, &segments)
     }
 
-    /// What of its share of memory the filter does not take, in bytes. It takes more only while
-    /// levels are thin, and so candidates few.
+    /// Returns the part of its memory share that the filter does not take, in bytes. The filter grows only while
+    /// levels are thin, so candidates are few then.
     pub fn spare_bytes(&self) -> usize {
         self.shares.filter.saturating_sub(self.filter.bytes())
     }

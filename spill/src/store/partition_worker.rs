@@ -1,9 +1,8 @@
-//! A store's work in parts that know nothing of each other: a range of keys is settled, or merged, by whoever can read the
-//! files, into a file of its own.
+//! A store's work in independent parts: a worker with access to the files settles or merges a range of keys into its
+//! own file.
 //!
-//! Here nothing is kept in memory between two parts, and no file is changed: what there is comes in as segments, and what
-//! becomes of it goes out as one more. Which bytes that are depends on the keys alone, so a part that is done twice gives the
-//! same.
+//! A worker keeps nothing in memory between parts and changes no file. Its input is segments, and its output is one
+//! more segment, whose bytes depend only on the keys. So a part that is done twice gives the same result.
 
 use super::levels::FileSegment;
 use super::run::OldRun;
@@ -14,23 +13,23 @@ use crate::runs::{KeyMerge, KeyRange, batch_keys, drain, sources, split};
 use crate::segments::{Segment, SegmentRef, SegmentWriter};
 use std::ops::Range;
 
-/// Where parts of a store are read and written: a disk, how long keys are and what has written them.
+/// The context of the parts of a store: a disk, the size of keys and their codec.
 #[derive(Clone, Copy)]
 pub struct PartitionWorker<'a> {
-    /// Where all segments are.
+    /// The disk of all segments.
     pub disk: &'a dyn Disk,
-    /// Bytes of a whole key.
+    /// The size of a whole key in bytes.
     pub whole_width: usize,
-    /// What has written the segments, and knows all keys in them.
+    /// The codec of the segments, without exceptions among their keys.
     pub codec: &'a Codec,
 }
 
-/// One of the ranges that keys, as the codec has them in memory, cut all keys into.
+/// One of the ranges into which boundary keys cut the key space. Keys are in the codec's form in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyPartition<'a> {
-    /// Where ranges meet: each begins with its border.
+    /// The boundaries of the ranges: each range begins with its boundary.
     pub boundaries: &'a [Vec<u8>],
-    /// Which of the ranges it is: at most as many as there are borders.
+    /// The number of the range, at most the number of boundaries.
     pub number: usize,
 }
 
@@ -41,7 +40,7 @@ impl<'a> KeyPartition<'a> {
 }
 
 impl PartitionWorker<'_> {
-    /// Opens pieces, of which it is checked that they are what they should be.
+    /// Opens pieces and verifies them.
     pub fn open(&self, pieces: &[FileSegment]) -> Result<Vec<Segment>> {
         pieces
             .iter()
@@ -49,7 +48,7 @@ impl PartitionWorker<'_> {
             .collect()
     }
 
-    /// The same, to read a range of keys alone: nothing else is mapped of the pieces.
+    /// Does the same to read only a range of keys: nothing else of the pieces is mapped.
     pub fn open_keys(
         &self,
         pieces: &[FileSegment],
@@ -60,7 +59,7 @@ impl PartitionWorker<'_> {
         pieces.iter().map(open).collect()
     }
 
-    /// The same, to read the keys of some numbers alone, counted over all pieces.
+    /// Does the same to read only the keys of some numbers, counted over all pieces.
     pub fn open_numbers(&self, pieces: &[FileSegment], keys: Range<u64>) -> Result<Vec<Segment>> {
         let mut before = 0;
         let open = |it: &FileSegment| {
@@ -81,7 +80,7 @@ impl PartitionWorker<'_> {
         Ok(coded(&opened))
     }
 
-    /// Verifies that a piece is there and whole, by its index alone.
+    /// Verifies that a piece exists and is complete, by its index alone.
     pub fn check(&self, piece: &FileSegment) -> Result<()> {
         match piece.at.keys {
             0 => check_empty(piece),
@@ -89,7 +88,7 @@ impl PartitionWorker<'_> {
         }
     }
 
-    /// The same, and whether all its keys are in a range: by the index, and by the keys of its last block.
+    /// Does the same, and returns whether all its keys are in a range, by the index and the keys of its last block.
     pub fn is_within(&self, piece: &FileSegment, part: KeyPartition<'_>) -> Result<bool> {
         if piece.at.keys == 0 {
             return check_empty(piece).map(|()| true);
@@ -102,12 +101,12 @@ impl PartitionWorker<'_> {
         Ok(low.is_none_or(|low| *first >= *low) && high.is_none_or(|high| last < high))
     }
 
-    /// Up to `parts - 1` keys that cut those of all these segments into ranges of about as many.
+    /// Returns up to `parts - 1` keys that cut the keys of all these segments into ranges of similar size.
     pub fn boundaries(&self, segments: &[Segment], parts: usize) -> Vec<Vec<u8>> {
         split(self.width(), &[], segments, parts)
     }
 
-    /// Appends to `out` the candidates of a range that no run has; each run is pieces in key order.
+    /// Appends to `out` the candidates of a range that are in no run; each run is pieces in key order.
     pub fn settle(
         &self,
         candidates: &[Segment],
@@ -136,7 +135,7 @@ impl PartitionWorker<'_> {
         }
     }
 
-    /// Appends to `out` all keys of a range that some of these segments have, each once.
+    /// Appends to `out` the union of the keys of these segments in a range.
     pub fn merge(
         &self,
         segments: &[Segment],
@@ -159,7 +158,7 @@ impl PartitionWorker<'_> {
     }
 }
 
-/// A piece without keys takes no bytes.
+/// Checks that a piece without keys takes no bytes.
 fn check_empty(piece: &FileSegment) -> Result<()> {
     match piece.at.length {
         0 => Ok(()),
@@ -183,7 +182,7 @@ mod tests {
 
     fn written(disk: &FaultDisk, file: FileName, keys: &Keys) -> FileSegment {
         let mut out = disk.create(&file.to_string()).unwrap();
-        // Segments do not always begin where their file does.
+        // Segments do not always begin at the start of their file.
         out.write(b"before").unwrap();
         let mut writer = SegmentWriter::new(2, &mut *out);
         keys.iter().for_each(|key| writer.push(&key.to_be_bytes()).unwrap());

@@ -1,4 +1,4 @@
-//! Runs of the store, and the last of them as what is expanded next.
+//! Runs of the store, and the last of them as the frontier.
 
 use super::levels::FileSegment;
 use crate::segments::Segment;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub(super) struct OldRun {
     pub(super) first: u32,
     pub(super) last: u32,
-    /// In key order.
+    /// The pieces in key order.
     pub(super) pieces: Vec<FileSegment>,
     /// The same pieces, open.
     pub(super) segments: Vec<Segment>,
@@ -19,7 +19,7 @@ pub(super) struct OldRun {
 pub(super) struct YoungRun {
     pub(super) first: u32,
     pub(super) last: u32,
-    /// Ascending, without repeats; shared with whoever expands them.
+    /// Ascending, without repeats; shared with the expansion.
     pub(super) keys: Arc<Vec<u8>>,
 }
 
@@ -30,28 +30,28 @@ pub struct SavedRun {
     pub first: u32,
     /// The last level.
     pub last: u32,
-    /// Where it is; nothing for a run that is rebuilt from the levels.
+    /// The pieces on disk; empty for a run that is rebuilt from the levels.
     pub pieces: Vec<FileSegment>,
 }
 
 impl OldRun {
-    /// The number of keys.
+    /// Returns the number of keys.
     pub(super) fn keys(&self) -> u64 {
         self.pieces.iter().map(|piece| piece.at.keys).sum()
     }
 }
 
-/// The keys of a level, in units that can be expanded side by side.
+/// The keys of a level, in units that can be expanded in parallel.
 #[derive(Clone)]
 pub enum Frontier {
-    /// In memory, as they are.
+    /// In memory, unencoded.
     Raw(Arc<Vec<u8>>),
     /// On disk.
     Encoded(Vec<Segment>),
 }
 
 impl Frontier {
-    /// The number of keys.
+    /// Returns the number of keys.
     pub fn keys(&self, width: usize) -> u64 {
         match self {
             Frontier::Raw(keys) => (keys.len() / width) as u64,

@@ -1,13 +1,12 @@
-//! Delayed duplicate detection: which candidates of a level are new (Stern and Dill, "Using magnetic
-//! disk instead of main memory in the Murphi verifier", 1998; Korf, "Best-first frontier search with
-//! delayed duplicate detection", 2004).
+//! Delayed duplicate detection: which candidates of a level are new (Stern and Dill, "Using magnetic disk instead of
+//! main memory in the Murphi verifier", 1998; Korf, "Best-first frontier search with delayed duplicate detection",
+//! 2004).
 //!
-//! The sorted candidate runs of a level are merged into one ascending stream without repeats, and
-//! every run of the visited store is subtracted from it, batch by batch, each batch small enough
-//! for the cache. What is left is the next level. The key space is cut into ranges of like work,
-//! each settled by a thread of its own.
+//! The sorted candidate runs of a level are merged into one ascending stream without repeats. Every run of the visited
+//! store is subtracted from it, batch by batch; each batch is small enough for the cache. The rest is the next level.
+//! The key space is cut into ranges of similar work, each settled by its own thread.
 //!
-//! Settling changes nothing until it ends, so it can be abandoned at any batch and done again.
+//! Settling changes nothing until it ends, so it can be abandoned at any batch and repeated.
 
 use super::Store;
 use super::dominance_subtract::DominanceSubtract;
@@ -22,15 +21,15 @@ use crate::segments::Segment;
 use crate::values::{ValueSpec, cut_between_keys};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-/// Decoding a block takes about as long as settling what comes of so many keys of the last level.
+/// The number of keys of the last level whose candidates take as long to settle as a block takes to decode.
 const KEYS_PER_BLOCK: u64 = 40;
-/// Settling what comes of fewer keys is not worth a second thread: it takes a millisecond, a thread's
-/// start some hundredths of one.
+/// The minimum work for each thread, in keys: settling the candidates of this number of keys takes a millisecond,
+/// starting a thread some hundredths of one.
 const WORK_PER_THREAD_MIN: u64 = 4096;
-/// A level is not cut into pieces of fewer keys: each has a footer, and a dictionary of its own.
+/// The minimum number of keys of a piece of a level: each piece has a footer and its own dictionary.
 const PIECE_KEYS_MIN: u64 = 1024;
 
-/// The candidates of a level: sorted runs in memory and on disk, repeats among them.
+/// The candidates of a level: sorted runs in memory and on disk, which may share keys.
 #[derive(Default)]
 pub struct Candidates<'a> {
     /// Runs in memory, each ascending without repeats.
@@ -40,7 +39,7 @@ pub struct Candidates<'a> {
 }
 
 impl<'a> Candidates<'a> {
-    /// One source for each run, of keys of `width` bytes that are not less than `low` and less than `high`.
+    /// Creates one source for each run, of keys of `width` bytes that are not less than `low` and less than `high`.
     pub fn sources(
         &self,
         width: usize,
@@ -51,22 +50,21 @@ impl<'a> Candidates<'a> {
     }
 }
 
-/// What came of settling a level.
+/// The result of settling a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettleOutcome {
-    /// The candidates that were new, now the last level; 0 if there is no further level.
+    /// The number of new candidates, which are now the last level; 0 if there is no further level.
     New(u64),
-    /// It was told to stop; nothing has changed.
+    /// Settling was stopped; nothing has changed.
     Stopped,
 }
 
 impl Store {
-    /// Subtracts the store from `candidates` and makes the rest the next level, if there is a
-    /// rest. Asks `stop` now and then whether to give up.
+    /// Subtracts the store from `candidates`. The rest, if there is any, becomes the next level. Polls `stop`, and
+    /// stops if it returns true.
     ///
-    /// Where keys have values that stay what they were at first, those of candidates with equal keys are joined, and
-    /// pairs whose keys are known are taken out. Where keys dominate each other, those are taken out that a candidate or a known
-    /// one dominates.
+    /// If keys have first values, the values of candidates with equal keys are joined, and pairs with known keys are
+    /// removed. With a dominance relation, keys that a candidate or a known key dominates are removed.
     ///
     /// # Panics
     ///
@@ -90,7 +88,7 @@ impl Store {
         let shards = self.levels.shards(ranges.len(), plain)?;
         let rooms: Vec<Vec<u8>> = ranges.iter().map(|_| self.spare.take()).collect();
         let items: Vec<_> = shards.iter_mut().zip(ranges).zip(rooms).collect();
-        // When one range fails, the others have no reason to go on.
+        // If one range fails, the others stop.
         let failed = AtomicBool::new(false);
         let stop = || stop() || failed.load(Relaxed);
         let detection = DuplicateDetection {
@@ -132,9 +130,8 @@ impl Store {
         Ok(SettleOutcome::New(new))
     }
 
-    /// Cuts the key space for `threads` threads. The last level serves as the sample of the next:
-    /// unlike the candidate runs, it is the same whatever interrupted the search, and so are the
-    /// pieces.
+    /// Cuts the key space for `threads` threads. The last level is the sample for the next one. Unlike the candidate
+    /// runs, it does not depend on interruptions, so the pieces do not either.
     pub(super) fn next_level_boundaries(&mut self, threads: usize) -> Result<Vec<Vec<u8>>> {
         let Some(last) = self.levels.len().checked_sub(1) else { return Ok(Vec::new()) };
         let wanted = self.settle_threads(self.levels.keys(last), threads);
@@ -147,10 +144,10 @@ impl Store {
         })
     }
 
-    /// The number of threads worth using to settle what comes of a level of so many keys. It depends on
-    /// the levels and on where they lie, which is the same whatever interrupted the search.
+    /// Returns the number of threads worth using to settle the candidates of a level of `keys` keys. It depends only
+    /// on the levels and their positions, so not on interruptions.
     fn settle_threads(&self, keys: u64, threads: usize) -> usize {
-        // Each candidate may have to be looked for in another block of each run.
+        // Each candidate may need another block of each run.
         let blocks = |run: &OldRun| run.segments.iter().map(Segment::blocks).sum::<usize>() as u64;
         let decoded: u64 = self.old.iter().map(|run| blocks(run).min(keys)).sum();
         let work = keys.saturating_add(decoded.saturating_mul(KEYS_PER_BLOCK));
@@ -161,43 +158,43 @@ impl Store {
 
 /// The detection of duplicates in all ranges of a level, each by a thread.
 struct DuplicateDetection<'a> {
-    /// Bytes of a whole key.
+    /// The size of a whole key in bytes.
     whole: usize,
-    /// Bytes of a key in memory.
+    /// The size of a key in memory in bytes.
     width: usize,
-    /// What keys end with, if they have values.
+    /// The values at the end of keys, if there are any.
     values: Option<&'a ValueSpec>,
     candidates: &'a Candidates<'a>,
-    /// Bytes of new keys that are kept raw, by all ranges together, or would be if there were room.
+    /// The number of bytes of new keys that are kept raw in all ranges together, or would be if they fitted.
     raw_bytes: AtomicUsize,
-    /// The most that may be.
+    /// The maximum of `raw_bytes`.
     raw_bytes_max: usize,
-    /// Whether to give up.
+    /// Whether to stop.
     stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// The new keys of one range.
 struct NewKeys {
-    /// Where they are in the log of levels.
+    /// Their position in the log of levels.
     piece: FileSegment,
     /// The keys themselves, if the level has few enough to keep.
     raw: Option<Vec<u8>>,
-    /// What looking into the store came to.
+    /// The statistics of the look-ups.
     looked: LookupStats,
 }
 
-/// What a store knows of ascending batches.
+/// The subtraction of a store from ascending batches.
 enum CandidateSubtract<'a> {
-    /// Keys.
+    /// Of keys.
     Keys(StoreSubtract<'a>),
-    /// Pairs, by their keys.
+    /// Of pairs, by their keys.
     Pairs(ValueLookup<'a>),
-    /// Keys that dominate others.
+    /// Of keys with a dominance relation.
     Dominating(DominanceSubtract<'a>),
 }
 
 impl CandidateSubtract<'_> {
-    /// Replaces `batch` by the next candidates; leaves it empty at the end.
+    /// Replaces `batch` with the next candidates. `batch` is empty at the end.
     fn next(&mut self, merge: &mut KeyMerge, batch: &mut Vec<u8>) -> Result<()> {
         match self {
             CandidateSubtract::Keys(_) | CandidateSubtract::Pairs(_) => {
@@ -207,7 +204,7 @@ impl CandidateSubtract<'_> {
         }
     }
 
-    /// Removes what the store knows from `batch`.
+    /// Removes the known candidates from `batch`.
     fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
         match self {
             CandidateSubtract::Keys(store) => store.subtract(batch),
@@ -226,8 +223,8 @@ impl CandidateSubtract<'_> {
 }
 
 impl DuplicateDetection<'_> {
-    /// Writes the candidates of a range that `store` does not have to a shard of the log, and keeps them in `room`, as long as
-    /// there are few enough; nothing if told to stop.
+    /// Writes the candidates of a range that `store` does not have to a shard of the log, and keeps them in `room`
+    /// while they are few enough. Returns `None` if stopped.
     fn settle_range(
         &self,
         mut store: CandidateSubtract,
@@ -256,13 +253,14 @@ impl DuplicateDetection<'_> {
         Ok((!stopped).then_some(NewKeys { piece, raw, looked }))
     }
 
-    /// Whether so many bytes more may be kept.
+    /// Returns whether `bytes` more bytes may be kept.
     fn has_room(&self, bytes: usize) -> bool {
         self.raw_bytes.fetch_add(bytes, Relaxed) + bytes <= self.raw_bytes_max
     }
 }
 
-/// Joins the keys of ascending ranges, the room of each but the first given to `keep` as soon as it is copied.
+/// Concatenates the keys of ascending ranges. The buffer of each range but the first is passed to `keep` as soon as it
+/// is copied.
 pub(super) fn concat_ranges(ranges: Vec<Vec<u8>>, mut keep: impl FnMut(Vec<u8>)) -> Vec<u8> {
     let length: usize = ranges.iter().map(Vec::len).sum();
     let joined = ranges.into_iter().reduce(|mut all: Vec<u8>, range| {

@@ -1,9 +1,8 @@
 //! A store with values: which candidates are new, and which values a level changes.
 //!
-//! Settling a level joins the value of every candidate with the one that the store has for its key. If
-//! there is none, the pair is new: part of the next level. If what they make together is what was
-//! there, the candidate is dropped. Otherwise the value has *changed*: the store remembers the new one, and
-//! whoever expands the level is told of both.
+//! Settling a level joins the value of every candidate with the store's value for its key. If there is none, the pair
+//! is new: part of the next level. If the joined value equals the store's value, the candidate is dropped. Otherwise
+//! the value has *changed*: the store records the new one, and the expansion of the level gets both.
 //!
 //! ```text
 //! store        07 | 05   09 | 02                     operator Or
@@ -13,9 +12,9 @@
 //! before                           09 | 02           and behind it another
 //! ```
 //!
-//! A run holds the new pairs of its levels and the changed ones, so runs may have keys in common. What a key
-//! has is what all its pairs come to; merging runs joins them. As the operator joins equal values to one, a
-//! value that was already joined with others can be joined with them again.
+//! A run holds the new and the changed pairs of its levels, so runs may have keys in common. The value of a key is the
+//! join of all its pairs; merging runs joins them. The operator is idempotent, so a value that was already joined with
+//! others can be joined with them again.
 
 use super::Store;
 use super::filter::LookupStats;
@@ -29,19 +28,18 @@ use crate::segments::SegmentWriter;
 use crate::values::ValueSpec;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-/// What came of settling a level of pairs.
+/// The result of settling a level of pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettledPairs {
-    /// Pairs with new keys, now the last level.
+    /// The number of pairs with new keys, which are now the last level.
     pub new: u64,
-    /// Keys known before that have another value now. If there are neither, there is no further level.
+    /// The number of known keys with a changed value. If both numbers are 0, there is no further level.
     pub changed: u64,
 }
 
 impl Store {
-    /// Subtracts the store from `candidates`, joins what is left over with what the store has, and makes
-    /// both the next level, if there is anything. Asks `stop` now and then whether to give up; nothing
-    /// has changed if it says so, and nothing is given.
+    /// Subtracts the store from `candidates` and joins the values of known keys. New and changed pairs become the next
+    /// level, if there are any. Polls `stop`; if it returns true, nothing has changed, and the result is `None`.
     ///
     /// # Panics
     ///
@@ -99,45 +97,44 @@ impl Store {
 
 /// The comparison of candidates with the store in all ranges of a level, each by a thread.
 struct PairComparison<'a> {
-    /// Bytes of a whole pair.
+    /// The size of a whole pair in bytes.
     whole: usize,
-    /// Bytes of a pair in memory.
+    /// The size of a pair in memory in bytes.
     width: usize,
     values: &'a ValueSpec,
     candidates: &'a Candidates<'a>,
-    /// Bytes of pairs that are kept raw, by all ranges together, or would be if there were room.
+    /// The number of bytes of pairs that are kept raw in all ranges together, or would be if they fitted.
     raw_bytes: AtomicUsize,
-    /// The most that may be.
+    /// The maximum of `raw_bytes`.
     raw_bytes_max: usize,
-    /// Whether to give up.
+    /// Whether to stop.
     stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// What one range comes to.
+/// The result of settling one range.
 struct SettledRange {
-    /// Where the new pairs are in the log of levels.
+    /// The position of the new pairs in the log of levels.
     new: FileSegment,
-    /// Where the changed ones are in the log of changes, and what they were before.
+    /// The positions in the log of changes of the changed pairs, and of their previous values.
     changed: [FileSegment; 2],
-    /// New pairs and changed ones, if the level has few enough to keep.
+    /// New and changed pairs, if the level has few enough to keep.
     raw: Option<Vec<u8>>,
-    /// What looking into the store came to.
+    /// The statistics of the look-ups.
     looked: LookupStats,
 }
 
-/// A batch of candidates, sorted out.
+/// A batch of candidates, classified.
 #[derive(Default)]
 struct ClassifiedPairs {
     new: Vec<u8>,
     changed: Vec<u8>,
     before: Vec<u8>,
-    /// New pairs and changed ones, in one order.
+    /// New and changed pairs, in one order.
     both: Vec<u8>,
 }
 
 impl PairComparison<'_> {
-    /// Writes the new pairs of a range to a shard, and the changed ones to two others; nothing if told to
-    /// stop.
+    /// Writes the new pairs of a range to a shard, and the changed ones to two others. Returns `None` if stopped.
     fn settle_range(
         &self,
         mut store: ValueLookup,
@@ -169,7 +166,7 @@ impl PairComparison<'_> {
         Ok((!stopped).then_some(SettledRange { new, changed: [now, before], raw, looked }))
     }
 
-    /// Tells new pairs of a batch from changed ones and from those that say nothing new.
+    /// Splits a batch into new pairs, changed pairs, and pairs without new information.
     fn classify(
         &self,
         batch: &[u8],
@@ -186,7 +183,7 @@ impl PairComparison<'_> {
                 both.extend_from_slice(pair);
                 continue;
             };
-            // The key and what is known: joined with the candidate's value in place.
+            // The key with the known value, which is joined with the candidate's value in place.
             let start = changed.len();
             changed.extend_from_slice(&pair[..key]);
             changed.extend_from_slice(known);
@@ -202,13 +199,13 @@ impl PairComparison<'_> {
         Ok(())
     }
 
-    /// Whether so many bytes more may be kept.
+    /// Returns whether `bytes` more bytes may be kept.
     fn has_room(&self, bytes: usize) -> bool {
         self.raw_bytes.fetch_add(bytes, Relaxed) + bytes <= self.raw_bytes_max
     }
 }
 
-/// Writes a piece of pairs of `whole` bytes to a shard, and one to each of two others, side by side.
+/// Writes a piece of pairs of `whole` bytes to a shard, and one to each of two others, at the same time.
 fn write_pieces(
     whole: usize,
     shard: &mut LevelShard,

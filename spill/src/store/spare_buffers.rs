@@ -1,7 +1,8 @@
-//! Room of keys that are no longer needed, for the keys of levels to come.
+//! Buffers of keys that are no longer needed, for the keys of later levels.
 //!
-//! The system takes longer to give a page than settling to fill it, and every level needs as many as the one before. So the
-//! room of a run that has gone into another is kept, as long as all that is kept is no more than the last level may take.
+//! The system takes longer to supply a page than settling takes to fill it, and every level needs about as many as the
+//! previous one. So the buffer of a run that was merged into another is kept, up to the maximum size of the last level
+//! in total.
 
 /// Buffers without content.
 #[derive(Default)]
@@ -10,13 +11,13 @@ pub(super) struct SpareBuffers {
 }
 
 impl SpareBuffers {
-    /// The largest buffer, or a new one.
+    /// Returns the largest buffer, or a new one.
     pub(super) fn take(&mut self) -> Vec<u8> {
         let largest = (0..self.rooms.len()).max_by_key(|&at| self.rooms[at].capacity());
         largest.map(|at| self.rooms.swap_remove(at)).unwrap_or_default()
     }
 
-    /// Keeps a buffer, if all come to at most so many bytes.
+    /// Keeps a buffer, if all kept buffers take at most `most` bytes.
     pub(super) fn keep(&mut self, mut room: Vec<u8>, most: usize) {
         let kept: usize = self.rooms.iter().map(Vec::capacity).sum();
         if kept + room.capacity() <= most {
@@ -25,7 +26,7 @@ impl SpareBuffers {
         }
     }
 
-    /// Gives all back to the system.
+    /// Frees all buffers.
     pub(super) fn clear(&mut self) {
         self.rooms.clear();
     }

@@ -1,4 +1,4 @@
-//! What of a batch of candidates the store knows.
+//! Subtraction of a store from batches of candidates.
 
 use super::filter::{BloomFilter, LookupStats};
 use super::run::{OldRun, YoungRun};
@@ -6,7 +6,7 @@ use crate::disk::Result;
 use crate::keys::gallop;
 use crate::runs::{SegmentSubtract, subtract};
 
-/// How far a run in memory has been subtracted from ascending batches.
+/// The progress of subtracting a run in memory from ascending batches.
 struct YoungSubtract<'a> {
     width: usize,
     rest: &'a [u8],
@@ -24,8 +24,7 @@ impl<'a> YoungSubtract<'a> {
         }
         let skipped = gallop(self.width, self.rest, 0, &batch[..self.width]);
         self.rest = &self.rest[skipped * self.width..];
-        // The key found is the last candidate's equal or lies behind it: then it may be in the
-        // next batch, so it stays.
+        // The key found is at or after the last candidate. Then it may be in the next batch, so it stays.
         let last = gallop(self.width, self.rest, 0, &batch[batch.len() - self.width..]);
         let end = ((last + 1) * self.width).min(self.rest.len());
         subtract(self.width, batch, &self.rest[..end]);
@@ -55,13 +54,13 @@ impl<'a> StoreSubtract<'a> {
         Self { width, young, filter, old, looked: LookupStats::default() }
     }
 
-    /// What it has come to.
+    /// Returns the statistics so far.
     pub(super) fn lookup_stats(&self) -> LookupStats {
         let decoded = self.old.iter().map(SegmentSubtract::decoded_blocks).sum();
         LookupStats { decoded_blocks: decoded, ..self.looked }
     }
 
-    /// Removes the keys of the store from `batch`, whose keys ascend, and from those of earlier calls.
+    /// Removes the keys of the store from `batch`, whose keys ascend, also across calls.
     pub fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
         self.looked.candidates += (batch.len() / self.width) as u64;
         let Some(filter) = self.filter else {

@@ -1,4 +1,4 @@
-//! What a store with values has besides keys: the values, and the log of what levels change of them.
+//! The values of a store, and the log of their changes by level.
 
 use super::file_name::FileName;
 use super::levels::{FileSegment, LevelLog, SavedLevels};
@@ -9,41 +9,40 @@ use crate::segments::Segment;
 use crate::values::{Dominance, ValueSpec};
 use rkyv::{Archive, Deserialize, Serialize};
 
-/// What a store has beside its keys.
+/// The values of a store.
 pub(super) struct StoreValues {
     pub(super) values: ValueSpec,
-    /// For each level two: the pairs that it has changed, and what they were before. Nothing where values stay
-    /// what they were at first.
+    /// Two levels for each level: the pairs that it has changed, and their previous values. `None` if each key keeps
+    /// its first value.
     pub(super) changes: Option<LevelLog>,
 }
 
-/// What a manifest remembers of the values of a store.
+/// The saved form of a store's values, for manifests.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct SavedValues {
-    /// Bytes of a value.
+    /// The size of a value in bytes.
     pub bytes: u32,
     /// The name of the operator.
     pub operator: String,
-    /// For each level two: the pairs that it has changed, and what they were before. Nothing where values stay
-    /// what they were at first.
+    /// Two levels for each level: the pairs that it has changed, and their previous values. `None` if each key keeps
+    /// its first value.
     pub changes: Option<SavedLevels>,
 }
 
-/// The pairs whose values the last level has changed, in segments: as they are now, and as they were. Both
-/// have the same keys.
+/// The pairs whose values the last level has changed, in segments, before and after. Both have the same keys.
 pub struct ValueChanges {
-    /// As they are now.
+    /// The pairs with their current values.
     pub current: Vec<Segment>,
-    /// As they were before the level.
+    /// The pairs with their values before the level.
     pub previous: Vec<Segment>,
 }
 
 impl Store {
-    /// The store, which has no levels yet, of pairs that end with such `values`; the whole width is theirs.
+    /// Sets `values` that pairs end with, as part of the whole width. The store has no levels yet.
     ///
     /// # Panics
     ///
-    /// If the operator is not idempotent, or the codec has values projected.
+    /// If the operator is not idempotent, or the codec projects values.
     pub fn with_values(self, values: ValueSpec) -> Store {
         let name = values.operator().name();
         assert!(values.operator().is_idempotent(), "a store joins values again: not by \"{name}\"");
@@ -55,12 +54,12 @@ impl Store {
         Store { valued, ..store }
     }
 
-    /// The same, but a key keeps the value that the candidates of its level came to: what comes later says nothing
-    /// of it. Any operator will do.
+    /// Does the same, but a key keeps the joined value of its first level: later candidates do not change it. Any
+    /// operator is allowed.
     ///
     /// # Panics
     ///
-    /// If the codec has values projected.
+    /// If the codec projects values.
     pub fn with_first_values(self, values: ValueSpec) -> Store {
         assert!(self.levels.is_empty(), "a store has values from its first level on");
         assert!(self.whole > values.bytes(), "a pair has a key before its value");
@@ -73,7 +72,8 @@ impl Store {
         store
     }
 
-    /// The store, without levels and with values, as it was saved, its runs in memory rebuilt within their share.
+    /// Restores a saved store with values, and rebuilds the runs in memory within their share. The store has no levels
+    /// yet.
     ///
     /// # Panics
     ///
@@ -96,7 +96,7 @@ impl Store {
         Ok(self)
     }
 
-    /// What a manifest must remember of the values beside [`Store::saved`]; valid on disk after
+    /// Returns the saved form of the values for a manifest, in addition to [`Store::saved`]; valid on disk after
     /// [`Store::sync`].
     pub fn saved_values(&self) -> Option<SavedValues> {
         let StoreValues { values, changes } = self.valued.as_ref()?;
@@ -105,25 +105,26 @@ impl Store {
         Some(SavedValues { bytes, operator, changes })
     }
 
-    /// The pairs whose values the last level has changed, beside those of [`Store::frontier`], which are new.
+    /// Returns the pairs whose values the last level has changed. The pairs of [`Store::frontier`] are new and not
+    /// among them.
     pub fn changes(&mut self) -> Result<Option<ValueChanges>> {
         let Some(changes) = self.changes_mut() else { return Ok(None) };
         let Some(last) = changes.len().checked_sub(2) else { return Ok(None) };
         Ok(Some(ValueChanges { current: changes.open(last)?, previous: changes.open(last + 1)? }))
     }
 
-    /// How many keys the last level has changed the values of.
+    /// Returns the number of keys whose values the last level has changed.
     pub(super) fn changed_keys(&self) -> u64 {
         let last = |changes: &LevelLog| changes.len().checked_sub(2).map(|last| changes.keys(last));
         self.changes_log().and_then(last).unwrap_or(0)
     }
 
-    /// The log of changes, if there is one.
+    /// Returns the log of changes, if there is one.
     pub(super) fn changes_log(&self) -> Option<&LevelLog> {
         self.valued.as_ref()?.changes.as_ref()
     }
 
-    /// The same, to be changed.
+    /// Returns the log of changes, mutable.
     pub(super) fn changes_mut(&mut self) -> Option<&mut LevelLog> {
         self.valued.as_mut()?.changes.as_mut()
     }
@@ -132,18 +133,18 @@ impl Store {
         self.valued.as_ref().map(|valued| &valued.values)
     }
 
-    /// Bytes of a value; 0 if there are none.
+    /// Returns the size of a value in bytes; 0 if there are none.
     pub(super) fn value_bytes(&self) -> usize {
         self.values().map_or(0, ValueSpec::bytes)
     }
 
-    /// The keys of a level, those included whose values it has changed.
+    /// Returns the number of keys of a level, those with changed values included.
     pub(super) fn level_keys(&self, level: usize) -> u64 {
         let changed = self.changes_log().map_or(0, |changes| changes.keys(2 * level));
         self.levels.keys(level) + changed
     }
 
-    /// The pieces of a level, those included of what it has changed.
+    /// Returns the pieces of a level, those with changed values included.
     pub(super) fn level_pieces(&self, level: usize) -> Vec<FileSegment> {
         let mut pieces = self.levels.pieces(level);
         if let Some(changes) = self.changes_log() {
@@ -152,7 +153,7 @@ impl Store {
         pieces
     }
 
-    /// The same, open.
+    /// Opens these pieces.
     pub(super) fn level_segments(&mut self, level: usize) -> Result<Vec<Segment>> {
         let mut segments = self.levels.open(level)?;
         if let Some(changes) = self.changes_mut() {
@@ -161,7 +162,7 @@ impl Store {
         Ok(segments)
     }
 
-    /// Makes sure that a codec keeps all bits of values.
+    /// Checks that a codec keeps all bits of values.
     pub(super) fn check_codec(&self, codec: &Codec) {
         let behind = self.dominance.as_ref().map_or(self.value_bytes(), Dominance::bytes);
         let keeps = codec.projection().is_none_or(|it| it.keeps_value(behind));
@@ -170,7 +171,7 @@ impl Store {
 }
 
 impl SavedValues {
-    /// Refuses a store of other values, or one whose changes, if values change, are not those of so many levels.
+    /// Rejects a store of other values, or one whose log of changes does not match the number of levels.
     fn check(&self, values: &ValueSpec, change: bool, levels: usize) -> Result<()> {
         let (bytes, operator) = (values.bytes(), values.operator().name());
         let damaged = |what: String| Err(Error::corrupt("manifest", 0, what));

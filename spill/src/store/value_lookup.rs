@@ -1,9 +1,8 @@
-//! Which values a store has for the keys of ascending batches.
+//! Look-up of a store's values for the keys of ascending batches.
 //!
-//! The youngest run that has a key has its value: whoever changed the value joined it with what was known
-//! before. So runs are asked from the youngest on, and each only for the keys that none before has. A
-//! pair is found by its key between the least and the greatest pair that begin with it: the key with a
-//! value of zeros, and with one of ones.
+//! The youngest run that has a key has its value, since a changed value was joined with the known one before. So runs
+//! are searched from the youngest on, each only for the keys not found before. A pair is found by its key, between the
+//! least and the greatest pair that begin with it: the key with an all-zero value, and with an all-one value.
 
 use super::filter::{BloomFilter, LookupStats};
 use super::run::{OldRun, YoungRun};
@@ -12,17 +11,17 @@ use crate::keys::{KeyShape, for_shape, gallop_from};
 use crate::segments::{BlockReader, Segment};
 use crate::values::ValueSpec;
 
-/// What a store has for the keys of a batch.
+/// A store's values for the keys of a batch.
 #[derive(Default)]
 pub(super) struct StoredValues {
-    /// For each pair of the batch the value that the store has; whatever else, if it has none.
+    /// For each pair of the batch the store's value; arbitrary if there is none.
     values: Vec<u8>,
-    /// Whether it has one.
+    /// Whether the store has a value.
     known: Vec<bool>,
 }
 
 impl StoredValues {
-    /// The value that the store has for the key of the `index`-th pair.
+    /// Returns the store's value for the key of the `index`-th pair.
     pub(super) fn value(&self, index: usize, bytes: usize) -> Option<&[u8]> {
         self.known[index].then(|| &self.values[index * bytes..][..bytes])
     }
@@ -33,15 +32,15 @@ impl StoredValues {
     }
 }
 
-/// The keys that are still looked for, ascending.
+/// The keys that are not found yet, ascending.
 struct PendingKeys {
-    /// Bytes of a key, with which a pair begins.
+    /// The size in bytes of a key, with which a pair begins.
     key_bytes: usize,
-    /// Which pairs of the batch they are of.
+    /// The indices of their pairs in the batch.
     indices: Vec<usize>,
     /// The least pairs with these keys.
     least: Vec<u8>,
-    /// The greatest.
+    /// The greatest pairs with these keys.
     greatest: Vec<u8>,
 }
 
@@ -54,7 +53,7 @@ impl PendingKeys {
         self.indices.len()
     }
 
-    /// Asks for the keys of those pairs of `batch` whose key a filter, if there is one, may hold.
+    /// Collects the keys of those pairs of `batch` whose key a filter, if there is one, may hold.
     fn collect(&mut self, width: usize, batch: &[u8], filter: Option<&BloomFilter>) {
         self.indices.clear();
         let mut held = Vec::new();
@@ -79,7 +78,7 @@ impl PendingKeys {
         }
     }
 
-    /// Looks no longer for what was found.
+    /// Removes the keys that were found.
     fn drop_known(&mut self, width: usize, known: &[bool]) {
         let PendingKeys { indices, least, greatest, .. } = self;
         let mut kept = 0;
@@ -101,13 +100,13 @@ impl PendingKeys {
     }
 }
 
-/// Looks ascending batches of pairs up in every run of a store.
+/// Looks up ascending batches of pairs in every run of a store.
 pub(super) struct ValueLookup<'a> {
     width: usize,
     filter: Option<&'a BloomFilter>,
-    /// The pairs of runs in memory that are not passed, youngest first.
+    /// The remaining pairs of runs in memory, youngest run first.
     young: Vec<&'a [u8]>,
-    /// Youngest first.
+    /// The runs on disk, youngest first.
     old: Vec<SegmentLookup>,
     asked: PendingKeys,
     stored: StoredValues,
@@ -135,7 +134,7 @@ impl<'a> ValueLookup<'a> {
         }
     }
 
-    /// What the store has for the keys of `batch`, which are greater than those of the batches before.
+    /// Looks up the keys of `batch`, which are greater than those of the previous batches.
     pub(super) fn find(&mut self, batch: &[u8]) -> Result<&StoredValues> {
         let ValueLookup { width, filter, young, old, asked, stored, looked } = self;
         let (width, count) = (*width, batch.len() / *width);
@@ -162,13 +161,14 @@ impl<'a> ValueLookup<'a> {
 }
 
 impl ValueLookup<'_> {
-    /// What it has come to.
+    /// Returns the statistics so far.
     pub(super) fn lookup_stats(&self) -> LookupStats {
         let decoded = self.old.iter().map(|segment| segment.reader.decoded_blocks()).sum();
         LookupStats { decoded_blocks: decoded, ..self.looked }
     }
 
-    /// Removes from `batch` the pairs whose keys the store has; they are greater than those of the batches before.
+    /// Removes from `batch` the pairs whose keys the store has; the keys are greater than those of the previous
+    /// batches.
     pub(super) fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
         let width = self.width;
         self.find(batch)?;
@@ -185,8 +185,7 @@ impl ValueLookup<'_> {
     }
 }
 
-/// Looks some of the keys that are asked for up in ascending `pairs`; how many of these are less than
-/// all that will be looked for.
+/// Looks up pending keys in ascending `pairs`. Returns the number of these that are less than all later pending keys.
 fn find<S: KeyShape>(
     shape: S,
     asked: &PendingKeys,
@@ -210,13 +209,13 @@ fn find<S: KeyShape>(
     at
 }
 
-/// How far a segment of pairs has been looked through.
+/// The position in a segment of pairs.
 struct SegmentLookup {
     reader: BlockReader,
-    /// The block whose pairs there are, if there are any.
+    /// The decoded block, if there is one.
     decoded: Option<usize>,
     pairs: Vec<u8>,
-    /// The first block that can hold a key to come.
+    /// The first block that can hold a later key.
     block: usize,
 }
 
@@ -226,7 +225,7 @@ impl SegmentLookup {
         SegmentLookup { reader, decoded: None, pairs: Vec::new(), block: 0 }
     }
 
-    /// Looks all keys that are asked for up.
+    /// Looks up all pending keys.
     fn find<S: KeyShape>(
         &mut self,
         shape: S,

@@ -1,11 +1,11 @@
-//! A list of a few items beside a key, and whether there were more than it has room for.
+//! A list of a few items as a value, with a flag for overflow.
 //!
-//! A value is a byte that tells how many items there are, the items, ascending and without repeats, and
-//! zeros. If there are more than fit, the least of them stay and the byte is `ff`: then the list is full.
-//! The least of a union are the least of the least of its parts, so lists can be joined in any order.
+//! A value is a byte with the number of items, then the items, ascending and without repeats, then zeros. If there are
+//! more items than fit, the least of them stay and the byte is `ff`: then the list is full. The least items of a union
+//! are the least of the least items of its parts, so lists can be joined in any order.
 //!
-//! A value of 5 bytes has room for two items of 2 bytes. The lists of `00 07` and of `00 03`, `00 09`
-//! become the least two of three:
+//! A value of 5 bytes can hold two items of 2 bytes. The lists of `00 07` and of `00 03`, `00 09` become the least two
+//! of three:
 //!
 //! ```text
 //! 01 | 00 07 | 00 00
@@ -15,17 +15,17 @@
 
 use super::ValueOperator;
 
-/// The first byte of a list that had no room for all.
+/// The first byte of a list that has overflowed.
 const OVERFLOWED: u8 = 0xff;
 
-/// A list of items of so many bytes.
+/// A list of items of a fixed size.
 #[derive(Clone, Copy, Debug)]
 pub struct BoundedList {
     item_bytes: usize,
 }
 
 impl BoundedList {
-    /// Lists of items of `item_bytes` bytes.
+    /// Creates the operator on lists of items of `item_bytes` bytes.
     ///
     /// # Panics
     ///
@@ -35,7 +35,7 @@ impl BoundedList {
         BoundedList { item_bytes }
     }
 
-    /// Bytes of a value with room for `items`, of which there are 1 to 254.
+    /// Returns the size in bytes of a value that can hold `items` items, 1 to 254.
     pub fn value_bytes(self, items: usize) -> usize {
         assert!(
             (1..usize::from(OVERFLOWED)).contains(&items),
@@ -52,7 +52,7 @@ impl BoundedList {
         value[1..][..item.len()].copy_from_slice(item);
     }
 
-    /// The items of a list, ascending, and whether there were more.
+    /// Returns the items of a list, ascending, and whether it has overflowed.
     pub fn read(self, value: &[u8]) -> (impl ExactSizeIterator<Item = &[u8]>, bool) {
         let more = value[0] == OVERFLOWED;
         let room = (value.len() - 1) / self.item_bytes;

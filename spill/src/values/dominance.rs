@@ -1,24 +1,24 @@
-//! Numbers behind keys of which smaller ones do: of pairs with equal keys those stay that no other dominates.
+//! Dominance of numbers after keys: of pairs with equal keys, only those that no other dominates are kept.
 //!
-//! A key with numbers behind it *dominates* another with the same key if each of its numbers is at most the
-//! other's. So of one number the least stays, and of several all that are least in their own way. Where sorted, whatever
-//! dominates a pair comes before it, and a pair that is dominated by one that does not stay is dominated by one that
-//! does: one pass over the pairs with a key is enough, and what stays is a function of the set of pairs.
+//! A key with numbers *dominates* another with the same key if each of its numbers is at most the other's. So with one
+//! number, the least one is kept; with several, all minimal ones are kept. In sorted order, the pairs that dominate a
+//! pair come before it. A pair that a dropped pair dominates is also dominated by a kept one. So one pass over the
+//! pairs with a key is enough, and the result is a function of the set of pairs.
 //!
-//! Of the pairs of a key and two numbers of a byte, `07 | 01 05` and `07 | 02 03` stay, and `07 | 02 05` does not.
+//! Of the pairs of a key and two numbers of a byte, `07 | 01 05` and `07 | 02 03` are kept, and `07 | 02 05` is not.
 
 use std::sync::Arc;
 
-/// Which pairs with equal keys dominate each other.
+/// The dominance relation on pairs with equal keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dominance {
-    /// The bytes of each number, most significant first.
+    /// The size of each number in bytes; numbers are stored most significant byte first.
     numbers: Arc<[u8]>,
     bytes: usize,
 }
 
 impl Dominance {
-    /// Of numbers of so many bytes each, one behind the other, the last at the end of a pair.
+    /// Creates the relation on numbers of these sizes in bytes, one after another, the last at the end of a pair.
     ///
     /// # Panics
     ///
@@ -28,22 +28,22 @@ impl Dominance {
         Dominance { numbers: numbers.into(), bytes: numbers.iter().map(|&it| it as usize).sum() }
     }
 
-    /// Bytes of all numbers.
+    /// Returns the size of all numbers in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Bytes of the key of a pair of `width` bytes.
+    /// Returns the size of the key of a pair of `width` bytes.
     ///
     /// # Panics
     ///
-    /// If the key has none.
+    /// If the key has no bytes.
     pub fn key_bytes(&self, width: usize) -> usize {
         assert!(width > self.bytes, "a pair has a key before its numbers");
         width - self.bytes
     }
 
-    /// Whether each of some numbers is at most the other.
+    /// Returns whether each number of `some` is at most that of `others`.
     pub fn dominates(&self, some: &[u8], others: &[u8]) -> bool {
         let mut at = 0;
         self.numbers.iter().all(|&bytes| {
@@ -56,7 +56,7 @@ impl Dominance {
     /// Removes from ascending `pairs` of `width` bytes those that another with the same key dominates.
     pub fn keep_undominated(&self, width: usize, pairs: &mut Vec<u8>) {
         let key = self.key_bytes(width);
-        // Where those begin that stay and have the last key, and where they end.
+        // The start and the end of the kept pairs with the last key.
         let (mut group, mut kept) = (0, 0);
         for next in (0..pairs.len()).step_by(width) {
             let (before, rest) = pairs.split_at(next);
@@ -74,7 +74,7 @@ impl Dominance {
         pairs.truncate(kept);
     }
 
-    /// Where in ascending `pairs` of `width` bytes those begin that have the last key.
+    /// Returns the start of the pairs with the last key in ascending `pairs` of `width` bytes.
     pub fn last_key(&self, width: usize, pairs: &[u8]) -> usize {
         let key = self.key_bytes(width);
         let Some(last) = pairs.len().checked_sub(width) else { return 0 };

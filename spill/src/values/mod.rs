@@ -1,18 +1,17 @@
-//! Values: what a sorted run may hold beside each key.
+//! Values: data that a sorted run may hold with each key.
 //!
-//! A *pair* is a key with a value of fixed length behind it. A run of pairs is a run of wider keys, no
-//! two of which begin with the same key; so blocks, gaps, segments and ranges are what they are for
-//! keys alone, and keys alone are dealt with as if there were no values. Where equal keys meet, in a
-//! buffer that is sorted, in a merge, between candidates and a store, an [`ValueOperator`] makes one
-//! value of two.
+//! A *pair* is a key followed by a value of fixed size. A run of pairs is a run of wider keys with different first
+//! parts. So blocks, gaps, segments and ranges are the same as for keys alone, and plain keys pay nothing for values.
+//! Equal keys meet in a buffer that is sorted, in a merge, and between candidates and a store. There an
+//! [`ValueOperator`] joins two values into one.
 //!
-//! In what order pairs meet depends on threads and on memory, so an operator must be commutative and
-//! associative: what becomes of a key is then a function of all values it was given. A set of candidates
-//! needs no more than that. A *store* asks in addition that a value joined with itself is itself: it
-//! remembers a changed value as one more pair with the key, and joins that with what it was made of.
+//! The order in which pairs meet depends on threads and on memory. So an operator must be commutative and associative:
+//! then the value of a key is a function of all its values. A set of candidates needs no more than that. A *store*
+//! also needs an idempotent operator: it records a changed value as a further pair with the key, and later joins that
+//! pair with the older ones.
 //!
 //! With the operator [`OrOperator`], the pairs `07 | 01`, `07 | 04` and `09 | 02` of a key and a value of a byte
-//! each become `07 | 05` and `09 | 02`.
+//! become `07 | 05` and `09 | 02`.
 
 mod bounded_list;
 mod dominance;
@@ -25,29 +24,29 @@ pub use operators::{AndOperator, MaxOperator, MinOperator, OrOperator, SumOperat
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// What becomes of two values whose keys are equal.
+/// An operator that joins two values whose keys are equal.
 pub trait ValueOperator: Debug + Send + Sync {
-    /// What manifests and messages call it. A store is not gone on with under another name.
+    /// Returns the name in manifests and messages. A store is not resumed under another name.
     fn name(&self) -> String;
 
-    /// Makes `kept` what it and `other` become together. Both are of the length of a value. The
-    /// operation is commutative and associative.
+    /// Replaces `kept` with the join of it and `other`. Both have the size of a value. The operation is commutative
+    /// and associative.
     fn join(&self, kept: &mut [u8], other: &[u8]);
 
-    /// Whether a value joined with itself is always itself.
+    /// Returns whether a value joined with itself is always itself.
     fn is_idempotent(&self) -> bool;
 }
 
-/// The values of a run: how long they are, and what becomes of two with equal keys.
+/// The values of a run: their size, and the operator that joins values of equal keys.
 #[derive(Clone, Debug)]
 pub struct ValueSpec {
-    /// At least 1.
+    /// The size of a value in bytes, at least 1.
     bytes: usize,
     operator: Arc<dyn ValueOperator>,
 }
 
 impl ValueSpec {
-    /// Values of `bytes` bytes.
+    /// Creates the specification of values of `bytes` bytes.
     ///
     /// # Panics
     ///
@@ -57,27 +56,27 @@ impl ValueSpec {
         ValueSpec { bytes, operator: Arc::new(operator) }
     }
 
-    /// Bytes of a value.
+    /// Returns the size of a value in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// What becomes of two values whose keys are equal.
+    /// Returns the operator that joins values of equal keys.
     pub fn operator(&self) -> &dyn ValueOperator {
         &*self.operator
     }
 
-    /// Bytes of the key of a pair of `width` bytes.
+    /// Returns the size of the key of a pair of `width` bytes.
     ///
     /// # Panics
     ///
-    /// If the key has none.
+    /// If the key has no bytes.
     pub fn key_bytes(&self, width: usize) -> usize {
         assert!(width > self.bytes, "a pair has a key before its value");
         width - self.bytes
     }
 
-    /// The keys of `pairs` of `width` bytes.
+    /// Returns the keys of `pairs` of `width` bytes.
     pub fn keys_of(&self, width: usize, pairs: &[u8]) -> Vec<u8> {
         let key = self.key_bytes(width);
         let mut keys = Vec::with_capacity(pairs.len() / width * key);
@@ -85,13 +84,13 @@ impl ValueSpec {
         keys
     }
 
-    /// Moves boundaries between ranges of pairs to where a key begins: no key's pairs are in two ranges.
+    /// Moves boundaries between ranges of pairs to the beginning of a key, so that no key's pairs are in two ranges.
     pub fn cut_between_keys(&self, boundaries: &mut Vec<Vec<u8>>) {
         cut_between_keys(self.bytes, boundaries);
     }
 }
 
-/// Moves boundaries between ranges of keys with `bytes` bytes behind each to where a key begins.
+/// Moves boundaries between ranges of keys, each followed by `bytes` bytes, to the beginning of a key.
 pub(crate) fn cut_between_keys(bytes: usize, boundaries: &mut Vec<Vec<u8>>) {
     for pair in &mut *boundaries {
         let key = pair.len() - bytes;

@@ -1,4 +1,4 @@
-//! Operators on values that are a number, big-endian, or a set of bits.
+//! Operators on values that are a big-endian number or a set of bits.
 
 use super::ValueOperator;
 
@@ -18,9 +18,8 @@ pub struct AndOperator;
 #[derive(Clone, Copy, Debug)]
 pub struct OrOperator;
 
-/// The sum of all values, or the greatest number there is room for if it is greater. That is still
-/// associative, which a sum that fails on its way would not be. It is not idempotent: equal pairs are
-/// all counted.
+/// The sum of all values, or the greatest possible number if the sum is greater. Saturation is associative, a sum that
+/// fails is not. The operator is not idempotent: equal pairs all count.
 #[derive(Clone, Copy, Debug)]
 pub struct SumOperator;
 

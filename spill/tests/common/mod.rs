@@ -1,4 +1,4 @@
-//! What the tests of key sets share: sets to try, their flat form, and a disk in memory.
+//! Shared code of the tests of key sets: sets, their flat form, and a disk in memory.
 #![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
 
 pub mod pairs;
@@ -17,8 +17,8 @@ pub const WIDTHS: [usize; 12] = [1, 2, 3, 7, 8, 9, 10, 15, 16, 17, 40, 300];
 
 pub type Set = BTreeSet<Vec<u8>>;
 
-/// The key of `width` bytes that stands for `number`: in the order of the numbers, as long as
-/// these fit. In a wide key half of the number is in front and half at the end.
+/// Returns the key of `width` bytes that represents `number`. Keys have the order of the numbers, as long as these
+/// fit. In a wide key half of the number is at the front and half at the end.
 pub fn key(width: usize, number: u64) -> Vec<u8> {
     let bytes = number.to_be_bytes();
     if width < 8 {
@@ -43,7 +43,7 @@ pub fn any_width() -> impl Strategy<Value = usize> {
     prop::sample::select(&WIDTHS[..])
 }
 
-/// Keys with many repeats and many shared bytes, in any order.
+/// Returns keys with many repeats and many shared bytes, in any order.
 pub fn any_key(width: usize) -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         4 => (0u64..300).prop_map(move |number| key(width, number)),
@@ -62,7 +62,7 @@ pub fn any_keys(width: usize, most: usize) -> impl Strategy<Value = Vec<Vec<u8>>
     prop::collection::vec(any_key(width), 0..most)
 }
 
-/// A set that may be several blocks long: a few keys and an arithmetic progression.
+/// Returns a set that may be several blocks long: a few keys and an arithmetic progression.
 pub fn any_set(width: usize) -> impl Strategy<Value = Set> {
     let long: u64 = if width > 100 { 2_500 } else { 10_000 };
     let count = prop_oneof![3 => Just(0u64), 2 => 0..long / 10, 2 => 0..long];
@@ -79,7 +79,7 @@ pub fn any_bound(width: usize) -> impl Strategy<Value = Option<Vec<u8>>> {
     prop::option::of(prop_oneof![any_key(width), near])
 }
 
-/// The keys of `set` from `low` on, below `high`.
+/// Returns the keys of `set` from `low` on, below `high`.
 pub fn between(set: &Set, low: &Option<Vec<u8>>, high: &Option<Vec<u8>>) -> Set {
     let inside = |key: &&Vec<u8>| {
         low.as_ref().is_none_or(|low| *key >= low) && high.as_ref().is_none_or(|high| *key < high)
@@ -87,7 +87,7 @@ pub fn between(set: &Set, low: &Option<Vec<u8>>, high: &Option<Vec<u8>>) -> Set 
     set.iter().filter(inside).cloned().collect()
 }
 
-/// One file in memory, whatever its name.
+/// One file in memory, under any name.
 #[derive(Clone, Debug, Default)]
 pub struct OneFile(pub Arc<Mutex<Vec<u8>>>);
 
@@ -115,7 +115,7 @@ impl OneFile {
     }
 }
 
-/// A segment of `set` behind something else.
+/// Returns a segment of `set` that follows other data.
 pub fn segment(width: usize, set: &Set) -> Segment {
     let file = OneFile::holding(b"something else".to_vec());
     let at = file.append(width, &flat(set), 1000);
@@ -173,7 +173,7 @@ impl Disk for OneFile {
     }
 }
 
-/// The whole keys of segments, or pairs.
+/// Returns the whole keys of segments, or pairs.
 pub fn read(segments: &[Segment]) -> Vec<u8> {
     let (mut pairs, mut batch) = (Vec::new(), Vec::new());
     for segment in segments {

@@ -1,4 +1,4 @@
-//! Pairs to try, and what becomes of them by the definition of each operator.
+//! Pairs for tests, and their joins by the definition of each operator.
 
 use super::{OneFile, any_key};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use spill::values::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Values of some length with one of the operators.
+/// Values of a fixed size with one of the operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Least(usize),
@@ -16,17 +16,17 @@ pub enum Kind {
     And(usize),
     Or(usize),
     Sum(usize),
-    /// So many items of so many bytes.
+    /// This number of items of this number of bytes.
     Few(usize, usize),
 }
 
-/// Keys and values, as they come about.
+/// Keys and values in their order of arrival.
 pub type Given = Vec<(Vec<u8>, Vec<u8>)>;
 
 pub type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
 impl Kind {
-    /// Each operator, with values of `bytes` bytes, 2 at least.
+    /// Each operator, with values of `bytes` bytes, at least 2.
     pub fn all_of(bytes: usize) -> Vec<Kind> {
         let item = bytes.div_ceil(4).min(bytes - 1);
         let few = Kind::Few((bytes - 1) / item, item);
@@ -57,7 +57,7 @@ impl Kind {
         self.values().bytes()
     }
 
-    /// A value made of a number: often one with few bits.
+    /// Returns a value made of a number; often it has few set bits.
     pub fn value(self, number: u64) -> Vec<u8> {
         let bytes = self.bytes();
         let repeated = |length: usize| -> Vec<u8> {
@@ -73,7 +73,7 @@ impl Kind {
         }
     }
 
-    /// What all these become together.
+    /// Returns the join of all these values.
     pub fn all(self, given: &[Vec<u8>]) -> Vec<u8> {
         let by_byte = |join: fn(u8, u8) -> u8| {
             let columns = (0..self.bytes()).map(|at| given.iter().map(move |value| value[at]));
@@ -89,7 +89,7 @@ impl Kind {
         }
     }
 
-    /// What the pairs given become.
+    /// Returns the map from each key to the join of its values.
     pub fn map(self, given: &Given) -> Map {
         let mut lists: BTreeMap<&[u8], Vec<Vec<u8>>> = BTreeMap::new();
         for (key, value) in given {
@@ -99,7 +99,7 @@ impl Kind {
     }
 }
 
-/// The sum of numbers of any length, digit by digit, or all ones.
+/// Returns the sum of numbers of any length, digit by digit, or all ones.
 fn sum(bytes: usize, given: &[Vec<u8>]) -> Vec<u8> {
     let (mut sum, mut carry) = (vec![0; bytes], 0u64);
     for at in (0..bytes).rev() {
@@ -109,7 +109,7 @@ fn sum(bytes: usize, given: &[Vec<u8>]) -> Vec<u8> {
     if carry > 0 { vec![0xff; bytes] } else { sum }
 }
 
-/// The list of items of all lists, some of which may be more than one.
+/// Returns the list of the items of all lists. Lists may have overflowed.
 fn few(items: usize, item: usize, given: &[Vec<u8>]) -> Vec<u8> {
     let mut set = BTreeSet::new();
     let mut more = false;
@@ -147,7 +147,7 @@ pub fn any_given(kind: Kind, key_bytes: usize, most: usize) -> impl Strategy<Val
     prop::collection::vec(pair.prop_map(move |(key, number)| (key, kind.value(number))), 0..most)
 }
 
-/// The pairs given, one behind the other.
+/// Returns the given pairs, one after another.
 pub fn pairs_of(given: &Given) -> Vec<u8> {
     given.iter().flat_map(|(key, value)| [&**key, value].concat()).collect()
 }
@@ -156,7 +156,7 @@ pub fn flat_map(map: &Map) -> Vec<u8> {
     map.iter().flat_map(|(key, value)| [&**key, value].concat()).collect()
 }
 
-/// A segment of ascending pairs.
+/// Returns a segment of ascending pairs.
 pub fn segment_of(width: usize, pairs: &[u8]) -> Segment {
     let file = OneFile::default();
     let at = file.append(width, pairs, 1000);

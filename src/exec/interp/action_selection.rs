@@ -1,8 +1,7 @@
-//! Which action instances are enabled in a state, and the steps of those chosen.
+//! Enabled action instances of a state, and expansion of chosen instances, in the interpreter.
 //!
-//! All steps are looked at as they always are, and those of other instances are passed by. So what an
-//! action's being possible means for others (`else`, `timeout`, `unless`, priorities) does not depend
-//! on what is chosen.
+//! The interpreter looks at all steps as usual and skips those of other instances. So the effect of an enabled action
+//! on others (`else`, `timeout`, `unless`, priorities) does not depend on the choice.
 
 use super::Interp;
 use super::step_sink::StepTarget;
@@ -14,7 +13,7 @@ use crate::exec::{LABEL_BYTES, LabelledSink, SelectiveStateSpace, split_by_ends}
 use crate::ir::{EndRule, Schedule};
 use crate::model::{StateSpace, SuccessorSink, Violation, stop_request};
 
-/// An interpreter whose steps can be taken by choice.
+/// An interpreter that can expand chosen action instances.
 #[derive(Debug)]
 pub struct InterpSelector<'a> {
     interp: &'a Interp,
@@ -22,12 +21,12 @@ pub struct InterpSelector<'a> {
 }
 
 impl Interp {
-    /// Its steps by choice, or why there are none.
+    /// Returns the interface for expanding chosen instances, or why there is none.
     pub fn selector(&self) -> Result<InterpSelector<'_>, NumberingError> {
         Ok(InterpSelector { interp: self, instances: ActionInstances::new(&self.program)? })
     }
 
-    /// Tells `visit` what is enabled in `state`, some of it perhaps more than once.
+    /// Calls `visit` with each enabled instance of `state`, some perhaps more than once.
     pub(in crate::exec) fn each_enabled(
         &self,
         state: &[u8],
@@ -43,7 +42,7 @@ impl Interp {
         }
     }
 
-    /// Records the properties that do not hold in `state`, or meet an error when asked.
+    /// Records the properties that fail in `state` or meet an error during evaluation.
     pub(crate) fn check_properties(&self, state: &[u8], out: &mut SuccessorSink) {
         self.broken_properties(state, |number, fault| {
             let check = match fault {
@@ -54,8 +53,8 @@ impl Interp {
         });
     }
 
-    /// Records which states have no step that leads on and should have one. Where a step back to
-    /// where it began is none that leads on, what is enabled is tried, one instance after another.
+    /// Records deadlocks among the states. If a step back to the same state does not count, it tries the enabled
+    /// instances one after another.
     pub(in crate::exec) fn check_deadlocks(
         &self,
         selective: &dyn SelectiveStateSpace,
@@ -88,7 +87,7 @@ impl Interp {
     }
 }
 
-/// Which states the steps of their first enabled instance lead on from.
+/// Returns, for each state, whether a step of its first enabled instance leaves it.
 fn non_stuttering_states(
     selective: &dyn SelectiveStateSpace,
     width: usize,
@@ -104,7 +103,7 @@ fn non_stuttering_states(
     let (mut successors, mut ends) = (Vec::new(), Vec::new());
     let run =
         |out: &mut SuccessorSink| selective.expand_chosen_with_ends(states, &first, &mut ends, out);
-    // What is found here is found again when these steps are taken.
+    // Findings here are found again when these steps are expanded.
     if out.wrap_uncounted(width, &mut successors, run).is_none() || stop_request::is_requested() {
         return Vec::new();
     }
@@ -112,11 +111,11 @@ fn non_stuttering_states(
     states.chunks_exact(width).zip(split_by_ends(&successors, &ends)).map(leads).collect()
 }
 
-/// Adds a successor, and the instance of the step to it. Gives the number of bytes added.
+/// Adds a successor with the instance of its step. Returns the number of bytes added.
 type AddLabelledStep<'a> = dyn FnMut(&mut SuccessorSink, &[u8], InstanceId) -> u64 + 'a;
 
 impl InterpSelector<'_> {
-    /// Adds the steps of what is chosen, each by `add`, and says where those of each state end.
+    /// Adds the chosen steps, each by `add`, and records where those of each state end.
     fn expand_chosen_by(
         &self,
         chosen: ChosenInstances<'_>,
@@ -219,7 +218,7 @@ impl SelectiveStateSpace for InterpSelector<'_> {
     }
 }
 
-/// Whether every step of an instance leads back to `state`.
+/// Returns whether every step of an instance leads back to `state`.
 fn stays(
     selective: &dyn SelectiveStateSpace,
     state: &[u8],

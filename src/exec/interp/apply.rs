@@ -1,4 +1,4 @@
-//! What statements and messages do to a state.
+//! The effect of statements and messages on a state.
 
 use super::channels::{ChannelInstance, ChannelReceive};
 use super::covers;
@@ -14,25 +14,25 @@ use crate::ir::{
 use crate::model::FaultKind;
 use crate::source::Span;
 
-/// What a loop over values does with each.
+/// The body of a loop over values.
 struct ForBody<'a> {
-    /// What holds the value.
+    /// The local that holds the value.
     local: LocalId,
     body: &'a [Stmt],
-    /// Where the loop stands.
+    /// The position of the loop in the source.
     span: Span,
 }
 
-/// A message that is about to be put into a channel.
+/// A message to be put into a channel.
 struct QueuedMessage<'m> {
     values: &'m [i64],
-    /// Whether it goes before the first greater one.
+    /// Whether it is inserted before the first greater message.
     sorted: bool,
     span: Span,
 }
 
 impl Interp {
-    /// Runs statements in order, each in the state the ones before it left.
+    /// Runs statements in order, each in the state that the previous ones left.
     pub(super) fn run(
         &self,
         body: &[Stmt],
@@ -48,7 +48,7 @@ impl Interp {
         Ok(BodyFlow::Next)
     }
 
-    /// Statements that say which others run.
+    /// Runs a statement that controls others.
     pub(super) fn statement(
         &self,
         stmt: &Stmt,
@@ -156,7 +156,7 @@ impl Interp {
         Ok(BodyFlow::Next)
     }
 
-    /// Statements that do one thing.
+    /// Runs a statement with a single effect.
     fn effect(&self, stmt: &Stmt, state: &mut [u8], locals: &LocalEnv) -> Result<(), EvalFailure> {
         match &stmt.kind {
             StmtKind::Assign { target, value, overflow } => {
@@ -216,7 +216,7 @@ impl Interp {
         }
     }
 
-    /// Stores a value or none, which must be one that the cell may have.
+    /// Stores a value or "undefined", which the cell must allow.
     pub(super) fn store_or_undefine(
         &self,
         cell: CellId,
@@ -234,7 +234,7 @@ impl Interp {
         }
     }
 
-    /// Stores a value, or applies the rule for one outside the domain.
+    /// Stores a value, or applies the overflow rule if it is outside the domain.
     fn store(
         &self,
         cell: CellId,
@@ -269,7 +269,7 @@ impl Interp {
         Ok(())
     }
 
-    /// Copies cells as they were, even if some of them are among those written.
+    /// Copies cells as they were, even if source and destination overlap.
     pub(super) fn copy_cells(&self, from: u32, to: u32, count: u32, state: &mut [u8]) {
         let copy = |offset: u32, state: &mut [u8]| {
             let code = self.code_in(state, CellId(from + offset));
@@ -301,7 +301,7 @@ impl Interp {
         Ok(BodyFlow::Next)
     }
 
-    /// Gives unused cells the one content that unused cells have.
+    /// Gives unused cells their canonical content.
     pub(super) fn clear_cells(&self, first: u32, count: u32, state: &mut [u8]) {
         for cell in (first..first + count).map(CellId) {
             let about = &self.layout.cells[cell];
@@ -310,9 +310,9 @@ impl Interp {
         }
     }
 
-    /// Sends or receives on a buffered channel: values and patterns are judged in `context`, the
-    /// messages and the room are those of `state`, where the effect goes. False if the channel
-    /// blocks. `tell` hears of an error behind which the step goes on.
+    /// Sends or receives on a buffered channel. Values and patterns are evaluated in `context`; the messages and the
+    /// free capacity are those of `state`, which takes the effect. Returns false if the channel blocks. `tell` gets an
+    /// error after which the step continues.
     pub(super) fn exchange(
         &self,
         communication: &Communication,
@@ -350,7 +350,7 @@ impl Interp {
         Ok(true)
     }
 
-    /// Whether a communication on a buffered channel could go on in `state`.
+    /// Returns whether a communication on a buffered channel can take place in `state`.
     pub(super) fn is_ready(
         &self,
         communication: &Communication,
@@ -372,7 +372,7 @@ impl Interp {
         }
     }
 
-    /// The values of a message about to be sent.
+    /// Returns the values of a message to be sent.
     pub(super) fn message(
         &self,
         values: &[Expr],
@@ -382,8 +382,8 @@ impl Interp {
         values.iter().map(|value| self.eval(value, state, locals)).collect()
     }
 
-    /// The values of a message that is not stored, as the fields of its channel have them: one that
-    /// does not fit is treated as it is where it is stored.
+    /// Returns the values of a message that is not stored, converted to the fields of its channel. A value outside a
+    /// field's domain is treated as if it were stored.
     pub(super) fn fitting(
         &self,
         channel: ChannelId,
@@ -407,7 +407,7 @@ impl Interp {
         Ok(message)
     }
 
-    /// A message in a buffer, for a receive of so many fields.
+    /// Returns a buffered message, for a receive with `fields` fields.
     pub(super) fn message_at(
         &self,
         channel: ChannelInstance,
@@ -460,7 +460,7 @@ impl Interp {
         self.layout.set(state, self.length_cell(channel), Some(waiting - 1));
     }
 
-    /// Stores a message where a receive wants it.
+    /// Stores the fields of a message where a receive directs them.
     pub(super) fn deliver(
         &self,
         ChannelReceive { channel, patterns, span }: ChannelReceive,
@@ -479,7 +479,7 @@ impl Interp {
     }
 }
 
-/// A message, for a receive of so many fields.
+/// Returns a message, for a receive with `fields` fields.
 pub(super) fn received_as(mut message: Vec<i64>, fields: usize) -> Vec<i64> {
     if message_arity::reads_zero_past_end(message.len()) && message.len() < fields {
         message.resize(fields, 0);

@@ -1,4 +1,4 @@
-//! The bindings of an action's parameters: all of them, and those worth trying in a state, as its plan lists them.
+//! The bindings of an action's parameters: all of them, or those that the action's plan lists for a state.
 
 use super::Interp;
 use super::frames::{LocalEnv, LocalValue};
@@ -18,7 +18,7 @@ pub(in crate::exec) struct ActionBindingPlan {
 }
 
 impl ActionBindingPlan {
-    /// Those of all actions of a program that have one.
+    /// Returns the plans of all actions of a program that have one.
     pub(super) fn all(program: &Program) -> Vec<Option<ActionBindingPlan>> {
         let of = |action| {
             let plan = BindingPlan::of(program, action)?;
@@ -37,7 +37,7 @@ impl ActionBindingPlan {
     }
 }
 
-/// The least and the greatest value of a parameter.
+/// Returns the least and the greatest value of a parameter.
 fn bounds(program: &Program, parameter: &Parameter) -> (i64, i64) {
     match &program.types[parameter.over] {
         crate::ir::Type::Scalar(scalar) => program.bounds(&scalar.domain),
@@ -45,7 +45,7 @@ fn bounds(program: &Program, parameter: &Parameter) -> (i64, i64) {
     }
 }
 
-/// An action whose bindings are listed.
+/// An action with the context in which its bindings are listed.
 struct BindingSearch<'a> {
     parameters: &'a [Parameter],
     conjuncts: Vec<&'a Expr>,
@@ -71,8 +71,8 @@ struct ParameterBinding {
 }
 
 impl Interp {
-    /// Calls `visit` with every combination of the parameters' values, the last varying fastest. Where an action has a
-    /// [plan](Interp::plan) its combinations are listed by that instead.
+    /// Calls `visit` with every combination of the parameters' values, the last varying fastest. An action with a
+    /// [plan](Interp::plan) lists its combinations by that instead.
     pub(super) fn each_binding<'f>(
         &self,
         parameters: &[Parameter],
@@ -85,7 +85,7 @@ impl Interp {
         });
     }
 
-    /// The same, until `visit` breaks off.
+    /// Does the same until `visit` stops it.
     pub(super) fn bindings_until<'f>(
         &self,
         parameters: &[Parameter],
@@ -95,7 +95,7 @@ impl Interp {
         let Some((parameter, rest)) = parameters.split_first() else { return visit(locals) };
         let (low, high) = self.scalar_bounds(parameter.over);
         let outer = locals.combination.get();
-        // Where this is more than 32 bits, combinations are not numbered.
+        // Combinations are not numbered if this exceeds 32 bits.
         let first = outer.wrapping_mul(high.wrapping_sub(low).wrapping_add(1) as u32);
         for value in low..=high {
             if stop_request::is_requested() {
@@ -109,12 +109,12 @@ impl Interp {
         ControlFlow::Continue(())
     }
 
-    /// The plan by which an action's parameters are bound, if it has one.
+    /// Returns the plan by which an action's parameters are bound, if it has one.
     pub(in crate::exec) fn plan(&self, id: ActionId) -> Option<&ActionBindingPlan> {
         self.plans.get(crate::ir::Entity::index(id))?.as_ref()
     }
 
-    /// Calls `visit` with every combination of an action's parameters that may be possible in a state.
+    /// Calls `visit` with every combination of an action's parameters that may be enabled in a state.
     pub(super) fn each_likely_binding<'f>(
         &self,
         id: ActionId,
@@ -148,7 +148,7 @@ impl Interp {
         let mut go_on = |locals: &LocalEnv<'f>| self.follow(listed, rest, locals, visit);
         match step {
             BindingStep::Test(number) => {
-                // It cannot fail; if it does, whoever judges the whole guard says so.
+                // It cannot fail; if it does, evaluating the whole guard reports the fault.
                 match self.eval(listed.conjuncts[*number], listed.state, locals) {
                     Ok(0) => ControlFlow::Continue(()),
                     _ => go_on(locals),
@@ -170,7 +170,7 @@ impl Interp {
         }
     }
 
-    /// Binds what the indices of a place give, so that it is not 0.
+    /// Binds the parameters that are indices of a place, so that the place is not 0.
     fn scan<'f>(
         &self,
         listed: &BindingSearch<'_>,
@@ -201,7 +201,7 @@ impl Interp {
 }
 
 impl BindingSearch<'_> {
-    /// Does something with a parameter bound to a value.
+    /// Continues with a parameter bound to a value.
     fn bind<'f>(
         &self,
         bound: ParameterBinding,

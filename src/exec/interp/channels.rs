@@ -1,8 +1,7 @@
-//! Channels as values: which channel a reference means, and the numbers of channels.
+//! Channels as values: the channel that a reference denotes, and the numbers of channels.
 //!
-//! Channels are numbered from 1 in the order in which they are made: those of the program first,
-//! then those of each instance, in the order of pids. As instances go in the opposite order, a
-//! number means the same channel as long as that exists.
+//! Channels are numbered from 1 in the order of creation: those of the program first, then those of each instance, in
+//! the order of pids. Instances end in the opposite order, so a number denotes the same channel as long as it exists.
 
 use super::failure::fault;
 use super::frames::LocalEnv;
@@ -14,28 +13,28 @@ use crate::ir::{
 use crate::model::FaultKind;
 use crate::source::Span;
 
-/// A channel, or a slot's own one.
+/// A channel of the program, or a slot's own channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::exec) struct ChannelInstance {
-    /// Which channel.
+    /// The channel.
     pub id: ChannelId,
-    /// Whose.
+    /// The slot that owns it.
     pub slot: u32,
 }
 
-/// What a receive asks of a channel.
+/// A receive operation: its channel and patterns.
 #[derive(Clone, Copy)]
 pub(in crate::exec) struct ChannelReceive<'a> {
     /// The channel that it receives from.
     pub channel: ChannelInstance,
-    /// What each field of the message has to be, or where it is stored.
+    /// What each field of the message must equal, or where it is stored.
     pub patterns: &'a [ReceivePattern],
-    /// Where it stands in the source.
+    /// The position in the source.
     pub span: Span,
 }
 
 impl Interp {
-    /// The channel that a reference names outright.
+    /// Returns the channel that a reference names directly.
     pub(super) fn named(&self, channel: &ChannelRef) -> ChannelId {
         match channel {
             ChannelRef::Named(id) | ChannelRef::Element { first: id, .. } => *id,
@@ -43,7 +42,7 @@ impl Interp {
         }
     }
 
-    /// The channel that a reference means now.
+    /// Returns the channel that a reference denotes in a state.
     pub(super) fn channel(
         &self,
         channel: &ChannelRef,
@@ -70,8 +69,8 @@ impl Interp {
         }
     }
 
-    /// Judges whether a communication fits the messages of its channel (see [`crate::ir::messages`]): `tell` hears of an
-    /// error behind which the step goes on.
+    /// Checks whether a communication fits the messages of its channel (see [`crate::ir::messages`]). `tell` gets an
+    /// error after which the step continues.
     pub(super) fn check_arity(
         &self,
         communication: &Communication,
@@ -89,7 +88,7 @@ impl Interp {
         Ok(())
     }
 
-    /// The error of a statement with so many values or fields.
+    /// Returns the error of a statement with the wrong number of values or fields.
     pub(super) fn misfit(
         &self,
         misfit: ArityMismatch,
@@ -134,7 +133,7 @@ impl Interp {
         })
     }
 
-    /// The number of a channel.
+    /// Returns the number of a channel.
     pub(super) fn channel_number(&self, channel: ChannelInstance, state: &[u8]) -> i64 {
         let owner = self.program.channels[channel.id].owner;
         let rank =

@@ -1,7 +1,7 @@
-//! Which moves a claim can take in a state.
+//! The moves of a never claim in a state.
 //!
-//! A claim moves as a process does, but alone: a move, or, after one that says so, several that
-//! belong together. Where such a sequence blocks there is no way at all, as in SPIN.
+//! A claim moves like a process, but alone. It makes one move, or several if they form an atomic sequence. If such a
+//! sequence blocks inside, it gives no path at all, as in SPIN.
 
 use super::failure::fault;
 use super::frames::LocalEnv;
@@ -9,15 +9,15 @@ use super::{EvalFailure, Interp};
 use crate::ir::{Claim, Entity as _, LocationId, StmtKind, TurnRule};
 use crate::model::{FaultKind, RuntimeFault};
 
-/// The most moves of a claim that belong together.
+/// The maximum length of an atomic sequence of moves.
 const MOVES_MAX: usize = 1000;
 
-/// A way for a claim to go on.
+/// One path of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ClaimPath {
     /// The moves, by number.
     pub moves: Vec<u32>,
-    /// Where it comes to.
+    /// The location it leads to.
     pub to: LocationId,
 }
 
@@ -30,19 +30,19 @@ pub(crate) struct ClaimMoves<'a> {
     pub from: &'a [Vec<u32>],
 }
 
-/// Everything that a claim can do in a state.
+/// All paths of a claim from a location in a state.
 #[derive(Debug, Default)]
 pub(crate) struct ClaimPaths {
-    /// Every way to where it rests.
+    /// Every path to a location where the claim rests.
     pub all: Vec<ClaimPath>,
-    /// The moves up to where it is at its end without resting there.
+    /// The moves to the end of the claim, for paths that do not rest there.
     pub ends: Vec<Vec<u32>>,
-    /// The moves up to a run-time error, the faulty one last.
+    /// The moves to a run-time error, the faulty one last.
     pub faults: Vec<(Vec<u32>, RuntimeFault)>,
 }
 
 impl Interp {
-    /// Everything that a claim can do at a location.
+    /// Returns all paths of a claim from a location.
     pub(crate) fn claim_paths(
         &self,
         moves: ClaimMoves,
@@ -56,8 +56,8 @@ impl Interp {
         claim_paths_under(moves, at, &ClaimStateConditions { interp: self, claim, state, locals })
     }
 
-    /// Where a claim comes to by one move from a location where nothing asserts or asks for `timeout`; false if a guard
-    /// fails.
+    /// Visits the targets of single moves from a location whose moves contain no assertion and no `timeout`. Returns
+    /// false if a guard fails.
     pub(crate) fn claim_moves(
         &self,
         ClaimMoves { claim, from }: ClaimMoves,
@@ -77,16 +77,16 @@ impl Interp {
     }
 }
 
-/// What the conditions of a claim's moves come to.
+/// The values of the conditions of a claim's moves.
 pub(crate) trait ClaimConditions {
-    /// Whether the guard of a move holds.
+    /// Returns whether the guard of a move holds.
     fn can_take(&self, number: u32) -> Result<bool, EvalFailure>;
 
-    /// What is wrong with what a move asserts.
+    /// Returns the failures of the assertions of a move.
     fn failures(&self, number: u32) -> Vec<EvalFailure>;
 }
 
-/// Everything that a claim can do at a location where its conditions are these.
+/// Returns all paths of a claim from a location under these condition values.
 pub(crate) fn claim_paths_under(
     ClaimMoves { claim, from }: ClaimMoves,
     at: LocationId,
@@ -97,7 +97,7 @@ pub(crate) fn claim_paths_under(
     ways
 }
 
-/// The conditions of a claim in a state.
+/// The conditions of a claim, evaluated in a state.
 struct ClaimStateConditions<'a> {
     interp: &'a Interp,
     claim: &'a Claim,
@@ -129,7 +129,7 @@ impl ClaimConditions for ClaimStateConditions<'_> {
     }
 }
 
-/// Visits those of some moves from a location that can be taken, or whose guard fails.
+/// Visits the moves from a location that can be taken or whose guard fails.
 fn each_taken<C: ClaimConditions + ?Sized>(
     claim: &Claim,
     moves: &[u32],
@@ -159,7 +159,7 @@ struct ClaimWalk<'a> {
 }
 
 impl ClaimWalk<'_> {
-    /// Adds every way on from a location, come to by the moves in `taken`.
+    /// Adds every path that continues from a location, which the moves in `taken` reach.
     fn extend_paths(&self, at: LocationId, taken: &mut Vec<u32>, ways: &mut ClaimPaths) {
         let mut visit = |number: u32, came: Result<(), EvalFailure>| {
             taken.push(number);
@@ -172,7 +172,7 @@ impl ClaimWalk<'_> {
         each_taken(self.claim, &self.from[at.index()], self.conditions, &mut visit);
     }
 
-    /// Takes a move, the last in `taken`. An assertion that fails does not keep it from going on.
+    /// Takes a move, the last in `taken`. A failed assertion does not stop it.
     fn take(&self, number: u32, taken: &mut Vec<u32>, ways: &mut ClaimPaths) {
         let it = &self.claim.moves[number as usize];
         for failure in self.conditions.failures(number) {

@@ -1,4 +1,4 @@
-//! A state in the user's words.
+//! Descriptions of states in the terms of the source.
 
 use super::Interp;
 use super::channels::ChannelInstance;
@@ -11,7 +11,7 @@ use crate::ir::{
 use crate::model::{OutgoingAction, ProcessLocation, StateValue, StepActor, without_process};
 
 impl Interp {
-    /// Every variable, location and buffered channel with its printed value, in declaration order.
+    /// Returns every variable, location and buffered channel with its printed value, in declaration order.
     pub(super) fn describe_state(&self, state: &[u8]) -> Vec<(String, StateValue)> {
         let mut lines = self.describe_owned(Owner::Program, 0, "", state);
         for (id, process) in self.program.processes.iter() {
@@ -29,7 +29,7 @@ impl Interp {
         lines
     }
 
-    /// The processes that are there, with their pids.
+    /// Adds the live processes with their pids.
     fn describe_instances(&self, state: &[u8], lines: &mut Vec<(String, StateValue)>) {
         for (pid, at) in self.instances(state).into_iter().enumerate() {
             let process = &self.program.processes[at.process];
@@ -82,7 +82,7 @@ impl Interp {
         StateValue::Queue((0..self.length(channel, state)).map(message).collect())
     }
 
-    /// The value that starts at `cell`, which is moved behind it.
+    /// Returns the value that starts at `cell`; moves `cell` past it.
     pub(super) fn value_of(&self, ty: TypeId, cell: &mut CellId, state: &[u8]) -> StateValue {
         match &self.program.types[ty] {
             Type::Scalar(ScalarType { domain, .. }) => {
@@ -118,12 +118,12 @@ impl Interp {
         }
     }
 
-    /// How an index of an array is called whose indices have such names, or none.
+    /// Returns the printed name of an array index, if the indices have names.
     pub(super) fn index_name(&self, by: Option<&Domain>, index: i64) -> String {
         by.map_or(index.to_string(), |by| scalar(&self.program, by, index).to_string())
     }
 
-    /// The processes that are there, as descriptions of a state call them.
+    /// Returns the live processes with their names in descriptions.
     fn named_instances(&self, state: &[u8]) -> Vec<(ProcessInstance, String)> {
         let all = self.program.processes.iter();
         let fixed = all.filter(|(_, it)| !it.has_slots());
@@ -137,7 +137,7 @@ impl Interp {
         fixed.chain(named).collect()
     }
 
-    /// Where a process of this name is.
+    /// Returns the location of the process of this name.
     pub(super) fn place_of(&self, process: &str, state: &[u8]) -> Option<&str> {
         let named = self.named_instances(state);
         let (instance, _) = named.into_iter().find(|(_, it)| it == process)?;
@@ -145,7 +145,8 @@ impl Interp {
         Some(&self.program.processes[instance.process].locations[at].name)
     }
 
-    /// What a channel of the program, or of who moves, holds, with its name; nothing if it has no room for messages.
+    /// Returns the contents of a channel of the program or the mover, with its name; `None` if the channel is
+    /// unbuffered.
     pub(super) fn held_in(
         &self,
         channel: &ChannelRef,
@@ -162,7 +163,7 @@ impl Interp {
         (about.capacity > 0).then(|| (about.name.clone(), held()))
     }
 
-    /// Where the processes are that are there.
+    /// Returns the locations of the live processes.
     pub(super) fn standing_in(&self, state: &[u8]) -> Vec<ProcessLocation> {
         let standing = |(instance, process): (ProcessInstance, String)| {
             let at = self.location_in(state, instance)?;
@@ -171,12 +172,12 @@ impl Interp {
             let leads_on = |action: &&Action| {
                 let is_here =
                     action.edge.is_some_and(|it| it.process == instance.process && it.from == at);
-                // To be gone is all that one can do who has come to its end.
+                // A process at its end can only exit.
                 is_here && !matches!(action.body[..], [Stmt { kind: StmtKind::Exit, .. }])
             };
             let way = |action: &Action| {
                 let name = without_process(&action.name, &about.name).to_owned();
-                // What an `inline` made does not stand where the action does.
+                // A guard from an `inline` has another source position than the action.
                 let guard = action.guard.as_ref().map(|it| it.span);
                 let guard = guard.filter(|it| action.span.to(*it) == action.span);
                 OutgoingAction {
@@ -196,7 +197,7 @@ impl Interp {
         self.named_instances(state).into_iter().filter_map(standing).collect()
     }
 
-    /// Who takes an action in a state.
+    /// Returns the process that takes an action in a state.
     pub(super) fn actor(&self, state: &[u8], taken: &StepAction) -> Option<StepActor> {
         let action = &self.program.actions[taken.action];
         let mover = ProcessInstance { process: action.edge?.process, slot: taken.slot };
@@ -207,7 +208,7 @@ impl Interp {
         Some(StepActor { process, action: action.name.clone(), sends })
     }
 
-    /// The values of an action's parameters, with the users' names for these.
+    /// Returns the values of an action's parameters, with their names in the source.
     pub(super) fn parameters_of(&self, taken: &StepAction) -> Vec<(String, StateValue)> {
         let parameters = &self.program.actions[taken.action].parameters;
         let domains: Option<Vec<&Domain>> = (parameters.iter())
@@ -220,7 +221,7 @@ impl Interp {
         let bounds: Vec<(i64, i64)> = domains.iter().map(|it| self.program.bounds(it)).collect();
         let counts = bounds.iter().map(|&(low, high)| i128::from(high) - i128::from(low) + 1);
         let counts: Vec<i128> = counts.collect();
-        // With more, combinations are not numbered.
+        // Beyond this, combinations are not numbered.
         let all = counts.iter().try_fold(1, |all: i128, &it| all.checked_mul(it));
         if all.is_none_or(|it| it > i128::from(u32::MAX)) {
             return Vec::new();
@@ -237,7 +238,7 @@ impl Interp {
     }
 }
 
-/// A value as the user writes it.
+/// Returns a value as the source writes it.
 fn scalar(program: &Program, domain: &Domain, value: i64) -> StateValue {
     match domain {
         Domain::Bool => StateValue::Truth(value != 0),

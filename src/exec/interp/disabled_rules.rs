@@ -1,4 +1,4 @@
-//! Why none of the actions of no process leads on from a state: which part of each guard does not hold there.
+//! Why no action without a process is enabled in a state: the conjuncts of each guard that fail.
 
 use super::Interp;
 use super::frames::LocalEnv;
@@ -8,14 +8,14 @@ use crate::ir::{Action, BinaryOp, Expr, ExprKind, Place, PlaceRoot};
 use crate::model::{DisabledRuleInstance, UnmetCondition};
 use std::ops::ControlFlow;
 
-/// Of so many instances of an action it is looked why.
+/// The maximum number of disabled instances of an action that are explained.
 const INSTANCES_MAX: usize = 200;
 
-/// Among so many it is looked for them.
+/// The maximum number of instances that are tried.
 const TRIED_MAX: usize = 20_000;
 
 impl Interp {
-    /// The instances of the actions of no process, in a state from which none leads on.
+    /// Returns the instances of actions without a process, in a state in which none of them is enabled.
     pub(super) fn disabled_in(&self, state: &[u8]) -> Vec<DisabledRuleInstance> {
         let mut found = Vec::new();
         for &id in &self.free {
@@ -41,7 +41,8 @@ impl Interp {
         found
     }
 
-    /// The parts of an action's guard that do not hold; nothing where its parameters alone rule it out, whatever the state.
+    /// Returns the conjuncts of an action's guard that fail; nothing if the parameters alone rule the action out in
+    /// every state.
     fn lacks_of(
         &self,
         action: &Action,
@@ -59,7 +60,7 @@ impl Interp {
                     lacks.push(UnmetCondition { condition: part.span, operands });
                 }
                 Ok(_) => {}
-                // It is asked only where what stands before it holds.
+                // A conjunct is evaluated only if the previous ones hold.
                 Err(_) => break,
             }
         }
@@ -67,12 +68,12 @@ impl Interp {
     }
 }
 
-/// Whether the value of a condition is a matter of the state, and not of parameters alone.
+/// Returns whether the value of a condition depends on the state, not only on parameters.
 fn depends_on_state(condition: &Expr) -> bool {
     struct StateReadFinder(bool);
     impl CodeVisitor for StateReadFinder {
         fn expr(&mut self, expr: &Expr) {
-            // Numbers and parameters, and what is computed of these.
+            // Numbers, parameters, and expressions of these.
             self.0 |= !matches!(
                 expr.kind,
                 ExprKind::Constant(_)
@@ -96,7 +97,7 @@ fn depends_on_state(condition: &Expr) -> bool {
     looks.0
 }
 
-/// What has to hold for a condition to hold, part by part.
+/// Splits a condition into its conjuncts.
 fn conjuncts<'e>(condition: &'e Expr, parts: &mut Vec<&'e Expr>) {
     match &condition.kind {
         ExprKind::Binary(BinaryOp::And, left, right) => {

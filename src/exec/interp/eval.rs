@@ -1,4 +1,4 @@
-//! The value of an expression in a state.
+//! Evaluation of expressions in a state.
 
 use super::channels::{ChannelInstance, ChannelReceive};
 use super::failure::{check_stop, fault};
@@ -16,7 +16,7 @@ use crate::model::FaultKind;
 use crate::source::Span;
 
 impl Interp {
-    /// The value of `expr` in `state`.
+    /// Returns the value of `expr` in `state`.
     pub(super) fn eval(
         &self,
         expr: &Expr,
@@ -69,7 +69,7 @@ impl Interp {
             ExprKind::IsFull(channel) => {
                 let channel = self.channel(channel, state, locals)?;
                 let capacity = i64::from(self.program.channels[channel.id].capacity);
-                // A rendezvous is never full; nor does it ever hold a message.
+                // A rendezvous channel is never full and never holds a message.
                 Ok((capacity > 0 && self.length(channel, state) == capacity).into())
             }
             ExprKind::CanReceive(channel, patterns, anywhere) => {
@@ -150,7 +150,7 @@ impl Interp {
         }
     }
 
-    /// The value of an expression that is stored or given as it is: what is read may be undefined.
+    /// Returns the value of an expression that is stored or passed unchanged, so it may be undefined.
     pub(super) fn possibly_undefined(
         &self,
         expr: &Expr,
@@ -175,7 +175,7 @@ impl Interp {
         }
     }
 
-    /// Whether an optional condition holds.
+    /// Returns whether an optional condition holds.
     pub(super) fn holds(
         &self,
         condition: Option<&Expr>,
@@ -185,8 +185,8 @@ impl Interp {
         condition.map_or(Ok(true), |expr| Ok(self.eval(expr, state, locals)? != 0))
     }
 
-    /// Whether an expression holds in a state as an instance judges it whose names have these values;
-    /// nothing if judging it fails.
+    /// Returns whether an expression holds in a state, for an instance whose names have these values; `None` if
+    /// evaluation fails.
     pub(crate) fn judge_condition(
         &self,
         expr: &Expr,
@@ -199,7 +199,7 @@ impl Interp {
         self.eval(expr, state, &locals).ok().map(|value| value != 0)
     }
 
-    /// Why an operation on two integers has no result.
+    /// Returns the failure of an operation on two integers without a result.
     #[cold]
     fn no_result(&self, error: ArithmeticError, left: i64, right: i64, span: Span) -> EvalFailure {
         let message = match error {
@@ -218,7 +218,7 @@ impl Interp {
         self.value_in(state, cell).ok_or_else(|| self.undefined(place, state, locals))
     }
 
-    /// The first cell of a place and the place's type.
+    /// Returns the first cell of a place and the place's type.
     pub(super) fn cell(
         &self,
         place: &Place,
@@ -245,7 +245,7 @@ impl Interp {
         Ok((CellId(cell), ty))
     }
 
-    /// Whose variable a place begins at.
+    /// Returns the slot of the variable that a place begins at.
     fn slot_at(
         &self,
         place: &Place,
@@ -299,7 +299,7 @@ impl Interp {
         }
     }
 
-    /// The least and greatest value of a scalar type.
+    /// Returns the least and greatest value of a scalar type.
     pub(super) fn scalar_bounds(&self, ty: TypeId) -> Interval {
         match &self.program.types[ty] {
             Type::Scalar(ScalarType { domain, .. }) => self.program.bounds(domain),
@@ -307,7 +307,7 @@ impl Interp {
         }
     }
 
-    /// The number of messages waiting.
+    /// Returns the number of buffered messages.
     pub(super) fn length(&self, channel: ChannelInstance, state: &[u8]) -> i64 {
         match self.program.channels[channel.id].capacity {
             0 => 0,
@@ -315,12 +315,12 @@ impl Interp {
         }
     }
 
-    /// The cell of the number of messages waiting.
+    /// Returns the cell of the number of buffered messages.
     pub(super) fn length_cell(&self, channel: ChannelInstance) -> CellId {
         self.layout.channels[channel.id].in_slot(channel.slot)
     }
 
-    /// The cell of a field of the `position`-th message waiting.
+    /// Returns the cell of a field of the `position`-th buffered message.
     pub(super) fn message_cell(
         &self,
         channel: ChannelInstance,
@@ -332,8 +332,8 @@ impl Interp {
         CellId(first + 1 + position as u32 * fields + field as u32)
     }
 
-    /// The position of the message of `state` that a receive would take, with its patterns judged
-    /// in `context`.
+    /// Returns the position of the message of `state` that a receive would take; its patterns are evaluated in
+    /// `context`.
     pub(super) fn find_message(
         &self,
         receive: ChannelReceive,
@@ -352,7 +352,7 @@ impl Interp {
         Ok(None)
     }
 
-    /// Whether every field of a channel's message that must have a certain value has it.
+    /// Returns whether every field of a channel's message that must have a certain value has it.
     pub(super) fn matches(
         &self,
         ChannelReceive { channel, patterns, span }: ChannelReceive,
@@ -375,7 +375,7 @@ impl Interp {
     }
 }
 
-/// A value in its other numbering.
+/// Returns a value converted to another numbering.
 fn convert_value(convert: &NumberConversion, value: i64, span: Span) -> Result<i64, EvalFailure> {
     let piece = convert.pieces.iter().find(|piece| (piece.low..=piece.high).contains(&value));
     piece.map(|piece| value + piece.by).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! What an evaluation ends with where it has no value.
+//! The failure of an evaluation.
 
 use crate::model::{FaultKind, RuntimeFault, stop_request};
 use crate::source::Span;
@@ -11,7 +11,7 @@ pub(super) fn fault(kind: FaultKind, span: Span, message: impl Into<String>) -> 
     Box::new(RuntimeFault::new(kind, message, span))
 }
 
-/// Leaves a loop if it is time to stop: what comes of the step is dropped.
+/// Leaves a loop after a stop request. The result of the step is then dropped.
 pub(super) fn check_stop(span: Span) -> Result<(), EvalFailure> {
     match stop_request::is_requested() {
         true => Err(fault(FaultKind::Limit, span, "told to stop")),

@@ -1,8 +1,8 @@
-//! What names stand for while code runs, and calls.
+//! Bindings of names while code runs, and function calls.
 //!
-//! Local variables and what functions are given by value live in cells behind the state's (see
-//! [`layout`](crate::ir::layout)), in a buffer that is a state and then room for every frame. A
-//! variable is blanked where it is declared, so what an earlier body left there is never seen.
+//! Local variables and parameters by value occupy cells after those of the state (see [`layout`](crate::ir::layout)).
+//! The buffer is a state followed by space for every frame. A variable is cleared at its declaration, so no body sees
+//! the values that an earlier body left.
 
 use super::failure::fault;
 use super::{EvalFailure, Interp};
@@ -15,57 +15,57 @@ use crate::model::{CallSite, FaultKind};
 use crate::source::Span;
 use std::cell::{Cell, RefCell};
 
-/// What a local stands for.
+/// The binding of a local.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum LocalValue {
-    /// Nothing yet.
+    /// Unbound.
     #[default]
     Nothing,
-    /// A value: it is a parameter of the action, or bound by a loop or quantifier.
+    /// A value: a parameter of the action, or bound by a loop or quantifier.
     Value(i64),
     /// Cells from this one on: a variable, a parameter of the function, an alias.
     Cells(CellId, TypeId),
 }
 
-/// What the locals of one body stand for, by [`LocalId`]. Each is bound anew wherever its binder is
-/// met, so nothing need be unbound.
+/// The bindings of the locals of one body, by [`LocalId`]. Each local is bound anew at its binder, so no local needs
+/// to be unbound.
 #[derive(Clone, Default)]
 pub(super) struct LocalEnv<'a> {
     bound: RefCell<Vec<LocalValue>>,
-    /// Which combination of values the parameters that are bound have.
+    /// The combination of values of the bound parameters.
     pub(super) combination: Cell<u32>,
-    /// Where those live that are variables of the body.
+    /// The cells of the variables of the body.
     frame: Option<&'a LocalFrame>,
-    /// Who moves, if a process does.
+    /// The mover, if it is a process.
     pub(super) mover: Option<ProcessInstance>,
-    /// Whether nothing else can be done.
+    /// The value of `timeout`: whether no step is possible otherwise.
     pub(super) timeout: bool,
-    /// How many processes are asking, each because of the one before, whether another can move.
+    /// The depth of nested `enabled` queries between processes.
     pub(super) asking: u32,
 }
 
 impl<'a> LocalEnv<'a> {
-    /// Of a body with this frame.
+    /// Creates the bindings of a body with this frame.
     pub(super) fn new(frame: &'a LocalFrame) -> Self {
         Self { frame: Some(frame), ..Self::default() }
     }
 
-    /// No names, and this mover.
+    /// Creates empty bindings with this mover.
     pub(super) fn of(mover: ProcessInstance) -> Self {
         Self { mover: Some(mover), ..Self::default() }
     }
 
-    /// The same names, for a body that this mover runs.
+    /// Returns the same bindings, for a body that this mover runs.
     pub(super) fn with_mover(self, mover: Option<ProcessInstance>, timeout: bool) -> Self {
         Self { mover, timeout, ..self }
     }
 
-    /// The same for another that may move.
+    /// Returns the same bindings, for another mover.
     pub(super) fn for_another(&self, mover: ProcessInstance) -> Self {
         Self { timeout: self.timeout, asking: self.asking, ..Self::of(mover) }
     }
 
-    /// The mover's slot.
+    /// Returns the mover's slot.
     pub(super) fn slot(&self) -> u32 {
         self.mover.map_or(0, |mover| mover.slot)
     }
@@ -82,42 +82,42 @@ impl<'a> LocalEnv<'a> {
         bound[local.index()] = to;
     }
 
-    /// The first cell of a variable of the body.
+    /// Returns the first cell of a variable of the body.
     fn cell(&self, local: LocalId) -> CellId {
         let cell = self.frame.and_then(|frame| frame.cell(local));
         cell.unwrap_or_else(|| unreachable!("every local variable has cells"))
     }
 }
 
-/// What comes after a statement.
+/// What follows a statement.
 pub(super) enum BodyFlow {
-    /// The next one.
+    /// The next statement.
     Next,
-    /// The end of the body, with its result if it has one and that is not undefined.
+    /// The end of the body, with its result if there is a defined one.
     Return(Option<i64>),
-    /// Nothing: an assumption does not hold, and there is no such step.
+    /// The step is dropped: an assumption fails.
     Dropped,
 }
 
-/// What becomes of a value that its cell cannot hold.
+/// The rule for a value that its cell cannot hold.
 #[derive(Clone, Copy)]
 pub(in crate::exec) struct StoreRule {
     /// Whether the value wraps around or is a fault.
     pub overflow: OverflowRule,
-    /// Where a fault is reported.
+    /// The position at which a fault is reported.
     pub span: Span,
 }
 
 /// The cells of a value.
 #[derive(Clone, Copy)]
 pub(super) struct TypedCells {
-    /// The first of them.
+    /// The first cell.
     pub first: CellId,
-    /// The type of what they hold.
+    /// The type of the content.
     pub ty: TypeId,
 }
 
-/// Where an argument is stored.
+/// The destination of an argument.
 #[derive(Clone, Copy)]
 pub(super) struct ArgumentTarget {
     /// The cells.
@@ -141,7 +141,7 @@ pub(super) struct EvalContext<'e> {
     pub locals: &'e LocalEnv<'e>,
 }
 
-/// A failure in the body of a function that is called here.
+/// Returns a failure in the body of a function, with the position of its call.
 fn within(function: &Function, span: Span, mut failure: EvalFailure) -> EvalFailure {
     if function.is_declared() {
         failure.calls.push(CallSite { function: function.name.clone(), span });
@@ -150,22 +150,22 @@ fn within(function: &Function, span: Span, mut failure: EvalFailure) -> EvalFail
 }
 
 impl Interp {
-    /// Puts a state (or a longer buffer) into `work`, with room for all frames.
+    /// Puts a state (or a longer buffer) into `work`, with space for all frames.
     pub(super) fn load(&self, state: &[u8], work: &mut Vec<u8>) {
         work.clear();
         work.extend_from_slice(state);
         work.resize(self.layout.frames.bytes, 0);
     }
 
-    /// Makes a local variable begin.
+    /// Clears a local variable at its declaration.
     pub(super) fn declare(&self, local: LocalId, ty: TypeId, state: &mut [u8], locals: &LocalEnv) {
         let first = locals.cell(local);
         self.clear_cells(first.0, self.layout.sizes[ty], state);
         locals.set(local, LocalValue::Cells(first, ty));
     }
 
-    /// Calls a function: its arguments in order, then its body. [`BodyFlow::Next`] is the end of one
-    /// without result.
+    /// Calls a function: evaluates the arguments in order, then runs the body. [`BodyFlow::Next`] is the end of a
+    /// function without result.
     pub(super) fn call(
         &self,
         call: FunctionCall<'_>,
@@ -199,8 +199,7 @@ impl Interp {
         }
     }
 
-    /// The result of a function that changes nothing but its own locals, for which it gets room on
-    /// a copy.
+    /// Returns the result of a function that changes only its own locals. It runs on a copy with space for these.
     pub(super) fn result_of(
         &self,
         call: FunctionCall<'_>,
@@ -215,7 +214,7 @@ impl Interp {
         }
     }
 
-    /// A result must be a value of its type.
+    /// Checks that a result is a value of its type.
     fn result(
         &self,
         function: &Function,
@@ -256,7 +255,7 @@ impl Interp {
         }
     }
 
-    /// Undefines every scalar of a place, or sets it to its least value; empties multisets.
+    /// Sets every scalar of a place to undefined or to its least value; empties multisets.
     pub(super) fn fill(
         &self,
         place: &Place,

@@ -1,5 +1,5 @@
-//! Programs in lockstep: a step is one action of each process. Every combination is listed, the last process's action
-//! varying fastest.
+//! Programs in lockstep: a step consists of one action of each process. Combinations are listed with the last
+//! process's action varying fastest.
 
 use super::failure::fault;
 use super::frames::{EvalContext, LocalEnv};
@@ -12,7 +12,7 @@ use crate::model::{FaultKind, stop_request};
 type LockstepChoice<'a> = (ActionId, LocalEnv<'a>);
 
 impl Interp {
-    /// Tells `visit` every combination of one enabled action for each process.
+    /// Calls `visit` with every combination of one enabled action for each process.
     pub(super) fn lockstep(&self, state: &[u8], visit: &mut StepTargetVisitor) {
         let mut choices = Vec::new();
         for process in self.program.processes.keys().filter(|&id| self.moves(id)) {
@@ -58,7 +58,7 @@ impl Interp {
         }
     }
 
-    /// Whether a process takes part: automata that only watch do not.
+    /// Returns whether a process takes part in steps. Observer automata do not.
     fn moves(&self, process: ProcessId) -> bool {
         !self
             .program
@@ -67,8 +67,8 @@ impl Interp {
             .any(|property| matches!(property.kind, PropertyKind::Automaton(id) if id == process))
     }
 
-    /// Takes one action of each process: all values and patterns are judged in `state`, while
-    /// messages and room are what the processes before have left. False if an assumption fails.
+    /// Takes one action of each process. Values and patterns are evaluated in `state`; messages and free capacity are
+    /// those that the previous processes left. Returns false if an assumption fails.
     fn take_all(
         &self,
         actions: &[&LockstepChoice],
@@ -97,7 +97,7 @@ impl Interp {
     }
 }
 
-/// Counts `chosen` up, the last place fastest; false when all combinations have been seen.
+/// Advances `chosen` to the next combination, the last position fastest; returns false after the last one.
 fn advance(chosen: &mut [usize], choices: &[Vec<LockstepChoice>]) -> bool {
     for (at, enabled) in chosen.iter_mut().zip(choices).rev() {
         *at += 1;

@@ -1,9 +1,9 @@
-//! Which bits of a state a step can change.
+//! The bits of a state that a step can change.
 //!
-//! A counterexample is walked back by looking for predecessors, and a predecessor differs from a
-//! state only where some action writes. One mask for each process (everything its actions write)
-//! and one for each pair of processes that share a rendezvous say where to look closer; finer
-//! masks would be many more for little gain, since a step leaves most processes alone.
+//! A backward search of a counterexample computes predecessors, and a predecessor differs from a state only where some
+//! action writes. There is one mask for each process (all bits its actions write), and one for each pair of processes
+//! that share a rendezvous. Finer masks would be many more for little gain, since a step leaves most processes
+//! unchanged.
 
 use super::Interp;
 use crate::analysis::access::{AccessVisitor, AccessWalk, CallContext, StateTouch};
@@ -15,7 +15,7 @@ use crate::ir::{
 use std::collections::BTreeSet;
 
 impl Interp {
-    /// Masks, at least one of which covers all bits that any one step changes.
+    /// Masks; the changes of any one step are within at least one of them.
     pub(super) fn find_write_masks(&self) -> Vec<Vec<u8>> {
         if self.program.schedule == Schedule::Lockstep || self.has_slots {
             return vec![vec![0xff; self.layout.bytes]];
@@ -58,7 +58,7 @@ impl Interp {
         }
     }
 
-    /// Whether one process ever sends what the other receives on a rendezvous channel.
+    /// Returns whether one process ever sends to the other on a rendezvous channel.
     fn can_rendezvous(&self, one: ProcessId, other: ProcessId) -> bool {
         let (one, other) = (self.ends(one), self.ends(other));
         let meets = |sends: &RendezvousEnds, receives: &RendezvousEnds| {
@@ -67,7 +67,7 @@ impl Interp {
         meets(&one, &other) || meets(&other, &one)
     }
 
-    /// The rendezvous channels a process sends and receives on.
+    /// Returns the rendezvous channels that a process sends and receives on.
     fn ends(&self, process: ProcessId) -> RendezvousEnds {
         let mut ends = RendezvousEnds::default();
         for id in self.from.of_process(process) {
@@ -87,7 +87,7 @@ impl Interp {
 struct WriteMaskCollector<'a> {
     interp: &'a Interp,
     mask: Vec<u8>,
-    /// How many functions are being called in expressions: these write nothing of the state.
+    /// The depth of function calls inside expressions. These write nothing of the state.
     calls: u32,
 }
 
@@ -99,7 +99,7 @@ impl WriteMaskCollector<'_> {
                 let cells = layout.sizes[program.variables[variable].ty];
                 self.interp.cover(&mut self.mask, layout.variables[variable].first, cells);
             }
-            // What a reference stands for is known only to the caller.
+            // Only the caller knows the place that a reference denotes.
             PlaceRoot::Local(_) => self.mask.fill(0xff),
         }
     }
@@ -125,16 +125,16 @@ impl AccessVisitor for WriteMaskCollector<'_> {
             StateTouch::Channel(channel, operation) if operation.communicates() => {
                 self.channel(self.interp.named(channel));
             }
-            // Whatever a new process writes. Only programs with slots have any.
+            // A new process may write any bit. Only programs with slots start processes.
             StateTouch::Run(_) | StateTouch::Exit => self.mask.fill(0xff),
-            // Where a process is belongs to its mask whether it moves or not.
+            // The location of a process belongs to its mask in any case.
             _ => {}
         }
     }
 
     fn enter(&mut self, _: FunctionId, _: &Function, _: &[CallArgument], by: CallContext) {
         match by {
-            // Whatever a callee writes.
+            // A callee may write any bit.
             CallContext::Statement => self.mask.fill(0xff),
             CallContext::Expression => {}
         }

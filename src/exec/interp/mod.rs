@@ -1,26 +1,25 @@
 //! The reference semantics: a plain interpreter of programs over packed states.
 //!
-//! It walks expressions as trees and reads and writes the packed bits through the
-//! [`Layout`], one cell at a time. Nothing is cached, reordered or specialised, so that what a
-//! program means can be read off these files:
+//! It walks expressions as trees. It reads and writes the packed bits through the [`Layout`], one cell at a time. It
+//! caches, reorders and specialises nothing, so these files define the meaning of a program:
 //!
-//! - `eval`: the value of an expression in a state; `failure`: that it has none;
-//! - `apply`: what a statement or a message does to a state;
-//! - `frames`: what names stand for, local variables, calls;
+//! - `eval`: the value of an expression in a state; `failure`: failed evaluations;
+//! - `apply`: the effect of statements and messages on a state;
+//! - `frames`: bindings of names, local variables, calls;
 //! - `multisets`: multisets; `sorting`: their canonical form;
-//! - `scheduling`: who may move in a state, and in which order movers are looked at;
-//! - `steps`: which steps there are in a state, in which order; `step_sink`: what they consist of, and where they go;
-//!   `rendezvous`: those of two movers;
-//! - `lockstep`: steps of programs whose processes move together; `starts`: the states that a program begins in;
-//! - `bindings`: which values of an action's parameters are tried;
-//! - `slots`: processes that come and go; `channels`: channels as values;
-//! - `claims`: which moves a claim can take in a state;
-//! - `masks`: which bits of a state a step can change;
-//! - `movers`: which processes take part in a step, and which are able to;
-//! - `read_recorder`: one action instance alone, with a note of what it looks at;
-//! - `action_selection`: which action instances are enabled, and the steps of those chosen;
-//! - `describe`: a state in the user's words; `disabled_rules`: why nothing leads on from one;
-//! - `unsupported`: what is refused before a search begins.
+//! - `scheduling`: the movers of a state and their order;
+//! - `steps`: the steps of a state and their order; `step_sink`: their parts, and the consumer of steps; `rendezvous`:
+//!   steps of two movers;
+//! - `lockstep`: steps of programs whose processes move together; `starts`: the initial states;
+//! - `bindings`: the values of an action's parameters that are tried;
+//! - `slots`: dynamic processes; `channels`: channels as values;
+//! - `claims`: the moves of a claim in a state;
+//! - `masks`: the bits of a state that a step can change;
+//! - `movers`: the processes that take part in a step, and those that are able to;
+//! - `read_recorder`: execution of one action instance, with a record of the cells it reads;
+//! - `action_selection`: enabled action instances, and expansion of chosen ones;
+//! - `describe`: descriptions of states; `disabled_rules`: why no rule is enabled in a state;
+//! - `unsupported`: constructs that are rejected before a search begins.
 
 mod action_selection;
 mod apply;
@@ -79,7 +78,7 @@ use std::fmt::Write;
 use std::ops::ControlFlow;
 use unsupported::reject_unsupported;
 
-/// The most bytes of a state that the store can hold.
+/// The maximum size of a state in bytes, set by the store.
 const BYTES_MAX: usize = u16::MAX as usize;
 
 /// A program ready to be interpreted.
@@ -87,38 +86,37 @@ const BYTES_MAX: usize = u16::MAX as usize;
 pub struct Interp {
     program: Program,
     layout: Layout,
-    /// Tells states from other bytes.
+    /// Distinguishes states from other bytes.
     codes: StateValidator,
     from: ActionsByLocation,
     /// Actions that belong to no process.
     free: Vec<ActionId>,
-    /// Whether any location is committed, so that the rule need not be tried in vain.
+    /// Whether any location is committed.
     has_committed: bool,
     /// Whether any action has a priority.
     has_priorities: bool,
     /// Every multiset of a state.
     multisets: Vec<MultisetCells>,
-    /// Where each is, in bits.
+    /// The bit position of each multiset.
     rows: Vec<sorting::MultisetBits>,
-    /// Whether any process comes and goes.
+    /// Whether the program has dynamic processes.
     has_slots: bool,
-    /// Whether anything asks whether nothing else can be done.
+    /// Whether any expression reads `timeout`.
     has_timeout: bool,
-    /// Properties that are judged state by state, with their numbers.
+    /// Properties that are evaluated on single states, with their numbers.
     judged: Vec<(u32, StateProperty)>,
-    /// What holds in all states that are not left out.
+    /// Assumptions: conditions that hold in all states that are not excluded.
     assumptions: Vec<Expr>,
-    /// What holds where nothing goes on while processes remain, with the numbers of the properties.
+    /// Conditions on states without steps in which processes remain, with the numbers of the properties.
     at_ends: Vec<(u32, Expr)>,
-    /// How the parameters of each action are bound, where that is not in order.
+    /// The binding plan of each action that has one.
     plans: Vec<Option<bindings::ActionBindingPlan>>,
     digest: [u8; 32],
-    /// Where is noted what is looked at, if anybody wants to know.
+    /// Records the cells that are read, if requested.
     reads: Option<read_recorder::CellReads>,
 }
 
-/// A property of single states: holds unless the process is at the location and the condition is
-/// false.
+/// A property of single states. It is violated if the process is at the location and the condition is false.
 #[derive(Clone, Debug)]
 struct StateProperty {
     at: Option<(ProcessId, LocationId)>,
@@ -126,8 +124,8 @@ struct StateProperty {
 }
 
 impl Interp {
-    /// Prepares a valid program, or says which of its constructs are not executed yet. States have
-    /// bits only for the values that variables can have ([`ranges`]).
+    /// Prepares a valid program, or names a construct that is not executed yet. States have bits only for the values
+    /// that variables can have ([`ranges`]).
     pub fn new(program: Program) -> Result<Interp, Diagnostic> {
         let layout = match ranges(&program) {
             Some(ranges) => Layout::with_ranges(&program, &ranges),
@@ -136,18 +134,18 @@ impl Interp {
         Interp::with_layout(program, layout)
     }
 
-    /// The same, with bits for all values that variables are declared for.
+    /// Does the same, with bits for all declared values of variables.
     pub fn as_declared(program: Program) -> Result<Interp, Diagnostic> {
         let layout = Layout::new(&program);
         Interp::with_layout(program, layout)
     }
 
-    /// Another program of the same states, as a pass made it of this one: it stores nothing that this one cannot.
-    /// Nothing if it has constructs that are not executed.
+    /// Prepares a program that a rewrite pass made of this one. It has the same states and stores nothing that this
+    /// one cannot. Returns `None` if it has constructs that are not executed.
     pub fn rewritten(&self, mut program: Program) -> Option<Interp> {
         program.number_exprs();
         let mut layout = self.layout.clone();
-        // Actions that the program as written has not.
+        // Actions that the original program does not have.
         for _ in layout.frames.actions.len()..program.actions.len() {
             layout.frames.actions.push(LocalFrame::default());
         }
@@ -215,8 +213,8 @@ impl Interp {
         })
     }
 
-    /// The same model with the groups of its states' cells in the order given: the same states
-    /// and steps, as other keys.
+    /// Returns the same system with the cell groups of its states in the given order: the same states and steps, with
+    /// other keys.
     pub fn with_order(self, order: &[GroupId]) -> Result<Interp, InvalidKeyOrder> {
         let Interp { mut program, layout, .. } = self;
         let layout = layout.reordered(order)?;
@@ -226,13 +224,13 @@ impl Interp {
         Ok(Interp { program, layout, codes, digest, rows, ..self })
     }
 
-    /// Whether these are states of the program, one after another: bytes in which every cell holds
-    /// one of its codes. Everything below relies on it.
+    /// Returns whether the bytes are states of the program, one after another: every cell holds one of its codes. All
+    /// other methods rely on it.
     pub(crate) fn are_states(&self, states: &[u8]) -> bool {
         self.codes.are_states(states)
     }
 
-    /// Fails `out` unless these are states.
+    /// Fails `out` unless the bytes are states.
     pub(in crate::exec) fn reject_non_states(
         &self,
         states: &[u8],
@@ -244,7 +242,7 @@ impl Interp {
         is_refused
     }
 
-    /// An error unless these are states.
+    /// Returns an error unless the bytes are states.
     pub(in crate::exec) fn check(&self, states: &[u8]) -> crate::model::Result<()> {
         if self.are_states(states) {
             return Ok(());
@@ -255,12 +253,12 @@ impl Interp {
         Err(ModelError::failed(reason))
     }
 
-    /// The program that is run.
+    /// Returns the executed program.
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// Where its variables live in a state.
+    /// Returns the layout of its variables in a state.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -271,7 +269,7 @@ impl Interp {
         LocationId(code as u32)
     }
 
-    /// The properties that do not hold in `state`, and those that meet an error when asked.
+    /// Reports the properties that fail in `state`, and those that meet an error during evaluation.
     fn broken_properties(&self, state: &[u8], mut report: impl FnMut(u32, Option<EvalFailure>)) {
         for (number, judged) in &self.judged {
             match self.holds_in(judged, state) {
@@ -282,7 +280,7 @@ impl Interp {
         }
     }
 
-    /// Whether a property of single states holds in one.
+    /// Returns whether a property of single states holds in one.
     fn holds_in(&self, judged: &StateProperty, state: &[u8]) -> Result<bool, EvalFailure> {
         match judged.at {
             Some((process, at)) if self.location(state, process) != at => Ok(true),
@@ -290,27 +288,27 @@ impl Interp {
         }
     }
 
-    /// The actions of a process from one of its locations.
+    /// Returns the actions of a process from one of its locations.
     pub(in crate::exec) fn actions_from(&self, process: ProcessId, at: LocationId) -> &[ActionId] {
         self.from.at(process, at)
     }
 
-    /// Whether any action, or any process before it moves, asks whether nothing else can be done.
+    /// Returns whether any action, or any `provided` condition of a process, reads `timeout`.
     pub(crate) fn reads_timeout(&self) -> bool {
         self.has_timeout
     }
 
-    /// The actions of no process.
+    /// Returns the actions without a process.
     pub(in crate::exec) fn free_actions(&self) -> &[ActionId] {
         &self.free
     }
 
-    /// Every multiset of a state, those inside others before them.
+    /// Returns every multiset of a state, inner ones before those that contain them.
     pub(in crate::exec) fn multisets(&self) -> &[MultisetCells] {
         &self.multisets
     }
 
-    /// The properties of single states: number, where the process must be for it to matter, and
+    /// Returns the properties of single states: the number, the process location at which it applies, and the
     /// condition.
     pub(in crate::exec) fn state_properties(
         &self,
@@ -318,7 +316,7 @@ impl Interp {
         self.judged.iter().map(|(number, judged)| (*number, judged.at, &judged.condition))
     }
 
-    /// Whether the condition of a property of single states holds.
+    /// Returns whether the condition of a property of single states holds.
     pub(in crate::exec) fn evaluate_property(
         &self,
         state: &[u8],
@@ -330,13 +328,13 @@ impl Interp {
         }
     }
 
-    /// The number of judging a property, as an action: these come after all starts. That it meets
-    /// an error is told as a step that does.
+    /// Returns the number of the evaluation of a property, as an action. These numbers follow all starts. An error of
+    /// the evaluation is reported as a step that fails.
     pub(in crate::exec) fn property_action_number(&self, property: u32) -> u32 {
         self.start_number(self.program.starts.len() as u32) + property
     }
 
-    /// What is violated in a state that no step leads on from.
+    /// Finds the violations of a state without outgoing steps.
     pub(in crate::exec) fn check_end_state(&self, state: &[u8], mut find: impl FnMut(Violation)) {
         if !self.is_valid_end(state) {
             return find(Violation::Deadlock);
@@ -359,17 +357,17 @@ impl Interp {
         }
     }
 
-    /// Whether a step to `successor` is one that leads on.
+    /// Returns whether a step to `successor` counts as a step that leaves the state.
     pub(in crate::exec) fn is_non_stuttering(&self, state: &[u8], successor: &[u8]) -> bool {
         self.program.end != EndRule::NeverStuttering || state != successor
     }
 
-    /// The number of a start, as an action: they come after all actions.
+    /// Returns the number of a start, as an action. Starts follow all actions.
     fn start_number(&self, start: u32) -> u32 {
         self.program.actions.len() as u32 + start
     }
 
-    /// The action that stands for a step: the last of several is the one at fault.
+    /// Returns the action that represents a step. If there are several, the last is the one at fault.
     pub(in crate::exec) fn representative_action(
         &self,
         taken: &[StepAction],
@@ -403,7 +401,7 @@ impl Interp {
     }
 }
 
-/// The properties that are judged state by state, with their numbers.
+/// Returns the properties of single states, with their numbers.
 fn state_properties_of(program: &Program) -> Vec<(u32, StateProperty)> {
     let judged = program.properties.iter().filter_map(|(id, property)| {
         let (at, condition) = match &property.kind {
@@ -637,13 +635,13 @@ impl ProgramDescription for Interp {
     }
 }
 
-/// What reports say of a property.
+/// Returns the report entry of a property.
 fn info_of(property: &ProgramProperty) -> PropertyInfo {
     let (kind, name) = (kind_of(&property.kind), property.name.clone());
     PropertyInfo { kind, name, span: property.span }
 }
 
-/// What sort of property it is, in reports.
+/// Returns the kind of a property, in reports.
 fn kind_of(kind: &PropertyKind) -> &'static str {
     match kind {
         PropertyKind::Invariant(_) => "invariant",
@@ -656,7 +654,7 @@ fn kind_of(kind: &PropertyKind) -> &'static str {
     }
 }
 
-/// Digests the printed program and where its cells are. The model's name does not matter.
+/// Returns a digest of the printed program and of the positions of its cells. The model's name does not matter.
 fn digest(program: &mut Program, layout: &Layout) -> [u8; 32] {
     struct HashWriter(blake3::Hasher);
     impl std::fmt::Write for HashWriter {
@@ -667,7 +665,7 @@ fn digest(program: &mut Program, layout: &Layout) -> [u8; 32] {
     }
     let name = std::mem::take(&mut program.name);
     let mut feed = HashWriter(blake3::Hasher::new());
-    // Feeding a hasher does not fail.
+    // Writing to a hasher does not fail.
     let _ = write!(feed, "{}", text::print(program));
     program.name = name;
     for cell in layout.cells.values() {

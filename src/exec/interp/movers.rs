@@ -1,4 +1,4 @@
-//! Which processes take part in a step, and which are able to take part in one.
+//! The processes that take part in a step, and those that are able to take part in one.
 
 use super::scheduling::MoverMode;
 use super::step_sink::{StepAction, StepTarget};
@@ -7,12 +7,12 @@ use crate::analysis::instances::ActionInstance;
 use crate::ir::{ProcessInstance, Schedule};
 use crate::model::{FaultKind, SuccessorSink};
 
-/// Told of a step: who takes part, and the successor, or the kind of error and the action that meets it.
+/// Gets a step: its processes, and the successor, or the kind of error and the action that meets it.
 pub(in crate::exec) type MoverVisitor<'a> =
     dyn FnMut(&mut SuccessorSink, &[ProcessInstance], Result<&[u8], (FaultKind, u32)>) + 'a;
 
 impl Interp {
-    /// Those who take these actions, each once.
+    /// Returns the processes of these actions, each once.
     pub(super) fn movers_of(&self, taken: &[StepAction]) -> Vec<ProcessInstance> {
         let mover = |it: &StepAction| {
             let process = self.program().actions[it.action].edge?.process;
@@ -24,8 +24,8 @@ impl Interp {
         movers
     }
 
-    /// Tells `visit` what can be begun in `state`, some of it perhaps more than once: also by those whom others at
-    /// committed locations hold back.
+    /// Calls `visit` with each action instance that can begin in `state`, some perhaps more than once. Processes that
+    /// committed locations of others block are included.
     pub(in crate::exec) fn visit_enabled(
         &self,
         state: &[u8],
@@ -41,7 +41,7 @@ impl Interp {
         }
     }
 
-    /// Tells `visit`, which adds it to an expansion, every step out of `state` that leads to a state or fails.
+    /// Calls `visit`, which adds to an expansion, with every step of `state` that leads to a state or fails.
     pub(in crate::exec) fn visit_moves(
         &self,
         state: &[u8],

@@ -1,8 +1,8 @@
 //! Multisets.
 //!
-//! While a step runs, elements keep their positions: what is added takes the first free one, what
-//! is removed leaves its own free. When the step ends, every multiset is brought into its
-//! canonical form (elements first, sorted by their codes), so that equal bags are equal bytes.
+//! While a step runs, elements keep their positions: an added element takes the first free position, and a removed one
+//! leaves its position free. At the end of the step, every multiset is brought into its canonical form (elements
+//! first, sorted by their codes), so that equal multisets are equal bytes.
 
 use super::failure::fault;
 use super::frames::{ArgumentTarget, LocalEnv, LocalValue, TypedCells};
@@ -13,34 +13,34 @@ use crate::model::FaultKind;
 use crate::source::Span;
 use std::ops::Range;
 
-/// What a multiset type says.
+/// The parameters of a multiset type.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MultisetShape {
     pub(super) capacity: u32,
     pub(super) element: TypeId,
-    /// The cells of a position: whether there is an element, and the element.
+    /// The number of cells of a position: the presence flag and the element.
     pub(super) stride: u32,
 }
 
-/// A multiset of the state: its first cell, and how many positions of how many cells it has.
+/// A multiset of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MultisetCells {
     /// The first cell.
     pub first: CellId,
-    /// The positions.
+    /// The number of positions.
     pub capacity: u32,
-    /// The cells of each.
+    /// The number of cells of a position.
     pub stride: u32,
 }
 
 impl MultisetCells {
-    /// The numbers of all its cells.
+    /// Returns the numbers of all its cells.
     pub fn cells(&self) -> Range<u32> {
         self.first.0..self.first.0 + self.capacity * self.stride
     }
 }
 
-/// Every multiset of the state, those inside others before them.
+/// Returns every multiset of the state, inner ones before those that contain them.
 pub fn multisets(program: &Program, layout: &Layout) -> Vec<MultisetCells> {
     let mut found = Vec::new();
     for (id, variable) in program.variables.iter() {
@@ -84,7 +84,7 @@ fn collect(
 /// A condition over the elements of a multiset.
 #[derive(Clone, Copy)]
 pub(super) struct ElementCondition<'c> {
-    /// Stands for the position of an element.
+    /// The local that holds the position of an element.
     pub local: LocalId,
     pub body: &'c Expr,
 }
@@ -98,7 +98,7 @@ pub(super) struct MultisetAddition<'s> {
 }
 
 impl Interp {
-    /// What a multiset type says.
+    /// Returns the parameters of a multiset type.
     pub(super) fn bag(&self, ty: TypeId) -> MultisetShape {
         let Type::Multiset { capacity, element } = self.program.types[ty] else {
             unreachable!("the validator tells multisets from other types");
@@ -106,7 +106,7 @@ impl Interp {
         MultisetShape { capacity, element, stride: 1 + self.layout.sizes[element] }
     }
 
-    /// Whether a multiset has an element at a position.
+    /// Returns whether a multiset has an element at a position.
     pub(super) fn contains(&self, first: CellId, ty: TypeId, position: i64, state: &[u8]) -> bool {
         let bag = self.bag(ty);
         (0..i64::from(bag.capacity)).contains(&position) && {
@@ -115,7 +115,7 @@ impl Interp {
         }
     }
 
-    /// The position that an index means; one without an element is a fault.
+    /// Returns the position that an index denotes. A position without an element is a fault.
     pub(super) fn position(
         &self,
         index: &Expr,
@@ -133,7 +133,7 @@ impl Interp {
         }
     }
 
-    /// The number of elements for which a condition holds.
+    /// Returns the number of elements for which a condition holds.
     pub(super) fn count(
         &self,
         multiset: &Place,

@@ -1,4 +1,4 @@
-//! What decided a condition: the values it reads, for people.
+//! The operands that decided a condition, for reports.
 
 use super::failure::fault;
 use super::frames::{LocalEnv, LocalValue};
@@ -9,11 +9,11 @@ use crate::ir::{
 };
 use crate::model::{FaultKind, StateValue};
 
-/// No more operands are told of one condition.
+/// The maximum number of reported operands of a condition.
 const OPERANDS_MAX: usize = 20;
 
 impl Interp {
-    /// That an assertion does not hold, with what decided that.
+    /// Returns the failure of an assertion, with the operands that decided it.
     #[cold]
     pub(super) fn assertion_failure(
         &self,
@@ -26,7 +26,7 @@ impl Interp {
         failed
     }
 
-    /// That what is read at a place is undefined.
+    /// Returns the failure of reading an undefined value at a place.
     #[cold]
     pub(super) fn undefined(&self, place: &Place, state: &[u8], locals: &LocalEnv) -> EvalFailure {
         let looked = OperandCollector { interp: self, state, locals, found: Vec::new() };
@@ -38,7 +38,7 @@ impl Interp {
         failure
     }
 
-    /// What decided that a property of states does not hold in one.
+    /// Returns the operands that made a state property fail in a state.
     pub(super) fn operands_of(&self, state: &[u8], property: u32) -> Vec<(String, StateValue)> {
         match &self.program.properties[PropertyId(property)].kind {
             PropertyKind::Invariant(condition)
@@ -50,7 +50,8 @@ impl Interp {
         }
     }
 
-    /// What decides whether a process can take an action: what the guard reads, and what the channel holds.
+    /// Returns the operands that decide whether a process can take an action: the values that the guard reads, and the
+    /// contents of the channel.
     pub(super) fn operands_of_action(
         &self,
         action: &Action,
@@ -69,7 +70,7 @@ impl Interp {
         found
     }
 
-    /// What decided whether a condition, which has no parameters, holds in a state: the values it reads, by name.
+    /// Returns the operands that decided a condition without parameters in a state: the values it reads, by name.
     pub fn operands_of_condition(
         &self,
         condition: &Expr,
@@ -90,7 +91,7 @@ impl Interp {
     }
 }
 
-/// A look at the operands of a condition that has a value.
+/// Collects the operands of a condition that has a value.
 struct OperandCollector<'a> {
     interp: &'a Interp,
     state: &'a [u8],
@@ -99,12 +100,12 @@ struct OperandCollector<'a> {
 }
 
 impl OperandCollector<'_> {
-    /// Whether a condition holds; nothing if that cannot be said.
+    /// Returns whether a condition holds; `None` if evaluation fails.
     fn holds(&self, condition: &Expr) -> Option<bool> {
         self.interp.eval(condition, self.state, self.locals).ok().map(|value| value != 0)
     }
 
-    /// Looks at those parts of a condition that decided whether it holds.
+    /// Collects from those parts of a condition that decided its value.
     fn condition(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Unary(UnaryOp::Not, operand) => self.condition(operand),
@@ -113,7 +114,7 @@ impl OperandCollector<'_> {
                 left,
                 right,
             ) => {
-                // Where the left side decides, the right one is not asked.
+                // If the left side decides, the right side is not evaluated.
                 if self.holds(left) == Some(*operator == BinaryOp::Or) {
                     return self.condition(left);
                 }
@@ -137,7 +138,7 @@ impl OperandCollector<'_> {
                     self.locals.set(*local, LocalValue::Value(value));
                     self.holds(body) == Some(decides)
                 });
-                // Where all are alike none is told of.
+                // If all elements have the same value, no element is reported.
                 if found.is_some() {
                     self.condition(body);
                 }
@@ -146,7 +147,7 @@ impl OperandCollector<'_> {
         }
     }
 
-    /// Notes what an expression reads.
+    /// Records the values that an expression reads.
     fn reads(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Read(place) | ExprKind::IsUndefined(place) => {
@@ -190,8 +191,8 @@ impl OperandCollector<'_> {
         Some(self.interp.value_of(ty, &mut cell, self.state))
     }
 
-    /// How a place of the state is called, with its indices as they are now; nothing for what lives only as long as
-    /// a call.
+    /// Returns the name of a place of the state, with the current values of its indices; `None` for values that live
+    /// only during a call.
     fn name(&self, place: &Place) -> Option<String> {
         let PlaceRoot::Variable(variable) = place.root else { return None };
         let about = &self.interp.program.variables[variable];

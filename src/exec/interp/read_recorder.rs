@@ -1,7 +1,7 @@
-//! One action instance alone, with a note of each cell of the state that it looks at.
+//! Execution of one action instance, with a record of each cell of the state that it reads.
 //!
-//! What comes of an instance is a function of the cells that it looked at: two states that agree on them have the
-//! same outcome. So whoever wants to know an instance in all states need not try all of them.
+//! The outcome of an instance is a function of the cells it reads: two states that agree on these cells have the same
+//! outcome. So an analysis of an instance in all states need not try all of them.
 
 use super::frames::{EvalContext, LocalEnv, LocalValue};
 use super::{EvalFailure, Interp, MultisetCells};
@@ -11,7 +11,7 @@ use crate::ir::{Layout, Program, PropertyId, Schedule};
 use crate::model::StateSpace;
 use std::sync::{Mutex, PoisonError};
 
-/// The cells that were looked at, in that order; some may come again.
+/// The cells that were read, in order; some may repeat.
 #[derive(Debug, Default)]
 pub(super) struct CellReads(Mutex<Vec<CellId>>);
 
@@ -22,14 +22,14 @@ impl CellReads {
 }
 
 impl Interp {
-    /// The value in a cell, or `None` if it is undefined.
+    /// Returns the value in a cell, or `None` if it is undefined.
     #[inline]
     pub(super) fn value_in(&self, state: &[u8], cell: CellId) -> Option<i64> {
         self.note(cell);
         self.layout.get(state, cell)
     }
 
-    /// The code in a cell.
+    /// Returns the code in a cell.
     #[inline]
     pub(super) fn code_in(&self, state: &[u8], cell: CellId) -> u64 {
         self.note(cell);
@@ -46,25 +46,26 @@ impl Interp {
     }
 }
 
-/// What came of an action instance in a state.
+/// The outcome of an action instance in a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum InstanceOutcome {
-    /// It is not possible, or leads to a state that is left out, or back to where it began.
+    /// It is disabled, leads to an excluded state, or leads back to the same state.
     Nothing,
     /// A run-time error.
     Fault,
-    /// A state.
+    /// The successor.
     State(Vec<u8>),
 }
 
-/// Takes action instances one by one, in states with bits for all values that variables are declared for.
+/// Takes action instances one by one, in states with bits for all declared values of variables.
 #[derive(Debug)]
 pub(crate) struct ReadRecorder {
     interp: Interp,
 }
 
 impl ReadRecorder {
-    /// Of a program in which whether an action is possible is a matter of its guard and of where its process is.
+    /// Creates a recorder for a program in which only the guard and the process location decide whether an action is
+    /// enabled.
     pub(crate) fn new(program: &Program) -> Option<ReadRecorder> {
         let mut interp = Interp::as_declared(program.clone()).ok()?;
         let is_plain = program.schedule == Schedule::Interleaved
@@ -75,23 +76,23 @@ impl ReadRecorder {
         is_plain.then_some(ReadRecorder { interp })
     }
 
-    /// Where its variables live.
+    /// Returns the layout of the variables.
     pub(crate) fn layout(&self) -> &Layout {
         &self.interp.layout
     }
 
-    /// Every multiset of a state, those inside others before them.
+    /// Returns every multiset of a state, inner ones before those that contain them.
     pub(crate) fn multisets(&self) -> &[MultisetCells] {
         &self.interp.multisets
     }
 
-    /// Bytes of a state.
+    /// Returns the size of a state in bytes.
     pub(crate) fn width(&self) -> usize {
         self.interp.width()
     }
 
-    /// What comes of an action that needs nobody else, with these values for its parameters, and which cells were
-    /// looked at, in that order.
+    /// Returns the outcome of an action that needs no partner, with these parameter values, and the cells it read, in
+    /// order.
     pub(crate) fn take(
         &self,
         side: InstanceSide,
@@ -108,7 +109,8 @@ impl ReadRecorder {
         (came, std::mem::take(&mut *reads.cells()))
     }
 
-    /// Whether a property of single states holds in one, where judging it does not fail, and which cells were looked at.
+    /// Returns whether a property of single states holds in a state, if evaluation does not fail, and the cells it
+    /// read.
     pub(crate) fn evaluate_property(
         &self,
         property: PropertyId,

@@ -1,9 +1,9 @@
 //! Rendezvous: a send and a receive of two movers in one step.
 //!
-//! Where processes come and go a rendezvous is listed with its sender, once for each receive that
-//! takes the message. The sender's action is complete before anybody is asked whether it receives,
-//! and it is the receiver who goes on if anyone does. Elsewhere a rendezvous is listed with its
-//! receiver, once for each sender. Both sides are judged in the state as it is, and the receiver's action comes first.
+//! In programs with dynamic processes, a rendezvous is listed with its sender, once for each receive that takes the
+//! message. The sender's action is complete before receivers are evaluated, and at most the receiver continues the
+//! step. In other programs, a rendezvous is listed with its receiver, once for each sender. Both guards are evaluated
+//! in the state before the step, and the receiver's action comes first.
 
 use super::apply::received_as;
 use super::channels::{ChannelInstance, ChannelReceive};
@@ -15,18 +15,18 @@ use super::{EvalFailure, Interp};
 use crate::ir::{ActionId, Communication, ProcessInstance, TurnRule};
 use crate::model::FaultKind;
 
-/// A message that is being sent.
+/// A message being sent.
 struct SentMessage<'a> {
-    /// The state in which receivers are judged.
+    /// The state in which receivers are evaluated.
     state: &'a [u8],
     /// The sender's action.
     by: StepAction,
     channel: ChannelInstance,
-    /// As the channel's fields have them.
+    /// The values, converted to the channel's fields.
     values: Vec<i64>,
 }
 
-/// Two actions that meet.
+/// A sending and a receiving action.
 #[derive(Clone, Copy)]
 struct RendezvousPair<'a> {
     receiver: BoundAction<'a, 'a>,
@@ -34,12 +34,12 @@ struct RendezvousPair<'a> {
 }
 
 impl Interp {
-    /// Whether a communication is by rendezvous, where channels are named outright.
+    /// Returns whether a communication is by rendezvous, for channels that are named directly.
     pub(in crate::exec) fn is_rendezvous(&self, communication: &Communication) -> bool {
         self.program.channels[self.named(communication.channel())].capacity == 0
     }
 
-    /// Every rendezvous of a send: one for each receive that takes the message.
+    /// Takes every rendezvous of a send: one for each receive that takes the message.
     pub(super) fn meet_receivers(
         &self,
         look: &MoverContext,
@@ -55,7 +55,7 @@ impl Interp {
         let StepSink { work, visit, .. } = &mut *out;
         let mut tell = |failure| visit(&with(look.before, &[by]), Err(failure));
         let values = self.message_sent(sender, channel, look.state, &mut |failure| {
-            // A second look, with `timeout`, tells nothing again.
+            // The second pass, with `timeout`, does not report errors again.
             if look.mode != MoverMode::Timeout {
                 tell(failure);
             }
@@ -72,7 +72,7 @@ impl Interp {
         Ok(if met { OfferOutcome::Taken } else { OfferOutcome::NoReceiver })
     }
 
-    /// Every way in which an instance takes a message; whether there is any.
+    /// Takes every rendezvous of a message with an instance. Returns whether there is any.
     fn meet_receiver(
         &self,
         sent: &SentMessage,
@@ -116,7 +116,7 @@ impl Interp {
         any
     }
 
-    /// Every rendezvous of a receive: one for each sender.
+    /// Takes every rendezvous of a receive: one for each sender.
     pub(super) fn meet_senders(
         &self,
         look: &MoverContext,
@@ -127,8 +127,8 @@ impl Interp {
         match self.holds(receiver.action.guard.as_ref(), look.state, receiver.locals) {
             Ok(true) => {}
             Ok(false) => return OfferOutcome::Nothing,
-            // A guard that cannot be judged is an error only if the step could otherwise happen:
-            // it is reported with the first sender that is there.
+            // A guard that fails is an error only if the step is possible otherwise. It is reported with the first
+            // available sender.
             Err(failure) => {
                 let Some(action) = senders.next() else { return OfferOutcome::Nothing };
                 let sender = StepAction { action, slot: 0, combination: 0 };
@@ -156,7 +156,7 @@ impl Interp {
         outcome
     }
 
-    /// The sending actions, of other processes at the right place, on the receiver's channel.
+    /// Returns the sending actions of other processes, at their locations, on the receiver's channel.
     fn senders(
         &self,
         look: &MoverContext,
@@ -177,8 +177,8 @@ impl Interp {
         })
     }
 
-    /// Takes a rendezvous into `work` if the sender's guard holds and the message matches; else, or if an assumption
-    /// fails, false.
+    /// Takes a rendezvous into `work` if the sender's guard holds and the message matches. Returns false otherwise, or
+    /// if an assumption fails.
     fn meet(
         &self,
         state: &[u8],
@@ -200,8 +200,8 @@ impl Interp {
             && self.complete(sender.action, work, sender.locals, tell)?)
     }
 
-    /// The values that a send by rendezvous offers, as the channel's fields have them. `tell` hears of an error behind
-    /// which the step goes on.
+    /// Returns the values that a send by rendezvous offers, converted to the channel's fields. `tell` gets an error
+    /// after which the step continues.
     fn message_sent(
         &self,
         sender: BoundAction,
@@ -220,8 +220,8 @@ impl Interp {
         Ok(message)
     }
 
-    /// Stores a message in `work` as a receive wants it; false if it is another's or does not match. `tell` hears of an
-    /// error behind which the step goes on.
+    /// Stores a message in `work` as a receive directs; returns false if the channel or the patterns do not match.
+    /// `tell` gets an error after which the step continues.
     fn receive(
         &self,
         receiver: BoundAction,

@@ -1,8 +1,8 @@
-//! Who may move in a state, and in which order movers are looked at.
+//! The movers of a state and their order.
 //!
-//! Where processes come and go, their instances are looked at from the youngest to the oldest, and
-//! `timeout` is true only in a second look, when the first has found nothing that can be done.
-//! Elsewhere the processes are looked at in their order, and then the actions of no process.
+//! In programs with dynamic processes, the instances are visited from the youngest to the oldest. `timeout` is true
+//! only in a second pass, which runs if the first finds no step. In other programs, the processes are visited in
+//! order, then the actions without a process.
 
 use super::failure::fault;
 use super::frames::LocalEnv;
@@ -13,21 +13,21 @@ use crate::model::{FaultKind, stop_request};
 use crate::source::Span;
 use std::borrow::Cow;
 
-/// How a mover is looked at.
+/// Which steps of a mover are visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::exec) enum MoverMode {
-    /// For everything it can do.
+    /// All steps.
     All,
-    /// The same, when only processes at committed locations may move.
+    /// All steps, while only processes at committed locations may move.
     Committed,
-    /// The same as at first, when nothing else can be done.
+    /// All steps, with `timeout` true.
     Timeout,
-    /// In a `d_step`: for the first thing it can do.
+    /// In a `d_step`: the first possible step.
     First,
 }
 
 impl MoverMode {
-    /// The mode with this number.
+    /// Returns the mode with this number.
     pub fn from_number(number: u32) -> MoverMode {
         match number {
             1 => MoverMode::Committed,
@@ -38,51 +38,51 @@ impl MoverMode {
     }
 }
 
-/// A mover in a state, and how it is looked at.
+/// A mover in a state, and the mode of the visit.
 #[derive(Clone, Copy)]
 pub(in crate::exec) struct MoverContext<'a> {
     pub(super) state: &'a [u8],
-    /// An instance of a process, or nobody, for the actions of no process.
+    /// An instance of a process, or `None` for the actions without a process.
     pub mover: Option<ProcessInstance>,
     pub(super) mode: MoverMode,
-    /// The one action that is looked at, if not all.
+    /// The one action that is visited, if not all.
     pub(super) only: Option<ActionId>,
-    /// What has been done in the step so far.
+    /// The actions taken in the step so far.
     pub(super) before: &'a [StepAction],
 }
 
 impl<'a> MoverContext<'a> {
-    /// A mover that begins a step in a state.
+    /// Creates the context of a mover that begins a step in a state.
     pub fn new(state: &'a [u8], mover: Option<ProcessInstance>, mode: MoverMode) -> Self {
         MoverContext { state, mover, mode, only: None, before: &[] }
     }
 
-    /// The same, of whose actions only this one is looked at.
+    /// Returns the same context, restricted to this action.
     pub fn with_only(self, action: ActionId) -> Self {
         MoverContext { only: Some(action), ..self }
     }
 
-    /// The names of a body that the mover runs.
+    /// Returns the bindings of a body that the mover runs.
     pub(super) fn locals<'f>(&self, names: LocalEnv<'f>) -> LocalEnv<'f> {
         names.with_mover(self.mover, self.mode == MoverMode::Timeout)
     }
 }
 
 impl Interp {
-    /// Asks of each mover that may move whether it can do anything; a second time with `timeout` if none can.
+    /// Calls `ask` for each mover that may move; a second time with `timeout` if no mover has a step.
     pub(super) fn each_mover(&self, state: &[u8], ask: &mut dyn FnMut(&MoverContext) -> bool) {
         let mode = match self.has_committed_process(state) {
             true => MoverMode::Committed,
             false => MoverMode::All,
         };
         let any = self.each_mover_in(state, mode, ask);
-        // Where steps were left early, it is not known that nothing can be done.
+        // After a stop request, steps may be missing, so no deadlock is concluded.
         if !any && self.has_timeout && !stop_request::is_requested() {
             self.each_mover_in(state, MoverMode::Timeout, ask);
         }
     }
 
-    /// Asks of each mover, looked at in one way, whether it can do anything. Gives whether any can.
+    /// Calls `ask` for each mover in one mode. Returns whether any mover has a step.
     pub(super) fn each_mover_in(
         &self,
         state: &[u8],
@@ -93,12 +93,12 @@ impl Interp {
         movers.fold(false, |any, mover| any | ask(&MoverContext::new(state, mover, mode)))
     }
 
-    /// The movers that are looked at in one way, in order.
+    /// Returns the movers that are visited in one mode, in order.
     pub(super) fn movers(&self, state: &[u8], mode: MoverMode) -> Vec<Option<ProcessInstance>> {
         if self.has_slots {
             return self.instances(state).into_iter().rev().map(Some).collect();
         }
-        // Where actions of no process have priorities, nobody else moves.
+        // If actions without a process have priorities, no process moves.
         let processes = self.program.processes.keys().filter(|_| !self.has_priorities);
         let processes = processes.map(|process| ProcessInstance { process, slot: 0 });
         let may_move =
@@ -107,7 +107,7 @@ impl Interp {
         processes.filter(may_move).map(Some).chain(nobody).collect()
     }
 
-    /// The actions of a mover where it is; nothing if it is gone.
+    /// Returns the actions of a mover at its location; `None` if the instance does not exist.
     pub(super) fn actions_of(&self, look: &MoverContext) -> Option<Cow<'_, [ActionId]>> {
         if let Some(action) = look.only {
             return Some(vec![action].into());
@@ -122,14 +122,14 @@ impl Interp {
         }
     }
 
-    /// The actions of no process with the highest priority of those enabled.
+    /// Returns the enabled actions without a process that have the highest priority.
     fn free_of_highest_priority(&self, state: &[u8]) -> Vec<ActionId> {
         let mut highest = None;
         for &id in &self.free {
             let action = &self.program.actions[id];
             let locals = LocalEnv::new(&self.layout.frames.actions[id]);
             self.each_binding(&action.parameters, &locals, &mut |locals| {
-                // A guard that cannot be judged is an error at its own priority.
+                // A guard that fails is an error at its own priority.
                 if !matches!(self.is_enabled(action, state, locals), Ok(false)) {
                     highest = highest.max(Some(action.priority));
                 }
@@ -139,7 +139,7 @@ impl Interp {
         self.free.iter().copied().filter(is_highest).collect()
     }
 
-    /// Whether some process is at a committed location, so that others are held back.
+    /// Returns whether some process is at a committed location, so that others may not move.
     pub(in crate::exec) fn has_committed_process(&self, state: &[u8]) -> bool {
         let mut processes = self.program.processes.keys();
         self.has_committed
@@ -153,8 +153,7 @@ impl Interp {
         })
     }
 
-    /// Whether nothing but its place keeps the mover from moving: where it is provided to move,
-    /// and no instance of a higher priority could.
+    /// Returns whether a mover may move: its `provided` clause holds, and no instance of a higher priority can move.
     pub(super) fn may_move(&self, state: &[u8], locals: &LocalEnv) -> Result<bool, EvalFailure> {
         let Some(mover) = locals.mover else { return Ok(true) };
         let life = &self.program.processes[mover.process].life;
@@ -174,7 +173,7 @@ impl Interp {
         Ok(true)
     }
 
-    /// The priority of an instance.
+    /// Returns the priority of an instance.
     pub(super) fn priority(&self, state: &[u8], at: ProcessInstance) -> i64 {
         match self.program.processes[at.process].life.priority {
             None => 1,
@@ -184,8 +183,8 @@ impl Interp {
         }
     }
 
-    /// Whether an instance can move, for another that asks (`enabled`). To ask that of oneself is an
-    /// error, as in SPIN, and so is asking in a circle, which never ends there.
+    /// Returns whether an instance can move, for an `enabled` query of another instance. A query about the instance
+    /// itself is an error, as in SPIN. So is a cyclic query, which never ends in SPIN.
     pub(super) fn is_enabled_for(
         &self,
         at: ProcessInstance,
@@ -205,8 +204,8 @@ impl Interp {
         Err(fault(FaultKind::Error, span, message.to_owned()))
     }
 
-    /// Whether the mover has an action that is possible without another's help; a send by rendezvous
-    /// counts as one. `timeout` holds where it does for whoever asks, as in SPIN.
+    /// Returns whether the mover has an action that is possible without a partner; a send by rendezvous counts.
+    /// `timeout` has the value it has for the querying process, as in SPIN.
     fn can_move_alone(&self, state: &[u8], locals: LocalEnv) -> Result<bool, EvalFailure> {
         let Some(at) = locals.mover else { return Ok(false) };
         let Some(location) = self.location_in(state, at) else { return Ok(false) };

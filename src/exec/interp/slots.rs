@@ -1,8 +1,8 @@
-//! Processes that come and go.
+//! Dynamic processes.
 //!
-//! The instances of all processes form a stack: each has as its pid the number of those before it,
-//! and only the last can go. So an instance's slot is its rank among those of its kind, and a slot
-//! is free exactly if its location cell says so; all other cells of a free slot are zero bits.
+//! The instances of all processes form a stack: the pid of an instance is the number of instances before it, and only
+//! the last can end. So an instance's slot is its rank among the instances of its process type. A slot is free exactly
+//! if its location cell says so; all other cells of a free slot are zero bits.
 
 use super::failure::fault;
 use super::frames::LocalEnv;
@@ -12,11 +12,11 @@ use crate::ir::{LocationId, Owner, PidRule, ProcessId, ProcessInstance};
 use crate::model::FaultKind;
 use crate::source::Span;
 
-/// The most processes at one time; SPIN has no more either.
+/// The maximum number of processes at one time, as in SPIN.
 const PROCESSES_MAX: i64 = 255;
 
 impl Interp {
-    /// Where an instance is, or `None` if the slot is free.
+    /// Returns the location of an instance, or `None` if the slot is free.
     pub(in crate::exec) fn location_in(
         &self,
         state: &[u8],
@@ -27,14 +27,14 @@ impl Interp {
         code.checked_sub(self.program.processes[at.process].first_location()).map(LocationId)
     }
 
-    /// Moves an instance.
+    /// Sets the location of an instance.
     pub(super) fn set_location(&self, state: &mut [u8], at: ProcessInstance, to: LocationId) {
         let cell = self.layout.locations[at.process].in_slot(at.slot);
         let first = self.program.processes[at.process].first_location();
         self.layout.set(state, cell, Some(i64::from(to.0 + first)));
     }
 
-    /// The number of instances of a process.
+    /// Returns the number of instances of a process.
     pub(crate) fn live(&self, state: &[u8], process: ProcessId) -> u32 {
         let slots = 0..self.program.slots(process);
         let taken =
@@ -42,7 +42,7 @@ impl Interp {
         slots.take_while(taken).count() as u32
     }
 
-    /// Every instance, in the order of pids.
+    /// Returns every instance, in the order of pids.
     pub(crate) fn instances(&self, state: &[u8]) -> Vec<ProcessInstance> {
         let mut all: Vec<(i64, ProcessInstance)> = Vec::new();
         for process in self.program.processes.keys() {
@@ -55,12 +55,12 @@ impl Interp {
         all.into_iter().map(|(_, at)| at).collect()
     }
 
-    /// The number of instances of all processes.
+    /// Returns the number of instances of all processes.
     pub(crate) fn count_processes(&self, state: &[u8]) -> i64 {
         self.program.processes.keys().map(|process| i64::from(self.live(state, process))).sum()
     }
 
-    /// The pid of an instance, or its slot if its kind has no pids.
+    /// Returns the pid of an instance, or its slot if its process type has no pids.
     pub(super) fn pid(&self, state: &[u8], at: ProcessInstance) -> i64 {
         match self.program.processes[at.process].life.pid {
             PidRule::None => at.slot.into(),
@@ -72,12 +72,12 @@ impl Interp {
         }
     }
 
-    /// The first cell of a local in a slot.
+    /// Returns the first cell of a local variable in a slot.
     pub(super) fn own_cell(&self, variable: crate::ir::VarId, slot: u32) -> CellId {
         self.layout.variables[variable].in_slot(slot)
     }
 
-    /// The instance with a pid.
+    /// Returns the instance with a pid.
     pub(super) fn instance(&self, state: &[u8], pid: i64) -> Option<ProcessInstance> {
         self.program.processes.keys().find_map(|process| {
             let slot = self.slot_of(state, process, pid)?;
@@ -85,13 +85,13 @@ impl Interp {
         })
     }
 
-    /// The slot of the instance of this process with a pid.
+    /// Returns the slot of the instance of this process with a pid.
     pub(super) fn slot_of(&self, state: &[u8], process: ProcessId, pid: i64) -> Option<u32> {
         let slots = 0..self.live(state, process);
         slots.into_iter().find(|&slot| self.pid(state, ProcessInstance { process, slot }) == pid)
     }
 
-    /// Starts an instance in the first free slot, and gives its pid.
+    /// Starts an instance in the first free slot, and returns its pid.
     pub(super) fn start_instance(
         &self,
         process: ProcessId,
@@ -140,14 +140,14 @@ impl Interp {
         Ok(pid)
     }
 
-    /// Ends an instance: everything that is its own becomes zero bits.
+    /// Ends an instance: all cells it owns become zero bits.
     pub(super) fn end_instance(&self, at: ProcessInstance, state: &mut [u8]) {
         for group in self.own_groups(at) {
             self.clear_cells(group.first.0, group.cells, state);
         }
     }
 
-    /// The groups of cells of everything that belongs to an instance.
+    /// Returns the cell groups of everything that an instance owns.
     pub(in crate::exec) fn own_groups(
         &self,
         at: ProcessInstance,
@@ -157,12 +157,12 @@ impl Interp {
         groups.filter(move |it| it.slot == at.slot && self.program.owner(it.part) == owner)
     }
 
-    /// Whether any process is there.
+    /// Returns whether any process is alive.
     pub(super) fn has_processes(&self, state: &[u8]) -> bool {
         self.program.processes.keys().any(|process| self.live(state, process) > 0)
     }
 
-    /// Whether all processes are gone or may stay where they are.
+    /// Returns whether all processes have ended or are at valid end states.
     pub(super) fn all_at_end(&self, state: &[u8]) -> bool {
         self.program.processes.iter().all(|(process, about)| {
             (0..self.live(state, process)).all(|slot| {

@@ -1,8 +1,8 @@
-//! Bringing multisets into canonical form, as bits.
+//! Sorting multisets into canonical form, as bits.
 //!
-//! The positions of a multiset lie side by side in the packed state, as many bits each: whether
-//! there is an element, and its codes. So comparing two positions is comparing bits, the first one
-//! turned round, since elements come before free positions.
+//! The positions of a multiset lie side by side in the packed state, with equally many bits each: the presence flag,
+//! then the codes of the element. So comparing two positions is comparing bits, with the first bit inverted, since
+//! elements come before free positions.
 
 use super::Interp;
 use super::multisets::MultisetCells;
@@ -10,23 +10,23 @@ use crate::ir::Layout;
 use crate::ir::layout::CellId;
 use std::ops::Range;
 
-/// So many bits can be read from any bit on in eight bytes.
+/// The number of bits that one load of eight bytes can read from any bit offset.
 const CHUNK_BITS: u32 = 57;
 
-/// The bytes of the narrowest state that is worked on where it is.
+/// The minimum size of a state that is sorted in place, in bytes.
 const WORD_BYTES: usize = 8;
 
-/// Multisets of at most so many positions are sorted outside the state.
+/// The maximum number of positions of a multiset that is sorted outside the state.
 const SORTED_ASIDE: usize = 64;
 
 /// The bits of a multiset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MultisetBits {
-    /// The first.
+    /// The first bit.
     bit: u32,
-    /// Of each position.
+    /// The number of bits of a position.
     bits: u32,
-    /// How many positions.
+    /// The number of positions.
     capacity: u32,
 }
 
@@ -72,7 +72,7 @@ impl MultisetBits {
         let mut keys = [0; SORTED_ASIDE];
         let keys = &mut keys[..self.capacity as usize];
         keys.iter_mut().zip(0..).for_each(|(to, position)| *to = key(state, position));
-        // Where most of the time one element is out of place, insertion is quickest.
+        // Usually one element is out of place, so insertion is fastest.
         for next in unsorted as usize..keys.len() {
             let this = keys[next];
             let to = keys[..next].iter().rposition(|&it| it <= this).map_or(0, |it| it + 1);
@@ -95,13 +95,13 @@ impl MultisetBits {
         }
     }
 
-    /// The bits of a position, counted from its first, in chunks.
+    /// Returns the bits of a position, relative to its first, in chunks.
     fn chunks(self) -> impl Iterator<Item = Range<u32>> {
         let starts = (0..self.bits).step_by(CHUNK_BITS as usize);
         starts.map(move |start| start..self.bits.min(start + CHUNK_BITS))
     }
 
-    /// Whether a position may come after the one before it.
+    /// Returns whether a position may come after the one before it.
     fn is_ordered(self, state: &[u8], later: u32) -> bool {
         let (one, other) = (self.bit + (later - 1) * self.bits, self.bit + later * self.bits);
         for Range { start, end } in self.chunks() {
@@ -116,7 +116,7 @@ impl MultisetBits {
         true
     }
 
-    /// Exchanges a position and the one before it.
+    /// Swaps a position with the previous one.
     fn exchange(self, state: &mut [u8], later: u32) {
         let (one, other) = (self.bit + (later - 1) * self.bits, self.bit + later * self.bits);
         for Range { start, end } in self.chunks() {
@@ -135,19 +135,18 @@ impl Interp {
         sort(&self.rows, state);
     }
 
-    /// Brings those of the multisets into canonical form that are in a range of
-    /// [`Interp::multisets`].
+    /// Brings the multisets in a range of [`Interp::multisets`] into canonical form.
     pub(crate) fn sort_some_multisets(&self, which: Range<usize>, state: &mut [u8]) {
         sort(&self.rows[which], state);
     }
 }
 
-/// The bits of each multiset.
+/// Returns the bits of each multiset.
 pub(super) fn rows(layout: &Layout, multisets: &[MultisetCells]) -> Vec<MultisetBits> {
     multisets.iter().map(|slots| MultisetBits::new(layout, slots)).collect()
 }
 
-/// Brings multisets, those inside others before them, into canonical form.
+/// Brings multisets into canonical form, inner ones before those that contain them.
 fn sort(rows: &[MultisetBits], state: &mut [u8]) {
     if state.len() >= WORD_BYTES {
         return rows.iter().for_each(|row| row.sort(state));
@@ -158,7 +157,7 @@ fn sort(rows: &[MultisetBits], state: &mut [u8]) {
     state.copy_from_slice(&word[..state.len()]);
 }
 
-/// Where the eight bytes begin that hold bits from `bit` on, and how far into them those begin.
+/// Returns the first of the eight bytes that hold the bits from `bit` on, and the offset of `bit` in them.
 #[inline]
 fn place(state: &[u8], bit: u32) -> (usize, u32) {
     let byte = (bit as usize / 8).min(state.len() - WORD_BYTES);
@@ -170,14 +169,14 @@ fn word(state: &[u8], byte: usize) -> u64 {
     u64::from_be_bytes(state[byte..].first_chunk().copied().unwrap_or_default())
 }
 
-/// From 1 to [`CHUNK_BITS`] bits of a state of at least [`WORD_BYTES`].
+/// Reads 1 to [`CHUNK_BITS`] bits of a state of at least [`WORD_BYTES`].
 #[inline]
 fn read(state: &[u8], bit: u32, bits: u32) -> u64 {
     let (byte, into) = place(state, bit);
     (word(state, byte) << into) >> (64 - bits)
 }
 
-/// Replaces from 1 to [`CHUNK_BITS`] bits of a state of at least [`WORD_BYTES`].
+/// Replaces 1 to [`CHUNK_BITS`] bits of a state of at least [`WORD_BYTES`].
 #[inline]
 fn write(state: &mut [u8], bit: u32, bits: u32, value: u64) {
     let (byte, into) = place(state, bit);
@@ -195,7 +194,7 @@ mod tests {
         state.iter().flat_map(|byte| (0..8).map(move |at| byte >> (7 - at) & 1 == 1)).collect()
     }
 
-    /// Bytes of which few bits are 1 in every other call, so that positions are often alike.
+    /// Returns random bytes; in every other call few bits are 1, so that positions are often equal.
     fn bytes(seed: &mut u64, count: usize) -> Vec<u8> {
         let mut next = || {
             *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

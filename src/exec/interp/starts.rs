@@ -1,4 +1,4 @@
-//! The states that a program begins in.
+//! The initial states of a program.
 
 use super::frames::LocalEnv;
 use super::step_sink::StepTarget;
@@ -8,8 +8,7 @@ use crate::ir::layout::CellId;
 use std::ops::ControlFlow;
 
 impl Interp {
-    /// Tells `visit` every initial state, or the fault of the start with this number, until it breaks
-    /// off.
+    /// Calls `visit` with every initial state, or the fault of the start with this number, until it stops.
     pub(super) fn run_starts(
         &self,
         mut visit: impl FnMut(u32, Result<&[u8], EvalFailure>) -> ControlFlow<()>,
@@ -36,7 +35,7 @@ impl Interp {
         }
     }
 
-    /// Shows the states that the program begins in. What fails begins in none.
+    /// Visits the initial states of the program. A start that fails gives none.
     pub(crate) fn each_start_state(&self, visit: &mut dyn FnMut(&[u8])) {
         self.run_starts(|_, state| {
             state.into_iter().for_each(&mut *visit);
@@ -44,7 +43,7 @@ impl Interp {
         });
     }
 
-    /// The state of the declarations, before any start has run.
+    /// Returns the state of the declarations, before any start runs.
     fn declared_state(&self) -> Vec<u8> {
         let mut state = vec![0; self.layout.bytes];
         for (id, variable) in self.program.variables.iter() {

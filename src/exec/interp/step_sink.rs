@@ -1,12 +1,12 @@
-//! What steps consist of, and where those of a mover go.
+//! The parts of steps, and the consumer of a mover's steps.
 
 use super::EvalFailure;
 use super::frames::LocalEnv;
 use crate::analysis::instances::InstanceSide;
 use crate::ir::{Action, ActionId, ProcessInstance, TurnRule};
 
-/// An action that is part of a step, the slot of its mover, and which combination of its
-/// parameters' values, counted as [`InstanceSide`] does.
+/// An action that is part of a step, the slot of its mover, and the combination of its parameter values, numbered as
+/// in [`InstanceSide`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::exec) struct StepAction {
     pub action: ActionId,
@@ -15,36 +15,36 @@ pub(in crate::exec) struct StepAction {
 }
 
 impl StepAction {
-    /// An action whose mover and parameters are these.
+    /// Creates the action with this mover and these parameters.
     pub(super) fn new(action: ActionId, locals: &LocalEnv) -> StepAction {
         StepAction { action, slot: locals.slot(), combination: locals.combination.get() }
     }
 
-    /// It as one side of what a step begins with.
+    /// Returns the action as one side of an action instance.
     pub fn side(self) -> InstanceSide {
         let StepAction { action, slot, combination } = self;
         InstanceSide { action, slot, combination }
     }
 }
 
-/// Told of every step: its actions, and where they lead or the fault.
+/// Gets every step: its actions, and its target or the fault.
 pub(in crate::exec) type StepTargetVisitor<'a> =
     dyn FnMut(&[StepAction], Result<StepTarget<'_>, EvalFailure>) + 'a;
 
-/// Where the actions of a step lead.
+/// The target of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::exec) enum StepTarget<'s> {
-    /// To its successor.
+    /// The successor.
     To(&'s [u8]),
-    /// To a state that is left out: an assumption about all states does not hold there.
+    /// An excluded state: an assumption about all states fails there.
     LeftOut,
-    /// These actions are taken, and are to be counted: each action of a step is told of so once, before whatever
-    /// follows it.
+    /// No target yet: the actions are taken and must be counted. Each action of a step is reported so once, before the
+    /// later parts of the step.
     Intermediate,
 }
 
 impl<'s> StepTarget<'s> {
-    /// The successor, where it is one.
+    /// Returns the successor, if the target is one.
     pub fn successor(self) -> Option<&'s [u8]> {
         match self {
             StepTarget::To(successor) => Some(successor),
@@ -62,7 +62,7 @@ pub(super) struct BoundAction<'a, 'f> {
 }
 
 impl BoundAction<'_, '_> {
-    /// It as part of a step.
+    /// Returns the action as part of a step.
     pub fn taken(&self) -> StepAction {
         StepAction::new(self.id, self.locals)
     }
@@ -71,7 +71,7 @@ impl BoundAction<'_, '_> {
 /// A state inside a step.
 pub(super) struct OpenStep {
     pub state: Vec<u8>,
-    /// How many actions of the step come before those in `taken`.
+    /// The number of actions of the step before those in `taken`.
     pub depth: usize,
     /// The action that led here, or both sides of a rendezvous.
     pub taken: Vec<StepAction>,
@@ -79,13 +79,13 @@ pub(super) struct OpenStep {
     pub turn: TurnRule,
 }
 
-/// Where the steps of a mover go.
+/// The consumer of a mover's steps.
 pub(super) struct StepSink<'v, 'w> {
-    /// Room for a state that is being made.
+    /// Space for a state under construction.
     pub work: Vec<u8>,
-    /// The steps that have been begun and are to be completed.
+    /// The steps that have begun and are to be completed.
     pub open: Vec<OpenStep>,
-    /// Told of complete steps and of faults.
+    /// Gets complete steps and faults.
     pub visit: &'v mut StepTargetVisitor<'w>,
 }
 
@@ -95,17 +95,17 @@ impl<'v, 'w> StepSink<'v, 'w> {
     }
 }
 
-/// What came of looking at an action.
+/// The result of trying an action.
 pub(super) enum OfferOutcome {
     /// It is not possible.
     Nothing,
-    /// It is a send by rendezvous that nobody takes.
+    /// It is a send by rendezvous without a receiver.
     NoReceiver,
     /// It is possible.
     Taken,
 }
 
-/// The actions of a step before some, and these.
+/// Returns the actions of a step before these, followed by these.
 pub(super) fn with(before: &[StepAction], more: &[StepAction]) -> Vec<StepAction> {
     [before, more].concat()
 }

@@ -1,13 +1,12 @@
-//! Which steps there are in a state, and in which order they are listed.
+//! The steps of a state and their order.
 //!
-//! A *step* is one action, or several that nobody comes between: after an action that says so, the
-//! same process goes on, in every way it can or in the first. Where it cannot, an atomic sequence
-//! is left, and a `d_step` is at fault. A rendezvous is two actions in one step (see `rendezvous`).
+//! A *step* is one action, or a sequence of actions without interleaving. After an action that continues the step, the
+//! same process continues: with each of its enabled actions (`atomic`) or with the first (`d_step`). If it is blocked,
+//! an atomic sequence ends there, and a `d_step` fails. A rendezvous is two actions in one step (see `rendezvous`).
 //!
-//! Interleaved programs list the steps mover after mover (see `scheduling`), the actions of each in
-//! their order. Where processes come and go the steps of a mover are begun first and then
-//! completed, depth first; elsewhere every step is one action or one rendezvous, and complete when it is begun. Programs in
-//! lockstep are in `lockstep`.
+//! Interleaved programs list the steps mover by mover (see `scheduling`), the actions of each in their order. With
+//! dynamic processes, the steps of a mover are begun first and then completed, depth first. Without them, every step
+//! is one action or one rendezvous, and it is complete when it begins. Programs in lockstep are in `lockstep`.
 
 use super::failure::fault;
 use super::frames::{BodyFlow, EvalContext, LocalEnv};
@@ -24,19 +23,20 @@ use crate::ir::{
 use crate::model::{FaultKind, stop_request};
 use crate::source::Span;
 
-/// The most states inside the steps that one mover begins in one state. More are an error of the
-/// model: the step goes round in circles, or in more ways than anyone could wait for.
+/// The maximum number of intermediate states inside the steps that one mover begins in one state. More are an error of
+/// the model: the step cycles, or it branches too often.
 pub(in crate::exec) const WITHIN_MAX: u32 = 1 << 20;
 
-/// The most of them that wait to be gone on from at one time: their number grows with the length of a
-/// step in which there are choices.
+/// The maximum number of pending intermediate states at one time. Their number grows with the length of a step that
+/// contains choices.
 const WAITING_MAX: usize = 1 << 16;
 
-/// Of a step with more states inside than that, so many actions are told, and the last.
+/// The number of first actions that are reported of a step with too many intermediate states. Its last action is
+/// reported, too.
 const LISTED_MAX: usize = 32;
 
 impl Interp {
-    /// Tells `visit` every step out of `state`.
+    /// Calls `visit` with every step of `state`.
     pub(super) fn each_step(&self, state: &[u8], visit: &mut StepTargetVisitor) {
         match self.program.schedule {
             Schedule::Lockstep => self.lockstep(state, visit),
@@ -46,7 +46,7 @@ impl Interp {
         }
     }
 
-    /// Shows the successors of a state that one mover's steps lead to, or those of all movers. What fails leads nowhere.
+    /// Visits the successors of a state by one mover's steps, or by those of all movers. A step that fails has none.
     pub(crate) fn each_successor(
         &self,
         state: &[u8],
@@ -65,8 +65,8 @@ impl Interp {
         }
     }
 
-    /// Tells `visit` every step of a mover that begins with something `wanted`. Gives whether there is
-    /// any step, wanted or not.
+    /// Calls `visit` with every step of a mover that begins with a `wanted` instance. Returns whether there is any
+    /// step, wanted or not.
     pub(in crate::exec) fn mover_steps(
         &self,
         look: &MoverContext,
@@ -87,7 +87,7 @@ impl Interp {
         any
     }
 
-    /// Tells `visit` what a mover can do: what its steps begin with. Gives whether there is anything.
+    /// Calls `visit` with the action instances that a mover can begin. Returns whether there is any.
     pub(in crate::exec) fn visit_offers(
         &self,
         look: &MoverContext,
@@ -104,7 +104,7 @@ impl Interp {
         any
     }
 
-    /// What a step of a mover begins with.
+    /// Returns the action instance that a step of a mover begins with.
     pub(in crate::exec) fn begun(
         &self,
         mover: Option<ProcessInstance>,
@@ -114,7 +114,7 @@ impl Interp {
         match *taken {
             [] => mover
                 .map(|ProcessInstance { process, slot }| ActionInstance::MayMove { process, slot }),
-            // Whoever goes on after its own action is the same.
+            // A process that continues after its own action is the same mover.
             [one, other, ..] if mover_of(&one) != mover_of(&other) => {
                 let sends = |it: &StepAction| {
                     let communication = &self.program.actions[it.action].communication;
@@ -131,7 +131,7 @@ impl Interp {
         self.program.actions[taken.action].edge.map(|edge| edge.process)
     }
 
-    /// Whether anything can be done without `timeout`.
+    /// Returns whether any step is possible without `timeout`.
     pub(crate) fn can_move_at_once(&self, state: &[u8]) -> bool {
         self.movers(state, MoverMode::All).into_iter().any(|mover| {
             let look = MoverContext::new(state, mover, MoverMode::All);
@@ -139,8 +139,8 @@ impl Interp {
         })
     }
 
-    /// The first step out of `state`, of those that begin with something `wanted`, that does not end, if
-    /// there is one: its last action of those gone through, and the error.
+    /// Returns the first endless step of `state` among those that begin with a `wanted` instance: its last action and
+    /// the error.
     pub(in crate::exec) fn endless_step(
         &self,
         state: &[u8],
@@ -163,7 +163,7 @@ impl Interp {
     fn complete_open_steps(&self, mut open: Vec<OpenStep>, visit: &mut StepTargetVisitor) {
         open.reverse();
         let mut within_seen = 0;
-        // The actions of the step at hand.
+        // The actions of the current step.
         let mut path = Vec::new();
         while let Some(within) = open.pop() {
             let OpenStep { state, depth, taken, mover, turn } = &within;
@@ -206,10 +206,10 @@ impl Interp {
         taken.last().map(|it| self.program.actions[it.action].span).unwrap_or_default()
     }
 
-    /// Begins all that the mover can do; whether there is anything.
+    /// Begins all steps of a mover; returns whether there is any.
     fn offers(&self, look: &MoverContext, out: &mut StepSink) -> bool {
         let Some(actions) = self.actions_of(look) else { return false };
-        // Inside a `d_step` nothing is asked any more.
+        // Inside a `d_step`, `provided` and priorities are not evaluated again.
         let may_move = match look.mode {
             MoverMode::First => Ok(true),
             _ => self.may_move(look.state, &look.locals(LocalEnv::default())),
@@ -240,7 +240,7 @@ impl Interp {
         any
     }
 
-    /// Begins all steps of one action, with each combination of its parameters' values.
+    /// Begins all steps of one action, for each combination of its parameter values.
     fn offer(&self, look: &MoverContext, id: ActionId, out: &mut StepSink) -> OfferOutcome {
         let action = &self.program.actions[id];
         let locals = look.locals(LocalEnv::new(&self.layout.frames.actions[id]));
@@ -304,7 +304,7 @@ impl Interp {
         Ok(OfferOutcome::Taken)
     }
 
-    /// Tells `visit` what came of actions that have made `work` of a state, or have not been taken after all.
+    /// Calls `visit` with the result of actions that changed a state to `work`, or of an action that was not taken.
     pub(super) fn end_step(
         &self,
         taken: &[StepAction],
@@ -325,7 +325,7 @@ impl Interp {
         }
     }
 
-    /// Whether an action could be taken alone.
+    /// Returns whether an action can be taken alone.
     pub(super) fn is_enabled(
         &self,
         action: &Action,
@@ -341,8 +341,8 @@ impl Interp {
         }
     }
 
-    /// Takes an enabled action alone, on a copy of the state in `work`: the message, the move, the body. False if an
-    /// assumption fails. `tell` hears of an error behind which the step goes on.
+    /// Takes an enabled action alone, on a copy of the state in `work`: the message, the move, the body. Returns false
+    /// if an assumption fails. `tell` gets an error after which the step continues.
     pub(super) fn take(
         &self,
         action: &Action,
@@ -364,8 +364,8 @@ impl Interp {
         })
     }
 
-    /// Moves, and runs the body. False if an assumption fails. Where processes come and go, `tell` hears of a failed
-    /// assertion that is the program's rule to pass.
+    /// Moves, and runs the body. Returns false if an assumption fails. With dynamic processes, `tell` gets a failed
+    /// assertion after which the step continues.
     pub(super) fn complete(
         &self,
         action: &Action,
@@ -396,7 +396,7 @@ impl Interp {
         Ok(true)
     }
 
-    /// Runs the body of an action or start to its end. False if an assumption fails.
+    /// Runs the body of an action or start. Returns false if an assumption fails.
     pub(super) fn finish(
         &self,
         body: &[Stmt],
@@ -406,7 +406,7 @@ impl Interp {
         Ok(!matches!(self.run(body, state, locals)?, BodyFlow::Dropped))
     }
 
-    /// Ends a step or a start, when all its bodies have run.
+    /// Ends a step or a start after all its bodies have run.
     pub(super) fn arrive<'w>(&self, work: &'w mut [u8]) -> Result<StepTarget<'w>, EvalFailure> {
         self.sort_multisets(work);
         for assumption in &self.assumptions {

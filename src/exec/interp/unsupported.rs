@@ -1,4 +1,4 @@
-//! What is not executed: constructs that no front end produces yet.
+//! Constructs that are not executed: no front end produces them yet.
 
 use crate::diag::Diagnostic;
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
@@ -7,7 +7,7 @@ use crate::ir::{
 };
 use crate::source::Span;
 
-/// Names the first construct that is not executed, with what to do about it.
+/// Rejects the first construct that is not executed, with a hint.
 pub(super) fn reject_unsupported(program: &Program) -> Result<(), Diagnostic> {
     match find_unsupported(program) {
         None => Ok(()),
@@ -60,9 +60,9 @@ fn find_unsupported(program: &Program) -> UnsupportedConstruct {
     look.found
 }
 
-/// Looks for the first construct in code, in the order of the source.
+/// Finds the first such construct in code, in the order of the source.
 struct UnsupportedFinder {
-    /// Whether any process has slots: its steps are taken otherwise than those of other programs.
+    /// Whether the program has dynamic processes. Their steps are taken differently.
     comes_and_goes: bool,
     found: UnsupportedConstruct,
 }

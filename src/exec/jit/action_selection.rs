@@ -1,7 +1,7 @@
-//! Which action instances are enabled in a state, and the steps of those chosen, compiled.
+//! Enabled action instances of a state, and expansion of chosen instances, in compiled code.
 //!
-//! For each thing that can be asked there is code of its own (see `code_purpose`), made when it is asked
-//! first. What cannot be made is the interpreter's.
+//! There is separate code for each purpose (see `code_purpose`), made at the first request. The interpreter runs what
+//! cannot be compiled.
 
 use super::code::MachineCode;
 use super::code_purpose::CodePurpose;
@@ -14,7 +14,7 @@ use crate::exec::{LabelledSink, SelectiveStateSpace, interp};
 use crate::model::{StateSpace, SuccessorSink};
 use std::sync::{Arc, OnceLock};
 
-/// A compiled program whose steps can be taken by choice.
+/// A compiled program that can expand chosen action instances.
 pub struct JitSelector<'a> {
     jit: Arc<Jit<'a>>,
     reference: interp::InterpSelector<'a>,
@@ -25,7 +25,7 @@ pub struct JitSelector<'a> {
 }
 
 impl<'a> Jit<'a> {
-    /// Its steps by choice, or why there are none.
+    /// Returns the interface for expanding chosen instances, or why there is none.
     pub fn selector(self: &Arc<Self>) -> Result<JitSelector<'a>, NumberingError> {
         Ok(JitSelector {
             jit: self.clone(),
@@ -39,7 +39,7 @@ impl<'a> Jit<'a> {
 }
 
 impl JitSelector<'_> {
-    /// The code for a purpose, if it can be made.
+    /// Returns the code for a purpose, if it can be compiled.
     fn code<'s>(
         &'s self,
         at: &'s OnceLock<Option<MachineCode>>,
@@ -48,7 +48,7 @@ impl JitSelector<'_> {
         at.get_or_init(|| compile(self.jit.interp, purpose, self.jit.limits).ok()).as_ref()
     }
 
-    /// Runs code that takes steps, which only reads sets, and says where those of each state end.
+    /// Runs code that takes steps and only reads sets, and records where the steps of each state end.
     fn choose(
         &self,
         code: &MachineCode,

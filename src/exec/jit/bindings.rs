@@ -1,7 +1,7 @@
-//! The bindings of an action's parameters that are worth trying, as its plan lists them.
+//! The bindings of an action's parameters that its plan lists.
 //!
-//! Elements that are not 0 are found a machine word at a time: the bits of as many as fit are read at once, and the first bit
-//! that is 1 tells which is the next.
+//! Elements that are not 0 are found a machine word at a time: the code reads the bits of as many elements as fit at
+//! once. The first bit that is 1 gives the next such element.
 
 use super::code_value::CodeValue;
 use super::emitter::{Emitter, FaultHandling, WordFrame};
@@ -16,19 +16,19 @@ use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 
-/// An action whose bindings are listed.
+/// An action with the context in which its bindings are listed.
 pub(super) struct BindingEmission<'l> {
     pub parameters: &'l [Parameter],
     /// The conjuncts of its guard.
     pub conjuncts: &'l [&'l Expr],
-    /// The size of what is done with each binding.
+    /// The size of the code emitted for each binding.
     pub size: u64,
 }
 
-/// What is emitted for a binding: it ends by going to the block it is given.
+/// The code emitted for a binding. It ends with a jump to the given block.
 type BindingBody<'b, 'a, 'f> = dyn FnMut(&mut Emitter<'a, 'f>, Block) + 'b;
 
-/// Elements of an array side by side: where the first is, how many there are, and what one is.
+/// Elements of an array side by side: the first, their number, and the layout of one.
 struct ArrayElements {
     at: BitOffset,
     count: u32,
@@ -36,14 +36,14 @@ struct ArrayElements {
 }
 
 impl ArrayElements {
-    /// How many are read at once.
+    /// Returns the number of elements read at once.
     fn at_once(&self) -> u32 {
         (CHUNK_BITS / self.cell.bits).min(self.count)
     }
 }
 
 impl<'a, 'f> Emitter<'a, 'f> {
-    /// Emits `body` for each way to do these steps, and goes to `next` at last.
+    /// Emits `body` for each way to do these steps, then jumps to `next`.
     pub fn follow(
         &mut self,
         listed: &BindingEmission<'_>,
@@ -88,7 +88,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    /// The elements that indices go through, if it pays to look at several at once.
+    /// Returns the elements that indices select, if reading several at once is worthwhile.
     fn elements(
         &mut self,
         listed: &BindingEmission<'_>,
@@ -117,7 +117,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         (is_plain && is_whole).then_some(ArrayElements { at, count, cell })
     }
 
-    /// Goes through indices one by one, and goes to a block at last.
+    /// Emits a loop over indices one by one, then jumps to a block.
     fn each_index(
         &mut self,
         listed: &BindingEmission<'_>,
@@ -147,7 +147,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.jump(end);
     }
 
-    /// The value of the parameter that an index gives.
+    /// Returns the value of the parameter that an index gives.
     fn value_of_index(
         &mut self,
         listed: &BindingEmission<'_>,
@@ -210,7 +210,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    /// The bits of the elements from one on that are read at once, the first ones most significant.
+    /// Returns the bits of the elements from one on that are read at once, the first ones most significant.
     fn bits_of(&mut self, elements: &ArrayElements, first: Value, parent: &WordFrame) -> Value {
         let (width, at_once) = (elements.cell.bits, elements.at_once());
         let BitOffset { bit, slack, dynamic } = elements.at;
@@ -232,7 +232,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         if left == at_once {
             return bits;
         }
-        // Behind the last elements stands something else.
+        // Other cells follow the last elements.
         let own = self.iconst(first_bits(left * width));
         let theirs = self.b.ins().band(bits, own);
         let is_last = self.b.ins().icmp_imm_s(IntCC::Equal, first, i64::from(last));
@@ -260,7 +260,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         let (element, shift) = match width {
             1 => (bit, bit),
             _ => {
-                // For the bits of a word this is the quotient.
+                // For the bits of a word this product gives the quotient.
                 let product = self.b.ins().imul_imm_s(bit, i64::from((1 << 16) / width + 1));
                 let element = self.b.ins().ushr_imm_s(product, 16);
                 (element, self.b.ins().imul_imm_s(element, i64::from(width)))
@@ -282,7 +282,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.continue_at(end);
     }
 
-    /// Binds what the place of an element, counted from the first, says.
+    /// Binds the parameters from the position of an element, counted from the first.
     fn bind_all(&mut self, listed: &BindingEmission<'_>, binds: &[IndexBinding], index: CodeValue) {
         let mut rest = self.as_int(index);
         for (at, bind) in binds.iter().enumerate().rev() {
@@ -306,7 +306,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 }
 
-/// A word whose first bits, so many, are 1.
+/// Returns a word whose first `count` bits are 1.
 fn first_bits(count: u32) -> i64 {
     match count {
         0 => 0,

@@ -1,17 +1,17 @@
 //! Reading and writing packed bits.
 //!
-//! Loads and stores are of eight bytes wherever a state has any of them: whoever calls the code leaves
-//! room for that behind the last state and behind the last candidate.
+//! Loads and stores take eight bytes wherever a state has any of them. The caller leaves space for this after the last
+//! state and after the last candidate.
 
 use super::emitter::{Emitter, WordFrame, WordStorage};
 use super::words::{BitOffset, WORD_BITS, WordLayout, in_words, mask};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 
-/// So many words of the parent that stand side by side are copied by a call.
+/// The minimum number of adjacent words of the parent that are copied by a call.
 const CALLED_MIN: usize = 32;
 
-/// Of a state that is being expanded: it does not change meanwhile.
+/// Flags for loads from the expanded state, which does not change meanwhile.
 fn parent_flags() -> MemFlagsData {
     MemFlagsData::new().with_notrap().with_can_move().with_readonly()
 }
@@ -20,36 +20,36 @@ fn memory_flags() -> MemFlagsData {
     MemFlagsData::new().with_notrap()
 }
 
-/// Bits side by side in one word.
+/// Adjacent bits in one word.
 #[derive(Clone, Copy)]
 struct BitsOfWord {
     /// The number of the word.
     word: usize,
     /// The first bit.
     bit: u32,
-    /// How many there are.
+    /// The number of bits.
     bits: u32,
 }
 
 impl Emitter<'_, '_> {
-    /// Eight bytes of the parent as they are in memory.
+    /// Loads eight bytes of the parent in memory order.
     pub fn raw_parent_word(&mut self, word: usize) -> Value {
         let state = self.state;
         self.b.ins().load(types::I64, parent_flags(), state, 8 * word as i32)
     }
 
-    /// A word of the parent.
+    /// Returns a word of the parent.
     pub fn parent_word(&mut self, word: usize) -> Value {
         let raw = self.raw_parent_word(word);
         self.b.ins().bswap(raw)
     }
 
-    /// Stores eight bytes as they are.
+    /// Stores eight bytes in memory order.
     pub fn store_raw(&mut self, raw: Value, base: Value, word: usize) {
         self.b.ins().store(memory_flags(), raw, base, 8 * word as i32);
     }
 
-    /// A word of the frame.
+    /// Returns a word of the frame.
     fn word(&mut self, frame: &WordFrame, word: usize) -> Value {
         match frame.words[word] {
             WordStorage::Parent => self.parent_word(word),
@@ -74,7 +74,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// `bits` bits as an integer: at most 64, or `CHUNK_BITS` where their place is not known.
+    /// Returns `bits` bits as an integer: at most 64, or `CHUNK_BITS` if their position is dynamic.
     pub fn read(&mut self, frame: &WordFrame, at: BitOffset, bits: u32) -> Value {
         if bits == 0 {
             return self.iconst(0);
@@ -122,7 +122,7 @@ impl Emitter<'_, '_> {
         self.cut(value, 64, bit % WORD_BITS, bits)
     }
 
-    /// `bits` bits of an integer of `width` bits, from `bit` on, counted from the most significant.
+    /// Returns `bits` bits of an integer of `width` bits, from `bit` on, counted from the most significant.
     fn cut(&mut self, value: Value, width: u32, bit: u32, bits: u32) -> Value {
         let below = width - bit - bits;
         let shifted = match below {
@@ -135,14 +135,14 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// How far down bits lie in a word.
+    /// Returns the shift that moves bits of a word to the low end.
     fn shift_in_word(&mut self, word: usize, bit: u32, bits: u32, dynamic: Value) -> Value {
         let below = WORD_BITS * (word as u32 + 1) - bit - bits;
         let below = self.iconst(i64::from(below));
         self.b.ins().isub(below, dynamic)
     }
 
-    /// The address of the byte that a bit is in, and how far into it.
+    /// Returns the address of the byte that contains a bit, and the offset of the bit in it.
     fn address(
         &mut self,
         frame: &WordFrame,
@@ -161,8 +161,8 @@ impl Emitter<'_, '_> {
         (address, self.b.ins().band_imm_s(bit, 7))
     }
 
-    /// Replaces `bits` bits, at most 64, or `CHUNK_BITS` where their place is not known. The
-    /// value has no others.
+    /// Replaces `bits` bits: at most 64, or `CHUNK_BITS` if their position is dynamic. All other bits of the value are
+    /// 0.
     pub fn write(&mut self, frame: &WordFrame, at: BitOffset, bits: u32, value: Value) {
         if bits == 0 {
             return;
@@ -212,7 +212,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Replaces bits that are all in one word.
+    /// Replaces bits that lie in one word.
     fn write_in_word(&mut self, frame: &WordFrame, at: BitsOfWord, value: Value) {
         let BitsOfWord { word, bit, bits } = at;
         let below = WORD_BITS - bit - bits;
@@ -231,14 +231,14 @@ impl Emitter<'_, '_> {
         self.set_word(frame, word, new);
     }
 
-    /// Replaces bits at a known place by known ones.
+    /// Replaces bits at a known position by known bits.
     pub fn write_known(&mut self, frame: &WordFrame, bit: u32, bits: u32, value: u64) {
         let value = self.iconst(value as i64);
         self.write(frame, BitOffset::fixed(bit), bits, value);
     }
 
-    /// Whether bits of the parent within one word, chosen by a mask, are as given. Both are of the
-    /// word; the comparison is made on the fewest bytes that hold the mask, as they are in memory.
+    /// Returns whether the masked bits of a word of the parent equal `expected`. Mask and expected value refer to the
+    /// word. The comparison uses the fewest bytes that contain the mask, in memory order.
     pub fn parent_matches(&mut self, word: usize, mask: u64, expected: u64) -> Value {
         let first = mask.leading_zeros() / 8;
         let bytes = 8 - mask.trailing_zeros() / 8 - first;
@@ -264,7 +264,7 @@ impl Emitter<'_, '_> {
         self.b.ins().icmp(IntCC::Equal, masked, expected)
     }
 
-    /// Whether any of these bits of a word of the parent is 1.
+    /// Returns whether any of these bits of a word of the parent is 1.
     pub fn parent_has_any(&mut self, word: usize, bits: u64) -> Value {
         let raw = self.raw_parent_word(word);
         let bits = self.iconst(bits.swap_bytes() as i64);

@@ -1,8 +1,8 @@
 //! Conditions without branches.
 //!
-//! Guards are mostly conjunctions of comparisons that cannot fail. A branch on each would be
-//! mispredicted again and again; computed together they cost one. Tests of cells for known values
-//! are fused into a comparison of masked bytes of the state as they are in memory.
+//! Most guards are conjunctions of comparisons that cannot fail. A branch on each comparison would often be
+//! mispredicted; computed together they need one branch. Tests of cells for known values are fused into one comparison
+//! of masked bytes of the state in memory order.
 
 use super::code_value::CodeValue;
 use super::emitter::{Emitter, WordFrame, WordStorage};
@@ -14,10 +14,10 @@ use crate::ir::{BinaryOp, ChannelRef, Expr, ExprKind, UnaryOp};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use std::collections::BTreeMap;
 
-/// An expression of more parts than this is not computed needlessly.
+/// The maximum number of parts of an expression that is computed without need.
 const PARTS_MAX: u32 = 24;
 
-/// A test that a cell of the state has a certain code: bits of a word are as expected.
+/// A test that a cell of the state has a certain code: masked bits of a word equal expected bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CellTest {
     pub word: usize,
@@ -26,7 +26,7 @@ pub(super) struct CellTest {
 }
 
 impl Emitter<'_, '_> {
-    /// Whether an expression cannot fail and is cheap enough to be computed in any case.
+    /// Returns whether an expression cannot fail and is cheap enough to be computed unconditionally.
     pub fn is_simple(&self, expr: &Expr) -> bool {
         let mut parts = PARTS_MAX;
         self.simple(expr, &mut parts)
@@ -58,7 +58,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The value of a simple conjunction with at least one test of a cell of the parent.
+    /// Returns the value of a simple conjunction with at least one test of a cell of the parent.
     pub fn fused(&mut self, expr: &Expr, frame: &WordFrame) -> Option<CodeValue> {
         let mut conjuncts = Vec::new();
         flatten(expr, &mut conjuncts);
@@ -103,7 +103,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The cell that is read, if that is known and always has a value.
+    /// Returns the cell that is read, if it is known and always has a value.
     fn known_cell(&self, expr: &Expr) -> Option<ScalarCell> {
         let ExprKind::Read(place) = &expr.kind else { return None };
         let (program, layout) = (self.interp.program(), self.interp.layout());
@@ -113,7 +113,7 @@ impl Emitter<'_, '_> {
         is_known.then_some(ScalarCell { bit: route.start.bit, ..cell })
     }
 
-    /// Bits of a word of which one has to be 1 where the condition holds, if there are such.
+    /// Bits of a word, if there are such: the condition holds only if at least one of them is 1.
     pub fn as_required_bits(&self, expr: &Expr) -> Option<(usize, u64)> {
         if let Some(CellTest { word, expected, .. }) = self.as_test(expr) {
             return (expected != 0).then_some((word, expected));
@@ -130,7 +130,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// A test of one cell, if that is what the condition is.
+    /// Returns the condition as a test of one cell, if it is one.
     pub fn as_test(&self, expr: &Expr) -> Option<CellTest> {
         let layout = self.interp.layout();
         let read = |expr: &Expr| self.known_cell(expr);
@@ -146,7 +146,7 @@ impl Emitter<'_, '_> {
                 }
             }
             ExprKind::Binary(BinaryOp::GreaterEqual, left, right) => {
-                // The greatest value is all that is as great.
+                // Only the greatest value satisfies a comparison with it.
                 let cell = read(left)?;
                 let value = self.names.constant_value(right).filter(|it| *it == cell.most)?;
                 test(cell, value)
@@ -160,12 +160,12 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// Whether a cell holds 0 or 1.
+/// Returns whether a cell holds 0 or 1.
 fn is_bit(cell: &ScalarCell) -> bool {
     (cell.low, cell.high) == (0, 1)
 }
 
-/// The test that a cell within one word holds a value it can hold.
+/// Returns the test that a cell within one word holds a value it can hold.
 fn test(cell: ScalarCell, value: i64) -> Option<CellTest> {
     let words = in_words(&(cell.bit..cell.bit + cell.bits));
     if cell.bits == 0 || words.len() > 1 || !(cell.least..=cell.most).contains(&value) {
@@ -177,7 +177,7 @@ fn test(cell: ScalarCell, value: i64) -> Option<CellTest> {
     Some(CellTest { word: words.start, mask, expected })
 }
 
-/// The operands of a conjunction, in order.
+/// Adds the operands of a conjunction to `conjuncts`, in order.
 fn flatten<'e>(expr: &'e Expr, conjuncts: &mut Vec<&'e Expr>) {
     match &expr.kind {
         ExprKind::Binary(BinaryOp::And, left, right) => {

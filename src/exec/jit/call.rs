@@ -1,8 +1,7 @@
-//! Functions, which are emitted where they are called unless that is much code (see `outline`), and
-//! the names of their bodies.
+//! Functions, and the names of their bodies. A function is emitted at each call, unless it is large (see `outline`).
 //!
-//! No function calls itself, so each has one frame (see [`layout`](crate::ir::layout)). Here frames
-//! are words of their own behind those of the state.
+//! No function calls itself, so each has one frame (see [`layout`](crate::ir::layout)). Here frames are separate words
+//! after those of the state.
 
 use super::code_value::CodeValue;
 use super::emitter::{BodyExit, Emitter, FaultHandling, ResultVariables, WordFrame};
@@ -16,7 +15,7 @@ use crate::model::FaultKind;
 use crate::source::Span;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 
-/// An argument that has been judged.
+/// An evaluated argument.
 enum EmittedArgument {
     Code(Value),
     Copy(BitOffset),
@@ -24,7 +23,7 @@ enum EmittedArgument {
 }
 
 impl Emitter<'_, '_> {
-    /// The end of a function's body, and where its result is then.
+    /// Returns the end of a function's body, and the variables of its result.
     pub fn end_of(
         &mut self,
         id: FunctionId,
@@ -50,7 +49,7 @@ impl Emitter<'_, '_> {
         self.store_maybe(frame, to, result, rule);
     }
 
-    /// Calls a function. What one without result gives is none.
+    /// Calls a function and returns its result, if it has one.
     pub fn result_of(
         &mut self,
         id: FunctionId,
@@ -87,8 +86,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Binds the parameters of a function. All arguments are judged before any is stored: judging
-    /// one may call the same function.
+    /// Binds the parameters of a function. All arguments are evaluated before any is stored, since evaluating one may
+    /// call the same function.
     pub fn give_all(
         &mut self,
         id: FunctionId,
@@ -136,7 +135,7 @@ impl Emitter<'_, '_> {
         own
     }
 
-    /// Leaves the body.
+    /// Emits a return from the body.
     pub fn leave(&mut self, value: Option<&Expr>, frame: &WordFrame) {
         let exit = self.exit.unwrap_or_else(|| unreachable!("every body has an end"));
         match (exit.result, value) {
@@ -163,7 +162,7 @@ impl Emitter<'_, '_> {
         self.continue_unreachable();
     }
 
-    /// A result must be a value of its type.
+    /// Checks that a result is a value of its type.
     fn check_result(&mut self, id: FunctionId, maybe: MaybeUndefined, span: Span) {
         let function = &self.interp.program().functions[id];
         let (value, undefined) = match maybe {
@@ -178,25 +177,25 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Makes a local variable begin.
+    /// Clears a local variable at its declaration.
     pub fn declare(&mut self, local: LocalId, ty: TypeId, body: &[Stmt], frame: &WordFrame) {
         let own = self.own.unwrap_or_else(|| unreachable!("bodies with variables have frames"));
         let at = self.shapes.local(self.interp.layout(), own, local);
         let shape = StoredType { ty, cell: None };
-        // Code 0 is what is unused.
+        // Unused cells hold code 0.
         self.fill_shape(frame, at, shape, |_| 0);
         self.names.bind(local, NameBinding::Place(at, shape));
         self.run(body, frame);
     }
 
-    /// Runs a body with a name for a place.
+    /// Runs a body with an alias of a place.
     pub fn alias(&mut self, local: LocalId, place: &Place, body: &[Stmt], frame: &WordFrame) {
         let (at, shape) = self.place_offset(place, frame);
         self.names.bind(local, NameBinding::Place(at, shape));
         self.run(body, frame);
     }
 
-    /// Goes on if an assumption holds; else there is no such step.
+    /// Continues if an assumption holds; otherwise drops the step.
     pub fn assume(&mut self, condition: &Expr, frame: &WordFrame) {
         let FaultHandling::Report(_, next) = self.on_fault else {
             unreachable!("assumptions are statements of steps");

@@ -1,7 +1,7 @@
-//! Which channel is meant, where that depends on the state.
+//! Channels that the state selects.
 //!
-//! Channels are few, so code is emitted for each that may be meant, and a comparison chooses. The
-//! numbers of channels are known beforehand where the pids of all processes with channels are.
+//! Channels are few, so code is emitted for each possible channel, and a comparison selects it. The numbers of
+//! channels are known at compile time if the pids of all processes with channels are.
 
 use super::code_value::CodeValue;
 use super::emitter::{Emitter, WordFrame};
@@ -14,24 +14,24 @@ use crate::model::FaultKind;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, types};
 
-/// A choice of one channel of several.
+/// A selection of one channel among several.
 struct ChannelChoice<'c> {
     /// The channels, each with its number.
     choices: &'c [(i64, ChannelInstance)],
-    /// The number of the channel that is meant.
+    /// The number of the selected channel.
     by: &'c Expr,
-    /// The fault if there is none of this number.
+    /// The fault if no channel has this number.
     otherwise: FaultKind,
 }
 
 impl Emitter<'_, '_> {
-    /// The number of a channel, if it is known.
+    /// Returns the number of a channel, if it is known.
     pub fn channel_number(&self, channel: ChannelInstance) -> Option<i64> {
         let all = numbered(self.interp.program())?;
         all.into_iter().find(|(_, at)| *at == channel).map(|(number, _)| number)
     }
 
-    /// Emits `body` for each channel that may be meant. The body ends its block.
+    /// Emits `body` for each possible channel. The body ends its block.
     pub fn each_channel(
         &mut self,
         channel: &ChannelRef,
@@ -81,7 +81,7 @@ impl Emitter<'_, '_> {
         self.end_with_fault(otherwise, chosen.span);
     }
 
-    /// A number means no channel if the instance that the channel belongs to is gone.
+    /// Fails unless the instance that owns the channel is alive. Otherwise the number denotes no channel.
     fn fail_unless_alive(
         &mut self,
         channel: ChannelInstance,
@@ -101,7 +101,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// What `body` gives for the channel that is meant.
+    /// Returns the result of `body` for the selected channel.
     pub fn on_channel(
         &mut self,
         channel: &ChannelRef,
@@ -125,7 +125,7 @@ impl Emitter<'_, '_> {
         CodeValue::int(result, range.0.min(range.1), range.1.max(range.0))
     }
 
-    /// The pid of the mover.
+    /// Returns the pid of the mover.
     pub fn pid(&mut self, frame: &WordFrame) -> CodeValue {
         let program = self.interp.program();
         let mover = self.names.mover.unwrap_or_else(|| unreachable!("somebody moves"));
@@ -140,7 +140,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The number of live processes.
+    /// Returns the number of live processes.
     pub fn count_processes(&mut self, frame: &WordFrame) -> CodeValue {
         let program = self.interp.program();
         let (mut all, mut most) = (self.iconst(0), 0);

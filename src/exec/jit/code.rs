@@ -1,4 +1,4 @@
-//! Machine code in memory, and what belongs to it.
+//! Machine code in memory, with its tables.
 
 use crate::analysis::instances::InstanceId;
 use crate::ir::{ActionId, ProcessInstance};
@@ -8,53 +8,53 @@ use cranelift_jit::JITModule;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// Where compiled code can fail.
+/// A place where compiled code can fail.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FaultSite {
     pub action: ActionId,
     pub kind: FaultKind,
     pub span: Span,
-    /// The action instance whose failure it is, where one that is not chosen may come here.
+    /// The failing action instance, if instances that are not chosen can reach this site.
     pub instance: Option<InstanceId>,
 }
 
-/// Machine code and what belongs to it.
+/// Machine code with its tables.
 pub(super) struct MachineCode {
-    /// Expands states.
+    /// The entry, which expands states.
     pub entry: *const u8,
-    /// The functions the entry chooses from.
+    /// The functions that the entry dispatches to.
     pub table: Box<[*const u8]>,
-    /// Where the functions of each mover begin in the table.
+    /// The index in the table of each mover's first function.
     pub firsts: Vec<usize>,
     /// The instances of processes, by number.
     pub instances: Vec<ProcessInstance>,
-    /// How many functions of the table there are of each sort.
+    /// The number of functions of the table in each mode.
     pub per_mode: usize,
-    /// Whether candidates have a number behind them.
+    /// Whether a number follows each candidate.
     pub is_labelled: bool,
-    /// Whether it takes no steps, but marks what is enabled.
+    /// Whether the code marks enabled instances instead of taking steps.
     pub marks_enabled: bool,
-    /// Whether it counts how often each action is taken.
+    /// Whether the code counts the executions of each action.
     pub counts: bool,
-    /// Where it can fail.
+    /// The sites at which the code can fail.
     pub sites: Vec<FaultSite>,
-    /// How long compiling took.
+    /// The compile time.
     pub time: Duration,
-    /// Bytes of machine code.
+    /// The size of the machine code in bytes.
     pub bytes: usize,
-    /// Actions that are left to the interpreter, because of what they do or for lack of time.
+    /// The number of actions that the interpreter runs, because of their constructs or the compile time.
     pub interpreted: usize,
-    /// Owns the memory of the code; taken when that is given back.
+    /// Owns the memory of the code; taken when the memory is freed.
     module: Mutex<Option<JITModule>>,
 }
 
-// SAFETY: the pointers are to code, which does not change once it is made.
+// SAFETY: the pointers are to code, which does not change after compilation.
 unsafe impl Send for MachineCode {}
 // SAFETY: as above; the module is locked.
 unsafe impl Sync for MachineCode {}
 
 impl MachineCode {
-    /// Functions that are finished, and the module that owns their memory.
+    /// Creates the code from finished functions and the module that owns their memory.
     pub fn new(
         module: JITModule,
         entry: *const u8,
@@ -84,7 +84,7 @@ impl Drop for MachineCode {
     fn drop(&mut self) {
         let module = self.module.get_mut().ok().and_then(Option::take);
         if let Some(module) = module {
-            // SAFETY: nothing else refers to the code: the entry and the table go with this.
+            // SAFETY: nothing else refers to the code: the entry and the table are dropped with this.
             unsafe { module.free_memory() };
         }
     }

@@ -1,40 +1,38 @@
-//! What code is compiled for: all steps, or something about action instances.
+//! The purposes of compiled code: all steps, or facts about action instances.
 //!
-//! Code for anything but all steps is made when it is first asked for, beside the other, which stays
-//! as it is. It has the same form: for each action, one more test or mark where what it begins with
-//! is known to be possible.
+//! Code for other purposes than all steps is compiled at the first request and kept separately. It has the same form,
+//! plus one test or mark for each action, at the point where the instance is known to be enabled.
 //!
-//! - *Enabled* marks what is enabled, and takes no step: neither bodies nor successors are emitted.
-//! - *Choose* takes the steps of what is chosen. Where being possible means something to others
-//!   (`else`, tiers, `timeout`, a rendezvous) guards are judged first; elsewhere what is not chosen is
-//!   passed by before that.
-//! - *Label* does the same and puts the instance's number behind each successor. Within a step of
-//!   several actions it is that of the first, which the run-time knows.
-//! - *Judge* asks for the properties alone.
+//! - *Enabled* marks enabled instances and takes no steps: neither bodies nor successors are emitted.
+//! - *Choose* takes the steps of chosen instances. Guards are evaluated first if others depend on them (`else`, tiers,
+//!   `timeout`, a rendezvous). Otherwise the test of the choice comes before the guard.
+//! - *Label* does the same and writes the instance's number after each successor. Within a step of several actions it
+//!   is the number of the first, which the runtime keeps.
+//! - *Judge* evaluates only the properties.
 
 use crate::analysis::instances::ActionInstances;
 use crate::ir::walk::{self, CodeVisitor};
 use crate::ir::{Action, Communication, Program, Stmt, StmtKind};
 
-/// What code is for.
+/// The purpose of compiled code.
 #[derive(Clone, Copy)]
 pub(super) enum CodePurpose<'a> {
     /// All steps, deadlocks and properties.
     Expand,
-    /// All steps, with the action of each behind its successor.
+    /// All steps, with the action number after each successor.
     Number,
-    /// What is enabled.
+    /// Enabled instances.
     Enabled(&'a ActionInstances),
-    /// The steps of what is chosen.
+    /// The steps of chosen instances.
     Choose(&'a ActionInstances),
-    /// The same, with the instance of each behind its successor.
+    /// The same, with the instance number after each successor.
     Label(&'a ActionInstances),
     /// The properties.
     Judge,
 }
 
 impl<'a> CodePurpose<'a> {
-    /// The instances that it is about.
+    /// Returns the action instances of the purpose.
     pub fn instances(self) -> Option<&'a ActionInstances> {
         match self {
             CodePurpose::Enabled(all) | CodePurpose::Choose(all) | CodePurpose::Label(all) => {
@@ -44,8 +42,8 @@ impl<'a> CodePurpose<'a> {
         }
     }
 
-    /// How well the compiler is asked to do. Code that chooses is often compiled only to find out that choosing does not
-    /// pay; compiled worse it is nearly as fast, and made in two thirds of the time.
+    /// Returns the Cranelift optimization level. Code that chooses is often compiled only to find that choosing is not
+    /// worthwhile. With less optimization it is nearly as fast, and compiling takes two thirds of the time.
     pub fn optimization(self) -> &'static str {
         match self {
             CodePurpose::Expand | CodePurpose::Number => "speed",
@@ -53,28 +51,28 @@ impl<'a> CodePurpose<'a> {
         }
     }
 
-    /// Whether successors have a number behind them.
+    /// Returns whether a number follows each successor.
     pub fn is_labelled(self) -> bool {
         matches!(self, CodePurpose::Number | CodePurpose::Label(_))
     }
 
-    /// Whether only some steps are taken.
+    /// Returns whether only chosen steps are taken.
     pub fn selects(self) -> bool {
         matches!(self, CodePurpose::Choose(_) | CodePurpose::Label(_))
     }
 
-    /// Whether any steps are taken.
+    /// Returns whether any steps are taken.
     pub fn takes_steps(self) -> bool {
         !matches!(self, CodePurpose::Enabled(_) | CodePurpose::Judge)
     }
 
-    /// Whether it is looked at what is enabled.
+    /// Returns whether the code marks enabled instances.
     pub fn marks_enabled(self) -> bool {
         matches!(self, CodePurpose::Enabled(_))
     }
 }
 
-/// Whether an action may do nothing at all although its guard holds.
+/// Returns whether an action may be dropped although its guard holds.
 pub(super) fn may_be_discarded(action: &Action) -> bool {
     struct AssumeFinder {
         found: bool,
@@ -90,7 +88,7 @@ pub(super) fn may_be_discarded(action: &Action) -> bool {
     look.found
 }
 
-/// Whether an action may send by rendezvous.
+/// Returns whether an action may send by rendezvous.
 pub(super) fn may_rendezvous(program: &Program, action: &Action) -> bool {
     match &action.communication {
         Some(Communication::Send { channel, .. }) => channel.may_be_rendezvous(program),

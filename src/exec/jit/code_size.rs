@@ -1,8 +1,8 @@
-//! How much code something becomes: its statements and expressions, those of the functions that it
-//! calls counted at each call, since they are emitted there.
+//! Code size estimates: the number of statements and expressions. A function's parts are counted at each call, since
+//! it is emitted there.
 //!
-//! Where all actions together are large, functions that are called more than once are compiled by
-//! themselves (see `outline`): a call of one counts as one part.
+//! If all actions together are large, functions that are called more than once are compiled separately (see
+//! `outline`). A call of such a function counts as one part.
 
 use super::native_support::all_receives_compiled;
 use crate::ir::walk::{self, CodeVisitor};
@@ -11,30 +11,30 @@ use crate::ir::{Program, Stmt, StmtKind, TurnRule};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashSet;
 
-/// Smaller functions are emitted where they are called in any case.
+/// Smaller functions are always emitted at their calls.
 const OUTLINED_MIN: u64 = 40;
 
-/// Larger ones are not even if they are called once, so that no piece of code is too large.
+/// Larger functions are compiled separately even if they are called once, so that no piece of code is too large.
 const INLINED_ONCE_MAX: u64 = 1000;
 
-/// Loops over values of names are unrolled as long as all copies together have no more parts than this: beyond, compiling takes more
-/// time and memory than most searches win.
+/// The maximum number of parts of all copies of an unrolled loop over values of names. Beyond this, compiling takes
+/// more time and memory than most searches save.
 pub(super) const UNROLLED_MAX: u64 = 3000;
 
-/// The sizes of a program's functions, each found when it is first asked for.
+/// The sizes of a program's functions, each computed at the first request.
 pub(super) struct CodeSizes {
     functions: RefCell<Vec<Option<u64>>>,
     outlined: Arena<FunctionId, bool>,
-    /// The locations that processes are at between steps.
+    /// The locations that processes can be at between steps.
     resting: HashSet<(ProcessId, LocationId)>,
     meetable: OnceCell<bool>,
 }
 
 impl CodeSizes {
-    /// Functions are compiled by themselves if all actions have more parts than `inlined`; if that
-    /// is 0, all that are called. In programs with channels none is: what goes wrong where a sender
-    /// looks for its receiver is not told at once, but kept with the action it belongs to, which a
-    /// function by itself does not know. No language has both channels and functions.
+    /// Computes the sizes. Functions are compiled separately if all actions have more than `inlined` parts; if that is
+    /// 0, all called functions are. In programs with channels no function is compiled separately. The reason is that a
+    /// fault during the search for a receiver is kept with its action, and a separate function does not know that
+    /// action. No language has both channels and functions.
     pub fn new(program: &Program, inlined: u64) -> CodeSizes {
         let whole = CodeSizes::whole(program);
         let actions = program.actions.values().map(|action| whole.action(program, action));
@@ -58,7 +58,7 @@ impl CodeSizes {
         }
     }
 
-    /// As if all functions were emitted where they are called.
+    /// Computes the sizes with all functions emitted at their calls.
     pub fn whole(program: &Program) -> CodeSizes {
         let outlined = program.functions.values().map(|it| it.whole).collect();
         let starts = program.processes.iter().map(|(id, process)| (id, process.start));
@@ -69,42 +69,42 @@ impl CodeSizes {
         CodeSizes { functions, outlined, resting, meetable: OnceCell::new() }
     }
 
-    /// Whether every receive is compiled with its sender, if that is.
+    /// Returns whether every receive can be compiled together with its sender.
     pub fn all_receives_compiled(&self, program: &Program) -> bool {
         *self.meetable.get_or_init(|| all_receives_compiled(program))
     }
 
-    /// Whether a process can be at a location between steps, unless it is blocked within one.
+    /// Returns whether a process can be at a location between steps, apart from blocking there within a step.
     pub fn rests(&self, process: ProcessId, at: LocationId) -> bool {
         self.resting.contains(&(process, at))
     }
 
-    /// Whether a function is compiled by itself.
+    /// Returns whether a function is compiled separately.
     pub fn is_outlined(&self, id: FunctionId) -> bool {
         self.outlined[id]
     }
 
-    /// Whether any is.
+    /// Returns whether any function is compiled separately.
     pub fn any_outlined(&self) -> bool {
         self.outlined.values().any(|&outlined| outlined)
     }
 
-    /// Of guard, communication and body.
+    /// Returns the size of an action: guard, communication and body.
     pub fn action(&self, program: &Program, action: &Action) -> u64 {
         self.of(program, |count| walk::action(count, action))
     }
 
-    /// Of statements.
+    /// Returns the size of statements.
     pub fn body(&self, program: &Program, body: &[Stmt]) -> u64 {
         self.of(program, |count| walk::body(count, body))
     }
 
-    /// Of an expression.
+    /// Returns the size of an expression.
     pub fn expr(&self, program: &Program, expr: &Expr) -> u64 {
         self.of(program, |count| count.expr(expr))
     }
 
-    /// Of the body of a function.
+    /// Returns the size of a function's body.
     pub fn function(&self, program: &Program, id: FunctionId) -> u64 {
         let known = self.functions.borrow()[id.index()];
         known.unwrap_or_else(|| {
@@ -157,7 +157,7 @@ impl CodeVisitor for SizeCounter<'_> {
     }
 }
 
-/// Counts in how many places each function is called.
+/// Counts the calls of each function.
 struct CallCounter(Vec<u64>);
 
 impl CallCounter {

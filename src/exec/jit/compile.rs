@@ -1,4 +1,4 @@
-//! Compiling a program: function by function, within a time and within memory.
+//! Compiling a program, function by function, within limits of time and memory.
 
 use super::code::{FaultSite, MachineCode};
 use super::code_purpose::CodePurpose;
@@ -19,11 +19,11 @@ use cranelift_module::FuncId;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// An action with more parts than this, all functions counted where they are called, is interpreted:
-/// only going through it, call by call, would take long.
+/// An action with more parts is interpreted, with all functions counted at their calls. Visiting it call by call would
+/// already take long.
 const WHOLE_MAX: u64 = 200_000;
 
-/// Compiles everything within limits; what goes beyond is interpreted.
+/// Compiles everything within the limits; the rest is interpreted.
 pub(super) fn compile(
     interp: &Interp,
     purpose: CodePurpose,
@@ -67,7 +67,7 @@ pub(super) fn compile(
     Ok(code)
 }
 
-/// The machine code of one action, as text, or of all from where it begins.
+/// Returns the machine code of one action, as text; or that of all actions from its location.
 pub(super) fn assembly(interp: &Interp, action: ActionId) -> Result<String, CompileError> {
     let shapes = StoredTypes::new(interp.program());
     let sizes = CodeSizes::whole(interp.program());
@@ -76,7 +76,7 @@ pub(super) fn assembly(interp: &Interp, action: ActionId) -> Result<String, Comp
     let purpose = CodePurpose::Expand;
     let mut builder =
         CodeBuilder::new(CodeContext { interp, shapes: &shapes, sizes: &sizes, purpose, limits })?;
-    // Where processes come and go all that one does at a location is one piece.
+    // With dynamic processes, all actions of a location are one function.
     let edge =
         interp.program().actions[action].edge.filter(|_| interp.program().has_dynamic_processes());
     let piece = DispatchTable::new(interp).functions.into_iter().find(|work| match *work {
@@ -99,13 +99,13 @@ pub(super) fn assembly(interp: &Interp, action: ActionId) -> Result<String, Comp
     Ok(code.and_then(|code| code.vcode.clone()).unwrap_or_default())
 }
 
-/// What is known of actions before they are compiled.
+/// Size data of actions, computed before compilation.
 struct SizeBounds<'a> {
     program: &'a Program,
     sizes: &'a CodeSizes,
     whole: CodeSizes,
     limits: CompileLimits,
-    /// The size of the largest function that is compiled by itself.
+    /// The size of the largest function that is compiled separately.
     largest: u64,
 }
 
@@ -116,7 +116,7 @@ impl<'a> SizeBounds<'a> {
         SizeBounds { program, sizes, whole: CodeSizes::whole(program), limits, largest }
     }
 
-    /// What the size of an action asks for.
+    /// Returns the time pressure for an action of this size.
     fn haste(&self, action: &Action) -> TimePressure {
         let own = self.sizes.action(self.program, action);
         let whole = self.whole.action(self.program, action);
@@ -129,14 +129,14 @@ impl<'a> SizeBounds<'a> {
     }
 }
 
-/// How much of the time is left.
+/// How much of the compile time is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum TimePressure {
     /// Enough.
     None,
     /// A part of it, or there is much to compile: loops are not unrolled.
     Some,
-    /// None, or there is too much: actions are left to the interpreter.
+    /// None, or there is too much to compile: the interpreter runs the actions.
     Late,
 }
 
@@ -151,7 +151,7 @@ impl TimePressure {
     }
 }
 
-/// For the actions of no process.
+/// The mover of actions without a process.
 const NOBODY: MoverInMode = MoverInMode { mover: None, number: 0, mode: MoverMode::All };
 
 struct CodeBuilder<'a> {
@@ -162,7 +162,7 @@ struct CodeBuilder<'a> {
     interpreted: usize,
     /// The function that does nothing.
     idle: Option<FuncId>,
-    /// Those that leave a mover to the interpreter, by how it is looked at and its number.
+    /// The functions that leave a mover to the interpreter, by mode and mover number.
     left: HashMap<(MoverMode, u32), FuncId>,
 }
 
@@ -179,7 +179,7 @@ impl<'a> CodeBuilder<'a> {
         })
     }
 
-    /// The function for some work, made or found.
+    /// Returns the function for a table entry, compiled or reused.
     fn work(
         &mut self,
         work: &TableFunction,
@@ -215,7 +215,7 @@ impl<'a> CodeBuilder<'a> {
         }
     }
 
-    /// Emits the function for some work.
+    /// Emits the function for a table entry.
     fn emit_work(&mut self, work: &TableFunction, haste: TimePressure) {
         let interp = self.context.interp;
         match work {
@@ -238,7 +238,7 @@ impl<'a> CodeBuilder<'a> {
         Ok(idle)
     }
 
-    /// A function that leaves a mover to the interpreter wherever it is.
+    /// Returns a function that leaves a mover to the interpreter at any location.
     fn interpreter_stub(&mut self, mode: MoverMode, number: u32) -> Result<FuncId, CompileError> {
         if let Some(left) = self.left.get(&(mode, number)) {
             return Ok(*left);
@@ -249,7 +249,7 @@ impl<'a> CodeBuilder<'a> {
         Ok(left)
     }
 
-    /// Compiles the function at hand, then those that it calls and that are not compiled yet.
+    /// Compiles the current function, then the functions it calls that are not compiled yet.
     fn define(&mut self) -> Result<FuncId, CompileError> {
         let function = self.workshop.define()?;
         while let Some((outline, id)) = self.outlines.next() {
@@ -262,7 +262,7 @@ impl<'a> CodeBuilder<'a> {
         }
     }
 
-    /// The function of some actions of a mover.
+    /// Emits the function of some actions of a mover.
     fn step_function(&mut self, by: MoverInMode, actions: &[ActionId], haste: TimePressure) {
         self.function(3, |emitter| {
             if haste == TimePressure::Some {
@@ -272,7 +272,7 @@ impl<'a> CodeBuilder<'a> {
         });
     }
 
-    /// A function of so many words, the last of which is the cursor, that returns the cursor.
+    /// Emits a function of `words` words that returns the cursor, its last argument.
     fn function(&mut self, words: usize, body: impl FnOnce(&mut Emitter)) {
         self.emit(words, |emitter| {
             body(emitter);
@@ -280,7 +280,7 @@ impl<'a> CodeBuilder<'a> {
         });
     }
 
-    /// A function of so many words that returns what `body` gives, or the cursor.
+    /// Emits a function of `words` words; it returns the value of `body`, or the cursor.
     fn emit(&mut self, words: usize, body: impl FnOnce(&mut Emitter) -> Option<Value>) {
         let function = self.workshop.begin(words);
         let mut emitter =

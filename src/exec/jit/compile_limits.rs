@@ -1,18 +1,18 @@
-//! What compiling a program may take.
+//! The limits of compiling a program.
 
 use std::time::Duration;
 
-/// What is compiled, and what that may take.
+/// The limits of compiling, and options of the code.
 #[derive(Clone, Copy, Debug)]
 pub struct CompileLimits {
-    /// What is not compiled by then is interpreted.
+    /// The time limit; the interpreter runs the remaining actions.
     pub time: Duration,
-    /// What would take more memory than this, in bytes, is interpreted.
+    /// The memory limit in bytes; the interpreter runs actions that would exceed it.
     pub memory: u64,
-    /// Where all actions together have more parts than this (statements and expressions), functions
-    /// that they call are compiled by themselves.
+    /// Functions are compiled separately if all actions together have more parts than this (statements and
+    /// expressions).
     pub inlined: u64,
-    /// Whether code counts how often each action is taken.
+    /// Whether code counts the executions of each action.
     pub counts: bool,
 }
 
@@ -22,33 +22,33 @@ impl Default for CompileLimits {
     }
 }
 
-/// Compiling goes on for at most this long; what is not compiled by then is interpreted.
+/// The default time limit.
 const TIME_MAX: Duration = Duration::from_millis(1500);
 
-/// The memory that compiling may take where nobody says, in bytes.
+/// The default memory limit in bytes.
 const MEMORY_DEFAULT: u64 = 256 << 20;
 
-/// Programs up to this size are compiled with all functions where they are called: that is the
-/// faster code, and takes a quarter of a second at most.
+/// Programs up to this size are compiled with all functions at their calls. This gives the faster code and takes a
+/// quarter of a second at most.
 const INLINED_MAX: u64 = 6000;
 
-/// The memory that the back end takes for an instruction, in bytes. Measured: 600 to 750 on
-/// functions of 50,000 to 130,000 instructions.
+/// The memory that Cranelift takes for an instruction, in bytes. Measured: 600 to 750 on functions of 50,000 to
+/// 130,000 instructions.
 const INSTRUCTION_BYTES: u64 = 1000;
 
-/// About so many instructions become of a part of a statement or expression. Measured: 5 to 12.
+/// The estimated number of instructions for a part (statement or expression). Measured: 5 to 12.
 const PART_INSTRUCTIONS: u64 = 6;
 
-/// More are not compiled as one function: the back end takes more than linear time.
+/// The maximum size of a function in instructions: the time of the back end grows more than linearly.
 const INSTRUCTIONS_MAX: u64 = 150_000;
 
 impl CompileLimits {
-    /// How many instructions a function may have.
+    /// Returns the maximum number of instructions of a function.
     pub(super) fn instructions(self) -> u64 {
         (self.memory / INSTRUCTION_BYTES).min(INSTRUCTIONS_MAX)
     }
 
-    /// About how many parts.
+    /// Returns the estimated maximum number of parts.
     pub(super) fn parts(self) -> u64 {
         self.instructions() / PART_INSTRUCTIONS
     }

@@ -1,5 +1,5 @@
-//! The function that expands states: for each, the steps of every process by the location it is
-//! at, then what holds in the state.
+//! The driver: the function that expands states. For each state it takes the steps of every process by its location,
+//! then evaluates the properties.
 
 use super::code_purpose::CodePurpose;
 use super::emitter::{Emitter, FaultHandling};
@@ -18,10 +18,10 @@ use cranelift_codegen::ir::{
 use std::collections::HashSet;
 use std::mem::offset_of;
 
-/// What moves.
+/// A kind of mover.
 #[derive(Clone, Copy)]
 pub(super) enum MoverKind {
-    /// Some of the actions of no process.
+    /// Some of the actions without a process.
     Nobody,
     /// A process, or an instance of one.
     Instance(ProcessInstance),
@@ -30,53 +30,54 @@ pub(super) enum MoverKind {
 /// A mover and its functions.
 pub(super) struct DispatchMover {
     pub kind: MoverKind,
-    /// The instance's number among all, or 0.
+    /// The number of the instance, or 0.
     pub number: usize,
-    /// The place in the table of the function for the first code of its location.
+    /// The index in the table of the function for the first code of its location.
     pub first: usize,
 }
 
-/// What a function of the table does.
+/// The work of a function of the table.
 pub(super) enum TableFunction {
     /// Nothing.
     Nothing,
-    /// All steps of some actions of no process.
+    /// All steps of some actions without a process.
     Free(Vec<ActionId>),
     /// All steps of an instance, by its number, at a location.
     Steps { mover: ProcessInstance, number: u32, at: LocationId, mode: MoverMode },
 }
 
-/// Whose functions stand at one place of every section.
+/// The meaning of one position in every section of the table.
 enum TableEntry {
-    /// Nobody's: the slot is free.
+    /// A free slot: nothing.
     Free,
-    /// An instance's, by its number, at a location.
+    /// An instance, by its number, at a location.
     Location(ProcessInstance, u32, LocationId),
-    /// Those of some actions of no process.
+    /// Some actions without a process.
     Actions(Vec<ActionId>),
 }
 
 /// The functions of a table.
 pub(super) struct DispatchTable {
     pub movers: Vec<DispatchMover>,
-    /// As many for each [`MoverMode`] there is: those for everything; then, if there are committed locations,
-    /// those for when only processes at such may move; or, where processes come and go, those for
-    /// timeouts and for what a `d_step` does next.
+    /// Equally many functions for each [`MoverMode`] in use: first those for all steps. If there are committed
+    /// locations, those for states in which only processes at such locations may move follow. With dynamic processes,
+    /// those for timeouts and for the continuation of a `d_step` follow.
     pub functions: Vec<TableFunction>,
-    /// How many functions there are of each sort.
+    /// The number of functions in each mode.
     pub per_mode: usize,
     /// Whether any location is committed.
     pub has_committed: bool,
-    /// Whether anything asks whether nothing else can be done.
+    /// Whether any expression reads `timeout`.
     pub has_timeout: bool,
-    /// Whether processes come and go.
+    /// Whether the program has dynamic processes.
     pub has_slots: bool,
 }
 
-/// Actions of no process are compiled in functions of so many, those with parameters alone.
+/// The number of actions without a process in one function. Actions with parameters have functions of their own.
 const FREE_PER_FUNCTION: usize = 4;
 
-/// Where there are as many as this, more of them: most cannot be taken, and calling functions costs more than asking.
+/// The number of actions without a process from which each function contains more of them: most are disabled, and a
+/// call costs more than a guard.
 const FREE_MANY: usize = 200;
 const MANY_PER_FUNCTION: usize = 24;
 
@@ -124,7 +125,7 @@ impl DispatchTable {
         DispatchTable { movers, functions, per_mode, has_committed, has_timeout, has_slots }
     }
 
-    /// Where the functions of each instance begin in a section.
+    /// Returns the index of each instance's first function in a section.
     pub fn firsts(&self, program: &Program) -> Vec<usize> {
         let mut firsts = vec![0; program.instances().count()];
         for mover in self.movers.iter().filter(|it| matches!(it.kind, MoverKind::Instance(_))) {
@@ -133,7 +134,7 @@ impl DispatchTable {
         firsts
     }
 
-    /// Of nobody.
+    /// Creates a table without steps.
     pub fn without_steps() -> DispatchTable {
         DispatchTable {
             movers: Vec::new(),
@@ -146,7 +147,7 @@ impl DispatchTable {
     }
 }
 
-/// What is at each place in each section.
+/// Returns the work at each position of each section.
 fn functions(interp: &Interp, places: &[TableEntry], modes: &[MoverMode]) -> Vec<TableFunction> {
     let program = interp.program();
     let to_first = program.actions.values().filter(|it| it.control.turn == ir::TurnRule::First);
@@ -173,8 +174,8 @@ fn functions(interp: &Interp, places: &[TableEntry], modes: &[MoverMode]) -> Vec
     modes.iter().flat_map(|&mode| places.iter().map(move |place| work(mode, place))).collect()
 }
 
-/// Whether a mover may do at a timeout what it could not before: another may be able to move then, and
-/// so let this one do what asks for that.
+/// Returns whether a mover may have more steps at a timeout than before. Another process may become able to move then,
+/// which an `enabled` query of this one can observe.
 fn may_wait_for_timeout(interp: &Interp, mover: ProcessInstance, at: LocationId) -> bool {
     let program = interp.program();
     let life = &program.processes[mover.process].life;
@@ -185,7 +186,7 @@ fn may_wait_for_timeout(interp: &Interp, mover: ProcessInstance, at: LocationId)
 }
 
 impl Emitter<'_, '_> {
-    /// The driver. Its arguments are the run-time, the first state, how many, and the cursor.
+    /// Emits the driver. Its arguments are the runtime, the first state, the number of states, and the cursor.
     pub fn driver(&mut self, plan: &DispatchTable) {
         let (state, left) = (self.b.declare_var(types::I64), self.b.declare_var(types::I64));
         self.b.def_var(state, self.state);
@@ -231,7 +232,7 @@ impl Emitter<'_, '_> {
         self.properties();
     }
 
-    /// Goes on to the set of the next state, if there are sets.
+    /// Advances to the set of the next state, if there are sets.
     fn next_set(&mut self) {
         let Some(all) = self.purpose.instances() else { return };
         let bytes = size_of::<u64>() * all.sets().words_each();
@@ -243,7 +244,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Notes how many bytes of candidates there are now.
+    /// Records the number of bytes of candidates so far.
     fn note_end(&mut self) {
         let at = self.load_field(offset_of!(JitRuntime, ends));
         let offset = self.load_field(offset_of!(JitRuntime, offset));
@@ -254,7 +255,7 @@ impl Emitter<'_, '_> {
         self.store_field(next, offset_of!(JitRuntime, ends));
     }
 
-    /// Tells the run-time of a state without a step, or perhaps without one that leads on.
+    /// Reports a state without a step, or perhaps without one that leaves it.
     fn deadlock(&mut self) {
         let (perhaps_stuck, go_on) = (self.block(), self.block());
         self.b.set_cold_block(perhaps_stuck);
@@ -291,7 +292,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// A second look, where the first has found nothing that can be done.
+    /// Emits the second pass, with `timeout`, for states without a step in the first.
     fn timeouts(&mut self, plan: &DispatchTable, table: Value) {
         let (nothing, end) = (self.block(), self.block());
         let before = self.load_field(offset_of!(JitRuntime, before));
@@ -307,8 +308,8 @@ impl Emitter<'_, '_> {
         self.continue_at(end);
     }
 
-    /// Whether the last candidate begins otherwise than the state: not 0, then it leads on. If it
-    /// begins alike the run-time looks closer.
+    /// Returns a value that is not 0 if the last bytes of the last candidate and of the state differ. Then the step
+    /// leaves the state. If they are equal, the runtime compares the rest.
     fn last_leads_on(&mut self, cursor: Value) -> Value {
         let flags = MemFlagsData::new().with_notrap();
         let width = self.interp.layout().bytes;
@@ -329,7 +330,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Calls the function for the location that a process is at.
+    /// Emits the call of the function for a mover's current location.
     fn step_of(&mut self, mover: &DispatchMover, table: Value) {
         let flags = MemFlagsData::new().with_notrap();
         let function = match mover.kind {
@@ -355,13 +356,13 @@ impl Emitter<'_, '_> {
         self.b.def_var(self.cursor, cursor);
     }
 
-    /// Where a process that is always there is.
+    /// Returns the location of a permanent process.
     fn location_now(&mut self, process: ProcessId) -> Value {
         let parent = self.parent();
         self.location(ProcessInstance { process, slot: 0 }, &parent)
     }
 
-    /// Whether any process is at a committed location, as 0 or not 0.
+    /// Returns whether any process is at a committed location, as 0 or not 0.
     fn some_committed(&mut self) -> Value {
         let mut found = self.b.ins().iconst(types::I8, 0);
         for (id, process) in self.interp.program().processes.iter() {
@@ -394,7 +395,7 @@ impl Emitter<'_, '_> {
         found
     }
 
-    /// Judges the properties of single states.
+    /// Emits the evaluation of the properties of single states.
     fn properties(&mut self) {
         let interp = self.interp;
         for (number, at, condition) in interp.state_properties() {

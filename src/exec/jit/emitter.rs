@@ -1,5 +1,5 @@
-//! The state of code generation for one function, and what all parts of it use: where words are, the
-//! way out of a body, and the way out of a step that fails.
+//! The state of code generation for one function, shared by all parts: the storage of words, the exit of a body, and
+//! the exit of a failing step.
 
 use super::code::FaultSite;
 use super::code_purpose::CodePurpose;
@@ -25,125 +25,124 @@ use cranelift_codegen::ir::{
 use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_jit::JITModule;
 
-/// In a loop without another inside, it is asked once in so many rounds whether it is time to stop; a
-/// power of two.
+/// The number of rounds between two checks for a stop request in an innermost loop; a power of two.
 pub(super) const ROUNDS_PER_STOP_CHECK: i64 = 256;
 
-/// What all functions of a program's code are made with.
+/// The context of all functions of a program's code.
 #[derive(Clone, Copy)]
 pub(super) struct CodeContext<'a> {
     pub interp: &'a Interp,
     pub shapes: &'a StoredTypes,
     pub sizes: &'a CodeSizes,
-    /// What the code is for.
+    /// The purpose of the code.
     pub purpose: CodePurpose<'a>,
     pub limits: CompileLimits,
 }
 
-/// Emits the code of one function.
+/// The emitter of one function.
 pub(super) struct Emitter<'a, 'f> {
     pub interp: &'a Interp,
     pub shapes: &'a StoredTypes,
     pub sizes: &'a CodeSizes,
     pub b: FunctionBuilder<'f>,
     pub imports: FunctionImports,
-    /// Everything that can fail, for the run-time to look up.
+    /// All sites that can fail, for the runtime.
     pub sites: &'a mut Vec<FaultSite>,
-    /// What the code is for.
+    /// The purpose of the code.
     pub purpose: CodePurpose<'a>,
-    /// The number of the action instance at hand, if that is asked.
+    /// The number of the current action instance, if it is needed.
     pub instance: Option<CodeValue>,
     /// The function's arguments.
     pub arguments: Vec<Value>,
-    /// The first of them: the run-time.
+    /// The first argument: the runtime.
     pub runtime: Value,
-    /// The state that is expanded.
+    /// The expanded state.
     pub state: Value,
-    /// Where the next candidate goes.
+    /// The address of the next candidate.
     pub cursor: Variable,
-    /// What the names that are bound at present stand for.
+    /// The current bindings of names.
     pub names: LocalNames,
-    /// Where the variables of the body at present are.
+    /// The frame of the current body.
     pub own: Option<&'a crate::ir::layout::LocalFrame>,
-    /// Where the body at present ends.
+    /// The exit of the current body.
     pub exit: Option<BodyExit>,
-    /// How many times the code at present is emitted, with other values of names.
+    /// The number of copies of the current code, for different values of names.
     pub copies: u64,
-    /// How many parts the copies of one loop may have.
+    /// The maximum number of parts of the copies of one loop.
     pub unrolled_max: u64,
-    /// How many instructions the function may have; one with more is left to the interpreter.
+    /// The maximum number of instructions of the function; the interpreter runs larger ones.
     pub instructions_max: usize,
-    /// Whether it is counted how often each action is taken.
+    /// Whether the code counts the executions of each action.
     pub counts: bool,
-    /// What becomes of a failure at present.
+    /// The current handling of failures.
     pub on_fault: FaultHandling,
-    /// How many actions were left to the interpreter.
+    /// The number of actions left to the interpreter.
     pub interpreted: usize,
-    /// How many loops have been emitted.
+    /// The number of loops emitted so far.
     pub loops: usize,
-    /// Room for the words of a state that are kept in memory, once some are.
+    /// The memory for words of a state that are not in registers, if any.
     pub memory: Option<WordMemory>,
-    /// The functions that are compiled by themselves.
+    /// The functions that are compiled separately.
     pub outlines: &'f mut OutlineTable,
-    /// Where they are declared.
+    /// The module that declares them.
     pub module: &'f mut JITModule,
 }
 
-/// Where words are kept in memory.
+/// The memory for words.
 #[derive(Clone, Copy)]
 pub(super) enum WordMemory {
-    /// In the function's own room.
+    /// The function's own stack slot.
     Slot(StackSlot),
-    /// In the caller's.
+    /// The caller's memory.
     Caller(Value),
 }
 
-/// Where a body goes when it returns.
+/// The exit of a body.
 #[derive(Clone, Copy)]
 pub(super) struct BodyExit {
     /// The block.
     pub block: Block,
-    /// The function that ends, and where its result goes.
+    /// The function that ends, and the variables of its result.
     pub result: Option<(FunctionId, ResultVariables)>,
-    /// Where the call stands.
+    /// The position of the call in the source.
     pub span: Span,
 }
 
 impl BodyExit {
-    /// The end of a body without result.
+    /// Creates the exit of a body without result.
     pub fn plain(block: Block) -> BodyExit {
         BodyExit { block, result: None, span: Span::default() }
     }
 }
 
-/// Where the result of a function is.
+/// The variables of a function's result.
 #[derive(Clone, Copy)]
 pub(super) struct ResultVariables {
     /// The value.
     pub value: Variable,
-    /// Whether there is none (8 bits).
+    /// Whether the result is undefined (8 bits).
     pub undefined: Variable,
 }
 
-/// What becomes of a failure.
+/// The handling of a failure.
 #[derive(Clone, Copy)]
 pub(super) enum FaultHandling {
-    /// It is a finding of this action, and code goes on at the block.
+    /// It is a finding of this action, and code continues at the block.
     Report(ActionId, Block),
     /// The block gets the number of the site of this action, and decides.
     Branch(ActionId, Block),
-    /// Code goes on at the block.
+    /// Code continues at the block.
     Ignore(Block),
-    /// The function gives the number of the site to its caller.
+    /// The function returns the number of the site to its caller.
     Return,
 }
 
-/// Where each word of a state is while a step is computed.
+/// The storage of each word of a state while a step is computed.
 pub(super) struct WordFrame {
     pub words: Vec<WordStorage>,
 }
 
-/// Where a word is.
+/// The storage of a word.
 #[derive(Clone, Copy)]
 pub(super) enum WordStorage {
     Parent,
@@ -152,7 +151,7 @@ pub(super) enum WordStorage {
 }
 
 impl<'a, 'f> Emitter<'a, 'f> {
-    /// Begins a function whose arguments are the run-time, the state and the cursor.
+    /// Begins a function whose arguments are the runtime, the state and the cursor.
     pub fn begin(
         context: CodeContext<'a>,
         sites: &'a mut Vec<FaultSite>,
@@ -198,12 +197,12 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    /// What code touches whose parameters stand for what they do in `names`: nothing yet.
+    /// Creates an empty footprint of code whose parameters have the bindings `names`.
     pub fn footprint(&self, names: &LocalNames) -> StepFootprint<'a> {
         StepFootprint::new(self.interp, self.shapes, self.sizes, names)
     }
 
-    /// Whether the function has more instructions than it may: going on is in vain.
+    /// Returns whether the function exceeds its maximum number of instructions; the emission may then stop.
     pub fn is_too_large(&self) -> bool {
         self.b.func.dfg.num_insts() > self.instructions_max
     }
@@ -222,17 +221,17 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.b.finalize(config);
     }
 
-    /// What the program's expressions are computed in.
+    /// Returns the arithmetic of the program's expressions.
     pub fn arithmetic(&self) -> Arithmetic {
         self.interp.program().arithmetic
     }
 
-    /// A 64-bit constant.
+    /// Returns a 64-bit constant.
     pub fn iconst(&mut self, value: i64) -> Value {
         self.b.ins().iconst(types::I64, value)
     }
 
-    /// As 64 bits.
+    /// Returns the value as 64 bits.
     pub fn as_int(&mut self, value: CodeValue) -> Value {
         match value.repr {
             ValueRepr::Known => self.iconst(value.low),
@@ -242,7 +241,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    /// As 8 bits: 1 if it is not 0.
+    /// Returns the value as 8 bits: 1 if it is not 0.
     pub fn as_truth(&mut self, value: CodeValue) -> Value {
         match (value.repr, value.as_constant()) {
             (_, Some(known)) => self.b.ins().iconst(types::I8, i64::from(known != 0)),
@@ -252,7 +251,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    /// Goes to `then` if the value is not 0, else to `otherwise`.
+    /// Branches to `then` if the value is not 0, else to `otherwise`.
     pub fn branch_on(&mut self, value: CodeValue, then: Block, otherwise: Block) {
         match (value.as_constant(), value.repr) {
             (Some(0), _) => self.jump(otherwise),
@@ -268,7 +267,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.b.ins().jump(to, &[]);
     }
 
-    /// Makes `block` the one that code is added to.
+    /// Makes `block` the current block.
     pub fn continue_at(&mut self, block: Block) {
         self.b.switch_to_block(block);
     }
@@ -277,7 +276,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.b.create_block()
     }
 
-    /// Fails if the condition (8 bits) is not 0, and otherwise goes on.
+    /// Fails if the condition (8 bits) is not 0; otherwise continues.
     pub fn fail_if(&mut self, condition: Value, kind: FaultKind, span: Span) {
         let (fail, go_on) = (self.block(), self.block());
         self.b.set_cold_block(fail);
@@ -287,19 +286,19 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.continue_at(go_on);
     }
 
-    /// Fails. What is emitted afterwards is never reached.
+    /// Fails. Code emitted afterwards is unreachable.
     pub fn fail(&mut self, kind: FaultKind, span: Span) {
         self.end_with_fault(kind, span);
         self.continue_unreachable();
     }
 
-    /// Goes on where nothing leads to.
+    /// Continues in an unreachable block.
     pub fn continue_unreachable(&mut self) {
         let unreachable = self.block();
         self.continue_at(unreachable);
     }
 
-    /// Whether a value is not from `low` to `high` (8 bits).
+    /// Returns whether a value is not from `low` to `high` (8 bits).
     pub fn is_out_of_range(&mut self, value: CodeValue, low: i64, high: i64) -> Value {
         let int = self.as_int(value);
         let distance = self.b.ins().iadd_imm_s(int, low.wrapping_neg());
@@ -324,8 +323,8 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    /// Emits what leaves a loop when it is time to stop: it is asked for every so many rounds, or in
-    /// each if there is a loop inside. `leave` ends its block.
+    /// Emits the exit of a loop on a stop request. An innermost loop checks once in `ROUNDS_PER_STOP_CHECK` rounds,
+    /// other loops in each round. `leave` ends its block.
     pub fn emit_stop_check(
         &mut self,
         round: Value,
@@ -352,7 +351,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.continue_at(go_on);
     }
 
-    /// Tells the run-time of a fault of an action, and goes on.
+    /// Reports a fault of an action to the runtime, and continues.
     pub fn report_action_fault(&mut self, action: ActionId, kind: FaultKind, span: Span) {
         let site = self.site(action, kind, span);
         self.report(site);
@@ -364,7 +363,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     pub fn add_site(&mut self, action: ActionId, kind: FaultKind, span: Span) -> i64 {
-        // Elsewhere only what is chosen is tried.
+        // Without dynamic processes only chosen instances are tried.
         let is_asked = self.purpose.selects() && self.interp.program().has_dynamic_processes();
         let instance = self.instance.filter(|_| is_asked).and_then(|it| it.as_constant());
         let instance = instance.map(|number| InstanceId(number as u32));
@@ -372,33 +371,33 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.sites.len() as i64 - 1
     }
 
-    /// Tells the run-time of a fault.
+    /// Reports a fault to the runtime.
     pub fn report(&mut self, site: Value) {
         let cursor = self.b.use_var(self.cursor);
         let arguments = [self.runtime, self.state, site, cursor];
         self.b.ins().call(self.imports.fault, &arguments);
     }
 
-    /// A word of the run-time.
+    /// Loads a word of the runtime.
     pub fn load_field(&mut self, offset: usize) -> Value {
         let flags = MemFlagsData::new().with_notrap();
         self.b.ins().load(types::I64, flags, self.runtime, offset as i32)
     }
 
-    /// Stores a word to the run-time.
+    /// Stores a word to the runtime.
     pub fn store_field(&mut self, value: Value, offset: usize) {
         let flags = MemFlagsData::new().with_notrap();
         self.b.ins().store(flags, value, self.runtime, offset as i32);
     }
 
-    /// Where words of the state are kept in memory.
+    /// Returns the address of the words of the state that are kept in memory.
     pub fn memory(&mut self) -> Value {
         let slot = match self.memory {
             Some(WordMemory::Caller(words)) => return words,
             Some(WordMemory::Slot(slot)) => slot,
             None => {
-                // Bits are read eight bytes at a time, the last of them beyond the state; behind
-                // that are the results of functions.
+                // Bits are read eight bytes at a time, so the last read may extend beyond the state. The results of
+                // functions follow.
                 let size = 8 * (WordLayout::new(self.interp.layout()).words() as u32 + 3);
                 let data = StackSlotData::new(StackSlotKind::ExplicitSlot, size, 3);
                 let slot = self.b.create_sized_stack_slot(data);
@@ -409,14 +408,14 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.b.ins().stack_addr(types::I64, slot, 0)
     }
 
-    /// The state as it is.
+    /// Returns the expanded state, unchanged.
     pub fn parent(&self) -> WordFrame {
         WordFrame {
             words: vec![WordStorage::Parent; WordLayout::new(self.interp.layout()).words()],
         }
     }
 
-    /// A copy of the state to work on, kept as said.
+    /// Returns a working copy of the state, with its words stored as `keep` says.
     pub fn copy(&mut self, keep: &[WordPlacement]) -> WordFrame {
         let state_words = WordLayout::new(self.interp.layout()).state_words;
         let mut words = Vec::new();

@@ -1,8 +1,8 @@
 //! Expressions: values, and conditions that code branches on.
 //!
-//! Everything is computed in 64 bits, where the operands of a program's 32-bit arithmetic never
-//! overflow, and brought back into 32 bits only if the ranges of the operands do not rule out that
-//! it is needed. Evaluation order and faults are the interpreter's.
+//! Everything is computed in 64 bits, so the program's 32-bit operations never overflow. A result is brought back into
+//! 32 bits unless the ranges of the operands rule out that this is needed. Evaluation order and faults are the
+//! interpreter's.
 
 use super::code_value::CodeValue;
 use super::emitter::{Emitter, ROUNDS_PER_STOP_CHECK, WordFrame};
@@ -20,16 +20,16 @@ use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 
-/// Loops over values of names are unrolled as long as code is not emitted more often than this:
-/// known values make places known.
+/// The maximum number of copies of the code with unrolled loops over values of names. Unrolling makes values and
+/// positions known.
 pub(super) const COPIES_MAX: u64 = 32;
 
-/// How a loop is left when it is time to stop.
+/// The exit of a loop on a stop request.
 #[derive(Clone, Copy)]
 pub(super) enum LoopExit {
-    /// As if it were at its end.
+    /// To the end of the loop.
     ToEnd,
-    /// The step fails.
+    /// By a fault of the step.
     ByFault(Span),
 }
 
@@ -38,9 +38,9 @@ pub(super) enum LoopExit {
 pub(super) struct CountedLoop {
     /// The least and the greatest value.
     pub values: Interval,
-    /// Stands for a value.
+    /// The local that holds the value.
     pub local: LocalId,
-    /// How the loop is left when it is time to stop.
+    /// The exit on a stop request.
     pub leave: LoopExit,
 }
 
@@ -48,13 +48,13 @@ pub(super) struct CountedLoop {
 #[derive(Clone, Copy)]
 struct ArithmeticOperation {
     operator: BinaryOp,
-    /// The results that are possible.
+    /// The possible results.
     results: ResultRange,
     span: Span,
 }
 
 impl Emitter<'_, '_> {
-    /// The value of an expression in the state of a frame.
+    /// Returns the value of an expression in the state of a frame.
     pub fn value(&mut self, expr: &Expr, frame: &WordFrame) -> CodeValue {
         match &expr.kind {
             ExprKind::Constant(value) => CodeValue::constant(*value),
@@ -142,7 +142,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Goes to `then` if a condition holds in the state of a frame, else to `otherwise`.
+    /// Branches to `then` if a condition holds in the state of a frame, else to `otherwise`.
     pub fn branch(&mut self, expr: &Expr, frame: &WordFrame, then: Block, otherwise: Block) {
         match &expr.kind {
             ExprKind::Unary(UnaryOp::Not, operand) => self.branch(operand, frame, otherwise, then),
@@ -191,9 +191,9 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// A logical operator whose right side can be computed in any case.
+    /// Returns a logical operation whose right side can be computed unconditionally.
     fn eager(&mut self, expr: &Expr, left: &Expr, right: &Expr, frame: &WordFrame) -> CodeValue {
-        // Fusing goes on into the left side, all of which is then computed in any case.
+        // Fusing continues into the left side, which is then computed unconditionally.
         if self.is_simple(left)
             && let Some(value) = self.fused(expr, frame)
         {
@@ -214,7 +214,7 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// A condition that needs branches, as 0 or 1.
+    /// Returns a condition that needs branches, as 0 or 1.
     fn condition_as_value(&mut self, expr: &Expr, frame: &WordFrame) -> CodeValue {
         let (yes, no, end) = (self.block(), self.block(), self.block());
         let result = self.b.append_block_param(end, types::I8);
@@ -292,11 +292,11 @@ impl Emitter<'_, '_> {
         self.program_integer(value, results)
     }
 
-    /// Brings a result into the program's integers.
+    /// Returns a result, converted to the program's integers.
     fn program_integer(&mut self, value: Value, results: ResultRange) -> CodeValue {
         let (low, high) = results.range;
         match self.arithmetic() {
-            // A fault has been emitted, and nothing comes here.
+            // A fault has been emitted, so this point is unreachable.
             _ if is_none(results.range) => CodeValue::constant(0),
             Arithmetic::Wrapping32 if results.may_overflow => {
                 let lower = self.b.ins().ireduce(types::I32, value);
@@ -306,7 +306,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Sums, differences and products.
+    /// Emits sums, differences and products.
     fn add_or_multiply(
         &mut self,
         operation: ArithmeticOperation,
@@ -340,7 +340,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// A comparison.
+    /// Returns the result of a comparison.
     pub fn compare(&mut self, operator: BinaryOp, left: CodeValue, right: CodeValue) -> CodeValue {
         let results = interval::binary(self.arithmetic(), operator, left.range(), right.range());
         match results.range {
@@ -348,7 +348,7 @@ impl Emitter<'_, '_> {
                 let (left, right) = (self.as_int(left), self.as_int(right));
                 CodeValue::truth(self.b.ins().icmp(condition(operator), left, right))
             }
-            // Nothing comes here if there is no value.
+            // Without a possible value this point is unreachable.
             range if is_none(range) => CodeValue::constant(0),
             (known, _) => CodeValue::constant(known),
         }
@@ -374,7 +374,7 @@ impl Emitter<'_, '_> {
             match self.arithmetic() {
                 Arithmetic::Checked64 => self.fail_if(overflow, FaultKind::Range, span),
                 Arithmetic::Wrapping32 => {
-                    // Dividing by 1 gives the same lower bits, and the processor does it.
+                    // Dividing by 1 gives the same low bits, and the processor supports it.
                     let one = self.iconst(1);
                     divisor = self.b.ins().select(overflow, one, divisor);
                 }
@@ -417,8 +417,8 @@ impl Emitter<'_, '_> {
         shifted
     }
 
-    /// Emits `body`, which is of the size given, to run for each value of a loop, once for all or
-    /// once for each. The body ends by going to the block it is given.
+    /// Emits `body`, of the given size, for each value of a loop: in a run-time loop or unrolled. The body ends with a
+    /// jump to the given block.
     pub fn count_up(
         &mut self,
         counted: CountedLoop,
@@ -473,7 +473,7 @@ impl Emitter<'_, '_> {
             });
         }
         if high == i64::MAX {
-            // There is no next value to find that the last has been passed.
+            // Incrementing the last value would overflow, so the loop compares before.
             let go_on = self.block();
             let done = self.b.ins().icmp_imm_s(IntCC::Equal, value, high);
             self.b.ins().brif(done, end, &[], go_on, &[]);
@@ -485,7 +485,7 @@ impl Emitter<'_, '_> {
         self.continue_at(end);
     }
 
-    /// The least and greatest value of a scalar type.
+    /// Returns the least and greatest value of a scalar type.
     pub fn scalar_bounds(&self, ty: TypeId) -> Interval {
         match &self.interp.program().types[ty] {
             Type::Scalar(ScalarType { domain, .. }) => self.interp.program().bounds(domain),
@@ -493,7 +493,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The number of messages waiting.
+    /// Returns the number of buffered messages.
     pub fn length(&mut self, channel: ChannelInstance, frame: &WordFrame) -> CodeValue {
         let program = self.interp.program();
         if program.channels[channel.id].capacity == 0 {
@@ -504,7 +504,7 @@ impl Emitter<'_, '_> {
         CodeValue::int(code, 0, buffer.length.high)
     }
 
-    /// Goes to `then` if the first message of a channel is there and matches.
+    /// Branches to `then` if the channel has a first message and it matches.
     pub fn can_receive(
         &mut self,
         ChannelReceive { channel, patterns, span }: ChannelReceive,
@@ -535,7 +535,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Goes on if what fields that a message does not have are read as is as expected, else to `otherwise`.
+    /// Continues if the values read for missing fields of a message are the expected ones, else jumps to `otherwise`.
     pub fn continue_if_equal_past_end(
         &mut self,
         patterns: &[ReceivePattern],
@@ -552,7 +552,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Goes on if a value is as expected, else to `otherwise`.
+    /// Continues if a value equals the expected one, else jumps to `otherwise`.
     pub fn continue_if_equal(
         &mut self,
         expected: &Expr,
@@ -568,7 +568,7 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// The processor's condition for a comparison.
+/// Returns the processor's condition code for a comparison.
 fn condition(operator: BinaryOp) -> IntCC {
     match operator {
         BinaryOp::Equal => IntCC::Equal,

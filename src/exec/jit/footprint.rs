@@ -1,8 +1,7 @@
-//! What a step touches, word by word, and so where code keeps each word while it runs.
+//! The footprint of a step: the words it touches, and so the storage of each word while it runs.
 //!
-//! Most words of a state are never written by a given step and are copied from the parent. Those
-//! written at bits that are known beforehand are kept in registers. Only where an index decides
-//! which of several words is meant must all of these be in memory.
+//! A given step never writes most words of a state; they are copied from the parent. Words written at known bits are
+//! kept in registers. If an index decides which of several words is accessed, all of these are in memory.
 
 use super::code_size::CodeSizes;
 use super::names::{LocalNames, NameBinding};
@@ -22,7 +21,7 @@ use crate::ir::{
 };
 use std::ops::Range;
 
-/// Where a word of the state is while a step is computed.
+/// The storage of a word of the state while a step is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WordPlacement {
     /// In the parent; the step does not change it.
@@ -33,26 +32,26 @@ pub(super) enum WordPlacement {
     Memory,
 }
 
-/// Collects what steps touch.
+/// Collects the bits that steps touch.
 pub(super) struct StepFootprint<'a> {
     interp: &'a Interp,
     shapes: &'a StoredTypes,
     sizes: &'a CodeSizes,
     names: LocalNames,
-    /// Where the variables of the body at present are.
+    /// The frame of the current body.
     own: Option<&'a LocalFrame>,
-    /// The names and variables of the bodies that are calling, the innermost last.
+    /// The bindings and frames of the calling bodies, the innermost last.
     callers: Vec<(LocalNames, Option<&'a LocalFrame>)>,
     /// All bits that may be written.
     written: Vec<Range<u32>>,
-    /// Reaches of more than one word, within which an index decides.
+    /// Ranges of more than one word within which an index selects.
     wide: Vec<Range<u32>>,
-    /// Whether a function is called that is compiled by itself: it finds all words in memory.
+    /// Whether the step calls a separately compiled function, which requires all words in memory.
     shared: bool,
 }
 
 impl<'a> StepFootprint<'a> {
-    /// Of code whose parameters stand for what they do in `names`.
+    /// Creates an empty footprint of code whose parameters have the bindings `names`.
     pub fn new(
         interp: &'a Interp,
         shapes: &'a StoredTypes,
@@ -73,13 +72,13 @@ impl<'a> StepFootprint<'a> {
         }
     }
 
-    /// Adds what taking an action touches, judging its guard apart.
+    /// Adds the bits that taking an action touches, except by its guard.
     pub fn action(&mut self, id: ActionId, action: &Action) {
         self.own = self.interp.layout().frames.actions.get(id);
         self.walk().effect(self, action);
     }
 
-    /// Adds what the body of an action touches, but for where its mover goes and its message.
+    /// Adds the bits that the body of an action touches, without the move and the message.
     pub fn body(&mut self, id: ActionId, action: &Action) {
         self.own = self.interp.layout().frames.actions.get(id);
         self.walk().body(self, &action.body);
@@ -89,34 +88,34 @@ impl<'a> StepFootprint<'a> {
         AccessWalk::new(self.interp.program())
     }
 
-    /// Goes on with other names.
+    /// Continues with other bindings.
     pub fn rename(&mut self, names: &LocalNames) {
         self.names = names.clone();
     }
 
-    /// Adds what judging an expression touches: frames of the functions it calls.
+    /// Adds the bits that evaluating an expression touches: frames of the functions it calls.
     pub fn add_expr(&mut self, expr: &Expr) {
         self.walk().expr(self, expr);
     }
 
-    /// Adds what judging the values or patterns of a message touches.
+    /// Adds the bits that evaluating the values or patterns of a message touches.
     pub fn add_message(&mut self, communication: &Communication) {
         self.walk().judged(self, communication);
     }
 
-    /// Adds that a variable of the program is written.
+    /// Adds a write of a variable of the program.
     pub fn variable(&mut self, id: VarId) {
         let place = Place::variable(id, self.interp.program().variables[id].span);
         self.write(&place);
     }
 
-    /// Adds that an instance moves.
+    /// Adds a move of an instance.
     pub fn location(&mut self, at: ProcessInstance) {
         let cell = location_in(self.interp.layout(), at);
         self.written.push(cell.bit..cell.bit + cell.bits);
     }
 
-    /// The first multiset that may be written, and one after the last.
+    /// Returns the range of multisets that may be written, from the first to the last.
     pub fn multisets_written(&self) -> Range<usize> {
         let cells = &self.interp.layout().cells;
         let is_written = |slots: &MultisetCells| {
@@ -131,7 +130,7 @@ impl<'a> StepFootprint<'a> {
         }
     }
 
-    /// Where each word of the state is to be kept.
+    /// Returns the storage of each word of the state.
     pub fn words(&self) -> Vec<WordPlacement> {
         let mut words = vec![WordPlacement::Parent; WordLayout::new(self.interp.layout()).words()];
         if self.shared {
@@ -141,8 +140,7 @@ impl<'a> StepFootprint<'a> {
         for range in self.written.iter().filter(|range| !range.is_empty()) {
             words[in_words(range)].fill(WordPlacement::Register);
         }
-        // A reach into memory may make another that overlaps it one, so again until nothing
-        // changes.
+        // A range in memory may merge with another that overlaps it, so the loop runs until nothing changes.
         loop {
             let before = words.clone();
             for range in &self.wide {
@@ -157,7 +155,7 @@ impl<'a> StepFootprint<'a> {
         }
     }
 
-    /// The channel of a message: code is emitted for each that it may be.
+    /// Returns the channel of a message. Code is emitted for each possible channel.
     fn meant(&self, channel: &ChannelRef) -> ChannelInstance {
         match channel {
             ChannelRef::Named(id) => self.names.named(self.interp.program(), *id),
@@ -171,7 +169,7 @@ impl<'a> StepFootprint<'a> {
         }
     }
 
-    /// Notes that a place is looked at, and gives what is known of where it is.
+    /// Adds an access to a place. Returns its position, as far as it is known.
     fn place_at(&mut self, place: &Place) -> (BitOffset, StoredType) {
         let (program, layout) = (self.interp.program(), self.interp.layout());
         let route = self.shapes.route(program, layout, &self.names, place);
@@ -190,13 +188,13 @@ impl<'a> StepFootprint<'a> {
         at.bit..at.bit + at.slack + self.shapes.bits(shape)
     }
 
-    /// Notes that a multiset is looked through position by position.
+    /// Adds a search of a multiset, position by position.
     fn multiset(&mut self, multiset: &Place) {
         let (at, shape) = self.place_at(multiset);
         self.index_decides(self.reach(at, shape));
     }
 
-    /// Notes a local variable, or what is given by value, which is written when it begins.
+    /// Adds a local variable or a parameter by value, which is written at its beginning.
     fn begin(&mut self, local: LocalId, at: BitOffset, ty: TypeId) {
         let shape = StoredType { ty, cell: None };
         self.written.push(self.reach(at, shape));
@@ -219,7 +217,8 @@ impl<'a> StepFootprint<'a> {
             return;
         }
         let reach = self.shapes.buffer(program, layout, at).reach();
-        // Where a message goes depends on how many wait; it is taken from the front.
+        // The position of a sent message depends on the number of buffered messages; a message is received from the
+        // front.
         if operation.sends() && capacity > 1 {
             self.index_decides(reach.clone());
         }
@@ -257,7 +256,7 @@ impl AccessVisitor for StepFootprint<'_> {
                 let mover = self.names.mover.unwrap_or_else(|| unreachable!("somebody ends"));
                 self.written.extend(own_bits(self.interp, mover));
             }
-            // A new process is started by the interpreter; the rest is only read, cell by cell.
+            // The interpreter starts new processes; the others are only read, cell by cell.
             StateTouch::Run(_)
             | StateTouch::Use(_)
             | StateTouch::Bind(..)
@@ -303,7 +302,7 @@ impl AccessVisitor for StepFootprint<'_> {
     }
 }
 
-/// The bits of everything that belongs to an instance, group by group.
+/// Returns the bits of everything that an instance owns, by group.
 pub(super) fn own_bits(interp: &Interp, mover: ProcessInstance) -> Vec<Range<u32>> {
     let cells = &interp.layout().cells;
     let bits = |group: &CellGroup| {

@@ -1,4 +1,4 @@
-//! From functions to machine code that can be called.
+//! Compiling functions to callable machine code.
 
 use super::code::{FaultSite, MachineCode};
 use super::runtime;
@@ -13,9 +13,9 @@ use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_nam
 /// Why a model is not compiled.
 #[derive(Debug)]
 pub(super) enum CompileError {
-    /// There is no back end for this machine.
+    /// Cranelift does not support this machine.
     Machine(&'static str),
-    /// The back end failed.
+    /// Cranelift failed.
     Backend(Box<ModuleError>),
 }
 
@@ -25,7 +25,7 @@ impl From<ModuleError> for CompileError {
     }
 }
 
-/// Makes functions.
+/// Compiles functions.
 pub(super) struct FunctionCompiler {
     pub module: JITModule,
     pub context: Context,
@@ -34,15 +34,15 @@ pub(super) struct FunctionCompiler {
     bytes: usize,
 }
 
-/// Lists what compiled code calls: functions of the run-time, with their parameters and what they give.
+/// Lists the functions of the runtime that compiled code calls, with their parameters and results.
 macro_rules! helper_functions {
     ($($name:ident($($parameter:ident),*) $(-> $result:ident)?;)*) => {
-        /// What compiled code calls.
+        /// The functions that compiled code calls.
         struct HelperFunctions {
             $($name: FuncId,)*
         }
 
-        /// What one function calls.
+        /// The functions that one function calls.
         #[derive(Clone, Copy)]
         pub(super) struct FunctionImports {
             $(pub $name: FuncRef,)*
@@ -50,7 +50,7 @@ macro_rules! helper_functions {
         }
 
         impl HelperFunctions {
-            /// Says where they are.
+            /// Links their addresses.
             fn link(builder: &mut JITBuilder) {
                 $(builder.symbol(stringify!($name), runtime::$name as *const u8);)*
             }
@@ -67,7 +67,7 @@ macro_rules! helper_functions {
                 Ok(HelperFunctions { $($name),* })
             }
 
-            /// Makes them known to a function.
+            /// Imports them into a function.
             fn import(&self, module: &mut JITModule, function: &mut Function) -> FunctionImports {
                 FunctionImports {
                     $($name: module.declare_func_in_func(self.$name, function),)*
@@ -94,17 +94,17 @@ helper_functions! {
     impossible();
 }
 
-/// A function that is being made.
+/// A function under construction.
 pub(super) struct OpenFunction<'f> {
     pub b: FunctionBuilder<'f>,
-    /// What it may call.
+    /// The functions it may call.
     pub imports: FunctionImports,
-    /// Where others are declared.
+    /// The module that declares other functions.
     pub module: &'f mut JITModule,
 }
 
 impl FunctionCompiler {
-    /// A workshop for this machine, by a level of Cranelift's optimization.
+    /// Creates a compiler for this machine with a Cranelift optimization level.
     pub fn new(optimization: &str) -> Result<FunctionCompiler, CompileError> {
         let mut flags = settings::builder();
         let checked = if cfg!(debug_assertions) { "true" } else { "false" };
@@ -131,7 +131,7 @@ impl FunctionCompiler {
         Ok(FunctionCompiler { module, context, functions, helpers, bytes: 0 })
     }
 
-    /// Begins a function of so many words that gives a word.
+    /// Begins a function of `words` words that returns a word.
     pub fn begin(&mut self, words: usize) -> OpenFunction<'_> {
         self.module.clear_context(&mut self.context);
         self.context.func.signature = signature(&self.module, words);
@@ -147,14 +147,14 @@ impl FunctionCompiler {
         Ok(id)
     }
 
-    /// Compiles the function in the context as one that was declared before.
+    /// Compiles the function in the context under a declared id.
     pub fn define_as(&mut self, id: FuncId) -> Result<(), CompileError> {
         self.module.define_function(id, &mut self.context)?;
         self.bytes += self.context.compiled_code().map_or(0, |code| code.code_buffer().len());
         Ok(())
     }
 
-    /// Makes everything callable.
+    /// Makes all functions callable.
     pub fn finish(
         mut self,
         entry: FuncId,
@@ -169,7 +169,7 @@ impl FunctionCompiler {
     }
 }
 
-/// Of a function of so many words that gives a word.
+/// Returns the signature of a function of `words` words that returns a word.
 pub(super) fn signature(module: &JITModule, words: usize) -> Signature {
     helper_signature(module, &vec![types::I64; words], true)
 }

@@ -1,8 +1,8 @@
-//! The parts of guards.
+//! Conjuncts of guards.
 
 use crate::ir::{Action, BinaryOp, Expr, ExprKind};
 
-/// What a guard begins with.
+/// Returns the first conjunct of a guard.
 pub(super) fn first_conjunct(action: &Action) -> Option<&Expr> {
     let mut first = action.guard.as_ref()?;
     while let ExprKind::Binary(BinaryOp::And, left, _) = &first.kind {

@@ -1,4 +1,4 @@
-//! The action instances at hand: their numbers, whether they are chosen, that they are enabled.
+//! The current action instance: its number, the test whether it is chosen, the mark that it is enabled.
 //!
 //! The bit of instance `i` is bit `i % 8` of byte `i / 8` of a state's set.
 
@@ -10,7 +10,7 @@ use crate::ir::{ActionId, Parameter, ProcessInstance};
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use std::mem::offset_of;
 
-/// An action of a rendezvous, the slot of its mover, and which combination of their values its parameters have.
+/// One side of a rendezvous: an action, the slot of its mover, and the combination of its parameter values.
 #[derive(Clone, Copy)]
 pub(super) struct EmittedSide {
     pub action: ActionId,
@@ -19,14 +19,14 @@ pub(super) struct EmittedSide {
 }
 
 impl EmittedSide {
-    /// An action of an instance, which has no parameters.
+    /// Creates the side of an action without parameters.
     pub fn without_parameters(action: ActionId, mover: ProcessInstance) -> EmittedSide {
         EmittedSide { action, slot: mover.slot, combination: CodeValue::constant(0) }
     }
 }
 
 impl Emitter<'_, '_> {
-    /// The number of an action taken alone, with its parameters as they are bound.
+    /// Returns the number of an action taken alone, with its current parameters.
     pub fn number_alone(&mut self, id: ActionId, slot: u32) -> Option<CodeValue> {
         let first = self.purpose.instances()?.first_alone(id, slot)?;
         let action = &self.interp.program().actions[id];
@@ -34,7 +34,7 @@ impl Emitter<'_, '_> {
         Some(self.plus(CodeValue::constant(first.into()), combination, 1))
     }
 
-    /// The number of a rendezvous of two actions.
+    /// Returns the number of a rendezvous of two actions.
     pub fn number_meeting(
         &mut self,
         sender: EmittedSide,
@@ -51,13 +51,13 @@ impl Emitter<'_, '_> {
         Some(self.plus(with_sender, receiver.combination, 1))
     }
 
-    /// The number of what an instance is asked before it moves.
+    /// Returns the number of the `provided` evaluation of an instance.
     pub fn number_may_move(&self, mover: ProcessInstance) -> Option<CodeValue> {
         let number = self.purpose.instances()?.may_move(mover.process, mover.slot)?;
         Some(CodeValue::constant(number.into()))
     }
 
-    /// Which combination of their values parameters that are bound have, if that is asked.
+    /// Returns the combination of values of the bound parameters, if it is needed.
     pub fn combination(&mut self, parameters: &[Parameter]) -> CodeValue {
         if self.purpose.instances().is_none() {
             return CodeValue::constant(0);
@@ -74,7 +74,7 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// `base + value * times`.
+    /// Returns `base + value * times`.
     fn plus(&mut self, base: CodeValue, value: CodeValue, times: u32) -> CodeValue {
         match (base.as_constant(), value.as_constant()) {
             (Some(base), Some(value)) => {
@@ -89,7 +89,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Goes on if the instance at hand is chosen, else to `otherwise`.
+    /// Continues if the current instance is chosen, else jumps to `otherwise`.
     pub fn continue_if_chosen(&mut self, otherwise: Block) {
         let chosen = self.block();
         let InstanceBit { byte, mask, .. } = self.bit_of_instance();
@@ -98,7 +98,7 @@ impl Emitter<'_, '_> {
         self.continue_at(chosen);
     }
 
-    /// The same; what is passed by is possible, which others may ask.
+    /// Does the same; an instance that is not chosen is still reported as possible, since others may depend on it.
     pub fn continue_if_chosen_or_report(&mut self, otherwise: Block) {
         let (passed_by, go_on) = (self.block(), self.block());
         self.continue_if_chosen(passed_by);
@@ -109,20 +109,20 @@ impl Emitter<'_, '_> {
         self.continue_at(go_on);
     }
 
-    /// Marks the instance at hand as enabled.
+    /// Marks the current instance as enabled.
     pub fn mark(&mut self) {
         self.mark_instance();
         self.tell_possible();
     }
 
-    /// The same where that does not say that anything is possible.
+    /// Marks the instance without reporting a possible step.
     pub fn mark_instance(&mut self) {
         let InstanceBit { at, offset, byte, mask } = self.bit_of_instance();
         let marked = self.b.ins().bor(byte, mask);
         self.b.ins().store(MemFlagsData::new().with_notrap(), marked, at, offset);
     }
 
-    /// Something can be done without `timeout`, if anybody asks.
+    /// Reports that a step is possible without `timeout`, if any expression reads `timeout`.
     fn tell_possible(&mut self) {
         if self.interp.reads_timeout() {
             let one = self.iconst(1);
@@ -130,7 +130,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The bit of the instance at hand in the state's set.
+    /// Returns the bit of the current instance in the state's set.
     fn bit_of_instance(&mut self) -> InstanceBit {
         let number = self.instance.unwrap_or_else(|| unreachable!("steps are of instances"));
         let set = self.load_field(offset_of!(JitRuntime, set));
@@ -151,7 +151,7 @@ impl Emitter<'_, '_> {
         InstanceBit { at, offset, byte, mask }
     }
 
-    /// What goes behind a successor.
+    /// Returns the label after a successor.
     pub fn label(&mut self, action: ActionId) -> Value {
         if !self.purpose.selects() {
             return self.iconst(action.0.into());
@@ -161,14 +161,14 @@ impl Emitter<'_, '_> {
         if !self.interp.program().has_dynamic_processes() {
             return own;
         }
-        // Within a step that has been begun, the run-time knows its label, plus 1.
+        // Within a step that has begun, the runtime holds its label, plus 1.
         let begun = self.load_field(offset_of!(JitRuntime, begun));
         let label = self.b.ins().iadd_imm_s(begun, -1);
         self.b.ins().select(begun, label, own)
     }
 }
 
-/// The bit of an instance: where its byte is, what is there, and which of its bits it is.
+/// The bit of an instance: the address of its byte, the content of the byte, and the mask of the bit.
 struct InstanceBit {
     at: Value,
     offset: i32,

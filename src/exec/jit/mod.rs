@@ -1,25 +1,28 @@
 //! Compiling a model: successors as machine code.
 //!
-//! Each location of each process becomes a function that takes all steps from there, and one
-//! function, the driver, expands states by calling them. Guards read the packed bits of the state
-//! where they are; a successor is made in registers from the parent's words, eight bytes each, and
-//! stored once, straight into the buffer of candidates. The code comes from Cranelift.
+//! Each location of each process becomes a function that takes all steps from there. One function, the driver, expands
+//! states by calling them. Guards read the packed bits of the state in place. A successor is built in registers from
+//! the parent's words, eight bytes each, and stored once, directly into the candidate buffer. Cranelift generates the
+//! code.
 //!
-//! - `words`, `shape`: where variables are, in bits; `route`: which way leads to a place;
-//!   `footprint`: what a step touches, and so which words it keeps in registers;
+//! - `words`, `shape`: positions of variables, in bits; `route`: the path to a place; `footprint`: the words that a
+//!   step touches, and so the words in registers;
 //! - `code_value`, `emitter`, `bits`, `place`: values, faults, packed bits, places;
-//! - `code_size`: how much code something becomes; `branchless`: what need not be branched on; `undefined`: what may be undefined;
-//! - `names`: what names stand for; `call`: functions; `outline`: those compiled by themselves, and
-//!   `outline_calls`, their code; `multisets`: multisets;
+//! - `code_size`: size estimates; `branchless`: conditions without branches; `undefined`: values that may be
+//!   undefined;
+//! - `names`: bindings of names; `call`: functions; `outline`: functions compiled separately, and `outline_calls`,
+//!   their code; `multisets`: multisets;
 //! - `expr`, `stmt`, `step`: expressions, statements, actions that are taken;
-//! - `steps`: which steps there are; `receiver_rendezvous`: rendezvous where processes are always there, `rendezvous`: those
-//!   where they come and go, `unobserved_send`: what a sender may do there; `channels`: which channel is meant, `pids`: what is known of that beforehand;
-//! - `code_purpose`: code about action instances, `instances` at work, and `action_selection`, who asks for it;
-//! - `driver`: the loop over states; `function_compiler`: making functions; `code`: functions in memory;
-//!   `runtime`: what they call; `compile_limits`: what compiling may take.
+//! - `steps`: the steps of a location; `receiver_rendezvous`: rendezvous of permanent processes; `rendezvous`:
+//!   rendezvous of dynamic processes, `unobserved_send`: the sender's actions there; `channels`: selection of a
+//!   channel, `pids`: pids known at compile time;
+//! - `code_purpose`: code about action instances, `instances`: its tests and marks, and `action_selection`: its
+//!   interface;
+//! - `driver`: the loop over states; `function_compiler`: compiling functions; `code`: functions in memory; `runtime`:
+//!   the functions they call; `compile_limits`: limits of compiling.
 //!
-//! What is rare is left to the interpreter, action by action: see `native_support`. Whatever is not
-//! about successors of many states (steps, traces, printing) is the interpreter's too.
+//! The interpreter runs rare constructs, action by action: see `native_support`. It also does all work other than
+//! expanding many states (steps, traces, printing).
 
 mod action_selection;
 mod bindings;
@@ -81,7 +84,7 @@ pub struct Jit<'a> {
     interp: &'a Interp,
     code: MachineCode,
     limits: CompileLimits,
-    /// The same with the action of each candidate, made when it is first asked for.
+    /// The same code with the action number after each candidate, compiled at the first request.
     numbered: OnceLock<Option<MachineCode>>,
 }
 
@@ -96,31 +99,31 @@ impl From<CompileError> for NotCompiled {
     }
 }
 
-/// A step of a state as compiled code takes it.
+/// A step of a state by compiled code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompiledStep {
-    /// The action (of the receiver's, in a rendezvous).
+    /// The action (the receiver's, in a rendezvous).
     pub action: u32,
-    /// The successor, or the error and where it stands in the source.
+    /// The successor, or the error and its position in the source.
     pub outcome: Result<Vec<u8>, (FaultKind, Span)>,
 }
 
-/// What compiled code is run on.
+/// The input of compiled code.
 #[derive(Clone, Copy)]
 struct CompiledInput<'s> {
-    /// The states, one behind the other.
+    /// The states, one after another.
     states: &'s [u8],
-    /// The instances that are chosen of each, if not all are taken.
+    /// The chosen instances of each state, if not all steps are taken.
     choice: Option<InstanceChoice<'s>>,
 }
 
 impl<'a> Jit<'a> {
-    /// Compiles the program of an interpreter, or says why it stays with that.
+    /// Compiles the program of an interpreter, or returns why it is interpreted.
     pub fn new(interp: &'a Interp) -> Result<Jit<'a>, NotCompiled> {
         Jit::within(interp, CompileLimits::default())
     }
 
-    /// The same within these limits: what would take more is interpreted.
+    /// Does the same within these limits; the interpreter runs what exceeds them.
     pub fn within(interp: &'a Interp, limits: CompileLimits) -> Result<Jit<'a>, NotCompiled> {
         if let Some(reason) = native_support::refusal(interp.program()) {
             return Err(NotCompiled { reason: reason.to_owned() });
@@ -129,19 +132,19 @@ impl<'a> Jit<'a> {
         Ok(Jit { interp, code, limits, numbered: OnceLock::new() })
     }
 
-    /// What it was compiled within.
+    /// Returns the limits of the compilation.
     pub fn limits(&self) -> CompileLimits {
         self.limits
     }
 
-    /// What compiling gave.
+    /// Returns the result of compiling.
     pub fn compiled(&self) -> CompilationStats {
         let MachineCode { time, bytes, interpreted, .. } = self.code;
         CompilationStats { time, bytes, interpreted }
     }
 
-    /// Every step out of `state` as compiled code takes them, with their actions; not the properties
-    /// that meet errors. None out of what is no state.
+    /// Returns every step of `state` by compiled code, with its action; without the properties that meet errors. There
+    /// are none if `state` is not a state.
     pub fn compiled_steps(&self, state: &[u8]) -> Vec<CompiledStep> {
         let code = self
             .numbered
@@ -158,7 +161,7 @@ impl<'a> Jit<'a> {
         let (mut buffer, mut noted) = (Vec::new(), Vec::new());
         let input = CompiledInput { states: state, choice: None };
         let run = |out: &mut SuccessorSink| self.run(code, input, out, Some(&mut noted));
-        // Little room, so that it is often made anew.
+        // A small buffer, so that it is replaced often.
         let bytes = self.width() + LABEL_BYTES;
         let collected = SuccessorSink::collect_in_batches(bytes, &mut buffer, 3 * bytes, keep, run);
         debug_assert!(collected.is_ok(), "making room does not fail");
@@ -176,7 +179,7 @@ impl<'a> Jit<'a> {
         noted.into_iter().map(step).collect()
     }
 
-    /// Runs code on states, the last ones from a copy with room to read beyond them.
+    /// Runs code on states. The last ones are in a copy with space to read beyond them.
     fn run(
         &self,
         code: &MachineCode,
@@ -192,8 +195,8 @@ impl<'a> Jit<'a> {
         copy.extend_from_slice(back);
         copy.resize(back.len() + SLACK, 0);
         debug_assert!(self.interp.are_states(states), "looked at before");
-        // SAFETY: behind the states in front are at least `SLACK` bytes of the others, and behind
-        // the copy are as many zeros. Who gives a choice gives a set for each state.
+        // SAFETY: at least `SLACK` bytes of other states follow those in front, and as many zeros follow the copy. A
+        // choice contains a set for each state.
         unsafe {
             let front = StateBatch { states: front.as_ptr(), count: direct, choice };
             let added = runtime::run(self, code, front, out, noted.as_deref_mut());
@@ -203,7 +206,7 @@ impl<'a> Jit<'a> {
         }
     }
 
-    /// The machine code of one action, as text.
+    /// Returns the machine code of one action, as text.
     pub fn assembly(&self, action: ActionId) -> Result<String, NotCompiled> {
         Ok(compile::assembly(self.interp, action)?)
     }

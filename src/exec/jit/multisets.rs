@@ -1,5 +1,5 @@
-//! Multisets. Elements keep their positions while a step runs; the run-time brings multisets into
-//! canonical form when it ends.
+//! Multisets. Elements keep their positions while a step runs; the runtime brings multisets into canonical form at its
+//! end.
 
 use super::code_value::CodeValue;
 use super::emitter::{Emitter, WordFrame};
@@ -14,7 +14,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 
 impl Emitter<'_, '_> {
-    /// Whether the multiset at `place_offset` has an element at a position that it can have: 0 or 1.
+    /// Returns whether the multiset at `place_offset` has an element at a valid position: 0 or 1.
     fn present(
         &mut self,
         frame: &WordFrame,
@@ -28,7 +28,7 @@ impl Emitter<'_, '_> {
         self.read(frame, flag, 1)
     }
 
-    /// Whether a multiset has an element at a position.
+    /// Returns whether a multiset has an element at a position.
     pub fn contains(&mut self, contains: &MultisetContains, frame: &WordFrame) -> CodeValue {
         let (at, shape) = self.place_offset(&contains.multiset, frame);
         let capacity = self.shapes.positions(self.interp.program(), shape).capacity;
@@ -45,7 +45,7 @@ impl Emitter<'_, '_> {
         CodeValue::int(self.b.ins().select(beyond, nothing, present), 0, 1)
     }
 
-    /// The number of elements for which `body` holds.
+    /// Returns the number of elements for which `body` holds.
     pub fn count(
         &mut self,
         multiset: &Place,
@@ -125,7 +125,7 @@ impl Emitter<'_, '_> {
         self.fill_shape(frame, flag.plus(1), inner, |_| 0);
     }
 
-    /// Fails if there is no element where this flag is.
+    /// Fails if this flag says that there is no element.
     pub fn check_present(&mut self, frame: &WordFrame, flag: BitOffset, span: Span) {
         let present = self.read(frame, flag, 1);
         let absent = self.b.ins().icmp_imm_s(IntCC::Equal, present, 0);

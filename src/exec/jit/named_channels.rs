@@ -1,8 +1,9 @@
-//! Channels that operations name.
+//! Channels that operations name directly.
 
 use crate::ir::{ChannelId, ChannelRef, Communication};
 
-/// The channel; in programs whose processes do not come and go, others are left to the interpreter.
+/// Returns the named channel. In programs without dynamic processes, the interpreter runs operations on other
+/// channels.
 pub(super) fn named(channel: &ChannelRef) -> ChannelId {
     match channel {
         ChannelRef::Named(id) => *id,
@@ -10,7 +11,7 @@ pub(super) fn named(channel: &ChannelRef) -> ChannelId {
     }
 }
 
-/// The channel of an operation, if it is named.
+/// Returns the channel of an operation, if it is named directly.
 pub(super) fn named_or_none(communication: &Communication) -> Option<ChannelId> {
     match communication.channel() {
         ChannelRef::Named(id) => Some(*id),

@@ -1,4 +1,4 @@
-//! What names stand for while code is emitted.
+//! Bindings of names while code is emitted.
 
 use super::code_value::CodeValue;
 use super::shape::StoredType;
@@ -6,7 +6,7 @@ use super::words::BitOffset;
 use crate::exec::interp::ChannelInstance;
 use crate::ir::{ChannelId, Entity, Expr, ExprKind, LocalId, Owner, ProcessInstance, Program};
 
-/// What a local stands for.
+/// The binding of a local.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NameBinding {
     /// A value.
@@ -15,30 +15,30 @@ pub(super) enum NameBinding {
     Place(BitOffset, StoredType),
 }
 
-/// What the locals of one body stand for. Each is bound anew wherever its binder is met.
+/// The bindings of the locals of one body. Each local is bound anew at its binder.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LocalNames {
     bound: Vec<Option<NameBinding>>,
-    /// Who moves, if a process with slots does.
+    /// The mover, if it is a process with slots.
     pub mover: Option<ProcessInstance>,
-    /// Whether nothing else can be done.
+    /// The value of `timeout`: whether no step is possible otherwise.
     pub timeout: bool,
-    /// The channel that the action's own message goes through, where that is not named.
+    /// The channel of the action's own message, if it is not named directly.
     pub channel: Option<ChannelInstance>,
 }
 
 impl LocalNames {
-    /// No names, and this mover.
+    /// Creates empty bindings with this mover.
     pub fn of(mover: ProcessInstance, timeout: bool) -> LocalNames {
         LocalNames { mover: Some(mover), timeout, ..LocalNames::default() }
     }
 
-    /// The same mover and channel without what the locals stand for: those of another body.
+    /// Returns the same mover and channel with empty bindings, for another body.
     pub fn for_another_body(&self) -> LocalNames {
         LocalNames { bound: Vec::new(), ..*self }
     }
 
-    /// The slot that what belongs to this owner is in.
+    /// Returns the slot that holds the owner's cells.
     pub fn slot(&self, owner: Owner) -> u32 {
         match owner {
             Owner::Program => 0,
@@ -46,12 +46,12 @@ impl LocalNames {
         }
     }
 
-    /// The channel with this name.
+    /// Returns the channel with this name.
     pub fn named(&self, program: &Program, id: ChannelId) -> ChannelInstance {
         ChannelInstance { id, slot: self.slot(program.channels[id].owner) }
     }
 
-    /// What a local that is bound stands for.
+    /// Returns the binding of a bound local.
     pub fn get(&self, local: LocalId) -> NameBinding {
         self.find(local).unwrap_or_else(|| unreachable!("locals are bound before use"))
     }
@@ -65,7 +65,7 @@ impl LocalNames {
         self.set(local, Some(to));
     }
 
-    /// Forgets what a local stands for.
+    /// Removes the binding of a local.
     pub fn unbind(&mut self, local: LocalId) {
         self.set(local, None);
     }
@@ -77,7 +77,7 @@ impl LocalNames {
         self.bound[local.index()] = to;
     }
 
-    /// The value of an expression, if that is known before the model runs.
+    /// Returns the value of an expression, if it is known at compile time.
     pub fn constant_value(&self, expr: &Expr) -> Option<i64> {
         match &expr.kind {
             ExprKind::Local(local) => match self.find(*local)? {

@@ -1,4 +1,4 @@
-//! Which code is compiled. The rest is rare, and an action with any of it is interpreted whole.
+//! The constructs that are compiled. The others are rare, and an action with any of them is interpreted as a whole.
 
 use super::code_purpose::may_rendezvous;
 use super::pids::numbered;
@@ -10,7 +10,7 @@ use crate::ir::{
 };
 use std::collections::BTreeSet;
 
-/// Why nothing of a program is compiled, if so.
+/// Returns why nothing of a program is compiled, if so.
 pub(super) fn refusal(program: &Program) -> Option<&'static str> {
     let mut locations = program.processes.values().flat_map(|it| it.locations.values());
     match program.schedule {
@@ -34,7 +34,7 @@ fn assumes(program: &Program) -> bool {
     program.properties.values().any(|it| matches!(it.kind, PropertyKind::Assumption(_)))
 }
 
-/// Whether steps meet properties, which the interpreter notes.
+/// Returns whether steps contain `cover` statements, which the interpreter records.
 fn covers_in_steps(program: &Program) -> bool {
     program.properties.values().any(|it| matches!(it.kind, PropertyKind::Reached))
 }
@@ -43,7 +43,7 @@ fn has_free_priorities(program: &Program) -> bool {
     program.actions.values().any(|it| it.edge.is_none() && it.priority != 0)
 }
 
-/// Whether an action is compiled.
+/// Returns whether an action is compiled.
 pub(super) fn is_native(program: &Program, action: &Action) -> bool {
     let mut look = SupportChecker::new(program, None);
     look.native = action.priority == 0;
@@ -51,14 +51,14 @@ pub(super) fn is_native(program: &Program, action: &Action) -> bool {
     look.native
 }
 
-/// Whether a condition is compiled.
+/// Returns whether a condition is compiled.
 pub(super) fn is_native_expr(program: &Program, expr: &Expr) -> bool {
     let mut look = SupportChecker::new(program, None);
     look.expr(expr);
     look.native
 }
 
-/// Whether all that an instance can do at a location is compiled.
+/// Returns whether all actions of an instance at a location are compiled.
 ///
 /// `all_receives_compiled` says whether every receive is compiled with its sender: see [`all_receives_compiled`].
 pub(super) fn is_native_turn(
@@ -70,7 +70,7 @@ pub(super) fn is_native_turn(
     actions.iter().map(|&id| &program.actions[id]).all(|action| {
         is_native_for(program, mover, action)
             && (!may_rendezvous(program, action) || {
-                // Nothing of the sender's may happen between that the receiver could notice.
+                // The receiver must not be able to observe the sender's body.
                 is_unobserved(program, mover.process, &action.body)
                     && program.last.is_none()
                     && meetable()
@@ -78,7 +78,7 @@ pub(super) fn is_native_turn(
     })
 }
 
-/// Whether every receive of a program is compiled with its sender, if that is.
+/// Returns whether every receive of a program can be compiled together with its sender.
 pub(super) fn all_receives_compiled(program: &Program) -> bool {
     receivers(program).all(|(process, receive)| {
         let mover = ProcessInstance { process, slot: 0 };
@@ -86,7 +86,7 @@ pub(super) fn all_receives_compiled(program: &Program) -> bool {
     })
 }
 
-/// Whether an action of an instance is compiled.
+/// Returns whether an action of an instance is compiled.
 fn is_native_for(program: &Program, mover: ProcessInstance, action: &Action) -> bool {
     let mut look = SupportChecker::new(program, Some(mover));
     walk::action(&mut look, action);
@@ -94,7 +94,7 @@ fn is_native_for(program: &Program, mover: ProcessInstance, action: &Action) -> 
     look.native
 }
 
-/// Every action that receives, and its process.
+/// Returns every action that receives, with its process.
 fn receivers(program: &Program) -> impl Iterator<Item = (ProcessId, &Action)> {
     program.actions.values().filter_map(|action| match &action.communication {
         Some(Communication::Receive { .. }) => Some((action.edge?.process, action)),
@@ -104,12 +104,12 @@ fn receivers(program: &Program) -> impl Iterator<Item = (ProcessId, &Action)> {
 
 struct SupportChecker<'a> {
     program: &'a Program,
-    /// Who moves, if processes come and go.
+    /// The mover, if the program has dynamic processes.
     mover: Option<ProcessInstance>,
     native: bool,
-    /// Whether this is the body of a function.
+    /// Whether the code is the body of a function.
     inside: bool,
-    /// Those whose bodies have been looked at.
+    /// The functions whose bodies have been visited.
     functions: BTreeSet<FunctionId>,
 }
 
@@ -132,7 +132,7 @@ impl CodeVisitor for SupportChecker<'_> {
         match stmt.kind {
             StmtKind::Communicate(_) | StmtKind::Run { .. } => self.native = false,
             StmtKind::Exit if self.mover.is_none() => self.native = false,
-            // Where an expression calls the function, there is no step to leave.
+            // In a function called by an expression, there is no step to drop.
             StmtKind::Assume(_) if self.inside => self.native = false,
             StmtKind::Call { function, .. } => self.call(function),
             _ => {}

@@ -1,7 +1,7 @@
-//! Functions that are compiled once and called, where emitting them at each call would be much code.
+//! Functions that are compiled once and called, because emitting them at each call would be much code.
 //!
-//! A name for a place is where that place is, here as in functions that are emitted where they are
-//! called: so there is one for each set of places that parameters stand for.
+//! An alias is the position of its place, as in functions emitted at their calls. So there is one compiled function
+//! for each set of places that the parameters denote.
 
 use super::function_compiler::signature;
 use super::shape::StoredType;
@@ -10,74 +10,74 @@ use crate::ir::FunctionId;
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Module, ModuleError};
 
-/// A function for certain places.
+/// A function for certain places of its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OutlinedFunction {
     pub function: FunctionId,
-    /// Where each parameter is; what the state decides of it is an argument.
+    /// The place of each parameter; the part that the state decides is an argument.
     pub places: Vec<ParameterPlace>,
 }
 
-/// Where a parameter is, as far as that is known beforehand.
+/// The place of a parameter, as far as it is known at compile time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ParameterPlace {
-    /// The first bit, without what the state adds.
+    /// The first bit, without the dynamic part.
     pub bit: u32,
-    /// How much the state may add, in bits.
+    /// The maximum of the dynamic part, in bits.
     pub slack: u32,
-    /// Whether it adds anything.
+    /// Whether there is a dynamic part.
     pub is_dynamic: bool,
-    /// What is there.
+    /// The type and storage of the place.
     pub shape: StoredType,
 }
 
 impl ParameterPlace {
-    /// What is known of a place.
+    /// Creates the compile-time part of a place.
     pub fn new(at: BitOffset, shape: StoredType) -> Self {
         let BitOffset { bit, slack, dynamic } = at;
         ParameterPlace { bit, slack, is_dynamic: dynamic.is_some(), shape }
     }
 }
 
-/// All that are called so far.
+/// All separately compiled functions that are called so far.
 #[derive(Default)]
 pub(super) struct OutlineTable {
     known: Vec<(OutlinedFunction, FuncId)>,
-    /// How many of them are compiled.
+    /// The number of them that are compiled.
     done: usize,
-    /// The first thing that went wrong.
+    /// The first error.
     pub error: Option<ModuleError>,
 }
 
-/// Arguments beside those for parameters: the run-time, the state, the words, and the cursor.
+/// The number of arguments besides those for parameters: the runtime, the state, the words, and the cursor.
 const ARGUMENTS: usize = 4;
 
 impl OutlinedFunction {
-    /// How many arguments it takes.
+    /// Returns the number of arguments.
     pub fn arguments(&self) -> usize {
         ARGUMENTS + self.places.iter().filter(|place| place.is_dynamic).count()
     }
 }
 
 impl OutlineTable {
-    /// How many there are.
+    /// Returns the number of functions.
     pub fn count(&self) -> usize {
         self.known.len()
     }
 
-    /// Forgets all but the first: code that calls them was given up.
+    /// Removes all but the first `all_but` functions: the code that calls them was discarded.
     pub fn forget(&mut self, all_but: usize) {
         self.known.truncate(all_but);
     }
 
-    /// The next one to compile.
+    /// Returns the next function to compile.
     pub fn next(&mut self) -> Option<(OutlinedFunction, FuncId)> {
         let next = self.known.get(self.done).cloned();
         self.done += usize::from(next.is_some());
         next
     }
 
-    /// The function, declared when it is first asked for.
+    /// Returns the function, declared at the first request.
     pub fn declare(
         &mut self,
         outline: &OutlinedFunction,

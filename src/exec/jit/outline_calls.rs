@@ -1,7 +1,7 @@
-//! Code of functions that are compiled by themselves (see `outline`), and calls of them.
+//! Code of separately compiled functions (see `outline`), and their calls.
 //!
-//! The words of the state are all in memory then, the caller's, and those of the frames with them. A
-//! function gives 0, or says what went wrong; its result is in two words behind the others.
+//! All words of the state and of the frames are in the caller's memory. A function returns 0, or a number that
+//! identifies the fault. Its result is in two words after the others.
 
 use super::code_value::CodeValue;
 use super::emitter::{Emitter, FaultHandling, ResultVariables, WordFrame, WordMemory, WordStorage};
@@ -17,16 +17,16 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_module::Module;
 
-/// Stands for the place of the call in what a function says went wrong.
+/// Represents the position of the call in the faults that a function returns.
 const AT_CALL: Span = Span { file: u32::MAX, start: u32::MAX, end: u32::MAX };
 
-/// What a function gives for a result that is none, and for one outside its type. Other numbers
-/// are one more than that of a site.
+/// The status of a result that is undefined, and of one outside its type. Other statuses are the number of a site plus
+/// 1.
 const NO_RESULT: i64 = -1;
 const BEYOND: i64 = -2;
 
 impl Emitter<'_, '_> {
-    /// Calls a function that is compiled by itself.
+    /// Calls a separately compiled function.
     pub fn call_outlined(
         &mut self,
         id: FunctionId,
@@ -73,7 +73,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Fails if that is what a function says of its result.
+    /// Fails if the function returned this status about its result.
     fn fail_at_call(&mut self, status: Value, said: i64, kind: FaultKind, span: Span) {
         let (failed, go_on) = (self.block(), self.block());
         let so = self.b.ins().icmp_imm_s(IntCC::Equal, status, said);
@@ -83,7 +83,7 @@ impl Emitter<'_, '_> {
         self.continue_at(go_on);
     }
 
-    /// Fails as a function that was called did, and ends the block.
+    /// Fails with the fault of a called function, and ends the block.
     fn pass_on(&mut self, status: Value) {
         match self.on_fault {
             FaultHandling::Report(action, next) => {
@@ -104,12 +104,12 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Ends a function with what went wrong.
+    /// Ends a function with a fault.
     pub fn give_fault(&mut self, kind: FaultKind, span: Span) {
         let status = match (span == AT_CALL, kind) {
             (true, FaultKind::Undefined) => NO_RESULT,
             (true, _) => BEYOND,
-            // Whose step it is, the caller knows.
+            // The caller knows whose step it is.
             (false, _) => self.add_site(crate::ir::ActionId(0), kind, span) + 1,
         };
         let status = self.iconst(status);
@@ -130,7 +130,7 @@ impl Emitter<'_, '_> {
         self.b.ins().store(MemFlagsData::new().with_notrap(), value, memory, offset);
     }
 
-    /// A function by itself. Gives what it returns if nothing goes wrong.
+    /// Emits the body of a separately compiled function. Returns the status of a call without faults.
     pub fn outlined(&mut self, outline: &OutlinedFunction) -> Value {
         let function = &self.interp.program().functions[outline.function];
         self.memory = Some(WordMemory::Caller(self.arguments[2]));

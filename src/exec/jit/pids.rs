@@ -1,9 +1,9 @@
-//! What is known beforehand of pids, and of the numbers of channels, which follow from them.
+//! Pids known at compile time, and the numbers of channels, which follow from them.
 
 use crate::exec::interp::ChannelInstance;
 use crate::ir::{Owner, PidRule, ProcessInstance, Program};
 
-/// The pid of an instance, if it always has the same.
+/// Returns the pid of an instance, if it never changes.
 pub(super) fn known_pid(program: &Program, at: ProcessInstance) -> Option<i64> {
     match program.processes[at.process].life.pid {
         PidRule::None => Some(at.slot.into()),
@@ -12,14 +12,14 @@ pub(super) fn known_pid(program: &Program, at: ProcessInstance) -> Option<i64> {
     }
 }
 
-/// Every channel with its number, if the numbers are known: those of the program, then those of the
-/// instances in the order of their pids.
+/// Returns every channel with its number, if the numbers are known: those of the program, then those of the instances
+/// in the order of their pids.
 pub(super) fn numbered(program: &Program) -> Option<Vec<(i64, ChannelInstance)>> {
     let mut all: Vec<ChannelInstance> =
         program.channels_of(Owner::Program).map(|id| ChannelInstance { id, slot: 0 }).collect();
     let own = |process| program.channels_of(Owner::Process(process));
     if program.processes.keys().any(|process| own(process).next().is_some()) {
-        // With known pids, those before an instance's are of the same instances at all times.
+        // With known pids, the instances before an instance are always the same.
         let mut instances = Vec::new();
         for at in program.instances() {
             match program.processes[at.process].life.pid {

@@ -1,4 +1,4 @@
-//! From a place to its bits, and between bits and values.
+//! Positions of places in bits, and conversion between bits and values.
 
 use super::code_value::CodeValue;
 use super::emitter::{Emitter, WordFrame};
@@ -14,13 +14,13 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 impl Emitter<'_, '_> {
-    /// Judges the indices on the way to a scalar.
+    /// Evaluates the indices of a scalar, and returns its place.
     pub fn scalar_place(&mut self, place: &Place, frame: &WordFrame) -> ScalarPlace {
         let (at, shape) = self.place_offset(place, frame);
         ScalarPlace { at, cell: self.shapes.cell(shape) }
     }
 
-    /// Judges the indices on the way to a place.
+    /// Evaluates the indices of a place, and returns its position.
     pub fn place_offset(&mut self, place: &Place, frame: &WordFrame) -> (BitOffset, StoredType) {
         let (interp, shapes) = (self.interp, self.shapes);
         let route = shapes.route(interp.program(), interp.layout(), &self.names, place);
@@ -44,7 +44,7 @@ impl Emitter<'_, '_> {
                     let position = self.value(index, frame);
                     self.check_index(position, 0, capacity, index);
                     at = self.offset(at, position, capacity, stride);
-                    // What is known of a position is part of where the element is.
+                    // The known part of a position is part of the element's place.
                     let flag = at.bit - route.start.bit + flag;
                     self.check_present(frame, BitOffset { bit: flag, ..at }, index.span);
                 }
@@ -53,7 +53,7 @@ impl Emitter<'_, '_> {
         (at, route.shape)
     }
 
-    /// What is so many strides further, one of `count`.
+    /// Returns the position that is `position` strides after `at`; `count` positions are possible.
     pub fn offset(
         &mut self,
         at: BitOffset,
@@ -88,7 +88,7 @@ impl Emitter<'_, '_> {
         self.fail_if(beyond, FaultKind::Index, expr.span);
     }
 
-    /// The value in a cell whose bits are at `place_offset`; `None` if that is code 0.
+    /// Returns the value in a cell whose bits are at `place_offset`; `None` if the code is 0.
     pub fn decode(&mut self, code: Value, cell: ScalarCell) -> CodeValue {
         let value = match cell.base() {
             0 => code,
@@ -97,7 +97,7 @@ impl Emitter<'_, '_> {
         CodeValue::int(value, cell.least, cell.most)
     }
 
-    /// Reads a defined value; one that is not defined is a fault.
+    /// Reads a defined value; an undefined one is a fault.
     pub fn read_cell(&mut self, frame: &WordFrame, from: ScalarPlace, span: Span) -> CodeValue {
         let value = self.read_maybe(frame, from);
         self.defined(value, span)
@@ -129,7 +129,7 @@ impl Emitter<'_, '_> {
         self.write(frame, to.at, to.cell.bits, code);
     }
 
-    /// A value as a domain has it, which is all values of a cell, by the rule for one outside.
+    /// Returns a value brought into the domain of a cell that has all its values, by the overflow rule.
     pub fn fit(&mut self, cell: ScalarCell, value: CodeValue, rule: StoreRule) -> CodeValue {
         match rule.overflow {
             _ if value.is_within(cell.low, cell.high) => value,
@@ -146,7 +146,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The code of a value in a cell, by the rule for one outside the domain.
+    /// Returns the code of a value in a cell, by the overflow rule.
     pub fn encode(&mut self, cell: ScalarCell, value: CodeValue, rule: StoreRule) -> Value {
         let value = self.fit(cell, value, rule);
         let int = self.as_int(value);
@@ -160,8 +160,8 @@ impl Emitter<'_, '_> {
         code
     }
 
-    /// Makes sure that a code is one that the analysis of ranges allows for, as it always is: if
-    /// not, nothing that follows can be relied on.
+    /// Checks that a code is within the range that the analysis allows. It always is; otherwise no later result would
+    /// be reliable.
     fn trust(&mut self, code: Value, greatest: i64) {
         let (wrong, go_on) = (self.block(), self.block());
         self.b.set_cold_block(wrong);
@@ -173,7 +173,7 @@ impl Emitter<'_, '_> {
         self.continue_at(go_on);
     }
 
-    /// The value modulo the size of the domain.
+    /// Returns the value modulo the size of the domain.
     pub fn wrap(&mut self, value: CodeValue, cell: ScalarCell) -> CodeValue {
         let int = self.as_int(value);
         let size = cell.high - cell.low + 1;
@@ -184,7 +184,7 @@ impl Emitter<'_, '_> {
         let distance = match size & (size - 1) == 0 || !distances.may_overflow {
             true => self.modulo(distance, size),
             false => {
-                // The distance may have left 64 bits; that of the remainders has not.
+                // The distance may overflow 64 bits; that of the remainders does not.
                 let remainder = self.modulo(int, size);
                 let distance = self.b.ins().iadd_imm_s(remainder, -cell.low.rem_euclid(size));
                 self.modulo(distance, size)
@@ -194,7 +194,7 @@ impl Emitter<'_, '_> {
         CodeValue::int(wrapped, cell.low, cell.high)
     }
 
-    /// The remainder that is not negative.
+    /// Returns the nonnegative remainder.
     fn modulo(&mut self, value: Value, by: i64) -> Value {
         if by & (by - 1) == 0 {
             return self.b.ins().band_imm_s(value, by - 1);

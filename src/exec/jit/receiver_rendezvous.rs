@@ -1,5 +1,4 @@
-//! Rendezvous where processes are always there: emitted with the receiver, once for each sender that
-//! it can meet.
+//! Rendezvous of permanent processes: emitted with the receiver, once for each sender that it can meet.
 
 use super::code_value::CodeValue;
 use super::emitter::{Emitter, FaultHandling, WordFrame};
@@ -14,7 +13,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use std::collections::BTreeMap;
 
-/// The sending actions that one receiving action can meet, by the process and its location.
+/// The sending actions that one receiving action can meet, by process and location.
 type SendersByLocation = BTreeMap<ProcessId, BTreeMap<LocationId, Vec<ActionId>>>;
 
 /// A receiving action, and the sending actions that it can meet.
@@ -24,7 +23,7 @@ struct PossiblePartners<'s> {
 }
 
 impl Emitter<'_, '_> {
-    /// Every rendezvous of one receiving action: one for each sender.
+    /// Emits every rendezvous of one receiving action: one for each sender.
     pub fn meet_senders(&mut self, id: ActionId, mode: MoverMode) {
         let receiver = &self.interp.program().actions[id];
         let Some(communication) = &receiver.communication else { return };
@@ -62,7 +61,7 @@ impl Emitter<'_, '_> {
         });
     }
 
-    /// A guard that cannot be judged is an error only if the step could otherwise happen.
+    /// Reports a guard that fails, if the step is possible otherwise.
     fn fault_if_partner(
         &mut self,
         site: Value,
@@ -85,7 +84,7 @@ impl Emitter<'_, '_> {
                 let here = self.block();
                 self.b.ins().brif(there, here, &[], go_on, &[]);
                 self.continue_at(here);
-                // It is the fault of the first that could meet.
+                // The fault belongs to the first possible partner.
                 let combination = CodeValue::constant(0);
                 let theirs = EmittedSide { action: senders[0], slot: 0, combination };
                 self.instance = self.number_meeting(theirs, receiver);
@@ -108,7 +107,7 @@ impl Emitter<'_, '_> {
         self.jump(next);
     }
 
-    /// The joint steps with the sends of one process, which is at one of its locations.
+    /// Emits the joint steps with the sends of one process, at each of its locations.
     fn meet(
         &mut self,
         receiver: EmittedSide,
@@ -133,8 +132,8 @@ impl Emitter<'_, '_> {
         self.continue_at(end);
     }
 
-    /// One joint step: values sent are judged in the parent, then the receiver stores them, moves
-    /// and runs, then the sender.
+    /// Emits one joint step. Sent values are evaluated in the parent. Then the receiver stores them, moves and runs
+    /// its body; then the sender moves and runs its body.
     fn joint(&mut self, receiving: EmittedSide, sender_id: ActionId) {
         let (program, receiver_id) = (self.interp.program(), receiving.action);
         let (receiver, sender) = (&program.actions[receiver_id], &program.actions[sender_id]);
@@ -145,7 +144,7 @@ impl Emitter<'_, '_> {
         else {
             unreachable!("a receiver meets senders");
         };
-        // The locals of both are numbered alike.
+        // The locals of both sides have the same numbers.
         let theirs = self.names.for_another_body();
         let ours = std::mem::replace(&mut self.names, theirs);
         let size = self.sizes.action(program, sender);
@@ -190,8 +189,9 @@ impl Emitter<'_, '_> {
         self.names = ours;
     }
 
-    /// Begins what the action instance at hand does. If it is not chosen that is nothing. Gives where the code goes
-    /// after a failure: behind it, or, where only what is enabled is asked, to where it is known that the instance is.
+    /// Begins the code of the current action instance; it is skipped if the instance is not chosen. Returns the block
+    /// for a failure: after the instance, or, if only enabled instances are computed, the block that marks it as
+    /// enabled.
     fn begin_instance(&mut self, at_fault: ActionId, next: Block) -> Block {
         if self.purpose.marks_enabled() {
             let able = self.block();

@@ -1,5 +1,4 @@
-//! Rendezvous where processes come and go: emitted with the sender, once for each receive that it
-//! can meet.
+//! Rendezvous of dynamic processes: emitted with the sender, once for each receive that it can meet.
 
 use super::code_value::CodeValue;
 use super::emitter::{Emitter, FaultHandling, WordFrame};
@@ -17,16 +16,16 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, types};
 use cranelift_frontend::Variable;
 
-/// A message that is offered by rendezvous.
+/// A message offered by rendezvous.
 #[derive(Clone, Copy)]
 pub(super) struct OfferedMessage<'m> {
-    /// Who sends.
+    /// The sending instance.
     pub sender: ProcessInstance,
-    /// By which action.
+    /// The sending action.
     pub send: ActionId,
-    /// Through which channel.
+    /// The channel.
     pub channel: ChannelInstance,
-    /// The values, as the channel's fields have them.
+    /// The values, converted to the channel's fields.
     pub message: &'m [CodeValue],
 }
 
@@ -37,7 +36,7 @@ struct LocationReceives<'r> {
     actions: &'r [ActionId],
 }
 
-/// A receiving action whose patterns fit a message.
+/// A receiving action whose patterns match a message.
 #[derive(Clone, Copy)]
 struct MatchedReceive<'r> {
     id: ActionId,
@@ -46,7 +45,7 @@ struct MatchedReceive<'r> {
 }
 
 impl Emitter<'_, '_> {
-    /// The values of a message as the channel's fields have them.
+    /// Returns the values of a message, converted to the channel's fields.
     pub fn message(
         &mut self,
         channel: ChannelInstance,
@@ -56,7 +55,7 @@ impl Emitter<'_, '_> {
         let Communication::Send { values, .. } = communication else { return Vec::new() };
         let fields = self.interp.program().channels[channel.id].fields.len();
         let judged: Vec<CodeValue> = values.iter().map(|value| self.value(value, parent)).collect();
-        // A second look, with `timeout`, tells nothing again.
+        // The second pass, with `timeout`, does not report errors again.
         if !self.names.timeout {
             self.check_arity(communication, channel);
         }
@@ -65,7 +64,7 @@ impl Emitter<'_, '_> {
         message
     }
 
-    /// Every rendezvous of a send: one for each receive that takes the message.
+    /// Emits every rendezvous of a send: one for each receive that takes the message.
     pub fn rendezvous_with_all(&mut self, sent: OfferedMessage, taken: Block, unmet: Block) {
         let program = self.interp.program();
         let (met, zero) = (self.b.declare_var(types::I8), self.b.ins().iconst(types::I8, 0));
@@ -91,7 +90,7 @@ impl Emitter<'_, '_> {
         self.b.ins().brif(met, taken, &[], unmet, &[]);
     }
 
-    /// The rendezvous with an instance, if it is at a location and may move.
+    /// Emits the rendezvous with an instance, if it is at a location and may move.
     fn meet_at(
         &mut self,
         sent: OfferedMessage,
@@ -123,7 +122,7 @@ impl Emitter<'_, '_> {
         self.continue_at(end);
     }
 
-    /// The rendezvous with one receive, if that takes the message.
+    /// Emits the rendezvous with one receive, if it takes the message.
     fn rendezvous_with_one(
         &mut self,
         sent: OfferedMessage,
@@ -173,7 +172,7 @@ impl Emitter<'_, '_> {
         self.continue_at(next);
     }
 
-    /// Goes on if a message fits the patterns of a receive, else to `otherwise`.
+    /// Continues if a message matches the patterns of a receive, else jumps to `otherwise`.
     fn continue_if_matching(
         &mut self,
         sent: OfferedMessage,
@@ -194,7 +193,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Takes a rendezvous that is possible, and what the receiver is bound to do after it.
+    /// Takes a possible rendezvous, and the receiver's fixed continuation.
     fn deliver_rendezvous(
         &mut self,
         sent: OfferedMessage,
@@ -219,7 +218,7 @@ impl Emitter<'_, '_> {
         self.go_through(ActionChain { number, actions: &chain, first: send }, &work, 0..0);
     }
 
-    /// Goes on if a reference means this channel, else to `otherwise`.
+    /// Continues if a reference denotes this channel, else jumps to `otherwise`.
     fn same_channel(
         &mut self,
         theirs: &ChannelRef,
@@ -242,7 +241,7 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// Whether an action may receive from a channel.
+/// Returns whether an action may receive from a channel.
 fn may_receive(program: &Program, action: &Action, channel: ChannelInstance) -> bool {
     match &action.communication {
         Some(Communication::Receive { channel: theirs, .. }) => {

@@ -1,4 +1,4 @@
-//! Which way leads to a place: what is known of it, and what only the state decides.
+//! The path to a place: its known part, and the indices that only the state decides.
 
 use super::names::{LocalNames, NameBinding};
 use super::shape::{StoredType, StoredTypes};
@@ -7,21 +7,21 @@ use crate::ir::layout::{CellId, ScalarCell};
 use crate::ir::{Expr, Layout, Place, PlaceRoot, PlaceSelector, Program, Type, TypeId};
 use std::ops::Range;
 
-/// The way to a place: what is known of it, and the indices that only the state decides.
+/// The path to a place: its known part, and its dynamic indices.
 pub(super) struct PlaceRoute<'a> {
-    /// Where it is if all indices are taken at their least.
+    /// The position of the place if all indices have their least values.
     pub start: BitOffset,
-    /// How many bits further the indices can lead, and where the way begins.
+    /// The maximum number of bits that the indices add, and the start of the path.
     pub slack: u32,
-    /// In the order in which they are to be judged.
+    /// The dynamic indices, in order of evaluation.
     pub indices: Vec<DynamicIndex<'a>>,
     /// The type of the place.
     pub shape: StoredType,
 }
 
-/// An index that is not known before the model runs.
+/// An index that is not known at compile time.
 pub(super) enum DynamicIndex<'a> {
-    /// Into an array.
+    /// An index of an array.
     Element {
         /// The index.
         index: &'a Expr,
@@ -32,13 +32,13 @@ pub(super) enum DynamicIndex<'a> {
         /// The bits of an element.
         stride: u32,
     },
-    /// Into a multiset, which must have an element there.
+    /// An index of a multiset, which must have an element there.
     Position {
         /// The index.
         index: &'a Expr,
-        /// The bit that tells whether there is an element, if all indices are taken at their least.
+        /// The bit of the presence flag, if all indices have their least values.
         flag: u32,
-        /// The most elements.
+        /// The maximum number of elements.
         capacity: u32,
         /// The bits of a position.
         stride: u32,
@@ -46,7 +46,7 @@ pub(super) enum DynamicIndex<'a> {
 }
 
 impl StoredTypes {
-    /// The way to a place.
+    /// Returns the path to a place.
     pub fn route<'a>(
         &self,
         program: &Program,
@@ -119,18 +119,18 @@ impl StoredTypes {
         }
     }
 
-    /// All bits that may belong to the place at the end of a route.
+    /// Returns all bits that may belong to the place at the end of a path.
     pub fn reach(&self, route: &PlaceRoute) -> Range<u32> {
         route.start.bit..route.start.bit + route.slack + self.bits(route.shape)
     }
 }
 
-/// The first cell of a variable, if it has any.
+/// Returns the first cell of a variable, if it has any.
 fn first_cell(layout: &Layout, cell: CellId) -> Option<ScalarCell> {
     layout.cells.get(cell).copied()
 }
 
-/// Whether a type is a scalar, or an array of such: its scalars are all stored alike.
+/// Returns whether a type is a scalar or an array of scalars, so that all its scalars are stored in the same way.
 fn is_plain(program: &Program, ty: TypeId) -> bool {
     match &program.types[ty] {
         Type::Scalar(_) => true,

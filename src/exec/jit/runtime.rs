@@ -1,7 +1,7 @@
-//! What compiled code calls, and what it finds at the pointer it is given.
+//! The runtime: the functions that compiled code calls, and the data that it shares with them.
 //!
-//! Compiled code calls back only for what is rare: a full buffer, a fault, a deadlock, a property
-//! that does not hold, an action that is interpreted.
+//! Compiled code calls back only for rare events: a full buffer, a fault, a deadlock, a failing property, an
+//! interpreted action.
 
 use super::Jit;
 use super::code::{FaultSite, MachineCode};
@@ -12,101 +12,99 @@ use crate::ir::{ActionId, ProcessInstance};
 use crate::model::{FaultKind, RuntimeFault, StateSpace, SuccessorSink, Violation, stop_request};
 use std::io::Write;
 
-/// So many actions are emitted behind one another in a step.
+/// The maximum number of actions emitted as one chain in a step.
 pub(super) const CHAIN_MAX: usize = 64;
 
-/// Where so many states within the steps from one state have been handed over, the interpreter may
-/// find more than it allows: behind each, as many actions are emitted.
+/// The number of handed-over intermediate states of one state up to which the interpreter's limit is certainly kept. A
+/// chain of actions may follow each.
 const WITHIN_SURE: u32 = WITHIN_MAX / (CHAIN_MAX as u32 + 1);
 
-/// Bytes beyond a state, and beyond a candidate, that compiled code may read and write.
+/// Bytes after a state and after a candidate that compiled code may read and write.
 pub(super) const SLACK: usize = 8;
 
-/// One call of compiled code. The fields before `jit` are read and written by compiled code.
+/// One call of compiled code. Compiled code reads and writes the fields before `jit`.
 #[repr(C)]
 pub(super) struct JitRuntime<'r, 'e> {
     /// The last address at which a candidate may begin.
     pub limit: *mut u8,
-    /// Not 0 if the state being expanded has given a fault, or steps that lead on before the room
-    /// was last found.
+    /// Not 0 if the expanded state has had a fault, or steps that leave it, before the current buffer segment.
     pub touched: u64,
-    /// Where the first candidate of the state being expanded is, or would be, in this room.
+    /// The address of the first candidate of the expanded state in this buffer segment.
     pub before: *mut u8,
-    /// How many states within steps wait for their movers to go on.
+    /// The number of intermediate states that wait for their movers to continue.
     pub open: u64,
     /// The functions for each location of each process.
     pub table: *const *const u8,
-    /// The set of the state being expanded: which action instances are chosen, or are found to be
-    /// enabled; null if that is not asked.
+    /// The set of the expanded state: its chosen action instances, or those found to be enabled; null without
+    /// instances.
     pub set: *mut u8,
-    /// Where it is noted how many bytes of candidates had been added when a state was done; null if that
-    /// is not asked.
+    /// Where the number of bytes of candidates at the end of each state is recorded; null if it is not requested.
     pub ends: *mut u64,
-    /// How many had been handed over when this room was begun, less its address.
+    /// The number of bytes handed over before this buffer segment, minus its address.
     pub offset: u64,
-    /// What the step that is being gone on with begins with, as its label plus 1; or 0.
+    /// The instance with which the continued step began, as its label plus 1; or 0.
     pub begun: u64,
-    /// The label of the state within a step that is handed on.
+    /// The label of the intermediate state that is handed over.
     pub label: u64,
-    /// How often each action was taken, by number; null for code that does not count.
+    /// The number of executions of each action, by number; null for code that does not count.
     pub taken: *mut u64,
     pub jit: &'r Jit<'r>,
     pub code: &'r MachineCode,
-    /// The instances that sets are of.
+    /// The action instances of the sets.
     instances: Option<&'r ActionInstances>,
-    /// The set of all instances: whatever goes on with a step that is chosen is chosen.
+    /// The set of all instances: every continuation of a chosen step is chosen.
     everything: Option<InstanceSets>,
     pub out: &'r mut SuccessorSink<'e>,
-    /// Bytes of candidates that have been handed over.
+    /// The number of bytes of candidates that have been handed over.
     handed: u64,
     /// The first candidate that has not been handed over.
     start: *mut u8,
-    /// The states within steps.
+    /// The intermediate states.
     within: Vec<PendingStep>,
     /// Their bytes, one after another.
     states: Vec<u8>,
-    /// The state being expanded, while steps are completed; else null.
+    /// The expanded state, while steps are completed; else null.
     origin: *const u8,
-    /// Counts what has come of steps beside candidates that are still in the room.
+    /// Counts results of steps other than candidates in the current buffer segment.
     events: u64,
     steps: Option<StepLog<'r>>,
 }
 
-/// A state within a step, whose mover goes on.
+/// An intermediate state, whose mover continues the step.
 #[derive(Clone, Copy)]
 struct PendingStep {
     /// The mover's number.
     mover: u32,
-    /// Whether it takes the first thing it can do, and must find one.
+    /// Whether it takes its first possible action, and must have one.
     first: bool,
-    /// What it did last.
+    /// Its last action.
     action: ActionId,
     /// The label of its step.
     label: u32,
 }
 
-/// What each step was, if that is asked for.
+/// The log of the steps, if requested.
 struct StepLog<'r> {
     noted: &'r mut Vec<LoggedStep>,
-    /// How many of the candidates in the room are noted.
+    /// The number of logged candidates of this buffer segment.
     done: usize,
 }
 
-/// The action instances among which there is a choice, and a set of them for each state.
+/// The action instances, and a set of them for each state.
 #[derive(Clone, Copy)]
 pub(super) struct InstanceChoice<'r> {
     pub instances: &'r ActionInstances,
     /// The first state's set; the others follow.
     pub sets: *mut u64,
-    /// For the first state, the bytes of candidates that had been added when it was done; the others
-    /// follow. Null for code that takes no steps.
+    /// For the first state, the bytes of candidates added up to its end; those of the others follow. Null for code
+    /// that takes no steps.
     pub ends: *mut u64,
     /// The bytes of candidates that had been added before.
     pub added: u64,
 }
 
 impl InstanceChoice<'_> {
-    /// The same from a later state on, before which so many bytes of candidates had been added.
+    /// Returns the same choice after `states` states, for which `added` bytes of candidates had been added.
     pub fn after(self, states: usize, added: u64) -> Self {
         let words = states * self.instances.sets().words_each();
         let (sets, ends) = (self.sets.wrapping_add(words), self.ends.wrapping_add(states));
@@ -114,7 +112,7 @@ impl InstanceChoice<'_> {
     }
 }
 
-/// A step that compiled code took.
+/// A step by compiled code.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum LoggedStep {
     /// A candidate, by this action.
@@ -123,29 +121,28 @@ pub(super) enum LoggedStep {
     Failed(FaultSite),
 }
 
-/// The entry of compiled code: the run-time, the first state, how many states, the cursor; gives
-/// the cursor.
+/// The entry of compiled code. Its arguments are the runtime, the first state, the number of states, and the cursor;
+/// it returns the cursor.
 type EntryFunction =
     unsafe extern "C" fn(*mut JitRuntime<'_, '_>, *const u8, u64, *mut u8) -> *mut u8;
 
-/// States to be expanded, one after another.
+/// States to expand, one after another.
 pub(super) struct StateBatch<'r> {
-    /// The first of them. Behind the last are [`SLACK`] bytes to read.
+    /// The first state. [`SLACK`] readable bytes follow the last.
     pub states: *const u8,
     pub count: usize,
-    /// Which of their steps are asked for, if there is a choice.
+    /// The chosen instances, if not all steps are requested.
     pub choice: Option<InstanceChoice<'r>>,
 }
 
 /// Expands states.
 ///
 /// # Safety
-/// `batch` points to as many states as it says and [`SLACK`] bytes more; `code` was compiled for `jit`, with
-/// labels if `noted` is given, and about action instances exactly if there is a choice, which has a set for
-/// each state, to be changed if the code looks at states. `out` is for candidates as the code makes
-/// them.
+/// `batch` points to as many states as it says and [`SLACK`] bytes more. `code` was compiled for `jit`, with labels if
+/// `noted` is given, and about action instances exactly if there is a choice. The choice has a set for each state,
+/// which may be changed if the code marks enabled instances. `out` takes candidates as the code makes them.
 ///
-/// Gives the bytes of candidates that have been added.
+/// Returns the bytes of candidates that have been added.
 pub(super) unsafe fn run(
     jit: &Jit<'_>,
     code: &MachineCode,
@@ -185,37 +182,37 @@ pub(super) unsafe fn run(
     let cursor = runtime.begin_room();
     // SAFETY: the driver was compiled with the signature of an entry.
     let entry = unsafe { std::mem::transmute::<*const u8, EntryFunction>(code.entry) };
-    // SAFETY: the caller vouches for the states; the cursor and the limit are of one piece of room
-    // that is `SLACK` bytes longer than the last candidate that may begin at the limit; helpers
-    // that move the room give a new cursor.
+    // SAFETY: the caller guarantees the states. The cursor and the limit are in one buffer segment, which is `SLACK`
+    // bytes longer than the last candidate that may begin at the limit. Helpers that replace the segment return a new
+    // cursor.
     let cursor = unsafe { entry(&mut runtime, states, count as u64, cursor) };
     runtime.commit_candidates(cursor);
     runtime.handed
 }
 
-/// The set of all instances.
+/// Returns the set of all instances.
 fn everything(all: &ActionInstances) -> InstanceSets {
     let mut sets = all.sets();
     sets.fill(1);
     sets
 }
 
-/// Whether an instance is in a set: it is bit `i % 8` of byte `i / 8`.
+/// Returns whether an instance is in a set: it is bit `i % 8` of byte `i / 8`.
 ///
 /// # Safety
-/// `set` points to a set of instances of which it is one.
+/// `set` points to a set of instances that includes this one in its range.
 unsafe fn is_in(set: *const u8, instance: InstanceId) -> bool {
-    // SAFETY: as the caller says.
+    // SAFETY: by the contract of the caller.
     let byte = unsafe { *set.add(instance.0 as usize / 8) };
     byte >> (instance.0 % 8) & 1 != 0
 }
 
-/// A function of the table: the run-time, the state, the cursor; gives the cursor.
+/// A function of the table. Its arguments are the runtime, the state, and the cursor; it returns the cursor.
 type ContinueFunction =
     unsafe extern "C" fn(*mut JitRuntime<'_, '_>, *const u8, *mut u8) -> *mut u8;
 
 impl JitRuntime<'_, '_> {
-    /// Finds room for candidates.
+    /// Begins a buffer segment for candidates.
     fn begin_room(&mut self) -> *mut u8 {
         let room = self.out.room(SLACK);
         let (start, bytes) = (room.as_mut_ptr().cast::<u8>(), room.len() - SLACK);
@@ -226,31 +223,31 @@ impl JitRuntime<'_, '_> {
         start
     }
 
-    /// The bytes from one candidate to the next.
+    /// Returns the number of bytes from one candidate to the next.
     fn stride(&self) -> usize {
         self.jit.width() + if self.code.is_labelled { LABEL_BYTES } else { 0 }
     }
 
-    /// Whether the steps of an action instance are to be taken.
+    /// Returns whether the steps of an action instance are to be taken.
     fn is_chosen(&self, instance: ActionInstance) -> bool {
         self.instances.is_none_or(|all| self.is_chosen_number(all, all.number(instance)))
     }
 
     fn is_chosen_number(&self, all: &ActionInstances, instance: InstanceId) -> bool {
         debug_assert!(instance.0 < all.count());
-        // SAFETY: where instances are, there is a set of the state.
+        // SAFETY: if there are instances, there is a set of the state.
         unsafe { is_in(self.set, instance) }
     }
 
-    /// An action instance is enabled.
+    /// Marks an action instance as enabled.
     fn mark(&mut self, all: &ActionInstances, instance: ActionInstance) {
         let number = all.number(instance).0;
-        // SAFETY: there is a set of the state, and where code looks at states, it may be changed.
+        // SAFETY: there is a set of the state, and code that marks enabled instances may change it.
         unsafe { *self.set.add(number as usize / 8) |= 1 << (number % 8) };
         self.touched = 1;
     }
 
-    /// What goes behind a successor of a step, if anything does.
+    /// Returns the label after a successor of a step, if there is one.
     fn label_of(&self, begun: ActionInstance, action: ActionId) -> u32 {
         match (self.instances, self.begun) {
             (None, _) => action.0,
@@ -265,14 +262,14 @@ impl JitRuntime<'_, '_> {
         self.events += self.taken(cursor) as u64;
         let bytes = cursor as usize - self.start as usize;
         self.handed += bytes as u64;
-        // SAFETY: compiled code has written every byte of the room before the cursor.
+        // SAFETY: compiled code has written every byte of the segment before the cursor.
         unsafe { self.out.advance(bytes) };
     }
 
-    /// Notes whether any step so far leads on, before the room changes.
+    /// Records whether any step so far leaves the state, before the segment changes.
     fn note_progress(&mut self, state: &[u8], cursor: *mut u8) {
         let bytes = cursor as usize - self.before as usize;
-        // SAFETY: compiled code has written every byte of the room before the cursor.
+        // SAFETY: compiled code has written every byte of the segment before the cursor.
         let taken = unsafe { std::slice::from_raw_parts(self.before, bytes) };
         let width = self.jit.width();
         let mut taken = taken.chunks_exact(self.stride()).map(|candidate| &candidate[..width]);
@@ -281,13 +278,13 @@ impl JitRuntime<'_, '_> {
         }
     }
 
-    /// Hands the candidates out of `state` before the cursor over, and gives the room back.
+    /// Hands over the candidates of `state` before the cursor, and ends the segment.
     fn leave_room(&mut self, state: &[u8], cursor: *mut u8) {
         self.note_progress(state, cursor);
         self.commit_candidates(cursor);
     }
 
-    /// Finds room for the next candidates of the same state.
+    /// Begins a segment for further candidates of the same state.
     fn enter_room(&mut self) -> *mut u8 {
         self.before = self.begin_room();
         self.before
@@ -299,13 +296,13 @@ impl JitRuntime<'_, '_> {
         if self.taken.is_null() {
             return;
         }
-        // SAFETY: there is a count of every action, which nobody else has at hand while code runs.
+        // SAFETY: there is a count for every action, and nothing else accesses it while code runs.
         unsafe { *self.taken.add(action.0 as usize) += 1 };
     }
 
-    /// A step out of `state` fails.
+    /// Reports that a step of `state` fails.
     fn fail(&mut self, state: &[u8], site: FaultSite) {
-        // What goes on after such an error has successors of its own.
+        // A step that continues after such an error has successors of its own.
         if !site.kind.always_continues_step() {
             (self.touched, self.events) = (1, self.events + 1);
         }
@@ -319,14 +316,14 @@ impl JitRuntime<'_, '_> {
         self.out.record_finding(Violation::Fault(site.kind, site.action.0), state);
     }
 
-    /// A step out of `state` fails where an action has led it.
+    /// Reports that a step of `state` fails after an action.
     fn fail_after(&mut self, state: &[u8], action: ActionId, kind: FaultKind, cursor: *mut u8) {
         self.note_taken(cursor);
         let span = self.jit.interp.program().actions[action].span;
         self.fail(state, FaultSite { action, kind, span, instance: None });
     }
 
-    /// Judges a property, which has no steps and so does not keep `state` from being stuck.
+    /// Checks a property. It has no steps, so it does not prevent a deadlock of `state`.
     fn record_property(&mut self, state: &[u8], property: u32) {
         let interp = self.jit.interp;
         match interp.evaluate_property(state, property) {
@@ -339,14 +336,14 @@ impl JitRuntime<'_, '_> {
         }
     }
 
-    /// Forgets what is within steps, as it is time to stop. Nothing is concluded from that.
+    /// Drops the intermediate states after a stop request. Nothing is concluded from the missing steps.
     fn leave_early(&mut self) {
         self.touched = 1;
         self.within.clear();
         self.states.clear();
     }
 
-    /// A step out of `state` that the interpreter took, while there is no room.
+    /// Adds a step of `state` by the interpreter, outside a segment.
     fn add_interpreted_step(
         &mut self,
         state: &[u8],
@@ -369,20 +366,20 @@ impl JitRuntime<'_, '_> {
         }
     }
 
-    /// All steps of a mover by the interpreter, of those that are asked for. They are steps of `origin`, which the mover
-    /// has been led on from if it goes on with a step. Gives the cursor.
+    /// Takes all requested steps of a mover by the interpreter. They are steps of `origin`, which differs from the
+    /// mover's state if the mover continues a step. Returns the cursor.
     fn interpret(&mut self, origin: &[u8], look: &MoverContext, cursor: *mut u8) -> *mut u8 {
         let (interp, all, set) = (self.jit.interp, self.instances, self.set);
         if let Some(all) = all.filter(|_| self.code.marks_enabled) {
             interp.visit_offers(look, &mut |begun| self.mark(all, begun));
             return cursor;
         }
-        // SAFETY: where instances are, there is a set of the state.
+        // SAFETY: if there are instances, there is a set of the state.
         let is_chosen = |begun| all.is_none_or(|all| unsafe { is_in(set, all.number(begun)) });
         self.leave_room(origin, cursor);
         let any = interp.mover_steps(look, &is_chosen, &mut |taken, result| match result {
             Ok(StepTarget::Intermediate) => taken.iter().for_each(|it| self.count(it.action)),
-            // Programs that leave states out are not compiled.
+            // Programs that exclude states are not compiled.
             Ok(StepTarget::LeftOut) => {}
             Ok(StepTarget::To(successor)) => {
                 if let Some(begun) = interp.begun(look.mover, taken) {
@@ -403,7 +400,7 @@ impl JitRuntime<'_, '_> {
         self.enter_room()
     }
 
-    /// Adds a candidate. Gives the cursor.
+    /// Adds a candidate. Returns the cursor.
     fn add(&mut self, candidate: &[u8], label: u32, state: &[u8], mut cursor: *mut u8) -> *mut u8 {
         if cursor > self.limit {
             self.leave_room(state, cursor);
@@ -413,18 +410,18 @@ impl JitRuntime<'_, '_> {
         unsafe { cursor.copy_from_nonoverlapping(candidate.as_ptr(), candidate.len()) };
         if self.code.is_labelled {
             let to = cursor.wrapping_add(candidate.len());
-            // SAFETY: there is room for the label of every candidate that there is room for.
+            // SAFETY: every candidate that fits has space for its label.
             unsafe { to.cast::<u32>().write_unaligned(label.to_le()) };
         }
         cursor.wrapping_add(self.stride())
     }
 
-    /// How many candidates are in the room.
+    /// Returns the number of candidates in the segment.
     fn taken(&self, cursor: *mut u8) -> usize {
         (cursor as usize - self.start as usize) / self.stride()
     }
 
-    /// Counts whatever has come of steps, states within steps included.
+    /// Counts all results of steps, intermediate states included.
     fn progress(&self, cursor: *mut u8) -> (u64, usize) {
         (self.events + self.taken(cursor) as u64, self.within.len())
     }
@@ -441,25 +438,25 @@ impl JitRuntime<'_, '_> {
         steps.done = taken;
     }
 
-    /// The bytes of the state being expanded, which compiled code points to unless it goes on from a
-    /// state within a step.
+    /// Returns the bytes of the expanded state. Compiled code points to them, unless it continues from an intermediate
+    /// state.
     ///
     /// # Safety
     /// `state` points to a state.
     unsafe fn state<'s>(&self, state: *const u8) -> &'s [u8] {
         let state = if self.origin.is_null() { state } else { self.origin };
-        // SAFETY: as the caller says.
+        // SAFETY: by the contract of the caller.
         unsafe { std::slice::from_raw_parts(state, self.jit.width()) }
     }
 }
 
-/// Hands the candidates before the cursor over and finds room for more.
+/// Hands over the candidates before the cursor and begins a new segment.
 pub(super) unsafe extern "C" fn make_room(
     runtime: &mut JitRuntime<'_, '_>,
     state: *const u8,
     cursor: *mut u8,
 ) -> *mut u8 {
-    // SAFETY: compiled code passes the state it expands.
+    // SAFETY: compiled code passes the expanded state.
     let state = unsafe { runtime.state(state) };
     runtime.leave_room(state, cursor);
     runtime.enter_room()
@@ -478,7 +475,7 @@ pub(super) unsafe extern "C" fn sort_multisets(
     runtime.jit.interp.sort_some_multisets(first as usize..end as usize, candidate);
 }
 
-/// A step of `state` fails.
+/// Reports that a step of `state` fails.
 pub(super) unsafe extern "C" fn fault(
     runtime: &mut JitRuntime<'_, '_>,
     state: *const u8,
@@ -486,12 +483,12 @@ pub(super) unsafe extern "C" fn fault(
     cursor: *mut u8,
 ) {
     runtime.note_taken(cursor);
-    // SAFETY: compiled code passes the state it expands.
+    // SAFETY: compiled code passes the expanded state.
     let state = unsafe { runtime.state(state) };
     runtime.fail(state, runtime.code.sites[site as usize]);
 }
 
-/// A step of `state` by an action fails in a function that it calls.
+/// Reports that a step of `state` by an action fails in a function that it calls.
 pub(super) unsafe extern "C" fn fault_within(
     runtime: &mut JitRuntime<'_, '_>,
     state: *const u8,
@@ -500,19 +497,19 @@ pub(super) unsafe extern "C" fn fault_within(
     cursor: *mut u8,
 ) {
     runtime.note_taken(cursor);
-    // SAFETY: compiled code passes the state it expands.
+    // SAFETY: compiled code passes the expanded state.
     let state = unsafe { runtime.state(state) };
     let site = runtime.code.sites[site as usize];
     runtime.fail(state, FaultSite { action: ActionId(action as u32), ..site });
 }
 
-/// `state` has no step, or perhaps none that leads on.
+/// Reports that `state` has no step, or perhaps none that leaves it.
 pub(super) unsafe extern "C" fn stuck(
     runtime: &mut JitRuntime<'_, '_>,
     state: *const u8,
     cursor: *mut u8,
 ) {
-    // SAFETY: compiled code passes the state it expands.
+    // SAFETY: compiled code passes the expanded state.
     let state = unsafe { runtime.state(state) };
     runtime.note_progress(state, cursor);
     if runtime.touched == 0 {
@@ -521,37 +518,37 @@ pub(super) unsafe extern "C" fn stuck(
     }
 }
 
-/// A property does not hold in `state`, or meets an error when asked: the interpreter says which.
+/// Reports that a property fails in `state` or meets an error; the interpreter determines which.
 pub(super) unsafe extern "C" fn broken(
     runtime: &mut JitRuntime<'_, '_>,
     state: *const u8,
     property: u32,
 ) {
-    // SAFETY: compiled code passes the state it expands.
+    // SAFETY: compiled code passes the expanded state.
     let state = unsafe { runtime.state(state) };
     runtime.record_property(state, property);
 }
 
-/// Whether it is time to stop, as 0 or 1: then loops are left, and nothing is concluded from that.
+/// Returns whether a stop is requested, as 0 or 1. Then loops are left, and nothing is concluded from the results.
 pub(super) unsafe extern "C" fn told_to_stop(runtime: &mut JitRuntime<'_, '_>) -> u64 {
     let stop = stop_request::is_requested();
     runtime.touched |= u64::from(stop);
     stop.into()
 }
 
-/// A property is judged by the interpreter.
+/// Checks a property by the interpreter.
 pub(super) unsafe extern "C" fn judge(
     runtime: &mut JitRuntime<'_, '_>,
     state: *const u8,
     property: u32,
 ) {
-    // SAFETY: compiled code passes the state it expands.
+    // SAFETY: compiled code passes the expanded state.
     let state = unsafe { runtime.state(state) };
     runtime.record_property(state, property);
 }
 
-/// All steps of one action of a mover by the interpreter, of a program where each is complete when it is begun. Gives
-/// the cursor.
+/// Takes all steps of one action of a mover by the interpreter, in a program whose steps are complete when they begin.
+/// Returns the cursor.
 pub(super) unsafe extern "C" fn interpret(
     runtime: &mut JitRuntime<'_, '_>,
     state: *const u8,
@@ -559,7 +556,7 @@ pub(super) unsafe extern "C" fn interpret(
     action: u32,
     mode: u32,
 ) -> *mut u8 {
-    // SAFETY: compiled code passes the state it expands.
+    // SAFETY: compiled code passes the expanded state.
     let state = unsafe { runtime.state(state) };
     let id = ActionId(action);
     let edge = runtime.jit.interp.program().actions[id].edge;
@@ -568,8 +565,8 @@ pub(super) unsafe extern "C" fn interpret(
     runtime.interpret(state, &look, cursor)
 }
 
-/// A step is within: the state is where the cursor is, the mover (its number, and in the lowest bit
-/// whether only the first thing it can do counts) goes on.
+/// Hands over an intermediate state, which is at the cursor. Its mover continues; `mover` is the mover's number, and
+/// its lowest bit says whether only the first possible action counts.
 pub(super) unsafe extern "C" fn leave_to_interpreter(
     runtime: &mut JitRuntime<'_, '_>,
     cursor: *mut u8,
@@ -586,7 +583,7 @@ pub(super) unsafe extern "C" fn leave_to_interpreter(
     runtime.open += 1;
 }
 
-/// Completes the steps out of `state` that have been handed on. Gives the cursor.
+/// Completes the steps of `state` that have been handed over. Returns the cursor.
 pub(super) unsafe extern "C" fn complete(
     runtime: &mut JitRuntime<'_, '_>,
     state: *const u8,
@@ -595,7 +592,7 @@ pub(super) unsafe extern "C" fn complete(
     let (jit, code, width) = (runtime.jit, runtime.code, runtime.jit.width());
     runtime.origin = state;
     let chosen = runtime.set;
-    // SAFETY: compiled code passes the state it expands.
+    // SAFETY: compiled code passes the expanded state.
     let origin = unsafe { runtime.state(state) };
     let mut within = vec![0; width + SLACK];
     let mut handed_over = 0;
@@ -632,7 +629,7 @@ pub(super) unsafe extern "C" fn complete(
             runtime.set = everything.all_words_mut().as_mut_ptr().cast();
             runtime.begun = u64::from(label) + 1;
         }
-        // SAFETY: the state is followed by bytes to read, and the cursor is that of the room.
+        // SAFETY: readable bytes follow the state, and the cursor is that of the segment.
         cursor = unsafe { go_on(runtime, within.as_ptr(), cursor) };
         let nothing = runtime.progress(cursor) == before;
         if nothing && first {
@@ -647,7 +644,7 @@ pub(super) unsafe extern "C" fn complete(
     cursor
 }
 
-/// All steps of one mover from where it is, by the interpreter. Gives the cursor.
+/// Takes all steps of one mover from its location by the interpreter. Returns the cursor.
 pub(super) unsafe extern "C" fn interpret_mover(
     runtime: &mut JitRuntime<'_, '_>,
     from: *const u8,
@@ -663,16 +660,16 @@ pub(super) unsafe extern "C" fn interpret_mover(
     runtime.interpret(origin, &look, cursor)
 }
 
-/// The code of where an instance is.
+/// Returns the location code of an instance.
 fn location_code(interp: &Interp, at: ProcessInstance, state: &[u8]) -> usize {
     let cell = interp.layout().locations[at.process].in_slot(at.slot);
     interp.layout().code(state, cell) as usize
 }
 
-/// Compiled code is about to store a value that the analysis of ranges ruled out. Going on would
-/// make a wrong state, and unwinding through compiled code is not possible.
+/// Aborts: compiled code is about to store a value that the range analysis ruled out. Continuing would create a wrong
+/// state, and unwinding through compiled code is not possible.
 pub(super) extern "C" fn impossible() {
-    // Whether that can be said makes no difference.
+    // An error of this write makes no difference.
     let _ = writeln!(
         std::io::stderr(),
         "error: a variable is given a value that was ruled out; this is a fault of spillway, \

@@ -1,4 +1,4 @@
-//! Where places are, in bits, as far as that is known before the model runs.
+//! Positions of places in bits, as far as they are known at compile time.
 
 use super::words::{BitOffset, ScalarPlace, WordLayout};
 use crate::exec::Interp;
@@ -9,45 +9,45 @@ use crate::ir::{
 };
 use std::ops::Range;
 
-/// The bits of every type as declared, and of every scalar type the cell (at bit 0).
+/// The size in bits of every type as declared, and the cell (at bit 0) of every scalar type.
 pub(super) struct StoredTypes {
     bits: Arena<TypeId, u32>,
     cells: Arena<TypeId, Option<ScalarCell>>,
     scalars: Arena<TypeId, u32>,
 }
 
-/// A type, and how its scalars are stored.
+/// A type, and the storage of its scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StoredType {
     pub ty: TypeId,
-    /// The cell (at bit 0) of each scalar, where that is not as declared.
+    /// The cell (at bit 0) of each scalar, if it differs from the declared type.
     pub cell: Option<ScalarCell>,
 }
 
 /// The positions of a multiset.
 pub(super) struct MultisetPositions {
-    /// How many.
+    /// The number of positions.
     pub capacity: u32,
-    /// The bits of each.
+    /// The number of bits of a position.
     pub stride: u32,
 }
 
 /// The cells of a buffered channel.
 pub(super) struct ChannelBuffer {
-    /// The number of messages waiting.
+    /// The number of buffered messages.
     pub length: ScalarCell,
     /// The first bit of the first message.
     pub start: u32,
-    /// The bits of a message.
+    /// The number of bits of a message.
     pub stride: u32,
-    /// The most messages.
+    /// The maximum number of messages.
     pub capacity: u32,
     /// The cells of a message, at their bits within it.
     pub fields: Vec<ScalarCell>,
 }
 
 impl ChannelBuffer {
-    /// A field of the first message, which is one of `fields`.
+    /// Returns a field of the first message, which is one of `fields`.
     pub fn first_message(&self, field: ScalarCell) -> ScalarPlace {
         ScalarPlace { at: BitOffset::fixed(self.start + field.bit), cell: field }
     }
@@ -80,7 +80,7 @@ impl StoredTypes {
         shapes
     }
 
-    /// The bits of a type.
+    /// Returns the size of a type in bits.
     pub fn bits(&self, shape: StoredType) -> u32 {
         match shape.cell {
             Some(cell) => self.scalars[shape.ty] * cell.bits,
@@ -88,31 +88,31 @@ impl StoredTypes {
         }
     }
 
-    /// The bits of a type as declared.
+    /// Returns the size of a type as declared, in bits.
     pub fn bits_declared(&self, ty: TypeId) -> u32 {
         self.bits[ty]
     }
 
-    /// The cell of a scalar.
+    /// Returns the cell of a scalar.
     pub fn cell(&self, shape: StoredType) -> ScalarCell {
         let cell = shape.cell.or(self.cells[shape.ty]);
         cell.unwrap_or_else(|| unreachable!("the validator lets only scalars be here"))
     }
 
-    /// Where a local variable is, by the frame of its body.
+    /// Returns the position of a local variable, by the frame of its body.
     pub fn local(&self, layout: &Layout, own: &LocalFrame, local: LocalId) -> BitOffset {
         let cell = own.cell(local).map(|cell| layout.cells[cell].bit);
         WordLayout::new(layout)
             .of_frame(cell.unwrap_or_else(|| unreachable!("variables have cells")))
     }
 
-    /// Where what a function is given by value is.
+    /// Returns the position of a parameter by value.
     pub fn parameter(&self, interp: &Interp, function: FunctionId, local: LocalId) -> BitOffset {
         let layout = interp.layout();
         self.local(layout, &layout.frames.functions[function], local)
     }
 
-    /// The positions of a multiset.
+    /// Returns the positions of a multiset.
     pub fn positions(&self, program: &Program, multiset: StoredType) -> MultisetPositions {
         let Type::Multiset { capacity, .. } = program.types[multiset.ty] else {
             unreachable!("the validator tells multisets from other types");
@@ -120,7 +120,7 @@ impl StoredTypes {
         MultisetPositions { capacity, stride: 1 + self.bits(self.element(program, multiset)) }
     }
 
-    /// The elements of a multiset.
+    /// Returns the stored type of a multiset's elements.
     pub fn element(&self, program: &Program, multiset: StoredType) -> StoredType {
         let Type::Multiset { element, .. } = program.types[multiset.ty] else {
             unreachable!("the validator tells multisets from other types");
@@ -128,7 +128,7 @@ impl StoredTypes {
         StoredType { ty: element, ..multiset }
     }
 
-    /// The cells of a channel with a capacity.
+    /// Returns the cells of a buffered channel.
     pub fn buffer(
         &self,
         program: &Program,
@@ -151,18 +151,18 @@ impl StoredTypes {
 }
 
 impl ChannelBuffer {
-    /// All bits of the channel.
+    /// Returns all bits of the channel.
     pub fn reach(&self) -> Range<u32> {
         self.length.bit..self.start + self.stride * self.capacity
     }
 }
 
-/// The cell that says where a process is.
+/// Returns the location cell of a process.
 pub(super) fn location_cell(layout: &Layout, process: ProcessId) -> ScalarCell {
     location_in(layout, ProcessInstance { process, slot: 0 })
 }
 
-/// The cell that says where an instance is.
+/// Returns the location cell of an instance.
 pub(super) fn location_in(layout: &Layout, at: ProcessInstance) -> ScalarCell {
     layout.cells[layout.locations[at.process].in_slot(at.slot)]
 }

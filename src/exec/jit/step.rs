@@ -1,4 +1,4 @@
-//! Actions that are taken: messages, moves and bodies, and the candidates they lead to.
+//! Taking actions: messages, moves and bodies, and the resulting candidates.
 
 use super::code_value::CodeValue;
 use super::emitter::{BodyExit, Emitter, FaultHandling, WordFrame};
@@ -22,11 +22,11 @@ use std::ops::Range;
 /// Actions that a mover takes in one step.
 #[derive(Clone, Copy)]
 pub(super) struct ActionChain<'c> {
-    /// The number of the mover among all.
+    /// The number of the mover.
     pub number: u32,
     /// The actions, in order.
     pub actions: &'c [ActionId],
-    /// The action that the step is called by; of a rendezvous the sender's, which is not in the chain.
+    /// The action that the step is named by. In a rendezvous it is the sender's, which is not in the chain.
     pub first: ActionId,
 }
 
@@ -38,7 +38,7 @@ struct ActionFault {
 }
 
 impl Emitter<'_, '_> {
-    /// Goes on if the guard holds, else to `otherwise`.
+    /// Continues if the guard holds, else jumps to `otherwise`.
     pub fn guard(&mut self, guard: Option<&Expr>, parent: &WordFrame, otherwise: Block) {
         if let Some(guard) = guard {
             let holds = self.block();
@@ -47,8 +47,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The state, and room for what functions remember while guards and messages of these actions
-    /// are judged.
+    /// Returns the state, with space for the frames of functions in the guards and messages of these actions.
     pub fn evaluation_frame(&mut self, actions: &[&Action]) -> WordFrame {
         if !self.interp.layout().has_frames() && !self.sizes.any_outlined() {
             return self.parent();
@@ -61,8 +60,8 @@ impl Emitter<'_, '_> {
         self.copy(&footprint.words())
     }
 
-    /// Moves, as the mover at hand, and runs the body. Where processes come and go a failed
-    /// assertion may be told without failing the step.
+    /// Moves the current mover, and runs the body. With dynamic processes, a failed assertion may be reported without
+    /// failing the step.
     pub fn complete(&mut self, id: ActionId, work: &WordFrame) {
         let slot = self.names.mover.map_or(0, |it| it.slot);
         let program = self.interp.program();
@@ -100,7 +99,7 @@ impl Emitter<'_, '_> {
         self.continue_at(end);
     }
 
-    /// Tells of an assertion that fails, and goes on.
+    /// Reports a failed assertion, and continues.
     fn report_unless(&mut self, condition: &Expr, fault: ActionFault, work: &WordFrame) {
         let (fine, broken) = (self.block(), self.block());
         self.b.set_cold_block(broken);
@@ -111,7 +110,7 @@ impl Emitter<'_, '_> {
         self.continue_at(fine);
     }
 
-    /// Counts an action that is being taken and has not failed.
+    /// Counts an action that is taken and has not failed.
     pub fn count_taken(&mut self, action: ActionId) {
         if !self.counts {
             return;
@@ -123,7 +122,7 @@ impl Emitter<'_, '_> {
         self.b.ins().store(flags, more, counts, at);
     }
 
-    /// Hands a successor over.
+    /// Emits a successor as a candidate.
     pub fn candidate(&mut self, action: ActionId, work: &WordFrame, sorted: Range<usize>) {
         let cursor = self.room();
         self.store(work, cursor);
@@ -142,7 +141,7 @@ impl Emitter<'_, '_> {
         self.b.def_var(self.cursor, next);
     }
 
-    /// Where a candidate can be put.
+    /// Returns the address for a candidate.
     pub fn room(&mut self) -> Value {
         let (full, room) = (self.block(), self.block());
         self.b.set_cold_block(full);
@@ -160,13 +159,13 @@ impl Emitter<'_, '_> {
         self.b.use_var(self.cursor)
     }
 
-    /// The code of where an instance is.
+    /// Returns the location code of an instance.
     pub fn location(&mut self, of: ProcessInstance, frame: &WordFrame) -> Value {
         let cell = location_in(self.interp.layout(), of);
         self.read(frame, BitOffset::fixed(cell.bit), cell.bits)
     }
 
-    /// The values of a message as the fields of a rendezvous have them.
+    /// Returns the values of a message, converted to the fields of a rendezvous channel.
     pub fn fitting(
         &mut self,
         channel: ChannelId,
@@ -183,7 +182,7 @@ impl Emitter<'_, '_> {
         fitting.collect()
     }
 
-    /// Goes on if a communication on a buffered channel can take place, else to `otherwise`.
+    /// Continues if a communication on a buffered channel can take place, else jumps to `otherwise`.
     pub fn wait_for(
         &mut self,
         communication: &Communication,
@@ -209,7 +208,7 @@ impl Emitter<'_, '_> {
         self.continue_at(go_on);
     }
 
-    /// Sends or receives on a buffered channel that is ready: values are judged in the parent.
+    /// Sends or receives on a buffered channel that is ready: values are evaluated in the parent.
     pub fn exchange(
         &mut self,
         communication: &Communication,
@@ -250,7 +249,7 @@ impl Emitter<'_, '_> {
                 if *peek {
                     return;
                 }
-                // Messages move up, and nothing, which is zeros, moves in behind the last.
+                // Messages move up, and zeros follow the last one.
                 let bits = buffer.capacity * buffer.stride;
                 for start in (0..bits).step_by(64) {
                     let wanted = 64.min(bits - start);
@@ -269,7 +268,8 @@ impl Emitter<'_, '_> {
         self.write(work, BitOffset::fixed(buffer.length.bit), buffer.length.bits, now);
     }
 
-    /// Tells of a communication that does not fit the messages of its channel (see [`crate::ir::message_arity`]), or fails.
+    /// Reports a communication that does not fit the messages of its channel (see [`crate::ir::message_arity`]), or
+    /// fails.
     pub fn check_arity(&mut self, communication: &Communication, channel: ChannelInstance) {
         let fields = self.interp.program().channels[channel.id].fields.len();
         let span = communication.span();
@@ -278,14 +278,14 @@ impl Emitter<'_, '_> {
             (CommunicationFit::Continues(misfit), FaultHandling::Report(action, _)) => {
                 self.report_action_fault(action, misfit.into(), span);
             }
-            // Where it is only looked at what is enabled: the action by itself is, for the error, but whether it is
-            // possible is for others to say.
+            // If only enabled instances are computed: the action alone is enabled, for its error. Other instances
+            // decide whether it has a step.
             (CommunicationFit::Continues(_), _) => self.mark_instance(),
             (CommunicationFit::Fails(misfit), _) => self.fail(misfit.into(), span),
         }
     }
 
-    /// Stores a message where a receive wants it. Fields that it does not have are read as 0, where they are read.
+    /// Stores a message as a receive directs. Missing fields are read as 0.
     pub fn deliver(
         &mut self,
         ChannelReceive { channel, patterns, span }: ChannelReceive,

@@ -1,9 +1,9 @@
 //! Steps, in the interpreter's order.
 //!
-//! There is a function for each location of each process or instance, and for some actions of no
-//! process at a time. Where processes come and go, what the mover does next in the same step is emitted behind an action
-//! where it is bound to be done; otherwise the state between is handed to the run-time, which calls the function for the
-//! place the mover is then at. See [`interp::steps`](crate::exec::interp) for the rules.
+//! There is a function for each location of each process or instance, and one for each group of actions without a
+//! process. With dynamic processes, the fixed continuation of a step is emitted after its action. Otherwise the
+//! intermediate state is handed to the runtime, which calls the function for the mover's new location. See
+//! [`interp::steps`](crate::exec::interp) for the rules.
 
 use super::bindings::BindingEmission;
 use super::branchless::CellTest;
@@ -31,45 +31,45 @@ use cranelift_frontend::Variable;
 use std::mem::offset_of;
 use std::ops::Range;
 
-/// So many from a location that states come to only within steps: the code from where the step began
-/// has passed it, unless the chain ended there. Without this a sequence of n actions would be emitted
-/// nearly 64 n times over.
+/// The maximum chain length from a location that is reached only within steps. The code from the beginning of the step
+/// already contains the chain, unless the chain ended there. Without this limit a sequence of n actions would be
+/// emitted nearly 64 n times.
 const CHAIN_WITHIN: usize = 8;
 
-/// What is known, while the actions of a location are gone through, of those before.
+/// The status of earlier actions, while the actions of a location are visited.
 #[derive(Clone, Copy)]
 struct EarlierActions {
     /// Whether one was possible (8 bits).
     any: Variable,
-    /// The tier of the last one that was, or 0 (64 bits).
+    /// The tier of the last possible one, or 0 (64 bits).
     tier: Variable,
 }
 
-/// A mover, and how it is looked at.
+/// A mover, and the mode of the visit.
 #[derive(Clone, Copy)]
 pub(super) struct MoverInMode {
-    /// An instance of a process, or nobody.
+    /// An instance of a process, or `None`.
     pub mover: Option<ProcessInstance>,
-    /// Its number among all.
+    /// The number of the instance.
     pub number: u32,
-    /// How.
+    /// The mode.
     pub mode: MoverMode,
 }
 
 /// An action whose guard holds.
 #[derive(Clone, Copy)]
 struct OfferedAction {
-    /// Which.
+    /// The action.
     id: ActionId,
-    /// Whether it matters to others that it is possible: then it is chosen only after that is known.
+    /// Whether other actions depend on it being possible. Then the choice is tested only after this is known.
     asked: bool,
-    /// What is known of those before, if that is asked.
+    /// The status of the earlier actions, if it is needed.
     before: Option<EarlierActions>,
-    /// Where it is not possible.
+    /// The block for an action that is not possible.
     next: Block,
-    /// Behind its steps.
+    /// The block after its steps.
     taken: Block,
-    /// Where it fails, or where it is possible and no steps are taken.
+    /// The block for a failure, and for a possible action if no steps are taken.
     failed: Block,
 }
 
@@ -77,23 +77,23 @@ struct OfferedAction {
 #[derive(Clone, Copy)]
 struct GuardedAction<'g> {
     id: ActionId,
-    /// What is known of those before, if that is asked.
+    /// The status of the earlier actions, if it is needed.
     before: Option<EarlierActions>,
-    /// What is left of the guard.
+    /// The rest of the guard.
     guard: Option<&'g Expr>,
 }
 
-/// Where code goes on if an action is not offered.
+/// The blocks at which code continues if an action is not offered.
 #[derive(Clone, Copy)]
 struct SkipTargets {
     /// At the next action.
     next: Block,
-    /// Behind all actions of the location.
+    /// After all actions of the location.
     end: Block,
 }
 
 impl Emitter<'_, '_> {
-    /// All steps that a mover begins, or goes on with, by these actions from where it is.
+    /// Emits all steps that a mover begins or continues with these actions from its location.
     pub fn steps(&mut self, by: MoverInMode, actions: &[ActionId]) {
         let program = self.interp.program();
         if let Some(mover) = by.mover.filter(|_| program.has_dynamic_processes())
@@ -122,14 +122,14 @@ impl Emitter<'_, '_> {
         self.continue_at(end);
     }
 
-    /// Goes on if a mover is provided to move, else to `end`.
+    /// Continues if a mover's `provided` clause holds, else jumps to `end`.
     fn continue_if_provided(&mut self, mover: ProcessInstance, mode: MoverMode, end: Block) {
         let program = self.interp.program();
         let provided = program.processes[mover.process].life.provided.as_ref();
         let Some(condition) = provided.filter(|_| mode != MoverMode::First) else { return };
         let may = self.block();
         let parent = self.parent();
-        // Nobody's action is at fault.
+        // No action is at fault.
         self.on_fault = FaultHandling::Report(ActionId(0), end);
         self.instance = self.number_may_move(mover);
         let looking = self.purpose.marks_enabled().then(|| self.block());
@@ -145,8 +145,8 @@ impl Emitter<'_, '_> {
         self.continue_at(may);
     }
 
-    /// All steps of actions of which none is asked whether another is possible. Neighbours whose guards begin
-    /// with the same test are only tried where it holds, and those that each need a bit of one word only where one of these is 1.
+    /// Emits all steps of actions that do not depend on each other. Neighbours whose guards begin with the same test
+    /// share it. Neighbours that each need one bit of the same word are skipped if all these bits are 0.
     fn actions(&mut self, by: MoverInMode, actions: &[ActionId]) {
         let program = self.interp.program();
         let needs = |&id: &ActionId| (id, self.needs(&program.actions[id]));
@@ -169,7 +169,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The same, without a look at all of them before.
+    /// Does the same without the common test of bits.
     fn tested_actions(&mut self, by: MoverInMode, actions: &[ActionId]) {
         let program = self.interp.program();
         let test = |&id: &ActionId| (id, self.leading_test(&program.actions[id]));
@@ -191,12 +191,12 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The test that a guard begins with.
+    /// Returns the test that a guard begins with.
     fn leading_test(&self, action: &Action) -> Option<CellTest> {
         self.as_test(first_conjunct(action)?)
     }
 
-    /// Bits of a word of which one has to be 1 where a guard holds, going by what it begins with.
+    /// Bits of a word, from the first conjunct of a guard: the guard holds only if at least one of them is 1.
     fn needs(&self, action: &Action) -> Option<(usize, u64)> {
         self.as_required_bits(first_conjunct(action)?)
     }
@@ -213,7 +213,7 @@ impl Emitter<'_, '_> {
         self.b.def_var(self.cursor, cursor);
     }
 
-    /// Leaves all that a mover can do, wherever it is, to the interpreter.
+    /// Leaves all steps of a mover, at any location, to the interpreter.
     pub fn emit_interpreted_mover(&mut self, mode: MoverMode, number: u32) {
         let number = self.b.ins().iconst(types::I32, i64::from(number));
         let mode = self.b.ins().iconst(types::I32, mode as i64);
@@ -224,7 +224,7 @@ impl Emitter<'_, '_> {
         self.b.def_var(self.cursor, cursor);
     }
 
-    /// What those before are asked, if anything is.
+    /// Returns the variables for earlier actions, if they are needed.
     fn earlier_actions(&mut self, actions: &[ActionId], mode: MoverMode) -> Option<EarlierActions> {
         let program = self.interp.program();
         let decides = |id: &ActionId| {
@@ -241,7 +241,7 @@ impl Emitter<'_, '_> {
         Some(EarlierActions { any, tier })
     }
 
-    /// All steps of one action of the mover. `end` is behind those of all its actions.
+    /// Emits all steps of one action of the mover. `end` follows those of all its actions.
     fn offer(&mut self, by: MoverInMode, id: ActionId, before: Option<EarlierActions>, end: Block) {
         let (interp, program) = (self.interp, self.interp.program());
         let action = &program.actions[id];
@@ -270,7 +270,7 @@ impl Emitter<'_, '_> {
         self.continue_at(next);
     }
 
-    /// The steps of an action whose parameters are bound, if the guard holds; then code goes on at `next`.
+    /// Emits the steps of an action whose parameters are bound, if the guard holds; then code continues at `next`.
     fn offer_bound(&mut self, by: MoverInMode, guarded: GuardedAction<'_>, next: Block) {
         let GuardedAction { id, before, guard } = guarded;
         let (program, slot) = (self.interp.program(), by.mover.map_or(0, |it| it.slot));
@@ -312,8 +312,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Emits `body` for each combination of an action's parameters that may be possible, with the part of the guard that
-    /// is left to judge.
+    /// Emits `body` for each combination of an action's parameters that may be possible, with the remaining part of
+    /// the guard.
     fn each_combination(
         &mut self,
         id: ActionId,
@@ -341,14 +341,14 @@ impl Emitter<'_, '_> {
         self.continue_at(end);
     }
 
-    /// Whether it is left to the interpreter what of these actions is enabled: their bodies decide.
+    /// Returns whether the interpreter decides which of these actions are enabled, because their bodies matter.
     pub fn is_left(&self, actions: &[ActionId]) -> bool {
         let actions = actions.iter().map(|&id| &self.interp.program().actions[id]);
         self.purpose.marks_enabled() && actions.into_iter().any(may_be_discarded)
     }
 
-    /// Emits `body` in a loop over each parameter's values, the last varying fastest. The body ends
-    /// by going to the block it is given, and is of the size given.
+    /// Emits `body` in a loop over each parameter's values, the last varying fastest. The body has the given size and
+    /// ends with a jump to the given block.
     pub fn each_binding(
         &mut self,
         parameters: &[Parameter],
@@ -382,7 +382,7 @@ impl Emitter<'_, '_> {
         is_native_turn(program, mover, actions, || self.sizes.all_receives_compiled(program))
     }
 
-    /// An action that communicates, by whichever channel is meant.
+    /// Emits an action that communicates, for each possible channel.
     fn offer_message(
         &mut self,
         by: MoverInMode,
@@ -416,7 +416,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// A send by rendezvous. It is no way to go on within a `d_step`.
+    /// Emits a send by rendezvous. It is not a continuation within a `d_step`.
     fn offer_rendezvous(
         &mut self,
         by: MoverInMode,
@@ -438,7 +438,7 @@ impl Emitter<'_, '_> {
         self.rendezvous_with_all(sent, offer.taken, unmet);
     }
 
-    /// Takes an action that is possible, if steps are taken at all. Ends the block.
+    /// Takes a possible action if the code takes steps. Ends the block.
     fn take_or_look(
         &mut self,
         by: MoverInMode,
@@ -455,7 +455,7 @@ impl Emitter<'_, '_> {
         self.jump(offer.taken);
     }
 
-    /// Leaves the location, or passes an action by, because of those before it.
+    /// Skips an action or the rest of the location, depending on earlier actions.
     fn skip(
         &mut self,
         action: &Action,
@@ -485,7 +485,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Takes an action that is possible.
+    /// Takes a possible action.
     fn take(&mut self, by: MoverInMode, id: ActionId, channel: Option<ChannelInstance>) {
         let chain = self.chain(by.mover, id);
         let mut footprint = self.footprint(&self.names);
@@ -494,7 +494,7 @@ impl Emitter<'_, '_> {
         if let (Some(communication), Some(channel)) =
             (&self.interp.program().actions[id].communication, channel)
         {
-            // Values are judged with room of their own.
+            // Values are evaluated in a separate frame.
             let parent = self.evaluation_frame(&[&self.interp.program().actions[id]]);
             self.exchange(communication, channel, &parent, &work);
         }
@@ -512,7 +512,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// An action and those that the mover is bound to take after it in the same step.
+    /// Returns an action with its fixed continuation in the same step.
     pub fn chain(&self, mover: Option<ProcessInstance>, first: ActionId) -> Vec<ActionId> {
         let program = self.interp.program();
         let mut chain = vec![first];
@@ -543,8 +543,9 @@ impl Emitter<'_, '_> {
         chain
     }
 
-    /// Moves and runs the bodies of a chain, and ends the step, with some multisets to sort, or hands it on. Faults of the chain are those of its
-    /// actions; code that is emitted behind it, such as that for another channel, reports to the action at hand again.
+    /// Moves and runs the bodies of a chain. Then ends the step, with some multisets to sort, or hands it over. Faults
+    /// of the chain belong to its actions. Code emitted afterwards, such as that for another channel, reports to the
+    /// current action again.
     pub fn go_through(&mut self, chain: ActionChain<'_>, work: &WordFrame, sorted: Range<usize>) {
         let ActionChain { number, actions: chain, first } = chain;
         let program = self.interp.program();
@@ -554,7 +555,7 @@ impl Emitter<'_, '_> {
         for &id in chain {
             self.on_fault = FaultHandling::Report(id, failed);
             self.complete(id, work);
-            // The other side of a rendezvous is through only when this one is.
+            // The other side of a rendezvous is taken only when this one is.
             if Some(&id) == chain.first() && id != first {
                 self.count_taken(first);
             }
@@ -576,7 +577,7 @@ impl Emitter<'_, '_> {
         self.write_known(work, cell.bit, cell.bits, u64::from(to.0) + u64::from(free));
     }
 
-    /// Clears all that belongs to an instance that ends.
+    /// Clears everything that an ending instance owns.
     pub fn end_instance(&mut self, mover: ProcessInstance, work: &WordFrame) {
         for bits in own_bits(self.interp, mover) {
             for start in bits.clone().step_by(64) {
@@ -585,7 +586,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Hands a state within a step to the run-time, after which the same mover goes on.
+    /// Hands an intermediate state to the runtime; the same mover continues.
     fn leave_to_interpreter(
         &mut self,
         number: u32,
@@ -606,7 +607,7 @@ impl Emitter<'_, '_> {
             .call(self.imports.leave_to_interpreter, &[self.runtime, cursor, mover, action]);
     }
 
-    /// Completes the steps that have been handed on.
+    /// Completes the steps that have been handed over.
     pub fn complete_steps(&mut self) {
         let (some, end) = (self.block(), self.block());
         let open = self.load_field(offset_of!(JitRuntime, open));
@@ -620,7 +621,7 @@ impl Emitter<'_, '_> {
         self.continue_at(end);
     }
 
-    /// The number of an instance among all.
+    /// Returns the number of an instance.
     pub fn number_of(&self, of: ProcessInstance) -> u32 {
         let mut all = self.interp.program().instances();
         let number = all.position(|it| it == of);
@@ -628,7 +629,7 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// Whether the mover is gone after an action.
+/// Returns whether the mover ends with an action.
 fn ends(action: &Action) -> bool {
     action.body.iter().any(|stmt: &Stmt| stmt.kind == StmtKind::Exit)
 }

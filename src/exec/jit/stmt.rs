@@ -1,4 +1,4 @@
-//! Statements, on a frame.
+//! Statements, executed on a frame.
 
 use super::code_value::CodeValue;
 use super::emitter::{Emitter, WordFrame};
@@ -20,7 +20,7 @@ use std::ops::Range;
 
 /// A loop from one value to another.
 struct ForLoop<'s> {
-    /// Stands for a value.
+    /// The local that holds the value.
     local: LocalId,
     /// The first value, the last one, and the step.
     bounds: [&'s Expr; 3],
@@ -28,17 +28,17 @@ struct ForLoop<'s> {
     span: Span,
 }
 
-/// A loop that runs as long as a condition holds.
+/// A loop that runs while a condition holds.
 struct WhileLoop<'s> {
     condition: &'s Expr,
     body: &'s [Stmt],
-    /// The most rounds.
+    /// The maximum number of rounds.
     limit: u64,
     span: Span,
 }
 
 impl Emitter<'_, '_> {
-    /// Statements in order.
+    /// Emits statements in order.
     pub fn run(&mut self, body: &[Stmt], frame: &WordFrame) {
         body.iter().for_each(|stmt| self.statement(stmt, frame));
     }
@@ -115,7 +115,7 @@ impl Emitter<'_, '_> {
         self.copy_bits(frame, from, to, self.shapes.bits(shape));
     }
 
-    /// Copies bits as they were, even if some of them are among those written.
+    /// Copies bits as they were, even if source and destination overlap.
     pub fn copy_bits(&mut self, frame: &WordFrame, from: BitOffset, to: BitOffset, bits: u32) {
         let chunks = (0..bits).step_by(CHUNK_BITS as usize);
         let chunks = chunks.map(|start| start..bits.min(start + CHUNK_BITS));
@@ -146,7 +146,7 @@ impl Emitter<'_, '_> {
         self.continue_at(end);
     }
 
-    /// All values of a branch are judged before it is chosen, as they may fail.
+    /// Emits a switch. All values of a branch are evaluated before it is chosen, since they may fail.
     fn switch(&mut self, subject: &Expr, branches: &[(Vec<Expr>, Vec<Stmt>)], frame: &WordFrame) {
         let subject = self.value(subject, frame);
         let subject = self.as_int(subject);
@@ -248,7 +248,7 @@ impl Emitter<'_, '_> {
         self.continue_at(end);
     }
 
-    /// Gives every scalar of a place the code that `code` makes of its cell.
+    /// Sets every scalar of a place to the code that `code` gives for its cell.
     fn fill(&mut self, place: &Place, frame: &WordFrame, code: fn(ScalarCell) -> i64) {
         let (at, shape) = self.place_offset(place, frame);
         self.fill_shape(frame, at, shape, code);
@@ -286,7 +286,7 @@ impl Emitter<'_, '_> {
                     let empty = self.iconst(0);
                     self.write(frame, at.plus(bits), 1, empty);
                     bits += 1;
-                    // What is unused holds code 0, whatever is asked for.
+                    // Unused cells hold code 0 in any case.
                     bits += self.fill_shape(frame, at.plus(bits), part(*element), |_| 0);
                 }
             }

@@ -12,19 +12,19 @@ use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 
-/// A value, or none.
+/// A value, or undefined.
 #[derive(Clone, Copy)]
 pub(super) enum MaybeUndefined {
     /// A value.
     Value(CodeValue),
-    /// None.
+    /// Undefined.
     Undefined,
-    /// None if the condition (8 bits) is not 0; the value then means nothing.
+    /// Undefined if the condition (8 bits) is not 0; the value is then meaningless.
     Unless(Value, CodeValue),
 }
 
 impl Emitter<'_, '_> {
-    /// The value of an expression that is stored or given as it is: what is read may be undefined.
+    /// Returns the value of an expression that is stored or passed unchanged, so it may be undefined.
     pub fn possibly_undefined(&mut self, expr: &Expr, frame: &WordFrame) -> MaybeUndefined {
         match &expr.kind {
             ExprKind::Undefined => MaybeUndefined::Undefined,
@@ -65,7 +65,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The value; that there is none is a fault.
+    /// Returns the defined value; an undefined one is a fault.
     pub fn defined(&mut self, maybe: MaybeUndefined, span: Span) -> CodeValue {
         match maybe {
             MaybeUndefined::Value(value) => value,
@@ -80,7 +80,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The code of a value or none in a cell, which must be one that the cell may have.
+    /// Returns the code in a cell of a value or undefined, which the cell must allow.
     pub fn encode_maybe(
         &mut self,
         cell: ScalarCell,
@@ -107,7 +107,7 @@ impl Emitter<'_, '_> {
         value: CodeValue,
         rule: StoreRule,
     ) -> Value {
-        // Where there is no value, one that the cell can hold stands in for it.
+        // If there is no value, another value of the cell replaces it.
         let value =
             match value.is_within(cell.least, cell.most) && value.is_within(cell.low, cell.high) {
                 true => value,
@@ -122,7 +122,7 @@ impl Emitter<'_, '_> {
         self.b.ins().select(undefined, none, code)
     }
 
-    /// Stores a value or none.
+    /// Stores a value or undefined.
     pub fn store_maybe(
         &mut self,
         frame: &WordFrame,
@@ -134,7 +134,7 @@ impl Emitter<'_, '_> {
         self.write(frame, to.at, to.cell.bits, code);
     }
 
-    /// Whether both are the same value or both are none.
+    /// Returns whether both sides are the same value or both are undefined.
     pub fn same(&mut self, left: &Expr, right: &Expr, frame: &WordFrame) -> CodeValue {
         let left = self.possibly_undefined(left, frame);
         let right = self.possibly_undefined(right, frame);
@@ -167,7 +167,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// A value in another numbering. That it is in no piece is a fault, unless it is `undefined`.
+    /// Returns a value converted to another numbering. A value in no piece is a fault, unless it is undefined.
     pub fn convert(
         &mut self,
         convert: &NumberConversion,
@@ -182,7 +182,7 @@ impl Emitter<'_, '_> {
         let low = met.iter().map(|it| it.low.max(value.low) + it.by).min();
         let high = met.iter().map(|it| it.high.min(value.high) + it.by).max();
         let (Some(low), Some(high)) = (low, high) else {
-            // An undefined value goes on as it is.
+            // An undefined value stays undefined.
             let always = self.b.ins().iconst(cranelift_codegen::ir::types::I8, 1);
             self.fail_unless_undefined(always, undefined, span);
             return value;
@@ -217,7 +217,7 @@ impl Emitter<'_, '_> {
         self.fail_if(wrong, FaultKind::Range, span);
     }
 
-    /// What a name stands for, as a value.
+    /// Returns the binding of a name, as a value.
     pub fn local(&mut self, local: crate::ir::LocalId, frame: &WordFrame, span: Span) -> CodeValue {
         match self.names.get(local) {
             NameBinding::Value(value) => value,

@@ -1,5 +1,5 @@
-//! What a sender does by rendezvous that whoever takes its message does not notice, such as resetting what it needs no
-//! more. It may be done before or behind what the receiver asks for.
+//! Sender actions of a rendezvous that no receiver observes, such as resetting variables. They may run before or after
+//! the receiver's guard is evaluated.
 
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{
@@ -8,9 +8,9 @@ use crate::ir::{
 };
 use std::collections::BTreeSet;
 
-/// Whether a sender's body surely cannot fail, and writes nothing that a receive asks for that is compiled: it sets to
-/// constants, outright, what is the sender's own, which nobody else who is compiled can name, or variables of the program
-/// that no receiver looks at before it takes a message.
+/// Returns whether a sender's body cannot fail and writes nothing that a compiled receive reads. It sets directly
+/// named variables to constants. These are the sender's own, which no other compiled code can name, or variables of
+/// the program that no receiver reads before it takes a message.
 pub(super) fn is_unobserved(program: &Program, sender: ProcessId, body: &[Stmt]) -> bool {
     let mut written = BTreeSet::new();
     let is_plain = body.iter().all(|stmt| match &stmt.kind {
@@ -27,7 +27,7 @@ pub(super) fn is_unobserved(program: &Program, sender: ProcessId, body: &[Stmt])
     is_plain && (written.is_empty() || written.is_disjoint(&receiver_reads(program)))
 }
 
-/// The type of a place that is known to be there, if it is the sender's or the program's. Variables of the program are
+/// Returns the type of a place that exists, if it belongs to the sender or the program. Variables of the program are
 /// added to `written`.
 fn written_outright(
     program: &Program,
@@ -57,7 +57,7 @@ fn written_outright(
     Some(ty)
 }
 
-/// Whether a value is known, and a scalar of this type can hold it.
+/// Returns whether a value is known, and a scalar of this type can hold it.
 fn holds(program: &Program, ty: TypeId, value: &Expr) -> bool {
     let Type::Scalar(scalar) = &program.types[ty] else { return false };
     let (low, high) = program.bounds(&scalar.domain);
@@ -68,7 +68,7 @@ fn holds(program: &Program, ty: TypeId, value: &Expr) -> bool {
     }
 }
 
-/// The variables that anybody looks at before it takes a message.
+/// Returns the variables that receivers read before they take a message.
 fn receiver_reads(program: &Program) -> BTreeSet<VarId> {
     let mut asked = ReceiverReads { program, found: BTreeSet::new(), functions: BTreeSet::new() };
     let receives = |it: &&Action| matches!(it.communication, Some(Communication::Receive { .. }));

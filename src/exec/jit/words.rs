@@ -1,8 +1,7 @@
-//! Words and bits: the units that code works in.
+//! Words and bits: the units of compiled code.
 //!
-//! The bits of a state are numbered from the most significant bit of its first byte, so a word is
-//! what eight bytes are in big-endian order. Behind the words of the state are those of the frames of
-//! bodies.
+//! The bits of a state are numbered from the most significant bit of its first byte, so a word is eight bytes in
+//! big-endian order. The words of the frames of bodies follow those of the state.
 
 use crate::ir::Layout;
 use crate::ir::layout::ScalarCell;
@@ -12,10 +11,10 @@ use std::ops::Range;
 /// Bits of a word.
 pub(super) const WORD_BITS: u32 = 64;
 
-/// So many bits can be read at any bit by one load.
+/// The number of bits that one load can read from any bit offset.
 pub(super) const CHUNK_BITS: u32 = 57;
 
-/// Where bits are: `bit + dynamic`, where `dynamic` is at most `slack`.
+/// The position of bits: `bit + dynamic`, where `dynamic` is at most `slack`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BitOffset {
     pub bit: u32,
@@ -36,15 +35,15 @@ impl BitOffset {
 /// A scalar in the packed bits of a state.
 #[derive(Clone, Copy)]
 pub(super) struct ScalarPlace {
-    /// Where its bits are.
+    /// The position of its bits.
     pub at: BitOffset,
-    /// How they hold its value.
+    /// The encoding of its value.
     pub cell: ScalarCell,
 }
 
-/// The words that code works on: those of the state, then those of the frames of bodies.
+/// The words of compiled code: those of the state, then those of the frames of bodies.
 pub(super) struct WordLayout {
-    /// The words of a state.
+    /// The number of words of a state.
     pub state_words: usize,
     /// The first bit of the frames in the layout.
     frames: u32,
@@ -61,23 +60,23 @@ impl WordLayout {
         }
     }
 
-    /// All words.
+    /// Returns the number of all words.
     pub fn words(&self) -> usize {
         self.state_words + self.frame_words
     }
 
-    /// Where a bit of a frame is.
+    /// Returns the position of a bit of a frame.
     pub fn of_frame(&self, bit: u32) -> BitOffset {
         BitOffset::fixed(bit - self.frames + self.state_words as u32 * WORD_BITS)
     }
 }
 
-/// The words that bits are in.
+/// Returns the words that contain bits.
 pub(super) fn in_words(bits: &Range<u32>) -> Range<usize> {
     (bits.start / WORD_BITS) as usize..bits.end.div_ceil(WORD_BITS) as usize
 }
 
-/// So many low bits.
+/// Returns a mask of the lowest `bits` bits.
 pub(super) fn mask(bits: u32) -> i64 {
     match bits {
         0 => 0,

@@ -1,4 +1,4 @@
-//! What threads did with an object, and an order in which it can have happened.
+//! The operations of threads on an object, and the search for an order of them.
 
 use serde::{Deserialize, Serialize};
 use stateright::semantics::SequentialSpec;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use thiserror::Error;
 
-/// Why an operation does not continue a history. Threads, operations and answers are as `Debug` shows them.
+/// The reason why an operation does not continue a history. Threads, operations and answers have their `Debug` form.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum InvalidOperation {
     /// A thread has two operations at once.
@@ -16,10 +16,10 @@ pub enum InvalidOperation {
         thread: String,
         /// The operation that it begins.
         operation: String,
-        /// The one that has not ended.
+        /// The operation that has not ended.
         pending: String,
     },
-    /// A thread has no operation that an answer could be of.
+    /// A thread gets an answer without a pending operation.
     #[error("thread {thread} is answered {answer} without an operation")]
     NoOperation {
         /// The thread.
@@ -27,7 +27,7 @@ pub enum InvalidOperation {
         /// The answer.
         answer: String,
     },
-    /// The history was invalid before.
+    /// The history was already invalid.
     #[error("an earlier operation of this history is invalid")]
     InvalidHistory,
 }
@@ -55,7 +55,8 @@ struct ThreadHistory<T, Op, Ret> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct OperationCall<T, Op> {
     operation: Op,
-    /// How many operations each other thread had completed when this one began, if that matters and if it had any.
+    /// The number of operations that each other thread had completed when this one began, for threads with any; only
+    /// recorded if real time matters.
     after: Vec<(T, usize)>,
 }
 
@@ -72,7 +73,7 @@ impl<T, Op, Ret> Default for ThreadHistory<T, Op, Ret> {
 }
 
 impl<T: Ord, Op, Ret> OperationHistory<T, Op, Ret> {
-    /// How many operations have begun.
+    /// Returns the number of operations that have begun.
     pub fn len(&self) -> usize {
         let of_thread =
             |it: &ThreadHistory<T, Op, Ret>| it.complete.len() + usize::from(it.pending.is_some());
@@ -81,7 +82,8 @@ impl<T: Ord, Op, Ret> OperationHistory<T, Op, Ret> {
 }
 
 impl<T: Copy + Debug + Ord, Op: Debug, Ret: Debug> OperationHistory<T, Op, Ret> {
-    /// Records that a thread begins an operation: after all that others completed, if they are ordered in real time.
+    /// Records that a thread begins an operation. In real time it comes after all operations that others have
+    /// completed.
     pub fn begin(
         &mut self,
         thread: T,
@@ -108,7 +110,7 @@ impl<T: Copy + Debug + Ord, Op: Debug, Ret: Debug> OperationHistory<T, Op, Ret> 
         Ok(())
     }
 
-    /// Records what a thread is answered.
+    /// Records the answer to a thread.
     pub fn end(&mut self, thread: T, answer: Ret) -> Result<(), InvalidOperation> {
         self.reject_invalid()?;
         let own = self.threads.entry(thread).or_default();
@@ -128,8 +130,8 @@ impl<T: Copy + Debug + Ord, Op: Debug, Ret: Debug> OperationHistory<T, Op, Ret> 
         }
     }
 
-    /// An order in which an object can have executed the operations; nothing if there is none. Pending operations are in
-    /// it if they had to have an effect.
+    /// Returns an order in which an object can have executed the operations; `None` if there is none. It contains
+    /// pending operations only if they must have taken effect.
     pub fn order<O>(&self, object: &O) -> Option<Vec<(Op, Ret)>>
     where
         Op: Clone,
@@ -145,10 +147,10 @@ impl<T: Copy + Debug + Ord, Op: Debug, Ret: Debug> OperationHistory<T, Op, Ret> 
     }
 }
 
-/// A search for an order, depth-first.
+/// A depth-first search for an order.
 struct OrderSearch<'h, T: Ord, Op, Ret> {
     history: &'h OperationHistory<T, Op, Ret>,
-    /// How many operations of each thread are in the order.
+    /// The number of operations of each thread that are in the order.
     placed: Vec<usize>,
     order: Vec<(Op, Ret)>,
 }
@@ -159,7 +161,7 @@ where
     Op: Clone,
     Ret: Clone,
 {
-    /// Whether the order can be completed where the object is in this state; then it is complete.
+    /// Returns whether the order can be completed from this state of the object; if so, completes it.
     fn completes<O>(&mut self, object: &O) -> bool
     where
         O: Clone + SequentialSpec<Op = Op, Ret = Ret>,
@@ -196,7 +198,7 @@ where
         false
     }
 
-    /// Whether all operations that ended before a call began are in the order.
+    /// Returns whether all operations that ended before a call began are in the order.
     fn may_be_next(&self, call: &OperationCall<T, Op>) -> bool {
         let is_placed = |(thread, count): &(T, usize)| {
             let number = self.history.threads.keys().position(|it| it == thread);

@@ -22,7 +22,7 @@ struct Sum {
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Thread {
     at: At,
-    /// What it read last.
+    /// The value it read last.
     read: u8,
 }
 

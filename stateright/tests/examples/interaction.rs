@@ -1,4 +1,4 @@
-//! Example `interaction`: a user, told by timers, and a counter: actors of two kinds.
+//! Example `interaction`: a user driven by timers, and a counter: actors of two kinds.
 
 use super::{alone, counted_to, searched, unequal};
 use choice::{Choice, choice};
@@ -108,7 +108,7 @@ fn model() -> ActorModel<choice![User, Counter]> {
         })
 }
 
-/// Messages may be delivered more than once, and so the counter grows for ever.
+/// Messages may be delivered more than once, so the counter grows without bound.
 #[test]
 fn a_user_and_a_counter_have_as_many_states_up_to_a_depth() {
     let _alone = alone();
@@ -122,7 +122,7 @@ fn a_user_and_a_counter_have_as_many_states_up_to_a_depth() {
     }
 }
 
-/// What should be so eventually is decided over all states only: here those with a small count.
+/// Properties with `eventually` are decided only over all states; here the counts are small.
 #[test]
 fn a_user_may_never_be_content() {
     let _alone = alone();

@@ -1,5 +1,5 @@
-//! Example `linearizable-register`: a register on several servers of which a majority is asked (Attiya, Bar-Noy and Dolev,
-//! "Sharing memory robustly in message-passing systems", 1995).
+//! Example `linearizable-register`: a register on several servers; a majority answers each request (Attiya, Bar-Noy
+//! and Dolev, "Sharing memory robustly in message-passing systems", 1995).
 
 use super::registers::{Registers, registers};
 use super::{alone, counted, searched};
@@ -11,7 +11,7 @@ use stateright::actor::{Actor, Id, Out, majority, model_peers};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How often a value was written before, and who wrote it.
+/// The number of earlier writes of a value, and its writer.
 type Version = (u64, Id);
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ struct Copy {
     task: Option<Task>,
 }
 
-/// A request that a server is at.
+/// The request that a server handles.
 #[derive(Clone, Debug, Hash, PartialEq, Eq, Serialize, Deserialize)]
 struct Task {
     request: u64,
@@ -69,7 +69,7 @@ impl Server {
         self.say(Say::Ask(request), out);
     }
 
-    /// A majority has told what it has: the newest is stored, or what is to be written.
+    /// Continues after a majority has answered: stores the newest value, or the one to be written.
     fn store(&self, id: Id, state: &mut Copy, out: &mut Out<Self>) {
         let Some(Task { request, step: step @ Step::Asking { .. }, .. }) = &mut state.task else {
             return;

@@ -1,4 +1,4 @@
-//! Example `lww-register`: copies of a value, of which the one that was written last wins, by clocks that may go back.
+//! Example `lww-register`: copies of a value; the last write wins, by clocks that may go back.
 
 use super::{alone, counted_to, searched, unequal};
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ struct Written {
 struct Copy {
     written: Option<Written>,
     clock: u128,
-    /// The latest time that was used here.
+    /// The latest time used on this node.
     used: u128,
 }
 
@@ -78,7 +78,7 @@ impl Actor for Node {
     fn on_msg(&self, _: Id, state: &mut Cow<'_, Copy>, _: Id, sent: Written, _: &mut Out<Self>) {
         let latest = |it: Written| (it.time, it.by);
         let state = state.to_mut();
-        // What is sent wins over what is as late and by the same node.
+        // The sent value replaces one of the same time by the same node.
         let stays = state.written.filter(|it| latest(*it) > latest(sent));
         state.written = Some(stays.unwrap_or(sent));
     }
@@ -101,7 +101,7 @@ fn copies_are_equal_once_all_is_delivered() {
     let actors = model();
     let model = ActorSystem::of(&actors).target_max_depth(5);
     let found = searched(&model);
-    // It goes on for ever.
+    // The state space is infinite.
     assert_eq!(found.verdict(), SearchVerdict::Incomplete);
     assert_eq!(found.states(), unequal(&actors, 5));
     assert_eq!(found.states(), counted_to(&actors, 5));

@@ -1,5 +1,5 @@
-//! Models written for Stateright have the states here that they have there: the protocols of its ten examples, written
-//! again, and actors over each network.
+//! Tests that models written for Stateright have the same states here: the protocols of its ten examples, rewritten,
+//! and actors over each network.
 
 mod increment;
 mod interaction;
@@ -25,13 +25,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const MEMORY: u64 = 192 << 20;
 
-/// Held by tests that search: what one holds counts against the memory of the others.
+/// Locks out other tests that search, since their memory counts against the same limit.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How many states Stateright finds; a property of the model must be one that it looks for to the end.
+/// Returns the number of states that Stateright finds. Some property of the model must keep it searching to the end.
 fn counted<M>(model: &M) -> u64
 where
     M: Model + Clone + Send + Sync + 'static,
@@ -46,7 +46,7 @@ where
     checker.unique_state_count() as u64
 }
 
-/// How many states Stateright finds up to a depth, which is 1 for the initial states.
+/// Returns the number of states that Stateright finds up to a depth; initial states have depth 1.
 fn counted_to<M>(model: &M, depth: usize) -> u64
 where
     M: Model + Clone + Send + Sync + 'static,
@@ -57,10 +57,10 @@ where
     checker.unique_state_count() as u64
 }
 
-/// How many states are reached of which no two are equal, up to a depth, which is 1 for the initial states.
+/// Returns the number of different reachable states up to a depth; initial states have depth 1.
 ///
-/// By `Eq`: `Hash` writes no lengths of the sets of timers, and so two states whose first and whose second actor has
-/// the same timer are one state for Stateright.
+/// States are compared by `Eq`. `Hash` omits the lengths of the sets of timers. So for Stateright, two states in which
+/// the first or the second actor has the same timer are one.
 fn unequal<M>(model: &M, depth: u64) -> u64
 where
     M: Model<State: Clone + Eq + Hash>,
@@ -80,7 +80,7 @@ where
     seen.len() as u64
 }
 
-/// What comes of a search of all states of a model, up to a depth if that is said.
+/// Returns the result of a search of all states of a model, up to a depth if one is set.
 fn searched<'m, M, K>(model: &'m Stateright<'_, M, K>) -> CheckResult<'m>
 where
     M: Model<Action: Clone + Debug> + Send + Sync,

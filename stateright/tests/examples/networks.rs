@@ -8,8 +8,8 @@ use stateright::Expectation;
 use stateright::actor::{Actor, ActorModel, Id, LossyNetwork, Network, Out, model_timeout};
 use std::borrow::Cow;
 
-/// Sends what it is told to a neighbour, until that is enough; asks again after a while; may forget; keeps what it must not
-/// forget.
+/// An actor that counts a number up with a neighbour, to a maximum. After a timeout it requests the number again. A
+/// random choice may reset the request. The number is in its storage.
 #[derive(Clone)]
 struct Node {
     next: Id,

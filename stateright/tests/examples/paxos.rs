@@ -1,4 +1,4 @@
-//! Example `paxos`: servers that agree on a value (Lamport, "Paxos made simple", 2001), each of which may lead.
+//! Example `paxos`: servers that agree on a value (Lamport, "Paxos made simple", 2001); each of them may lead.
 
 use super::registers::{Registers, registers};
 use super::{alone, counted, searched};
@@ -10,10 +10,10 @@ use stateright::actor::{Actor, Id, Out, majority, model_peers};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A round and who leads it.
+/// A round and its leader.
 type Ballot = (u32, Id);
 
-/// What a client asks for.
+/// The request of a client.
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Proposal {
     request: u64,
@@ -21,7 +21,7 @@ struct Proposal {
     value: char,
 }
 
-/// A proposal that a server has accepted, and in which ballot.
+/// An accepted proposal with its ballot.
 type Accepted = (Ballot, Proposal);
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ enum Say {
 #[derive(Clone, Debug, Hash, PartialEq, Eq, Serialize, Deserialize)]
 struct Voter {
     ballot: Ballot,
-    /// Of a leader: what it proposes, who has promised and what, and who agrees.
+    /// For a leader: its proposal, the promises, and the servers that agree.
     proposal: Option<Proposal>,
     promises: BTreeMap<Id, Option<Accepted>>,
     agreed: BTreeSet<Id>,
@@ -66,7 +66,7 @@ impl Server {
         self.say(Say::Prepare(state.ballot), out);
     }
 
-    /// A majority has promised: the newest of what it has accepted is proposed, or else the leader's own proposal.
+    /// Continues after a majority has promised: proposes the newest accepted proposal, or else the leader's own.
     fn propose(&self, id: Id, state: &mut Voter, out: &mut Out<Self>) {
         let newest = state.promises.values().flatten().max().map(|it| it.1);
         state.proposal = newest.or(state.proposal);

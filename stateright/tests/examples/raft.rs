@@ -1,9 +1,9 @@
-//! Example `raft`: servers that elect a leader and copy its log (Ongaro and Ousterhout, "In search of an understandable
-//! consensus algorithm", 2014).
+//! Example `raft`: servers that elect a leader and copy its log (Ongaro and Ousterhout, "In search of an
+//! understandable consensus algorithm", 2014).
 //!
-//! Votes are an ordered set: a `HashSet` is written in another order each time, and a search that sees that ends with an
-//! error. The hash is that of the whole state. Stateright's example hashes a server without what it has delivered and
-//! without what it keeps for a leader, and so Stateright counts fewer states there.
+//! Votes are an ordered set: a `HashSet` is written in another order each time, and a search that detects this ends
+//! with an error. The hash covers the whole state. Stateright's example omits a server's delivered and waiting
+//! messages from the hash, so Stateright counts fewer states there.
 
 use super::{MEMORY, alone, counted_to, searched, unequal};
 use serde::{Deserialize, Serialize};
@@ -28,11 +28,11 @@ struct Entry {
     text: String,
 }
 
-/// What a leader sends of its log.
+/// The part of a leader's log in a message.
 #[derive(Clone, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Part {
     term: usize,
-    /// How many entries come before it, and the term of the last of them.
+    /// The number of entries before the part; the next field is the term of the last of these.
     before: usize,
     before_term: usize,
     committed: usize,
@@ -41,7 +41,7 @@ struct Part {
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum Say {
-    /// Of a term, the entries of a log and the term of the last.
+    /// Requests a vote for a term, with the number of log entries and the term of the last.
     AskVote {
         term: usize,
         entries: usize,
@@ -52,7 +52,7 @@ enum Say {
         is_granted: bool,
     },
     Append(Part),
-    /// Up to where the log is as the leader's, if it is.
+    /// Reports up to which entry the log equals the leader's, if it does.
     Appended {
         term: usize,
         up_to: Option<usize>,
@@ -66,7 +66,7 @@ enum Wait {
     Replication,
 }
 
-/// What a leader knows of another server.
+/// A leader's knowledge of another server.
 #[derive(Clone, Copy, Debug, Default, Hash, PartialEq, Eq, Serialize, Deserialize)]
 struct Known {
     sent: usize,
@@ -84,7 +84,7 @@ struct State<const WHOLE: bool> {
     votes: BTreeSet<Id>,
     known: BTreeMap<Id, Known>,
     delivered: Vec<String>,
-    /// What is to be broadcast once there is a leader.
+    /// Messages to broadcast once there is a leader.
     waiting: Vec<String>,
 }
 
@@ -99,7 +99,7 @@ impl<const WHOLE: bool> Hash for State<WHOLE> {
     }
 }
 
-/// A server; whether its hash is that of the whole state.
+/// A server. The parameter says whether its hash covers the whole state.
 #[derive(Clone)]
 struct Server<const WHOLE: bool> {
     all: Vec<Id>,
@@ -350,7 +350,7 @@ fn cluster<const WHOLE: bool>() -> ActorModel<Server<WHOLE>> {
         })
 }
 
-/// Stateright counts fewer: two servers with the same timer have one hash with it, whichever of them has it.
+/// Stateright counts fewer states: two servers with the same timer have the same hash, whichever has it.
 #[test]
 fn servers_have_the_states_that_are_not_equal() {
     let _alone = alone();
@@ -361,11 +361,11 @@ fn servers_have_the_states_that_are_not_equal() {
     assert_eq!(found.verdict(), SearchVerdict::Incomplete);
     assert!(found.example("a leader").unwrap().is_some());
     let (hashed, hashed_in_part) = (counted_to(&actors, 6), counted_to(&cluster::<false>(), 6));
-    // A hash of a part of the state loses more.
+    // A hash of a part of the state merges more states.
     assert!(hashed_in_part < hashed && hashed < found.states(), "{hashed_in_part} {hashed}");
 }
 
-/// With few steps there is a leader, and with `finish_when` the search is at its end then.
+/// A leader is elected within few steps, and with `finish_when` the search then ends.
 #[test]
 fn a_search_ends_with_the_first_leader() {
     let _alone = alone();
@@ -374,7 +374,7 @@ fn a_search_ends_with_the_first_leader() {
     let model = ActorSystem::of(&actors).finish_when(leader);
     let found = model.check().memory(MEMORY).run().unwrap();
     assert_eq!(found.verdict(), SearchVerdict::Incomplete);
-    // A time-out, a request that is delivered, a vote.
+    // The steps are a timeout, the delivery of a request, and a vote.
     let way = found.example("a leader").unwrap().unwrap();
     assert_eq!((way.depth(), found.outcome().levels.len()), (3, 4));
 }

@@ -1,4 +1,4 @@
-//! Models of registers, and the testers by which they are judged.
+//! Models of registers, and the testers that check them.
 
 use serde::{Deserialize, Serialize};
 use spillway_stateright::SerdeActor;
@@ -21,7 +21,8 @@ pub type Tester = LinearizabilityTester<Id, Register<char>>;
 /// A model of a register.
 pub type Registers<S> = ActorModel<RegisterActor<S>, (), Tester>;
 
-/// Servers of a register and clients that write once and read, over a network that neither keeps an order nor duplicates.
+/// Servers of a register, and clients that write once and read, over a network that neither orders nor duplicates
+/// messages.
 pub fn registers<S, I>(servers: Vec<S>, clients: usize) -> Registers<S>
 where
     S: SerdeActor + Actor<Msg = RegisterMsg<u64, char, I>, Timer: Ord>,
@@ -43,7 +44,7 @@ where
         .record_msg_out(RegisterMsg::record_invocations)
 }
 
-/// What happens to a register: a thread begins an operation, or is answered.
+/// An event of a register: a thread begins an operation or gets an answer.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum Event {
     Write(u8, char),
@@ -52,7 +53,8 @@ enum Event {
     Got(u8, char),
 }
 
-/// Has a tester of ours and one of Stateright's record the same; whether they take it for valid and for consistent.
+/// Records the same events in a tester of this crate and in one of Stateright. Returns whether they accept them as
+/// valid and as consistent.
 fn told<T, U>(mut ours: T, mut their_tester: U, events: &[Event]) -> (bool, bool)
 where
     T: ConsistencyTester<u8, Register<char>>,
@@ -121,7 +123,7 @@ fn histories_are_judged_as_by_stateright() {
         );
         sequential[usize::from(consistent)] += 1;
     }
-    // Each answer was given often, and one of them more often in real time.
+    // Each answer occurred often, and one of them more often in real time.
     assert!(
         linearizable.iter().chain(&sequential).all(|it| *it > 100),
         "{linearizable:?} {sequential:?}"
@@ -132,7 +134,8 @@ fn histories_are_judged_as_by_stateright() {
     );
 }
 
-/// Those of events that can happen: a thread begins nothing before it is answered, and is answered what it asked.
+/// Returns the events that are possible in turn: a thread begins nothing before its answer, and gets an answer to its
+/// own request.
 fn in_turn(events: &[Event]) -> Vec<Event> {
     let mut pending: [Option<Event>; 3] = [None; 3];
     let happens = |event: &&Event| {

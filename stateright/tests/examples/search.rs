@@ -1,4 +1,4 @@
-//! What a search is told by the methods that have the names of Stateright's.
+//! The settings of a search with the names of Stateright's methods.
 
 use super::{MEMORY, alone, searched};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use spillway_stateright::Stateright;
 use stateright::{HasDiscoveries, Model, Property};
 use std::collections::BTreeSet;
 
-/// Points of a square, which is left to the right or upwards.
+/// The points of a square; steps go to the right or upwards.
 #[derive(Clone)]
 struct Square {
     side: u8,
@@ -59,7 +59,7 @@ fn ended(finish_when: HasDiscoveries) -> (SearchVerdict, usize) {
 fn a_search_ends_with_the_discoveries_that_it_waits_for() {
     let _alone = alone();
     let names = |all: &[&'static str]| all.iter().copied().collect::<BTreeSet<_>>();
-    // Levels: the one of the last discovery is the last.
+    // The level of the last discovery is the last level.
     assert_eq!(ended(HasDiscoveries::Any), (SearchVerdict::Incomplete, 6));
     assert_eq!(ended(HasDiscoveries::AnyFailures), (SearchVerdict::Violated, 11));
     assert_eq!(
@@ -68,12 +68,12 @@ fn a_search_ends_with_the_discoveries_that_it_waits_for() {
     );
     let both = names(&["x is not 20", "sum is not 10"]);
     assert_eq!(ended(HasDiscoveries::AllOf(both)), (SearchVerdict::Violated, 21));
-    // What nothing is found of is looked for in all states.
+    // A property without a discovery keeps the search running over all states.
     assert_eq!(ended(HasDiscoveries::AllFailures), (SearchVerdict::Violated, 199));
     assert_eq!(ended(HasDiscoveries::All), (SearchVerdict::Violated, 199));
 }
 
-/// The depth of a way to each property.
+/// Returns the depth of the counterexample or example of each property.
 fn depths(found: &CheckResult<'_>) -> [Option<usize>; 4] {
     let depth = |name| found.counterexample_of(name).unwrap().map(|it| it.depth());
     let example = found.example("y is 5").unwrap().map(|it| it.depth());
@@ -87,7 +87,7 @@ fn each_violated_property_has_a_way() {
     assert_eq!(depths(&searched(&model)), [Some(10), Some(20), None, Some(5)]);
     let found = model.check().memory(MEMORY).run().unwrap();
     assert_eq!(depths(&found), [Some(10), None, None, Some(5)]);
-    // A search that waits for some of them has their ways, too.
+    // A search that waits for several discoveries has their paths, too.
     let both = ["x is not 20", "sum is not 10"].into();
     let model = Stateright::new(&SQUARE).finish_when(HasDiscoveries::AllOf(both));
     let found = model.check().memory(MEMORY).run().unwrap();
@@ -114,7 +114,7 @@ fn a_depth_bounds_a_search_that_can_go_on() {
     assert_eq!(depth(0), (SearchVerdict::Violated, 10_000, 199));
 }
 
-/// States of which each leads to many, and one in the middle of the second level is wrong.
+/// A state space in which each state leads to many, and one state in the middle of the second level is wrong.
 #[derive(Clone)]
 struct Fan {
     wrong: u32,
@@ -156,7 +156,7 @@ fn a_violation_ends_the_search_within_its_level() {
         let found = model.check().memory(MEMORY).threads(threads).run().unwrap();
         let right = found.counterexample_of("right").unwrap().unwrap();
         assert_eq!((found.verdict(), right.depth()), (SearchVerdict::Violated, 1));
-        // The states before the first wrong one, in the order of their bytes, and that one are expanded.
+        // The search expands the states up to the first wrong one, in the order of their bytes.
         let transitions = found.outcome().counters.transitions;
         assert!(transitions < 20_000 + 100 * 10_000, "{transitions}");
         assert_eq!(transitions % 100, 0);

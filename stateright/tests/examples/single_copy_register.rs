@@ -1,4 +1,4 @@
-//! Example `single-copy-register`: servers that do not talk to each other, each with a value of its own.
+//! Example `single-copy-register`: servers that do not communicate, each with its own value.
 
 use super::registers::{Registers, registers};
 use super::{alone, counted, searched};

@@ -1,4 +1,4 @@
-//! Example `timers`: actors that ask each other whether they are there, each time that a timer is due.
+//! Example `timers`: actors that ping each other when a timer is due.
 
 use super::{alone, counted_to, searched, unequal};
 use serde::{Deserialize, Serialize};
@@ -78,6 +78,6 @@ fn actors_with_timers_have_as_many_states_up_to_a_depth() {
     let model = ActorSystem::of(&actors).target_max_depth(6);
     let found = searched(&model);
     assert_eq!(found.states(), unequal(&actors, 6));
-    // All timers are always set here, and so Stateright's hash takes no two states for one.
+    // All timers are always set here, so Stateright's hash merges no states.
     assert_eq!(found.states(), counted_to(&actors, 6));
 }

@@ -1,4 +1,4 @@
-//! Example `2pc`.
+//! Example `2pc`: two-phase commit.
 
 use super::{MEMORY, alone, counted};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,8 @@ use spillway_stateright::Stateright;
 use stateright::{Checker, Model, Property, Representative};
 use std::collections::{BTreeSet, HashSet};
 
-/// Two-phase commit (Gray and Lamport, "Consensus on transaction commit", 2006): resource managers and one that decides.
+/// Two-phase commit (Gray and Lamport, "Consensus on transaction commit", 2006): resource managers and a transaction
+/// manager.
 #[derive(Clone)]
 struct Commit {
     managers: u8,
@@ -129,14 +130,14 @@ fn two_phase_commit_has_the_states_of_the_literature() {
         for (name, shortest) in [("all commit", 3 * managers + 1), ("all abort", managers)] {
             let ours = found.example(name).unwrap().unwrap().depth();
             assert_eq!(ours, usize::from(shortest), "{name}");
-            // What Stateright keeps is the last way that it finds.
+            // Stateright keeps the last path that it finds.
             assert!(ours < theirs.discovery(name).unwrap().into_states().len(), "{name}");
         }
     }
 }
 
 impl Representative for Transaction {
-    /// Managers in the order of what there is to tell of them.
+    /// Sorts the managers by their states.
     fn representative(&self) -> Self {
         let told = |it: u8| {
             let sent = self.sent.contains(&Message::Ready(it));
@@ -162,7 +163,7 @@ fn managers_that_are_alike_are_visited_once() {
     let commit = Commit { managers: 5 };
     let model = Stateright::new(&commit).symmetry();
     let found = model.check().memory(MEMORY).run().unwrap();
-    // All states, each as its representative.
+    // All states, each replaced by its representative.
     let mut orbits = HashSet::new();
     let mut open = commit.init_states();
     let mut seen = HashSet::new();

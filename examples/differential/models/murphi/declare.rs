@@ -54,10 +54,10 @@ impl Maker<'_> {
         ty
     }
 
-    /// Whether a variable of this type may be undefined.
+    /// Returns whether a variable of this type may be undefined.
     fn loose(&mut self, ty: Ty) -> bool {
         self.choices.chance(match ty {
-            // Symmetric elements have names only inside loops and rules.
+            // Elements of a scalarset have names only inside loops and rules.
             Ty::Scalar(_) => return true,
             Ty::Union => 60,
             _ => 8,
@@ -87,7 +87,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Declares `Rec`; its fields, as they stand behind a record.
+    /// Declares `Rec`. Returns its fields, in the form that follows a record.
     fn record(&mut self, text: &mut String) -> Vec<(String, Ty, bool)> {
         self.used.insert("record");
         let mut fields = Vec::new();
@@ -178,7 +178,7 @@ impl Maker<'_> {
         text
     }
 
-    /// A value for everything, but for some of what may stay undefined.
+    /// Assigns a value to all variables but some that may stay undefined.
     fn initial(&mut self) -> String {
         let mut text = String::new();
         for place in self.places.clone() {
@@ -202,7 +202,7 @@ impl Maker<'_> {
     }
 
     fn first_value(&mut self, ty: Ty, loose: bool) -> Option<String> {
-        // A scalarset has no value of its own; there may be a parameter.
+        // A scalarset has no constants; there may be a parameter.
         let names = self.bound.iter().filter(|it| it.ty == ty).map(|it| it.name.clone());
         let names: Vec<String> = names.collect();
         if loose && (names.is_empty() || self.choices.chance(50)) {

@@ -1,20 +1,20 @@
-//! Expressions. What may be undefined is named beside them, for whoever asks before.
+//! Expressions, with the places that must be defined, so that the generated code can test them first.
 
 use super::{Array, Maker, Ty, word};
 
-/// An expression, and what must be defined for it, in the order in which it must be asked.
+/// An expression, and the places that must be defined for it, in the order in which they must be tested.
 #[derive(Clone, Debug)]
 pub(super) struct Expr {
     pub text: String,
     pub needs: Vec<String>,
 }
 
-/// A place, reached through others.
+/// A place, and the places through which it is reached.
 #[derive(Clone, Debug)]
 pub(super) struct Access {
     pub text: String,
     pub ty: Ty,
-    /// What must be defined to reach it.
+    /// The places that must be defined to reach it.
     pub needs: Vec<String>,
     pub loose: bool,
 }
@@ -34,7 +34,7 @@ impl Expr {
         Expr { text, needs: Vec::new() }
     }
 
-    /// The question whether it can be asked for, if there is one.
+    /// Returns the test that the expression can be evaluated, if one is needed.
     pub fn question(&self) -> Option<String> {
         let asked = self.needs.iter().map(|it| format!("!isundefined({it})"));
         let asked: Vec<String> = asked.collect();
@@ -53,14 +53,14 @@ impl Maker<'_> {
         }
     }
 
-    /// A name with a value of this type, the innermost most often.
+    /// Returns a name with a value of this type, usually the innermost.
     pub(super) fn bound_name(&mut self, ty: Ty) -> Option<String> {
         let names = self.bound.iter().rev().filter(|it| it.ty == ty);
         let names: Vec<String> = names.map(|it| it.name.clone()).collect();
         (!names.is_empty()).then(|| names[self.choices.below(names.len())].clone())
     }
 
-    /// An element of an array.
+    /// Returns an element of an array.
     fn element(&mut self, array: &Array) -> Option<Access> {
         let (field, ty, loose) = array.fields[self.choices.below(array.fields.len())].clone();
         let name = self.bound_name(array.index);
@@ -80,7 +80,7 @@ impl Maker<'_> {
         Some(Access { text: format!("{}[{index}]{field}", array.name), ty, needs, loose })
     }
 
-    /// Somewhere.
+    /// Returns a place.
     pub(super) fn access(&mut self) -> Access {
         if !self.arrays.is_empty() && self.choices.chance(55) {
             let array = self.arrays[self.choices.below(self.arrays.len())].clone();
@@ -92,12 +92,12 @@ impl Maker<'_> {
         Access { text: place.text, ty: place.ty, needs: Vec::new(), loose: place.loose }
     }
 
-    /// Somewhere of this type.
+    /// Returns a place of this type.
     pub(super) fn access_of(&mut self, ty: Ty) -> Option<Access> {
         (0..4).map(|_| self.access()).find(|it| it.ty == ty)
     }
 
-    /// A value that fits.
+    /// Returns a value of this type.
     pub(super) fn value(&mut self, ty: Ty) -> Option<Expr> {
         let choice = self.choices.below(10);
         if let Ty::Scalar(_) = ty {
@@ -138,7 +138,7 @@ impl Maker<'_> {
         })
     }
 
-    /// A number from 0 to 2.
+    /// Returns a number from 0 to 2.
     fn number(&mut self) -> Expr {
         let numbers = [Ty::Range, Ty::Range, Ty::Signed];
         let wanted = self.choices.pick(&numbers);
@@ -163,7 +163,7 @@ impl Maker<'_> {
         Expr { text, needs }
     }
 
-    /// Something true or false, that asks itself for what must be defined.
+    /// Returns a condition, with the tests of the places that must be defined.
     pub(super) fn condition(&mut self, depth: usize) -> String {
         let expr = self.condition_expr(depth);
         match expr.question() {
@@ -245,7 +245,7 @@ impl Maker<'_> {
         format!("{word_of} {name}: {} do {inside} end", word(ty))
     }
 
-    /// What an element of the multiset is asked; `name` is its index.
+    /// Returns a condition on an element of the multiset; `name` is its index.
     pub(super) fn bag_condition(&mut self, name: &str) -> String {
         if !self.bags[0].records {
             return format!(

@@ -1,10 +1,10 @@
 //! Random models in Murphi: a few rules over small variables.
 //!
-//! Most of what is made is careful: values stay in their ranges, and what may be undefined is read
-//! only where it is not. A little of it is not, and meets run-time errors. Four of five models keep
-//! to what Rumur reads; the others have unions, multisets, `choose` and priorities too.
+//! Most generated code is careful: values stay in their ranges, and variables that may be undefined are tested before
+//! they are read. A little of it is not, and causes run-time errors. Four of five models use only constructs that
+//! Rumur reads; the others also have unions, multisets, `choose` and priorities.
 //!
-//! The rounds of a `for` over a scalarset do not depend on their order, as symmetry reduction asks.
+//! The result of a `for` over a scalarset does not depend on the order of its rounds, as symmetry reduction requires.
 
 mod declare;
 mod exprs;
@@ -14,7 +14,7 @@ mod stmts;
 use super::choices::Choices;
 use std::collections::BTreeSet;
 
-/// A type, and so which values fit.
+/// A type, which determines the possible values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ty {
     Boolean,
@@ -30,7 +30,7 @@ enum Ty {
     Union,
 }
 
-/// Something that a value can be stored to.
+/// A place that can be assigned.
 #[derive(Clone, Debug)]
 struct Place {
     text: String,
@@ -51,7 +51,7 @@ struct Bound {
 struct Array {
     name: String,
     index: Ty,
-    /// What stands behind the index, and what is there.
+    /// The text after the index, with the type of the field.
     fields: Vec<(String, Ty, bool)>,
 }
 
@@ -66,23 +66,23 @@ struct Bag {
 pub struct Maker<'a> {
     choices: Choices<'a>,
     used: BTreeSet<&'static str>,
-    /// How many elements the scalarsets have.
+    /// The number of elements of the scalarsets.
     sizes: (usize, usize),
-    /// Whether there is more than Rumur reads.
+    /// Whether constructs that Rumur does not read are allowed.
     rich: bool,
     has_records: bool,
     has_second: bool,
     places: Vec<Place>,
     arrays: Vec<Array>,
     bags: Vec<Bag>,
-    /// Records as wholes, by their text.
+    /// Whole records, by their text.
     wholes: Vec<String>,
     functions: Vec<&'static str>,
     bound: Vec<Bound>,
     fresh: usize,
 }
 
-/// A model of these numbers, and the constructs in it.
+/// Builds a model from these numbers. Returns it with its constructs.
 pub fn make(numbers: &[u16]) -> (String, BTreeSet<&'static str>) {
     let mut maker = Maker {
         choices: Choices::new(numbers),
@@ -115,13 +115,13 @@ impl Maker<'_> {
         text
     }
 
-    /// A name that nothing else has.
+    /// Returns a fresh name.
     fn name(&mut self, sort: &str) -> String {
         self.fresh += 1;
         format!("{sort}{}", self.fresh)
     }
 
-    /// Makes something inside which a name has a value.
+    /// Builds something within which a name has a value.
     fn with<T>(&mut self, name: &str, ty: Ty, make: impl FnOnce(&mut Self) -> T) -> T {
         self.bound.push(Bound { name: name.to_owned(), ty });
         let made = make(self);
@@ -130,7 +130,7 @@ impl Maker<'_> {
     }
 }
 
-/// The name of a type.
+/// Returns the name of a type.
 fn word(ty: Ty) -> &'static str {
     match ty {
         Ty::Boolean => "boolean",

@@ -3,7 +3,7 @@
 use super::{Maker, Place, Ty, word};
 
 impl Maker<'_> {
-    /// A rule, alone or in a ruleset.
+    /// Returns a rule, alone or in a ruleset.
     pub(super) fn rule(&mut self, at: usize) -> String {
         self.parameters(at, 0)
     }
@@ -82,7 +82,7 @@ impl Maker<'_> {
         for at in 0..self.choices.weighted(&[6, 4, 1]) {
             self.used.insert("invariant");
             let one = self.condition(1);
-            // Most hold for long.
+            // Most conditions hold often.
             let other = self.condition(2);
             text += &match self.choices.chance(60) {
                 true => format!("invariant \"p{at}\"\n  {one} | {other};\n"),

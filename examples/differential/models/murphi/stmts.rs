@@ -49,7 +49,7 @@ impl Maker<'_> {
         format!("{indent}{line};\n")
     }
 
-    /// The statement, if what it needs is defined.
+    /// Returns the statement, guarded by tests of the places that it reads.
     fn careful(&mut self, needs: Vec<String>, statement: String) -> String {
         match (Expr { text: String::new(), needs }).question() {
             Some(question) if !self.choices.chance(3) => {
@@ -64,7 +64,7 @@ impl Maker<'_> {
         if self.choices.chance(35)
             && let Some(next) = next(&text, ty)
         {
-            // What goes round makes more states than what is set.
+            // Cyclic changes give more states than assignments of constants.
             needs.extend(loose.then(|| text.clone()));
             return self.careful(needs, format!("{text} := {next}"));
         }
@@ -107,7 +107,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Copies a record.
+    /// Builds a copy of a record.
     fn copy(&mut self) -> String {
         let mut records: Vec<String> = self.wholes.clone();
         if let Some(array) = self.arrays.iter().find(|it| it.name == "r").cloned()
@@ -157,7 +157,7 @@ impl Maker<'_> {
         format!("MultiSetRemovePred(k: m, {which})")
     }
 
-    /// Sums over a scalarset: the order does not matter.
+    /// Builds a sum over a scalarset; the order does not matter.
     fn count(&mut self) -> String {
         self.used.insert("sum over a scalarset");
         let name = self.name("j");
@@ -214,7 +214,7 @@ impl Maker<'_> {
         self.careful(value.needs, text)
     }
 
-    /// Each element of a scalarset for itself.
+    /// Builds a loop that treats each element of a scalarset independently.
     fn symmetric_loop(&mut self) -> String {
         let ty = Ty::Scalar(if self.has_second && self.choices.chance(40) { 'T' } else { 'S' });
         let arrays = self.arrays.iter().filter(|it| it.index == ty).cloned();
@@ -243,13 +243,13 @@ impl Maker<'_> {
         format!("for {name}: {} do {inside}; end", word(ty))
     }
 
-    /// A loop over numbers, names or truth values, or as long as something holds.
+    /// Builds a loop over numbers, names or truth values, or one with a condition.
     fn numbered_loop(&mut self, depth: usize, indent: &str) -> String {
         let deeper = format!("{indent}  ");
         if self.choices.chance(30) {
             self.used.insert("while");
             let inside = self.statements(1, depth + 1, &deeper);
-            // Whatever else changes it, it is not for ever: that is a run-time error.
+            // Even if the body also changes it, the loop is not endless: a run-time error ends it.
             return format!("while x > 0 do\n{inside}{deeper}x := x - 1;\n{indent}end");
         }
         self.used.insert("for");
@@ -279,7 +279,7 @@ impl Maker<'_> {
     }
 }
 
-/// The value behind that of a place, round and round.
+/// Returns the next value of a place, cyclically.
 fn next(place: &str, ty: Ty) -> Option<String> {
     match ty {
         Ty::Boolean => Some(format!("!{place}")),

@@ -48,7 +48,7 @@ impl Maker<'_> {
         text
     }
 
-    /// Declares a structure; its fields as they are reached.
+    /// Declares a structure. Returns its fields in the form of their access.
     fn structure(&mut self, text: &mut String) -> Vec<(String, Ty)> {
         let mut fields = Vec::new();
         *text += "typedef T {";
@@ -79,7 +79,7 @@ impl Maker<'_> {
             true => {
                 self.used.insert("array");
                 let index = self.choices.pick(&["g0 & 1", "1 - (g0 & 1)", "_pid & 1"]);
-                // There is no pid where only globals can be asked for.
+                // Where only globals are allowed, there is no pid.
                 let index = if local { index } else { index.replace("_pid", "g0").leak() };
                 vec![format!("{name}[0]"), format!("{name}[1]"), format!("{name}[{index}]")]
             }
@@ -98,7 +98,7 @@ impl Maker<'_> {
             let mut fields = Vec::new();
             for _ in 0..1 + self.choices.weighted(&[5, 3, 1]) {
                 let types = [Ty::Byte, Ty::Mtype, Ty::Bit, Ty::Bool, Ty::Short, Ty::Int, Ty::Chan];
-                // Channels in messages are of the first kind, which has none in its own.
+                // Channels in messages are of the first kind, which contains no channels.
                 fields.push(self.choices.pick(&types[..types.len() - usize::from(kind == 0)]));
             }
             if fields.contains(&Ty::Chan) {
@@ -107,7 +107,7 @@ impl Maker<'_> {
             self.kinds.push(fields);
         }
         for at in 0..count {
-            // One of the first kind, for variables.
+            // At least one channel is of the first kind, for variables.
             let kind = if at == 0 { 0 } else { self.choices.below(self.kinds.len()) };
             let capacity = self.choices.below(3);
             let (size, names) = match self.choices.chance(15) {
@@ -171,7 +171,7 @@ impl Maker<'_> {
         text
     }
 
-    /// The names of the global channels of the first kind.
+    /// Returns the names of the global channels of the first kind.
     pub(super) fn first_kind(&self) -> Vec<&'static str> {
         let first = self.channels.iter().filter(|it| it.kind == 0);
         first.map(|it| &*it.text.clone().leak()).collect()

@@ -1,9 +1,9 @@
-//! Expressions: small numbers and questions about everything that can be seen.
+//! Expressions: small numbers, and queries about all visible objects.
 
 use super::{Maker, Place, Ty};
 
 impl Maker<'_> {
-    /// A value that fits.
+    /// Returns a constant of this type.
     pub(super) fn constant(&mut self, ty: Ty) -> String {
         match ty {
             Ty::Bit => self.choices.below(2).to_string(),
@@ -20,13 +20,13 @@ impl Maker<'_> {
         self.globals.iter().chain(&self.locals).cloned().collect()
     }
 
-    /// Somewhere to store to, seldom an element of a structure if there is something else.
+    /// Returns a place for an assignment; an element of a structure only rarely if there are others.
     pub(super) fn place(&mut self) -> Place {
         let places = self.places();
         places[self.choices.below(places.len())].clone()
     }
 
-    /// A value for a variable of this type.
+    /// Returns a value for a variable of this type.
     pub(super) fn value(&mut self, ty: Ty) -> String {
         let place = self.place();
         let text = &place.text;
@@ -63,7 +63,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A number that is no variable.
+    /// Returns a number that is not a variable.
     fn special(&mut self) -> String {
         let buffered: Vec<String> = self.buffered();
         match self.choices.below(4) {
@@ -83,13 +83,13 @@ impl Maker<'_> {
         }
     }
 
-    /// Channels that can be asked how full they are.
+    /// Channels whose length can be queried.
     fn buffered(&self) -> Vec<String> {
         let all = self.channels.iter().chain(&self.own_channels);
         all.filter(|it| it.buffered).map(|it| it.text.clone()).collect()
     }
 
-    /// Something that is true or false.
+    /// Returns a condition.
     pub(super) fn condition(&mut self, depth: usize) -> String {
         let place = self.place();
         let text = &place.text;
@@ -116,7 +116,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The same, where it is part of more: questions how full a channel is are not.
+    /// Returns a condition as a part of another. It contains no queries about the length of a channel.
     fn operand(&mut self, depth: usize) -> String {
         let condition = self.condition(depth);
         match condition.contains("full(") || condition.contains("empty(") {
@@ -136,10 +136,10 @@ impl Maker<'_> {
         format!("{question}({channel})")
     }
 
-    /// Where a process is, or a variable of it.
+    /// Returns a query about the location of a process or one of its variables.
     fn remote(&mut self) -> String {
         let at = self.choices.below(self.processes.len());
-        // Pids are given in the order of the declarations.
+        // Pids are in the order of the declarations.
         let pid: usize = self.processes[..at].iter().map(|it| it.active).sum();
         let process = &self.processes[at];
         if process.active == 0 {
@@ -147,7 +147,7 @@ impl Maker<'_> {
         }
         let name = &process.name;
         match (&process.local, process.labels.as_slice()) {
-            // Of itself a process can ask only for labels that came before.
+            // A process can only query its own earlier labels.
             (_, [.., label]) if self.choices.chance(70) && self.current != Some(at) => {
                 self.used.insert("remote label");
                 format!("{name}[{pid}]@{label}")
@@ -160,7 +160,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A question about global variables only.
+    /// Returns a condition on global variables only.
     pub(super) fn global_condition(&mut self) -> String {
         let locals = std::mem::take(&mut self.locals);
         let place = self.place();
@@ -169,7 +169,7 @@ impl Maker<'_> {
         format!("{} {} {constant}", place.text, self.choices.pick(&["!=", "=="]))
     }
 
-    /// What a claim asks.
+    /// Returns a condition of a claim.
     pub(super) fn claim_condition(&mut self) -> String {
         match self.choices.below(3) {
             0 => self.remote(),

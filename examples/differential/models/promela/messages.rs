@@ -3,12 +3,12 @@
 use super::{Channel, Maker, Ty, Urgency};
 
 impl Maker<'_> {
-    /// A channel that can be sent to or received from here.
+    /// Returns a channel for a send or a receive at this point.
     fn channel(&mut self, urgency: Urgency) -> Option<Channel> {
-        // A parameter may be called a channel where there is none.
+        // If there is no channel, a parameter may still have the name of one.
         let own = self.own_channels.iter().filter(|_| !self.kinds.is_empty());
         let all = self.channels.iter().chain(own);
-        // There is no rendezvous inside a deterministic step.
+        // A deterministic step contains no rendezvous.
         let fitting: Vec<&Channel> =
             all.filter(|it| urgency != Urgency::DStep || it.buffered).collect();
         match fitting.len() {
@@ -38,14 +38,14 @@ impl Maker<'_> {
         })
     }
 
-    /// A value that the field holds.
+    /// Returns a value for the field.
     fn sent(&mut self, ty: Ty) -> String {
         match ty {
             Ty::Chan => {
                 let first = self.first_kind();
                 self.choices.pick(&first).into()
             }
-            // Of what is computed only as much as any variable holds.
+            // Computed values stay in the range that any variable holds.
             Ty::Byte | Ty::Short | Ty::Int if self.choices.chance(50) => {
                 let value = self.value(Ty::Byte);
                 format!("(({value}) & 3)")
@@ -83,8 +83,8 @@ impl Maker<'_> {
         Some(format!("{}{operator}[{arguments}]", channel.text))
     }
 
-    /// What a receive compares and where it stores: each variable once, and none that it compares
-    /// with. What SPIN's verifier undoes otherwise is not what was done.
+    /// Returns the patterns and targets of a receive. Each variable is stored once, and no compared variable is
+    /// stored: otherwise SPIN's verifier does not undo the step correctly.
     fn arguments(&mut self, kind: usize, poll: bool) -> String {
         let fields = self.kinds[kind].clone();
         let mut taken: Vec<String> = Vec::new();

@@ -1,10 +1,9 @@
 //! Random models in Promela: a few processes that share small variables and channels.
 //!
-//! What is made is meant to be accepted by SPIN and to end: numbers stay small, indices within
-//! their arrays, divisors are constants, loops inside `atomic` and `d_step` are counted. What only
-//! ever meets a difference that `docs/reference/languages.md` explains is left out: messages into narrower
-//! variables, questions about the length of a rendezvous channel, channel variables without a
-//! channel.
+//! SPIN should accept the generated models, and they should end. So numbers stay small, indices stay within their
+//! arrays, divisors are constants, and loops inside `atomic` and `d_step` are counted. Constructs that only reach a
+//! difference explained in `docs/reference/languages.md` are omitted: messages into narrower variables, queries about
+//! the length of a rendezvous channel, channel variables without a channel.
 
 mod declare;
 mod exprs;
@@ -30,7 +29,7 @@ enum Ty {
     Chan,
 }
 
-/// Something that a value can be stored to.
+/// A place that can be assigned.
 #[derive(Clone)]
 struct Place {
     text: String,
@@ -43,35 +42,35 @@ struct Channel {
     text: String,
     /// The number of its kind of messages.
     kind: usize,
-    /// Whether it can hold messages.
+    /// Whether it is buffered.
     buffered: bool,
-    /// Whether it is a variable, which may stand for one that cannot.
+    /// Whether it is a variable, which may denote an unbuffered channel.
     variable: bool,
 }
 
 /// A process type.
 struct Process {
     name: String,
-    /// How many there are from the beginning.
+    /// The number of initial instances.
     active: usize,
-    /// What `run` passes.
+    /// The parameters that `run` passes.
     parameters: Vec<Ty>,
-    /// Labels that can be asked for from elsewhere.
+    /// Labels that other processes can query.
     labels: Vec<String>,
-    /// A variable that can be.
+    /// A local variable that other processes can query.
     local: Option<String>,
 }
 
-/// What stands around a statement.
+/// The context of a statement.
 #[derive(Clone, Copy)]
 struct Around {
-    /// How deep it is nested.
+    /// The nesting depth.
     depth: usize,
-    /// The sequence, if it is in one that goes on alone.
+    /// The kind of the enclosing atomic sequence, if there is one.
     urgency: Urgency,
     /// Whether a loop can be left here.
     in_loop: bool,
-    /// The top statement of the process that it is part of.
+    /// The number of the top-level statement of the process that contains it.
     top: usize,
 }
 
@@ -90,22 +89,22 @@ pub struct Maker<'a> {
     fruits: Vec<&'static str>,
     globals: Vec<Place>,
     locals: Vec<Place>,
-    /// Types of the fields of each kind of messages.
+    /// The field types of each kind of messages.
     kinds: Vec<Vec<Ty>>,
     channels: Vec<Channel>,
     own_channels: Vec<Channel>,
     processes: Vec<Process>,
-    /// The one at work.
+    /// The current process.
     current: Option<usize>,
     inlines: Vec<(&'static str, usize)>,
-    /// Labels before top statements of this process, by the number of the statement.
+    /// Labels before top-level statements of this process, by the number of the statement.
     labels: Vec<(usize, String)>,
-    /// Labels further inside, that came before.
+    /// Earlier labels of nested statements.
     inner: Vec<String>,
     fresh: usize,
 }
 
-/// A model of these numbers, and the constructs in it.
+/// Builds a model from these numbers. Returns it with its constructs.
 pub fn make(numbers: &[u16]) -> (String, BTreeSet<&'static str>) {
     let mut maker = Maker {
         choices: Choices::new(numbers),
@@ -185,7 +184,7 @@ impl Maker<'_> {
             }
         }
         text += &format!("P{at}({})", listed.join("; "));
-        // Priorities and rendezvous do not go together.
+        // Priorities and rendezvous cannot be combined.
         let buffered = self.channels.iter().all(|it| it.buffered);
         if active > 0 && buffered && self.choices.chance(6) {
             self.used.insert("priority");
@@ -204,7 +203,7 @@ impl Maker<'_> {
         text + "}\n"
     }
 
-    /// The statements of a process, some of them with labels.
+    /// Returns the statements of a process, some of them with labels.
     fn body(&mut self, at: usize) -> String {
         let count = 1 + self.choices.below(5);
         for number in 0..count {
@@ -223,7 +222,7 @@ impl Maker<'_> {
             if let Some(label) = label {
                 self.used.insert("label");
                 text += &format!("{label}: ");
-                // SPIN has no steps for jumps that go in a circle alone.
+                // SPIN has no steps for a cycle of jumps alone.
                 if statement.starts_with("goto") {
                     statement = format!("skip; {statement}");
                 }
@@ -259,7 +258,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A never claim that looks at global variables.
+    /// Returns a never claim that reads global variables.
     fn claim(&mut self) -> String {
         self.used.insert("never");
         self.locals.clear();
@@ -275,12 +274,12 @@ impl Maker<'_> {
     }
 }
 
-/// A channel variable of the first kind.
+/// Returns a channel variable of the first kind.
 fn variable(text: String) -> Channel {
     Channel { text, kind: 0, buffered: false, variable: true }
 }
 
-/// The type in a declaration; the width of an `unsigned` stands behind the name.
+/// Returns the type in a declaration; the width of an `unsigned` follows the name.
 fn word(ty: Ty) -> &'static str {
     match ty {
         Ty::Bit => "bit",

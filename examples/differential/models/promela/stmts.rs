@@ -1,8 +1,8 @@
-//! Statements of every form, and how they are nested.
+//! Statements of every form, and their nesting.
 
 use super::{Around, Maker, Ty, Urgency};
 
-/// How deep statements are nested.
+/// The maximum nesting depth.
 const DEPTH_MAX: usize = 3;
 
 impl Maker<'_> {
@@ -87,13 +87,13 @@ impl Maker<'_> {
         }
     }
 
-    /// A few statements, one after another.
+    /// Returns a few statements, one after another.
     pub(super) fn sequence(&mut self, around: Around, most: usize) -> String {
         let inside = Around { depth: around.depth + 1, ..around };
         let mut lines = Vec::new();
         for number in 0..1 + self.choices.below(most) {
             let statement = self.statement(inside);
-            // Jumping back inside of an atomic sequence would not end; no label stands first.
+            // A backward jump inside an atomic sequence would not end, so no label comes first.
             match around.urgency == Urgency::None && number > 0 && self.choices.chance(6) {
                 true if !statement.starts_with("goto") => {
                     self.fresh += 1;
@@ -108,7 +108,7 @@ impl Maker<'_> {
         lines.join(self.choices.pick(&["; ", " -> "]))
     }
 
-    /// A jump to a label: out of an atomic sequence only ahead.
+    /// Returns a jump to a label; out of an atomic sequence only forward.
     fn jump(&mut self, around: Around) -> String {
         if around.urgency == Urgency::DStep {
             return self.assignment();
@@ -130,7 +130,8 @@ impl Maker<'_> {
         let numbers = |ty| matches!(ty, Ty::Byte | Ty::Short | Ty::Int);
         let place = self.places().into_iter().find(|it| numbers(it.ty));
         match (place, self.inlines.is_empty()) {
-            // What a deterministic step may hold is not known of an inline.
+            // The context of an inline's body is unknown, so its statements may not be allowed in a deterministic
+            // step.
             (Some(place), false) if around.urgency == Urgency::None => {
                 self.used.insert("inline");
                 format!("change({})", place.text)
@@ -143,7 +144,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A process more, while there are few.
+    /// Starts another process while there are few.
     fn spawn(&mut self) -> String {
         let at = self.choices.below(self.processes.len());
         let run = self.run(at);
@@ -153,7 +154,7 @@ impl Maker<'_> {
         }
     }
 
-    /// `run` with parameters.
+    /// Builds a `run` with parameters.
     pub(super) fn run(&mut self, at: usize) -> String {
         self.used.insert("run");
         let mut arguments = Vec::new();
@@ -162,7 +163,7 @@ impl Maker<'_> {
             arguments.push(match ty {
                 Ty::Chan => {
                     let first = self.first_kind();
-                    // Without channels nothing can be done with it.
+                    // Without channels the parameter is unused.
                     if first.is_empty() { "0".into() } else { self.choices.pick(&first).into() }
                 }
                 ty => self.constant(ty),
@@ -183,7 +184,7 @@ impl Maker<'_> {
         format!("select({} : 0 .. {})", place.text, 1 + self.choices.below(2))
     }
 
-    /// The options of an `if` or a `do`; the last may be `else`.
+    /// Returns the options of an `if` or a `do`; the last may be `else`.
     fn options(&mut self, around: Around, enough: bool) -> String {
         let mut text = String::new();
         let mut conditions_only = true;
@@ -243,7 +244,7 @@ impl Maker<'_> {
         format!("atomic {{ {} }}", self.sequence(inside, 4))
     }
 
-    /// A deterministic step that begins with a condition or an assignment, and seldom blocks.
+    /// Returns a deterministic step that begins with a condition or an assignment, and rarely blocks.
     fn d_step(&mut self, around: Around) -> String {
         self.used.insert("d_step");
         let inside = Around { urgency: Urgency::DStep, in_loop: false, ..around };
@@ -281,7 +282,7 @@ impl Maker<'_> {
         format!("{{ {main} }} unless {{ {escape} }}")
     }
 
-    /// A counted loop over numbers.
+    /// Returns a counted loop over numbers.
     fn counted(&mut self) -> String {
         let mut places = self.places().into_iter().filter(|it| {
             matches!(it.ty, Ty::Byte | Ty::Short | Ty::Int) && !it.text.contains(['[', '.'])

@@ -1,4 +1,4 @@
-//! Writing a file of a [`FaultDisk`](crate::FaultDisk): what the plan lets through reaches the file's state.
+//! Writing a file of a [`FaultDisk`](crate::FaultDisk). What the plan permits reaches the file's state.
 
 use super::file::FileState;
 use super::plan::OperationOutcome;
@@ -8,14 +8,14 @@ use crate::disk::error::{Error, Result};
 use std::io;
 use std::sync::{Arc, Mutex};
 
-/// A file being written.
+/// A file open for writing.
 pub(super) struct FaultAppend {
-    /// That of the disk.
+    /// The state of the disk.
     state: Arc<Mutex<FaultDiskState>>,
-    /// As it was when the file was opened, for messages.
+    /// The name when the file was opened, for messages.
     name: String,
     file: SharedFileState,
-    /// A sync has failed.
+    /// Whether a sync has failed.
     doubtful: bool,
 }
 
@@ -36,7 +36,7 @@ impl FaultAppend {
         Ok(())
     }
 
-    /// Flushes or syncs, which needs room for what has not been flushed.
+    /// Flushes or syncs. This needs space for the bytes that are not flushed.
     fn complete(
         &mut self,
         action: &'static str,

@@ -1,4 +1,4 @@
-//! One file of a [`FaultDisk`](crate::FaultDisk): its bytes, and which of them would survive.
+//! One file of a [`FaultDisk`](crate::FaultDisk): its bytes, and those that survive a power loss.
 //!
 //! ```text
 //!  0          synced          visible          bytes.len()
@@ -7,57 +7,57 @@
 //!  |    page    |    page    |    page    |    page         each unsynced part of one has its own end
 //! ```
 //!
-//! A sync that fails leaves the pages it was to write marked as written: readers see them, the next
-//! sync finds nothing to do, and yet they may never have reached the disk. These are `doubtful`,
-//! even where they are `synced`, until they are cut off.
+//! A sync that fails leaves the pages it should write marked as written. Readers see them, and the next sync finds
+//! nothing to do, but they may never have reached the disk. These pages are `doubtful`, even if they are `synced`,
+//! until they are cut off.
 
 use super::power_loss::{PowerLossSampler, UnsyncedOutcome};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What the system writes at a time: a page reaches the disk or does not, whatever others do.
+/// The unit in which the system writes. Each page reaches the disk or does not, independently of the others.
 const PAGE: usize = 4096;
 
 /// The bytes of a file, live and durable.
 #[derive(Clone, Default)]
 pub(super) struct FileState {
-    /// Everything written, shared with whoever has mapped it; then an append copies it first.
+    /// All written bytes, shared with their mappings; while a mapping exists, an append copies them first.
     bytes: Arc<Vec<u8>>,
-    /// As many of `bytes` as were flushed.
+    /// The number of flushed bytes.
     visible: usize,
-    /// As many of `bytes` as are durable.
+    /// The number of durable bytes.
     synced: usize,
-    /// Durable bytes that follow the `synced` ones, but were cut off since the last sync.
+    /// Durable bytes after the `synced` ones that were cut off since the last sync.
     tail: Vec<u8>,
-    /// Bytes that a failed sync has taken for written, in order.
+    /// Ranges that a failed sync marked as written, in order.
     doubtful: Vec<Range<usize>>,
 }
 
 impl FileState {
-    /// A file all of whose bytes are durable.
+    /// Creates a file whose bytes are all durable.
     pub(super) fn durable(bytes: Vec<u8>) -> FileState {
         let (visible, synced) = (bytes.len(), bytes.len());
         FileState { bytes: Arc::new(bytes), visible, synced, ..FileState::default() }
     }
 
-    /// The file without what was in the buffer of a process that is no more.
+    /// Returns the file without the buffered bytes of a terminated process.
     pub(super) fn after_restart(&self) -> FileState {
         let mut restarted = self.clone();
         restarted.cut(self.visible);
         restarted
     }
 
-    /// Everything written, flushed or not.
+    /// Returns all written bytes, flushed or not.
     pub(super) fn bytes(&self) -> &Arc<Vec<u8>> {
         &self.bytes
     }
 
-    /// What readers see.
+    /// Returns the bytes that readers see.
     pub(super) fn visible(&self) -> &[u8] {
         &self.bytes[..self.visible]
     }
 
-    /// Whether there are bytes that readers do not see.
+    /// Returns whether there are bytes that readers do not see yet.
     pub(super) fn has_unflushed(&self) -> bool {
         self.visible < self.bytes.len()
     }
@@ -76,13 +76,13 @@ impl FileState {
         self.tail.clear();
     }
 
-    /// A sync that fails after it has handed everything to the system.
+    /// Performs a sync that fails after it has passed all bytes to the system.
     pub(super) fn fail_to_sync(&mut self) {
         self.flush();
         self.doubtful.push(self.synced..self.bytes.len());
     }
 
-    /// Cuts off what lies beyond `length`. Of that, what was not synced is gone for good.
+    /// Cuts off the bytes after `length`. Those that were not synced are lost.
     pub(super) fn cut(&mut self, length: usize) {
         if length < self.synced {
             self.tail.splice(..0, self.bytes[length..self.synced].iter().copied());
@@ -100,7 +100,7 @@ impl FileState {
         Arc::make_mut(&mut self.bytes)[offset] ^= 1 << bit;
     }
 
-    /// What is found after the power failed.
+    /// Returns the content after a power loss.
     pub(super) fn after_power_loss(&self, luck: &mut PowerLossSampler) -> Vec<u8> {
         let mut found = self.bytes[..self.synced].to_vec();
         if !self.tail.is_empty() && !luck.draw_kept() {
@@ -119,7 +119,7 @@ impl FileState {
         found
     }
 
-    /// The parts of pages that need not be on the disk, each at most once.
+    /// Returns the parts of pages that may be missing on the disk, each at most once.
     fn pages_at_risk(&self) -> Vec<Range<usize>> {
         let unsynced = self.synced..self.bytes.len();
         let synced = |range: &Range<usize>| range.start..range.end.min(self.synced);
@@ -128,7 +128,7 @@ impl FileState {
     }
 }
 
-/// Cuts a range where pages begin.
+/// Splits a range at page boundaries.
 fn pages(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let first = range.start / PAGE;
     (first..range.end.div_ceil(PAGE)).map(move |page| {
@@ -137,7 +137,7 @@ fn pages(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Writes `bytes` at `offset`, the gap before them being zeros.
+/// Writes `bytes` at `offset`, with zeros in a gap before them.
 fn write_at(file: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
     let end = offset + bytes.len();
     if file.len() < end {
@@ -146,7 +146,7 @@ fn write_at(file: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
     file[offset..end].copy_from_slice(bytes);
 }
 
-/// A prefix of `bytes`, followed by nothing, or by zeros or garbage up to their length.
+/// Returns a prefix of `bytes`, followed by nothing, or by zeros or garbage up to their length.
 fn tear(bytes: &[u8], luck: &mut PowerLossSampler) -> Vec<u8> {
     let mut torn = bytes[..luck.random.below(bytes.len() + 1)].to_vec();
     match luck.random.below(3) {

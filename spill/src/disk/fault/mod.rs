@@ -1,23 +1,25 @@
 //! A disk in memory that fails and loses power on request: every crash becomes a unit test.
 //!
-//! Every operation that changes the disk has a number, counted from 0: create, append_at, write,
-//! flush, sync, rename, remove, sync_dir. A [`FaultPlan`] says which of them go wrong, and how. After
-//! a crash every operation fails, and there are two ways to go on, each giving a new disk:
+//! Every operation that changes the disk has a number, counted from 0: create, append_at, write, flush, sync, rename,
+//! remove, sync_dir. A [`FaultPlan`] determines which of them fail, and how. After a crash every operation fails.
+//! There are two ways to continue, each with a new disk:
 //!
-//! - [`FaultDisk::restart`]: the process was killed. What it had handed to the system is there;
-//!   what still was in its buffers is not.
-//! - [`FaultDisk::reboot`]: the power failed. What was synced is there. Each change that was not
-//!   comes to a pseudo-random end: done, lost or, for bytes, torn, page by page. Synced bytes that
-//!   were not cut off keep their value, whatever was appended behind them since; but those that a
-//!   failed sync was to write stay in doubt, for a later sync believes them written.
+//! - [`FaultDisk::restart`]: the process was killed. The data that it had passed to the system is there; the data in
+//!   its buffers is not.
+//! - [`FaultDisk::reboot`]: the power failed. Synced data is there. Each unsynced change has a pseudo-random outcome:
+//!   done, lost or, for bytes, torn, page by page. Synced bytes that were not cut off keep their value, whatever was
+//!   appended after them since. Bytes that a failed sync should have written stay in doubt, since a later sync treats
+//!   them as written.
 //!
-//! A test runs a workload once to count its operations, then again with a crash at each of them,
-//! reboots with many seeds, and asks whether what it finds makes sense. All of it is deterministic.
+//! A test runs a workload once to count its operations. Then it runs it again with a crash at each of them, reboots
+//! with many seeds, and checks that the result is consistent. Everything is deterministic.
 //!
-//! What is assumed of a real disk is no more than POSIX says: a synced file is found with its
-//! bytes, but under its new name only once the directory is synced too; of several changes to the
-//! directory some may survive without those before them; a file's new length may survive without
-//! the bytes. A renaming happens whole or not at all.
+//! The assumptions about a real disk are those of POSIX:
+//!
+//! - A synced file keeps its bytes, but it has its new name only once the directory is synced, too.
+//! - Of several changes to the directory, some may survive without those before them.
+//! - A file's new length may survive without the bytes.
+//! - A rename happens completely or not at all.
 
 mod append;
 mod file;
@@ -41,47 +43,46 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// A disk in memory that fails on request. Clones share what they store.
+/// A disk in memory that fails on request. Clones share their data.
 #[derive(Clone, Default)]
 pub struct FaultDisk {
     state: Arc<Mutex<FaultDiskState>>,
 }
 
 impl FaultDisk {
-    /// An empty disk on which nothing goes wrong.
+    /// Creates an empty disk without faults.
     pub fn new() -> FaultDisk {
         FaultDisk::default()
     }
 
-    /// An empty disk on which things go wrong as planned.
+    /// Creates an empty disk with planned faults.
     pub fn with_faults(plan: FaultPlan) -> FaultDisk {
         let disk = FaultDisk::new();
         disk.set_plan(plan);
         disk
     }
 
-    /// Replaces the plan. Numbers of operations go on counting from the disk's beginning.
+    /// Replaces the plan. The numbering of operations continues.
     pub fn set_plan(&self, plan: FaultPlan) {
         self.state().plan = plan;
     }
 
-    /// The number of operations so far, those that failed included, those after a crash not.
+    /// Returns the number of operations so far, including failed ones, without those after a crash.
     pub fn operations(&self) -> u64 {
         self.state().operations
     }
 
-    /// What was being done each time that something went wrong by plan: "write", "sync".
+    /// Returns the operations that failed by plan, as verbs: "write", "sync".
     pub fn failures(&self) -> Vec<&'static str> {
         self.state().failures.clone()
     }
 
-    /// Whether the crash that was planned has happened.
+    /// Returns whether the planned crash has happened.
     pub fn has_crashed(&self) -> bool {
         self.state().crashed
     }
 
-    /// The disk as another process finds it after this one was killed now, or at the crash. What
-    /// was not synced still is not.
+    /// Returns the disk after the process is killed now, or was killed at the crash. Unsynced data is still unsynced.
     pub fn restart(&self) -> FaultDisk {
         let state = self.state();
         let mut copies: BTreeMap<*const Mutex<FileState>, SharedFileState> = BTreeMap::new();
@@ -105,8 +106,8 @@ impl FaultDisk {
         FaultDisk { state: Arc::new(Mutex::new(restarted)) }
     }
 
-    /// The disk as it is found after the power failed now, or at the crash. Of what was not synced
-    /// seed 0 loses everything, seed 1 keeps everything, and every other seed makes its choices.
+    /// Returns the disk after the power fails now, or failed at the crash. Seed 0 loses all unsynced data, seed 1
+    /// keeps all of it, and every other seed gives its own pseudo-random outcomes.
     pub fn reboot(&self, seed: u64) -> FaultDisk {
         let state = self.state();
         let mut luck = PowerLossSampler::new(seed);
@@ -123,7 +124,7 @@ impl FaultDisk {
         FaultDisk { state: Arc::new(Mutex::new(found)) }
     }
 
-    /// Inverts a bit of a stored byte, as decay would.
+    /// Inverts a bit of a stored byte, as decay does.
     ///
     /// # Panics
     ///
@@ -132,7 +133,7 @@ impl FaultDisk {
         lock(&self.file(name)).flip_bit(offset as usize, bit);
     }
 
-    /// Cuts a file off, durably.
+    /// Truncates a file durably.
     ///
     /// # Panics
     ///
@@ -152,7 +153,7 @@ impl FaultDisk {
         self.state().live.get(name).unwrap_or_else(|| panic!("there is a file {name}")).clone()
     }
 
-    /// Performs, or by plan does not perform, an operation that writes no bytes.
+    /// Performs an operation that writes no bytes, unless the plan prevents it.
     fn operate<T>(
         &self,
         action: &'static str,
@@ -165,7 +166,7 @@ impl FaultDisk {
             OperationOutcome::Go => apply(&mut state),
             OperationOutcome::Fail { error, done } => {
                 if done.is_some_and(|done| done.is_multiple_of(2)) {
-                    // Done, but whoever asked will never know.
+                    // The operation is done, but the caller gets an error.
                     let _ = apply(&mut state);
                 }
                 Err(error)
@@ -173,7 +174,7 @@ impl FaultDisk {
         }
     }
 
-    /// Performs an operation that changes nothing and therefore fails only after a crash.
+    /// Performs an operation that changes nothing, so it fails only after a crash.
     fn inspect<T>(
         &self,
         action: &'static str,

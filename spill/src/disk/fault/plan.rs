@@ -1,18 +1,18 @@
-//! What goes wrong on a [`FaultDisk`](crate::FaultDisk), and at which operation.
+//! The faults of a [`FaultDisk`](crate::FaultDisk), and the operations at which they occur.
 
 use super::power_loss::FaultRng;
 use crate::disk::error::Error;
 use std::io;
 
-/// The operations that go wrong, by their numbers, which begin with 0.
+/// The operations that fail, by their numbers, which begin with 0.
 ///
-/// A write that fails first writes a prefix of its bytes, of any length. A sync of a file that fails
-/// either does nothing, or leaves it unknown for good which of the bytes it was to write are durable.
+/// A write that fails first writes a prefix of its bytes, of any length. A failing sync of a file either does nothing,
+/// or leaves it permanently unknown which of its bytes are durable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FaultPlan {
-    /// Decides how much is done of what fails.
+    /// Determines how much of a failing operation is done.
     seed: u64,
-    /// Of several that strike an operation the first does.
+    /// If several faults apply to an operation, the first one counts.
     faults: Vec<PlannedFault>,
 }
 
@@ -25,51 +25,51 @@ enum PlannedFault {
     CrashAt(u64),
 }
 
-/// How an operation ends.
+/// The outcome of an operation.
 pub(super) enum OperationOutcome {
     Go,
     Fail {
         error: Error,
-        /// A random number to decide how much of the operation is done before it fails; nothing
-        /// if there is none.
+        /// A random number that determines how much of the operation is done before it fails; `None` if nothing is
+        /// done.
         done: Option<u64>,
     },
 }
 
 impl FaultPlan {
-    /// A plan by which nothing goes wrong.
+    /// Creates a plan without faults.
     pub fn new() -> FaultPlan {
         FaultPlan::default()
     }
 
-    /// Varies how much of an operation is done before it fails or crashes.
+    /// Sets the seed of the choice how much of an operation is done before it fails or crashes.
     pub fn seed(self, seed: u64) -> FaultPlan {
         FaultPlan { seed, ..self }
     }
 
-    /// Operation `operation` fails with an I/O error.
+    /// Makes operation `operation` fail with an I/O error.
     pub fn io_error_at(self, operation: u64) -> FaultPlan {
         self.with_fault(PlannedFault::IoErrorAt(operation))
     }
 
-    /// From operation `operation` on, every sync of a file or of the directory fails.
+    /// Makes every sync of a file or of the directory fail from operation `operation` on.
     pub fn sync_error_from(self, operation: u64) -> FaultPlan {
         self.with_fault(PlannedFault::SyncErrorFrom(operation))
     }
 
-    /// Operation `operation` finds the disk full.
+    /// Makes operation `operation` find the disk full.
     pub fn full_at(self, operation: u64) -> FaultPlan {
         self.with_fault(PlannedFault::FullAt(operation))
     }
 
-    /// From operation `operation` on, creating and writing find the disk full, and so do flushes
-    /// and syncs of bytes not flushed before. What needs no room goes on.
+    /// Makes the disk full from operation `operation` on: creating and writing fail, and so do flushes and syncs of
+    /// bytes that were not flushed before. Operations that need no space succeed.
     pub fn full_from(self, operation: u64) -> FaultPlan {
         self.with_fault(PlannedFault::FullFrom(operation))
     }
 
-    /// At operation `operation` the process is killed or the power fails, before it, after it or
-    /// amid it, and every operation fails from then on.
+    /// Kills the process or the power at operation `operation`: before it, after it or during it. Every later
+    /// operation fails.
     pub fn crash_at(self, operation: u64) -> FaultPlan {
         self.with_fault(PlannedFault::CrashAt(operation))
     }
@@ -108,14 +108,14 @@ impl FaultPlan {
                 Error::Full { file: name.to_owned(), limit: None }
             }
         };
-        // Only a write, or the sync of a file, is done in part and fails.
+        // Only a write, or the sync of a file, can be done in part.
         let in_part =
             matches!(fault, PlannedFault::CrashAt(_)) || ["write", "sync"].contains(&action);
         OperationOutcome::Fail { error, done: in_part.then_some(amount) }
     }
 }
 
-/// The failure of every operation from a crash on.
+/// Returns the failure of every operation after a crash.
 pub(super) fn crash(action: &'static str, name: &str) -> Error {
     Error::io(action, name, io::Error::other("a planned crash"))
 }

@@ -1,18 +1,18 @@
-//! What the power takes with it: pseudo-random choices that a seed repeats.
+//! Outcomes of a power loss: pseudo-random choices that a seed reproduces.
 
-/// Chooses the ends of what was not synced.
+/// Chooses the outcomes of unsynced changes.
 pub(super) struct PowerLossSampler {
     pub(super) random: FaultRng,
-    /// The choice, where the seed makes always the same.
+    /// The outcome, if the seed always gives the same.
     fixed: Option<UnsyncedOutcome>,
 }
 
-/// What has become of a change that was not synced.
+/// The outcome of an unsynced change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum UnsyncedOutcome {
     Lost,
     Kept,
-    /// Of bytes: a part of them is there.
+    /// Only for bytes: a part of them is there.
     Torn,
 }
 
@@ -34,7 +34,7 @@ impl PowerLossSampler {
         })
     }
 
-    /// The end of what cannot be torn.
+    /// Returns the outcome of a change that cannot be torn.
     pub(super) fn draw_kept(&mut self) -> bool {
         self.fixed.map_or_else(|| self.random.below(2) == 0, |end| end == UnsyncedOutcome::Kept)
     }
@@ -56,7 +56,7 @@ impl FaultRng {
         z ^ (z >> 31)
     }
 
-    /// A number less than `bound`, which is small.
+    /// Returns a number less than `bound`, which is small.
     pub(super) fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }

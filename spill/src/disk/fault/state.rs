@@ -1,4 +1,4 @@
-//! What a [`FaultDisk`](crate::FaultDisk) holds: names, as they are and as a loss of power leaves them.
+//! The content of a [`FaultDisk`](crate::FaultDisk): names, as they are now and as a power loss leaves them.
 
 use super::file::FileState;
 use super::plan::{self, FaultPlan, OperationOutcome};
@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A file, whatever its name: an inode.
+/// A file independent of its name: an inode.
 pub(super) type SharedFileState = Arc<Mutex<FileState>>;
 
-/// Which file has which name.
+/// The file of each name.
 pub(super) type FilesByName = BTreeMap<String, SharedFileState>;
 
 /// The state of a disk.
@@ -19,33 +19,33 @@ pub(super) type FilesByName = BTreeMap<String, SharedFileState>;
 pub(super) struct FaultDiskState {
     /// The names as a running process sees them.
     pub(super) live: FilesByName,
-    /// The names as of the last sync of the directory.
+    /// The names at the last sync of the directory.
     pub(super) durable: FilesByName,
-    /// What happened to `live` since then, in order.
+    /// The changes to `live` since then, in order.
     pub(super) unsynced: Vec<DirectoryChange>,
-    /// What goes wrong.
+    /// The planned faults.
     pub(super) plan: FaultPlan,
-    /// Operations performed or failed, up to the crash.
+    /// The number of operations performed or failed, up to the crash.
     pub(super) operations: u64,
-    /// Which of them failed, by what was being done, up to the crash.
+    /// The failed operations, as verbs, up to the crash.
     pub(super) failures: Vec<&'static str>,
-    /// Whether it has crashed, so that nothing goes on.
+    /// Whether the disk has crashed, so that every operation fails.
     pub(super) crashed: bool,
 }
 
-/// A change of the directory: the one name of `file` is now `set_name`, or it has none.
+/// A change of the directory: `file` now has the name `set_name`, or no name.
 pub(super) struct DirectoryChange {
     pub(super) file: SharedFileState,
     pub(super) name: Option<String>,
 }
 
-/// Locks, also after another thread has panicked with the lock.
+/// Locks, also after another thread panicked while it held the lock.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl FaultDiskState {
-    /// Counts an operation and says whether it goes well.
+    /// Counts an operation and returns its outcome.
     pub(super) fn next_operation(
         &mut self,
         action: &'static str,
@@ -70,15 +70,15 @@ impl FaultDiskState {
         self.live.get(name).ok_or_else(missing)
     }
 
-    /// Gives a file its name, or none.
+    /// Gives a file its name, or removes it.
     pub(super) fn set_name(&mut self, file: SharedFileState, name: Option<&str>) {
         let naming = DirectoryChange { file, name: name.map(str::to_owned) };
         naming.apply(&mut self.live);
         self.unsynced.push(naming);
     }
 
-    /// The names after the power failed. Some file systems keep the order of unsynced changes, so
-    /// that a first few survive; others do not.
+    /// Returns the names after a power loss. Some file systems keep the order of unsynced changes, so that a prefix
+    /// survives; others do not.
     pub(super) fn names_after_power_loss(&self, luck: &mut PowerLossSampler) -> FilesByName {
         let mut names = self.durable.clone();
         let in_order = luck.draw_kept();

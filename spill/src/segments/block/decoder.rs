@@ -1,4 +1,4 @@
-//! Blocks to keys, of whatever bytes.
+//! Decoding blocks to keys, from untrusted bytes.
 
 use super::defect::BlockDefect;
 use super::front_coding::read_shared;
@@ -12,27 +12,27 @@ use crate::disk::{Error, MappedBytes};
 use crate::keys::{KeySqueezer, WideShape, is_ascending};
 use std::ops::Range;
 
-/// Turns blocks back into keys.
+/// Decodes blocks to keys.
 #[derive(Debug)]
 pub struct BlockDecoder {
-    /// Bytes of a whole key.
+    /// The size of a whole key in bytes.
     width: usize,
-    /// Room for the block as it is stored.
+    /// A buffer for the block as it is stored.
     stored: Vec<u8>,
-    /// Room for the block after decompression.
+    /// A buffer for the block after decompression.
     raw: Vec<u8>,
-    /// What its keys have in common, if it is gaps.
+    /// The constant bits of the keys, for blocks of gaps.
     squeeze: KeySqueezer,
-    /// Which of the following is valid.
+    /// The form of the current block, which determines the valid fields below.
     form: DecodedForm,
     narrow: Vec<u64>,
     wide: Vec<u128>,
     keys: Vec<u8>,
-    /// Has the codec too, whatever the form.
+    /// The records, and the codec in any form.
     records: BlockRecords,
 }
 
-/// As what the keys decoded last lie in a [`BlockDecoder`].
+/// The form of the keys decoded last.
 #[derive(Clone, Copy, Debug)]
 enum DecodedForm {
     Narrow,
@@ -42,7 +42,7 @@ enum DecodedForm {
 }
 
 impl BlockDecoder {
-    /// A decoder of keys of `width` bytes.
+    /// Creates a decoder of keys of `width` bytes.
     ///
     /// # Panics
     ///
@@ -55,7 +55,7 @@ impl BlockDecoder {
         BlockDecoder { width, stored, raw, squeeze, form, narrow, wide, keys, records }
     }
 
-    /// Reads keys that `codec` has written.
+    /// Sets the codec of the blocks.
     pub fn with_codec(mut self, codec: &Codec) -> Self {
         self.set_codec(codec);
         self
@@ -65,10 +65,10 @@ impl BlockDecoder {
         self.records.codec = codec.clone();
     }
 
-    /// Replaces `keys` by those of `block`, which lies at `offset` in `file`.
+    /// Replaces `keys` with those of `block`, which is at `offset` in `file`.
     ///
-    /// Whatever the bytes, `keys` then holds a strictly ascending set, or this fails with
-    /// [`Error::Corrupt`]; allocations are bounded by the largest block.
+    /// For any bytes, `keys` then holds a strictly ascending set, or this fails with [`Error::Corrupt`]. Allocations
+    /// are bounded by the largest block.
     pub fn decode(
         &mut self,
         block: &[u8],
@@ -83,7 +83,7 @@ impl BlockDecoder {
         Ok(())
     }
 
-    /// Turns records into keys, if the block that lies at `offset` in `file` has records.
+    /// Decodes records to keys, if the block at `offset` in `file` has records.
     pub(crate) fn decode_records(&mut self, file: &str, offset: u64) -> Result<(), Error> {
         if !matches!(self.form, DecodedForm::Records) {
             return Ok(());
@@ -99,8 +99,8 @@ impl BlockDecoder {
         Err(Error::corrupt(file, offset, what))
     }
 
-    /// [`decode`](BlockDecoder::decode), leaving the keys in their own form: [`BlockDecoder::block`] has
-    /// them, or nothing if this fails.
+    /// Does the same as [`decode`](BlockDecoder::decode), but the keys stay in their own form: [`BlockDecoder::block`]
+    /// returns them, or nothing if this fails.
     pub(crate) fn open(&mut self, block: &[u8], file: &str, offset: u64) -> Result<(), Error> {
         self.open_checked(block).map_err(|what| {
             self.close();
@@ -108,7 +108,7 @@ impl BlockDecoder {
         })
     }
 
-    /// [`open`](BlockDecoder::open) of the block that is a `part` of `bytes`.
+    /// Does the same as [`open`](BlockDecoder::open) for the block that is a `part` of `bytes`.
     pub(crate) fn open_part(
         &mut self,
         bytes: &MappedBytes,
@@ -125,13 +125,13 @@ impl BlockDecoder {
         opened
     }
 
-    /// Forgets the keys.
+    /// Drops the keys.
     pub(crate) fn close(&mut self) {
         self.form = DecodedForm::Keys;
         self.keys.clear();
     }
 
-    /// The keys decoded last.
+    /// Returns the keys decoded last.
     pub(crate) fn block(&self) -> BlockKeys<'_> {
         match self.form {
             DecodedForm::Narrow => BlockKeys::Narrow(&self.squeeze, &self.narrow),
@@ -150,7 +150,7 @@ impl BlockDecoder {
         opened
     }
 
-    /// Opens the block of a header and its raw bytes.
+    /// Opens the block with a header and its raw bytes.
     fn open_raw(&mut self, header: &BlockHeader, raw: &[u8]) -> Result<(), BlockDefect> {
         if self.records.codec.number().is_some() {
             self.form = DecodedForm::Records;
@@ -174,7 +174,7 @@ impl BlockDecoder {
     }
 
     fn open_gaps(&mut self, header: &BlockHeader, raw: &[u8]) -> Result<(), BlockDefect> {
-        // The header says that there is room for them.
+        // The header guarantees that they fit.
         let (gaps, ends) = raw.split_at(raw.len() - 2 * self.width);
         let (varying, first) = ends.split_at(self.width);
         let projected = match self.records.codec.projection() {
@@ -207,7 +207,7 @@ impl BlockDecoder {
     }
 }
 
-/// What is stored, brought to its raw length, in `room` if it is compressed.
+/// Returns the raw bytes of the stored ones, in `room` if they are compressed.
 fn decompress_stored<'b>(
     header: &BlockHeader,
     stored: &'b [u8],

@@ -1,4 +1,4 @@
-//! Keys to blocks.
+//! Encoding keys to blocks.
 
 use super::front_coding::write_shared;
 use super::gaps::GapWriter;
@@ -11,13 +11,13 @@ use crate::codec::Codec;
 use crate::keys::{KeySqueezer, Projection, WideShape, is_ascending};
 use std::sync::Arc;
 
-/// Blocks whose keys vary in too many bits are halved down to this many keys.
+/// Blocks whose keys vary in too many bits are halved down to this number of keys.
 const HALVED_KEYS_MIN: usize = 256;
 
-/// Turns keys into blocks.
+/// Encodes keys to blocks.
 #[derive(Debug)]
 pub struct BlockEncoder {
-    /// Bytes of a whole key.
+    /// The size of a whole key in bytes.
     width: usize,
     /// The block before compression.
     raw: Vec<u8>,
@@ -27,27 +27,27 @@ pub struct BlockEncoder {
     narrow: GapWriter<u64>,
     /// For keys that vary in up to 128 bits.
     wide: GapWriter<u128>,
-    /// For codecs that have records; it has the codec, whichever that is.
+    /// For codecs with records; holds the codec in any case.
     records: BlockRecords,
 }
 
-/// Keys that are to be a block, and what was found out about them.
+/// The keys of a future block, with their analysis.
 pub(crate) struct BlockBatch<'k> {
     keys: &'k [u8],
     count: usize,
     form: EncodedForm,
 }
 
-/// What a block is written as.
+/// The form in which a block is written.
 enum EncodedForm {
-    /// Records, of a codec with this number.
+    /// As records of the codec with this number.
     Records(u8),
-    /// Keys, of which these bits vary.
+    /// As keys in which these bits vary.
     Keys(KeySqueezer),
 }
 
 impl BlockBatch<'_> {
-    /// Whether they had better be two blocks, because they vary in too many bits.
+    /// Returns whether the batch should be split into two blocks, because the keys vary in too many bits.
     pub(crate) fn needs_split(&self) -> bool {
         match &self.form {
             EncodedForm::Records(_) => false,
@@ -59,7 +59,7 @@ impl BlockBatch<'_> {
 }
 
 impl BlockEncoder {
-    /// An encoder of keys of `width` bytes.
+    /// Creates an encoder of keys of `width` bytes.
     ///
     /// # Panics
     ///
@@ -72,23 +72,23 @@ impl BlockEncoder {
         BlockEncoder { width, raw, stored, narrow, wide, records }
     }
 
-    /// Writes keys as `codec` does.
+    /// Sets the codec of the blocks.
     pub fn with_codec(mut self, codec: &Codec) -> Self {
         self.records.codec = codec.clone();
         self
     }
 
-    /// Bytes of the keys that it is given: of projected ones, if its codec has them projected.
+    /// Returns the size of its input keys in bytes: projected ones, if the codec has a projection.
     pub(crate) fn key_width(&self) -> usize {
         self.records.codec.key_width(self.width)
     }
 
-    /// On what those keys are projected, if they are.
+    /// Returns the projection of the input keys, if there is one.
     pub(crate) fn projection(&self) -> Option<&Arc<Projection>> {
         self.records.codec.projection()
     }
 
-    /// What is to be a block: `keys`, ascending, at least one and at most [`block_keys_max`].
+    /// Analyses the keys of a block: `keys`, ascending, at least one and at most [`block_keys_max`].
     pub(crate) fn batch<'k>(&self, keys: &'k [u8]) -> BlockBatch<'k> {
         let width = self.key_width();
         let count = keys.len() / width;
@@ -101,13 +101,12 @@ impl BlockEncoder {
         BlockBatch { keys, count, form }
     }
 
-    /// Appends the block of `keys`, ascending, at least one and at most [`block_keys_max`], to
-    /// `out`.
+    /// Appends the block of `keys`, ascending, at least one and at most [`block_keys_max`], to `out`.
     pub fn encode(&mut self, keys: &[u8], out: &mut Vec<u8>) {
         self.encode_batch(&self.batch(keys), true, out);
     }
 
-    /// The same of what was looked at before; it is said whether keys are compressed.
+    /// Does the same for analysed keys; `compresses` says whether the block may be compressed.
     pub(crate) fn encode_batch(&mut self, batch: &BlockBatch, compresses: bool, out: &mut Vec<u8>) {
         let BlockBatch { keys, count, form } = batch;
         self.raw.clear();
@@ -156,7 +155,7 @@ impl BlockEncoder {
         coding
     }
 
-    /// Front-codes `keys` into `raw`, whole ones.
+    /// Front-codes `keys` into `raw`, as whole keys.
     fn write_prefixes(&mut self, keys: &[u8]) -> KeyCoding {
         let Some(projection) = self.records.codec.projection() else {
             return write_shared(WideShape(self.width), keys, &mut self.raw);

@@ -1,7 +1,7 @@
 //! Shared prefixes: the code of keys that vary in too many bits to be integers.
 //!
-//! Of keys of three bytes, `61 62 63`, `61 62 7a` and `61 70 00`, the first is written out, and of each
-//! other one what follows the bytes that it shares with the one before:
+//! For keys of three bytes, `61 62 63`, `61 62 7a` and `61 70 00`, the first is written out. For each other one, only
+//! the bytes after those it shares with the previous key are written:
 //!
 //! ```text
 //! 00 00 | 02 00 | 01 00    lengths shared
@@ -26,7 +26,7 @@ pub(super) fn write_shared(shape: WideShape, keys: &[u8], raw: &mut Vec<u8>) -> 
     KeyCoding { code: CODE_SHARED, entries: 0, gap_bytes: 0 }
 }
 
-/// Decodes shared prefixes from `raw` to fill `keys`, which has room for at least one.
+/// Decodes shared prefixes from `raw` to fill `keys`, which has space for at least one.
 pub(super) fn read_shared(
     shape: WideShape,
     raw: &[u8],
@@ -62,7 +62,7 @@ pub(super) fn read_shared(
     Ok(())
 }
 
-/// The number of leading bytes in which two slices agree.
+/// Returns the number of leading bytes in which two slices agree.
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let (a8, b8) = (a.as_chunks::<8>().0, b.as_chunks::<8>().0);
     let words = a8.iter().zip(b8).take_while(|(a, b)| a == b).count();

@@ -1,35 +1,35 @@
-//! The gaps of a block: a dictionary of those that occur again, a byte for each, and literals.
+//! The gaps of a block: a dictionary of repeated gaps, one byte for each gap, and literals.
 //!
-//! See `block/mod.rs` for what the bytes mean.
+//! See `block/mod.rs` for the format.
 
 use super::defect::BlockDefect;
 use super::header::{BlockHeader, CODE_GAPS, ENTRIES_MAX, KeyCoding};
 use crate::keys::{KeyInteger, KeySqueezer};
 
-/// The number that stands for a literal, where it is not that of an entry.
+/// The code of a literal, unless it is the number of an entry.
 const LITERAL: u8 = 255;
-/// Slots of the table in which equal gaps meet, at least twice as many as there are gaps.
+/// The number of slots of the table of gaps, at least twice the number of gaps.
 const SLOTS: usize = 8192;
-/// The same where a block has few keys: each segment has a table of its own, and that of a thin level should not take longer to
-/// make than to fill.
+/// The same for a block of few keys: each segment has its own table, and for a thin level, creating the table should
+/// not take longer than filling it.
 const SOME_SLOTS: usize = 1024;
 const FEW_SLOTS: usize = 128;
-/// A gap's number in the table of different gaps, where it has none yet.
+/// The value of a slot without a gap.
 const NONE: u16 = u16::MAX;
 
 /// Writes the gaps of one block after another.
 #[derive(Debug, Default)]
 pub(super) struct GapWriter<I> {
-    /// A hash table of the different gaps by their numbers, with linear probing, at most half full. Numbers alone, it stays
-    /// in the cache.
+    /// A hash table of the different gaps by their numbers, with linear probing, at most half full. It contains only
+    /// numbers, so it stays in the cache.
     slots: Vec<u16>,
     /// The different gaps of the block.
     different: Vec<I>,
-    /// For each gap of the block, its number among the different ones.
+    /// The number of each gap of the block among the different ones.
     numbers: Vec<u16>,
-    /// For each different gap the byte that stands for it.
+    /// The code byte of each different gap.
     codes: Vec<u8>,
-    /// Gaps that are no entries, in the order of the keys.
+    /// Gaps without an entry, in the order of the keys.
     literals: Vec<I>,
 }
 
@@ -63,12 +63,12 @@ impl<I: KeyInteger> GapWriter<I> {
         KeyCoding { code: CODE_GAPS, entries: dictionary.len(), gap_bytes }
     }
 
-    /// Numbers the gaps between `keys`, by so many slots of the table; all bits that occur in them.
+    /// Numbers the gaps between `keys`, with `SLOTS` slots of the table. Returns the union of their bits.
     fn number<const SLOTS: usize>(&mut self, squeeze: &KeySqueezer, keys: &[u8]) -> I {
         self.slots.clear();
         self.slots.resize(SLOTS, NONE);
         self.different.clear();
-        // What is there already is overwritten, so it need not be cleared.
+        // Existing content is overwritten, so it need not be cleared.
         self.numbers.resize(keys.len() / squeeze.width() - 1, 0);
         let GapWriter { slots, different, numbers, .. } = self;
         let slots: &mut [u16; SLOTS] =
@@ -108,7 +108,7 @@ impl<I: KeyInteger> GapWriter<I> {
             let mut counts = vec![0u32; chosen.len()];
             self.numbers.iter().for_each(|&number| counts[number as usize] += 1);
             let count = |number: u16| counts[number as usize];
-            // A gap that occurs once is as short as a literal.
+            // A gap that occurs once takes as much space as a literal.
             chosen.retain(|&(_, number)| count(number) > 1);
             let most = ENTRIES_MAX - 1;
             if chosen.len() > most {
@@ -127,7 +127,7 @@ impl<I: KeyInteger> GapWriter<I> {
     }
 }
 
-/// Where the table is searched for a gap first.
+/// Returns the first slot at which a gap is searched.
 #[inline(always)]
 fn slot_of<I: KeyInteger, const SLOTS: usize>(gap: I) -> usize {
     (gap.mix() >> (64 - SLOTS.trailing_zeros())) as usize
@@ -139,7 +139,7 @@ fn write_planes<I: KeyInteger>(numbers: &[I], bytes: usize, raw: &mut Vec<u8>) {
     }
 }
 
-/// One number of planes.
+/// Reads one number from planes.
 fn plane_number<I: KeyInteger>(planes: &[u8], count: usize, bytes: usize, index: usize) -> I {
     (0..bytes).fold(I::ZERO, |number, plane| {
         let byte = I::from_low(planes[plane * count + index].into());
@@ -147,19 +147,20 @@ fn plane_number<I: KeyInteger>(planes: &[u8], count: usize, bytes: usize, index:
     })
 }
 
-/// The number of literals among `codes`, if all are entries or literals, and that many are there.
+/// Returns the number of literals among `codes`. Fails unless all codes are entries or literals, and that many
+/// literals are there.
 fn count_literals(codes: &[u8], coding: KeyCoding, literals: &[u8]) -> Result<usize, BlockDefect> {
     let KeyCoding { entries, gap_bytes, .. } = coding;
-    // With as many entries as a byte can tell, each byte is the number of one.
+    // With the maximum number of entries, each byte is the number of an entry.
     let count = match u8::try_from(entries) {
         Err(_) => 0,
         Ok(entries) => {
-            // Without an early end, and with bytes only, so that many are looked at in one step.
+            // Without an early exit, and on bytes only, so that many are tested in one step.
             let stray = |code: u8| u8::from((code >= entries) & (code != LITERAL));
             if codes.iter().fold(0, |any, &code| any | stray(code)) != 0 {
                 return Err(BlockDefect::ForeignGap);
             }
-            // A byte has room for the literals of so many codes.
+            // A byte can count the literals of this number of codes.
             let chunks = codes.chunks(u8::MAX.into());
             let in_chunk =
                 |codes: &[u8]| -> u8 { codes.iter().map(|&code| u8::from(code == LITERAL)).sum() };
@@ -172,7 +173,7 @@ fn count_literals(codes: &[u8], coding: KeyCoding, literals: &[u8]) -> Result<us
     Ok(count)
 }
 
-/// For each entry the difference of keys that it stands for: one more than the gap that is stored.
+/// Returns the key difference of each entry: one more than the stored gap.
 #[inline]
 fn differences<I: KeyInteger>(dictionary: &[u8], coding: KeyCoding) -> [I; ENTRIES_MAX] {
     let KeyCoding { entries, gap_bytes, .. } = coding;
@@ -183,8 +184,7 @@ fn differences<I: KeyInteger>(dictionary: &[u8], coding: KeyCoding) -> [I; ENTRI
     table
 }
 
-/// Decodes the squeezed keys of a block with this header; `gaps` has room for the codes and the
-/// dictionary at least.
+/// Decodes the squeezed keys of a block with this header; `gaps` contains at least the codes and the dictionary.
 pub(super) fn sum_gaps<I: KeyInteger>(
     squeeze: &KeySqueezer,
     first: &[u8],
@@ -198,11 +198,11 @@ pub(super) fn sum_gaps<I: KeyInteger>(
     let (dictionary, literals) = planes.split_at(entries * gap_bytes);
     let literal_count = count_literals(codes, coding, literals)?;
     let table = differences::<I>(dictionary, coding);
-    // What is there already is overwritten, so it need not be cleared.
+    // Existing content is overwritten, so it need not be cleared.
     values.resize(count, I::ZERO);
     squeeze.squeeze(first, |first| values[0] = first);
     let literals = LiteralReader { planes: literals, count: literal_count, gap_bytes, used: 0 };
-    // So many gaps of so few bits cannot overflow.
+    // If `small`, the sum of a block's gaps cannot overflow.
     let small = (8 * gap_bytes as u32).max(squeeze.bits()) + u16::BITS < I::BITS;
     let ascending = match (small, literal_count) {
         (true, 0) => sum::<I, false, false>(&table, codes, literals, values),
@@ -216,8 +216,8 @@ pub(super) fn sum_gaps<I: KeyInteger>(
     Ok(())
 }
 
-/// Fills `values`, of which the first is there, with one more for each code; whether none was too
-/// large for its type, if that is to be `CHECKED`. If there are no `LITERALS`, all codes are entries.
+/// Fills `values`, whose first element exists, with one more for each code. If `CHECKED`, returns whether no sum
+/// overflowed. If there are no `LITERALS`, all codes are entries.
 fn sum<I: KeyInteger, const CHECKED: bool, const LITERALS: bool>(
     table: &[I; ENTRIES_MAX],
     codes: &[u8],
@@ -225,7 +225,7 @@ fn sum<I: KeyInteger, const CHECKED: bool, const LITERALS: bool>(
     values: &mut [I],
 ) -> bool {
     let Some((&mut first, rest)) = values.split_first_mut() else { return true };
-    // In hand, not in memory, from one key to the next.
+    // In registers, not in memory, from one key to the next.
     let (mut value, mut wrapped) = (first, false);
     for (&code, slot) in codes.iter().zip(rest) {
         let literal = LITERALS && code == LITERAL;
@@ -249,7 +249,7 @@ struct LiteralReader<'a> {
 }
 
 impl LiteralReader<'_> {
-    /// The difference of keys that the next one stands for.
+    /// Returns the key difference of the next literal.
     fn next<I: KeyInteger>(&mut self) -> I {
         let gap = plane_number::<I>(self.planes, self.count, self.gap_bytes, self.used);
         self.used += 1;
@@ -261,7 +261,7 @@ impl LiteralReader<'_> {
 mod tests {
     use super::*;
 
-    /// Decodes what is claimed to be the gaps of keys of eight bytes after the key 1.
+    /// Decodes bytes as the gaps of keys of eight bytes after the key 1.
     fn decode(
         entries: usize,
         codes: &[u8],
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(decode(255, &[254, 255, 0], &many[..255], &[3]), Ok(vec![1, 256, 260, 261]));
         assert_eq!(decode(256, &[255, 0], &many, &[]), Ok(vec![1, 257, 258]));
         assert_eq!(decode(0, &[255; 3], &[], &[1, 2, 3]), Ok(vec![1, 3, 6, 10]));
-        // More literals than a byte counts.
+        // More literals than a byte can count.
         let values = decode(1, &[255; 700], &[0], &[2; 700]).unwrap();
         assert!(values.windows(2).all(|pair| pair[1] == pair[0] + 3));
         assert!(decode(1, &[255; 700], &[0], &[2; 699]).is_err());

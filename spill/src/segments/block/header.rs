@@ -1,18 +1,18 @@
-//! The header of a block, written and checked, and the limits that both keep.
+//! The header of a block: writing, checking, and the limits of both.
 
 use super::defect::BlockDefect;
 use crate::codec::Codec;
 use crate::disk::checksum;
 use byteorder::{ByteOrder, LittleEndian};
 
-/// The largest number of keys in a block.
+/// The maximum number of keys in a block.
 pub const BLOCK_KEYS: usize = 4096;
-/// The largest number of bytes that the keys of a block take, unless it is a single key.
+/// The maximum size of the keys of a block in bytes, unless it is a single key.
 pub const BLOCK_BYTES: usize = 256 << 10;
-/// The widest key that can be stored.
+/// The maximum width of a key in bytes.
 pub const WIDTH_MAX: usize = u16::MAX as usize;
 
-/// The largest number of keys in a block of keys of `width` bytes.
+/// Returns the maximum number of keys in a block of keys of `width` bytes.
 pub const fn block_keys_max(width: usize) -> usize {
     match BLOCK_BYTES / width {
         0 => 1,
@@ -21,15 +21,15 @@ pub const fn block_keys_max(width: usize) -> usize {
     }
 }
 
-/// Bytes of a block's header.
+/// The size of a block's header in bytes.
 pub(crate) const HEADER: usize = 20;
-/// Bytes of the checksum, which is of all behind it.
+/// The size of the checksum, which covers all bytes after it.
 const CHECKSUM: usize = 4;
 
-/// The widest integer that keys are squeezed to.
+/// The maximum number of bits of a squeezed key.
 pub(super) const SQUEEZED_BITS_MAX: u32 = 128;
 
-/// The most entries of a dictionary: as many as a byte can tell.
+/// The maximum number of entries of a dictionary: the number of values of a byte.
 pub(super) const ENTRIES_MAX: usize = 256;
 
 pub(super) const CODE_GAPS: u8 = 0;
@@ -37,30 +37,30 @@ pub(super) const CODE_SHARED: u8 = 1;
 const STORED_PLAIN: u8 = 0;
 const STORED_ZSTD: u8 = 1;
 
-/// How the keys of a block are coded.
+/// The coding of the keys of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KeyCoding {
     /// Gaps, shared prefixes, or the number of a codec.
     pub(super) code: u8,
-    /// Entries of the dictionary; 0 where there is none.
+    /// The number of entries of the dictionary; 0 if there is none.
     pub(super) entries: usize,
-    /// Bytes of a gap; of records, bytes of a length; 0 for shared prefixes.
+    /// The size of a gap in bytes; for records, the size of a length; for shared prefixes 0.
     pub(super) gap_bytes: usize,
 }
 
-/// A block's header; one that was read is checked.
+/// A block's header; it is checked when it is read.
 pub(super) struct BlockHeader {
-    /// Keys: at least one.
+    /// The number of keys: at least one.
     pub(super) count: usize,
     pub(super) coding: KeyCoding,
-    /// Whether zstd has compressed what is stored.
+    /// Whether the stored part is compressed by zstd.
     pub(super) compressed: bool,
-    /// Bytes before compression: enough for what the other fields say there is at least.
+    /// The number of bytes before compression: at least the minimum that follows from the other fields.
     pub(super) raw_length: usize,
 }
 
 impl BlockHeader {
-    /// Appends a block of which `stored` is stored.
+    /// Appends a block with the stored part `stored`.
     pub(super) fn append(&self, stored: &[u8], out: &mut Vec<u8>) {
         let mut header = [0; HEADER];
         LittleEndian::write_u16(&mut header[4..], self.count as u16);
@@ -77,7 +77,7 @@ impl BlockHeader {
         LittleEndian::write_u32(&mut out[start..], sum);
     }
 
-    /// The header of `block`, whose keys have `width` bytes and were written by `codec`.
+    /// Reads and checks the header of `block`, whose keys have `width` bytes and were written by `codec`.
     pub(super) fn read(
         width: usize,
         codec: &Codec,
@@ -115,7 +115,7 @@ impl BlockHeader {
         Ok(header)
     }
 
-    /// Whether a block of these fields could have been written.
+    /// Returns whether the encoder can write a block with these fields.
     fn is_possible(&self, width: usize, codec: &Codec) -> bool {
         let BlockHeader { count, coding: KeyCoding { code, entries, gap_bytes }, .. } = *self;
         match code {
@@ -138,13 +138,13 @@ impl BlockHeader {
 }
 
 impl KeyCoding {
-    /// The number of the codec whose records these are, if they are records.
+    /// Returns the number of the codec of the records, if they are records.
     fn codec(self) -> Option<u8> {
         (self.code > CODE_SHARED).then_some(self.code)
     }
 }
 
-/// Bytes of the length of a record of a key of `width` bytes.
+/// Returns the size in bytes of the length of a record, for keys of `width` bytes.
 pub(super) fn length_bytes(codec: &Codec, width: usize) -> usize {
     match codec.record_bytes_max(width) {
         _ if matches!(codec, Codec::Raw) => 0,

@@ -1,23 +1,23 @@
-//! The keys of a block as it holds them, so that whoever seeks a few need not put all together.
+//! The keys of a block in their stored form, so that a search for a few need not decode all.
 
 use super::records::BlockRecords;
 use crate::keys::KeySqueezer;
 use std::ops::Range;
 
-/// The keys of a block in the form in which it holds them, ascending.
+/// The ascending keys of a block in their stored form.
 pub(crate) enum BlockKeys<'a> {
-    /// Squeezed to 64 bits.
+    /// Squeezed to at most 64 bits.
     Narrow(&'a KeySqueezer, &'a [u64]),
-    /// Squeezed to 128 bits.
+    /// Squeezed to at most 128 bits.
     Wide(&'a KeySqueezer, &'a [u128]),
-    /// As they are.
+    /// Unchanged.
     Keys(&'a [u8]),
     /// As records.
     Records(&'a BlockRecords),
 }
 
 impl BlockKeys<'_> {
-    /// The number of keys.
+    /// Returns the number of keys.
     pub(crate) fn count(&self, width: usize) -> usize {
         match self {
             BlockKeys::Narrow(_, values) => values.len(),
@@ -42,7 +42,7 @@ impl BlockKeys<'_> {
             }
             BlockKeys::Records(records) => {
                 some.for_each(|at| {
-                    // Where keys are believed, records are unsealed before, and this is not met.
+                    // Callers that rely on the keys decode the records before, so an invalid one does not occur here.
                     records.decode(at, width, out);
                 });
             }

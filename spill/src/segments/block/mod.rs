@@ -1,26 +1,24 @@
 //! One block of a segment: up to [`BLOCK_KEYS`] ascending keys, gap-coded, compressed, checksummed.
 //!
-//! Neighbours in a sorted set of states differ by little, and mostly in the same few ways. So a
-//! block keeps the bits in which its keys vary, as integers (see `keys/squeeze.rs`), and of these the
-//! differences from one to the next, the *gaps*. A block of 4096 keys has some hundred different
-//! gaps: those that occur again are listed in a *dictionary*, and a gap is one byte, the number of
-//! its entry. Rare ones are written out, as *literals*. What zstd is given is a byte a key instead
-//! of five or ten, and decoding is a look-up and an addition a key, without a branch. Since keys
-//! ascend strictly, a gap is stored less one: no code is invalid, and every sum that does not
-//! overflow is ascending.
+//! Neighbours in a sorted set of states differ by little, and mostly in the same few ways. So a block keeps only the
+//! bits in which its keys vary, as integers (see `keys/squeeze.rs`). Of these it stores the differences from one to
+//! the next, the *gaps*. A block of 4096 keys has some hundred different gaps. Gaps that occur again are listed in a
+//! *dictionary*, and each gap is one byte, the number of its entry. Rare gaps are written out, as *literals*. The
+//! input of zstd is one byte for each key instead of five or ten. Decoding is a look-up and an addition for each key,
+//! without a branch. Keys ascend strictly, so a gap is stored minus one. No code is invalid, and every sum that does
+//! not overflow is ascending.
 //!
-//! Keys that vary in more than 128 bits are front-coded: for each key, how many leading bytes it
-//! shares with the one before (a `u16`), and after all of these the bytes that follow the shared
-//! ones of each key. Before it comes to that, whoever fills blocks makes smaller ones, whose keys
-//! vary in fewer bits ([`Batch::wants_halves`](encoder::Batch)).
+//! Keys that vary in more than 128 bits are front-coded. For each key this stores the number of leading bytes it
+//! shares with the previous key (a `u16`). The remaining bytes of each key follow after all of these numbers. Before
+//! that, the writer makes smaller blocks, whose keys vary in fewer bits (`BlockBatch::needs_split`).
 //!
-//! With a `Codec` other than gaps, keys are written as its records instead, in key order: the
-//! length of each, then one record behind the other, never compressed. The length of a record takes
-//! as many bytes as the longest possible one needs, and none where all are as long as the keys.
+//! With a `Codec` other than gaps, keys are written as its records, in key order: the length of each, then the records
+//! one after another, never compressed. The length of a record takes as many bytes as the longest possible record
+//! needs, and none if all records are as long as the keys.
 //!
-//! The result, *raw*, is kept as zstd compresses it, if that is smaller. All integers are
-//! little-endian; keys are as given. Several integers of the same length are stored as *planes*:
-//! the low bytes of all, then the next bytes of all, and so on.
+//! The result, *raw*, is compressed by zstd, if that makes it smaller. All integers are little-endian; keys are stored
+//! as given. Several integers of the same length are stored as *planes*: the low bytes of all, then the next bytes of
+//! all, and so on.
 //!
 //! ```text
 //! offset  bytes  field
@@ -57,8 +55,8 @@
 //! 00 00 00 00 01               the first key
 //! ```
 //!
-//! The decoder believes nothing: it checks every field against the others before it allocates or
-//! decompresses, and that the keys ascend and the bytes are used up after.
+//! The decoder trusts no field. It checks every field against the others before it allocates or decompresses.
+//! Afterwards it checks that the keys ascend and all bytes are used.
 
 mod decoder;
 mod defect;

@@ -1,11 +1,11 @@
-//! Blocks of records: written, and looked into without being decoded.
+//! Blocks of records: writing, and searching without decoding.
 //!
-//! The records of a block are those of its keys, in key order. Since their own order means nothing,
-//! candidates are found among them by hashing: the candidates' records are entered in a small table,
-//! and each record of the block is looked up.
+//! The records of a block are those of its keys, in key order. The order of records has no meaning, so candidates are
+//! found among them by hashing. The candidates' records are entered in a small table, and each record of the block is
+//! looked up.
 //!
-//! Of the keys `00 00 07` and `05 05 05` the run-length code makes the records `02 00 01 07` and `03 05`;
-//! as one takes up to six bytes, a length takes one:
+//! For the keys `00 00 07` and `05 05 05` the run-length code gives the records `02 00 01 07` and `03 05`. A record
+//! takes up to six bytes, so a length takes one:
 //!
 //! ```text
 //! 04 | 02               lengths
@@ -21,21 +21,21 @@ use std::ops::Range;
 /// The records of a block.
 #[derive(Debug, Default)]
 pub(crate) struct BlockRecords {
-    /// What they are records of. A block has one codec, and so has all that is sought in it.
+    /// The codec of the records. All records of a block, and all records searched in it, have the same codec.
     pub(super) codec: Codec,
-    /// One behind the other, without anything between.
+    /// The records, one after another.
     bytes: Vec<u8>,
-    /// Where each ends: ascending, the last at the end of `bytes`.
+    /// The end of each record: ascending, the last at the end of `bytes`.
     ends: Vec<u32>,
 }
 
 impl BlockRecords {
-    /// The number of records.
+    /// Returns the number of records.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// One of the records.
+    /// Returns one record.
     pub(crate) fn get(&self, at: usize) -> &[u8] {
         &self.bytes[self.range(at)]
     }
@@ -45,12 +45,12 @@ impl BlockRecords {
         start..self.ends[at] as usize
     }
 
-    /// Replaces them by those of `keys`.
+    /// Replaces the records with those of `keys`.
     pub(crate) fn encode(&mut self, width: usize, keys: &[u8]) {
         self.codec.encode_all(width, keys, &mut self.bytes, &mut self.ends);
     }
 
-    /// Writes lengths, of so many bytes each, and records into `raw`, which is empty.
+    /// Writes lengths of `length_bytes` bytes each, then the records, into `raw`, which is empty.
     pub(super) fn write(&self, length_bytes: usize, raw: &mut Vec<u8>) {
         for at in 0..self.len() {
             raw.extend_from_slice(&(self.get(at).len() as u32).to_le_bytes()[..length_bytes]);
@@ -58,7 +58,7 @@ impl BlockRecords {
         raw.extend_from_slice(&self.bytes);
     }
 
-    /// Reads the records of a block from `raw`, as far as telling them apart goes.
+    /// Reads the records of a block from `raw`, and checks only their lengths.
     pub(super) fn read(&mut self, raw: &[u8], header: &BlockHeader, width: usize) -> Option<()> {
         let length_bytes = header.coding.gap_bytes;
         let (lengths, bytes) = raw.split_at_checked(header.count * length_bytes)?;
@@ -77,7 +77,7 @@ impl BlockRecords {
         (self.ends.last() == Some(&(bytes.len() as u32))).then_some(())
     }
 
-    /// Appends the key of one of the records to `out`; false if it is of none.
+    /// Appends the key of one record to `out`; returns false if the record is invalid.
     pub(crate) fn decode(&self, at: usize, width: usize, out: &mut Vec<u8>) -> bool {
         let start = out.len();
         out.resize(start + width, 0);
@@ -89,20 +89,20 @@ impl BlockRecords {
     }
 }
 
-/// Candidates, to be found among the records of blocks.
+/// Candidates to be found among the records of blocks.
 #[derive(Debug, Default)]
 pub(crate) struct RecordLookup {
-    /// Those of the candidates.
+    /// The records of the candidates.
     records: BlockRecords,
-    /// Numbers of records plus one, by hash; 0 where there is none. A power of two of slots, at most
-    /// half of them taken, so that every search ends.
+    /// Numbers of records plus one, by hash; 0 for an empty slot. The number of slots is a power of two, at most half
+    /// of them used, so that every search ends.
     table: Vec<u32>,
-    /// For each candidate whether its record was met.
+    /// For each candidate, whether its record was found.
     known: Vec<bool>,
 }
 
 impl RecordLookup {
-    /// For each of `candidates`, which differ, whether its record is in `block`.
+    /// Returns, for each of `candidates`, which are distinct, whether its record is in `block`.
     pub(crate) fn find_known(
         &mut self,
         width: usize,
