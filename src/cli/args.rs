@@ -114,7 +114,7 @@ pub enum CliCommand {
 #[command(next_help_heading = headings::MODEL)]
 pub struct ModelArgs {
     /// The model's file.
-    #[arg(help = format!(
+    #[arg(help_heading = None, help = format!(
         "The model file; its extension selects the language ({})",
         languages::usual_endings()
     ))]
@@ -124,7 +124,7 @@ pub struct ModelArgs {
     pub language: Option<&'static Language>,
     /// Replace the value of a constant of the model.
     #[arg(long = "define", short = 'D', value_name = "NAME[=VALUE]", help = format!(
-        "Set a constant of the model; in {} define a macro (a NAME alone is 1)",
+        "Set a constant; in {} define a macro",
         languages::titles(|it| it.options.macros)
     ))]
     pub defines: Vec<Definition>,
@@ -166,7 +166,7 @@ pub struct ModelArgs {
     pub claim: Option<String>,
     /// Leave out the property of runs that the model brings with it.
     #[arg(help_heading = headings::PROPERTIES, long, help = format!(
-        "Do not check the never claim, ltl formula or property process of the model ({})",
+        "Do not check the claim, formula or property process of the model ({})",
         languages::titles(|it| it.options.model_property)
     ))]
     pub no_claim: bool,
@@ -333,7 +333,7 @@ pub struct CheckArgs {
     /// Do not check for deadlocks
     #[arg(help_heading = headings::PROPERTIES, long)]
     pub no_deadlock: bool,
-    /// Visit all states and count the violations, instead of stopping at the first level with one
+    /// Visit all states, and count all violations
     #[arg(help_heading = headings::PROPERTIES, long)]
     pub keep_going: bool,
     /// After a violation, search for a shortest counterexample; with --ltl, --automaton, --acceptance or --non-progress, for a shortest run

@@ -12,8 +12,7 @@ use std::path::PathBuf;
 #[derive(Args, Clone, Debug, Default)]
 #[group(id = "property", multiple = true, conflicts_with_all = ["claim", "no_claim"])]
 pub struct PropertyArgs {
-    /// Check a formula of linear temporal logic, or the formula, never claim or property process of this name in the model,
-    /// or `all` of those
+    /// Check an LTL formula, or the formula, never claim or property process of this name, or `all`
     #[arg(help_heading = headings::LIVENESS, long, value_name = "FORMULA|NAME|all")]
     pub ltl: Vec<String>,
     /// Check that no run is accepted by the Büchi automaton in this file (HOA)

@@ -62,7 +62,7 @@ pub struct SessionArgs {
     /// Print the counterexample as a message sequence chart
     #[arg(help_heading = headings::OUTPUT, long, conflicts_with_all = ["json", "no_trace", "unfolded"])]
     pub msc: bool,
-    /// Also print the use of time, memory, disk and storage, and reductions without a benefit
+    /// Also print the use of resources, and unused reductions
     #[arg(help_heading = headings::OUTPUT, long, short)]
     pub verbose: bool,
     /// Write the counterexample to this file as a trail of SPIN (`spin -t -p -k FILE MODEL` replays it)

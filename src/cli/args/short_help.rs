@@ -5,7 +5,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, CommandFactory, FromArgMatches};
 
 /// By the names of their fields.
-const BRIEF: [&str; 21] = [
+const BRIEF: [&str; 19] = [
     "all",
     "defines",
     "dir",
@@ -17,9 +17,7 @@ const BRIEF: [&str; 21] = [
     "ltl",
     "max_time",
     "memory",
-    "msc",
     "no_claim",
-    "no_trace",
     "only",
     "reduce",
     "reductions_only",
