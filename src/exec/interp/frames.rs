@@ -153,6 +153,7 @@ impl Interp {
     /// Puts a state (or a longer buffer) into `work`, with space for all frames.
     pub(super) fn load(&self, state: &[u8], work: &mut Vec<u8>) {
         work.clear();
+        work.reserve(self.layout.frames.bytes);
         work.extend_from_slice(state);
         work.resize(self.layout.frames.bytes, 0);
     }

@@ -163,7 +163,7 @@ impl Interp {
         receiver: BoundAction,
     ) -> impl Iterator<Item = ActionId> {
         let channel = receiver.action.communication.as_ref().map(|it| self.named(it.channel()));
-        let others = self.movers(look.state, look.mode).into_iter().flatten();
+        let others = self.static_processes(look.state, look.mode);
         let others = others.filter(move |&it| Some(it) != look.mover);
         let actions = others.flat_map(move |mover| {
             let at = self.location_in(look.state, mover);

@@ -89,8 +89,11 @@ impl Interp {
         mode: MoverMode,
         ask: &mut dyn FnMut(&MoverContext) -> bool,
     ) -> bool {
-        let movers = self.movers(state, mode).into_iter();
-        movers.fold(false, |any, mover| any | ask(&MoverContext::new(state, mover, mode)))
+        let ask = |any, mover| any | ask(&MoverContext::new(state, mover, mode));
+        match self.has_slots {
+            true => self.movers(state, mode).into_iter().fold(false, ask),
+            false => self.static_movers(state, mode).fold(false, ask),
+        }
     }
 
     /// Returns the movers that are visited in one mode, in order.
@@ -98,13 +101,31 @@ impl Interp {
         if self.has_slots {
             return self.instances(state).into_iter().rev().map(Some).collect();
         }
-        // If actions without a process have priorities, no process moves.
-        let processes = self.program.processes.keys().filter(|_| !self.has_priorities);
-        let processes = processes.map(|process| ProcessInstance { process, slot: 0 });
-        let may_move =
-            |&it: &ProcessInstance| mode != MoverMode::Committed || self.is_committed(state, it);
+        self.static_movers(state, mode).collect()
+    }
+
+    /// Returns the same movers in a program without dynamic processes.
+    fn static_movers(
+        &self,
+        state: &[u8],
+        mode: MoverMode,
+    ) -> impl Iterator<Item = Option<ProcessInstance>> {
         let nobody = (mode != MoverMode::Committed).then_some(None);
-        processes.filter(may_move).map(Some).chain(nobody).collect()
+        self.static_processes(state, mode).map(Some).chain(nobody)
+    }
+
+    /// Returns the processes that are visited in one mode, in a program without dynamic processes. Nothing is allocated: a
+    /// rendezvous asks for them at every receive.
+    pub(super) fn static_processes(
+        &self,
+        state: &[u8],
+        mode: MoverMode,
+    ) -> impl Iterator<Item = ProcessInstance> {
+        // If actions without a process have priorities, no process moves.
+        let count = if self.has_priorities { 0 } else { self.program.processes.len() };
+        let processes = self.program.processes.keys().take(count);
+        let processes = processes.map(|process| ProcessInstance { process, slot: 0 });
+        processes.filter(move |&it| mode != MoverMode::Committed || self.is_committed(state, it))
     }
 
     /// Returns the actions of a mover at its location; `None` if the instance does not exist.
