@@ -15,7 +15,8 @@ fn document(name: &str) -> PathBuf {
 /// The tables as they are to be in the document: what reductions do, their parameters, the papers. One table of all
 /// would be too wide for a page.
 fn table() -> String {
-    let rows = |of: fn(&ReductionEntry) -> String| REDUCTIONS.iter().map(of).collect::<String>();
+    let rows =
+        |of: fn(&ReductionEntry) -> String| REDUCTIONS.iter().map(|it| of(it)).collect::<String>();
     let head = |columns: &str| {
         format!("{columns}\n{}\n", "| --- ".repeat(columns.matches('|').count() - 1) + "|")
     };
@@ -64,7 +65,7 @@ fn the_table_in_the_document_is_that_of_the_program() {
 }
 
 #[test]
-#[ignore = "writes the table into the document"]
+#[ignore = "writes the tables into the document"]
 fn renew() {
     let path = document("reductions.md");
     let text = std::fs::read_to_string(&path).unwrap();
