@@ -48,32 +48,26 @@
 
 #[doc(hidden)]
 pub mod analysis;
-#[doc(hidden)]
-pub mod budget;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
-#[doc(hidden)]
-pub mod diag;
-#[cfg_attr(not(feature = "cli"), allow(dead_code))]
-mod escape;
 pub mod exec;
 pub mod front;
 #[doc(hidden)]
 pub mod ir;
 #[doc(hidden)]
 pub mod ltl;
-pub mod model;
-mod numbers;
-mod random;
 #[doc(hidden)]
 pub mod reduce;
 pub mod report;
 pub mod search;
 pub mod session;
-pub mod source;
 pub mod system;
-mod trees;
+
+pub use spillway_base::source;
+#[doc(hidden)]
+pub use spillway_base::{budget, diag, escape, numbers, random, trees};
+pub use spillway_model as model;
 
 pub use model::{Property, StateSpace, StateValue, SystemDescription, TransitionSystem};
 pub use search::{CheckSelection, SearchControl, SearchOutcome, SearchVerdict, StateStorage};

@@ -6,7 +6,7 @@ const LEANING_MAX: usize = 100;
 
 /// Joins operands to a tree of least height, in the same order. The operator must be associative. Returns `None`
 /// without operands.
-pub(crate) fn balanced<T>(mut operands: Vec<T>, join: impl Fn(T, T) -> T) -> Option<T> {
+pub fn balanced<T>(mut operands: Vec<T>, join: impl Fn(T, T) -> T) -> Option<T> {
     while operands.len() > 1 {
         let mut rest = operands.into_iter();
         let mut level = Vec::with_capacity(rest.len().div_ceil(2));
@@ -22,7 +22,7 @@ pub(crate) fn balanced<T>(mut operands: Vec<T>, join: impl Fn(T, T) -> T) -> Opt
 }
 
 /// Joins operands in the same way, but few operands to a tree that leans to the left.
-pub(crate) fn joined<T>(operands: Vec<T>, join: impl Fn(T, T) -> T) -> Option<T> {
+pub fn joined<T>(operands: Vec<T>, join: impl Fn(T, T) -> T) -> Option<T> {
     match operands.len() <= LEANING_MAX {
         true => operands.into_iter().reduce(join),
         false => balanced(operands, join),

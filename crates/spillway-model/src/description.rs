@@ -1,7 +1,7 @@
 //! The description of a system for reports: its steps, states and properties, with names and source positions.
 
 use super::{FaultKind, StateSpace, StateValue, Violation};
-use crate::source::Span;
+use spillway_base::source::Span;
 use std::ops::ControlFlow;
 
 /// A state space that describes its steps, states and properties.
