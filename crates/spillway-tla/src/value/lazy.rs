@@ -1,0 +1,59 @@
+//! Sets that are not enumerated, and functions that are evaluated where they are applied.
+//!
+//! TLC tests membership in such sets without enumerating them, and so does the evaluator. A finite one is enumerated
+//! when a state or another value stores it.
+
+use super::Value;
+
+/// A set without elements at hand, or a function without a table.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum LazyValue {
+    /// A set that cannot be enumerated.
+    Infinite(InfiniteSet),
+    /// `Seq(S)`.
+    Sequences(Value),
+    /// `SUBSET S`.
+    Subsets(Value),
+    /// `[S -> T]`.
+    Functions(Value, Value),
+    /// `[a: S, b: T]`: the names in order, and their sets.
+    Records(Vec<(super::Symbol, Value)>),
+    /// `S \X T`.
+    Product(Vec<Value>),
+    /// `S \cup T` where one is lazy.
+    Cup(Value, Value),
+    /// `S \cap T` where both are lazy.
+    Cap(Value, Value),
+    /// `S \ T` where the first is lazy.
+    Difference(Value, Value),
+    /// `UNION S` where an element is lazy.
+    Union(Value),
+    /// `{x \in S : P(x)}` where `S` is lazy.
+    Filter(Value, Captured),
+    /// `[x \in S |-> e]` where `S` is infinite or the function is recursive.
+    Function(Value, Captured),
+}
+
+/// The sets that cannot be enumerated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum InfiniteSet {
+    /// `Nat`.
+    Nat,
+    /// `Int`.
+    Int,
+    /// `STRING`.
+    String,
+    /// `Any` of the module `TLC`: contains every value.
+    Any,
+}
+
+/// An expression with the values of the names that occur in it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Captured {
+    /// The number of the expression in the compiled specification.
+    pub expression: u32,
+    /// Whether unprimed variables stand for the successor's.
+    pub is_primed: bool,
+    /// The values of the names in scope, by slot.
+    pub slots: Vec<Option<Value>>,
+}
