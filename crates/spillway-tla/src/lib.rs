@@ -13,3 +13,5 @@
 //! | `standard` | the standard modules' operators on values |
 //! | `eval` | evaluation, initial states and successors as TLC generates them |
 //! | `cells` | values as fixed-width cells with dictionaries |
+
+pub mod resolve;
