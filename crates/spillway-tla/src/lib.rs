@@ -14,4 +14,5 @@
 //! | `eval` | evaluation, initial states and successors as TLC generates them |
 //! | `cells` | values as fixed-width cells with dictionaries |
 
+pub mod resolve;
 pub mod value;
