@@ -14,5 +14,6 @@
 //! | `eval` | evaluation, initial states and successors as TLC generates them |
 //! | `cells` | values as fixed-width cells with dictionaries |
 
+pub mod cells;
 pub mod resolve;
 pub mod value;

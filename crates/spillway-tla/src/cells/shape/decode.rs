@@ -1,0 +1,136 @@
+//! Cells to values.
+
+use super::super::dictionary::{Dictionary, DictionaryId};
+use super::super::key_bits::{bits_for, get};
+use super::{Shape, ShapeContext, ShapeKind, choice_bits};
+use crate::value::{Value, shared};
+
+/// The bits of a key are not those of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a key is not the encoding of a state")]
+pub struct InvalidKey;
+
+impl Shape {
+    /// Reads a value from its cells from a bit on.
+    pub(in crate::cells) fn decode(
+        &self,
+        key: &[u8],
+        at: u32,
+        context: ShapeContext<'_>,
+    ) -> Result<Value, InvalidKey> {
+        let number_of = |dictionary: DictionaryId, number: u32| {
+            context.dictionaries.get(dictionary).value(number).cloned().ok_or(InvalidKey)
+        };
+        match &self.kind {
+            ShapeKind::Boolean => Ok(Value::Bool(get(key, at, 1) == 1)),
+            ShapeKind::Integer { low, bits } => {
+                let integer = low + i64::from(get(key, at, *bits));
+                i32::try_from(integer).map(Value::Int).map_err(|_| InvalidKey)
+            }
+            ShapeKind::Number { dictionary, bits } => number_of(*dictionary, get(key, at, *bits)),
+            ShapeKind::OpenSet { dictionary, capacity } => {
+                let numbers = set_bits(key, at, *capacity);
+                set_of(context.dictionaries.get(*dictionary), numbers)
+            }
+            ShapeKind::SparseSet { dictionary, number_bits, size_max } => {
+                let size_bits = bits_for(*size_max);
+                let size = get(key, at, size_bits);
+                if size > *size_max {
+                    return Err(InvalidKey);
+                }
+                let number = |index| get(key, at + size_bits + index * number_bits, *number_bits);
+                set_of(context.dictionaries.get(*dictionary), (0..size).map(number))
+            }
+            ShapeKind::OpenMap { arguments, capacity, value } => {
+                let cells = MapCells { arguments: *arguments, capacity: *capacity, value };
+                decode_map(key, at, cells, context)
+            }
+            ShapeKind::Sequence { length_max, element } => {
+                let length_bits = bits_for(*length_max);
+                let length = get(key, at, length_bits);
+                if length > *length_max {
+                    return Err(InvalidKey);
+                }
+                let element_at = |index| at + length_bits + index * element.bits;
+                let elements = (0..length).map(|it| element.decode(key, element_at(it), context));
+                Ok(Value::tuple(elements.collect::<Result<_, _>>()?))
+            }
+            ShapeKind::Array { domain, size, element } => {
+                let values =
+                    (0..*size).map(|it| element.decode(key, at + it * element.bits, context));
+                Ok(context.domain(*domain).function(values.collect::<Result<_, _>>()?))
+            }
+            ShapeKind::Product { domain, components } => {
+                let mut at = at;
+                let values = components.iter().map(|it| {
+                    let value = it.decode(key, at, context);
+                    at += it.bits;
+                    value
+                });
+                Ok(context.domain(*domain).function(values.collect::<Result<_, _>>()?))
+            }
+            ShapeKind::Choice { alternatives } => {
+                let choice_bits = choice_bits(alternatives);
+                let chosen = get(key, at, choice_bits) as usize;
+                let alternative = alternatives.get(chosen).ok_or(InvalidKey)?;
+                alternative.decode(key, at + choice_bits, context)
+            }
+        }
+    }
+}
+
+/// The cells of an open map.
+struct MapCells<'s> {
+    arguments: DictionaryId,
+    capacity: u32,
+    value: &'s Shape,
+}
+
+fn decode_map(
+    key: &[u8],
+    at: u32,
+    cells: MapCells<'_>,
+    context: ShapeContext<'_>,
+) -> Result<Value, InvalidKey> {
+    let dictionary = context.dictionaries.get(cells.arguments);
+    let mut entries = Vec::new();
+    for number in 0..cells.capacity {
+        let at = at + number * (cells.value.bits + 1);
+        if get(key, at, 1) == 1 {
+            let rank = dictionary.rank(number).ok_or(InvalidKey)?;
+            entries.push((rank, cells.value.decode(key, at + 1, context)?));
+        }
+    }
+    entries.sort_unstable_by_key(|it| it.0);
+    let argument = |it: &(u32, Value)| dictionary.value_of_rank(it.0).clone();
+    let domain = shared(entries.iter().map(argument).collect());
+    Ok(Value::function(domain, entries.into_iter().map(|it| it.1).collect()))
+}
+
+/// Returns the set of the dictionary's values with these numbers.
+fn set_of(
+    dictionary: &Dictionary,
+    numbers: impl Iterator<Item = u32>,
+) -> Result<Value, InvalidKey> {
+    let ranks = numbers.map(|it| dictionary.rank(it));
+    let mut ranks = ranks.collect::<Option<Vec<_>>>().ok_or(InvalidKey)?;
+    ranks.sort_unstable();
+    ranks.dedup();
+    Ok(Value::sorted_set(
+        ranks.into_iter().map(|it| dictionary.value_of_rank(it).clone()).collect(),
+    ))
+}
+
+/// Returns the positions of the bits that are set among `count` bits.
+fn set_bits(key: &[u8], at: u32, count: u32) -> impl Iterator<Item = u32> {
+    let chunk = move |start: u32| {
+        let bits = (count - start).min(32);
+        let mut left = get(key, at + start, bits) << (32 - bits);
+        std::iter::from_fn(move || {
+            let position = left.leading_zeros();
+            left &= !(1_u32 << 31).checked_shr(position)?;
+            Some(start + position)
+        })
+    };
+    (0..count).step_by(32).flat_map(chunk)
+}
