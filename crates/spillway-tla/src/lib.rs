@@ -14,5 +14,7 @@
 //! | `eval` | evaluation, initial states and successors as TLC generates them |
 //! | `cells` | values as fixed-width cells with dictionaries |
 
+pub mod eval;
 pub mod resolve;
+pub mod standard;
 pub mod value;
