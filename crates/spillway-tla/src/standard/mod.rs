@@ -9,7 +9,11 @@
 //! | [`numbers`] | Naturals, Integers, Bitwise, Combinatorics |
 //! | [`sequences`] | Sequences |
 //! | [`bags`] | Bags |
-//! | [`tlc`] | TLC, TLCExt |
+//! | [`tlc`] | FiniteSets, TLC, TLCExt |
+//! | [`folds`] | Folds, FiniteSetsExt, BagsExt |
+//! | [`function_sets`] | Functions |
+//! | [`relations`] | Relation, Graphs, UndirectedGraphs |
+//! | [`sequence_extensions`] | SequencesExt |
 //!
 //! An operator is a function of values. What it needs of the evaluator is behind two traits: [`ClosureHost`] evaluates
 //! the expressions of lazy sets and functions, and [`OperatorHost`] calls operators that are arguments.
@@ -17,8 +21,12 @@
 pub mod bags;
 pub mod elements;
 pub mod failure;
+pub mod folds;
+pub mod function_sets;
 pub mod functions;
 pub mod numbers;
+pub mod relations;
+pub mod sequence_extensions;
 pub mod sequences;
 pub mod sets;
 pub mod tlc;
@@ -106,7 +114,15 @@ pub fn call(
 type Library = fn(&mut dyn OperatorHost, StandardOperator, &Operands) -> Option<Outcome<Value>>;
 
 /// The modules, the frequent ones first.
-const LIBRARIES: &[Library] = &[sequences::call, tlc::call, bags::call];
+const LIBRARIES: &[Library] = &[
+    sequences::call,
+    tlc::call,
+    bags::call,
+    folds::call,
+    function_sets::call,
+    sequence_extensions::call,
+    relations::call,
+];
 
 /// Returns the value of an operator without parameters.
 fn constant(operator: StandardOperator) -> Option<Value> {
