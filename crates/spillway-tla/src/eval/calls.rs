@@ -9,6 +9,7 @@ use crate::value::{
     Captured, CapturedContent, CapturedOperator, CapturedSlot, LazyValue, SymbolTable, Value,
 };
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 use triomphe::Arc;
 
 impl<'p> Evaluator<'p> {
@@ -387,6 +388,10 @@ impl OperatorHost for StandardCall<'_, '_> {
 
     fn level(&self) -> u32 {
         self.evaluator.level
+    }
+
+    fn environment(&self) -> &BTreeMap<String, String> {
+        &self.evaluator.program.environment
     }
 
     fn print(&mut self, line: String) {

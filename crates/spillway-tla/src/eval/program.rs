@@ -5,6 +5,7 @@ use super::node::{Node, Operator};
 use crate::resolve::ids::{DefinitionId, ExprId, Level};
 use crate::resolve::tree::{DefinitionOrigin, Specification};
 use crate::value::{ModelValue, SymbolTable, Value};
+use std::collections::BTreeMap;
 
 /// A compiled specification. It is shared between threads; each has its own [`Evaluator`](super::Evaluator).
 #[derive(Debug)]
@@ -13,6 +14,8 @@ pub struct Program {
     pub specification: Specification,
     /// The symbols of its strings and names.
     pub symbols: SymbolTable,
+    /// The environment variables that `IOEnv` has.
+    pub environment: BTreeMap<String, String>,
     /// The compiled expressions, by the index of the expression.
     pub(super) nodes: Vec<Node>,
     /// The compiled definitions, by the index of the definition.
@@ -39,7 +42,7 @@ pub(super) struct CompiledDefinition {
 }
 
 impl Program {
-    /// Compiles a specification.
+    /// Compiles a specification. It sees no environment variables.
     pub fn new(specification: Specification) -> Self {
         let mut symbols = SymbolTable::default();
         for text in &specification.strings {
@@ -61,6 +64,7 @@ impl Program {
             nodes: compiled.nodes,
             operators: compiled.operators,
             memo_count: compiled.memo_count,
+            environment: BTreeMap::new(),
             specification,
             symbols,
             definitions,

@@ -13,6 +13,7 @@
 //! | [`folds`] | Folds, FiniteSetsExt, BagsExt |
 //! | [`function_sets`] | Functions |
 //! | [`relations`] | Relation, Graphs, UndirectedGraphs |
+//! | [`files`] | Json, CSV, IOUtils |
 //! | [`sequence_extensions`] | SequencesExt |
 //!
 //! An operator is a function of values. What it needs of the evaluator is behind two traits: [`ClosureHost`] evaluates
@@ -21,6 +22,7 @@
 pub mod bags;
 pub mod elements;
 pub mod failure;
+pub mod files;
 pub mod folds;
 pub mod function_sets;
 pub mod functions;
@@ -35,6 +37,7 @@ pub use failure::{Failure, FailureReason, FailureValue, Outcome};
 
 use crate::resolve::tree::StandardOperator;
 use crate::value::{InfiniteSet, LazyValue, SymbolTable, Value};
+use std::collections::BTreeMap;
 use triomphe::Arc;
 
 /// Evaluates the expressions of lazy sets and functions.
@@ -70,6 +73,9 @@ pub trait OperatorHost: ClosureHost {
 
     /// Returns the level of the present state, 1 for initial states.
     fn level(&self) -> u32;
+
+    /// Returns the environment variables of the process.
+    fn environment(&self) -> &BTreeMap<String, String>;
 
     /// Takes a line that the specification prints.
     fn print(&mut self, line: String);
@@ -122,6 +128,7 @@ const LIBRARIES: &[Library] = &[
     function_sets::call,
     sequence_extensions::call,
     relations::call,
+    files::call,
 ];
 
 /// Returns the value of an operator without parameters.

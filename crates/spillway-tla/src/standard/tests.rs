@@ -11,6 +11,7 @@ struct TestHost {
     symbols: SymbolTable,
     callback: Callback,
     printed: Vec<String>,
+    environment: BTreeMap<String, String>,
 }
 
 impl ClosureHost for TestHost {
@@ -32,6 +33,10 @@ impl OperatorHost for TestHost {
         7
     }
 
+    fn environment(&self) -> &BTreeMap<String, String> {
+        &self.environment
+    }
+
     fn print(&mut self, line: String) {
         self.printed.push(line);
     }
@@ -46,7 +51,8 @@ fn host() -> TestHost {
     for text in ["b", "a", "level", "m", "edge", "node"] {
         symbols.intern(text);
     }
-    TestHost { symbols, callback: |it| Ok(it[0].clone()), printed: Vec::new() }
+    let environment = BTreeMap::from([("a".to_owned(), "12".to_owned())]);
+    TestHost { symbols, callback: |it| Ok(it[0].clone()), printed: Vec::new(), environment }
 }
 
 fn symbol(text: &str) -> Symbol {
@@ -492,4 +498,33 @@ fn replacement_changes_one_value_only() {
         functions::replace(record, index, int(9)),
         Value::record(shared_names(vec![symbol("b"), symbol("a")]), ints(&[1, 9]))
     );
+}
+
+#[test]
+fn files_and_the_environment_are_read() {
+    use StandardOperator::*;
+    check(IoEnv, &[], "[a |-> \"12\"]");
+    check(IoAtoi, &[string("a")], "error: atoi needs the digits of an integer");
+    check(ToJson, &[tuple(&[1, 2])], "\"[1,2]\"");
+    check(ToJson, &[graph(&[1], &[])], r#""{\"edge\":[],\"node\":[1]}""#);
+    check(ToJsonObject, &[tuple(&[7])], r#""{\"0\":7}""#);
+    let folder = tempfile::tempdir().unwrap();
+    let mut host = host();
+    let mut path = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        Value::Str(host.symbols.intern(path.to_str().unwrap()))
+    };
+    let json = path("json", r#"{"a": [1, true], "b": "m"}"#);
+    let lines = path("lines", "1\n\n[2]\n");
+    let table = path("table", "1;2\n");
+    let wrong = path("wrong", "{\"a\": 1.5}");
+    assert_eq!(result(&mut host, JsonDeserialize, &[json]), "[b |-> \"m\", a |-> <<1, TRUE>>]");
+    assert_eq!(result(&mut host, NdJsonDeserialize, &[lines]), "<<1, <<2>>>>");
+    assert_eq!(result(&mut host, CsvRecords, std::slice::from_ref(&table)), "1");
+    let columns = Value::tuple(vec![string("a"), string("b")]);
+    let delimiter = Value::Str(host.symbols.intern(";"));
+    let read = result(&mut host, CsvRead, &[columns, delimiter, table]);
+    assert_eq!(read, "<<[b |-> \"2\", a |-> \"1\"]>>");
+    assert!(result(&mut host, JsonDeserialize, &[wrong]).contains("no integer of 32 bits"));
 }
