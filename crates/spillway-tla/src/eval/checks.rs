@@ -1,6 +1,6 @@
 //! Initial states, successors and checks of a specification: the interface of the evaluator.
 
-use super::actions::{Phase, TakenAction};
+use super::actions::{ActionParameter, Phase, TakenAction};
 use super::evaluator::Evaluator;
 use crate::resolve::ids::DefinitionId;
 use crate::resolve::tree::PropertyPart;
@@ -124,6 +124,40 @@ impl Evaluator<'_> {
         std::mem::swap(&mut self.generation.states, &mut successors.values);
         std::mem::swap(&mut self.generation.actions, &mut successors.actions);
         result
+    }
+
+    /// Returns the action of each step of a path, as text: `Receive(p: 1)`. Nothing for what is no step.
+    pub fn explain(&mut self, path: &[Vec<Value>]) -> Vec<Option<String>> {
+        let kept = std::mem::replace(&mut self.generation.keeps_parameters, true);
+        let mut successors = GeneratedStates::default();
+        let width = self.program.variable_count();
+        let steps = path.windows(2).map(|step| {
+            self.successors(&step[0], &mut successors).ok()?;
+            let index = successors.values.chunks(width).position(|it| it == step[1])?;
+            Some(self.action_text(&successors.actions[index]))
+        });
+        let actions = steps.collect();
+        self.generation.keeps_parameters = kept;
+        actions
+    }
+
+    /// Returns an action as text: `Receive(p: 1)`.
+    pub fn action_text(&self, action: &TakenAction) -> String {
+        let specification = &self.program.specification;
+        let name = &specification.definitions[action.definition as usize].name;
+        if action.parameters.is_empty() {
+            return name.clone();
+        }
+        let parameter = |it: &ActionParameter| {
+            let definition = &specification.definitions[it.definition as usize];
+            let value = it.value.text(&self.program.symbols);
+            match definition.parameters.get(it.slot as usize) {
+                Some(parameter) => format!("{}: {value}", parameter.name),
+                None => value.to_string(),
+            }
+        };
+        let parameters: Vec<String> = action.parameters.iter().map(parameter).collect();
+        format!("{name}({})", parameters.join(", "))
     }
 
     /// Returns whether the state satisfies the constraints of the configuration.
