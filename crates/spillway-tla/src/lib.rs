@@ -15,3 +15,4 @@
 //! | `cells` | values as fixed-width cells with dictionaries |
 
 pub mod resolve;
+pub mod syntax;
