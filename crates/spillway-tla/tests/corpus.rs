@@ -1,6 +1,10 @@
-//! Every module of the corpus is parsed. The corpus is in the folder `tla` of `SPILLWAY_CORPUS`.
+//! Every module of the corpus is parsed and resolved, with every configuration. The corpus is in the folder `tla` of `SPILLWAY_CORPUS`.
 
+use spillway_base::diag::Diagnostic;
 use spillway_base::source::SourceMap;
+use spillway_tla::modules::{SearchPath, load};
+use spillway_tla::read_specification;
+use spillway_tla::resolve::check;
 use std::path::{Path, PathBuf};
 
 /// The files with an ending below a folder, in order.
@@ -39,4 +43,54 @@ fn every_module_is_parsed() {
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), files.len(), wrong.join("\n"));
     assert!(!files.is_empty());
+}
+
+/// The search path for a module of the corpus: its folder, then the libraries.
+fn search(corpus: &Path, root: &Path) -> SearchPath {
+    let library = corpus.join("library");
+    SearchPath::new(root, &[library.join("community"), library.join("tlapm")], None)
+}
+
+fn rendered(errors: &[Diagnostic], sources: &SourceMap) -> String {
+    let all: Vec<String> = errors.iter().map(|it| it.render(sources).to_string()).collect();
+    all.join("\n")
+}
+
+#[test]
+fn every_module_is_resolved() {
+    let Some(corpus) = corpus() else { return };
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for path in files_below(&corpus, "tla") {
+        let mut sources = SourceMap::default();
+        let errors = match load(&path, &search(&corpus, &path), &mut sources) {
+            Ok(set) => check(&set),
+            Err(error) => vec![error],
+        };
+        count += 1;
+        if !errors.is_empty() {
+            wrong.push(format!("{}\n{}", path.display(), rendered(&errors, &sources)));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_configuration_is_resolved() {
+    let Some(corpus) = corpus() else { return };
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for table in ["reference.tsv", "verdicts.tsv"] {
+        let Ok(table) = std::fs::read_to_string(corpus.join(table)) else { continue };
+        for row in table.lines().skip(1) {
+            let mut cells = row.split('\t').map(|it| corpus.join(it));
+            let (root, config) = (cells.next().unwrap(), cells.next().unwrap());
+            let mut sources = SourceMap::default();
+            let found = read_specification(&root, &config, &search(&corpus, &root), &mut sources);
+            count += 1;
+            if let Err(errors) = found {
+                let errors = rendered(&errors, &sources);
+                wrong.push(format!("{} {}\n{errors}", root.display(), config.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
 }

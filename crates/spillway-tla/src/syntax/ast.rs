@@ -54,6 +54,8 @@ pub enum Unit {
         name: Option<Name>,
         /// The formula.
         body: Expr,
+        /// Whether it is an AXIOM, which is not checked.
+        is_axiom: bool,
     },
     /// THEOREM, LEMMA, PROPOSITION, COROLLARY, without the proof.
     Theorem {

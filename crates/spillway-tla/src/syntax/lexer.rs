@@ -23,6 +23,14 @@ pub fn tokenize(file: u32, text: &str) -> Result<Vec<Token>, Diagnostic> {
     Ok(lexer.tokens)
 }
 
+/// Returns the tokens of a whole text. The last one is [`TokenKind::End`].
+pub fn tokenize_all(file: u32, text: &str) -> Result<Vec<Token>, Diagnostic> {
+    let mut lexer = Lexer::new(file, text, 0);
+    while lexer.read_token()?.is_some() {}
+    lexer.push(TokenKind::End, lexer.at, 0);
+    Ok(lexer.tokens)
+}
+
 /// Returns the offset of the first `---- MODULE`.
 fn module_start(text: &str) -> Option<usize> {
     let mut from = 0;
@@ -89,11 +97,7 @@ impl<'t> Lexer<'t> {
     /// Reads the tokens up to the end of the module.
     fn read_module(&mut self) -> Result<(), Diagnostic> {
         let mut open = 0usize;
-        loop {
-            self.skip_blanks()?;
-            let start = self.at;
-            let Some(Scanned { kind, length }) = self.scan()? else { break };
-            self.push(kind, start, length);
+        while let Some(kind) = self.read_token()? {
             match kind {
                 TokenKind::ModuleStart => open += 1,
                 TokenKind::ModuleEnd => open -= 1,
@@ -105,6 +109,15 @@ impl<'t> Lexer<'t> {
         }
         self.push(TokenKind::End, self.at, 0);
         Ok(())
+    }
+
+    /// Reads a token, if there is one.
+    fn read_token(&mut self) -> Result<Option<TokenKind>, Diagnostic> {
+        self.skip_blanks()?;
+        let start = self.at;
+        let Some(Scanned { kind, length }) = self.scan()? else { return Ok(None) };
+        self.push(kind, start, length);
+        Ok(Some(kind))
     }
 
     fn push(&mut self, kind: TokenKind, start: usize, length: usize) {
@@ -315,6 +328,25 @@ fn step(rest: &str) -> Option<Scanned> {
     };
     let dots = span_of(&name[letters..], |it| it == '.');
     Some(Scanned { kind: TokenKind::Step(level), length: 2 + length + letters + dots })
+}
+
+/// Returns the text of a string without its quotes and escapes.
+pub fn unescape(quoted: &str) -> String {
+    let (mut text, mut chars) = (String::new(), quoted[1..quoted.len() - 1].chars());
+    while let Some(it) = chars.next() {
+        text.push(match it {
+            '\\' => match chars.next() {
+                Some('n') => '\n',
+                Some('t') => '\t',
+                Some('r') => '\r',
+                Some('f') => '\u{c}',
+                Some(other) => other,
+                None => break,
+            },
+            it => it,
+        });
+    }
+    text
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::super::ast::{
     Argument, Arm, Bound, Expr, ExprKind, LetUnit, Name, Path, PathPart, Pattern, Selector,
 };
+use super::super::lexer::unescape;
 use super::super::symbols::{Fixity, Symbol};
 use super::super::token::{Keyword, Mark, TokenKind};
 use super::{Parsed, Parser};
@@ -370,23 +371,4 @@ fn simple_name(argument: Argument) -> Option<Name> {
         (Some(PathPart::Name { name, arguments }), true) if arguments.is_empty() => Some(name),
         _ => None,
     }
-}
-
-/// Returns the text of a string without its quotes and escapes.
-fn unescape(quoted: &str) -> String {
-    let (mut text, mut chars) = (String::new(), quoted[1..quoted.len() - 1].chars());
-    while let Some(it) = chars.next() {
-        text.push(match it {
-            '\\' => match chars.next() {
-                Some('n') => '\n',
-                Some('t') => '\t',
-                Some('r') => '\r',
-                Some('f') => '\u{c}',
-                Some(other) => other,
-                None => break,
-            },
-            it => it,
-        });
-    }
-    text
 }

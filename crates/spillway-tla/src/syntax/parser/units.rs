@@ -65,8 +65,11 @@ impl Parser<'_> {
             }
             Keyword::Instance => Unit::Instance { is_local: false, instance: self.instance()? },
             Keyword::Assume | Keyword::Assumption => {
-                self.bump();
-                Unit::Assume { name: self.optional_name()?, body: self.expression()? }
+                let is_axiom = {
+                    let token = self.bump();
+                    self.text_of(token.span)
+                } == "AXIOM";
+                Unit::Assume { name: self.optional_name()?, body: self.expression()?, is_axiom }
             }
             Keyword::Theorem | Keyword::Proposition => self.theorem()?,
             _ => return Err(self.unit_error()),
