@@ -29,15 +29,14 @@ pub struct Specification {
     /// The name of the root module.
     pub module: String,
     /// The variables of the root module in the order of their declaration, those of extended modules first. Variables
-    /// that exist only within ENABLED follow: see [`Specification::state_variables`].
+    /// that are no part of a state follow: see [`Specification::state_variables`].
     pub variables: Vec<Variable>,
-    /// The number of variables that make up a state. The variables from this index on are never part of a state: they
-    /// occur primed in an ENABLED of an instance whose substitution is not a renaming of variables.
+    /// The number of variables that make up a state. The variables from this index on are those of temporal quantifiers.
     pub state_variables: usize,
     /// The constants that have a value of the configuration. Constants that the configuration replaces by an operator
     /// are not here.
     pub constants: Vec<Constant>,
-    /// Every operator that is reachable from a check of the configuration, and those with names in the root module.
+    /// Every operator that is reachable from a check of the configuration or from a formula that was asked for.
     pub definitions: Vec<Definition>,
     /// Every expression. Operands precede the expressions that use them.
     pub expressions: Vec<Expr>,
@@ -78,6 +77,8 @@ pub struct Checks {
     pub postconditions: Vec<DefinitionId>,
     /// ASSUME statements, of constant level.
     pub assumptions: Vec<DefinitionId>,
+    /// The formulas that were asked for besides the configuration.
+    pub formulas: Vec<DefinitionId>,
     /// CHECK_DEADLOCK, if the configuration has it.
     pub check_deadlock: Option<bool>,
 }

@@ -50,10 +50,39 @@ pub enum InfiniteSet {
 /// An expression with the values of the names that occur in it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Captured {
-    /// The number of the expression in the compiled specification.
+    /// The number of the expression that makes the set or function.
     pub expression: u32,
     /// Whether unprimed variables stand for the successor's.
     pub is_primed: bool,
-    /// The values of the names in scope, by slot.
-    pub slots: Vec<Option<Value>>,
+    /// The names in scope that the expression uses.
+    pub slots: Vec<CapturedSlot>,
+}
+
+/// A name in scope that a captured expression uses.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CapturedSlot {
+    /// The slot.
+    pub slot: u32,
+    /// What it stands for.
+    pub content: CapturedContent,
+}
+
+/// What a name stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum CapturedContent {
+    /// A value.
+    Value(Value),
+    /// An operator.
+    Operator(CapturedOperator),
+    /// Nothing: its evaluation failed.
+    Failed,
+}
+
+/// An operator with the arguments of its leading parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CapturedOperator {
+    /// The number of the operator in the compiled specification.
+    pub operator: u32,
+    /// The arguments of the leading parameters.
+    pub arguments: Vec<CapturedContent>,
 }

@@ -30,7 +30,7 @@ mod order;
 mod symbol;
 mod text;
 
-pub use lazy::{Captured, InfiniteSet, LazyValue};
+pub use lazy::{Captured, CapturedContent, CapturedOperator, CapturedSlot, InfiniteSet, LazyValue};
 pub use order::{Incomparable, compare, equal, sort_set};
 pub use symbol::{Symbol, SymbolTable};
 pub use text::{ValueText, quote};

@@ -1,0 +1,720 @@
+//! Initial states and successors, generated as TLC does.
+//!
+//! A formula is read from left to right. The first `x' = e` assigns, a later one compares; `x' \in S` tries each element.
+//! What still has to hold is a *continuation*: a list of formulas on the machine's stack. Once all variables have values,
+//! the rest is evaluated as a predicate, so a disjunction there does not multiply successors. `\A` is the conjunction of
+//! its instances. What a formula binds is restored when the enumeration backtracks.
+
+use super::evaluator::{Evaluator, SlotContent};
+use super::node::{Argument, BinaryNode, BindingNode, BoundNode, Node, NodeId, SlotId};
+use super::program::Program;
+use crate::standard::elements::Elements;
+use crate::standard::{Failure, FailureReason, Outcome, sets};
+use crate::value::{LazyValue, Value};
+use smallvec::SmallVec;
+use std::ops::ControlFlow;
+
+/// What is generated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Nothing: formulas are predicates.
+    #[default]
+    Evaluation,
+    /// Initial states: unprimed variables are assigned.
+    Initial,
+    /// Successors: primed variables are assigned.
+    Next,
+    /// One successor, to see whether there is one.
+    Enabled,
+}
+
+/// The state of a generation.
+#[derive(Debug, Default)]
+pub(super) struct Generation {
+    pub phase: Phase,
+    /// The number of variables without a value.
+    pub unassigned: usize,
+    /// The states, one after the other, each with a value for each variable.
+    pub states: Vec<Value>,
+    /// The action of each state.
+    pub actions: Vec<TakenAction>,
+    /// The definition whose disjunct is read.
+    action: u32,
+    /// The slots of its parameters, by index on the stack.
+    parameters: Vec<ParameterSlot>,
+    /// Whether the values of parameters are kept.
+    pub keeps_parameters: bool,
+}
+
+/// Where the value of a parameter of an action is.
+#[derive(Clone, Copy, Debug)]
+struct ParameterSlot {
+    definition: u32,
+    slot: SlotId,
+    index: u32,
+}
+
+/// The action by which a state was generated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakenAction {
+    /// The definition: the innermost one that a disjunct of the next-state action calls.
+    pub definition: u32,
+    /// Its parameters and the variables that its leading quantifiers bind, if they were asked for.
+    pub parameters: Vec<ActionParameter>,
+}
+
+/// A parameter of an action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionParameter {
+    /// The definition that has the slot.
+    pub definition: u32,
+    /// The slot.
+    pub slot: u32,
+    /// The value.
+    pub value: Value,
+}
+
+/// Whether the enumeration goes on.
+type Flow = ControlFlow<()>;
+
+/// What still has to hold.
+#[derive(Clone, Copy)]
+pub(super) struct Rest<'r> {
+    kind: RestKind<'r>,
+    base: u32,
+    next: Option<&'r Rest<'r>>,
+}
+
+#[derive(Clone, Copy)]
+enum RestKind<'r> {
+    /// Formulas, of which there is at least one.
+    Conjuncts(&'r [NodeId]),
+    /// Expressions that do not change, of which there is at least one.
+    Unchanged(&'r [NodeId]),
+    /// An expression that changes.
+    Changed(NodeId),
+    /// Instances of the body of `\A`, of which there is at least one, the last one first.
+    Instances { body: NodeId, slots: &'r [SlotId], values: &'r [Vec<Value>] },
+}
+
+impl<'p> Evaluator<'p> {
+    /// Generates the states that satisfy a formula.
+    pub(super) fn generate(&mut self, phase: Phase, body: NodeId, definition: u32) -> Outcome<()> {
+        self.generation.phase = phase;
+        self.generation.unassigned = self.program.variable_count();
+        self.generation.action = definition;
+        self.generation.parameters.clear();
+        let assigned = match phase {
+            Phase::Initial => &mut self.current,
+            _ => &mut self.next,
+        };
+        assigned.fill(None);
+        self.is_complete = phase != Phase::Initial;
+        let frame = self.open_frame(definition, &[], 0);
+        let result = match phase {
+            Phase::Next => self.enumerate_named(body, frame),
+            _ => self.enumerate(body, frame, None),
+        };
+        self.close_frame(frame);
+        self.generation.phase = Phase::Evaluation;
+        self.is_complete = true;
+        result.map(|_| ())
+    }
+
+    /// Generates the states that satisfy all formulas, each the body of a definition without parameters.
+    pub(super) fn generate_all(&mut self, phase: Phase, bodies: &[NodeId]) -> Outcome<()> {
+        self.generation.phase = phase;
+        self.generation.unassigned = self.program.variable_count();
+        self.current.fill(None);
+        self.is_complete = phase != Phase::Initial;
+        let result = self.conjuncts(bodies, 0, None);
+        self.generation.phase = Phase::Evaluation;
+        self.is_complete = true;
+        result.map(|_| ())
+    }
+
+    /// Enumerates the disjuncts of the next-state action, and sets the action of each.
+    fn enumerate_named(&mut self, node: NodeId, base: u32) -> Outcome<Flow> {
+        let program = self.program;
+        match &program.nodes[node as usize] {
+            Node::Or(operands) => {
+                for operand in operands {
+                    if self.enumerate_named(*operand, base)?.is_break() {
+                        return Ok(Flow::Break(()));
+                    }
+                }
+                Ok(Flow::Continue(()))
+            }
+            Node::Quantified { is_exists: true, bounds, body } => {
+                let count = self.generation.parameters.len();
+                let definition = self.generation.action;
+                let slots = bounds.iter().flat_map(|it| it.slots.iter());
+                self.generation.parameters.extend(slots.map(|slot| ParameterSlot {
+                    definition,
+                    slot: *slot,
+                    index: base + slot,
+                }));
+                let saved = self.save(bounds, base);
+                let flow = self.each(bounds, base, &mut |it| it.enumerate_named(*body, base))?;
+                self.restore_saved(saved);
+                self.generation.parameters.truncate(count);
+                Ok(flow)
+            }
+            Node::Let { bindings, body } => {
+                let saved = self.save_bindings(bindings, base);
+                self.bind_lazily(bindings, base);
+                let flow = self.enumerate_named(*body, base)?;
+                self.restore_saved(saved);
+                Ok(flow)
+            }
+            Node::Call { definition, arguments } => {
+                let flow = self.enumerate_named_call(*definition, arguments, base);
+                flow.map_err(|it| it.called_from(Program::expression(node)))
+            }
+            _ => self.enumerate(node, base, None),
+        }
+    }
+
+    fn enumerate_named_call(
+        &mut self,
+        definition: u32,
+        arguments: &'p [Argument],
+        base: u32,
+    ) -> Outcome<Flow> {
+        let compiled = self.program.definitions[definition as usize];
+        let frame = self.open_frame(definition, arguments, base);
+        let saved = compiled.is_named.then(|| {
+            let parameters = std::mem::take(&mut self.generation.parameters);
+            let own = compiled.captured..arguments.len() as u32;
+            self.generation.parameters =
+                own.map(|slot| ParameterSlot { definition, slot, index: frame + slot }).collect();
+            (std::mem::replace(&mut self.generation.action, definition), parameters)
+        });
+        let flow = self.deeper(|it| it.enumerate_named(compiled.body, frame))?;
+        if let Some((action, parameters)) = saved {
+            self.generation.action = action;
+            self.generation.parameters = parameters;
+        }
+        self.close_frame(frame);
+        Ok(flow)
+    }
+
+    /// Enumerates the ways to satisfy a formula and then the rest.
+    pub(super) fn enumerate(
+        &mut self,
+        node: NodeId,
+        base: u32,
+        rest: Option<&Rest<'_>>,
+    ) -> Outcome<Flow> {
+        let program = self.program;
+        let result = self.enumerate_node(node, &program.nodes[node as usize], base, rest);
+        result.map_err(|it| it.at(Program::expression(node)))
+    }
+
+    fn enumerate_node(
+        &mut self,
+        id: NodeId,
+        node: &'p Node,
+        base: u32,
+        rest: Option<&Rest<'_>>,
+    ) -> Outcome<Flow> {
+        match node {
+            Node::And(operands) => self.conjuncts(operands, base, rest),
+            Node::Or(operands) => {
+                for operand in operands {
+                    if self.enumerate(*operand, base, rest)?.is_break() {
+                        return Ok(Flow::Break(()));
+                    }
+                }
+                Ok(Flow::Continue(()))
+            }
+            Node::Quantified { is_exists: true, bounds, body } => {
+                let saved = self.save(bounds, base);
+                let flow = self.each(bounds, base, &mut |it| it.enumerate(*body, base, rest))?;
+                self.restore_saved(saved);
+                Ok(flow)
+            }
+            Node::Quantified { bounds, body, .. } => self.forall(bounds, *body, base, rest),
+            Node::If { condition, yes, no } => {
+                let branch = if self.holds_node("IF", *condition, base)? { yes } else { no };
+                self.enumerate(*branch, base, rest)
+            }
+            Node::Case { arms, other } => match self.arm(arms, *other, base)? {
+                Some(value) => self.enumerate(value, base, rest),
+                None => Err(Failure::new(FailureReason::NoCaseArm)),
+            },
+            Node::Let { bindings, body } => {
+                let saved = self.save_bindings(bindings, base);
+                self.bind_lazily(bindings, base);
+                let flow = self.enumerate(*body, base, rest)?;
+                self.restore_saved(saved);
+                Ok(flow)
+            }
+            Node::Implies(left, right) => {
+                if self.holds_node("=>", *left, base)? {
+                    self.enumerate(*right, base, rest)
+                } else {
+                    self.proceed(rest)
+                }
+            }
+            Node::Binary(BinaryNode::Equal, left, right) => {
+                self.equality(*left, *right, base, rest)
+            }
+            Node::Binary(operator @ (BinaryNode::In | BinaryNode::SubsetOrEqual), left, right) => {
+                self.membership(*operator, [*left, *right], base, rest)
+            }
+            Node::Unchanged(operand) => self.unchanged(*operand, base, rest),
+            Node::BoxAction { action, subscript } => {
+                if self.enumerate(*action, base, rest)?.is_break() {
+                    return Ok(Flow::Break(()));
+                }
+                self.unchanged(*subscript, base, rest)
+            }
+            Node::AngleAction { action, subscript } => {
+                let rest = Rest { kind: RestKind::Changed(*subscript), base, next: rest };
+                self.enumerate(*action, base, Some(&rest))
+            }
+            _ => self.enumerate_call(id, node, base, rest),
+        }
+    }
+
+    fn enumerate_call(
+        &mut self,
+        id: NodeId,
+        node: &'p Node,
+        base: u32,
+        rest: Option<&Rest<'_>>,
+    ) -> Outcome<Flow> {
+        match node {
+            Node::Call { definition, arguments } => {
+                let frame = self.open_frame(*definition, arguments, base);
+                let body = self.program.definitions[*definition as usize].body;
+                let flow = self.deeper(|it| it.enumerate(body, frame, rest));
+                self.close_frame(frame);
+                flow.map_err(|it| it.called_from(Program::expression(id)))
+            }
+            Node::CallLocal { slot, arguments } => {
+                match self.open_operator_frame(base + slot, arguments, base) {
+                    Some((definition, frame)) => {
+                        let body = self.program.definitions[definition as usize].body;
+                        let flow = self.deeper(|it| it.enumerate(body, frame, rest))?;
+                        self.close_frame(frame);
+                        Ok(flow)
+                    }
+                    None => self.test(id, base, rest),
+                }
+            }
+            Node::Local(slot) => match self.thunk_at(base + slot) {
+                Some((node, base)) => self.deeper(|it| it.enumerate(node, base, rest)),
+                None => self.test(id, base, rest),
+            },
+            _ => self.test(id, base, rest),
+        }
+    }
+
+    /// Goes on if a predicate holds.
+    fn test(&mut self, node: NodeId, base: u32, rest: Option<&Rest<'_>>) -> Outcome<Flow> {
+        if self.holds_node("an action", node, base)? {
+            self.proceed(rest)
+        } else {
+            Ok(Flow::Continue(()))
+        }
+    }
+
+    fn conjuncts(
+        &mut self,
+        operands: &[NodeId],
+        base: u32,
+        rest: Option<&Rest<'_>>,
+    ) -> Outcome<Flow> {
+        match operands {
+            [] => self.proceed(rest),
+            [last] => self.enumerate(*last, base, rest),
+            [first, others @ ..] => {
+                let rest = Rest { kind: RestKind::Conjuncts(others), base, next: rest };
+                self.enumerate(*first, base, Some(&rest))
+            }
+        }
+    }
+
+    /// Goes on with what still has to hold.
+    fn proceed(&mut self, rest: Option<&Rest<'_>>) -> Outcome<Flow> {
+        let Some(rest) = rest else { return self.complete() };
+        let phase = self.generation.phase;
+        if self.generation.unassigned == 0 && phase != Phase::Enabled {
+            return self.proceed_as_predicates(rest);
+        }
+        match rest.kind {
+            RestKind::Conjuncts(nodes) => self.conjuncts(nodes, rest.base, rest.next),
+            RestKind::Unchanged(nodes) => self.all_unchanged(nodes, rest.base, rest.next),
+            RestKind::Changed(node) => {
+                if self.is_unchanged(node, rest.base)? {
+                    Ok(Flow::Continue(()))
+                } else {
+                    self.proceed(rest.next)
+                }
+            }
+            RestKind::Instances { body, slots, values } => {
+                self.instances(body, slots, values, rest)
+            }
+        }
+    }
+
+    fn instances(
+        &mut self,
+        body: NodeId,
+        slots: &[SlotId],
+        values: &[Vec<Value>],
+        rest: &Rest<'_>,
+    ) -> Outcome<Flow> {
+        let Some((last, others)) = values.split_last() else { return self.proceed(rest.next) };
+        let next = Rest { kind: RestKind::Instances { body, slots, values: others }, ..*rest };
+        let next = if others.is_empty() { rest.next } else { Some(&next) };
+        let saved = self.rebind(slots, last, rest.base);
+        let flow = self.enumerate(body, rest.base, next)?;
+        self.restore_saved(saved);
+        Ok(flow)
+    }
+
+    /// Evaluates what still has to hold, once all variables have values.
+    fn proceed_as_predicates(&mut self, rest: &Rest<'_>) -> Outcome<Flow> {
+        let mut open = Some(rest);
+        while let Some(rest) = open {
+            if !self.holds_rest(rest)? {
+                return Ok(Flow::Continue(()));
+            }
+            open = rest.next;
+        }
+        self.complete()
+    }
+
+    fn holds_rest(&mut self, rest: &Rest<'_>) -> Outcome<bool> {
+        let base = rest.base;
+        match rest.kind {
+            RestKind::Conjuncts(nodes) => {
+                for node in nodes {
+                    if !self.holds_node("an action", *node, base)? {
+                        return Ok(false);
+                    }
+                }
+            }
+            RestKind::Unchanged(nodes) => {
+                for node in nodes {
+                    if !self.is_unchanged(*node, base)? {
+                        return Ok(false);
+                    }
+                }
+            }
+            RestKind::Changed(node) => return Ok(!self.is_unchanged(node, base)?),
+            RestKind::Instances { body, slots, values } => {
+                for values in values.iter().rev() {
+                    let saved = self.rebind(slots, values, base);
+                    let holds = self.holds_node("an action", body, base)?;
+                    self.restore_saved(saved);
+                    if !holds {
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Takes the state that is assigned.
+    fn complete(&mut self) -> Outcome<Flow> {
+        let variables = self.program.variable_count();
+        let assigned = match self.generation.phase {
+            Phase::Enabled => return Ok(Flow::Break(())),
+            Phase::Initial => &self.current,
+            _ => &self.next,
+        };
+        for (variable, value) in assigned[..variables].iter().enumerate() {
+            match value {
+                Some(value) => self.generation.states.push(value.clone()),
+                None => {
+                    let prime = if self.generation.phase == Phase::Next { "'" } else { "" };
+                    let name = format!("{}{prime}", self.program.variable_name(variable));
+                    return Err(Failure::new(FailureReason::Unassigned { name }));
+                }
+            }
+        }
+        if self.generation.phase == Phase::Next {
+            let action = self.taken_action();
+            self.generation.actions.push(action);
+        }
+        Ok(Flow::Continue(()))
+    }
+
+    fn taken_action(&mut self) -> TakenAction {
+        let mut parameters = Vec::new();
+        if self.generation.keeps_parameters {
+            for at in 0..self.generation.parameters.len() {
+                let ParameterSlot { definition, slot, index } = self.generation.parameters[at];
+                if let Ok(value) = self.local(index) {
+                    parameters.push(ActionParameter { definition, slot, value });
+                }
+            }
+        }
+        TakenAction { definition: self.generation.action, parameters }
+    }
+
+    /// `x = e`, which assigns or compares.
+    fn equality(
+        &mut self,
+        left: NodeId,
+        right: NodeId,
+        base: u32,
+        rest: Option<&Rest<'_>>,
+    ) -> Outcome<Flow> {
+        let variable = self.target(left, base);
+        if let Some(variable) = variable
+            && self.assigned(variable).is_none()
+        {
+            let value = self.eval(right, base)?;
+            return self.assign(variable, value, rest);
+        }
+        if self.comparison(BinaryNode::Equal, left, right, base)? {
+            self.proceed(rest)
+        } else {
+            Ok(Flow::Continue(()))
+        }
+    }
+
+    /// `x \in S` or `x \subseteq S`, which tries each element or subset, or tests.
+    fn membership(
+        &mut self,
+        operator: BinaryNode,
+        operands: [NodeId; 2],
+        base: u32,
+        rest: Option<&Rest<'_>>,
+    ) -> Outcome<Flow> {
+        let [left, right] = operands;
+        let variable = self.target(left, base);
+        if let Some(variable) = variable
+            && self.assigned(variable).is_none()
+        {
+            let mut set = self.eval(right, base)?;
+            if operator == BinaryNode::SubsetOrEqual {
+                set = sets::lazy(LazyValue::Subsets(set));
+            }
+            let mut elements = Elements::of(self, &set)?;
+            while let Some(element) = elements.next(self)? {
+                if self.assign(variable, element, rest)?.is_break() {
+                    return Ok(Flow::Break(()));
+                }
+            }
+            return Ok(Flow::Continue(()));
+        }
+        if self.comparison(operator, left, right, base)? {
+            self.proceed(rest)
+        } else {
+            Ok(Flow::Continue(()))
+        }
+    }
+
+    fn assigned(&mut self, variable: u32) -> &mut Option<Value> {
+        match self.generation.phase {
+            Phase::Initial => &mut self.current[variable as usize],
+            _ => &mut self.next[variable as usize],
+        }
+    }
+
+    /// Assigns a value to a variable while the rest is enumerated.
+    fn assign(&mut self, variable: u32, value: Value, rest: Option<&Rest<'_>>) -> Outcome<Flow> {
+        let value = if value.is_canonical() { value } else { sets::normalise(self, value)? };
+        let is_part = (variable as usize) < self.program.variable_count();
+        *self.assigned(variable) = Some(value);
+        self.generation.unassigned -= usize::from(is_part);
+        let flow = self.proceed(rest)?;
+        self.generation.unassigned += usize::from(is_part);
+        *self.assigned(variable) = None;
+        Ok(flow)
+    }
+
+    /// Returns the variable that a formula with this left side assigns.
+    fn target(&self, node: NodeId, base: u32) -> Option<u32> {
+        match (self.generation.phase, &self.program.nodes[node as usize]) {
+            (Phase::Initial, _) => self.variable_of(node, base),
+            (_, Node::Prime(operand)) => self.variable_of(*operand, base),
+            (_, Node::Local(slot)) => {
+                let (node, base) = self.thunk_at(base + slot)?;
+                self.target(node, base)
+            }
+            (_, Node::Call { definition, arguments }) if arguments.is_empty() => {
+                self.target(self.program.definitions[*definition as usize].body, base)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the variable that an expression is.
+    fn variable_of(&self, node: NodeId, base: u32) -> Option<u32> {
+        match &self.program.nodes[node as usize] {
+            Node::Variable(variable) => Some(*variable),
+            Node::Local(slot) => {
+                let (node, base) = self.thunk_at(base + slot)?;
+                self.variable_of(node, base)
+            }
+            Node::Call { definition, arguments } if arguments.is_empty() => {
+                self.variable_of(self.program.definitions[*definition as usize].body, base)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the expression in a slot, with its frame.
+    fn thunk_at(&self, mut index: u32) -> Option<(NodeId, u32)> {
+        loop {
+            match &self.stack[index as usize] {
+                SlotContent::Thunk(it) | SlotContent::Forced(_, it) => {
+                    return Some((it.node, it.base));
+                }
+                SlotContent::Forward(target) => index = *target,
+                _ => return None,
+            }
+        }
+    }
+
+    /// `UNCHANGED e`, which unfolds tuples and definitions.
+    fn unchanged(&mut self, node: NodeId, base: u32, rest: Option<&Rest<'_>>) -> Outcome<Flow> {
+        let program = self.program;
+        if let Some(variable) = self.variable_of(node, base) {
+            return self.unchanged_variable(variable, rest);
+        }
+        match &program.nodes[node as usize] {
+            Node::Tuple(operands) => self.all_unchanged(operands, base, rest),
+            Node::Call { definition, arguments } if arguments.is_empty() => {
+                let frame = self.open_frame(*definition, &[], base);
+                let body = program.definitions[*definition as usize].body;
+                let flow = self.unchanged(body, frame, rest)?;
+                self.close_frame(frame);
+                Ok(flow)
+            }
+            Node::Local(slot) if self.thunk_at(base + slot).is_some() => {
+                let (node, base) = self.thunk_at(base + slot).unwrap_or((node, base));
+                self.unchanged(node, base, rest)
+            }
+            _ if self.is_unchanged(node, base)? => self.proceed(rest),
+            _ => Ok(Flow::Continue(())),
+        }
+    }
+
+    fn all_unchanged(
+        &mut self,
+        operands: &[NodeId],
+        base: u32,
+        rest: Option<&Rest<'_>>,
+    ) -> Outcome<Flow> {
+        match operands {
+            [] => self.proceed(rest),
+            [last] => self.unchanged(*last, base, rest),
+            [first, others @ ..] => {
+                let rest = Rest { kind: RestKind::Unchanged(others), base, next: rest };
+                self.unchanged(*first, base, Some(&rest))
+            }
+        }
+    }
+
+    fn unchanged_variable(&mut self, variable: u32, rest: Option<&Rest<'_>>) -> Outcome<Flow> {
+        let Some(before) = &self.current[variable as usize] else {
+            return Err(self.unassigned(variable));
+        };
+        match &self.next[variable as usize] {
+            None => {
+                let before = before.clone();
+                self.assign(variable, before, rest)
+            }
+            Some(after) => {
+                if crate::value::equal(before, after)? {
+                    self.proceed(rest)
+                } else {
+                    Ok(Flow::Continue(()))
+                }
+            }
+        }
+    }
+
+    /// `\A`: the conjunction of its instances. TLC takes the first one first and then the others from the last.
+    fn forall(
+        &mut self,
+        bounds: &'p [BoundNode],
+        body: NodeId,
+        base: u32,
+        rest: Option<&Rest<'_>>,
+    ) -> Outcome<Flow> {
+        let slots: Vec<SlotId> = bounds.iter().flat_map(|it| it.slots.iter().copied()).collect();
+        let saved = self.save(bounds, base);
+        let mut instances: Vec<Vec<Value>> = Vec::new();
+        let _ = self.each(bounds, base, &mut |it| {
+            instances.push(slots.iter().map(|slot| it.local(base + slot)).collect::<Outcome<_>>()?);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        let Some((first, others)) = instances.split_first() else {
+            self.restore_saved(saved);
+            return self.proceed(rest);
+        };
+        let kind = RestKind::Instances { body, slots: &slots, values: others };
+        let next = Rest { kind, base, next: rest };
+        let next = if others.is_empty() { rest } else { Some(&next) };
+        for (slot, value) in slots.iter().zip(first) {
+            self.bind(base, *slot, value.clone());
+        }
+        let flow = self.enumerate(body, base, next)?;
+        self.restore_saved(saved);
+        Ok(flow)
+    }
+
+    /// Returns whether an action is enabled.
+    pub(super) fn is_enabled(&mut self, action: NodeId, base: u32) -> Outcome<bool> {
+        if self.is_primed || !self.is_complete {
+            return Err(Failure::unsupported("ENABLED in a successor or an initial predicate"));
+        }
+        let next = vec![None; self.next.len()];
+        let next = std::mem::replace(&mut self.next, next);
+        let phase = std::mem::replace(&mut self.generation.phase, Phase::Enabled);
+        let variables = self.program.variable_count();
+        let unassigned = std::mem::replace(&mut self.generation.unassigned, variables);
+        let result = self.enumerate(action, base, None);
+        self.next = next;
+        self.generation.phase = phase;
+        self.generation.unassigned = unassigned;
+        Ok(result?.is_break())
+    }
+
+    fn save(&mut self, bounds: &[BoundNode], base: u32) -> Saved {
+        let slots = bounds.iter().flat_map(|it| it.slots.iter());
+        slots.map(|it| self.take_slot(base + it)).collect()
+    }
+
+    fn save_bindings(&mut self, bindings: &[BindingNode], base: u32) -> Saved {
+        bindings.iter().map(|it| self.take_slot(base + it.slot)).collect()
+    }
+
+    fn take_slot(&mut self, index: u32) -> SavedSlot {
+        SavedSlot { index, content: std::mem::take(&mut self.stack[index as usize]) }
+    }
+
+    fn rebind(&mut self, slots: &[SlotId], values: &[Value], base: u32) -> Saved {
+        let mut saved = Saved::new();
+        for (slot, value) in slots.iter().zip(values) {
+            saved.push(self.take_slot(base + slot));
+            self.bind(base, *slot, value.clone());
+        }
+        saved
+    }
+
+    fn restore_saved(&mut self, saved: Saved) {
+        for it in saved {
+            self.stack[it.index as usize] = it.content;
+        }
+    }
+}
+
+/// The contents of slots before they were bound anew.
+type Saved = SmallVec<[SavedSlot; 2]>;
+
+/// The content of a slot before it was bound anew.
+struct SavedSlot {
+    index: u32,
+    content: SlotContent,
+}

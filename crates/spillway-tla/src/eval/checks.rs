@@ -1,0 +1,255 @@
+//! Initial states, successors and checks of a specification: the interface of the evaluator.
+
+use super::actions::{ActionParameter, Phase, TakenAction};
+use super::evaluator::Evaluator;
+use crate::resolve::ids::DefinitionId;
+use crate::resolve::tree::PropertyPart;
+use crate::standard::{Outcome, boolean};
+use crate::value::Value;
+
+/// States that were generated.
+#[derive(Debug, Default)]
+pub struct GeneratedStates {
+    /// The values of the variables, state after state.
+    pub values: Vec<Value>,
+    /// The action of each state. Initial states have none.
+    pub actions: Vec<TakenAction>,
+}
+
+/// A check that a state or a step fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailedCheck {
+    /// An invariant: its index among the invariants of the configuration.
+    Invariant(usize),
+    /// A part of a property.
+    Property {
+        /// The index among the properties of the configuration.
+        property: usize,
+        /// The index among its parts.
+        part: usize,
+    },
+}
+
+impl Evaluator<'_> {
+    /// Forgets what a failed evaluation left behind.
+    fn reset(&mut self) {
+        self.stack.clear();
+        self.depth = 0;
+        self.is_primed = false;
+        self.is_complete = true;
+        self.generation.phase = Phase::Evaluation;
+    }
+
+    /// Sets whether the parameters of actions are recorded.
+    pub fn keep_parameters(&mut self, keeps: bool) {
+        self.generation.keeps_parameters = keeps;
+    }
+
+    /// Sets the level of the states whose successors or checks are evaluated: 1 for initial states.
+    pub fn set_level(&mut self, level: u32) {
+        self.level = level;
+    }
+
+    /// Sets the state in which expressions are evaluated.
+    pub fn set_state(&mut self, state: &[Value]) {
+        for (variable, value) in self.current.iter_mut().zip(state) {
+            *variable = Some(value.clone());
+        }
+    }
+
+    /// Sets the successor in which primed expressions are evaluated.
+    pub fn set_successor(&mut self, state: &[Value]) {
+        for (variable, value) in self.next.iter_mut().zip(state) {
+            *variable = Some(value.clone());
+        }
+    }
+
+    /// Evaluates a definition without parameters.
+    ///
+    /// # Errors
+    ///
+    /// The evaluation fails.
+    pub fn evaluate(&mut self, definition: DefinitionId) -> Outcome<Value> {
+        self.reset();
+        let frame = self.open_frame(definition.0, &[], 0);
+        let value = self.eval(self.program.body(definition), frame)?;
+        self.close_frame(frame);
+        Ok(value)
+    }
+
+    /// Evaluates a definition without parameters that is a predicate of the state or of the step.
+    ///
+    /// # Errors
+    ///
+    /// The evaluation fails, or the value is not Boolean.
+    pub fn holds(&mut self, definition: DefinitionId) -> Outcome<bool> {
+        boolean("a predicate", &self.evaluate(definition)?)
+    }
+
+    /// Generates the initial states, with duplicates.
+    ///
+    /// # Errors
+    ///
+    /// An evaluation fails, or a state does not have a value for each variable.
+    pub fn initial_states(&mut self) -> Outcome<GeneratedStates> {
+        self.reset();
+        let program = self.program;
+        let init: Vec<u32> =
+            program.specification.checks.init.iter().map(|it| program.body(*it)).collect();
+        let slots = program.specification.checks.init.iter();
+        let slots = slots.map(|it| program.definitions[it.index()].slots).max();
+        self.stack.resize_with(slots.unwrap_or(0) as usize, Default::default);
+        self.generation.states.clear();
+        self.generate_all(Phase::Initial, &init)?;
+        Ok(GeneratedStates {
+            values: std::mem::take(&mut self.generation.states),
+            actions: Vec::new(),
+        })
+    }
+
+    /// Generates the successors of a state, with duplicates, into `successors`.
+    ///
+    /// # Errors
+    ///
+    /// An evaluation fails, or a successor does not have a value for each variable.
+    pub fn successors(&mut self, state: &[Value], successors: &mut GeneratedStates) -> Outcome<()> {
+        self.reset();
+        self.set_state(state);
+        successors.values.clear();
+        successors.actions.clear();
+        let Some(next) = self.program.specification.checks.next else { return Ok(()) };
+        std::mem::swap(&mut self.generation.states, &mut successors.values);
+        std::mem::swap(&mut self.generation.actions, &mut successors.actions);
+        let result = self.generate(Phase::Next, self.program.body(next), next.0);
+        std::mem::swap(&mut self.generation.states, &mut successors.values);
+        std::mem::swap(&mut self.generation.actions, &mut successors.actions);
+        result
+    }
+
+    /// Returns the action of each step of a path, as text: `Receive(p: 1)`. Nothing for what is no step.
+    pub fn explain(&mut self, path: &[Vec<Value>]) -> Vec<Option<String>> {
+        let kept = std::mem::replace(&mut self.generation.keeps_parameters, true);
+        let mut successors = GeneratedStates::default();
+        let width = self.program.variable_count();
+        let steps = path.windows(2).map(|step| {
+            self.successors(&step[0], &mut successors).ok()?;
+            let index = successors.values.chunks(width).position(|it| it == step[1])?;
+            Some(self.action_text(&successors.actions[index]))
+        });
+        let actions = steps.collect();
+        self.generation.keeps_parameters = kept;
+        actions
+    }
+
+    /// Returns an action as text: `Receive(p: 1)`.
+    pub fn action_text(&self, action: &TakenAction) -> String {
+        let specification = &self.program.specification;
+        let name = &specification.definitions[action.definition as usize].name;
+        if action.parameters.is_empty() {
+            return name.clone();
+        }
+        let parameter = |it: &ActionParameter| {
+            let definition = &specification.definitions[it.definition as usize];
+            let value = it.value.text(&self.program.symbols);
+            match definition.parameters.get(it.slot as usize) {
+                Some(parameter) => format!("{}: {value}", parameter.name),
+                None => value.to_string(),
+            }
+        };
+        let parameters: Vec<String> = action.parameters.iter().map(parameter).collect();
+        format!("{name}({})", parameters.join(", "))
+    }
+
+    /// Returns whether the state satisfies the constraints of the configuration.
+    ///
+    /// # Errors
+    ///
+    /// The evaluation fails.
+    pub fn is_in_model(&mut self) -> Outcome<bool> {
+        self.all_hold(&self.program.specification.checks.constraints)
+    }
+
+    /// Returns whether the step satisfies the action constraints of the configuration.
+    ///
+    /// # Errors
+    ///
+    /// The evaluation fails.
+    pub fn is_step_in_model(&mut self) -> Outcome<bool> {
+        self.all_hold(&self.program.specification.checks.action_constraints)
+    }
+
+    fn all_hold(&mut self, definitions: &[DefinitionId]) -> Outcome<bool> {
+        for definition in definitions {
+            if !self.holds(*definition)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns the first invariant that the state violates, among those of the configuration and of properties.
+    ///
+    /// # Errors
+    ///
+    /// The evaluation fails.
+    pub fn violated_invariant(&mut self) -> Outcome<Option<FailedCheck>> {
+        let invariants = &self.program.specification.checks.invariants;
+        for (index, invariant) in invariants.iter().enumerate() {
+            if !self.holds(*invariant)? {
+                return Ok(Some(FailedCheck::Invariant(index)));
+            }
+        }
+        self.violated_part(|it, part| match part {
+            PropertyPart::Invariant(invariant) => it.holds(invariant),
+            _ => Ok(true),
+        })
+    }
+
+    /// Returns the first property that the initial state violates.
+    ///
+    /// # Errors
+    ///
+    /// The evaluation fails.
+    pub fn violated_initial_property(&mut self) -> Outcome<Option<FailedCheck>> {
+        self.violated_part(|it, part| match part {
+            PropertyPart::Initial(predicate) => it.holds(predicate),
+            _ => Ok(true),
+        })
+    }
+
+    /// Returns the first property that the step violates.
+    ///
+    /// # Errors
+    ///
+    /// The evaluation fails.
+    pub fn violated_step_property(&mut self) -> Outcome<Option<FailedCheck>> {
+        self.violated_part(|it, part| match part {
+            PropertyPart::Step { action, subscript } => {
+                Ok(it.holds(action)? || it.is_definition_unchanged(subscript)?)
+            }
+            _ => Ok(true),
+        })
+    }
+
+    fn violated_part(
+        &mut self,
+        mut holds: impl FnMut(&mut Self, PropertyPart) -> Outcome<bool>,
+    ) -> Outcome<Option<FailedCheck>> {
+        for (property, it) in self.program.specification.checks.properties.iter().enumerate() {
+            for (index, part) in it.parts.iter().enumerate() {
+                if !holds(self, *part)? {
+                    return Ok(Some(FailedCheck::Property { property, part: index }));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn is_definition_unchanged(&mut self, definition: DefinitionId) -> Outcome<bool> {
+        self.reset();
+        let frame = self.open_frame(definition.0, &[], 0);
+        let is_unchanged = self.is_unchanged(self.program.body(definition), frame)?;
+        self.close_frame(frame);
+        Ok(is_unchanged)
+    }
+}

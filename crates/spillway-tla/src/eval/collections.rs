@@ -1,0 +1,293 @@
+//! Sets, functions, records, tuples, EXCEPT and CHOOSE.
+
+use super::evaluator::Evaluator;
+use super::node::{BoundNode, FieldNode, Node, NodeId, StepNode, UpdateNode};
+use super::program::Program;
+use crate::standard::elements::Elements;
+use crate::standard::{Failure, FailureReason, Outcome, functions, sets};
+use crate::value::{LazyValue, Symbol, Value, shared};
+use smallvec::SmallVec;
+use std::ops::ControlFlow;
+use triomphe::ThinArc;
+
+impl<'p> Evaluator<'p> {
+    /// Evaluates a node that makes or uses a collection.
+    pub(super) fn collection(&mut self, id: NodeId, node: &'p Node, base: u32) -> Outcome<Value> {
+        match node {
+            Node::Apply(function, argument) => self.apply(*function, *argument, base),
+            Node::Field(record, name) => self.field(*record, *name, base),
+            Node::Record { names, values } => {
+                let values = self.components(values, base)?;
+                Ok(Value::Record(ThinArc::from_header_and_iter(names.clone(), values.into_iter())))
+            }
+            Node::Tuple(values) => {
+                let values = self.components(values, base)?;
+                Ok(Value::Tuple(ThinArc::from_header_and_iter((), values.into_iter())))
+            }
+            Node::SetLiteral(elements) => {
+                let mut elements = self.components(elements, base)?.into_vec();
+                crate::value::sort_set(&mut elements)?;
+                Ok(Value::Set(shared(elements)))
+            }
+            Node::Except { function, updates } => self.except(*function, updates, base),
+            Node::Function { .. } => self.function(id, node, base),
+            Node::Filter { bound, .. } => self.filter(id, node, bound, base),
+            Node::Map { bounds, body } => self.map(bounds, *body, base),
+            Node::Choose { bound, body } => self.choose(bound, *body, base),
+            Node::RecordSet(fields) => self.record_set(fields, base),
+            Node::Product(operands) => self.product(operands, base),
+            _ => Err(Failure::unsupported("this expression")),
+        }
+    }
+
+    /// Evaluates expressions whose values become components of a value.
+    fn components(&mut self, nodes: &[NodeId], base: u32) -> Outcome<SmallVec<[Value; 6]>> {
+        let mut values = SmallVec::with_capacity(nodes.len());
+        for node in nodes {
+            let value = self.eval(*node, base)?;
+            values.push(if value.is_canonical() { value } else { sets::component(self, value)? });
+        }
+        Ok(values)
+    }
+
+    fn apply(&mut self, function: NodeId, argument: NodeId, base: u32) -> Outcome<Value> {
+        let owned = match self.peek(argument, base) {
+            Some(_) => None,
+            None => Some(self.eval(argument, base)?),
+        };
+        if let Some(function) = self.peek(function, base)
+            && let Some(argument) = owned.as_ref().or_else(|| self.peek(argument, base))
+            && let Some(value) = functions::lookup(function, argument)
+        {
+            return Ok(value.clone());
+        }
+        let function = self.eval(function, base)?;
+        let argument = owned.map_or_else(|| self.eval(argument, base), Ok)?;
+        functions::apply(self, &function, &argument)
+    }
+
+    fn field(&mut self, record: NodeId, name: Symbol, base: u32) -> Outcome<Value> {
+        if let Some(Value::Record(record)) = self.peek(record, base)
+            && let Some(index) = record.header.header.slice.iter().position(|it| *it == name)
+        {
+            return Ok(record.slice[index].clone());
+        }
+        let record = self.eval(record, base)?;
+        if let Value::Lazy(_) = &record {
+            return functions::apply(self, &record, &Value::Str(name));
+        }
+        if functions::values(&record).is_none() {
+            return Err(Failure::wrong_kind("a field selection", "a record", &record));
+        }
+        functions::lookup(&record, &Value::Str(name)).cloned().ok_or_else(|| {
+            let field = self.program.symbols.text(name).to_owned();
+            Failure::new(FailureReason::NoField { field }).with("record", &record)
+        })
+    }
+
+    fn except(&mut self, function: NodeId, updates: &'p [UpdateNode], base: u32) -> Outcome<Value> {
+        let mut result = self.eval(function, base)?;
+        for update in updates {
+            let mut path: SmallVec<[Value; 3]> = SmallVec::new();
+            for step in &update.path {
+                path.push(match step {
+                    StepNode::Field(name) => Value::Str(*name),
+                    StepNode::Index(index) => {
+                        let index = self.eval(*index, base)?;
+                        sets::component(self, index)?
+                    }
+                });
+            }
+            result = self.update(result, &path, update, base)?;
+        }
+        Ok(result)
+    }
+
+    /// Replaces the value at a path. A path that does not exist changes nothing, as in TLC.
+    fn update(
+        &mut self,
+        function: Value,
+        path: &[Value],
+        update: &'p UpdateNode,
+        base: u32,
+    ) -> Outcome<Value> {
+        let Some((step, path)) = path.split_first() else {
+            if let Some(slot) = update.old {
+                self.bind(base, slot, function);
+            }
+            let value = self.eval(update.value, base)?;
+            return sets::component(self, value);
+        };
+        let function = sets::normalise(self, function)?;
+        let Some(values) = functions::values(&function) else {
+            return Err(Failure::wrong_kind("EXCEPT", "a function", &function));
+        };
+        let Some(index) = functions::index_of(&function, step) else { return Ok(function) };
+        let old = values[index].clone();
+        let value = self.update(old, path, update, base)?;
+        Ok(functions::replace(function, index, value))
+    }
+
+    fn function(&mut self, id: NodeId, node: &'p Node, base: u32) -> Outcome<Value> {
+        let Node::Function { bounds, closure, itself } = node else {
+            return Err(Failure::unsupported("this function"));
+        };
+        let mut domains: SmallVec<[Value; 2]> = SmallVec::new();
+        for bound in bounds {
+            domains.push(self.eval(bound.set, base)?);
+        }
+        let is_table = domains.iter().all(|it| matches!(it, Value::Set(_) | Value::Interval(..)));
+        let domain = match (domains.pop(), domains.is_empty()) {
+            (Some(domain), true) => domain,
+            (last, _) => {
+                domains.extend(last);
+                sets::lazy(LazyValue::Product(domains.into_vec()))
+            }
+        };
+        if !is_table || itself.is_some() {
+            if !sets::is_set(&domain) {
+                return Err(Failure::wrong_kind("a function", "a set as its domain", &domain));
+            }
+            let captured = self.capture(id, closure, base);
+            return Ok(sets::lazy(LazyValue::Function(domain, captured)));
+        }
+        let domain = match sets::normalise(self, domain)? {
+            Value::Set(domain) => domain,
+            other => return Err(Failure::wrong_kind("a function", "a set as its domain", &other)),
+        };
+        let mut values = Vec::with_capacity(domain.slice.len());
+        for argument in &domain.slice {
+            self.bind_argument(bounds, base, argument)?;
+            let value = self.eval(closure.body, base)?;
+            values.push(sets::component(self, value)?);
+        }
+        Ok(Value::function(domain, values))
+    }
+
+    /// Binds the variables of a function to its argument: a tuple if there are several bounds.
+    pub(super) fn bind_argument(
+        &mut self,
+        bounds: &[BoundNode],
+        base: u32,
+        argument: &Value,
+    ) -> Outcome<()> {
+        if let [bound] = bounds {
+            return self.bind_element(bound, base, argument.clone());
+        }
+        match argument {
+            Value::Tuple(values) if values.slice.len() == bounds.len() => {
+                for (bound, value) in bounds.iter().zip(&values.slice) {
+                    self.bind_element(bound, base, value.clone())?;
+                }
+                Ok(())
+            }
+            other => Err(Failure::wrong_kind("a function of several arguments", "a tuple", other)),
+        }
+    }
+
+    fn filter(
+        &mut self,
+        id: NodeId,
+        node: &'p Node,
+        bound: &'p BoundNode,
+        base: u32,
+    ) -> Outcome<Value> {
+        let Node::Filter { closure, .. } = node else {
+            return Err(Failure::unsupported("this set"));
+        };
+        let set = self.eval(bound.set, base)?;
+        match &set {
+            Value::Set(elements) => {
+                let mut kept = Vec::new();
+                for element in &elements.slice {
+                    self.bind_element(bound, base, element.clone())?;
+                    if self.holds_node("a set filter", closure.body, base)? {
+                        kept.push(element.clone());
+                    }
+                }
+                if kept.len() == elements.slice.len() {
+                    return Ok(set);
+                }
+                Ok(Value::Set(shared(kept)))
+            }
+            Value::Interval(..) => {
+                let mut kept = Vec::new();
+                let mut elements = Elements::of(self, &set)?;
+                while let Some(element) = elements.next(self)? {
+                    self.bind_element(bound, base, element.clone())?;
+                    if self.holds_node("a set filter", closure.body, base)? {
+                        kept.push(element);
+                    }
+                }
+                Ok(Value::Set(shared(kept)))
+            }
+            other if sets::is_set(other) => {
+                let captured = self.capture(id, closure, base);
+                Ok(sets::lazy(LazyValue::Filter(set, captured)))
+            }
+            other => Err(Failure::wrong_kind("a set filter", "a set", other)),
+        }
+    }
+
+    fn map(&mut self, bounds: &'p [BoundNode], body: NodeId, base: u32) -> Outcome<Value> {
+        let mut elements = Vec::new();
+        let _ = self.each(bounds, base, &mut |it| {
+            let element = it.eval(body, base)?;
+            elements.push(sets::component(it, element)?);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        crate::value::sort_set(&mut elements)?;
+        Ok(Value::Set(shared(elements)))
+    }
+
+    fn choose(&mut self, bound: &'p BoundNode, body: NodeId, base: u32) -> Outcome<Value> {
+        let set = self.eval(bound.set, base)?;
+        let mut elements = Elements::of(self, &set)?;
+        while let Some(element) = elements.next(self)? {
+            self.bind_element(bound, base, element.clone())?;
+            if self.holds_node("CHOOSE", body, base)? {
+                return Ok(element);
+            }
+        }
+        Err(Failure::new(FailureReason::NothingToChoose).with("set", &set))
+    }
+
+    fn set_operand(&mut self, node: NodeId, base: u32, operator: &'static str) -> Outcome<Value> {
+        let set = self.eval(node, base)?;
+        if !sets::is_set(&set) {
+            let failure = Failure::wrong_kind(operator, "a set", &set);
+            return Err(failure.at(Program::expression(node)));
+        }
+        Ok(set)
+    }
+
+    fn record_set(&mut self, fields: &[FieldNode], base: u32) -> Outcome<Value> {
+        let mut sets = Vec::with_capacity(fields.len());
+        for field in fields {
+            sets.push((field.name, self.set_operand(field.set, base, "a set of records")?));
+        }
+        Ok(sets::lazy(LazyValue::Records(sets)))
+    }
+
+    fn product(&mut self, operands: &[NodeId], base: u32) -> Outcome<Value> {
+        let mut sets = Vec::with_capacity(operands.len());
+        for operand in operands {
+            sets.push(self.set_operand(*operand, base, "\\X")?);
+        }
+        Ok(sets::lazy(LazyValue::Product(sets)))
+    }
+
+    /// Returns `[domain -> range]`.
+    pub(super) fn function_set(&mut self, domain: Value, range: Value) -> Outcome<Value> {
+        for it in [&domain, &range] {
+            if !sets::is_set(it) {
+                return Err(Failure::wrong_kind("[S -> T]", "sets", it));
+            }
+        }
+        let domain = match domain {
+            Value::Interval(..) => domain,
+            other => sets::component(self, other)?,
+        };
+        Ok(sets::lazy(LazyValue::Functions(domain, range)))
+    }
+}

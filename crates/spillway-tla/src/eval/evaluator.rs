@@ -1,0 +1,539 @@
+//! The evaluator: the state of an evaluation, and the evaluation of expressions.
+
+use super::node::{BinaryNode, LazyNode, Node, NodeId, SlotId, UnaryNode};
+use super::program::Program;
+use crate::resolve::ids::Level;
+use crate::standard::{
+    ClosureHost, Failure, FailureReason, Outcome, boolean, functions, numbers, sets,
+};
+use crate::value::{CapturedOperator, LazyValue, SymbolTable, Value};
+use triomphe::Arc;
+
+/// The greatest depth of nested calls.
+const DEPTH_MAX: u32 = 200_000;
+
+/// The stack that must be left before a call, and the size of a new piece of it, in bytes.
+const STACK_LEFT_MIN: usize = 128 << 10;
+const STACK_PIECE: usize = 4 << 20;
+
+/// Memoised filters of at most this many candidates are enumerated once.
+const MEMO_FILTER_MAX: u128 = 1 << 16;
+
+/// Evaluates the expressions of a program. Each thread has its own.
+#[derive(Debug)]
+pub struct Evaluator<'p> {
+    pub(super) program: &'p Program,
+    /// The values of the variables in the state, as far as they are assigned.
+    pub(super) current: Vec<Option<Value>>,
+    /// The values of the variables in the successor, as far as they are assigned.
+    pub(super) next: Vec<Option<Value>>,
+    /// Whether a variable stands for its value in the successor.
+    pub(super) is_primed: bool,
+    /// Whether the state is complete, so that a value that depends on it can be kept.
+    pub(super) is_complete: bool,
+    /// The frames of the calls under way, one after the other.
+    pub(super) stack: Vec<SlotContent>,
+    /// The values of constant expressions.
+    pub(super) memo: Vec<Option<Value>>,
+    /// The number of calls under way.
+    pub(super) depth: u32,
+    /// The level of the state, 1 for initial states.
+    pub(super) level: u32,
+    /// The lines that the specification printed.
+    pub(super) printed: Vec<String>,
+    /// The generation of successors under way.
+    pub(super) generation: super::actions::Generation,
+}
+
+/// What a slot holds.
+#[derive(Clone, Debug, Default)]
+pub(super) enum SlotContent {
+    /// Nothing.
+    #[default]
+    Empty,
+    /// A value.
+    Value(Value),
+    /// An expression that is evaluated when it is used.
+    Thunk(Thunk),
+    /// The same, with its value in the present state.
+    Forced(Value, Thunk),
+    /// Another slot, by its index on the stack.
+    Forward(u32),
+    /// An operator, whose leading arguments are evaluated in a frame.
+    Operator { operator: u32, base: u32 },
+    /// An operator with its leading arguments.
+    CapturedOperator(Arc<CapturedOperator>),
+}
+
+/// An expression and its frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Thunk {
+    /// The expression.
+    pub node: NodeId,
+    /// The start of its frame on the stack.
+    pub base: u32,
+    /// The level of its value.
+    pub level: Level,
+}
+
+impl<'p> Evaluator<'p> {
+    /// Creates an evaluator.
+    pub fn new(program: &'p Program) -> Self {
+        let variables = program.specification.variables.len();
+        Self {
+            program,
+            current: vec![None; variables],
+            next: vec![None; variables],
+            is_primed: false,
+            is_complete: true,
+            stack: Vec::new(),
+            memo: vec![None; program.memo_count as usize],
+            depth: 0,
+            level: 0,
+            printed: Vec::new(),
+            generation: Default::default(),
+        }
+    }
+
+    /// Returns the program.
+    pub fn program(&self) -> &'p Program {
+        self.program
+    }
+
+    /// Returns the lines that the specification printed since the last call.
+    pub fn take_printed(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.printed)
+    }
+
+    /// Evaluates an expression in the frame that starts at `base`.
+    pub(super) fn eval(&mut self, node: NodeId, base: u32) -> Outcome<Value> {
+        let program = self.program;
+        match self.eval_node(node, &program.nodes[node as usize], base) {
+            Ok(value) => Ok(value),
+            Err(failure) => Err(failure.at(Program::expression(node))),
+        }
+    }
+
+    fn eval_node(&mut self, id: NodeId, node: &'p Node, base: u32) -> Outcome<Value> {
+        match node {
+            Node::Literal(value) => Ok(value.clone()),
+            Node::Variable(variable) => self.variable(*variable),
+            Node::Local(slot) => self.local(base + slot),
+            Node::Memo(memo, inner) => self.memo(*memo, id, inner, base),
+            Node::Call { definition, arguments } => self.call(id, *definition, arguments, base),
+            Node::CallLocal { slot, arguments } => self.call_local(base + slot, arguments, base),
+            Node::Standard { operator, arguments } => self.standard(*operator, arguments, base),
+            Node::Arithmetic { operator, left, right } => {
+                let left = self.eval(*left, base)?;
+                let right = self.eval(*right, base)?;
+                numbers::binary(*operator, &left, &right)
+            }
+            Node::Unary(operator, operand) => {
+                let operand = self.eval(*operand, base)?;
+                self.unary(*operator, operand)
+            }
+            Node::Binary(operator, left, right) => self.binary_node(*operator, *left, *right, base),
+            Node::Prime(operand) => self.primed(*operand, base),
+            Node::Unchanged(operand) => self.is_unchanged(*operand, base).map(Value::Bool),
+            Node::Enabled(action) => self.is_enabled(*action, base).map(Value::Bool),
+            Node::If { condition, yes, no } => {
+                let branch = if self.holds_node("IF", *condition, base)? { yes } else { no };
+                self.eval(*branch, base)
+            }
+            Node::Case { arms, other } => match self.arm(arms, *other, base)? {
+                Some(value) => self.eval(value, base),
+                None => Err(Failure::new(FailureReason::NoCaseArm)),
+            },
+            Node::Let { bindings, body } => {
+                self.bind_lazily(bindings, base);
+                self.eval(*body, base)
+            }
+            Node::And(_)
+            | Node::Or(_)
+            | Node::Implies(..)
+            | Node::Quantified { .. }
+            | Node::BoxAction { .. }
+            | Node::AngleAction { .. } => self.formula(node, base).map(Value::Bool),
+            Node::Unsupported(what) => Err(Failure::unsupported(&**what)),
+            _ => self.collection(id, node, base),
+        }
+    }
+
+    /// Returns the value of a variable.
+    fn variable(&self, variable: u32) -> Outcome<Value> {
+        match self.variable_ref(variable) {
+            Some(value) => Ok(value.clone()),
+            None => Err(self.unassigned(variable)),
+        }
+    }
+
+    fn variable_ref(&self, variable: u32) -> Option<&Value> {
+        let values = if self.is_primed { &self.next } else { &self.current };
+        values[variable as usize].as_ref()
+    }
+
+    #[cold]
+    pub(super) fn unassigned(&self, variable: u32) -> Box<Failure> {
+        let prime = if self.is_primed { "'" } else { "" };
+        let name = format!("{}{prime}", self.program.variable_name(variable as usize));
+        Failure::new(FailureReason::Unassigned { name })
+    }
+
+    /// Returns the value that a slot stands for, and keeps it if it stays valid.
+    pub(super) fn local(&mut self, mut index: u32) -> Outcome<Value> {
+        loop {
+            match &self.stack[index as usize] {
+                SlotContent::Value(value) => return Ok(value.clone()),
+                SlotContent::Forced(value, _) if !self.is_primed => return Ok(value.clone()),
+                SlotContent::Forward(target) => index = *target,
+                SlotContent::Thunk(thunk) | SlotContent::Forced(_, thunk) => {
+                    let thunk = *thunk;
+                    return self.force(index, thunk);
+                }
+                SlotContent::Operator { .. } | SlotContent::CapturedOperator(_) => {
+                    return self.call_local(index, &[], 0);
+                }
+                SlotContent::Empty => return Err(Failure::new(FailureReason::NotCaptured)),
+            }
+        }
+    }
+
+    fn force(&mut self, index: u32, thunk: Thunk) -> Outcome<Value> {
+        let value = self.deeper(|it| it.eval(thunk.node, thunk.base))?;
+        match thunk.level {
+            Level::Constant => self.stack[index as usize] = SlotContent::Value(value.clone()),
+            Level::State if !self.is_primed && self.is_complete => {
+                self.stack[index as usize] = SlotContent::Forced(value.clone(), thunk);
+            }
+            _ => {}
+        }
+        Ok(value)
+    }
+
+    /// Runs an evaluation one level deeper, on a new piece of stack if need be.
+    pub(super) fn deeper<T>(
+        &mut self,
+        evaluate: impl FnOnce(&mut Self) -> Outcome<T>,
+    ) -> Outcome<T> {
+        if self.depth >= DEPTH_MAX {
+            return Err(Failure::new(FailureReason::TooDeep));
+        }
+        self.depth += 1;
+        let result = stacker::maybe_grow(STACK_LEFT_MIN, STACK_PIECE, || evaluate(self));
+        self.depth -= 1;
+        result
+    }
+
+    fn memo(&mut self, memo: u32, id: NodeId, inner: &'p Node, base: u32) -> Outcome<Value> {
+        if let Some(value) = &self.memo[memo as usize] {
+            return Ok(value.clone());
+        }
+        let was_primed = std::mem::replace(&mut self.is_primed, false);
+        let result = self.eval_node(id, inner, base);
+        self.is_primed = was_primed;
+        let value = self.enumerate_small(result?);
+        self.memo[memo as usize] = Some(value.clone());
+        Ok(value)
+    }
+
+    /// Enumerates a lazy filter of few candidates, which is used often.
+    fn enumerate_small(&mut self, value: Value) -> Value {
+        let Value::Lazy(lazy) = &value else { return value };
+        if !matches!(**lazy, LazyValue::Filter(..))
+            || !sets::is_small(self, &value, MEMO_FILTER_MAX)
+        {
+            return value;
+        }
+        self.attempt(|it| sets::normalise(it, value.clone())).unwrap_or(value)
+    }
+
+    /// Runs an evaluation whose failure is not the failure of the evaluation around it.
+    pub(super) fn attempt<T>(
+        &mut self,
+        evaluate: impl FnOnce(&mut Self) -> Outcome<T>,
+    ) -> Option<T> {
+        let (frames, is_primed) = (self.stack.len(), self.is_primed);
+        let result = evaluate(self);
+        self.stack.truncate(frames);
+        self.is_primed = is_primed;
+        result.ok()
+    }
+
+    /// Returns a value without evaluation, if it is at hand.
+    pub(super) fn peek(&self, node: NodeId, base: u32) -> Option<&Value> {
+        match &self.program.nodes[node as usize] {
+            Node::Literal(value) => Some(value),
+            Node::Variable(variable) => self.variable_ref(*variable),
+            Node::Memo(memo, _) => self.memo[*memo as usize].as_ref(),
+            Node::Local(slot) => self.peek_slot(base + slot),
+            Node::Prime(operand) if !self.is_primed => {
+                match &self.program.nodes[*operand as usize] {
+                    Node::Variable(variable) => self.next[*variable as usize].as_ref(),
+                    _ => None,
+                }
+            }
+            Node::Field(record, name) => match self.peek(*record, base)? {
+                Value::Record(record) => {
+                    let names = &record.header.header.slice;
+                    let index = names.iter().position(|it| it == name)?;
+                    Some(&record.slice[index])
+                }
+                _ => None,
+            },
+            Node::Apply(function, argument) => {
+                let function = self.peek(*function, base)?;
+                functions::lookup(function, self.peek(*argument, base)?)
+            }
+            _ => None,
+        }
+    }
+
+    fn peek_slot(&self, mut index: u32) -> Option<&Value> {
+        loop {
+            match &self.stack[index as usize] {
+                SlotContent::Value(value) => return Some(value),
+                SlotContent::Forced(value, _) if !self.is_primed => return Some(value),
+                SlotContent::Forward(target) => index = *target,
+                _ => return None,
+            }
+        }
+    }
+
+    /// Evaluates an operator on the values of two operands, without copying those at hand.
+    fn binary_node(
+        &mut self,
+        operator: BinaryNode,
+        left: NodeId,
+        right: NodeId,
+        base: u32,
+    ) -> Outcome<Value> {
+        if is_comparison(operator) {
+            return self.comparison(operator, left, right, base).map(Value::Bool);
+        }
+        let left = self.eval(left, base)?;
+        let right = self.eval(right, base)?;
+        self.binary(operator, left, right)
+    }
+
+    /// Evaluates a comparison of two operands, without copying those at hand.
+    pub(super) fn comparison(
+        &mut self,
+        operator: BinaryNode,
+        left: NodeId,
+        right: NodeId,
+        base: u32,
+    ) -> Outcome<bool> {
+        let (mut one, mut two) = (None, None);
+        if self.peek(left, base).is_none() {
+            one = Some(self.eval(left, base)?);
+        }
+        if self.peek(right, base).is_none() {
+            two = Some(self.eval(right, base)?);
+        }
+        let known = |it: &Option<Value>| it.as_ref().is_none_or(Value::is_canonical);
+        if known(&one) && known(&two) {
+            let left = one.as_ref().or_else(|| self.peek(left, base));
+            let right = two.as_ref().or_else(|| self.peek(right, base));
+            if let (Some(left), Some(right)) = (left, right)
+                && let Some(result) = compare_at_hand(operator, left, right)
+            {
+                return result;
+            }
+        }
+        let left = one.map_or_else(|| self.eval(left, base), Ok)?;
+        let right = two.map_or_else(|| self.eval(right, base), Ok)?;
+        self.compare(operator, &left, &right)
+    }
+
+    fn compare(&mut self, operator: BinaryNode, left: &Value, right: &Value) -> Outcome<bool> {
+        match operator {
+            BinaryNode::Equal => sets::equals(self, left, right),
+            BinaryNode::NotEqual => Ok(!sets::equals(self, left, right)?),
+            BinaryNode::In => sets::contains(self, right, left),
+            BinaryNode::NotIn => Ok(!sets::contains(self, right, left)?),
+            BinaryNode::Equivalent => Ok(boolean("<=>", left)? == boolean("<=>", right)?),
+            BinaryNode::SubsetOrEqual => sets::is_subset(self, left, right),
+            _ => Err(Failure::unsupported("a comparison")),
+        }
+    }
+
+    /// Applies an operator of the language to two values.
+    pub(super) fn binary(
+        &mut self,
+        operator: BinaryNode,
+        left: Value,
+        right: Value,
+    ) -> Outcome<Value> {
+        match operator {
+            BinaryNode::Union => sets::union(self, left, right),
+            BinaryNode::Intersection => sets::intersection(self, left, right),
+            BinaryNode::Difference => sets::difference(self, left, right),
+            BinaryNode::FunctionSet => self.function_set(left, right),
+            _ => self.compare(operator, &left, &right).map(Value::Bool),
+        }
+    }
+
+    /// Applies an operator of the language to a value.
+    pub(super) fn unary(&mut self, operator: UnaryNode, operand: Value) -> Outcome<Value> {
+        match operator {
+            UnaryNode::Not => Ok(Value::Bool(!boolean("~", &operand)?)),
+            UnaryNode::Domain => functions::domain(&operand),
+            UnaryNode::BigUnion => sets::big_union(self, &operand),
+            UnaryNode::Powerset if sets::is_set(&operand) => {
+                Ok(sets::lazy(LazyValue::Subsets(operand)))
+            }
+            UnaryNode::Powerset => Err(Failure::wrong_kind("SUBSET", "a set", &operand)),
+        }
+    }
+
+    /// Evaluates an expression in the successor.
+    fn primed(&mut self, operand: NodeId, base: u32) -> Outcome<Value> {
+        if self.is_primed {
+            return Err(Failure::unsupported("a prime within a prime"));
+        }
+        self.is_primed = true;
+        let result = self.eval(operand, base);
+        self.is_primed = false;
+        result
+    }
+
+    /// Returns whether an expression has the same value in the state and in the successor.
+    pub(super) fn is_unchanged(&mut self, operand: NodeId, base: u32) -> Outcome<bool> {
+        let before = self.eval(operand, base)?;
+        let after = self.primed(operand, base)?;
+        sets::equals(self, &before, &after)
+    }
+
+    /// Returns the value of the first arm of CASE whose condition holds, or `other`.
+    pub(super) fn arm(
+        &mut self,
+        arms: &'p [super::node::ArmNode],
+        other: Option<NodeId>,
+        base: u32,
+    ) -> Outcome<Option<NodeId>> {
+        for arm in arms {
+            if self.holds_node("CASE", arm.guard, base)? {
+                return Ok(Some(arm.value));
+            }
+        }
+        Ok(other)
+    }
+
+    /// Fills the slots of LET values.
+    pub(super) fn bind_lazily(&mut self, bindings: &'p [super::node::BindingNode], base: u32) {
+        for it in bindings {
+            let thunk = self.thunk(&it.value, base);
+            self.stack[(base + it.slot) as usize] = SlotContent::Thunk(thunk);
+        }
+    }
+
+    /// Returns the thunk of a lazy expression.
+    pub(super) fn thunk(&self, lazy: &LazyNode, base: u32) -> Thunk {
+        let levels = lazy.free.iter().map(|it| self.slot_level(base + it));
+        Thunk { node: lazy.node, base, level: levels.fold(lazy.level, Level::max) }
+    }
+
+    /// Returns the level of what a slot stands for.
+    fn slot_level(&self, mut index: u32) -> Level {
+        loop {
+            match &self.stack[index as usize] {
+                SlotContent::Empty | SlotContent::Value(_) => return Level::Constant,
+                SlotContent::Thunk(it) | SlotContent::Forced(_, it) => return it.level,
+                SlotContent::Forward(target) => index = *target,
+                SlotContent::Operator { operator, base } => {
+                    return self.operator_level(*operator, *base);
+                }
+                // Its definition may use variables.
+                SlotContent::CapturedOperator(_) => return Level::Action,
+            }
+        }
+    }
+
+    fn operator_level(&self, operator: u32, base: u32) -> Level {
+        use super::node::{Argument, Operator};
+        match &self.program.operators[operator as usize] {
+            Operator::Definition { definition, captured } => {
+                let levels = captured.iter().map(|it| match it {
+                    Argument::Lazy(it) => self.thunk(it, base).level,
+                    Argument::Literal(_) => Level::Constant,
+                    Argument::Local(slot) => self.slot_level(base + slot),
+                    Argument::Operator(it) => self.operator_level(*it, base),
+                });
+                levels.fold(self.program.definitions[*definition as usize].level, Level::max)
+            }
+            Operator::Local(slot) => self.slot_level(base + slot),
+            _ => Level::Constant,
+        }
+    }
+
+    /// Puts a value into a slot of a frame.
+    pub(super) fn bind(&mut self, base: u32, slot: SlotId, value: Value) {
+        self.stack[(base + slot) as usize] = SlotContent::Value(value);
+    }
+
+    /// Evaluates an expression that must be Boolean.
+    pub(super) fn holds_node(
+        &mut self,
+        construct: &'static str,
+        node: NodeId,
+        base: u32,
+    ) -> Outcome<bool> {
+        let program = self.program;
+        let kind = &program.nodes[node as usize];
+        let result = match kind {
+            Node::And(_) | Node::Or(_) | Node::Implies(..) | Node::Quantified { .. } => {
+                self.formula(kind, base)
+            }
+            Node::Binary(operator, left, right) if is_comparison(*operator) => {
+                self.comparison(*operator, *left, *right, base)
+            }
+            Node::Unary(UnaryNode::Not, operand) => {
+                self.holds_node("~", *operand, base).map(|it| !it)
+            }
+            _ => self.eval(node, base).and_then(|it| boolean(construct, &it)),
+        };
+        result.map_err(|it| it.at(Program::expression(node)))
+    }
+}
+
+fn is_comparison(operator: BinaryNode) -> bool {
+    !matches!(
+        operator,
+        BinaryNode::Union
+            | BinaryNode::Intersection
+            | BinaryNode::Difference
+            | BinaryNode::FunctionSet
+    )
+}
+
+/// Compares two canonical values without the evaluator, if that is possible.
+fn compare_at_hand(operator: BinaryNode, left: &Value, right: &Value) -> Option<Outcome<bool>> {
+    match operator {
+        BinaryNode::Equal | BinaryNode::NotEqual => {
+            if !left.is_canonical() || !right.is_canonical() {
+                return None;
+            }
+            let result = crate::value::equal(left, right);
+            Some(result.map(|it| it == (operator == BinaryNode::Equal)).map_err(Into::into))
+        }
+        BinaryNode::In | BinaryNode::NotIn => {
+            let Value::Set(elements) = right else { return None };
+            if !left.is_canonical() {
+                return None;
+            }
+            let result = sets::contains_sorted(&elements.slice, left);
+            Some(result.map(|it| it == (operator == BinaryNode::In)))
+        }
+        _ => None,
+    }
+}
+
+impl ClosureHost for Evaluator<'_> {
+    fn symbols(&self) -> &SymbolTable {
+        &self.program.symbols
+    }
+
+    fn apply_closure(&mut self, closure: &Arc<LazyValue>, argument: &Value) -> Outcome<Value> {
+        self.call_closure(closure, argument)
+    }
+}

@@ -1,0 +1,40 @@
+//! Evaluation, initial states and successors as TLC generates them.
+//!
+//! | module | content |
+//! | --- | --- |
+//! | `program` | a compiled specification |
+//! | `node` | the compiled form of expressions |
+//! | `facts`, `compile` | compilation |
+//! | `evaluator` | the evaluation of expressions |
+//! | `formulas`, `collections`, `calls` | its parts |
+//! | `actions` | initial states and successors |
+//! | `checks` | states, successors and checks: the interface |
+//! | `symmetry` | symmetry |
+//! | `search` | a search in memory, the oracle |
+//!
+//! # Frames and laziness
+//!
+//! A call has a frame of slots on one stack. An argument is a *thunk*: an expression with the start of its frame, which
+//! is still on the stack whenever the thunk is used. A thunk is replaced by its value if the value is constant, and keeps
+//! its value beside the expression if the value depends on the state only: the expression is needed where it is primed.
+//! A closure that can outlive its frame (a filter of a lazy set, a function that is no table) captures what it uses.
+
+mod actions;
+mod calls;
+mod checks;
+mod collections;
+mod compile;
+mod evaluator;
+mod facts;
+mod formulas;
+mod node;
+mod program;
+mod search;
+mod symmetry;
+
+pub use actions::{ActionParameter, TakenAction};
+pub use checks::{FailedCheck, GeneratedStates};
+pub use evaluator::Evaluator;
+pub use program::Program;
+pub use search::{MemorySearch, MemorySearchOptions, SearchEnding};
+pub use symmetry::SymmetryGroup;

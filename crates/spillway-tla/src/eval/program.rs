@@ -1,0 +1,104 @@
+//! The program: a resolved specification, compiled for the evaluator.
+
+use super::compile::Compiler;
+use super::node::{Node, Operator};
+use crate::resolve::ids::{DefinitionId, ExprId, Level};
+use crate::resolve::tree::{DefinitionOrigin, Specification};
+use crate::value::{ModelValue, SymbolTable, Value};
+use std::collections::BTreeMap;
+
+/// A compiled specification. It is shared between threads; each has its own [`Evaluator`](super::Evaluator).
+#[derive(Debug)]
+pub struct Program {
+    /// The specification.
+    pub specification: Specification,
+    /// The symbols of its strings and names.
+    pub symbols: SymbolTable,
+    /// The environment variables that `IOEnv` has.
+    pub environment: BTreeMap<String, String>,
+    /// The compiled expressions, by the index of the expression.
+    pub(super) nodes: Vec<Node>,
+    /// The compiled definitions, by the index of the definition.
+    pub(super) definitions: Vec<CompiledDefinition>,
+    /// The operators that are arguments.
+    pub(super) operators: Vec<Operator>,
+    /// The number of memoised constant expressions.
+    pub(super) memo_count: u32,
+}
+
+/// A compiled definition.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CompiledDefinition {
+    /// The body.
+    pub body: u32,
+    /// The slots of a frame.
+    pub slots: u32,
+    /// The leading parameters that its text does not have.
+    pub captured: u32,
+    /// The level if all arguments are constants.
+    pub level: Level,
+    /// Whether a disjunct of the next-state action that calls it has its name.
+    pub is_named: bool,
+}
+
+impl Program {
+    /// Compiles a specification. It sees no environment variables.
+    pub fn new(specification: Specification) -> Self {
+        let mut symbols = SymbolTable::default();
+        for text in &specification.strings {
+            symbols.intern(text);
+        }
+        let definitions = specification
+            .definitions
+            .iter()
+            .map(|it| CompiledDefinition {
+                body: it.body.0,
+                slots: it.slots,
+                captured: it.captured as u32,
+                level: it.level,
+                is_named: matches!(it.origin, DefinitionOrigin::Module | DefinitionOrigin::Let),
+            })
+            .collect();
+        let compiled = Compiler::compile(&specification, &symbols);
+        Self {
+            nodes: compiled.nodes,
+            operators: compiled.operators,
+            memo_count: compiled.memo_count,
+            environment: BTreeMap::new(),
+            specification,
+            symbols,
+            definitions,
+        }
+    }
+
+    /// Returns the number of variables of a state.
+    pub fn variable_count(&self) -> usize {
+        self.specification.state_variables
+    }
+
+    /// Returns the name of a variable.
+    pub fn variable_name(&self, variable: usize) -> &str {
+        &self.specification.variables[variable].name
+    }
+
+    /// Returns the body of a definition.
+    pub(super) fn body(&self, definition: DefinitionId) -> u32 {
+        self.definitions[definition.index()].body
+    }
+
+    /// Returns the expression that a node was compiled from.
+    pub(super) fn expression(node: u32) -> ExprId {
+        ExprId(node)
+    }
+}
+
+/// Returns the model value with an index.
+pub(super) fn model_value(
+    specification: &Specification,
+    symbols: &SymbolTable,
+    index: usize,
+) -> Value {
+    let model = &specification.model_values[index];
+    let name = symbols.symbol(model.string.0).expect("a model value is among the strings");
+    Value::Model(ModelValue::new(name, &model.name))
+}

@@ -1,0 +1,220 @@
+//! The modules of a specification: the root and all that it extends or instantiates.
+//!
+//! A module is looked for next to the root's file, then in further folders in their order, then in the folders of the
+//! variable `TLA_LIBRARY`. A standard module that is native needs no file. A community module that is partly native is
+//! read if the search finds its file.
+
+use crate::resolve::operators::StandardModule;
+use crate::syntax::ast::{
+    Argument, Definition, DefinitionBody, Expr, Instance, LetUnit, Module, Name, Unit,
+};
+use crate::syntax::{parse, walk};
+use spillway_base::diag::Diagnostic;
+use spillway_base::source::{SourceMap, Span, read};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// Where modules are looked for.
+#[derive(Clone, Debug, Default)]
+pub struct SearchPath {
+    /// The folders, in order.
+    pub folders: Vec<PathBuf>,
+}
+
+impl SearchPath {
+    /// Creates the search path for a root module: its folder, further folders, and those of a value of `TLA_LIBRARY`.
+    pub fn new(root: &Path, further: &[PathBuf], library: Option<&std::ffi::OsStr>) -> Self {
+        let own = root.parent().map(Path::to_owned).unwrap_or_default();
+        let mut folders = vec![own];
+        folders.extend(further.iter().cloned());
+        folders.extend(library.iter().flat_map(|it| std::env::split_paths(it)));
+        Self { folders }
+    }
+
+    /// Returns the file of a module.
+    pub fn find(&self, module: &str) -> Option<PathBuf> {
+        let name = format!("{module}.tla");
+        self.folders.iter().map(|it| it.join(&name)).find(|it| it.is_file())
+    }
+}
+
+/// The modules of a specification.
+#[derive(Clone, Debug, Default)]
+pub struct ModuleSet {
+    /// The files' modules in the order in which they are read: the root first, each before those that it needs.
+    pub modules: Vec<Module>,
+    /// The index of each module by its name.
+    indices: HashMap<String, usize>,
+    /// The indices in an order in which each module follows those that it needs.
+    pub order: Vec<usize>,
+}
+
+impl ModuleSet {
+    /// Returns the root module.
+    pub fn root(&self) -> &Module {
+        &self.modules[0]
+    }
+
+    /// Returns the module of a file by its name.
+    pub fn get(&self, name: &str) -> Option<&Module> {
+        self.indices.get(name).map(|&it| &self.modules[it])
+    }
+}
+
+/// Reads a root module and all that it needs. Adds their texts to the sources.
+pub fn load(
+    root: &Path,
+    search: &SearchPath,
+    sources: &mut SourceMap,
+) -> Result<ModuleSet, Diagnostic> {
+    let mut loader = Loader { search, sources, set: ModuleSet::default(), open: Vec::new() };
+    loader.load_file(root, None)?;
+    Ok(loader.set)
+}
+
+struct Loader<'a> {
+    search: &'a SearchPath,
+    sources: &'a mut SourceMap,
+    set: ModuleSet,
+    /// The names of the modules that are being read, from the root to the present one.
+    open: Vec<String>,
+}
+
+impl Loader<'_> {
+    /// Reads a file. `name` is the name by which its module is used.
+    fn load_file(&mut self, path: &Path, name: Option<&Name>) -> Result<(), Diagnostic> {
+        let span = name.map_or(Span::default(), |it| it.span);
+        let failed = |error: &dyn std::fmt::Display| {
+            Diagnostic::error(span, format!("cannot read {}: {error}", path.display()))
+        };
+        let bytes = read(path).map_err(|error| failed(&error))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| failed(&"it is no UTF-8").help("save the file as UTF-8"))?;
+        let file = self.sources.add(path.display().to_string(), text);
+        let module = parse(file, &self.sources.file(file).text)?;
+        let stem = path.file_stem().map(|it| it.to_string_lossy().into_owned());
+        if stem.as_deref() != Some(&*module.name.text) {
+            let message = format!("the module `{}` is in a file of another name", module.name.text);
+            return Err(Diagnostic::error(module.name.span, message)
+                .help(format!("name the file `{}.tla`", module.name.text)));
+        }
+        self.add(module)
+    }
+
+    /// Adds a module, then what it needs.
+    fn add(&mut self, module: Module) -> Result<(), Diagnostic> {
+        let needed = needed_by(&module);
+        let (index, name) = (self.set.modules.len(), module.name.text.to_string());
+        self.set.indices.insert(name.clone(), index);
+        self.set.modules.push(module);
+        self.open.push(name);
+        for name in needed {
+            self.require(&name)?;
+        }
+        self.open.pop();
+        self.set.order.push(index);
+        Ok(())
+    }
+
+    fn require(&mut self, name: &Name) -> Result<(), Diagnostic> {
+        if self.open.iter().any(|it| **it == *name.text) {
+            let message = format!("the module `{}` needs itself", name.text);
+            let chain = format!("{} -> {}", self.open.join(" -> "), name.text);
+            return Err(Diagnostic::error(name.span, message).help(chain));
+        }
+        let standard = StandardModule::find(&name.text);
+        if self.set.indices.contains_key(&*name.text) || standard.is_some_and(|it| it.is_complete) {
+            return Ok(());
+        }
+        match self.search.find(&name.text) {
+            Some(path) => self.load_file(&path, Some(name)),
+            None if standard.is_some() => Ok(()),
+            None => {
+                let folders: Vec<String> =
+                    self.search.folders.iter().map(|it| format!("`{}`", it.display())).collect();
+                let message = format!("there is no module `{}`", name.text);
+                Err(Diagnostic::error(name.span, message).help(format!(
+                    "no file `{}.tla` in {}; name further folders with --library or in TLA_LIBRARY",
+                    name.text,
+                    folders.join(", ")
+                )))
+            }
+        }
+    }
+}
+
+/// Returns the names of the modules that a module extends or instantiates, without those inside it, in their order.
+fn needed_by(module: &Module) -> Vec<Name> {
+    let mut needed = Needed::default();
+    needed.add_module(module);
+    needed.names
+}
+
+/// Collects names of modules.
+#[derive(Default)]
+struct Needed {
+    names: Vec<Name>,
+    /// The names of the inner modules that are in scope.
+    inner: Vec<Box<str>>,
+}
+
+impl Needed {
+    fn add_name(&mut self, name: &Name) {
+        if !self.inner.contains(&name.text) {
+            self.names.push(name.clone());
+        }
+    }
+
+    fn add_module(&mut self, module: &Module) {
+        let scope = self.inner.len();
+        module.extends.iter().for_each(|it| self.add_name(it));
+        for unit in &module.units {
+            match unit {
+                Unit::Module(inner) => {
+                    self.add_module(inner);
+                    self.inner.push(inner.name.text.clone());
+                }
+                Unit::Definition { definition, .. } => self.add_definition(definition),
+                Unit::Instance { instance, .. } => self.add_instance(instance),
+                Unit::Assume { body, .. } => self.add_expr(body),
+                _ => {}
+            }
+        }
+        self.inner.truncate(scope);
+    }
+
+    fn add_definition(&mut self, definition: &Definition) {
+        match &definition.body {
+            DefinitionBody::Operator(body) => self.add_expr(body),
+            DefinitionBody::Function { bounds, body } => {
+                bounds.iter().for_each(|it| self.add_expr(&it.set));
+                self.add_expr(body);
+            }
+            DefinitionBody::Instance(instance) => self.add_instance(instance),
+        }
+    }
+
+    fn add_instance(&mut self, instance: &Instance) {
+        self.add_name(&instance.module);
+        for substitution in &instance.substitutions {
+            match &substitution.value {
+                Argument::Expression(value) => self.add_expr(value),
+                Argument::Lambda { body, .. } => self.add_expr(body),
+                Argument::Symbol { .. } => {}
+            }
+        }
+    }
+
+    /// Adds the modules of instances within LET.
+    fn add_expr(&mut self, expr: &Expr) {
+        walk::each_let_unit(expr, &mut |unit| {
+            if let LetUnit::Definition(Definition {
+                body: DefinitionBody::Instance(instance),
+                ..
+            }) = unit
+            {
+                self.add_name(&instance.module);
+            }
+        });
+    }
+}

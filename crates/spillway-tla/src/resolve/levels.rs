@@ -1,0 +1,507 @@
+//! Levels of expressions, and the rules of the language about them.
+//!
+//! The level of a call depends on the levels of its arguments, and what a parameter may be depends on the body: `p'` in
+//! the body allows a state expression at most. So each parameter has a greatest level, and says whether the level of its
+//! argument counts. Both are computed together with the levels of the definitions, as a least fixed point: levels only
+//! rise, and limits only fall.
+
+use super::expr::{
+    Argument, BinaryOperator, Expr, ExprKind, OperatorValue, Pattern, UnaryOperator,
+};
+use super::ids::{DefinitionId, ExprId, Level, Slot};
+use super::names::Symbol;
+use super::resolver::Resolver;
+use super::tree::Definition;
+use spillway_base::diag::Diagnostic;
+use spillway_base::source::Span;
+
+/// A set of parameters of a definition: those whose level counts. Parameters beyond the 64th are not in it.
+type Parameters = u64;
+
+/// What is known of an expression.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Known {
+    level: Level,
+    parameters: Parameters,
+}
+
+impl Known {
+    fn join(&mut self, other: Known) {
+        self.level = self.level.max(other.level);
+        self.parameters |= other.parameters;
+    }
+}
+
+/// What is known of a definition.
+#[derive(Clone, PartialEq, Eq)]
+struct Signature {
+    known: Known,
+    /// The greatest level of each parameter.
+    limits: Vec<Level>,
+}
+
+/// A level that an operand exceeds.
+pub(super) struct Excess {
+    span: Span,
+    message: String,
+    help: &'static str,
+}
+
+impl Resolver<'_> {
+    /// Reports all expressions whose level exceeds a limit.
+    pub(super) fn check_levels(&mut self) {
+        for Excess { span, message, help } in self.compute_levels() {
+            self.report(Diagnostic::error(span, message).help(help));
+        }
+        self.check_substitutions();
+    }
+
+    /// Computes the levels of all expressions and definitions. Returns what exceeds its limit.
+    pub(super) fn compute_levels(&mut self) -> Vec<Excess> {
+        let count = self.definitions.len();
+        let ranges = ranges(&self.definitions, self.arena.expressions.len());
+        let mut pass = Pass {
+            expressions: &self.arena.expressions,
+            definitions: &self.definitions,
+            signatures: self.definitions.iter().map(first_signature).collect(),
+            known: vec![Known::default(); self.arena.expressions.len()],
+            values: Vec::new(),
+            excesses: None,
+        };
+        loop {
+            let before = pass.signatures.clone();
+            (0..count).for_each(|it| pass.definition(it, &ranges[it]));
+            if pass.signatures == before {
+                break;
+            }
+        }
+        pass.excesses = Some(Vec::new());
+        (0..count).for_each(|it| pass.definition(it, &ranges[it]));
+        let Pass { signatures, known, excesses, .. } = pass;
+        for (expr, known) in self.arena.expressions.iter_mut().zip(known) {
+            expr.level = known.level;
+        }
+        for (definition, signature) in self.definitions.iter_mut().zip(signatures) {
+            definition.level = signature.known.level;
+            for (index, parameter) in definition.parameters.iter_mut().enumerate() {
+                parameter.level_max = signature.limits[index];
+                parameter.is_level_counted = signature.known.parameters & bit(index) != 0;
+            }
+        }
+        excesses.unwrap_or_default()
+    }
+
+    /// Checks the levels of what instances substitute.
+    fn check_substitutions(&mut self) {
+        for limit in std::mem::take(&mut self.limits) {
+            let level = match limit.symbol {
+                Symbol::Variable(_) => Level::State,
+                Symbol::Entry(entry) => match self.entry(entry).definition {
+                    Some(definition) => self.definitions[definition.index()].level,
+                    None => continue,
+                },
+                _ => continue,
+            };
+            if level > limit.level {
+                let message = format!(
+                    "an expression of {level} level {}, which takes {} level at most",
+                    limit.message, limit.level
+                );
+                let help = "substitute another expression";
+                self.report(Diagnostic::error(limit.span, message).help(help));
+            }
+        }
+    }
+}
+
+/// The expressions of a definition: those from `start` up to its body.
+pub(super) struct Range {
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// Returns the expressions of each definition. Bodies are built one after the other.
+pub(super) fn ranges(definitions: &[Definition], count: usize) -> Vec<Range> {
+    let mut order: Vec<usize> = (0..definitions.len()).collect();
+    order.sort_by_key(|&it| definitions[it].body);
+    let mut ranges: Vec<Range> = definitions.iter().map(|_| Range { start: 0, end: 0 }).collect();
+    let mut start = 0;
+    for it in order {
+        let end = (definitions[it].body.index() + 1).min(count);
+        ranges[it] = Range { start: start.min(end), end };
+        start = end;
+    }
+    ranges
+}
+
+fn first_signature(definition: &Definition) -> Signature {
+    let limits = vec![Level::Temporal; definition.parameters.len()];
+    Signature { known: Known::default(), limits }
+}
+
+fn bit(parameter: usize) -> Parameters {
+    if parameter < 64 { 1 << parameter } else { 0 }
+}
+
+/// One pass over the definitions.
+struct Pass<'s> {
+    expressions: &'s [Expr],
+    definitions: &'s [Definition],
+    signatures: Vec<Signature>,
+    known: Vec<Known>,
+    /// The LET value of each slot of the present definition.
+    values: Vec<Option<ExprId>>,
+    /// What exceeds its limit, in the last pass.
+    excesses: Option<Vec<Excess>>,
+}
+
+impl Pass<'_> {
+    fn definition(&mut self, index: usize, range: &Range) {
+        let definition = &self.definitions[index];
+        self.values = vec![None; definition.slots as usize];
+        for expr in &self.expressions[range.start..range.end] {
+            if let ExprKind::Let { bindings, .. } = &expr.kind {
+                for binding in bindings {
+                    self.values[binding.slot.index()] = Some(binding.value);
+                }
+            }
+        }
+        for at in range.start..range.end {
+            self.known[at] = self.expression(index, &self.expressions[at].kind);
+        }
+        self.signatures[index].known.join(self.known[definition.body.index()]);
+    }
+
+    fn of(&self, expr: ExprId) -> Known {
+        self.known[expr.index()]
+    }
+
+    /// Returns what is known of a slot's value.
+    fn slot(&self, definition: usize, slot: Slot) -> Known {
+        if slot.index() < self.definitions[definition].parameters.len() {
+            return Known { level: Level::Constant, parameters: bit(slot.index()) };
+        }
+        match self.values.get(slot.index()) {
+            Some(Some(value)) => self.of(*value),
+            _ => Known::default(),
+        }
+    }
+
+    /// Requires a level of an expression: of itself, and of the arguments that its parameters stand for.
+    fn limit(&mut self, definition: usize, expr: ExprId, level: Level, what: &str) {
+        let known = self.of(expr);
+        for (index, limit) in self.signatures[definition].limits.iter_mut().enumerate() {
+            if known.parameters & bit(index) != 0 {
+                *limit = (*limit).min(level);
+            }
+        }
+        if known.level > level {
+            let message =
+                format!("{what} has {} level, and can have {level} level at most", known.level);
+            self.exceed(expr, message, help_for(level));
+        }
+    }
+
+    fn exceed(&mut self, expr: ExprId, message: String, help: &'static str) {
+        let span = self.expressions[expr.index()].span;
+        if let Some(excesses) = &mut self.excesses {
+            excesses.push(Excess { span, message, help });
+        }
+    }
+
+    fn expression(&mut self, definition: usize, kind: &ExprKind) -> Known {
+        let mut known = Known::default();
+        match kind {
+            ExprKind::Variable(_) => known.level = Level::State,
+            ExprKind::Local(slot) => known = self.slot(definition, *slot),
+            ExprKind::Apply { definition: called, arguments } => {
+                known = self.call(definition, *called, arguments);
+            }
+            ExprKind::ApplyLocal { operator, arguments } => {
+                known = self.slot(definition, *operator);
+                arguments.iter().for_each(|it| known.join(self.argument(definition, it)));
+            }
+            ExprKind::Standard { operator, arguments } => {
+                known.level = operator.level();
+                for argument in arguments {
+                    if let Argument::Expression(expr) = argument {
+                        self.limit(definition, *expr, Level::Action, "an argument");
+                    }
+                    known.join(self.argument(definition, argument));
+                }
+            }
+            ExprKind::Unary { operator, operand } => {
+                known = self.unary(definition, *operator, *operand);
+            }
+            ExprKind::Binary { operator, left, right } => {
+                known = self.binary(definition, *operator, *left, *right);
+            }
+            ExprKind::BoxAction { action, subscript }
+            | ExprKind::AngleAction { action, subscript } => {
+                self.limit(definition, *action, Level::Action, "the action");
+                self.limit(definition, *subscript, Level::State, "the subscript");
+                known.join(self.of(*action));
+                known.join(self.of(*subscript));
+                known.level = Level::Action;
+            }
+            ExprKind::WeakFairness { subscript, action }
+            | ExprKind::StrongFairness { subscript, action } => {
+                self.limit(definition, *action, Level::Action, "the action");
+                self.limit(definition, *subscript, Level::State, "the subscript");
+                known.join(self.of(*action));
+                known.join(self.of(*subscript));
+                known.level = Level::Temporal;
+            }
+            ExprKind::TemporalQuantified { body, .. } => {
+                known = self.of(*body);
+                known.level = Level::Temporal;
+            }
+            ExprKind::And(items) | ExprKind::Or(items) => known = self.junction(items),
+            ExprKind::Quantified { bounds, body, .. } => {
+                for bound in bounds {
+                    self.limit(definition, bound.set, Level::Action, "the set");
+                    known.join(self.of(bound.set));
+                }
+                known.join(self.of(*body));
+            }
+            ExprKind::If { condition, yes, no } => {
+                self.limit(definition, *condition, Level::Action, "the condition");
+                [condition, yes, no].into_iter().for_each(|it| known.join(self.of(*it)));
+            }
+            ExprKind::Let { body, .. } | ExprKind::Unbounded { body, .. } => known = self.of(*body),
+            ExprKind::Case { .. } => {
+                kind.for_each_operand(&mut |it| known.join(self.of(it)));
+            }
+            _ => known = self.values(definition, kind),
+        }
+        known
+    }
+
+    /// Returns what is known of an operator on values, whose operands are no temporal formulas.
+    fn values(&mut self, definition: usize, kind: &ExprKind) -> Known {
+        let (mut operands, mut known) = (Vec::new(), Known::default());
+        kind.for_each_operand(&mut |it| operands.push(it));
+        for operand in operands {
+            self.limit(definition, operand, Level::Action, "the operand");
+            known.join(self.of(operand));
+        }
+        known
+    }
+
+    fn junction(&mut self, items: &[ExprId]) -> Known {
+        let mut known = Known::default();
+        items.iter().for_each(|it| known.join(self.of(*it)));
+        let action = items.iter().find(|it| self.of(**it).level == Level::Action);
+        if let (Level::Temporal, Some(&action)) = (known.level, action) {
+            let message = "an action is joined with a temporal formula".to_owned();
+            self.exceed(action, message, "write `[][A]_v` or `<><<A>>_v`");
+        }
+        known
+    }
+
+    /// Returns what is known of an argument.
+    fn argument(&mut self, definition: usize, argument: &Argument) -> Known {
+        match argument {
+            Argument::Expression(expr) => self.of(*expr),
+            Argument::Operator(OperatorValue::Local(slot)) => self.slot(definition, *slot),
+            Argument::Operator(OperatorValue::Definition { definition: called, captured }) => {
+                self.call(definition, *called, captured)
+            }
+            Argument::Operator(OperatorValue::Unary(operator)) => {
+                Known { level: unary_level(*operator), parameters: 0 }
+            }
+            Argument::Operator(OperatorValue::Binary(operator)) => {
+                Known { level: binary_level(*operator), parameters: 0 }
+            }
+            Argument::Operator(_) => Known::default(),
+        }
+    }
+
+    fn call(&mut self, definition: usize, called: DefinitionId, arguments: &[Argument]) -> Known {
+        let Signature { known: own, limits } = self.signatures[called.index()].clone();
+        let mut known = Known { level: own.level, parameters: 0 };
+        for (index, argument) in arguments.iter().enumerate() {
+            if let (Argument::Expression(expr), Some(&limit)) = (argument, limits.get(index)) {
+                let name = &self.definitions[called.index()];
+                let parameter = &name.parameters[index].name;
+                let what = format!("the argument `{parameter}` of `{}`", name.name);
+                self.limit(definition, *expr, limit, &what);
+            }
+            let argument = self.argument(definition, argument);
+            if own.parameters & bit(index) != 0 || index >= 64 {
+                known.join(argument);
+            }
+        }
+        known
+    }
+
+    fn unary(&mut self, definition: usize, operator: UnaryOperator, operand: ExprId) -> Known {
+        let (limit, what) = match operator {
+            UnaryOperator::Prime => (Level::State, "the operand of `'`"),
+            UnaryOperator::Unchanged => (Level::State, "the operand of `UNCHANGED`"),
+            UnaryOperator::Enabled => (Level::Action, "the operand of `ENABLED`"),
+            UnaryOperator::Not | UnaryOperator::Always | UnaryOperator::Eventually => {
+                (Level::Temporal, "the operand")
+            }
+            _ => (Level::Action, "the operand"),
+        };
+        self.limit(definition, operand, limit, what);
+        self.check_stuttering(operator, operand);
+        let mut known = self.of(operand);
+        known.level = match operator {
+            UnaryOperator::Enabled => Level::State,
+            _ => known.level.max(unary_level(operator)),
+        };
+        known
+    }
+
+    /// Checks that an action below `[]` or `<>` is insensitive to stuttering.
+    fn check_stuttering(&mut self, operator: UnaryOperator, operand: ExprId) {
+        let kind = &self.expressions[operand.index()].kind;
+        let is_action = self.of(operand).level == Level::Action;
+        let is_call = matches!(kind, ExprKind::Apply { .. } | ExprKind::Local(_));
+        match (operator, kind) {
+            (UnaryOperator::Always, ExprKind::BoxAction { .. }) => {}
+            (UnaryOperator::Eventually, ExprKind::AngleAction { .. }) => {}
+            (UnaryOperator::Always, _) if is_action => {
+                let message = match is_call {
+                    true => "`[]` precedes the name of an action".to_owned(),
+                    false => "`[]` precedes an action that is not `[A]_v`".to_owned(),
+                };
+                self.exceed(operand, message, "write `[][A]_v`");
+            }
+            (UnaryOperator::Eventually, _) if is_action => {
+                let message = "`<>` precedes an action that is not `<<A>>_v`".to_owned();
+                self.exceed(operand, message, "write `<><<A>>_v`");
+            }
+            _ => {}
+        }
+    }
+
+    fn binary(
+        &mut self,
+        definition: usize,
+        operator: BinaryOperator,
+        left: ExprId,
+        right: ExprId,
+    ) -> Known {
+        use BinaryOperator::{Compose, Equivalent, Guarantees, Implies, LeadsTo};
+        let mut known = self.of(left);
+        known.join(self.of(right));
+        match operator {
+            Implies | Equivalent => return self.junction(&[left, right]),
+            LeadsTo | Guarantees => {
+                for operand in [left, right] {
+                    if self.of(operand).level == Level::Action {
+                        let message = "an action is an operand of a temporal operator".to_owned();
+                        self.exceed(
+                            operand,
+                            message,
+                            "use a state predicate or a temporal formula",
+                        );
+                    }
+                }
+            }
+            Compose => {}
+            _ => {}
+        }
+        if !matches!(operator, LeadsTo | Guarantees) {
+            for operand in [left, right] {
+                self.limit(definition, operand, Level::Action, "the operand");
+            }
+        }
+        known.level = known.level.max(binary_level(operator));
+        known
+    }
+}
+
+/// Returns the level of an operator on constants.
+fn unary_level(operator: UnaryOperator) -> Level {
+    match operator {
+        UnaryOperator::Prime | UnaryOperator::Unchanged => Level::Action,
+        UnaryOperator::Enabled => Level::State,
+        UnaryOperator::Always | UnaryOperator::Eventually => Level::Temporal,
+        _ => Level::Constant,
+    }
+}
+
+/// Returns the level of an operator on constants.
+fn binary_level(operator: BinaryOperator) -> Level {
+    match operator {
+        BinaryOperator::Compose => Level::Action,
+        BinaryOperator::LeadsTo | BinaryOperator::Guarantees => Level::Temporal,
+        _ => Level::Constant,
+    }
+}
+
+fn help_for(level: Level) -> &'static str {
+    match level {
+        Level::Constant => "use no variables here",
+        Level::State => "use no primed variables and no actions here",
+        Level::Action => "use no temporal operators here",
+        Level::Temporal => "",
+    }
+}
+
+/// Returns the slots that a pattern binds.
+fn pattern_slots(pattern: &Pattern) -> Vec<Slot> {
+    match pattern {
+        Pattern::Single(slot) => vec![*slot],
+        Pattern::Tuple(slots) => slots.clone(),
+    }
+}
+
+impl Resolver<'_> {
+    /// Computes for each expression whether it uses slots that it does not bind.
+    pub(super) fn compute_frame_use(&mut self) {
+        let mut free: Vec<Vec<Slot>> = Vec::with_capacity(self.arena.expressions.len());
+        for expr in &mut self.arena.expressions {
+            let mut slots: Vec<Slot> = Vec::new();
+            expr.kind.for_each_operand(&mut |it| slots.extend(&free[it.index()]));
+            let mut bound = Vec::new();
+            match &expr.kind {
+                ExprKind::Local(slot) => slots.push(*slot),
+                ExprKind::ApplyLocal { operator, arguments } => {
+                    slots.push(*operator);
+                    add_operators(arguments, &mut slots);
+                }
+                ExprKind::Apply { arguments, .. }
+                | ExprKind::Standard { arguments, .. }
+                | ExprKind::Undefined { arguments, .. } => add_operators(arguments, &mut slots),
+                ExprKind::Quantified { bounds, .. } | ExprKind::SetMap { bounds, .. } => {
+                    bound.extend(bounds.iter().flat_map(|it| pattern_slots(&it.pattern)));
+                }
+                ExprKind::Function { bounds, itself, .. } => {
+                    bound.extend(bounds.iter().flat_map(|it| pattern_slots(&it.pattern)));
+                    bound.extend(itself);
+                }
+                ExprKind::SetFilter { bound: it, .. } => bound.extend(pattern_slots(&it.pattern)),
+                ExprKind::Choose { pattern, .. } => bound.extend(pattern_slots(pattern)),
+                ExprKind::Unbounded { slots: it, .. } => bound.extend(it),
+                ExprKind::Let { bindings, .. } => bound.extend(bindings.iter().map(|it| it.slot)),
+                ExprKind::Except { updates, .. } => {
+                    bound.extend(updates.iter().filter_map(|it| it.old));
+                }
+                _ => {}
+            }
+            slots.retain(|it| !bound.contains(it));
+            slots.sort_unstable();
+            slots.dedup();
+            expr.uses_frame = !slots.is_empty();
+            free.push(slots);
+        }
+    }
+}
+
+/// Adds the slots of operators among arguments.
+fn add_operators(arguments: &[Argument], slots: &mut Vec<Slot>) {
+    for argument in arguments {
+        match argument {
+            Argument::Operator(OperatorValue::Local(slot)) => slots.push(*slot),
+            Argument::Operator(OperatorValue::Definition { captured, .. }) => {
+                add_operators(captured, slots);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The operands of expressions.
+
+use super::expr::{Argument, ExceptStep, ExprKind, OperatorValue};
+use super::ids::{DefinitionId, ExprId};
+
+impl Argument {
+    /// Calls a function for each expression of the argument.
+    pub fn for_each_operand(&self, call: &mut dyn FnMut(ExprId)) {
+        match self {
+            Argument::Expression(expr) => call(*expr),
+            Argument::Operator(OperatorValue::Definition { captured, .. }) => {
+                captured.iter().for_each(|it| it.for_each_operand(call));
+            }
+            Argument::Operator(_) => {}
+        }
+    }
+}
+
+impl Argument {
+    /// Calls a function for each definition that is passed as an operator.
+    fn for_each_definition(&self, call: &mut dyn FnMut(DefinitionId)) {
+        if let Argument::Operator(OperatorValue::Definition { definition, captured }) = self {
+            call(*definition);
+            captured.iter().for_each(|it| it.for_each_definition(call));
+        }
+    }
+}
+
+impl ExprKind {
+    /// Calls a function for each definition that the expression itself calls or passes, without those of its operands.
+    pub fn for_each_definition(&self, call: &mut dyn FnMut(DefinitionId)) {
+        match self {
+            ExprKind::Apply { definition, arguments } => {
+                call(*definition);
+                arguments.iter().for_each(|it| it.for_each_definition(call));
+            }
+            ExprKind::ApplyLocal { arguments, .. }
+            | ExprKind::Standard { arguments, .. }
+            | ExprKind::Undefined { arguments, .. } => {
+                arguments.iter().for_each(|it| it.for_each_definition(call));
+            }
+            _ => {}
+        }
+    }
+
+    /// Calls a function for each operand, in the order of the text.
+    pub fn for_each_operand(&self, call: &mut dyn FnMut(ExprId)) {
+        match self {
+            ExprKind::Boolean(_)
+            | ExprKind::Integer(_)
+            | ExprKind::Decimal(_)
+            | ExprKind::String(_)
+            | ExprKind::BooleanSet
+            | ExprKind::StringSet
+            | ExprKind::ModelValue(_)
+            | ExprKind::Variable(_)
+            | ExprKind::Constant(_)
+            | ExprKind::Local(_) => {}
+            ExprKind::Apply { arguments, .. }
+            | ExprKind::ApplyLocal { arguments, .. }
+            | ExprKind::Standard { arguments, .. }
+            | ExprKind::Undefined { arguments, .. } => {
+                arguments.iter().for_each(|it| it.for_each_operand(call));
+            }
+            ExprKind::Unary { operand, .. } => call(*operand),
+            ExprKind::Binary { left: first, right: second, .. }
+            | ExprKind::FunctionSet { domain: first, range: second }
+            | ExprKind::ApplyFunction { function: first, argument: second }
+            | ExprKind::BoxAction { action: first, subscript: second }
+            | ExprKind::AngleAction { action: first, subscript: second }
+            | ExprKind::WeakFairness { subscript: first, action: second }
+            | ExprKind::StrongFairness { subscript: first, action: second } => {
+                call(*first);
+                call(*second);
+            }
+            ExprKind::And(items)
+            | ExprKind::Or(items)
+            | ExprKind::SetLiteral(items)
+            | ExprKind::Tuple(items)
+            | ExprKind::Product(items) => items.iter().for_each(|it| call(*it)),
+            ExprKind::If { condition, yes, no } => {
+                [condition, yes, no].into_iter().for_each(|it| call(*it));
+            }
+            ExprKind::Case { arms, other } => {
+                for arm in arms {
+                    call(arm.guard);
+                    call(arm.value);
+                }
+                other.iter().for_each(|it| call(*it));
+            }
+            ExprKind::Let { bindings, body } => {
+                bindings.iter().for_each(|it| call(it.value));
+                call(*body);
+            }
+            ExprKind::Quantified { bounds, body, .. }
+            | ExprKind::SetMap { bounds, body }
+            | ExprKind::Function { bounds, body, .. } => {
+                bounds.iter().for_each(|it| call(it.set));
+                call(*body);
+            }
+            ExprKind::Unbounded { body, .. } | ExprKind::TemporalQuantified { body, .. } => {
+                call(*body);
+            }
+            ExprKind::Choose { set, body, .. } => {
+                set.iter().for_each(|it| call(*it));
+                call(*body);
+            }
+            ExprKind::SetFilter { bound, body } => {
+                call(bound.set);
+                call(*body);
+            }
+            ExprKind::Field { record, .. } => call(*record),
+            ExprKind::Record(fields) | ExprKind::RecordSet(fields) => {
+                fields.iter().for_each(|it| call(it.value));
+            }
+            ExprKind::Except { function, updates } => {
+                call(*function);
+                for update in updates {
+                    for step in &update.path {
+                        if let ExceptStep::Index(index) = step {
+                            call(*index);
+                        }
+                    }
+                    call(update.value);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,601 @@
+//! Names with arguments, LET, LAMBDA.
+
+use super::expr::{Argument, ExprKind, LetBinding, OperatorValue};
+use super::ids::ExprId;
+use super::lower::{FunctionText, Lowering, binary, unary};
+use super::names::{
+    Closed, Entry, EntryId, EnvironmentId, InstanceId, LocalId, Scope, Symbol, Text,
+};
+use super::resolver::Resolver;
+use super::tree::DefinitionOrigin;
+use crate::syntax::ast::{
+    Argument as ArgumentText, Declaration, Definition, DefinitionBody, Expr, ExprKind as Kind,
+    LetUnit, Name, Path, PathPart,
+};
+use crate::syntax::symbols::Symbol as Token;
+use crate::syntax::walk;
+use spillway_base::source::Span;
+use std::collections::{HashMap, HashSet};
+
+/// A symbol with the arguments of the instances that lead to it.
+pub(super) struct Reference {
+    pub(super) symbol: Symbol,
+    /// The arguments for the parameters of instances.
+    bindings: HashMap<LocalId, Argument>,
+}
+
+impl Reference {
+    /// Creates the reference to a symbol that no instance leads to.
+    pub(super) fn new(symbol: Symbol) -> Self {
+        Self { symbol, bindings: HashMap::new() }
+    }
+}
+
+/// The parts of a path before a selector.
+struct Step<'a> {
+    name: &'a Name,
+    arguments: &'a [ArgumentText],
+}
+
+impl<'a> Lowering<'_, 'a> {
+    /// Builds a path.
+    pub(super) fn path(&mut self, path: &'a Path, span: Span, scope: &Scope) -> ExprId {
+        if let [PathPart::Name { name, arguments }] = path.parts.as_slice()
+            && let Some(kind) = built_in(name)
+        {
+            if !arguments.is_empty() {
+                let message = format!("`{}` takes no arguments", name.text);
+                self.error(span, message, "remove the arguments");
+            }
+            return self.push(kind, span);
+        }
+        let Some((reference, last)) = self.follow(path, scope) else { return self.dummy(span) };
+        let Some(arities) = self.resolver.arities(reference.symbol) else {
+            return self.not_an_expression(reference.symbol, last.name, span);
+        };
+        if arities.len() != last.arguments.len() {
+            self.wrong_count(last.name, arities.len(), last.arguments.len());
+            return self.dummy(span);
+        }
+        let mut arguments = Vec::new();
+        for (argument, &arity) in last.arguments.iter().zip(&arities) {
+            arguments.push(self.argument(argument, arity, scope));
+        }
+        self.apply(reference, arguments, span)
+    }
+
+    fn not_an_expression(&mut self, symbol: Symbol, name: &Name, span: Span) -> ExprId {
+        let (what, help) = match symbol {
+            Symbol::Instance(_) => ("an instance", format!("write `{}!Operator`", name.text)),
+            _ => ("a theorem or an assumption", "define an operator with its formula".to_owned()),
+        };
+        self.error(name.span, format!("`{}` is {what}, not an expression", name.text), help);
+        self.dummy(span)
+    }
+
+    fn wrong_count(&mut self, name: &Name, expected: usize, found: usize) {
+        let plural = if expected == 1 { "" } else { "s" };
+        let message = format!("`{}` takes {expected} argument{plural}, found {found}", name.text);
+        let help = match (expected, found) {
+            (_, 0) => {
+                "an operator without its arguments is passed only for a parameter such as `P(_)`"
+            }
+            (0, _) => "use brackets to apply a function: `f[x]`",
+            _ => "look at its definition",
+        };
+        self.error(name.span, message, help);
+    }
+
+    /// Follows a path through instances to its last name.
+    fn follow(&mut self, path: &'a Path, scope: &Scope) -> Option<(Reference, Step<'a>)> {
+        let mut bindings = HashMap::new();
+        let mut place: Option<EnvironmentId> = None;
+        for (index, part) in path.parts.iter().enumerate() {
+            let (name, arguments) = match part {
+                PathPart::Name { name, arguments } => (name, arguments),
+                PathPart::Selector { span, .. } => {
+                    let message = "a subexpression cannot be selected by its position";
+                    self.error(
+                        *span,
+                        message,
+                        "define the subexpression by an operator of its own",
+                    );
+                    return None;
+                }
+            };
+            let symbol = match place {
+                None => self.resolver.lookup(scope, &name.text, name.span)?,
+                Some(environment) => self.member(environment, name)?,
+            };
+            let symbol = self.resolver.replaced(symbol);
+            if index + 1 == path.parts.len() {
+                return Some((Reference { symbol, bindings }, Step { name, arguments }));
+            }
+            let Symbol::Instance(instance) = symbol else {
+                let message = format!("`{}` is no instance", name.text);
+                let help = "`!` follows the name of an instance: `I == INSTANCE M`";
+                self.error(name.span, message, help);
+                return None;
+            };
+            self.bind_instance(instance, Step { name, arguments }, scope, &mut bindings)?;
+            let environment = self.resolver.instance_environment(instance)?;
+            place = Some(environment);
+        }
+        None
+    }
+
+    /// Returns what a name of an instance's module stands for.
+    fn member(&mut self, environment: EnvironmentId, name: &Name) -> Option<Symbol> {
+        let inside = self.resolver.environment(environment);
+        let (row, module) = (inside.symbols.get(&name.text).copied(), inside.name);
+        match row {
+            Some(row) if !row.is_local => Some(row.symbol),
+            Some(_) => {
+                let message = format!("`{}` is LOCAL to the module `{module}`", name.text);
+                self.error(name.span, message, "remove LOCAL from its definition");
+                None
+            }
+            None => {
+                let message = format!("the module `{module}` does not define `{}`", name.text);
+                self.error(name.span, message, "only what the module defines follows `!`");
+                None
+            }
+        }
+    }
+
+    /// Binds the parameters of an instance to arguments.
+    fn bind_instance(
+        &mut self,
+        instance: InstanceId,
+        step: Step<'a>,
+        scope: &Scope,
+        bindings: &mut HashMap<LocalId, Argument>,
+    ) -> Option<()> {
+        let parameters = self.resolver.instance(instance).parameters.clone();
+        if parameters.len() != step.arguments.len() {
+            self.wrong_count(step.name, parameters.len(), step.arguments.len());
+            return None;
+        }
+        for (parameter, argument) in parameters.into_iter().zip(step.arguments) {
+            let arity = self.resolver.local(parameter).arity;
+            let argument = self.argument(argument, arity, scope);
+            bindings.insert(parameter, argument);
+        }
+        Some(())
+    }
+
+    /// Builds an argument for a parameter with an arity.
+    fn argument(&mut self, text: &'a ArgumentText, arity: usize, scope: &Scope) -> Argument {
+        match (text, arity) {
+            (ArgumentText::Expression(expr), 0) => Argument::Expression(self.expr(expr, scope)),
+            (_, 0) => {
+                let help = "the parameter is declared without parameters of its own";
+                self.error(text.span(), "expected an expression, found an operator", help);
+                Argument::Expression(self.dummy(text.span()))
+            }
+            _ => match self.operator_value(text, arity, scope) {
+                Some(value) => Argument::Operator(value),
+                None => Argument::Operator(OperatorValue::And),
+            },
+        }
+    }
+
+    /// Builds an operator as an argument.
+    fn operator_value(
+        &mut self,
+        text: &'a ArgumentText,
+        arity: usize,
+        scope: &Scope,
+    ) -> Option<OperatorValue> {
+        match text {
+            ArgumentText::Lambda { parameters, span, .. } => {
+                self.check_arity(*span, parameters.len(), arity)?;
+                let entry = self.lambda(text, *span, scope);
+                Some(self.definition_value(Reference::new(Symbol::Entry(entry)), entry))
+            }
+            ArgumentText::Symbol { symbol, span } => {
+                self.check_arity(*span, symbol.arity(), arity)?;
+                if let Some(value) = built_in_operator(*symbol) {
+                    return Some(value);
+                }
+                let found = self.resolver.lookup(scope, symbol.name(), *span)?;
+                self.symbol_value(Reference::new(found), *span, arity)
+            }
+            ArgumentText::Expression(expr) => {
+                let Kind::Path(path) = &expr.kind else {
+                    let message = format!("expected an operator with {arity} parameters");
+                    self.error(expr.span, message, "write a LAMBDA or the name of an operator");
+                    return None;
+                };
+                let (reference, step) = self.follow(path, scope)?;
+                if !step.arguments.is_empty() {
+                    let message = format!("expected an operator with {arity} parameters");
+                    self.error(expr.span, message, "write its name without arguments");
+                    return None;
+                }
+                self.symbol_value(reference, expr.span, arity)
+            }
+        }
+    }
+
+    fn check_arity(&mut self, span: Span, found: usize, expected: usize) -> Option<()> {
+        if found == expected {
+            return Some(());
+        }
+        let message =
+            format!("expected an operator with {expected} parameters, found one with {found}");
+        self.error(span, message, "the number of parameters is that of the declaration");
+        None
+    }
+
+    fn symbol_value(
+        &mut self,
+        reference: Reference,
+        span: Span,
+        arity: usize,
+    ) -> Option<OperatorValue> {
+        let symbol = self.resolver.replaced(reference.symbol);
+        let arities = self.resolver.arities(symbol).unwrap_or_default();
+        self.check_arity(span, arities.len(), arity)?;
+        if arities.iter().any(|&it| it > 0) {
+            let message = "an operator with parameters that are operators cannot be an argument";
+            self.error(span, message, "write a LAMBDA");
+            return None;
+        }
+        match symbol {
+            Symbol::Entry(entry) => Some(self.definition_value(reference, entry)),
+            Symbol::Local(local) => match reference.bindings.get(&local) {
+                Some(Argument::Operator(value)) => Some(value.clone()),
+                _ => match self.local_argument(local, span) {
+                    Argument::Operator(value) => Some(value),
+                    Argument::Expression(_) => None,
+                },
+            },
+            Symbol::Standard(operator) => Some(OperatorValue::Standard(operator)),
+            _ => None,
+        }
+    }
+
+    fn definition_value(&mut self, reference: Reference, entry: EntryId) -> OperatorValue {
+        let captured = self.leading_arguments(&reference, entry);
+        OperatorValue::Definition { definition: self.resolver.definition_of(entry), captured }
+    }
+
+    /// Returns the arguments for the leading parameters of an entry.
+    fn leading_arguments(&mut self, reference: &Reference, entry: EntryId) -> Vec<Argument> {
+        let (leading, span) = {
+            let entry = self.resolver.entry(entry);
+            (entry.leading.clone(), entry.span)
+        };
+        leading
+            .into_iter()
+            .map(|local| match reference.bindings.get(&local) {
+                Some(argument) => argument.clone(),
+                None => self.local_argument(local, span),
+            })
+            .collect()
+    }
+
+    /// Returns a local name as an argument.
+    fn local_argument(&mut self, local: LocalId, span: Span) -> Argument {
+        if let Some(&entry) = self.closed.get(&local) {
+            let reference = Reference::new(Symbol::Entry(entry));
+            return match self.resolver.local(local).arity {
+                0 => Argument::Expression(self.apply(reference, Vec::new(), span)),
+                _ => Argument::Operator(self.definition_value(reference, entry)),
+            };
+        }
+        let slot = self.slot(local);
+        match self.resolver.local(local).arity {
+            0 => Argument::Expression(self.push(ExprKind::Local(slot), span)),
+            _ => Argument::Operator(OperatorValue::Local(slot)),
+        }
+    }
+
+    /// Builds the call of a symbol. The arguments agree with its arities.
+    pub(super) fn apply(
+        &mut self,
+        reference: Reference,
+        arguments: Vec<Argument>,
+        span: Span,
+    ) -> ExprId {
+        let symbol = self.resolver.replaced(reference.symbol);
+        if let Some(constant) = self.resolver.value_of(symbol) {
+            return self.push(ExprKind::Constant(constant), span);
+        }
+        let kind = match symbol {
+            Symbol::Variable(variable) => ExprKind::Variable(variable),
+            Symbol::Declared(declared) => {
+                let name = self.resolver.declared[declared.0].name.to_string();
+                ExprKind::Undefined { name, arguments }
+            }
+            Symbol::Entry(entry) => {
+                let leading = self.leading_arguments(&reference, entry);
+                let definition = self.resolver.definition_of(entry);
+                ExprKind::Apply { definition, arguments: [leading, arguments].concat() }
+            }
+            Symbol::Standard(operator) => ExprKind::Standard { operator, arguments },
+            Symbol::Local(local) => return self.apply_local(reference, local, arguments, span),
+            Symbol::Instance(_) | Symbol::Fact => ExprKind::Boolean(false),
+        };
+        self.push(kind, span)
+    }
+
+    fn apply_local(
+        &mut self,
+        reference: Reference,
+        local: LocalId,
+        arguments: Vec<Argument>,
+        span: Span,
+    ) -> ExprId {
+        let is_bound = reference.bindings.contains_key(&local);
+        if let (Some(&entry), false) = (self.closed.get(&local), is_bound) {
+            return self.apply(Reference::new(Symbol::Entry(entry)), arguments, span);
+        }
+        let bound = reference.bindings.get(&local).cloned();
+        let operator = match bound {
+            Some(Argument::Expression(expr)) => return expr,
+            Some(Argument::Operator(operator)) => operator,
+            None if self.resolver.local(local).arity == 0 => {
+                let slot = self.slot(local);
+                return self.push(ExprKind::Local(slot), span);
+            }
+            None => OperatorValue::Local(self.slot(local)),
+        };
+        let kind = apply_value(operator, arguments);
+        self.push(kind, span)
+    }
+
+    /// Adds the entry of a LAMBDA.
+    fn lambda(&mut self, text: &'a ArgumentText, span: Span, scope: &Scope) -> EntryId {
+        let mut names = Names::default();
+        walk::walk_argument(text, &mut names);
+        let leading = self.resolver.captured(&names, scope);
+        let ArgumentText::Lambda { parameters, .. } = text else {
+            unreachable!("only a LAMBDA has parameters")
+        };
+        self.resolver.new_entry(Entry {
+            name: "LAMBDA".into(),
+            span,
+            text: Text::Argument(text),
+            origin: DefinitionOrigin::Lambda,
+            scope: scope.clone(),
+            leading,
+            arities: vec![0; parameters.len()],
+            definition: None,
+            value: None,
+            replacement: None,
+            closed: Closed::default(),
+        })
+    }
+
+    /// Builds LET. Definitions without parameters are values; the others become definitions of their own.
+    pub(super) fn let_in(&mut self, units: &'a [LetUnit], body: &'a Expr, scope: &Scope) -> ExprId {
+        let (mut scope, mut bindings) = (scope.clone(), Vec::new());
+        let mut recursive: HashMap<&str, EntryId> = HashMap::new();
+        for (index, unit) in units.iter().enumerate() {
+            match unit {
+                LetUnit::Recursive(declarations) => {
+                    scope =
+                        self.let_recursive(declarations, &units[index..], scope, &mut recursive);
+                }
+                LetUnit::Definition(definition) => {
+                    if let Some(&entry) = recursive.get(&*definition.name.text) {
+                        self.resolver.entries[entry.0].scope = scope.clone();
+                    } else {
+                        scope = self.let_definition(definition, scope, &mut bindings);
+                    }
+                }
+            }
+        }
+        let value = self.expr(body, &scope);
+        match bindings.is_empty() {
+            true => value,
+            false => {
+                let start = bindings.first().map_or(body.span, |it: &BoundValue| it.span);
+                let span = start.to(body.span);
+                let bindings = bindings.into_iter().map(|it| it.binding).collect();
+                self.push(ExprKind::Let { bindings, body: value }, span)
+            }
+        }
+    }
+
+    /// Declares the recursive operators of a LET.
+    fn let_recursive(
+        &mut self,
+        declarations: &'a [Declaration],
+        following: &'a [LetUnit],
+        mut scope: Scope,
+        recursive: &mut HashMap<&'a str, EntryId>,
+    ) -> Scope {
+        let mut found = Vec::new();
+        let mut names = Names::default();
+        for declaration in declarations {
+            let definition = following.iter().find_map(|unit| match unit {
+                LetUnit::Definition(it) if it.name.text == declaration.name.text => Some(it),
+                _ => None,
+            });
+            let Some(definition) = definition else {
+                let message =
+                    format!("`{}` is declared RECURSIVE but not defined", declaration.name.text);
+                self.error(declaration.name.span, message, "define it in the same LET");
+                continue;
+            };
+            self.resolver.check_recursive(declaration, definition);
+            found.push(definition);
+        }
+        // The operators may use everything that is defined up to the last of them.
+        for unit in following {
+            if let LetUnit::Definition(definition) = unit {
+                walk::walk_definition(definition, &mut names);
+            }
+        }
+        let leading = self.resolver.captured(&names, &scope);
+        for definition in found {
+            self.resolver.check_new_name(&scope, &definition.name);
+            let entry = self.resolver.definition_entry(definition, scope.clone(), leading.clone());
+            self.resolver.entries[entry.0].origin = DefinitionOrigin::Let;
+            recursive.insert(&definition.name.text, entry);
+            scope = scope.with(&definition.name.text, Symbol::Entry(entry));
+        }
+        scope
+    }
+
+    fn let_definition(
+        &mut self,
+        definition: &'a Definition,
+        scope: Scope,
+        bindings: &mut Vec<BoundValue>,
+    ) -> Scope {
+        let name = &definition.name;
+        self.resolver.check_new_name(&scope, name);
+        let value = match &definition.body {
+            DefinitionBody::Operator(body) if definition.parameters.is_empty() => {
+                self.expr(body, &scope)
+            }
+            DefinitionBody::Function { bounds, body } => {
+                self.function_definition(FunctionText { name, bounds, body }, &scope)
+            }
+            DefinitionBody::Instance(instance) => {
+                let leading = self.resolver.all_captured(&scope);
+                let id = self.resolver.named_instance(definition, instance, &scope, leading);
+                return scope.with(&name.text, Symbol::Instance(id));
+            }
+            DefinitionBody::Operator(_) => {
+                let mut names = Names::default();
+                walk::walk_definition(definition, &mut names);
+                let leading = self.resolver.captured(&names, &scope);
+                let entry = self.resolver.definition_entry(definition, scope.clone(), leading);
+                self.resolver.entries[entry.0].origin = DefinitionOrigin::Let;
+                return scope.with(&name.text, Symbol::Entry(entry));
+            }
+        };
+        let local = self.resolver.new_local(&name.text, name.span, 0);
+        let slot = self.frame.bind(local);
+        let binding = LetBinding { slot, name: name.text.to_string(), value };
+        bindings.push(BoundValue { binding, span: name.span });
+        scope.with(&name.text, Symbol::Local(local))
+    }
+}
+
+/// A LET value with the position of its name.
+struct BoundValue {
+    binding: LetBinding,
+    span: Span,
+}
+
+impl Resolver<'_> {
+    /// Returns the leading parameters of an entry in a scope that uses some names.
+    pub(super) fn captured(&self, names: &Names, scope: &Scope) -> Vec<LocalId> {
+        self.captured_if(scope, |it| names.0.contains(it))
+    }
+
+    /// Returns the leading parameters of an entry in a scope that may use everything.
+    fn all_captured(&self, scope: &Scope) -> Vec<LocalId> {
+        self.captured_if(scope, |_| true)
+    }
+
+    fn captured_if(&self, scope: &Scope, is_used: impl Fn(&str) -> bool) -> Vec<LocalId> {
+        let mut captured = self.leading(scope.place.environment);
+        let mut node = scope.locals.as_ref();
+        while let Some(it) = node {
+            if is_used(&it.name) {
+                match it.symbol {
+                    Symbol::Local(local) => captured.push(local),
+                    Symbol::Entry(entry) => captured.extend(&self.entry(entry).leading),
+                    Symbol::Instance(instance) => {
+                        let instance = self.instance(instance);
+                        let count = instance.leading.len() - instance.parameters.len();
+                        captured.extend(&instance.leading[..count]);
+                    }
+                    _ => {}
+                }
+            }
+            node = it.parent.as_ref();
+        }
+        let mut seen = HashSet::new();
+        captured.retain(|it| seen.insert(*it));
+        captured
+    }
+}
+
+/// The names and operator symbols that a text uses.
+#[derive(Default)]
+pub(super) struct Names(HashSet<String>);
+
+impl walk::Visitor for Names {
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            Kind::Path(path) => {
+                for part in &path.parts {
+                    if let PathPart::Name { name, .. } = part {
+                        self.0.insert(name.text.to_string());
+                    }
+                }
+            }
+            Kind::At => {
+                self.0.insert("@".to_owned());
+            }
+            Kind::Prefix { symbol, .. }
+            | Kind::Infix { symbol, .. }
+            | Kind::Postfix { symbol, .. } => {
+                self.0.insert(symbol.name().to_owned());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns the constant of the language with a name.
+fn built_in(name: &Name) -> Option<ExprKind> {
+    Some(match &*name.text {
+        "TRUE" => ExprKind::Boolean(true),
+        "FALSE" => ExprKind::Boolean(false),
+        "BOOLEAN" => ExprKind::BooleanSet,
+        "STRING" => ExprKind::StringSet,
+        _ => return None,
+    })
+}
+
+/// Returns an operator of the language as an argument.
+fn built_in_operator(symbol: Token) -> Option<OperatorValue> {
+    Some(match symbol {
+        Token::And => OperatorValue::And,
+        Token::Or => OperatorValue::Or,
+        Token::Times => OperatorValue::Product,
+        _ => match (unary(symbol), binary(symbol)) {
+            (Some(operator), _) => OperatorValue::Unary(operator),
+            (_, Some(operator)) => OperatorValue::Binary(operator),
+            _ => return None,
+        },
+    })
+}
+
+/// Returns the call of an operator that an instance's argument is.
+fn apply_value(operator: OperatorValue, arguments: Vec<Argument>) -> ExprKind {
+    let operands = |arguments: Vec<Argument>| -> Vec<ExprId> {
+        let exprs = arguments.into_iter().filter_map(|it| match it {
+            Argument::Expression(expr) => Some(expr),
+            Argument::Operator(_) => None,
+        });
+        exprs.collect()
+    };
+    match operator {
+        OperatorValue::Definition { definition, captured } => {
+            ExprKind::Apply { definition, arguments: [captured, arguments].concat() }
+        }
+        OperatorValue::Local(operator) => ExprKind::ApplyLocal { operator, arguments },
+        OperatorValue::Standard(operator) => ExprKind::Standard { operator, arguments },
+        OperatorValue::Unary(operator) => match operands(arguments).first() {
+            Some(&operand) => ExprKind::Unary { operator, operand },
+            None => ExprKind::Boolean(false),
+        },
+        OperatorValue::Binary(operator) => match operands(arguments).as_slice() {
+            &[left, right] => ExprKind::Binary { operator, left, right },
+            _ => ExprKind::Boolean(false),
+        },
+        OperatorValue::And => ExprKind::And(operands(arguments)),
+        OperatorValue::Or => ExprKind::Or(operands(arguments)),
+        OperatorValue::Product => ExprKind::Product(operands(arguments)),
+    }
+}

@@ -1,0 +1,239 @@
+//! Tokens to syntax trees: recursive descent, with a loop for operators.
+//!
+//! A junction list ends at the first token that is not to the right of its bullets. The parser keeps the lists that are
+//! open; an operator or an operand at or left of the innermost column does not belong to the expression. Brackets do not
+//! change this: what they enclose must be to the right of the bullets as well.
+//!
+//! Proofs are parsed and dropped.
+
+mod brackets;
+mod expressions;
+mod operators;
+mod proofs;
+mod units;
+
+use super::ast::{Module, Name};
+use super::lexer::tokenize;
+use super::symbols::Symbol;
+use super::token::{Keyword, Mark, Token, TokenKind};
+use spillway_base::diag::Diagnostic;
+use spillway_base::source::Span;
+
+/// The greatest depth of nested expressions and modules. Deeper texts are rejected, so that no text exhausts the stack.
+pub const DEPTH_MAX: usize = 250;
+
+/// The greatest number of operators in a row, as in `a + b + c`.
+const CHAIN_MAX: usize = 500;
+
+/// Parses the first module of a text.
+pub fn parse(file: u32, text: &str) -> Result<Module, Diagnostic> {
+    let tokens = tokenize(file, text)?;
+    let mut parser =
+        Parser { text, tokens, at: 0, junctions: Vec::new(), depth: 0, is_in_proof: false };
+    parser.module()
+}
+
+/// The result of a production.
+type Parsed<T> = Result<T, Diagnostic>;
+
+/// A junction list that is open.
+#[derive(Clone, Copy)]
+struct OpenJunction {
+    column: u32,
+    span: Span,
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    tokens: Vec<Token>,
+    /// The index of the next token.
+    at: usize,
+    junctions: Vec<OpenJunction>,
+    depth: usize,
+    /// Whether names of steps are expressions.
+    is_in_proof: bool,
+}
+
+impl<'t> Parser<'t> {
+    fn peek(&self) -> Token {
+        self.peek_at(0)
+    }
+
+    /// Returns a later token; beyond the end, the last one.
+    fn peek_at(&self, ahead: usize) -> Token {
+        self.tokens[(self.at + ahead).min(self.tokens.len() - 1)]
+    }
+
+    fn bump(&mut self) -> Token {
+        let token = self.peek();
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    /// Returns the span of the last token that was taken.
+    fn last_span(&self) -> Span {
+        self.tokens[self.at.saturating_sub(1)].span
+    }
+
+    fn text_of(&self, span: Span) -> &'t str {
+        &self.text[span.start as usize..span.end as usize]
+    }
+
+    fn is_mark(&self, mark: Mark) -> bool {
+        self.peek().kind == TokenKind::Mark(mark)
+    }
+
+    fn is_keyword(&self, keyword: Keyword) -> bool {
+        self.peek().kind == TokenKind::Keyword(keyword)
+    }
+
+    fn is_symbol(&self, symbol: Symbol) -> bool {
+        self.peek().kind == TokenKind::Symbol(symbol)
+    }
+
+    fn take_mark(&mut self, mark: Mark) -> bool {
+        let found = self.is_mark(mark);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    fn take_keyword(&mut self, keyword: Keyword) -> bool {
+        let found = self.is_keyword(keyword);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    fn expect_mark(&mut self, mark: Mark) -> Parsed<Token> {
+        match self.is_mark(mark) {
+            true => Ok(self.bump()),
+            false => Err(self.expected(&format!("`{}`", mark.text()))),
+        }
+    }
+
+    /// Expects the mark that closes what `open` began.
+    fn expect_close(&mut self, mark: Mark, open: Span) -> Parsed<Token> {
+        match self.is_mark(mark) {
+            true => Ok(self.bump()),
+            false => {
+                let place = self.line_column(open);
+                let what = format!("`{}` for the `{}` of {place}", mark.text(), self.text_of(open));
+                Err(self.expected(&what))
+            }
+        }
+    }
+
+    fn expect_keyword(&mut self, keyword: Keyword) -> Parsed<Token> {
+        match self.is_keyword(keyword) {
+            true => Ok(self.bump()),
+            false => Err(self.expected(&format!("`{}`", keyword.text()))),
+        }
+    }
+
+    fn expect_symbol(&mut self, symbol: Symbol) -> Parsed<Token> {
+        match self.is_symbol(symbol) {
+            true => Ok(self.bump()),
+            false => Err(self.expected(&format!("`{}`", symbol.name()))),
+        }
+    }
+
+    /// Takes an identifier.
+    fn identifier(&mut self) -> Parsed<Name> {
+        match self.peek().kind {
+            TokenKind::Identifier => {
+                let token = self.bump();
+                Ok(self.name(token.span))
+            }
+            _ => Err(self.expected("an identifier")),
+        }
+    }
+
+    /// Takes the name of a field or of a module, which may be a reserved word.
+    fn field_name(&mut self) -> Parsed<Name> {
+        let token = self.peek();
+        let is_word = self.text_of(token.span).starts_with(|it: char| it.is_ascii_alphanumeric());
+        match token.kind {
+            TokenKind::Identifier => self.identifier(),
+            TokenKind::Keyword(_) | TokenKind::Symbol(_) if is_word => {
+                self.bump();
+                Ok(self.name(token.span))
+            }
+            _ => Err(self.expected("a name")),
+        }
+    }
+
+    fn name(&self, span: Span) -> Name {
+        Name { text: self.text_of(span).into(), span }
+    }
+
+    /// Parses items that are separated by commas.
+    fn comma_list<T>(&mut self, item: impl Fn(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.take_mark(Mark::Comma) {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    /// Parses something nested.
+    fn nested<T>(&mut self, production: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth == DEPTH_MAX {
+            let message = format!("more than {DEPTH_MAX} nested expressions");
+            return Err(Diagnostic::error(self.peek().span, message)
+                .help("define a part of the expression by an operator of its own"));
+        }
+        self.depth += 1;
+        let result = production(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Returns whether the next token is outside the innermost junction list.
+    fn is_outside_junction(&self) -> bool {
+        self.junctions.last().is_some_and(|it| self.peek().column <= it.column)
+    }
+
+    /// Returns `line 3, column 5`.
+    fn line_column(&self, span: Span) -> String {
+        let before = &self.text[..span.start as usize];
+        let line = before.matches('\n').count() + 1;
+        let start = before.rfind('\n').map_or(0, |it| it + 1);
+        format!("line {line}, column {}", before[start..].chars().count() + 1)
+    }
+
+    /// Returns the error that something else was expected here.
+    fn expected(&self, what: &str) -> Diagnostic {
+        let token = self.peek();
+        let found = match token.kind {
+            TokenKind::End => "the end of the file".to_owned(),
+            TokenKind::ModuleEnd => "the end of the module".to_owned(),
+            TokenKind::Separator => "`----`".to_owned(),
+            TokenKind::ModuleStart => "`---- MODULE`".to_owned(),
+            TokenKind::String => "a string".to_owned(),
+            _ => format!("`{}`", self.text_of(token.span)),
+        };
+        let error = Diagnostic::error(token.span, format!("expected {what}, found {found}"));
+        match self.junction_help() {
+            Some(help) => error.help(help),
+            None => error,
+        }
+    }
+
+    /// Describes the innermost junction list.
+    fn junction_help(&self) -> Option<String> {
+        let list = self.junctions.last()?;
+        let bullet = self.text_of(list.span);
+        let place = self.line_column(list.span);
+        Some(match self.is_outside_junction() {
+            true => format!(
+                "the list with `{bullet}` at {place} ends here, because this is not to the right of \
+                 column {}",
+                list.column
+            ),
+            false => format!("this is inside the list with `{bullet}` at {place}"),
+        })
+    }
+}

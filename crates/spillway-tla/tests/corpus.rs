@@ -1,0 +1,96 @@
+//! Every module of the corpus is parsed and resolved, with every configuration. The corpus is in the folder `tla` of `SPILLWAY_CORPUS`.
+
+use spillway_base::diag::Diagnostic;
+use spillway_base::source::SourceMap;
+use spillway_tla::modules::{SearchPath, load};
+use spillway_tla::read_specification;
+use spillway_tla::resolve::check;
+use std::path::{Path, PathBuf};
+
+/// The files with an ending below a folder, in order.
+fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let (mut files, mut open) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|it| it == ending) {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+fn corpus() -> Option<PathBuf> {
+    std::env::var_os("SPILLWAY_CORPUS").map(|it| PathBuf::from(it).join("tla"))
+}
+
+#[test]
+fn every_module_is_parsed() {
+    let Some(corpus) = corpus() else { return };
+    let files = files_below(&corpus, "tla");
+    let mut wrong = Vec::new();
+    for path in &files {
+        let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
+        let mut sources = SourceMap::default();
+        let file = sources.add(path.display().to_string(), text);
+        if let Err(error) = spillway_tla::syntax::parse(file, &sources.file(file).text) {
+            wrong.push(error.render(&sources).to_string());
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), files.len(), wrong.join("\n"));
+    assert!(!files.is_empty());
+}
+
+/// The search path for a module of the corpus: its folder, then the libraries.
+fn search(corpus: &Path, root: &Path) -> SearchPath {
+    let library = corpus.join("library");
+    SearchPath::new(root, &[library.join("community"), library.join("tlapm")], None)
+}
+
+fn rendered(errors: &[Diagnostic], sources: &SourceMap) -> String {
+    let all: Vec<String> = errors.iter().map(|it| it.render(sources).to_string()).collect();
+    all.join("\n")
+}
+
+#[test]
+fn every_module_is_resolved() {
+    let Some(corpus) = corpus() else { return };
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for path in files_below(&corpus, "tla") {
+        let mut sources = SourceMap::default();
+        let errors = match load(&path, &search(&corpus, &path), &mut sources) {
+            Ok(set) => check(&set),
+            Err(error) => vec![error],
+        };
+        count += 1;
+        if !errors.is_empty() {
+            wrong.push(format!("{}\n{}", path.display(), rendered(&errors, &sources)));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_configuration_is_resolved() {
+    let Some(corpus) = corpus() else { return };
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for table in ["reference.tsv", "verdicts.tsv"] {
+        let Ok(table) = std::fs::read_to_string(corpus.join(table)) else { continue };
+        for row in table.lines().skip(1) {
+            let mut cells = row.split('\t').map(|it| corpus.join(it));
+            let (root, config) = (cells.next().unwrap(), cells.next().unwrap());
+            let mut sources = SourceMap::default();
+            let found = read_specification(&root, &config, &search(&corpus, &root), &mut sources);
+            count += 1;
+            if let Err(errors) = found {
+                let errors = rendered(&errors, &sources);
+                wrong.push(format!("{} {}\n{errors}", root.display(), config.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+}
