@@ -13,7 +13,9 @@
 //! | `standard` | the standard modules' operators on values |
 //! | `eval` | evaluation, initial states and successors as TLC generates them |
 //! | `cells` | values as fixed-width cells with dictionaries |
+//! | `cell_search` | a search in memory over cells |
 
+pub mod cell_search;
 pub mod cells;
 pub mod config;
 pub mod eval;
