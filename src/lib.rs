@@ -54,8 +54,6 @@ pub mod cli;
 pub mod exec;
 pub mod front;
 #[doc(hidden)]
-pub mod ir;
-#[doc(hidden)]
 pub mod ltl;
 #[doc(hidden)]
 pub mod reduce;
@@ -67,6 +65,8 @@ pub mod system;
 pub use spillway_base::source;
 #[doc(hidden)]
 pub use spillway_base::{budget, diag, escape, numbers, random, trees};
+#[doc(hidden)]
+pub use spillway_ir as ir;
 pub use spillway_model as model;
 
 pub use model::{Property, StateSpace, StateValue, SystemDescription, TransitionSystem};

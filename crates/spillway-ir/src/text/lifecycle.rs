@@ -1,7 +1,7 @@
 //! Printing of the start of instances, and of the control of actions of processes with slots.
 
 use super::expr::TextEmitter;
-use crate::ir::{ActionControl, PidRule, ProcessLifecycle, TurnRule};
+use crate::{ActionControl, PidRule, ProcessLifecycle, TurnRule};
 
 impl TextEmitter<'_> {
     /// Writes the control of an action in this order: tier, otherwise, then.

@@ -1,9 +1,9 @@
 //! Validation of types (rules 2 to 6), and facts about types for the other checks.
 
 use super::{ProgramValidator, Rule};
-use crate::ir::layout::MAX_CELL_BITS;
-use crate::ir::{Arithmetic, Domain, Program, ScalarType, Type, TypeId};
-use crate::source::Span;
+use crate::layout::MAX_CELL_BITS;
+use crate::{Arithmetic, Domain, Program, ScalarType, Type, TypeId};
+use spillway_base::source::Span;
 use std::collections::HashMap;
 
 /// Facts about each type, indexed by its id.

@@ -1,12 +1,12 @@
 //! Validation of actions, functions, starts, properties and their statements (rules 14 and 18 to 32).
 
 use super::{CodeScope, LocalBinding, ProgramValidator, Rule, WriteReach};
-use crate::ir::{
+use crate::{
     Action, CallArgument, ChannelRef, Claim, ClaimMove, Communication, Entity, Expr, Function,
     FunctionId, LocalId, Parameter, Place, Process, ProcessId, ProgramProperty, PropertyId,
     PropertyKind, Schedule, StartRule, Stmt, StmtKind, TurnRule, TypeId,
 };
-use crate::source::Span;
+use spillway_base::source::Span;
 
 impl ProgramValidator<'_> {
     pub(super) fn code(&mut self) {

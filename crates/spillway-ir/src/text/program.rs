@@ -4,7 +4,7 @@ use super::NameScope;
 use super::expr::{TRUTH, TextEmitter};
 use super::names::{location_names, quoted};
 use super::stmt::is_simple;
-use crate::ir::{
+use crate::{
     Action, ActionId, Arithmetic, AssertionRule, Channel, ChannelId, Claim, Domain, EndRule,
     EnumId, InstanceCount, LocalId, Location, OverflowRule, Owner, Parameter, Process, ProcessId,
     ProgramProperty, PropertyKind, ScalarType, Schedule, StartRule, StmtKind, Type, TypeId,
@@ -29,7 +29,7 @@ pub(super) struct ItemsByOwner {
 }
 
 impl ItemsByOwner {
-    pub(super) fn new(program: &crate::ir::Program) -> Self {
+    pub(super) fn new(program: &crate::Program) -> Self {
         let own = vec![OwnedItems::default(); program.processes.len()];
         let mut all = Self { common: OwnedItems::default(), own };
         for (id, variable) in program.variables.iter() {
@@ -145,7 +145,7 @@ impl TextEmitter<'_> {
         self.put(close);
     }
 
-    pub(super) fn scalarset(&mut self, id: crate::ir::ScalarsetId) {
+    pub(super) fn scalarset(&mut self, id: crate::ScalarsetId) {
         self.put("\nscalarset ");
         self.put(&self.names.scalarset(id));
         self.put(" of ");
@@ -231,7 +231,7 @@ impl TextEmitter<'_> {
         });
     }
 
-    pub(super) fn function(&mut self, id: crate::ir::FunctionId) {
+    pub(super) fn function(&mut self, id: crate::FunctionId) {
         let function = &self.program.functions[id];
         self.enter(&NameScope::of_function(function));
         self.put("\nfunction ");
@@ -298,7 +298,7 @@ impl TextEmitter<'_> {
         self.put("\n");
     }
 
-    fn location(&self, id: ProcessId, process: &Process, at: crate::ir::LocationId) -> String {
+    fn location(&self, id: ProcessId, process: &Process, at: crate::LocationId) -> String {
         marked(self.names.location(id, at), process.start == at, &process.locations[at])
     }
 
@@ -449,7 +449,7 @@ impl TextEmitter<'_> {
     /// Writes a claim like a process, but its moves have no names and numbers.
     fn claim(&mut self, name: &str, claim: &Claim) {
         let names = location_names(&claim.locations);
-        let at = |id: crate::ir::LocationId| {
+        let at = |id: crate::LocationId| {
             let name = names.get(id.0 as usize).cloned();
             name.unwrap_or_else(|| format!("?location{}", id.0))
         };
@@ -498,7 +498,7 @@ fn marked(name: String, is_start: bool, location: &Location) -> String {
 /// Adds the domain of each scalar of a type, in order, up to `most` domains. Adds `None` for a scalar without a
 /// domain (the count of a multiset).
 fn scalar_domains<'a>(
-    program: &'a crate::ir::Program,
+    program: &'a crate::Program,
     ty: TypeId,
     most: usize,
     domains: &mut Vec<Option<&'a Domain>>,
@@ -528,7 +528,7 @@ fn scalar_domains<'a>(
 }
 
 fn repeated_domains<'a>(
-    program: &'a crate::ir::Program,
+    program: &'a crate::Program,
     count: u32,
     element: TypeId,
     most: usize,

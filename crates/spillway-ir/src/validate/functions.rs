@@ -1,8 +1,8 @@
 //! The effects of functions on each other and on the state (rules 22 and 23).
 
 use super::{ProgramValidator, Rule, WriteReach};
-use crate::ir::{FunctionId, Program};
-use crate::source::Span;
+use crate::{FunctionId, Program};
+use spillway_base::source::Span;
 
 /// Facts about functions from the bodies checked so far.
 pub(super) struct FunctionFacts {

@@ -1,9 +1,9 @@
 //! Validation of the numbers of expressions.
 
 use super::{ProgramValidator, Rule};
-use crate::ir::walk::{self, CodeVisitor};
-use crate::ir::{Entity, Expr, ExprId, ExprKind, ReceivePattern};
-use crate::source::Span;
+use crate::walk::{self, CodeVisitor};
+use crate::{Entity, Expr, ExprId, ExprKind, ReceivePattern};
+use spillway_base::source::Span;
 
 impl ProgramValidator<'_> {
     pub(super) fn expr_numbers(&mut self) {

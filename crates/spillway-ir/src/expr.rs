@@ -7,7 +7,7 @@
 use super::{
     ChannelId, ExprId, FunctionId, LocalId, LocationId, ProcessId, Program, TypeId, VarId,
 };
-use crate::source::Span;
+use spillway_base::source::Span;
 
 /// An expression and its position in the source.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Printing of statements, communications and bodies.
 
 use super::expr::TextEmitter;
-use crate::ir::{AssertionKind, Communication, Expr, OverflowRule, Stmt, StmtKind};
+use crate::{AssertionKind, Communication, Expr, OverflowRule, Stmt, StmtKind};
 
 impl TextEmitter<'_> {
     /// Starts a line.
@@ -244,7 +244,7 @@ impl TextEmitter<'_> {
         }
     }
 
-    fn run_arguments(&mut self, process: crate::ir::ProcessId, arguments: &[Expr]) {
+    fn run_arguments(&mut self, process: crate::ProcessId, arguments: &[Expr]) {
         let parameters = self.program.processes.get(process).map_or(&[][..], |p| &p.parameters);
         self.put("(");
         for (at, argument) in arguments.iter().enumerate() {

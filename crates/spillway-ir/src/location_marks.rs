@@ -1,7 +1,7 @@
 //! The marks of locations, and conditions on instances at marked locations.
 
 use super::{BinaryOp, Expr, ExprKind, Location, LocationId, ProcessId, Program, PropertyKind};
-use crate::source::Span;
+use spillway_base::source::Span;
 
 impl Program {
     /// Returns the condition that any instance of any process is at a marked location, or `None` if no location is

@@ -102,9 +102,9 @@ impl StateValidator {
 
 #[cfg(test)]
 mod tests {
-    use crate::ir::layout::CellId;
-    use crate::ir::{Domain, Layout, Owner, Program, ScalarType, Type, Variable};
-    use crate::source::Span;
+    use crate::layout::CellId;
+    use crate::{Domain, Layout, Owner, Program, ScalarType, Type, Variable};
+    use spillway_base::source::Span;
 
     /// Returns the layout of a program with a variable for each domain.
     fn layout(domains: &[(i64, i64, bool)]) -> Layout {

@@ -3,7 +3,7 @@
 use super::builder::{LayoutBuilder, place, unplaced};
 use super::frames::LocalFrames;
 use super::{GroupContent, Layout, ValueRanges};
-use crate::ir::{InstanceCount, Owner, Program};
+use crate::{InstanceCount, Owner, Program};
 
 /// Lays out a valid program in declaration order.
 pub(super) fn declared(program: &Program, ranges: Option<&ValueRanges>) -> Layout {

@@ -8,7 +8,7 @@
 //! operators for ranges of operands.
 
 use super::{BinaryOp, UnaryOp};
-use crate::model::FaultKind;
+use spillway_model::FaultKind;
 
 /// The least and the greatest value; empty if the least is greater.
 pub type Interval = (i64, i64);

@@ -12,7 +12,7 @@
 //! - A receive that leaves the message in the channel may name fewer fields. So may a poll.
 
 use super::{Communication, ReceivePattern};
-use crate::model::FaultKind;
+use spillway_model::FaultKind;
 
 /// A difference between the lengths of a statement and of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 //! location. The location is no part of the program's states: a search with a claim stores it with them.
 
 use super::{Action, ActionControl, Arena, ExprKind, Location, LocationId, Urgency};
-use crate::source::Span;
+use spillway_base::source::Span;
 use std::collections::BTreeSet;
 
 /// An automaton of guarded moves.

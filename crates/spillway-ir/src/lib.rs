@@ -48,11 +48,11 @@ pub use state_condition::{ConditionModality, StateCondition};
 pub use types::{Domain, EnumType, ScalarType, Scalarset, Type};
 pub use unchecked_requirements::{ACCEPTANCE, NON_PROGRESS, UncheckedKind, UncheckedRequirement};
 
-pub use crate::model::ActionId;
+pub use spillway_model::ActionId;
 
-use crate::model::MovingProcess;
-use crate::source::Span;
 use serde::{Deserialize, Serialize};
+use spillway_base::source::Span;
+use spillway_model::MovingProcess;
 
 entity::entity! {
     /// The number of a [`Type`].

@@ -16,10 +16,10 @@ use super::{
     ChannelRef, Expr, FunctionId, LocalId, LocationId, Place, ProcessId, PropertyId,
     ReceivePattern, TypeId,
 };
-use crate::ir::CallArgument;
-use crate::model::FaultKind;
-use crate::source::Span;
+use crate::CallArgument;
 use serde::{Deserialize, Serialize};
+use spillway_base::source::Span;
+use spillway_model::FaultKind;
 
 /// A guarded, atomic step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -252,7 +252,7 @@ pub enum StmtKind {
     },
     /// Records that a property is reached if the condition is true (Murphi `cover`).
     Cover {
-        /// The property, a [`PropertyKind::Reached`](crate::ir::PropertyKind::Reached).
+        /// The property, a [`PropertyKind::Reached`](crate::PropertyKind::Reached).
         property: PropertyId,
         /// The condition.
         condition: Expr,

@@ -6,7 +6,7 @@
 
 use super::builder::LayoutBuilder;
 use super::{CellId, Layout};
-use crate::ir::{ActionId, Arena, Entity, FunctionId, LocalId, Stmt, StmtKind, TypeId};
+use crate::{ActionId, Arena, Entity, FunctionId, LocalId, Stmt, StmtKind, TypeId};
 
 /// The cells of locals, by body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

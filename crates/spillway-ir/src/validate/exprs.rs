@@ -1,11 +1,11 @@
 //! Validation of expressions, places, channels and locals (rules 12 to 22 and 27).
 
 use super::{BoundLocal, LocalBinding, ProgramValidator, Rule, WriteReach};
-use crate::ir::{
+use crate::{
     CallArgument, ChannelId, ChannelRef, Expr, ExprKind, FunctionId, LocalId, NumberConversion,
     Owner, Place, PlaceRoot, PlaceSelector, ReceivePattern, Type, TypeId,
 };
-use crate::source::Span;
+use spillway_base::source::Span;
 
 impl<'a> ProgramValidator<'a> {
     /// Checks an expression. Long chains of operations lean to the left, so left operands are followed without
@@ -231,7 +231,7 @@ impl<'a> ProgramValidator<'a> {
     }
 
     /// Returns the types of a channel's fields, if the channel is known. It must have `count` fields (rule 18),
-    /// unless processes start and end: see [`crate::ir::message_arity`].
+    /// unless processes start and end: see [`crate::message_arity`].
     pub(super) fn fields(
         &mut self,
         channel: &ChannelRef,

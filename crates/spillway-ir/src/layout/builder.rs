@@ -1,8 +1,8 @@
 //! Creation of cells in order.
 
 use super::{CellGroup, CellId, CellPlacement, GroupContent, GroupId, ScalarCell, ValueRanges};
-use crate::ir::interval::Interval;
-use crate::ir::{Arena, ChannelId, Entity, Owner, Program, ScalarType, Type, TypeId, VarId};
+use crate::interval::Interval;
+use crate::{Arena, ChannelId, Entity, Owner, Program, ScalarType, Type, TypeId, VarId};
 
 /// A builder that creates cells in order.
 pub(super) struct LayoutBuilder<'a> {

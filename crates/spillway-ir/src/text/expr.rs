@@ -2,7 +2,7 @@
 
 use super::NameScope;
 use super::names::{PrintedNames, quoted};
-use crate::ir::{
+use crate::{
     BinaryOp, CallArgument, ChannelId, ChannelRef, Domain, Expr, ExprKind, LocalId,
     NumberConversion, Place, PlaceRoot, PlaceSelector, ProcessId, Program, Quantifier,
     ReceivePattern, ScalarType, Type, TypeId, UnaryOp, VarId,
@@ -493,7 +493,7 @@ impl<'a> TextEmitter<'a> {
         self.put(")");
     }
 
-    pub(super) fn call(&mut self, function: crate::ir::FunctionId, arguments: &[CallArgument]) {
+    pub(super) fn call(&mut self, function: crate::FunctionId, arguments: &[CallArgument]) {
         self.put(&self.names.function(function));
         self.put("(");
         let parameters = self.program.functions.get(function).map_or(&[][..], |f| &f.parameters);

@@ -1,11 +1,11 @@
 //! Validation of variables, channels, processes and the heads of functions (rules 7 to 11, 33 and 34).
 
 use super::{ProgramValidator, Rule, SCALARS_MAX};
-use crate::ir::{
+use crate::{
     Channel, Function, InstanceCount, Owner, PidRule, Process, ProcessId, PropertyKind, ScalarType,
     Schedule, Type, TypeId, VarId, Variable,
 };
-use crate::source::Span;
+use spillway_base::source::Span;
 
 /// An error in the initial value of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -3,7 +3,7 @@
 //! A [`VarId`](super::VarId) cannot be mistaken for an [`ActionId`](super::ActionId), takes four bytes, and indexes
 //! an [`Arena`] without hashing.
 
-use crate::model::ActionId;
+use spillway_model::ActionId;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
@@ -17,13 +17,14 @@ pub trait Entity: Copy + Eq {
 }
 
 /// Declares entity types: `entity! { /// A variable. VarId, "v" }`.
+#[macro_export]
 macro_rules! entity {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub struct $name(pub u32);
 
-        impl $crate::ir::entity::Entity for $name {
+        impl $crate::entity::Entity for $name {
             fn from_index(index: usize) -> Self {
                 Self(u32::try_from(index).expect("more than 2^32 entities"))
             }
@@ -33,7 +34,7 @@ macro_rules! entity {
         }
     )*};
 }
-pub(crate) use entity;
+pub use entity;
 
 impl Entity for ActionId {
     fn from_index(index: usize) -> Self {

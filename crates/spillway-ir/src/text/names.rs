@@ -5,7 +5,7 @@
 //! `name#2`. An object of a process is printed without its owner only inside that process, and only if the program
 //! has no such name. A name that is no identifier, or could be misread, is printed in backquotes.
 
-use crate::ir::{
+use crate::{
     Arena, ChannelId, Domain, EnumId, FunctionId, LocationId, Owner, ProcessId, Program,
     ScalarsetId, Type, TypeId, VarId,
 };
@@ -294,7 +294,7 @@ fn field_names(ty: &Type) -> Vec<String> {
     }
 }
 
-pub(super) fn location_names(locations: &Arena<LocationId, crate::ir::Location>) -> Vec<String> {
+pub(super) fn location_names(locations: &Arena<LocationId, crate::Location>) -> Vec<String> {
     Namespace::add_all(locations.values().map(|location| location.name.as_str()))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Front ends list them, so that every verdict can name them.
 
-use crate::source::Span;
+use spillway_base::source::Span;
 
 /// A requirement that is not checked.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -61,9 +61,9 @@ mod numbers;
 mod types;
 
 use super::{ChannelRef, LocalId, Owner, ProcessId, Program, TypeId};
-use crate::diag::Diagnostic;
-use crate::ir::{ChannelId, Entity, FunctionId, InstanceCount, LocationId, VarId};
-use crate::source::Span;
+use crate::{ChannelId, Entity, FunctionId, InstanceCount, LocationId, VarId};
+use spillway_base::diag::Diagnostic;
+use spillway_base::source::Span;
 use std::collections::HashMap;
 use types::TypeFacts;
 
