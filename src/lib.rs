@@ -46,8 +46,6 @@
 //! states, and reductions ([`reduce`]) omit some of them. [`search`] explores the states breadth-first, level by level,
 //! on disk, and [`report`] shows the result. RAM is a cache, the disk is the store ([`spill`]).
 
-#[doc(hidden)]
-pub mod analysis;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
@@ -62,6 +60,8 @@ pub mod search;
 pub mod session;
 pub mod system;
 
+#[doc(hidden)]
+pub use spillway_analysis as analysis;
 pub use spillway_base::source;
 #[doc(hidden)]
 pub use spillway_base::{budget, diag, escape, numbers, random, trees};
