@@ -50,9 +50,6 @@
 #[doc(hidden)]
 pub mod cli;
 pub mod exec;
-pub mod front;
-#[doc(hidden)]
-pub mod ltl;
 #[doc(hidden)]
 pub mod reduce;
 pub mod report;
@@ -67,6 +64,9 @@ pub use spillway_base::source;
 pub use spillway_base::{budget, diag, escape, numbers, random, trees};
 #[doc(hidden)]
 pub use spillway_ir as ir;
+pub use spillway_lang as front;
+#[doc(hidden)]
+pub use spillway_lang::ltl;
 pub use spillway_model as model;
 
 pub use model::{Property, StateSpace, StateValue, SystemDescription, TransitionSystem};
