@@ -49,7 +49,6 @@
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
-pub mod exec;
 #[doc(hidden)]
 pub mod reduce;
 pub mod report;
@@ -62,6 +61,7 @@ pub use spillway_analysis as analysis;
 pub use spillway_base::source;
 #[doc(hidden)]
 pub use spillway_base::{budget, diag, escape, numbers, random, trees};
+pub use spillway_exec as exec;
 #[doc(hidden)]
 pub use spillway_ir as ir;
 pub use spillway_lang as front;
