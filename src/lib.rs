@@ -49,8 +49,6 @@
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
-#[doc(hidden)]
-pub mod reduce;
 pub mod report;
 pub mod search;
 pub mod session;
@@ -68,6 +66,8 @@ pub use spillway_lang as front;
 #[doc(hidden)]
 pub use spillway_lang::ltl;
 pub use spillway_model as model;
+#[doc(hidden)]
+pub use spillway_reduce as reduce;
 
 pub use model::{Property, StateSpace, StateValue, SystemDescription, TransitionSystem};
 pub use search::{CheckSelection, SearchControl, SearchOutcome, SearchVerdict, StateStorage};
