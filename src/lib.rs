@@ -58,7 +58,7 @@ pub mod system;
 pub use spillway_analysis as analysis;
 pub use spillway_base::source;
 #[doc(hidden)]
-pub use spillway_base::{budget, diag, escape, numbers, random, trees};
+pub use spillway_base::{budget, components, diag, escape, numbers, random, trees};
 pub use spillway_exec as exec;
 #[doc(hidden)]
 pub use spillway_ir as ir;

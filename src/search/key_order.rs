@@ -13,9 +13,7 @@ mod packed_sample;
 pub(super) mod sample;
 
 use super::SearchControl;
-use crate::ir::Layout;
-use crate::ir::layout::GroupId;
-use crate::model::StateSpace;
+use crate::model::{GroupId, KeyGroups, StateSpace};
 use local_search::climb;
 use packed_sample::{PackedSample, VaryingBits};
 use sample::StateSample;
@@ -51,27 +49,27 @@ pub struct ImprovedOrder {
 }
 
 /// Returns an order that is clearly better than the declared one for the states of `model`: `given` or one derived from
-/// it. `layout` is the declared one. Returns `None` if there is none, or if the model has no more states than the
+/// it. `declared` has the declared order. Returns `None` if there is none, or if the model has no more states than the
 /// sample. Returns an error if the model fails. The result is meaningless after a stop.
 pub fn order_from_sample(
     model: &dyn StateSpace,
-    layout: &Layout,
+    declared: &KeyGroups,
     given: &[GroupId],
     control: &SearchControl,
 ) -> Result<Option<ImprovedOrder>> {
-    if layout.groups.len() < 2 {
+    if declared.order.len() < 2 {
         return Ok(None);
     }
     let Some(sample) = StateSample::take(model, control)? else { return Ok(None) };
     let parts = [sample.early.as_slice(), &sample.deep];
-    let Some(varying) = VaryingBits::of(layout, &parts) else { return Ok(None) };
-    let tried = (TRIED_WORK / varying.work()).clamp(TRIED_MIN, TRIED_MAX) * layout.bytes;
+    let Some(varying) = VaryingBits::of(declared, &parts) else { return Ok(None) };
+    let tried = (TRIED_WORK / varying.work()).clamp(TRIED_MIN, TRIED_MAX) * declared.width;
     let tried = parts.map(|states| &states[..states.len().min(tried)]);
-    let fitted = fit(&OrderComparison::new(&varying, layout, tried), given, control);
+    let fitted = fit(&OrderComparison::new(&varying, declared, tried), given, control);
     if control.should_stop() {
         return Ok(None);
     }
-    let judge = OrderComparison::new(&varying, layout, parts);
+    let judge = OrderComparison::new(&varying, declared, parts);
     let candidates = [(given, GIVEN_MAX), (&fitted, FITTED_MAX)];
     let shares = candidates.map(|(order, max)| (order, judge.largest_share(order), max));
     let acceptable = shares.into_iter().filter(|(_, share, max)| share <= max);
@@ -94,8 +92,12 @@ struct OrderComparison<'a> {
 }
 
 impl<'a> OrderComparison<'a> {
-    fn new(varying: &'a VaryingBits, layout: &'a Layout, parts: [&[u8]; 2]) -> OrderComparison<'a> {
-        let declared = layout.order.as_slice();
+    fn new(
+        varying: &'a VaryingBits,
+        declared: &'a KeyGroups,
+        parts: [&[u8]; 2],
+    ) -> OrderComparison<'a> {
+        let declared = declared.order.as_slice();
         let measure = |states: &&[u8]| {
             let packed = PackedSample::new(varying, declared, states);
             let bytes = packed.encoded(declared);
@@ -150,8 +152,9 @@ mod tests {
     fn a_small_space_needs_no_order() {
         let model = interp(1);
         let layout = model.layout();
+        let groups = layout.key_groups();
         assert_eq!(
-            order_from_sample(&model, layout, &layout.order, &SearchControl::default()).unwrap(),
+            order_from_sample(&model, &groups, &layout.order, &SearchControl::default()).unwrap(),
             None
         );
     }
@@ -160,11 +163,12 @@ mod tests {
     fn the_order_is_the_same_each_time_and_one_of_the_layout() {
         let model = interp(30);
         let layout = model.layout();
+        let groups = layout.key_groups();
         let first =
-            order_from_sample(&model, layout, &layout.order, &SearchControl::default()).unwrap();
+            order_from_sample(&model, &groups, &layout.order, &SearchControl::default()).unwrap();
         assert_eq!(
             first,
-            order_from_sample(&model, layout, &layout.order, &SearchControl::default()).unwrap()
+            order_from_sample(&model, &groups, &layout.order, &SearchControl::default()).unwrap()
         );
         let order = first.map_or(layout.order.clone(), |better| better.order);
         assert!(layout.clone().reordered(&order).is_ok());
@@ -174,7 +178,7 @@ mod tests {
     fn packed_states_are_measured_as_if_they_were_laid_out_anew() {
         let model = interp(30);
         let sample = StateSample::take(&model, &SearchControl::default()).unwrap().unwrap();
-        let varying = VaryingBits::of(model.layout(), &[&sample.early]).unwrap();
+        let varying = VaryingBits::of(&model.layout().key_groups(), &[&sample.early]).unwrap();
         let packed = PackedSample::new(&varying, &model.layout().order, &sample.early);
         let reversed: Vec<GroupId> = model.layout().order.iter().rev().copied().collect();
         for order in [&model.layout().order, &reversed] {

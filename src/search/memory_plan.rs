@@ -231,11 +231,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn front_ends_know_how_many_bits_can_be_searched() {
-        assert_eq!(crate::ir::validate::STATE_BITS_MAX, 8 * spill::WIDTH_MAX as u64);
-    }
-
-    #[test]
     fn the_shares_add_up_to_at_most_the_budget() {
         for threads in [1, 2, 16] {
             for budget in [160 * MIB, 200 * MIB, 4096 * MIB] {

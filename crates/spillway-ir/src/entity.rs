@@ -3,7 +3,7 @@
 //! A [`VarId`](super::VarId) cannot be mistaken for an [`ActionId`](super::ActionId), takes four bytes, and indexes
 //! an [`Arena`] without hashing.
 
-use spillway_model::ActionId;
+use spillway_model::{ActionId, GroupId};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
@@ -36,15 +36,22 @@ macro_rules! entity {
 }
 pub use entity;
 
-impl Entity for ActionId {
-    fn from_index(index: usize) -> Self {
-        ActionId(u32::try_from(index).expect("more than 2^32 entities"))
-    }
+/// Implements [`Entity`] for types of the interface to searches.
+macro_rules! entity_of_model {
+    ($($name:ident),*) => {$(
+        impl Entity for $name {
+            fn from_index(index: usize) -> Self {
+                $name(u32::try_from(index).expect("more than 2^32 entities"))
+            }
 
-    fn index(self) -> usize {
-        self.0 as usize
-    }
+            fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
 }
+
+entity_of_model!(ActionId, GroupId);
 
 /// A growing list of `T`, indexed by `K`.
 #[derive(Clone, PartialEq, Eq)]

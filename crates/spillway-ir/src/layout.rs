@@ -25,6 +25,7 @@ mod frames;
 mod state_validator;
 
 pub use frames::{LocalFrame, LocalFrames};
+pub use spillway_model::GroupId;
 pub use state_validator::StateValidator;
 
 use super::interval::{self, Interval};
@@ -32,14 +33,13 @@ use super::{
     Arena, ChannelId, Domain, InstanceCount, LocationId, Owner, Process, ProcessId,
     ProcessInstance, Program, Type, TypeId, VarId, entity,
 };
+use spillway_model::KeyGroups;
 use std::fmt;
 use std::ops::Range;
 
 entity::entity! {
     /// The number of a cell.
     CellId,
-    /// The number of a [`CellGroup`], in declaration order.
-    GroupId,
 }
 
 /// One scalar of the state.
@@ -282,6 +282,12 @@ impl Layout {
         let cells = (first.0..first.0 + cells).map(|cell| &self.cells[CellId(cell)]);
         let (bit, bits) = (self.cells[first].bit, cells.map(|cell| cell.bits).sum::<u32>());
         bit..bit + bits
+    }
+
+    /// Returns the groups as a search uses them.
+    pub fn key_groups(&self) -> KeyGroups {
+        let extents = self.groups.keys().map(|group| self.extent(group)).collect();
+        KeyGroups { width: self.bytes, extents, order: self.order.clone() }
     }
 
     /// Returns the value of location 0 in a cell that holds a location. Lower values represent free slots.

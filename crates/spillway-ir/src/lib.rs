@@ -9,8 +9,6 @@ pub mod action;
 mod actions_by_location;
 pub mod arithmetic;
 pub mod claim;
-pub mod components;
-mod ctl;
 pub mod entity;
 pub mod expr;
 mod expr_ids;
@@ -35,7 +33,6 @@ pub use action::{
 pub use actions_by_location::ActionsByLocation;
 pub use arithmetic::{Arithmetic, ArithmeticError};
 pub use claim::{Claim, ClaimMove};
-pub use ctl::{CtlFormula, CtlNode};
 pub use entity::{Arena, Entity};
 pub use expr::{
     BinaryOp, CallArgument, ChannelRef, ConversionPiece, Expr, ExprKind, MultisetContains,

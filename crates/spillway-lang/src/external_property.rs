@@ -2,7 +2,8 @@
 
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::Span;
-use spillway_ir::{ConditionModality, CtlFormula};
+use spillway_ir::ConditionModality;
+use spillway_model::CtlFormula;
 
 /// A property.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -22,8 +22,8 @@ mod state_set;
 
 use super::control::SearchPhase;
 use super::{MemoryPlan, SearchControl};
-use crate::ir::{CtlFormula, CtlNode};
 use crate::model::StateSpace;
+use crate::model::{CtlFormula, CtlNode};
 use predecessor_graph::{PredecessorGraph, StateShards};
 use predecessor_lists::PredecessorEntries;
 use spill::{Disk, Result, Store};

@@ -1,6 +1,6 @@
 //! Local search over orders.
 
-use crate::ir::layout::GroupId;
+use crate::model::GroupId;
 
 /// The most adjacent groups that are moved together.
 const TOGETHER_MAX: u64 = 4;

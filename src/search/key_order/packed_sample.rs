@@ -5,8 +5,7 @@
 //! the measured size is that of the blocks that the store would write.
 
 use super::bits::{BitWord, WideInteger, or_bits, read_bits, runs};
-use crate::ir::Layout;
-use crate::ir::layout::GroupId;
+use crate::model::{GroupId, KeyGroups};
 use spill::{BlockEncoder, block_keys_max};
 use std::ops::Range;
 
@@ -51,16 +50,15 @@ struct BitMove {
 
 impl VaryingBits {
     /// Returns the varying bits of `states`, which are not empty; `None` if they are too many.
-    pub(super) fn of(layout: &Layout, states: &[&[u8]]) -> Option<VaryingBits> {
-        let width = layout.bytes;
+    pub(super) fn of(groups: &KeyGroups, states: &[&[u8]]) -> Option<VaryingBits> {
+        let width = groups.width;
         let first = states.iter().find_map(|states| states.get(..width))?;
         let mut differs = vec![0u8; width];
         for state in states.iter().flat_map(|states| states.chunks_exact(width)) {
             let bytes = differs.iter_mut().zip(state).zip(first);
             bytes.for_each(|((differs, byte), first)| *differs |= byte ^ first);
         }
-        let shape = |group| {
-            let extent = layout.extent(group);
+        let shape = |extent: &Range<u32>| {
             let all = extent.len() as u32;
             let varies = |at: &u32| {
                 let bit = extent.start + at;
@@ -70,7 +68,7 @@ impl VaryingBits {
             let bits = runs.iter().map(|run| run.len() as u32).sum();
             GroupShape { all, runs, bits, lowest: 0 }
         };
-        let mut groups: Vec<GroupShape> = layout.groups.keys().map(shape).collect();
+        let mut groups: Vec<GroupShape> = groups.extents.iter().map(shape).collect();
         let mut bits = 0;
         for group in groups.iter_mut().rev() {
             group.lowest = bits;

@@ -4,12 +4,12 @@
 //! of states. Runs, cycles and distances are computed in it without further calls of the model.
 
 use super::nested_dfs::{ProbeLimits, faults};
-use crate::ir::components::components_along;
 use crate::model::{StateSpace, SuccessorSink};
 use crate::search::SearchControl;
 use crate::search::lasso::Lasso;
 use crate::search::model_failure;
 use spill::Result;
+use spillway_base::components::components_along;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::rc::Rc;

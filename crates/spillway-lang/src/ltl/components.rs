@@ -2,7 +2,7 @@
 
 use super::automaton::Automaton;
 use super::cube::Cube;
-use spillway_ir::components;
+use spillway_base::components;
 use std::fmt;
 
 /// Returns the component of each node of a graph, and the number of components. A component has a lower number than

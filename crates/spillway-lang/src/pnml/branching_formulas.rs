@@ -3,7 +3,7 @@
 use super::mcc_properties::{PropertyTranslator, is_temporal, only_operand, unsupported_term};
 use super::parse::PnmlTerm;
 use super::xml::PnmlResult;
-use spillway_ir::{CtlFormula, CtlNode};
+use spillway_model::{CtlFormula, CtlNode};
 
 impl PropertyTranslator<'_> {
     /// Returns the formula of a term.

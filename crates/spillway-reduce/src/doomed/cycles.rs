@@ -9,8 +9,8 @@
 use spillway_analysis::access::{AccessTable, ConjunctCondition, GuardConjunct, InstanceAccess};
 use spillway_analysis::instances::{ActionInstance, ActionInstances, InstanceId};
 use spillway_base::budget::{AnalysisBudget, BudgetExceeded};
+use spillway_base::components::components;
 use spillway_exec::Interp;
-use spillway_ir::components::components;
 use spillway_ir::layout::CellId;
 use spillway_ir::{
     Action, ActionId, BinaryOp, EndRule, Entity, InstanceCount, Layout, LocationId, ProcessEdge,

@@ -14,8 +14,8 @@
 
 use spillway_analysis::access::{AccessTable, CellSet};
 use spillway_analysis::instances::InstanceId;
+use spillway_base::components::components;
 use spillway_exec::Interp;
-use spillway_ir::components::components;
 use spillway_ir::interval::Interval;
 use spillway_ir::layout::CellId;
 use spillway_ir::{

@@ -17,7 +17,7 @@ use spillway_analysis::access::{AccessTable, CounterAddition};
 use spillway_analysis::bit_sets;
 use spillway_analysis::dependence::DependenceRelation;
 use spillway_analysis::instances::{ActionInstance, InstanceId};
-use spillway_ir::components::components;
+use spillway_base::components::components;
 use spillway_ir::layout::CellId;
 use spillway_ir::{Entity, Layout, LocationId};
 use std::collections::{BTreeMap, BTreeSet};

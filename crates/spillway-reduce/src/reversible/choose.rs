@@ -8,8 +8,8 @@
 use super::cases::{CaseCell, ReversibleCase};
 use spillway_analysis::instances::InstanceId;
 use spillway_base::budget::{AnalysisBudget, BudgetExceeded};
+use spillway_base::components::components;
 use spillway_ir::ActionId;
-use spillway_ir::components::components;
 use spillway_ir::layout::CellId;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! Detection of repeatable transitions: those on a cycle of the control graph.
 
 use crate::promela::graph::ControlGraph;
-use spillway_ir::components::components;
+use spillway_base::components::components;
 
 /// Returns, for each transition, whether it can be repeated: whether both ends are in one strongly connected component.
 pub(super) fn transitions_on_cycles(control: &ControlGraph) -> Vec<bool> {

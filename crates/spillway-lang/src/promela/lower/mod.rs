@@ -27,9 +27,9 @@ use super::graph::{self, ControlGraph};
 use super::parse::PromelaModel;
 use super::symbols::{PromelaInitializer, PromelaSymbol, PromelaType, SymbolId};
 use crate::Options;
+use spillway_base::components::components;
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::{SourceMap, Span};
-use spillway_ir::components::components;
 use spillway_ir::{
     self as ir, AssertionRule, ChannelId, EndRule, Entity, EnumId, ExprKind, InstanceCount,
     Location, LocationId, Owner, PidRule, ProcessId, ProcessLifecycle, Program, StartRule, Stmt,
