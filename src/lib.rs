@@ -50,7 +50,6 @@
 #[doc(hidden)]
 pub mod cli;
 pub mod report;
-pub mod search;
 pub mod session;
 pub mod system;
 
@@ -68,6 +67,7 @@ pub use spillway_lang::ltl;
 pub use spillway_model as model;
 #[doc(hidden)]
 pub use spillway_reduce as reduce;
+pub use spillway_search as search;
 
 pub use model::{Property, StateSpace, StateValue, SystemDescription, TransitionSystem};
 pub use search::{CheckSelection, SearchControl, SearchOutcome, SearchVerdict, StateStorage};
