@@ -46,28 +46,28 @@
 //! states, and reductions ([`reduce`]) omit some of them. [`search`] explores the states breadth-first, level by level,
 //! on disk, and [`report`] shows the result. RAM is a cache, the disk is the store ([`spill`]).
 
-#[doc(hidden)]
-pub mod analysis;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
-pub mod exec;
-pub mod front;
-#[doc(hidden)]
-pub mod ir;
-#[doc(hidden)]
-pub mod ltl;
-#[doc(hidden)]
-pub mod reduce;
 pub mod report;
-pub mod search;
 pub mod session;
 pub mod system;
 
+#[doc(hidden)]
+pub use spillway_analysis as analysis;
 pub use spillway_base::source;
 #[doc(hidden)]
-pub use spillway_base::{budget, diag, escape, numbers, random, trees};
+pub use spillway_base::{budget, components, diag, escape, numbers, random, trees};
+pub use spillway_exec as exec;
+#[doc(hidden)]
+pub use spillway_ir as ir;
+pub use spillway_lang as front;
+#[doc(hidden)]
+pub use spillway_lang::ltl;
 pub use spillway_model as model;
+#[doc(hidden)]
+pub use spillway_reduce as reduce;
+pub use spillway_search as search;
 
 pub use model::{Property, StateSpace, StateValue, SystemDescription, TransitionSystem};
 pub use search::{CheckSelection, SearchControl, SearchOutcome, SearchVerdict, StateStorage};

@@ -8,9 +8,11 @@
 //! | [`numbers`] | numbers in words |
 //! | [`random`] | pseudo-random numbers |
 //! | [`budget`] | time and memory limits of an analysis |
+//! | [`components`] | strongly connected components of graphs |
 //! | [`trees`] | operands as trees of least height |
 
 pub mod budget;
+pub mod components;
 pub mod diag;
 pub mod escape;
 pub mod numbers;

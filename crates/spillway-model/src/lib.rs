@@ -60,12 +60,14 @@
 mod action_counts;
 mod check_selection;
 mod counters;
+mod ctl;
 mod description;
 mod dominance;
 mod error;
 mod fairness;
 mod findings;
 mod forwarding;
+mod key_groups;
 pub mod memory;
 mod postponing;
 mod property;
@@ -81,6 +83,7 @@ mod value_serializer;
 pub use action_counts::{ActionCounts, ActionId};
 pub use check_selection::{COVER, CheckSelection, EVENTUALLY, SOMETIMES, is_reachability_kind};
 pub use counters::{CounterLabel, Counters};
+pub use ctl::{CtlFormula, CtlNode};
 pub use description::{
     ActionInfo, CallSite, DisabledRuleInstance, MovingProcess, OutgoingAction, ProcessLocation,
     ProgramDescription, PropertyInfo, RuntimeFault, StepActor, StepDescription, StepOutcome,
@@ -90,6 +93,7 @@ pub use dominance::Dominance;
 pub use error::{BreakOff, ModelError, Result};
 pub use fairness::{FairSteps, PROCESSES_MAX, ProcessSet, collect_fair, fair_records};
 pub use findings::{FaultKind, Finding, Findings, OutOfSlots, TRACE, Violation};
+pub use key_groups::{GroupId, KeyGroups};
 pub use postponing::{ObligationSink, PostponingStateSpace};
 pub use property::{Property, PropertyExpectation};
 pub use search_outcome::{SearchLimits, SearchOutcome, SearchVerdict};
