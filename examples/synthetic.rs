@@ -182,6 +182,7 @@ impl StateSpace for Owing {
             postponing: (self.share > 0).then_some(self),
             sleep_sets: None,
             dominance: None,
+            growing: None,
         }
     }
 }

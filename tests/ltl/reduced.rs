@@ -121,6 +121,8 @@ pub fn reduced(watched: &LivenessCheck, ended: FiniteRunPolicy, on_disk: bool) -
                 young: 4 * bytes,
                 filter: bytes,
                 obligations: 0,
+                encoding: 0,
+                unencoded: 0,
             };
             let executor = Executor::new(&watched.model.interp, ExecutionMode::Interp);
             let judged =

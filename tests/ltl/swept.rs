@@ -64,6 +64,8 @@ impl Means {
             young: 4 * bytes,
             filter: bytes,
             obligations: 0,
+            encoding: 0,
+            unencoded: 0,
         }
     }
 

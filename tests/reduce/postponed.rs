@@ -307,7 +307,13 @@ impl StateSpace for Circle {
     }
 
     fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities { simulation: None, postponing: Some(self), sleep_sets: None, dominance: None }
+        Capabilities {
+            simulation: None,
+            postponing: Some(self),
+            sleep_sets: None,
+            dominance: None,
+            growing: None,
+        }
     }
 }
 

@@ -160,7 +160,13 @@ impl StateSpace for Chains<'_> {
     }
 
     fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities { simulation: Some(self), postponing: None, sleep_sets: None, dominance: None }
+        Capabilities {
+            simulation: Some(self),
+            postponing: None,
+            sleep_sets: None,
+            dominance: None,
+            growing: None,
+        }
     }
 }
 

@@ -295,6 +295,7 @@ impl StateSpace for Failing<'_> {
             postponing: None,
             sleep_sets: None,
             dominance: None,
+            growing: None,
         }
     }
 }

@@ -181,6 +181,7 @@ impl<M: StateSpace + SystemDescription> StateSpace for Lazy<M> {
             postponing: self.lazy.then_some(self),
             sleep_sets: None,
             dominance: None,
+            growing: None,
         }
     }
 }

@@ -323,7 +323,19 @@ pub fn tiny_plan(threads: usize, width: usize, buffer_keys: u64, young_keys: u64
     let buffer = buffer_keys * width as u64;
     let young = young_keys * width as u64;
     let (budget, base, reserve, filter, obligations) = (0, 0, 0, 2 * young_keys, 0);
-    MemoryPlan { budget, base, reserve, threads, buffer, young, filter, obligations }
+    let (encoding, unencoded) = (0, 0);
+    MemoryPlan {
+        budget,
+        base,
+        reserve,
+        threads,
+        buffer,
+        young,
+        filter,
+        obligations,
+        encoding,
+        unencoded,
+    }
 }
 
 /// Begins a search in `disk`, or resumes the one there.

@@ -40,6 +40,7 @@
 //! | [`PostponingStateSpace`] | it can postpone transitions of a state, and the engine re-expands the state if need be | partial-order reduction |
 //! | [`SleepSetStateSpace`] | transitions of a state can be in a sleep set, which depends on the path to the state | sleep sets |
 //! | [`Dominance`] | some states make others redundant | dominance reduction |
+//! | [`GrowingStateSpace`] | states get their bytes when a search reaches them | TLA+ |
 //!
 //! # Kinds of transitions
 //!
@@ -67,6 +68,7 @@ mod error;
 mod fairness;
 mod findings;
 mod forwarding;
+mod growing;
 mod key_groups;
 pub mod memory;
 mod postponing;
@@ -93,6 +95,7 @@ pub use dominance::Dominance;
 pub use error::{BreakOff, ModelError, Result};
 pub use fairness::{FairSteps, PROCESSES_MAX, ProcessSet, collect_fair, fair_records};
 pub use findings::{FaultKind, Finding, Findings, OutOfSlots, TRACE, Violation};
+pub use growing::{GrowingStateSpace, UnencodedState, UnencodedStates};
 pub use key_groups::{GroupId, KeyGroups};
 pub use postponing::{ObligationSink, PostponingStateSpace};
 pub use property::{Property, PropertyExpectation};
@@ -151,12 +154,20 @@ pub struct Capabilities<'s> {
     pub sleep_sets: Option<&'s dyn SleepSetStateSpace>,
     /// The dominance of states.
     pub dominance: Option<Dominance>,
+    /// The system as one whose encoding of states grows. A wrapper cannot forward this: what the system sets aside are
+    /// its own states.
+    pub growing: Option<&'s dyn GrowingStateSpace>,
 }
 
 impl Capabilities<'_> {
     /// The capabilities of a plain system.
-    pub const NONE: Capabilities<'static> =
-        Capabilities { simulation: None, postponing: None, sleep_sets: None, dominance: None };
+    pub const NONE: Capabilities<'static> = Capabilities {
+        simulation: None,
+        postponing: None,
+        sleep_sets: None,
+        dominance: None,
+        growing: None,
+    };
 }
 
 /// Returns the write masks of a system without information about its transitions.

@@ -19,6 +19,9 @@ type StateList = Vec<Vec<u8>>;
 ///
 /// If the model fails.
 pub fn search(model: &dyn StateSpace, limits: &SearchLimits) -> Result<SearchOutcome> {
+    if let Some(growing) = model.capabilities().growing {
+        growing.grow_at_once();
+    }
     if let Some(sleeps) = model.capabilities().sleep_sets {
         return search_with_sleep_sets(model, sleeps, limits);
     }

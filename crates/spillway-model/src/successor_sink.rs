@@ -2,7 +2,7 @@
 
 use super::{
     ActionCounts, ActionId, Counters, FaultKind, Findings, ModelError, OutOfSlots, Result,
-    Violation,
+    UnencodedState, Violation,
 };
 use std::error::Error;
 use std::mem::MaybeUninit;
@@ -24,11 +24,16 @@ pub struct SuccessorSink<'a> {
     buffer: &'a mut Vec<u8>,
     limit: usize,
     on_full: &'a mut (dyn FnMut(&mut Vec<u8>) -> ControlFlow<()> + 'a),
+    /// Takes unencoded states, if the engine does.
+    set_aside: Option<&'a mut SetAsideHandler<'a>>,
     failed: Option<ModelError>,
     counters: Counters,
     action_counts: ActionCounts,
     findings: Findings,
 }
+
+/// Takes an unencoded state.
+type SetAsideHandler<'a> = dyn FnMut(&[u8]) -> ControlFlow<()> + 'a;
 
 /// The buffer that gathers candidates before they are passed on.
 pub struct CandidateBatch<'b> {
@@ -90,7 +95,27 @@ impl SuccessorSink<'_> {
         run: impl FnOnce(&mut SuccessorSink),
     ) -> Result<ExpansionOutcome> {
         let batch = CandidateBatch { width, buffer, limit };
-        SuccessorSink::counting_on(ActionCounts::default(), batch, on_full, run)
+        SuccessorSink::counting_on(ActionCounts::default(), batch, on_full, None, run)
+    }
+
+    /// As [`collect_in_batches`](SuccessorSink::collect_in_batches), but passes unencoded states to `set_aside`.
+    ///
+    /// # Errors
+    ///
+    /// The first failure, and [`ModelError::BrokenOff`] after a handler broke off.
+    pub fn collect_growing(
+        batch: CandidateBatch<'_>,
+        on_full: impl FnMut(&mut Vec<u8>) -> ControlFlow<()>,
+        mut set_aside: impl FnMut(&[u8]) -> ControlFlow<()>,
+        run: impl FnOnce(&mut SuccessorSink),
+    ) -> Result<ExpansionOutcome> {
+        SuccessorSink::counting_on(
+            ActionCounts::default(),
+            batch,
+            on_full,
+            Some(&mut set_aside),
+            run,
+        )
     }
 
     /// As [`collect_in_batches`](SuccessorSink::collect_in_batches), but adds to these counts of actions.
@@ -98,6 +123,7 @@ impl SuccessorSink<'_> {
         taken: ActionCounts,
         batch: CandidateBatch<'_>,
         mut on_full: impl FnMut(&mut Vec<u8>) -> ControlFlow<()>,
+        set_aside: Option<&mut SetAsideHandler<'_>>,
         run: impl FnOnce(&mut SuccessorSink),
     ) -> Result<ExpansionOutcome> {
         let CandidateBatch { width, buffer, limit } = batch;
@@ -107,6 +133,11 @@ impl SuccessorSink<'_> {
             buffer,
             limit,
             on_full,
+            // Shortens the handler's lifetime to that of the sink.
+            set_aside: match set_aside {
+                Some(handler) => Some(handler),
+                None => None,
+            },
             failed: None,
             counters: Counters::default(),
             action_counts: taken,
@@ -149,7 +180,7 @@ impl SuccessorSink<'_> {
             pass_on(buffer, self);
             ControlFlow::Continue(())
         };
-        let collected = SuccessorSink::counting_on(taken, batch, on_full, run);
+        let collected = SuccessorSink::counting_on(taken, batch, on_full, None, run);
         let mut collected = self.or_give_up(collected)?;
         self.action_counts.merge(std::mem::take(&mut collected.action_counts));
         Some(collected)
@@ -182,6 +213,23 @@ impl SuccessorSink<'_> {
         }
         if self.failed.is_none() {
             self.buffer.extend_from_slice(key);
+        }
+    }
+
+    /// Adds one candidate that has no bytes yet, as an unencoded state of a
+    /// [`GrowingStateSpace`](super::GrowingStateSpace). Fails if the engine does not take such states.
+    pub fn set_aside(&mut self, unencoded: &[u8]) {
+        self.counters.transitions += 1;
+        if self.failed.is_some() {
+            return;
+        }
+        match &mut self.set_aside {
+            None => self.fail(UnencodedState),
+            Some(set_aside) => {
+                if set_aside(unencoded).is_break() {
+                    self.failed = Some(ModelError::BrokenOff);
+                }
+            }
         }
     }
 

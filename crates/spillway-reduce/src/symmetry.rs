@@ -522,6 +522,7 @@ impl StateSpace for SymmetryModel<'_> {
                 .map(|_| self as &dyn PostponingStateSpace),
             sleep_sets: None,
             dominance: None,
+            growing: None,
         }
     }
 }

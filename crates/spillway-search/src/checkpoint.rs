@@ -21,7 +21,7 @@ use spillway_model::{ActionCounts, Counters, FaultKind, Finding, Findings, State
 use std::sync::Arc;
 
 /// The format of the manifest. The version covers every file of a search directory.
-pub const FORMAT: PayloadFormat = PayloadFormat { magic: *b"SPILLWAY", version: 25 };
+pub const FORMAT: PayloadFormat = PayloadFormat { magic: *b"SPILLWAY", version: 26 };
 
 /// The saved state of a search.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
@@ -50,6 +50,8 @@ pub struct SavedSearch {
     pub open: SavedLevel,
     /// The remaining work on states with postponed transitions.
     pub postponed: SavedPostponed,
+    /// The length in bytes of the journal of an encoding that grows; 0 if there is none.
+    pub encoding: u64,
     /// The code of the verdict: 0 none, 1 verified, 2 violated.
     pub verdict: u8,
     /// Seconds of searching so far.
@@ -92,6 +94,10 @@ pub struct SavedLevel {
     pub candidates: Vec<FileSegment>,
     /// The length in bytes of each worker's file of candidate runs; 0 if it has none.
     pub logs: Vec<u64>,
+    /// Their successors without an encoding, as sorted runs. The keys of a segment are states.
+    pub unencoded: Vec<FileSegment>,
+    /// The length in bytes of each worker's file of these runs; 0 if it has none.
+    pub unencoded_logs: Vec<u64>,
 }
 
 /// The remaining work on states with postponed transitions.
@@ -163,12 +169,13 @@ impl SavedSearch {
         let merged = self.store.runs.iter().flat_map(|run| &run.pieces);
         let SavedPostponed { obligations, carried, .. } = &self.postponed;
         let pieces = merged.chain(&self.frontier.pieces).chain(&self.open.candidates);
-        let pieces = pieces.chain(obligations).chain(carried);
+        let pieces = pieces.chain(obligations).chain(carried).chain(&self.open.unencoded);
+        let journal = (self.encoding > 0).then_some(FileName::Encoding);
         let changes = self.values.iter().filter_map(|values| values.changes.as_ref());
         let changed = changes.flat_map(|changes| 0..changes.shards.len() as u16);
         let logs = shards.map(|shard| FileName::Levels { shard });
         let logs = logs.chain(changed.map(|shard| FileName::Changes { shard }));
-        logs.chain(pieces.map(|piece| piece.file))
+        logs.chain(pieces.map(|piece| piece.file)).chain(journal)
     }
 
     /// Returns the bytes of the value that follows a state.
@@ -287,7 +294,9 @@ pub fn restore_findings(saved: &[SavedFinding]) -> Result<Findings> {
 pub(super) fn logs(lengths: impl Iterator<Item = u64>, restored: &[FileSegment]) -> Vec<u64> {
     let mut logs: Vec<u64> = lengths.collect();
     for piece in restored {
-        if let FileName::Candidates { shard, .. } | FileName::Obligations { shard, .. } = piece.file
+        if let FileName::Candidates { shard, .. }
+        | FileName::Obligations { shard, .. }
+        | FileName::Unencoded { shard, .. } = piece.file
         {
             let shard = usize::from(shard);
             logs.resize(logs.len().max(shard + 1), 0);

@@ -13,9 +13,11 @@ mod candidate_log;
 mod collector;
 mod obligations;
 mod tallies;
+mod unencoded;
 mod worker;
 
 pub use obligations::{ObligationBuffer, RANK};
+pub use unencoded::{UnencodedBuffer, UnencodedLevel};
 pub use worker::ExpansionWorker;
 
 use super::SearchControl;
@@ -23,8 +25,8 @@ use super::control::SearchProgress;
 use super::model_failure;
 use spill::{BlockDecoder, Codec, Frontier, Result};
 use spillway_model::{
-    CheckSelection, ExpansionOutcome, Findings, ObligationSink, PostponingStateSpace, StateSpace,
-    SuccessorSink,
+    CandidateBatch, CheckSelection, ExpansionOutcome, Findings, ObligationSink,
+    PostponingStateSpace, StateSpace, SuccessorSink,
 };
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -80,8 +82,9 @@ impl LevelExpansion<'_> {
         let expand = |out: &mut SuccessorSink| {
             self.steps.take(model, &states[..count * width], out, &mut |_, _| {});
         };
-        let counted =
-            SuccessorSink::collect_in_batches(width, &mut dropped, width, drop_all, expand);
+        let batch = CandidateBatch { width, buffer: &mut dropped, limit: width };
+        let drop_unencoded = |_: &[u8]| ControlFlow::Continue(());
+        let counted = SuccessorSink::collect_growing(batch, drop_all, drop_unencoded, expand);
         Ok(Some((count as u64, counted.map_err(model_failure)?)))
     }
 

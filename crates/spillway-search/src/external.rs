@@ -15,6 +15,7 @@
 //! level is a *set*, so levels, counts and counterexamples do not depend on threads, timing, memory or interruptions.
 
 mod checkpointing;
+mod growth;
 mod reexpansion;
 
 use super::checkpoint::DiskFigures;
@@ -29,6 +30,8 @@ use super::sleep_store::SleepSetModel;
 use super::visited::VisitedStore;
 use super::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchVerdict, StateStorage};
 use checkpointing::{CheckpointClock, sweep};
+use growth::EncodingJournal;
+pub use growth::GrowthError;
 use reexpansion::PostponedWork;
 use spill::{
     Candidates, Codec, Disk, Error, FileName, FileSegment, LevelLog, MeteredDisk, Result,
@@ -63,6 +66,8 @@ pub struct ExternalSearch<'a> {
     whole_levels: ExpansionOutcome,
     open: CurrentLevel,
     postponed: PostponedWork,
+    /// The journal of the encoding, if it grows.
+    journal: EncodingJournal,
     verdict: SearchVerdict,
     /// The number of states of all levels.
     states: u64,
@@ -92,6 +97,12 @@ struct CurrentLevel {
     restored_files: Vec<FileName>,
     /// Whether the manifest names candidate runs of this level.
     in_manifest: bool,
+    /// Runs of states without an encoding of earlier sessions, from a checkpoint.
+    unencoded: Vec<FileSegment>,
+    /// The files of these runs to which no worker appends.
+    unencoded_files: Vec<FileName>,
+    /// Whether the manifest names runs of states without an encoding.
+    unencoded_in_manifest: bool,
 }
 
 /// The outcome of a level.
@@ -135,7 +146,9 @@ impl<'a> ExternalSearch<'a> {
     ) -> Result<Self> {
         sweep(&*resources.disk, None)?;
         resources.control.begin(0, 0, 0);
-        Ok(Self::new(model, resources, limits, storage))
+        check_growth(model, &storage)?;
+        let journal = EncodingJournal::restore(model, &*resources.disk, 0)?;
+        Ok(Self { journal, ..Self::new(model, resources, limits, storage) })
     }
 
     fn new(
@@ -177,6 +190,7 @@ impl<'a> ExternalSearch<'a> {
             whole_levels: ExpansionOutcome::default(),
             open: CurrentLevel::default(),
             postponed: PostponedWork::default(),
+            journal: EncodingJournal::default(),
             verdict: SearchVerdict::Incomplete,
             states: 0,
             stale: Vec::new(),
@@ -312,6 +326,7 @@ impl<'a> ExternalSearch<'a> {
         let found = worker.start(model, level, self.control, &mut |keys| differing.note(keys))?;
         let Some(findings) = found else { return Ok(false) };
         self.open.outcome.findings = findings;
+        self.grow_encoding(&mut |keys| differing.note(keys))?;
         if let Some(codec) = differing.codec(&self.storage) {
             self.change_codec(codec)?;
         }
@@ -365,6 +380,7 @@ impl<'a> ExternalSearch<'a> {
         if is_deep || self.is_enough.as_ref().is_some_and(|it| it(&self.all_findings())) {
             return Ok(LevelOutcome::Stopped);
         }
+        self.grow_encoding(&mut |_| {})?;
         if let Some(codec) = self.wider_codec() {
             self.change_codec(codec)?;
         }
@@ -456,6 +472,7 @@ impl<'a> ExternalSearch<'a> {
 
     /// Adds the outcome of the expanded level to that of the search, and drops its candidates.
     fn close_level(&mut self) -> Result<()> {
+        self.drop_unencoded()?;
         let open = std::mem::take(&mut self.open);
         self.whole_levels += open.outcome;
         let files = self.workers.iter_mut().filter_map(ExpansionWorker::clear);
@@ -480,6 +497,7 @@ impl<'a> ExternalSearch<'a> {
         }
         self.stale.append(&mut self.open.restored_files);
         self.open.restored.clear();
+        self.forget_unencoded();
         if std::mem::take(&mut self.open.exhausted) {
             self.open.expanded = 0;
         }
@@ -557,11 +575,12 @@ impl<'a> ExternalSearch<'a> {
 
 impl MemoryPlan {
     /// Adds memory for obligations to the plan of a search, if the system postpones transitions and the storage allows
-    /// it.
+    /// it, and for an encoding that grows.
     pub fn of_search(self, model: &dyn StateSpace, storage: &StateStorage) -> MemoryPlan {
         let owes =
             model.capabilities().postponing.is_some() && has_room_for_obligations(model, storage);
-        if owes { self.for_obligations() } else { self }
+        let plan = if owes { self.for_obligations() } else { self };
+        if model.capabilities().growing.is_some() { plan.for_growth() } else { plan }
     }
 }
 
@@ -571,6 +590,24 @@ pub fn has_room_for_obligations(model: &dyn StateSpace, storage: &StateStorage) 
         // An obligation is a key with a rank.
         StateStorage::Sorted(_) => model.width() + RANK <= WIDTH_MAX,
         StateStorage::Comback(_) => false,
+    }
+}
+
+/// Rejects a search of a system whose encoding grows if the storage or another capability cannot wait for encodings.
+pub fn check_growth(model: &dyn StateSpace, storage: &StateStorage) -> Result<()> {
+    let capabilities = model.capabilities();
+    if capabilities.growing.is_none() {
+        return Ok(());
+    }
+    let unsupported = [
+        (matches!(storage, StateStorage::Comback(_)), "the store `comback`"),
+        (capabilities.postponing.is_some(), "postponing transitions"),
+        (capabilities.sleep_sets.is_some(), "sleep sets"),
+        (capabilities.dominance.is_some(), "dominance"),
+    ];
+    match unsupported.into_iter().find(|it| it.0) {
+        Some((_, part)) => Err(GrowthError::Unsupported(part).into_error()),
+        None => Ok(()),
     }
 }
 

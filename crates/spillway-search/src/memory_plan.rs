@@ -62,6 +62,10 @@ pub struct MemoryPlan {
     pub filter: u64,
     /// Each thread's buffer of obligations, without its sorting buffer; 0 if no transitions are postponed.
     pub obligations: u64,
+    /// An encoding that grows, in memory; 0 if it does not grow.
+    pub encoding: u64,
+    /// Each thread's buffer of states without an encoding; 0 if the encoding does not grow.
+    pub unencoded: u64,
 }
 
 /// Returns the number of cores that this process may use.
@@ -114,8 +118,33 @@ impl MemoryPlan {
         let rest = budget - base - reserve;
         let buffer = rest / 8 / (2 * threads as u64);
         let (young, filter) = (rest * 3 / 8, rest / 2);
-        let obligations = 0;
-        Ok(MemoryPlan { budget, base, reserve, threads, buffer, young, filter, obligations })
+        let (obligations, encoding, unencoded) = (0, 0, 0);
+        Ok(MemoryPlan {
+            budget,
+            base,
+            reserve,
+            threads,
+            buffer,
+            young,
+            filter,
+            obligations,
+            encoding,
+            unencoded,
+        })
+    }
+
+    /// Adds memory for an encoding that grows: half of the filter. An eighth of it is for states that wait for their
+    /// encoding.
+    pub fn for_growth(self) -> MemoryPlan {
+        match self.encoding {
+            0 => {
+                let share = self.filter / 2;
+                let unencoded = share / 8 / self.threads as u64;
+                let (filter, encoding) = (self.filter - share, share - share / 8);
+                MemoryPlan { filter, encoding, unencoded, ..self }
+            }
+            _ => self,
+        }
     }
 
     /// Adds buffers for obligations, for a search that postpones transitions. They are as large as the guaranteed
@@ -184,8 +213,8 @@ fn status_field(name: &str) -> Option<u64> {
 
 impl fmt::Display for MemoryPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let MemoryPlan { budget, base, reserve, threads, buffer, young, filter, obligations } =
-            *self;
+        let MemoryPlan { budget, base, reserve, threads, buffer, young, filter, .. } = *self;
+        let MemoryPlan { obligations, encoding, unencoded, .. } = *self;
         writeln!(f, "memory budget {}", ByteCount(budget))?;
         writeln!(f, "  program and model     {:>10}", ByteCount(base).to_string())?;
         writeln!(f, "  reserve               {:>10}", ByteCount(reserve).to_string())?;
@@ -202,6 +231,11 @@ impl fmt::Display for MemoryPlan {
                 ByteCount(2 * obligations * threads as u64).to_string(),
                 ByteCount(obligations)
             )?;
+        }
+        if encoding > 0 {
+            let waiting = ByteCount(unencoded * threads as u64).to_string();
+            writeln!(f, "  encoding              {:>10}", ByteCount(encoding).to_string())?;
+            writeln!(f, "  without encoding      {waiting:>10}")?;
         }
         writeln!(f, "  young runs            {:>10}", ByteCount(young).to_string())?;
         write!(f, "  filter                {:>10}  (", ByteCount(filter).to_string())?;
@@ -235,13 +269,19 @@ mod tests {
         for threads in [1, 2, 16] {
             for budget in [160 * MIB, 200 * MIB, 4096 * MIB] {
                 let plan = MemoryPlan::new(budget, 8 * MIB, threads, 10).unwrap();
-                for plan in [plan, plan.for_obligations(), plan.for_obligations().for_obligations()]
-                {
+                for plan in [
+                    plan,
+                    plan.for_obligations(),
+                    plan.for_obligations().for_obligations(),
+                    plan.for_growth(),
+                    plan.for_growth().for_growth(),
+                ] {
                     let shared = plan.base
                         + plan.reserve
                         + plan.young
                         + plan.filter
-                        + 2 * (plan.buffer + plan.obligations) * threads as u64;
+                        + plan.encoding
+                        + (2 * (plan.buffer + plan.obligations) + plan.unencoded) * threads as u64;
                     assert!(shared <= budget && shared + MIB > budget, "{plan}");
                 }
             }

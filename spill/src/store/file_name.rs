@@ -60,6 +60,15 @@ pub enum FileName {
         /// The level.
         level: u32,
     },
+    /// Sorted runs of the successors of a level that have no encoding yet, by one expanding thread, run after run.
+    Unencoded {
+        /// The expanded level.
+        level: u32,
+        /// The thread's number.
+        shard: u16,
+    },
+    /// The journal of an encoding that grows.
+    Encoding,
     /// The keys of the region, in key order; sets are subsets of it.
     Region,
     /// A set of keys of a part of the region.
@@ -98,6 +107,8 @@ impl fmt::Display for FileName {
                 write!(f, "obligations-{level:08}-{shard:03}")
             }
             FileName::Reexpanded { level } => write!(f, "carried-{level:08}"),
+            FileName::Unencoded { level, shard } => write!(f, "unencoded-{level:08}-{shard:03}"),
+            FileName::Encoding => write!(f, "encoding-000"),
             FileName::Region => write!(f, "region-000"),
             FileName::Marks { sweep, shard } => write!(f, "marks-{sweep:08}-{shard:03}"),
             FileName::Predecessors { shard } => write!(f, "predecessors-{shard:03}"),
@@ -129,6 +140,8 @@ impl FileName {
                 FileName::Obligations { level, shard: narrow(shard)? }
             }
             ("carried", &[level]) => FileName::Reexpanded { level },
+            ("unencoded", &[level, shard]) => FileName::Unencoded { level, shard: narrow(shard)? },
+            ("encoding", &[0]) => FileName::Encoding,
             ("region", &[0]) => FileName::Region,
             ("marks", &[sweep, shard]) => FileName::Marks { sweep, shard: narrow(shard)? },
             ("predecessors", &[shard]) => FileName::Predecessors { shard: narrow(shard)? },
@@ -151,7 +164,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn names() -> impl Strategy<Value = FileName> {
-        let numbers = (any::<u32>(), any::<u32>(), any::<u16>(), 0..12_u8);
+        let numbers = (any::<u32>(), any::<u32>(), any::<u16>(), 0..14_u8);
         numbers.prop_map(|(level, last, shard, sort)| match sort {
             0 => FileName::Levels { shard },
             1 => FileName::Merged { first: level, last, part: shard },
@@ -164,6 +177,8 @@ mod tests {
             8 => FileName::Region,
             9 => FileName::Marks { sweep: level, shard },
             10 => FileName::Predecessors { shard },
+            11 => FileName::Unencoded { level, shard },
+            12 => FileName::Encoding,
             _ => FileName::Layer { sweep: level, shard },
         })
     }
@@ -193,6 +208,8 @@ mod tests {
             "merged-cells.csv",
             "candidates-2024.pdf",
             "region-001",
+            "encoding-001",
+            "unencoded-00000001",
             "predecessors-3",
             "fresh-00000001-000",
             "carried-4294967296",

@@ -83,6 +83,7 @@ impl StateSpace for PrunedModel<'_> {
             postponing: None,
             sleep_sets: None,
             dominance: None,
+            growing: None,
         }
     }
 }

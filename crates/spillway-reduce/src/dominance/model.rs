@@ -178,6 +178,7 @@ impl StateSpace for DominanceModel<'_> {
             postponing: None,
             sleep_sets: None,
             dominance: Some(self.dominance.clone()),
+            growing: None,
         }
     }
 }

@@ -379,6 +379,7 @@ impl StateSpace for PartialOrderModel<'_> {
             postponing: self.choosers.may_reexpand().then_some(self),
             sleep_sets: None,
             dominance: None,
+            growing: None,
         }
     }
 }

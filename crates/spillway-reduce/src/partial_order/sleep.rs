@@ -201,6 +201,7 @@ impl StateSpace for SleepSetReducedModel<'_> {
             postponing: None,
             sleep_sets: Some(self),
             dominance: None,
+            growing: None,
         }
     }
 }

@@ -321,7 +321,13 @@ impl StateSpace for ProgenitorModel<'_> {
     }
 
     fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities { simulation: Some(self), postponing: None, sleep_sets: None, dominance: None }
+        Capabilities {
+            simulation: Some(self),
+            postponing: None,
+            sleep_sets: None,
+            dominance: None,
+            growing: None,
+        }
     }
 }
 

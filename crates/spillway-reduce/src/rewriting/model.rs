@@ -92,6 +92,7 @@ impl StateSpace for RewrittenModel<'_> {
             postponing: self.model.capabilities().postponing,
             sleep_sets: self.model.capabilities().sleep_sets,
             dominance: None,
+            growing: None,
         }
     }
 }

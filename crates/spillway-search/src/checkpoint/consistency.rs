@@ -34,7 +34,7 @@ pub(super) fn contradiction(saved: &SavedSearch) -> Option<&'static str> {
 
 fn numbers_agree(saved: &SavedSearch) -> bool {
     let DiskFigures { peak, written, read } = saved.disk;
-    let counts = [peak, written, read, saved.peak_rss_bytes];
+    let counts = [peak, written, read, saved.peak_rss_bytes, saved.encoding];
     let mut action_counts = saved.action_counts.iter().chain(&saved.open.action_counts);
     let parts = saved.parts.iter().flat_map(|part| [part.memory, part.disk]);
     (1..=WIDTH_MAX).contains(&(saved.width as usize))
@@ -126,11 +126,18 @@ fn frontier_agrees(saved: &SavedSearch) -> bool {
 
 /// At most all states are expanded, and the candidates are of the last level.
 fn open_level_agrees(open: &SavedLevel, levels: &SavedLevels) -> bool {
-    let SavedLevel { expanded, exhausted, candidates, logs, .. } = open;
+    let SavedLevel { expanded, exhausted, candidates, logs, unencoded, unencoded_logs, .. } = open;
     let last = levels.len().checked_sub(1);
     let is_of_last_level = |piece: &FileSegment| match piece.file {
         FileName::Candidates { level, shard } => {
             Some(level as usize) == last && lies_within(piece, logs.get(usize::from(shard)))
+        }
+        _ => false,
+    };
+    let is_unencoded_of_last = |piece: &FileSegment| match piece.file {
+        FileName::Unencoded { level, shard } => {
+            Some(level as usize) == last
+                && lies_within(piece, unencoded_logs.get(usize::from(shard)))
         }
         _ => false,
     };
@@ -139,6 +146,8 @@ fn open_level_agrees(open: &SavedLevel, levels: &SavedLevels) -> bool {
         && (!exhausted || *expanded == states)
         && logs.len() <= usize::from(u16::MAX)
         && candidates.iter().all(is_of_last_level)
+        && unencoded_logs.len() <= usize::from(u16::MAX)
+        && unencoded.iter().all(is_unencoded_of_last)
 }
 
 /// Obligations are of the level being expanded, or of the expanded one if there are no candidates and no states to

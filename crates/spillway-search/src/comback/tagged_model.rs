@@ -272,7 +272,13 @@ impl StateSpace for TaggedModel<'_> {
     }
 
     fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities { simulation: Some(self), postponing: None, sleep_sets: None, dominance: None }
+        Capabilities {
+            simulation: Some(self),
+            postponing: None,
+            sleep_sets: None,
+            dominance: None,
+            growing: None,
+        }
     }
 }
 

@@ -4,11 +4,14 @@ use super::candidate_log::CandidateLog;
 use super::collector::CandidateCollector;
 use super::obligations::ObligationBuffer;
 use super::tallies::WorkerTallies;
+use super::unencoded::UnencodedBuffer;
 use super::{LevelWork, UNIT_STATES};
 use crate::model_failure;
 use crate::{MemoryPlan, SearchControl};
 use spill::{BlockDecoder, Codec, Disk, FileName, FileSegment, Result, ValueSpec};
-use spillway_model::{BreakOff, ExpansionOutcome, Findings, StateSpace, SuccessorSink};
+use spillway_model::{
+    BreakOff, CandidateBatch, ExpansionOutcome, Findings, StateSpace, SuccessorSink,
+};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -59,12 +62,15 @@ pub struct ExpansionWorker {
     candidates: CandidateCollector,
     /// Obligations, if the plan has memory for them.
     owed: Option<ObligationBuffer>,
+    /// States without an encoding, if the plan has memory for them.
+    unencoded: Option<UnencodedBuffer>,
 }
 
 /// The destinations of the successors and obligations of a slice of states.
 struct SliceSinks<'a> {
     candidates: &'a mut CandidateCollector,
     owed: Option<&'a mut ObligationBuffer>,
+    unencoded: Option<&'a mut UnencodedBuffer>,
     fresh: &'a mut Vec<u8>,
     /// The file of the candidates.
     name: FileName,
@@ -92,8 +98,17 @@ impl SliceSinks<'_> {
             }
         };
         let expand = |out: &mut SuccessorSink| level.steps.take(model, slice, out, &mut owe);
-        let expanded =
-            SuccessorSink::collect_in_batches(model.width(), self.fresh, staged, take, expand);
+        let batch = CandidateBatch { width: model.width(), buffer: self.fresh, limit: staged };
+        let expanded = match self.unencoded {
+            None => {
+                let CandidateBatch { width, buffer, limit } = batch;
+                SuccessorSink::collect_in_batches(width, buffer, limit, take, expand)
+            }
+            Some(unencoded) => {
+                let set_aside = |state: &[u8]| errors.check(unencoded.add(level.last, state));
+                SuccessorSink::collect_growing(batch, take, set_aside, expand)
+            }
+        };
         errors.or_error(expanded, model_failure)
     }
 }
@@ -113,6 +128,10 @@ impl ExpansionWorker {
             0 => None,
             share => Some(ObligationBuffer::new(number, whole, share as usize, disk)),
         };
+        let unencoded = |number| match plan.unencoded {
+            0 => None,
+            limit => Some(UnencodedBuffer::new(number, limit as usize, disk)),
+        };
         (0..plan.threads as u16)
             .map(|number| ExpansionWorker {
                 number,
@@ -126,6 +145,7 @@ impl ExpansionWorker {
                     CandidateLog::new(disk, whole, values, codec),
                 ),
                 owed: owed(number),
+                unencoded: unencoded(number),
             })
             .collect()
     }
@@ -153,7 +173,7 @@ impl ExpansionWorker {
         note: &mut dyn FnMut(&[u8]),
     ) -> Result<Option<Findings>> {
         let (name, whole) = (self.file(level), model.width());
-        let ExpansionWorker { fresh, candidates, .. } = self;
+        let ExpansionWorker { fresh, candidates, unencoded, .. } = self;
         let staged = STAGED_BYTES.min(candidates.limit() / 2).max(whole);
         let mut collect = |fresh: &mut Vec<u8>| {
             control.should_stop();
@@ -166,7 +186,17 @@ impl ExpansionWorker {
         };
         let errors = BreakOff::new();
         let take = |fresh: &mut Vec<u8>| errors.check(collect(fresh));
-        let collected = SuccessorSink::collect_in_batches(whole, fresh, staged, take, run);
+        let batch = CandidateBatch { width: whole, buffer: fresh, limit: staged };
+        let collected = match unencoded {
+            None => {
+                let CandidateBatch { width, buffer, limit } = batch;
+                SuccessorSink::collect_in_batches(width, buffer, limit, take, run)
+            }
+            Some(unencoded) => {
+                let set_aside = |state: &[u8]| errors.check(unencoded.add(level, state));
+                SuccessorSink::collect_growing(batch, take, set_aside, run)
+            }
+        };
         let collected = errors.or_error(collected, model_failure)?;
         collect(fresh)?;
         candidates.sort();
@@ -178,7 +208,7 @@ impl ExpansionWorker {
     pub(super) fn run(&mut self, work: &LevelWork<'_>, at: usize) -> Result<WorkerTallies> {
         let &LevelWork { model, level, units, control, pause } = work;
         let (name, whole) = (self.file(level.last), model.width());
-        let ExpansionWorker { fresh, states, decoder, candidates, owed, .. } = self;
+        let ExpansionWorker { fresh, states, decoder, candidates, owed, unencoded, .. } = self;
         candidates.reserve();
         let (mut tallies, mut pace) = (WorkerTallies::default(), SlicePace::default());
         let heeding = control.heed();
@@ -191,7 +221,8 @@ impl ExpansionWorker {
                 (slice, rest) = rest.split_at(rest.len().min(pace.states() * whole));
                 units.begin(at, first);
                 let begun = Instant::now();
-                let sinks = SliceSinks { candidates, owed: owed.as_mut(), fresh, name };
+                let (owed, unencoded) = (owed.as_mut(), unencoded.as_mut());
+                let sinks = SliceSinks { candidates, owed, unencoded, fresh, name };
                 let expanded = sinks.expand_slice(work, slice, first);
                 let mut collected = expanded.inspect_err(|_| units.abandon())?;
                 let end = level.end_within(slice, model, &collected.findings);
@@ -242,6 +273,39 @@ impl ExpansionWorker {
         self.owed.as_mut()
     }
 
+    /// Returns the states without an encoding, if the plan has memory for them.
+    pub fn unencoded(&self) -> Option<&UnencodedBuffer> {
+        self.unencoded.as_ref()
+    }
+
+    /// Returns the states without an encoding for modification.
+    pub fn unencoded_mut(&mut self) -> Option<&mut UnencodedBuffer> {
+        self.unencoded.as_mut()
+    }
+
+    /// Takes the states without an encoding out of the worker, until they are returned.
+    pub fn take_unencoded(&mut self) -> Option<UnencodedBuffer> {
+        self.unencoded.take()
+    }
+
+    /// Puts the states without an encoding back.
+    pub fn return_unencoded(&mut self, unencoded: Option<UnencodedBuffer>) {
+        self.unencoded = unencoded;
+    }
+
+    /// Takes candidates of `level` that were encoded late.
+    pub fn take(&mut self, level: u32, candidates: &mut Vec<u8>) -> Result<()> {
+        let name = self.file(level);
+        self.candidates.take(name, candidates)
+    }
+
+    /// As [`take`](ExpansionWorker::take), for the last candidates: sorts the buffer.
+    pub fn take_last(&mut self, level: u32, candidates: &mut Vec<u8>) -> Result<()> {
+        self.take(level, candidates)?;
+        self.candidates.sort();
+        Ok(())
+    }
+
     /// Returns the current limit of the buffer and its sorting buffer in bytes.
     pub fn buffer_bytes(&self) -> usize {
         2 * self.candidates.limit()
@@ -271,7 +335,8 @@ impl ExpansionWorker {
     /// Writes all candidates to disk and makes all runs durable.
     pub fn save(&mut self, level: u32) -> Result<()> {
         self.candidates.save(self.file(level))?;
-        self.candidates.log.sync()
+        self.candidates.log.sync()?;
+        self.unencoded.as_mut().map_or(Ok(()), |it| it.save(level))
     }
 
     /// Returns the runs written since the level began or was resumed.

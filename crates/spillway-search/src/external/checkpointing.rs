@@ -4,7 +4,8 @@
 //! remove the files that it no longer names. So at any time all files of the current manifest exist. Resuming removes
 //! all orphan files.
 
-use super::{ExternalSearch, SearchResources, levels_keys};
+use super::growth::EncodingJournal;
+use super::{ExternalSearch, SearchResources, check_growth, levels_keys};
 use crate::checkpoint::{SavedLevel, SavedSearch, logs, restore_findings, save_findings};
 use crate::control::{SearchPhase, SearchProgress};
 use crate::orphan_files::remove_orphan_files;
@@ -47,6 +48,8 @@ impl<'a> ExternalSearch<'a> {
         search.states = levels_keys(search.store.levels()).sum();
         let (codec, level) = (search.store.codec().clone(), search.level_number());
         search.workers.iter_mut().try_for_each(|worker| worker.change_codec(&codec, level))?;
+        check_growth(model, &search.storage)?;
+        search.journal = EncodingJournal::restore(model, &*search.disk, saved.encoding)?;
         search.reopen(saved.open)?;
         search.reopen_postponed(&saved.postponed)?;
         control.begin(search.states, search.last_level_states(), search.open.expanded);
@@ -64,6 +67,9 @@ impl<'a> ExternalSearch<'a> {
                 }
             }
         }
+        self.reopen_unencoded(level, &saved.unencoded_logs)?;
+        self.open.unencoded_in_manifest = !saved.unencoded.is_empty();
+        self.open.unencoded = saved.unencoded;
         self.open.expanded = saved.expanded;
         self.open.exhausted = saved.exhausted;
         self.open.outcome = ExpansionOutcome {
@@ -100,9 +106,11 @@ impl<'a> ExternalSearch<'a> {
             worker.save(level)?;
         }
         self.save_postponed()?;
+        self.journal.sync()?;
         self.store.sync()?;
         let saved = self.saved();
         self.open.in_manifest = !saved.open.candidates.is_empty();
+        self.open.unencoded_in_manifest = !saved.open.unencoded.is_empty();
         self.postponed_is_saved(&saved.postponed);
         saved.commit(&*self.disk)?;
         self.store.sweep()?;
@@ -120,6 +128,7 @@ impl<'a> ExternalSearch<'a> {
             candidates.extend(worker.pieces());
         }
         let lengths = self.workers.iter().map(|worker| worker.log_length().unwrap_or(0));
+        let (unencoded, unencoded_logs) = self.saved_unencoded();
         let (store, frontier) = self.store.saved();
         // The files may contain candidates that are exceptions to the store's codec.
         let wider = self.wider_codec();
@@ -143,8 +152,11 @@ impl<'a> ExternalSearch<'a> {
                 findings: save_findings(&self.open.outcome.findings),
                 candidates,
                 logs: logs(lengths, &self.open.restored),
+                unencoded,
+                unencoded_logs,
             },
             postponed: self.saved_postponed(),
+            encoding: self.journal.length(),
             verdict: match self.verdict {
                 SearchVerdict::Incomplete => 0,
                 SearchVerdict::Verified => 1,

@@ -32,12 +32,12 @@
 //! | `dictionary` | values with numbers |
 //! | `numbering` | the new values of a level |
 //! | `value_bytes` | canonical values as bytes |
-//! | `dictionary_file` | dictionaries on disk |
+//! | `journal` | dictionaries as bytes that are only appended to |
 //! | `stored_layout` | layouts in serialised form |
 
 mod dictionary;
-mod dictionary_file;
 mod infer;
+mod journal;
 mod key_bits;
 mod numbering;
 mod shape;
@@ -45,7 +45,7 @@ mod stored_layout;
 mod value_bytes;
 
 pub use dictionary::{Dictionaries, Dictionary, DictionaryId, DictionarySpec};
-pub use dictionary_file::{DictionaryFileError, DictionaryFileWriter, read_dictionaries};
+pub use journal::{JournalError, journal_bytes, read_journal};
 pub use numbering::{DictionaryEntries, EntryError, NewValues, NumberingError};
 pub use shape::InvalidKey;
 pub use stored_layout::{StoredLayout, StoredLayoutError};

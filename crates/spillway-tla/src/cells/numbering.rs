@@ -7,7 +7,7 @@
 //! 2. Values that have no encoding after that escape ([`NewValues::collect_escapes`]). They become whole values.
 //!
 //! Both times, the values of a dictionary are numbered in the order of their bytes, so neither the order of the states
-//! nor repetitions matter. The numbered values are [`DictionaryEntries`], which are appended to the dictionary file.
+//! nor repetitions matter. The numbered values are [`DictionaryEntries`], which are appended to the journal.
 
 use super::dictionary::{Dictionaries, DictionaryId};
 use super::shape::Fit;
@@ -29,11 +29,11 @@ pub enum NumberingError {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DictionaryEntries {
     bytes: Vec<u8>,
-    /// Where blocks of the dictionary file begin, except for the first.
+    /// Where blocks of the journal begin, except for the first.
     block_starts: Vec<usize>,
 }
 
-/// A block of the dictionary file ends with the entry that reaches this number of bytes.
+/// A block of the journal ends with the entry that reaches this number of bytes.
 const BLOCK_BYTES: usize = 1 << 16;
 
 impl DictionaryEntries {

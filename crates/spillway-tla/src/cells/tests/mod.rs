@@ -1,4 +1,4 @@
-mod files;
+mod journal;
 mod random_values;
 mod shapes;
 mod values;

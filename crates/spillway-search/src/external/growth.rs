@@ -1,0 +1,221 @@
+//! Encodings that grow: the end of a level at which unencoded states get their bytes.
+//!
+//! ```text
+//! expand the last level      -> candidates, unencoded states
+//! grow the encoding by them  -> bytes appended to the journal
+//! encode them                -> candidates
+//! settle the next level
+//! ```
+//!
+//! Invariants:
+//!
+//! - A manifest names the length of the journal. The encoding of that journal has the bytes of all states of the levels
+//!   and of all candidates that the manifest names.
+//! - The encoding grows only when the level is expanded. So the unencoded states are all successors of the level without
+//!   bytes, however often the search was interrupted.
+//! - Between the growth and the removal of the unencoded states there is no checkpoint. A manifest names either these
+//!   states and the journal before, or their candidates and the journal after.
+//! - What follows the named length of the journal does not exist. After a kill the same bytes are appended again.
+
+use super::{ExpansionWorker, ExternalSearch};
+use crate::checkpoint::{SavedSearch, logs};
+use crate::expand::{UnencodedBuffer, UnencodedLevel};
+use crate::model_failure;
+use spill::{AppendFile, Disk, Error, FileName, FileSegment, Result};
+use spillway_model::{StateSpace, UnencodedStates};
+
+/// The bytes of the batches in which encoded states become candidates.
+const BATCH_BYTES: usize = 32 << 10;
+
+/// A search cannot be done for a system whose encoding grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GrowthError {
+    /// The storage of states or the reduction needs bytes that do not wait.
+    #[error("the encoding of states grows during this search, which {0} does not support")]
+    Unsupported(&'static str),
+    /// The encoding does not fit in memory.
+    #[error(
+        "the encoding of states takes {found} bytes of memory, but the budget has {limit} for it"
+    )]
+    TooLarge {
+        /// The bytes that the encoding takes.
+        found: u64,
+        /// The bytes of its share.
+        limit: u64,
+    },
+}
+
+impl GrowthError {
+    /// Converts this into an error of the store's source of keys.
+    pub(super) fn into_error(self) -> Error {
+        Error::Source { reason: self.into() }
+    }
+}
+
+/// The journal of an encoding that grows.
+#[derive(Default)]
+pub(super) struct EncodingJournal {
+    file: Option<Box<dyn AppendFile>>,
+    length: u64,
+}
+
+impl EncodingJournal {
+    /// Restores the encoding of a system, and continues after the named bytes of the journal.
+    pub(super) fn restore(
+        model: &dyn StateSpace,
+        disk: &dyn Disk,
+        length: u64,
+    ) -> Result<EncodingJournal> {
+        restore_encoding(model, disk, length)?;
+        let name = FileName::Encoding.to_string();
+        let file = if length == 0 { None } else { Some(disk.append_at(&name, length)?) };
+        Ok(EncodingJournal { file, length })
+    }
+
+    fn append(&mut self, bytes: &[u8], disk: &dyn Disk) -> Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(disk.create(&FileName::Encoding.to_string())?),
+        };
+        file.write(bytes)?;
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Makes the journal durable.
+    pub(super) fn sync(&mut self) -> Result<()> {
+        self.file.as_mut().map_or(Ok(()), |file| file.sync())
+    }
+
+    /// Returns the length in bytes.
+    pub(super) fn length(&self) -> u64 {
+        self.length
+    }
+}
+
+/// Restores the encoding of a system from the first `length` bytes of the journal in a search directory.
+///
+/// # Errors
+///
+/// The journal cannot be read, is damaged, or belongs to another system.
+fn restore_encoding(model: &dyn StateSpace, disk: &dyn Disk, length: u64) -> Result<()> {
+    let Some(growing) = model.capabilities().growing else { return Ok(()) };
+    if length == 0 {
+        return growing.restore(&[]).map_err(model_failure);
+    }
+    let journal = disk.map(&FileName::Encoding.to_string(), 0..length)?;
+    growing.restore(&journal).map_err(model_failure)
+}
+
+impl SavedSearch {
+    /// Restores the encoding of a system as of this manifest. Without this, the states of the levels have no meaning to
+    /// a system whose encoding grows.
+    ///
+    /// # Errors
+    ///
+    /// The journal cannot be read, is damaged, or belongs to another system.
+    pub fn restore_encoding(&self, model: &dyn StateSpace, disk: &dyn Disk) -> Result<()> {
+        restore_encoding(model, disk, self.encoding)
+    }
+}
+
+impl ExternalSearch<'_> {
+    /// Gives bytes to the unencoded states of the level. They become candidates, which are passed to `note` first.
+    pub(super) fn grow_encoding(&mut self, note: &mut dyn FnMut(&[u8])) -> Result<()> {
+        let Some(growing) = self.model.capabilities().growing else { return Ok(()) };
+        self.unencoded_buffers().try_for_each(UnencodedBuffer::flush)?;
+        let level = self.level_number();
+        let (first, others) = match self.workers.split_first_mut() {
+            Some(workers) => workers,
+            None => return Ok(()),
+        };
+        let own = first.take_unencoded();
+        let buffers = own.iter().chain(others.iter().filter_map(ExpansionWorker::unencoded));
+        let unencoded = UnencodedLevel::open(&*self.disk, buffers, &self.open.unencoded)?;
+        if unencoded.is_empty() {
+            first.return_unencoded(own);
+            return Ok(());
+        }
+        let mut encode = || {
+            let journal = growing.grow(&unencoded)?;
+            let (mut state, mut batch) = (vec![0; self.model.width()], Vec::new());
+            let mut kept = Ok(());
+            unencoded.visit(&mut |it| {
+                growing.encode(it, &mut state)?;
+                batch.extend_from_slice(&state);
+                if batch.len() >= BATCH_BYTES && kept.is_ok() {
+                    note(&batch);
+                    kept = first.take(level, &mut batch);
+                }
+                Ok(())
+            })?;
+            note(&batch);
+            Ok((journal, kept.and_then(|()| first.take_last(level, &mut batch))))
+        };
+        let encoded = encode();
+        let (journal, taken) = unencoded.or_error(encoded)?;
+        taken?;
+        first.return_unencoded(own);
+        self.journal.append(&journal, &*self.disk)?;
+        self.check_encoding_size()?;
+        self.drop_unencoded()
+    }
+
+    /// Ends the search: drops the unencoded states.
+    pub(super) fn forget_unencoded(&mut self) {
+        let files: Vec<FileName> =
+            self.unencoded_buffers().filter_map(UnencodedBuffer::clear).collect();
+        self.stale.extend(files);
+        self.stale.append(&mut self.open.unencoded_files);
+        self.open.unencoded.clear();
+    }
+
+    /// Removes the unencoded states, at once or when the manifest no longer names them.
+    pub(super) fn drop_unencoded(&mut self) -> Result<()> {
+        let files: Vec<FileName> =
+            self.unencoded_buffers().filter_map(UnencodedBuffer::clear).collect();
+        self.open.unencoded.clear();
+        let restored = std::mem::take(&mut self.open.unencoded_files);
+        let in_manifest = std::mem::take(&mut self.open.unencoded_in_manifest);
+        self.discard([files, restored].concat(), in_manifest)
+    }
+
+    /// Resumes with the unencoded states of a checkpoint.
+    pub(super) fn reopen_unencoded(&mut self, level: u32, logs: &[u64]) -> Result<()> {
+        for (shard, &length) in logs.iter().enumerate().filter(|(_, length)| **length > 0) {
+            match self.workers.get_mut(shard).and_then(ExpansionWorker::unencoded_mut) {
+                Some(buffer) => buffer.restore(level, length)?,
+                None => {
+                    let file = FileName::Unencoded { level, shard: shard as u16 };
+                    self.open.unencoded_files.push(file);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the part of the manifest: the runs, and the length of the file of each worker.
+    pub(super) fn saved_unencoded(&self) -> (Vec<FileSegment>, Vec<u64>) {
+        let buffers = self.workers.iter().filter_map(ExpansionWorker::unencoded);
+        let lengths = buffers.clone().map(|it| it.log_length().unwrap_or(0));
+        let runs = buffers.clone().flat_map(UnencodedBuffer::pieces);
+        let runs = self.open.unencoded.iter().chain(runs).copied().collect();
+        (runs, logs(lengths, &self.open.unencoded))
+    }
+
+    fn check_encoding_size(&self) -> Result<()> {
+        let growing = self.model.capabilities().growing;
+        let (found, limit) = (growing.map_or(0, |it| it.memory()), self.plan.encoding);
+        if found > limit {
+            return Err(GrowthError::TooLarge { found, limit }.into_error());
+        }
+        Ok(())
+    }
+
+    fn unencoded_buffers(&mut self) -> impl Iterator<Item = &mut UnencodedBuffer> {
+        self.workers.iter_mut().filter_map(ExpansionWorker::unencoded_mut)
+    }
+}

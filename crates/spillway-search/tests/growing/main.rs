@@ -1,0 +1,317 @@
+//! Searches of a system whose encoding of states grows: with any number of threads, buffers, kills and losses of power,
+//! the journal and the levels have the same bytes.
+
+mod words;
+
+use spill::fault::FaultPlan;
+use spill::{Disk, Error, FaultDisk, FileName, MeteredDisk, Result};
+use spillway_model::{GrowingStateSpace, StateSpace, SuccessorSink, UnencodedState, memory};
+use spillway_search::checkpoint::{MANIFEST, SavedSearch};
+use spillway_search::comback::CombackSettings;
+use spillway_search::external::GrowthError;
+use spillway_search::trace::{StoredLevels, TraceFinder};
+use spillway_search::{
+    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchResources,
+    SearchVerdict, StateStorage,
+};
+use std::sync::Arc;
+use std::time::Duration;
+use words::Words;
+
+/// What a session is given.
+#[derive(Clone, Copy, Debug)]
+struct Session {
+    threads: usize,
+    /// The bytes of each thread's buffer of states without an encoding.
+    unencoded: u64,
+    /// The time between checkpoints within a level.
+    checkpoint_every: Duration,
+}
+
+const CALM: Session =
+    Session { threads: 1, unencoded: 1 << 20, checkpoint_every: Duration::from_secs(3600) };
+
+/// Checkpoints at every chance, and buffers so small that most states go to disk.
+const INCESSANT: Session = Session { threads: 1, unencoded: 200, checkpoint_every: Duration::ZERO };
+
+fn system() -> Words {
+    Words::new(2500, 3, 60, 0)
+}
+
+/// A system with levels of several units, within which there are checkpoints, and with many words.
+fn broad_system() -> Words {
+    Words::with_second(2, [12_000, 8, 12_000, 0])
+}
+
+fn limits() -> SearchLimits {
+    SearchLimits { stop_on_violation: false, ..SearchLimits::default() }
+}
+
+impl Session {
+    fn plan(self) -> MemoryPlan {
+        MemoryPlan {
+            budget: 0,
+            base: 0,
+            reserve: 0,
+            threads: self.threads,
+            buffer: 400,
+            young: 400,
+            filter: 800,
+            obligations: 0,
+            encoding: 1 << 20,
+            unencoded: self.unencoded,
+        }
+    }
+
+    /// Begins a search or resumes it, with a system that knows nothing yet, until it ends.
+    fn run(self, system: &Words, disk: &FaultDisk) -> Result<SearchOutcome> {
+        let control = SearchControl::new(self.checkpoint_every, None);
+        self.run_controlled(system, disk, &limits(), &control)
+    }
+
+    fn run_controlled(
+        self,
+        system: &Words,
+        disk: &FaultDisk,
+        limits: &SearchLimits,
+        control: &SearchControl,
+    ) -> Result<SearchOutcome> {
+        let shared: Arc<dyn Disk> = Arc::new(disk.clone());
+        let metered = Arc::new(MeteredDisk::new(shared, None)?);
+        let resources = SearchResources { disk: metered, plan: self.plan(), control };
+        let is_begun = disk.list()?.iter().any(|(name, _)| name == MANIFEST);
+        let mut search = match is_begun {
+            false => ExternalSearch::begin(system, resources, limits.clone())?,
+            true => {
+                let saved = SavedSearch::load(disk)?;
+                ExternalSearch::resume(system, resources, limits.clone(), saved)?
+            }
+        };
+        search.run()
+    }
+}
+
+/// Every file but the manifest, whose times differ.
+fn contents(disk: &FaultDisk) -> Vec<(String, Vec<u8>)> {
+    let names = disk.list().unwrap().into_iter().map(|(name, _)| name);
+    names.filter(|it| it != MANIFEST).map(|it| (it.clone(), disk.read(&it).unwrap())).collect()
+}
+
+fn journal(disk: &FaultDisk) -> Vec<u8> {
+    disk.read(&FileName::Encoding.to_string()).unwrap()
+}
+
+/// An undisturbed search by one thread.
+fn undisturbed(session: Session, system: &Words) -> (SearchOutcome, FaultDisk) {
+    let disk = FaultDisk::new();
+    let outcome = session.run(system, &disk).unwrap();
+    (outcome, disk)
+}
+
+#[test]
+fn a_search_visits_what_the_oracle_visits() {
+    let expected = memory::search(&system(), &limits()).unwrap();
+    let (outcome, disk) = undisturbed(CALM, &system());
+    assert!(expected.levels.len() > 20 && expected.states() > 1400, "{expected:?}");
+    assert_eq!(outcome.levels, expected.levels);
+    assert_eq!(outcome.counters, expected.counters);
+    assert_eq!(outcome.verdict, SearchVerdict::Verified);
+    // The words of several levels are not in one order.
+    let words = system();
+    words.restore(&journal(&disk)).unwrap();
+    assert!(!words.numbered_words().is_sorted());
+    assert!(contents(&disk).iter().all(|(name, _)| !name.starts_with("unencoded-")));
+}
+
+#[test]
+fn journals_and_levels_do_not_depend_on_threads_and_buffers() {
+    let (expected, calm) = undisturbed(CALM, &system());
+    for threads in [1, 2, 3] {
+        for unencoded in [1, 200, 1 << 20] {
+            for checkpoint_every in [Duration::ZERO, Duration::from_secs(3600)] {
+                let session = Session { threads, unencoded, checkpoint_every };
+                let (outcome, disk) = undisturbed(session, &system());
+                assert_eq!(outcome, expected, "{session:?}");
+                assert_eq!(journal(&disk), journal(&calm), "{session:?}");
+                // Settling threads have shards of their own.
+                if threads == 1 {
+                    assert!(contents(&disk) == contents(&calm), "{session:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Kills searches and cuts their power at up to `count` operations. Returns how often the last checkpoint was within a
+/// level and named states without an encoding.
+fn disturb(session: Session, system: fn() -> Words, count: u64) -> usize {
+    let (expected, calm) = undisturbed(session, &system());
+    let operations = calm.operations();
+    let mut within_levels = 0;
+    for at in (0..operations).step_by((operations / count + 1) as usize) {
+        let disk = FaultDisk::with_faults(FaultPlan::new().seed(at).crash_at(at));
+        // With two threads the number of operations varies.
+        if session.run(&system(), &disk).is_ok() {
+            continue;
+        }
+        for (what, disk) in [("killed", disk.restart()), ("power lost", disk.reboot(at))] {
+            let saved = SavedSearch::load(&disk).ok();
+            within_levels += usize::from(saved.is_some_and(|it| !it.open.unencoded.is_empty()));
+            let outcome = session.run(&system(), &disk).unwrap();
+            assert_eq!(outcome, expected, "{what} at {at} of {operations}");
+            assert_eq!(journal(&disk), journal(&calm), "{what} at {at} of {operations}");
+            if session.threads == 1 {
+                assert!(contents(&disk) == contents(&calm), "{what} at {at}");
+            }
+        }
+    }
+    within_levels
+}
+
+#[test]
+fn the_process_may_be_killed_and_power_lost_at_any_operation() {
+    disturb(INCESSANT, system, 100);
+    disturb(Session { threads: 2, ..INCESSANT }, system, 30);
+}
+
+#[test]
+fn the_process_may_be_killed_and_power_lost_within_a_level() {
+    // Everything on disk, and most of it in memory.
+    for (threads, unencoded) in [(1, 100), (2, 1 << 20)] {
+        let session = Session { threads, unencoded, ..INCESSANT };
+        let within_levels = disturb(session, broad_system, 8);
+        assert!(within_levels > 2, "{session:?}: {within_levels}");
+    }
+}
+
+#[test]
+fn any_operation_may_fail() {
+    let (expected, calm) = undisturbed(INCESSANT, &system());
+    let operations = calm.operations();
+    for at in (0..operations).step_by((operations / 100 + 1) as usize) {
+        let plan = FaultPlan::new().seed(at);
+        for plan in [plan.clone().io_error_at(at), plan.full_from(at)] {
+            let disk = FaultDisk::with_faults(plan);
+            let _ = INCESSANT.run(&system(), &disk);
+            let disk = disk.restart();
+            assert_eq!(INCESSANT.run(&system(), &disk).unwrap(), expected, "at {at}");
+            assert_eq!(journal(&disk), journal(&calm), "at {at}");
+        }
+    }
+}
+
+#[test]
+fn sessions_of_different_threads_continue_each_other() {
+    let (expected, calm) = undisturbed(INCESSANT, &system());
+    let mut disk = FaultDisk::new();
+    for number in 1.. {
+        let session = Session { threads: 1 + number % 3, ..INCESSANT };
+        disk.set_plan(FaultPlan::new().seed(number as u64).crash_at(number as u64 * 12));
+        if let Ok(outcome) = session.run(&system(), &disk) {
+            assert_eq!(outcome, expected);
+            assert_eq!(journal(&disk), journal(&calm));
+            assert!(number > 10, "{number} sessions");
+            break;
+        }
+        disk = disk.restart();
+    }
+}
+
+#[test]
+fn a_session_may_stop_anywhere() {
+    let (expected, calm) = undisturbed(CALM, &system());
+    // One and the same system is reset to its journal by each session.
+    let (disk, system) = (FaultDisk::new(), system());
+    let mut sessions = 0;
+    loop {
+        let control = SearchControl::new(Duration::from_secs(3600), None);
+        let limits = SearchLimits { max_states: Some(sessions * 100), ..limits() };
+        let outcome = CALM.run_controlled(&system, &disk, &limits, &control).unwrap();
+        system.grow_at_once();
+        sessions += 1;
+        if outcome.verdict != SearchVerdict::Incomplete {
+            assert_eq!(outcome, expected);
+            break;
+        }
+    }
+    assert!(sessions > 10, "{sessions}");
+    assert_eq!(journal(&disk), journal(&calm));
+}
+
+#[test]
+fn a_damaged_journal_is_refused() {
+    let disk = FaultDisk::new();
+    let control = SearchControl::new(Duration::from_secs(3600), None);
+    let limits = SearchLimits { max_states: Some(1000), ..limits() };
+    let outcome = CALM.run_controlled(&system(), &disk, &limits, &control).unwrap();
+    assert_eq!(outcome.verdict, SearchVerdict::Incomplete);
+    let (name, length) = (FileName::Encoding.to_string(), journal(&disk).len() as u64);
+    for bit in 0..length * 8 {
+        disk.flip_bit(&name, bit / 8, (bit % 8) as u32);
+        let error = CALM.run(&system(), &disk).unwrap_err();
+        assert!(matches!(error, Error::Source { .. }), "bit {bit}: {error}");
+        disk.flip_bit(&name, bit / 8, (bit % 8) as u32);
+    }
+    disk.truncate(&name, length - 8);
+    let error = CALM.run(&system(), &disk).unwrap_err();
+    assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+}
+
+#[test]
+fn a_counterexample_is_found_in_the_levels() {
+    let system = Words::new(2500, 3, 60, 150);
+    let oracle = memory::search(&Words::new(2500, 3, 60, 150), &SearchLimits::default()).unwrap();
+    let disk = FaultDisk::new();
+    let control = SearchControl::default();
+    let found = CALM.run_controlled(&system, &disk, &SearchLimits::default(), &control).unwrap();
+    assert_eq!(found.verdict, SearchVerdict::Violated);
+    assert_eq!((&found.levels, found.counters), (&oracle.levels, oracle.counters));
+    // Another process.
+    let system = Words::new(2500, 3, 60, 150);
+    let saved = SavedSearch::load(&disk).unwrap();
+    saved.restore_encoding(&system, &disk).unwrap();
+    let (codec, findings) = (saved.codec().unwrap(), saved.all_findings().unwrap());
+    let levels = StoredLevels { disk: &disk, levels: &saved.store.levels, codec: &codec };
+    let (check, finding) = findings.iter().next().unwrap();
+    let finder =
+        TraceFinder { model: &system, disk: &disk, threads: 2, control: &control, folder: None };
+    let trace = finder.find(levels, check, finding).unwrap().unwrap().trace();
+    assert_eq!(trace.depth() as u64, finding.level);
+    assert_eq!(trace.states.last(), Some(&finding.witness));
+}
+
+#[test]
+fn searches_that_cannot_wait_refuse_the_system() {
+    let system = system();
+    let unsupported = |storage: StateStorage| {
+        let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+        let disk = Arc::new(MeteredDisk::new(disk, None).unwrap());
+        let control = SearchControl::default();
+        let resources = SearchResources { disk, plan: CALM.plan(), control: &control };
+        ExternalSearch::begin_stored(&system, resources, limits(), storage).map(|_| ())
+    };
+    let comback = StateStorage::Comback(CombackSettings::default());
+    let Err(Error::Source { reason }) = unsupported(comback) else { panic!("it waits") };
+    assert!(matches!(reason.downcast_ref(), Some(GrowthError::Unsupported(_))));
+    assert!(unsupported(StateStorage::default()).is_ok());
+    let mut successors = Vec::new();
+    system.restore(&[]).unwrap();
+    let initial = |out: &mut SuccessorSink| system.initial(out);
+    let error = SuccessorSink::collect(4, &mut successors, initial).unwrap_err();
+    assert!(error.to_string().contains(&UnencodedState.to_string()), "{error}");
+}
+
+#[test]
+fn an_encoding_without_room_ends_the_search() {
+    let plan = MemoryPlan { encoding: 300, ..CALM.plan() };
+    let (system, control) = (system(), SearchControl::default());
+    let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+    let disk = Arc::new(MeteredDisk::new(disk, None).unwrap());
+    let resources = SearchResources { disk, plan, control: &control };
+    let error = ExternalSearch::begin(&system, resources, limits()).unwrap().run().unwrap_err();
+    let Error::Source { reason } = error else { panic!("{error}") };
+    let Some(GrowthError::TooLarge { found, limit: 300 }) = reason.downcast_ref() else {
+        panic!("{reason}")
+    };
+    assert!(*found > 300);
+}
