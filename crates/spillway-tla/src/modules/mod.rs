@@ -1,14 +1,16 @@
 //! The modules of a specification: the root and all that it extends or instantiates.
 //!
-//! A module is looked for next to the root's file, then in further folders in their order, then in the folders of the
-//! variable `TLA_LIBRARY`. A standard module that is native needs no file. A community module that is partly native is
-//! read if the search finds its file.
+//! A module is looked for in these places, in this order: after the first module of a file that was read, next to the
+//! root's file, in further folders, in the folders of the variable `TLA_LIBRARY`. A standard module that is native needs
+//! no file. A community module that is partly native is read if the search finds its file.
 
 use crate::resolve::operators::StandardModule;
 use crate::syntax::ast::{
     Argument, Definition, DefinitionBody, Expr, Instance, LetUnit, Module, Name, Unit,
 };
-use crate::syntax::{parse, walk};
+use crate::syntax::lexer::{ModuleHeader, module_headers};
+use crate::syntax::parser::parse_from;
+use crate::syntax::walk;
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::{SourceMap, Span, read};
 use std::collections::HashMap;
@@ -67,7 +69,8 @@ pub fn load(
     search: &SearchPath,
     sources: &mut SourceMap,
 ) -> Result<ModuleSet, Diagnostic> {
-    let mut loader = Loader { search, sources, set: ModuleSet::default(), open: Vec::new() };
+    let (set, open, further) = (ModuleSet::default(), Vec::new(), HashMap::new());
+    let mut loader = Loader { search, sources, set, open, further };
     loader.load_file(root, None)?;
     Ok(loader.set)
 }
@@ -78,6 +81,15 @@ struct Loader<'a> {
     set: ModuleSet,
     /// The names of the modules that are being read, from the root to the present one.
     open: Vec<String>,
+    /// The modules that follow the first one in their file.
+    further: HashMap<String, FurtherModule>,
+}
+
+/// A module that follows another one in its file.
+#[derive(Clone, Copy)]
+struct FurtherModule {
+    file: u32,
+    start: usize,
 }
 
 impl Loader<'_> {
@@ -91,7 +103,11 @@ impl Loader<'_> {
         let text = String::from_utf8(bytes)
             .map_err(|_| failed(&"it is no UTF-8").help("save the file as UTF-8"))?;
         let file = self.sources.add(path.display().to_string(), text);
-        let module = parse(file, &self.sources.file(file).text)?;
+        let text = &self.sources.file(file).text;
+        let module = parse_from(file, text, 0)?;
+        for ModuleHeader { name, start } in module_headers(text, module.span.end as usize) {
+            self.further.entry(name).or_insert(FurtherModule { file, start });
+        }
         let stem = path.file_stem().map(|it| it.to_string_lossy().into_owned());
         if stem.as_deref() != Some(&*module.name.text) {
             let message = format!("the module `{}` is in a file of another name", module.name.text);
@@ -125,6 +141,10 @@ impl Loader<'_> {
         let standard = StandardModule::find(&name.text);
         if self.set.indices.contains_key(&*name.text) || standard.is_some_and(|it| it.is_complete) {
             return Ok(());
+        }
+        if let Some(&FurtherModule { file, start }) = self.further.get(&*name.text) {
+            let module = parse_from(file, &self.sources.file(file).text, start)?;
+            return self.add(module);
         }
         match self.search.find(&name.text) {
             Some(path) => self.load_file(&path, Some(name)),

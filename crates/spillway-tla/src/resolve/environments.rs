@@ -9,7 +9,7 @@ use super::resolver::{Resolver, SubstitutionLimit, definition_arities};
 use super::tree::{DefinitionOrigin, Level};
 use crate::syntax::ast::{
     Argument, Declaration, Definition, DefinitionBody, Expr, ExprKind, Instance, Module, Name,
-    Path, PathPart, Unit,
+    Path, PathPart, Statement, Unit,
 };
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::Span;
@@ -234,7 +234,7 @@ impl<'a> Resolver<'a> {
                     Symbol::Declared(_) => "a constant",
                     Symbol::Local(_) => "a parameter or a bound variable around it",
                     Symbol::Instance(_) => "an instance",
-                    Symbol::Fact => "a theorem or an assumption",
+                    Symbol::Fact(_) => "a theorem or an assumption",
                     _ => "an operator",
                 };
                 error.help(format!("it is {kind}; TLA+ has no shadowing: use another name"))
@@ -269,8 +269,17 @@ impl<'a> Resolver<'a> {
             Unit::Instance { is_local, instance } => {
                 self.add_instance(units, order, instance, *is_local);
             }
-            Unit::Assume { name: Some(name), .. } | Unit::Theorem { name: Some(name), .. } => {
-                self.add_symbol(id, order, name, Some(Symbol::Fact));
+            Unit::Assume { name: Some(name), body, .. } => {
+                let symbol = self.fact(id, order, name, Some(body));
+                self.add_symbol(id, order, name, Some(symbol));
+            }
+            Unit::Theorem { name: Some(name), body } => {
+                let formula = match body {
+                    Statement::Formula(formula) => Some(formula),
+                    Statement::AssumeProve(_) => None,
+                };
+                let symbol = self.fact(id, order, name, formula);
+                self.add_symbol(id, order, name, Some(symbol));
             }
             Unit::Assume { .. } | Unit::Theorem { .. } => {}
             Unit::Module(module) => {
@@ -278,6 +287,31 @@ impl<'a> Resolver<'a> {
                 self.environments[id.0].inner.insert(&module.name.text, inner);
             }
         }
+    }
+
+    /// Returns the symbol of a named theorem or assumption.
+    fn fact(
+        &mut self,
+        environment: EnvironmentId,
+        order: usize,
+        name: &Name,
+        formula: Option<&'a Expr>,
+    ) -> Symbol {
+        let Some(formula) = formula else { return Symbol::Fact(None) };
+        let place = Place { environment, order };
+        Symbol::Fact(Some(self.new_entry(Entry {
+            name: name.text.clone(),
+            span: name.span,
+            text: Text::Formula(formula),
+            origin: DefinitionOrigin::Module,
+            scope: Scope { place, locals: None },
+            leading: self.leading(environment),
+            arities: Vec::new(),
+            definition: None,
+            value: None,
+            replacement: None,
+            closed: Closed::default(),
+        })))
     }
 
     fn add_symbol(&mut self, id: EnvironmentId, order: usize, name: &Name, symbol: Option<Symbol>) {
@@ -369,7 +403,7 @@ impl<'a> Resolver<'a> {
             let is_built_in = BUILT_IN.contains(&&*name.text);
             if !is_built_in {
                 let symbol = self.lookup(target.scope, &name.text, name.span)?;
-                if !matches!(symbol, Symbol::Instance(_) | Symbol::Fact) {
+                if !matches!(symbol, Symbol::Instance(_) | Symbol::Fact(_)) {
                     return Some(symbol);
                 }
             }
@@ -637,7 +671,7 @@ fn is_community(symbol: Symbol) -> bool {
 }
 
 fn is_operator(symbol: Symbol) -> bool {
-    matches!(symbol, Symbol::Entry(_) | Symbol::Standard(_) | Symbol::Instance(_) | Symbol::Fact)
+    matches!(symbol, Symbol::Entry(_) | Symbol::Standard(_) | Symbol::Instance(_) | Symbol::Fact(_))
 }
 
 /// Returns the name that an argument consists of.

@@ -6,7 +6,7 @@ use super::expr::{
     Quantifier, RecordField, UnaryOperator,
 };
 use super::ids::{ExprId, Slot, VariableId};
-use super::names::{Closed, EntryId, LocalId, Scope, Symbol, Text};
+use super::names::{Closed, EntryId, Local, LocalId, Scope, Symbol, Text};
 use super::resolver::Resolver;
 use super::tree::{Level, Parameter, Variable};
 use crate::syntax::ast::{
@@ -164,7 +164,15 @@ impl<'a> Lowering<'_, 'a> {
     /// Returns the slot of a local name.
     pub(super) fn slot(&mut self, local: LocalId) -> Slot {
         self.used.insert(local);
-        self.frame.slot(local).expect("a local name is bound in the frame that uses it")
+        match self.frame.slot(local) {
+            Some(slot) => slot,
+            None => {
+                let Local { name, span, .. } = self.resolver.local(local).clone();
+                let message = format!("`{name}` is used where it has no value");
+                self.error(span, message, "pass it as an argument");
+                Slot(0)
+            }
+        }
     }
 
     pub(super) fn exprs(&mut self, items: &'a [Text_], scope: &Scope) -> Vec<ExprId> {

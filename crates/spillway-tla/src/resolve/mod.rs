@@ -9,6 +9,7 @@
 //! | `names`, `resolver` | what names mean, and looking them up |
 //! | `environments` | modules in use: the root, extended modules, instances |
 //! | `arena`, `lower`, `paths` | expressions |
+//! | `selectors` | subexpressions by position or label |
 //! | `levels` | levels |
 //! | `strings` | the order of strings |
 //! | `settings`, `pieces`, `checks` | the configuration |
@@ -26,6 +27,7 @@ pub mod operators;
 mod paths;
 mod pieces;
 mod resolver;
+mod selectors;
 mod settings;
 mod strings;
 pub mod tree;

@@ -65,8 +65,8 @@ pub(super) enum Symbol {
     Standard(StandardOperator),
     /// A parameter, a bound variable or a LET value.
     Local(LocalId),
-    /// A theorem or a named assumption.
-    Fact,
+    /// The formula of a named theorem or assumption, or nothing if it is an ASSUME ... PROVE. It is used as `Name!:`.
+    Fact(Option<EntryId>),
 }
 
 /// A symbol in an environment.

@@ -7,6 +7,7 @@ use super::names::{
     Closed, Entry, EntryId, EnvironmentId, InstanceId, LocalId, Scope, Symbol, Text,
 };
 use super::resolver::Resolver;
+use super::selectors::Selected;
 use super::tree::DefinitionOrigin;
 use crate::syntax::ast::{
     Argument as ArgumentText, Declaration, Definition, DefinitionBody, Expr, ExprKind as Kind,
@@ -21,7 +22,7 @@ use std::collections::{HashMap, HashSet};
 pub(super) struct Reference {
     pub(super) symbol: Symbol,
     /// The arguments for the parameters of instances.
-    bindings: HashMap<LocalId, Argument>,
+    pub(super) bindings: HashMap<LocalId, Argument>,
 }
 
 impl Reference {
@@ -31,10 +32,19 @@ impl Reference {
     }
 }
 
-/// The parts of a path before a selector.
-struct Step<'a> {
-    name: &'a Name,
-    arguments: &'a [ArgumentText],
+/// A name of a path.
+#[derive(Clone, Copy)]
+pub(super) struct Step<'a> {
+    pub(super) name: &'a Name,
+    pub(super) arguments: &'a [ArgumentText],
+}
+
+/// A path up to a name that is no instance.
+struct Followed<'a> {
+    reference: Reference,
+    last: Step<'a>,
+    /// What follows the name: selectors and labels.
+    rest: &'a [PathPart],
 }
 
 impl<'a> Lowering<'_, 'a> {
@@ -49,7 +59,12 @@ impl<'a> Lowering<'_, 'a> {
             }
             return self.push(kind, span);
         }
-        let Some((reference, last)) = self.follow(path, scope) else { return self.dummy(span) };
+        let Some(Followed { reference, last, rest }) = self.follow(&path.parts, scope) else {
+            return self.dummy(span);
+        };
+        if !rest.is_empty() {
+            return self.selected(Selected { reference, last, rest, span }, scope);
+        }
         let Some(arities) = self.resolver.arities(reference.symbol) else {
             return self.not_an_expression(reference.symbol, last.name, span);
         };
@@ -64,7 +79,7 @@ impl<'a> Lowering<'_, 'a> {
         self.apply(reference, arguments, span)
     }
 
-    fn not_an_expression(&mut self, symbol: Symbol, name: &Name, span: Span) -> ExprId {
+    pub(super) fn not_an_expression(&mut self, symbol: Symbol, name: &Name, span: Span) -> ExprId {
         let (what, help) = match symbol {
             Symbol::Instance(_) => ("an instance", format!("write `{}!Operator`", name.text)),
             _ => ("a theorem or an assumption", "define an operator with its formula".to_owned()),
@@ -73,7 +88,7 @@ impl<'a> Lowering<'_, 'a> {
         self.dummy(span)
     }
 
-    fn wrong_count(&mut self, name: &Name, expected: usize, found: usize) {
+    pub(super) fn wrong_count(&mut self, name: &Name, expected: usize, found: usize) {
         let plural = if expected == 1 { "" } else { "s" };
         let message = format!("`{}` takes {expected} argument{plural}, found {found}", name.text);
         let help = match (expected, found) {
@@ -86,42 +101,51 @@ impl<'a> Lowering<'_, 'a> {
         self.error(name.span, message, help);
     }
 
-    /// Follows a path through instances to its last name.
-    fn follow(&mut self, path: &'a Path, scope: &Scope) -> Option<(Reference, Step<'a>)> {
+    /// Follows a path through instances to a name that is no instance.
+    fn follow(&mut self, parts: &'a [PathPart], scope: &Scope) -> Option<Followed<'a>> {
         let mut bindings = HashMap::new();
         let mut place: Option<EnvironmentId> = None;
-        for (index, part) in path.parts.iter().enumerate() {
-            let (name, arguments) = match part {
-                PathPart::Name { name, arguments } => (name, arguments),
-                PathPart::Selector { span, .. } => {
-                    let message = "a subexpression cannot be selected by its position";
-                    self.error(
-                        *span,
-                        message,
-                        "define the subexpression by an operator of its own",
-                    );
-                    return None;
-                }
+        for (index, part) in parts.iter().enumerate() {
+            let PathPart::Name { name, arguments } = part else {
+                let message = "an instance has no subexpressions";
+                self.error(self.part_span(part), message, "name an operator of the instance");
+                return None;
             };
             let symbol = match place {
                 None => self.resolver.lookup(scope, &name.text, name.span)?,
                 Some(environment) => self.member(environment, name)?,
             };
             let symbol = self.resolver.replaced(symbol);
-            if index + 1 == path.parts.len() {
-                return Some((Reference { symbol, bindings }, Step { name, arguments }));
+            let (last, rest) = (Step { name, arguments }, &parts[index + 1..]);
+            match symbol {
+                Symbol::Instance(instance) if !rest.is_empty() => {
+                    self.bind_instance(instance, last, scope, &mut bindings)?;
+                    place = Some(self.resolver.instance_environment(instance)?);
+                }
+                Symbol::Entry(_) | Symbol::Fact(_) | Symbol::Instance(_) => {
+                    let reference = Reference { symbol, bindings };
+                    return Some(Followed { reference, last, rest });
+                }
+                _ if rest.is_empty() => {
+                    let reference = Reference { symbol, bindings };
+                    return Some(Followed { reference, last, rest });
+                }
+                _ => {
+                    let message = format!("`{}` is no instance", name.text);
+                    let help = "`!` follows the name of an instance: `I == INSTANCE M`";
+                    self.error(name.span, message, help);
+                    return None;
+                }
             }
-            let Symbol::Instance(instance) = symbol else {
-                let message = format!("`{}` is no instance", name.text);
-                let help = "`!` follows the name of an instance: `I == INSTANCE M`";
-                self.error(name.span, message, help);
-                return None;
-            };
-            self.bind_instance(instance, Step { name, arguments }, scope, &mut bindings)?;
-            let environment = self.resolver.instance_environment(instance)?;
-            place = Some(environment);
         }
         None
+    }
+
+    fn part_span(&self, part: &PathPart) -> Span {
+        match part {
+            PathPart::Name { name, .. } => name.span,
+            PathPart::Selector { span, .. } => *span,
+        }
     }
 
     /// Returns what a name of an instance's module stands for.
@@ -165,7 +189,12 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     /// Builds an argument for a parameter with an arity.
-    fn argument(&mut self, text: &'a ArgumentText, arity: usize, scope: &Scope) -> Argument {
+    pub(super) fn argument(
+        &mut self,
+        text: &'a ArgumentText,
+        arity: usize,
+        scope: &Scope,
+    ) -> Argument {
         match (text, arity) {
             (ArgumentText::Expression(expr), 0) => Argument::Expression(self.expr(expr, scope)),
             (_, 0) => {
@@ -207,8 +236,8 @@ impl<'a> Lowering<'_, 'a> {
                     self.error(expr.span, message, "write a LAMBDA or the name of an operator");
                     return None;
                 };
-                let (reference, step) = self.follow(path, scope)?;
-                if !step.arguments.is_empty() {
+                let Followed { reference, last, rest } = self.follow(&path.parts, scope)?;
+                if !last.arguments.is_empty() || !rest.is_empty() {
                     let message = format!("expected an operator with {arity} parameters");
                     self.error(expr.span, message, "write its name without arguments");
                     return None;
@@ -316,7 +345,7 @@ impl<'a> Lowering<'_, 'a> {
             }
             Symbol::Standard(operator) => ExprKind::Standard { operator, arguments },
             Symbol::Local(local) => return self.apply_local(reference, local, arguments, span),
-            Symbol::Instance(_) | Symbol::Fact => ExprKind::Boolean(false),
+            Symbol::Instance(_) | Symbol::Fact(_) => ExprKind::Boolean(false),
         };
         self.push(kind, span)
     }

@@ -293,7 +293,7 @@ impl<'a> Resolver<'a> {
             Symbol::Entry(entry) => Some(self.entry(entry).arities.clone()),
             Symbol::Standard(operator) => Some(operator.arities().to_vec()),
             Symbol::Local(local) => Some(vec![0; self.local(local).arity]),
-            Symbol::Instance(_) | Symbol::Fact => None,
+            Symbol::Instance(_) | Symbol::Fact(_) => None,
         }
     }
 
@@ -305,7 +305,7 @@ impl<'a> Resolver<'a> {
             Symbol::Entry(entry) => self.entry(entry).span,
             Symbol::Instance(instance) => self.instance(instance).span,
             Symbol::Local(local) => self.local(local).span,
-            Symbol::Standard(_) | Symbol::Fact => Span::default(),
+            Symbol::Standard(_) | Symbol::Fact(_) => Span::default(),
         }
     }
 

@@ -45,7 +45,7 @@ pub(super) fn ordered(set: &ModuleSet, config: &Config, sources: &SourceMap) -> 
         .iter()
         .map(|it| {
             let text = sources.file(it.span.file).text.as_str();
-            (text, tokenize(it.span.file, text).unwrap_or_default())
+            (text, tokenize(it.span.file, text, it.span.start as usize).unwrap_or_default())
         })
         .collect();
     for (text, tokens) in &tokens {

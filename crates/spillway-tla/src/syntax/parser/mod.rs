@@ -12,8 +12,8 @@ mod operators;
 mod proofs;
 mod units;
 
-use super::ast::{Module, Name};
-use super::lexer::tokenize;
+use super::ast::{Expr, Module, Name};
+use super::lexer::{tokenize, tokenize_all};
 use super::symbols::Symbol;
 use super::token::{Keyword, Mark, Token, TokenKind};
 use spillway_base::diag::Diagnostic;
@@ -27,10 +27,22 @@ const CHAIN_MAX: usize = 500;
 
 /// Parses the first module of a text.
 pub fn parse(file: u32, text: &str) -> Result<Module, Diagnostic> {
-    let tokens = tokenize(file, text)?;
-    let mut parser =
-        Parser { text, tokens, at: 0, junctions: Vec::new(), depth: 0, is_in_proof: false };
-    parser.module()
+    parse_from(file, text, 0)
+}
+
+/// Parses the first module at or after an offset of a text.
+pub fn parse_from(file: u32, text: &str, from: usize) -> Result<Module, Diagnostic> {
+    Parser::new(text, tokenize(file, text, from)?).module()
+}
+
+/// Parses a text that is one expression.
+pub fn parse_expression(file: u32, text: &str) -> Result<Expr, Diagnostic> {
+    let mut parser = Parser::new(text, tokenize_all(file, text)?);
+    let expr = parser.expression()?;
+    match parser.peek().kind {
+        TokenKind::End => Ok(expr),
+        _ => Err(parser.expected("an operator or the end of the formula")),
+    }
 }
 
 /// The result of a production.
@@ -55,6 +67,10 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
+    fn new(text: &'t str, tokens: Vec<Token>) -> Self {
+        Self { text, tokens, at: 0, junctions: Vec::new(), depth: 0, is_in_proof: false }
+    }
+
     fn peek(&self) -> Token {
         self.peek_at(0)
     }
