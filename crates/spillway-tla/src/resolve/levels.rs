@@ -240,20 +240,16 @@ impl Pass<'_> {
             | ExprKind::AngleAction { action, subscript } => {
                 self.limit(definition, *action, Level::Action, "the action");
                 self.limit(definition, *subscript, Level::State, "the subscript");
-                known.join(self.of(*action));
-                known.join(self.of(*subscript));
                 known.level = Level::Action;
             }
             ExprKind::WeakFairness { subscript, action }
             | ExprKind::StrongFairness { subscript, action } => {
                 self.limit(definition, *action, Level::Action, "the action");
                 self.limit(definition, *subscript, Level::State, "the subscript");
-                known.join(self.of(*action));
-                known.join(self.of(*subscript));
                 known.level = Level::Temporal;
             }
             ExprKind::TemporalQuantified { body, .. } => {
-                known = self.of(*body);
+                self.limit(definition, *body, Level::Temporal, "the body");
                 known.level = Level::Temporal;
             }
             ExprKind::And(items) | ExprKind::Or(items) => known = self.junction(items),
@@ -347,12 +343,12 @@ impl Pass<'_> {
         };
         self.limit(definition, operand, limit, what);
         self.check_stuttering(operator, operand);
-        let mut known = self.of(operand);
-        known.level = match operator {
-            UnaryOperator::Enabled => Level::State,
-            _ => known.level.max(unary_level(operator)),
-        };
-        known
+        let known = self.of(operand);
+        match unary_level(operator) {
+            Level::Constant => known,
+            // The limit on the operand makes this the level of the whole, whatever the arguments are.
+            level => Known { level, parameters: 0 },
+        }
     }
 
     /// Checks that an action below `[]` or `<>` is insensitive to stuttering.

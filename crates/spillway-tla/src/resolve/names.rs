@@ -65,7 +65,7 @@ pub(super) enum Symbol {
     Standard(StandardOperator),
     /// A parameter, a bound variable or a LET value.
     Local(LocalId),
-    /// The formula of a named theorem or assumption, or nothing if it is an ASSUME ... PROVE. It is used as `Name!:`.
+    /// The formula of a named theorem or assumption, or nothing if it is an ASSUME ... PROVE.
     Fact(Option<EntryId>),
 }
 

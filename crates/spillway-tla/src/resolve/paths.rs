@@ -82,7 +82,7 @@ impl<'a> Lowering<'_, 'a> {
     pub(super) fn not_an_expression(&mut self, symbol: Symbol, name: &Name, span: Span) -> ExprId {
         let (what, help) = match symbol {
             Symbol::Instance(_) => ("an instance", format!("write `{}!Operator`", name.text)),
-            _ => ("a theorem or an assumption", "define an operator with its formula".to_owned()),
+            _ => ("an ASSUME ... PROVE", "define an operator with its formula".to_owned()),
         };
         self.error(name.span, format!("`{}` is {what}, not an expression", name.text), help);
         self.dummy(span)
@@ -338,14 +338,14 @@ impl<'a> Lowering<'_, 'a> {
                 let name = self.resolver.declared[declared.0].name.to_string();
                 ExprKind::Undefined { name, arguments }
             }
-            Symbol::Entry(entry) => {
+            Symbol::Entry(entry) | Symbol::Fact(Some(entry)) => {
                 let leading = self.leading_arguments(&reference, entry);
                 let definition = self.resolver.definition_of(entry);
                 ExprKind::Apply { definition, arguments: [leading, arguments].concat() }
             }
             Symbol::Standard(operator) => ExprKind::Standard { operator, arguments },
             Symbol::Local(local) => return self.apply_local(reference, local, arguments, span),
-            Symbol::Instance(_) | Symbol::Fact(_) => ExprKind::Boolean(false),
+            Symbol::Instance(_) | Symbol::Fact(None) => ExprKind::Boolean(false),
         };
         self.push(kind, span)
     }

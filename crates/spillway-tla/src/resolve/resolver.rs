@@ -293,7 +293,8 @@ impl<'a> Resolver<'a> {
             Symbol::Entry(entry) => Some(self.entry(entry).arities.clone()),
             Symbol::Standard(operator) => Some(operator.arities().to_vec()),
             Symbol::Local(local) => Some(vec![0; self.local(local).arity]),
-            Symbol::Instance(_) | Symbol::Fact(_) => None,
+            Symbol::Fact(Some(_)) => Some(Vec::new()),
+            Symbol::Instance(_) | Symbol::Fact(None) => None,
         }
     }
 
