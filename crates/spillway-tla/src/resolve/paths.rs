@@ -15,6 +15,7 @@ use crate::syntax::ast::{
 };
 use crate::syntax::symbols::Symbol as Token;
 use crate::syntax::walk;
+use spillway_base::numbers::count;
 use spillway_base::source::Span;
 use std::collections::{HashMap, HashSet};
 
@@ -88,15 +89,17 @@ impl<'a> Lowering<'_, 'a> {
         self.dummy(span)
     }
 
+    /// Reports that an operator has another number of parameters.
     pub(super) fn wrong_count(&mut self, name: &Name, expected: usize, found: usize) {
-        let plural = if expected == 1 { "" } else { "s" };
-        let message = format!("`{}` takes {expected} argument{plural}, found {found}", name.text);
+        let takes = match expected {
+            0 => "no arguments".to_owned(),
+            _ => count(expected as u64, "argument"),
+        };
+        let message = format!("`{}` takes {takes}, found {found}", name.text);
         let help = match (expected, found) {
-            (_, 0) => {
-                "an operator without its arguments is passed only for a parameter such as `P(_)`"
-            }
             (0, _) => "use brackets to apply a function: `f[x]`",
-            _ => "look at its definition",
+            (_, 0) => "without arguments it can be passed only for a parameter such as `P(_)`",
+            _ => "write as many arguments as its definition has parameters",
         };
         self.error(name.span, message, help);
     }
@@ -232,13 +235,15 @@ impl<'a> Lowering<'_, 'a> {
             }
             ArgumentText::Expression(expr) => {
                 let Kind::Path(path) = &expr.kind else {
-                    let message = format!("expected an operator with {arity} parameters");
+                    let parameters = count(arity as u64, "parameter");
+                    let message = format!("expected an operator with {parameters}");
                     self.error(expr.span, message, "write a LAMBDA or the name of an operator");
                     return None;
                 };
                 let Followed { reference, last, rest } = self.follow(&path.parts, scope)?;
                 if !last.arguments.is_empty() || !rest.is_empty() {
-                    let message = format!("expected an operator with {arity} parameters");
+                    let parameters = count(arity as u64, "parameter");
+                    let message = format!("expected an operator with {parameters}");
                     self.error(expr.span, message, "write its name without arguments");
                     return None;
                 }
@@ -251,8 +256,8 @@ impl<'a> Lowering<'_, 'a> {
         if found == expected {
             return Some(());
         }
-        let message =
-            format!("expected an operator with {expected} parameters, found one with {found}");
+        let expected = count(expected as u64, "parameter");
+        let message = format!("expected an operator with {expected}, found one with {found}");
         self.error(span, message, "the number of parameters is that of the declaration");
         None
     }

@@ -166,7 +166,9 @@ impl<'a> Lowering<'_, 'a> {
             PathPart::Name { name, arguments } => {
                 let Some(label) = self.resolver.label(&found, name) else {
                     let message = format!("the definition has no label `{}`", name.text);
-                    self.error(name.span, message, format!("a label is written `{}::`", name.text));
+                    let help =
+                        "`!` follows an instance, `I == INSTANCE M`, or precedes a label, `L::`";
+                    self.error(name.span, message, help);
                     return None;
                 };
                 let locals = label_locals(self.resolver, &label, &found);

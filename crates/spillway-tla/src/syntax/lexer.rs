@@ -213,7 +213,9 @@ impl<'t> Lexer<'t> {
                 None => {
                     let shown = first.escape_debug();
                     let message = format!("the character `{shown}` begins no token of TLA+");
-                    return Err(self.error(self.at, first.len_utf8(), message));
+                    return Err(self
+                        .error(self.at, first.len_utf8(), message)
+                        .help("remove it, or write it within a string or a comment"));
                 }
             },
         };
