@@ -39,14 +39,15 @@ pub(super) struct Pushed {
 #[derive(Default)]
 pub(super) struct Frame {
     slots: HashMap<LocalId, Slot>,
-    count: u32,
+    /// The local name of each slot.
+    locals: Vec<LocalId>,
 }
 
 impl Frame {
     /// Gives a local name a slot of its own.
     pub(super) fn bind(&mut self, local: LocalId) -> Slot {
-        let slot = Slot(self.count);
-        self.count += 1;
+        let slot = Slot(self.locals.len() as u32);
+        self.locals.push(local);
         self.slots.insert(local, slot);
         slot
     }
@@ -55,8 +56,8 @@ impl Frame {
         self.slots.get(&local).copied()
     }
 
-    /// Returns the number of slots.
-    pub(super) fn count(&self) -> u32 {
-        self.count
+    /// Returns the local name of each slot.
+    pub(super) fn locals(&self) -> &[LocalId] {
+        &self.locals
     }
 }

@@ -53,10 +53,12 @@ impl<'a> Resolver<'a> {
         let (scope, own) = lowering.bind_parameters(text, scope);
         parameters.extend(own);
         let body = lowering.body(text, &scope, id);
-        let slots = lowering.frame.count();
+        let names = lowering.frame.locals().to_vec();
+        let names: Vec<String> = names.iter().map(|&it| self.local(it).name.to_string()).collect();
         let parameters = parameters.iter().map(|&it| self.parameter(it)).collect();
         let built = &mut self.definitions[definition.index()];
-        (built.parameters, built.slots, built.body) = (parameters, slots, body);
+        (built.parameters, built.slots, built.body) = (parameters, names.len() as u32, body);
+        built.slot_names = names;
     }
 
     fn parameter(&self, id: LocalId) -> Parameter {

@@ -332,6 +332,7 @@ impl<'a> Resolver<'a> {
             parameters: Vec::new(),
             captured: entry.leading.len(),
             slots: 0,
+            slot_names: Vec::new(),
             body: super::ids::ExprId(0),
             level: Level::Constant,
             is_recursive: false,
