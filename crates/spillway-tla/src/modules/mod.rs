@@ -75,6 +75,21 @@ pub fn load(
     Ok(loader.set)
 }
 
+/// Reads a root module from a text with a name, and all that it needs. Adds the texts to the sources.
+pub fn load_text(
+    name: &str,
+    text: &str,
+    search: &SearchPath,
+    sources: &mut SourceMap,
+) -> Result<ModuleSet, Diagnostic> {
+    let (set, open, further) = (ModuleSet::default(), Vec::new(), HashMap::new());
+    let mut loader = Loader { search, sources, set, open, further };
+    let file = loader.sources.add(name, text);
+    let module = loader.parse_file(file)?;
+    loader.add(module)?;
+    Ok(loader.set)
+}
+
 struct Loader<'a> {
     search: &'a SearchPath,
     sources: &'a mut SourceMap,
@@ -103,11 +118,7 @@ impl Loader<'_> {
         let text = String::from_utf8(bytes)
             .map_err(|_| failed(&"it is no UTF-8").help("save the file as UTF-8"))?;
         let file = self.sources.add(path.display().to_string(), text);
-        let text = &self.sources.file(file).text;
-        let module = parse_from(file, text, 0)?;
-        for ModuleHeader { name, start } in module_headers(text, module.span.end as usize) {
-            self.further.entry(name).or_insert(FurtherModule { file, start });
-        }
+        let module = self.parse_file(file)?;
         let stem = path.file_stem().map(|it| it.to_string_lossy().into_owned());
         if stem.as_deref() != Some(&*module.name.text) {
             let message = format!("the module `{}` is in a file of another name", module.name.text);
@@ -115,6 +126,16 @@ impl Loader<'_> {
                 .help(format!("name the file `{}.tla`", module.name.text)));
         }
         self.add(module)
+    }
+
+    /// Parses the first module of a file, and finds those that follow.
+    fn parse_file(&mut self, file: u32) -> Result<Module, Diagnostic> {
+        let text = &self.sources.file(file).text;
+        let module = parse_from(file, text, 0)?;
+        for ModuleHeader { name, start } in module_headers(text, module.span.end as usize) {
+            self.further.entry(name).or_insert(FurtherModule { file, start });
+        }
+        Ok(module)
     }
 
     /// Adds a module, then what it needs.

@@ -161,7 +161,6 @@ impl<'a> Lowering<'_, 'a> {
         scope: &Scope,
         reference: &mut Reference,
     ) -> Option<Found<'a>> {
-        let found = self.resolver.inside(found);
         let (selector, span) = match part {
             PathPart::Name { name, arguments } => {
                 let Some(label) = self.resolver.label(&found, name) else {
@@ -185,6 +184,7 @@ impl<'a> Lowering<'_, 'a> {
             }
             PathPart::Selector { selector, span } => (selector, *span),
         };
+        let found = self.resolver.inside(found);
         match selector {
             Selector::Definition => Some(found),
             Selector::Operand(number) => match operand(found.text, *number as usize) {
