@@ -4,7 +4,7 @@
 //! root's file, in further folders, in the folders of the variable `TLA_LIBRARY`. A standard module that is native needs
 //! no file. A community module that is partly native is read if the search finds its file.
 
-use crate::resolve::operators::StandardModule;
+use crate::library::StandardModule;
 use crate::syntax::ast::{
     Argument, Definition, DefinitionBody, Expr, Instance, LetUnit, Module, Name, Unit,
 };

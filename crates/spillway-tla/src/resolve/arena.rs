@@ -1,8 +1,9 @@
 //! The arena of expressions, and the frame of the definition that is being built.
 
 use super::expr::{Expr, ExprKind};
-use super::ids::{ExprId, Level, Slot};
+use super::ids::{ExprId, Slot};
 use super::names::LocalId;
+use crate::level::Level;
 use spillway_base::source::Span;
 use std::collections::HashMap;
 

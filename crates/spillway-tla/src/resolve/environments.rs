@@ -4,9 +4,9 @@ use super::names::{
     Closed, ContextId, Entry, EntryId, Environment, EnvironmentId, Inner, InstanceEntry,
     InstanceId, LocalId, Place, Row, Scope, Symbol, Text,
 };
-use super::operators::StandardModule;
 use super::resolver::{Resolver, SubstitutionLimit, definition_arities};
 use super::tree::{DefinitionOrigin, Level};
+use crate::library::StandardModule;
 use crate::syntax::ast::{
     Argument, Declaration, Definition, DefinitionBody, Expr, ExprKind, Instance, Module, Name,
     Path, PathPart, Statement, Unit,

@@ -1,9 +1,8 @@
 //! Expressions of the resolved specification.
 
-use super::ids::{
-    ConstantId, DefinitionId, ExprId, Level, ModelValueId, Slot, StringId, VariableId,
-};
-use super::operators::StandardOperator;
+use super::ids::{ConstantId, DefinitionId, ExprId, ModelValueId, Slot, StringId, VariableId};
+use crate::level::Level;
+use crate::library::StandardOperator;
 use spillway_base::source::Span;
 
 /// An expression.

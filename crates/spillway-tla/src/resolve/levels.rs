@@ -8,10 +8,11 @@
 use super::expr::{
     Argument, BinaryOperator, Expr, ExprKind, OperatorValue, Pattern, UnaryOperator,
 };
-use super::ids::{DefinitionId, ExprId, Level, Slot};
+use super::ids::{DefinitionId, ExprId, Slot};
 use super::names::Symbol;
 use super::resolver::Resolver;
 use super::tree::Definition;
+use crate::level::Level;
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::Span;
 
@@ -238,20 +239,15 @@ impl Pass<'_> {
             }
             ExprKind::BoxAction { action, subscript }
             | ExprKind::AngleAction { action, subscript } => {
-                self.limit(definition, *action, Level::Action, "the action");
-                self.limit(definition, *subscript, Level::State, "the subscript");
+                self.stuttering_step(definition, *action, *subscript);
                 known.level = Level::Action;
             }
             ExprKind::WeakFairness { subscript, action }
             | ExprKind::StrongFairness { subscript, action } => {
-                self.limit(definition, *action, Level::Action, "the action");
-                self.limit(definition, *subscript, Level::State, "the subscript");
+                self.stuttering_step(definition, *action, *subscript);
                 known.level = Level::Temporal;
             }
-            ExprKind::TemporalQuantified { body, .. } => {
-                self.limit(definition, *body, Level::Temporal, "the body");
-                known.level = Level::Temporal;
-            }
+            ExprKind::TemporalQuantified { .. } => known.level = Level::Temporal,
             ExprKind::And(items) | ExprKind::Or(items) => known = self.junction(items),
             ExprKind::Quantified { bounds, body, .. } => {
                 for bound in bounds {
@@ -271,6 +267,12 @@ impl Pass<'_> {
             _ => known = self.values(definition, kind),
         }
         known
+    }
+
+    /// Checks an action with a subscript.
+    fn stuttering_step(&mut self, definition: usize, action: ExprId, subscript: ExprId) {
+        self.limit(definition, action, Level::Action, "the action");
+        self.limit(definition, subscript, Level::State, "the subscript");
     }
 
     /// Returns what is known of an operator on values, whose operands are no temporal formulas.

@@ -1,12 +1,13 @@
 //! Expressions: syntax tree to resolved tree.
 
-use super::arena::Frame;
 use super::expr::{
-    Argument, BinaryOperator, Bound, CaseArm, ExceptStep, ExceptUpdate, ExprKind, Pattern,
-    Quantifier, RecordField, UnaryOperator,
+    Argument, Bound, CaseArm, ExceptStep, ExceptUpdate, ExprKind, Pattern, Quantifier, RecordField,
 };
 use super::ids::{ExprId, Slot, VariableId};
-use super::names::{Closed, EntryId, Local, LocalId, Scope, Symbol, Text};
+use super::lowering::{
+    BOUND_VARIABLES, BoundName, FunctionText, Here, Lowering, Reference, binary, unary,
+};
+use super::names::{EntryId, LocalId, Scope, Symbol, Text};
 use super::resolver::Resolver;
 use super::tree::{Level, Parameter, Variable};
 use crate::syntax::ast::{
@@ -14,22 +15,7 @@ use crate::syntax::ast::{
     Name,
 };
 use crate::syntax::symbols::Symbol as Token;
-use spillway_base::diag::Diagnostic;
 use spillway_base::source::Span;
-use std::collections::HashSet;
-
-/// The first index of the variables of temporal quantifiers, until the number of variables is known.
-pub(super) const BOUND_VARIABLES: u32 = 1 << 24;
-
-/// Builds the body of one definition.
-pub(super) struct Lowering<'r, 'a> {
-    pub(super) resolver: &'r mut Resolver<'a>,
-    pub(super) frame: Frame,
-    /// The parameters that have an operator in their place.
-    pub(super) closed: Closed,
-    /// The local names that were used.
-    used: HashSet<LocalId>,
-}
 
 impl<'a> Resolver<'a> {
     /// Builds the bodies of all entries that are used.
@@ -44,8 +30,7 @@ impl<'a> Resolver<'a> {
         let (text, scope, leading) = (entry.text, entry.scope.clone(), entry.leading.clone());
         let closed = entry.closed.clone();
         let definition = self.definition_of(id);
-        let (frame, used) = (Frame::default(), HashSet::new());
-        let mut lowering = Lowering { resolver: self, frame, closed, used };
+        let mut lowering = Lowering::new(self, closed);
         let mut parameters: Vec<LocalId> = leading;
         parameters.iter().for_each(|&it| {
             lowering.frame.bind(it);
@@ -135,46 +120,6 @@ impl<'a> Lowering<'_, 'a> {
 
     fn leading(&self, id: EntryId) -> u32 {
         self.resolver.entry(id).leading.len() as u32
-    }
-
-    pub(super) fn push(&mut self, kind: ExprKind, span: Span) -> ExprId {
-        let pushed = self.resolver.arena.push(kind, span);
-        if pushed.is_too_high {
-            let message = format!("more than {} nested expressions", super::arena::HEIGHT_MAX);
-            self.resolver.report(
-                Diagnostic::error(span, message)
-                    .help("define a part of the expression by an operator of its own"),
-            );
-        }
-        pushed.id
-    }
-
-    /// Returns an expression in the place of a wrong one.
-    pub(super) fn dummy(&mut self, span: Span) -> ExprId {
-        self.push(ExprKind::Boolean(false), span)
-    }
-
-    pub(super) fn error(
-        &mut self,
-        span: Span,
-        message: impl Into<String>,
-        help: impl Into<String>,
-    ) {
-        self.resolver.report(Diagnostic::error(span, message).help(help));
-    }
-
-    /// Returns the slot of a local name.
-    pub(super) fn slot(&mut self, local: LocalId) -> Slot {
-        self.used.insert(local);
-        match self.frame.slot(local) {
-            Some(slot) => slot,
-            None => {
-                let Local { name, span, .. } = self.resolver.local(local).clone();
-                let message = format!("`{name}` is used where it has no value");
-                self.error(span, message, "pass it as an argument");
-                Slot(0)
-            }
-        }
     }
 
     pub(super) fn exprs(&mut self, items: &'a [Text_], scope: &Scope) -> Vec<ExprId> {
@@ -483,70 +428,11 @@ impl<'a> Lowering<'_, 'a> {
             return self.dummy(here.span);
         };
         let arguments = operands.into_iter().map(Argument::Expression).collect();
-        let reference = super::paths::Reference::new(found);
+        let reference = Reference::new(found);
         self.apply(reference, arguments, here.span)
     }
 }
 
-/// A text in its surroundings.
-#[derive(Clone, Copy)]
-pub(super) struct Here<'s> {
-    /// The position of the operator.
-    pub(super) at: Span,
-    /// The whole expression.
-    pub(super) span: Span,
-    pub(super) scope: &'s Scope,
-}
-
-/// The text of `f[x \in S] == e`.
-pub(super) struct FunctionText<'a> {
-    pub(super) name: &'a Name,
-    pub(super) bounds: &'a [ast::Bound],
-    pub(super) body: &'a Text_,
-}
-
-/// A name that was bound.
-pub(super) struct BoundName {
-    pub(super) slot: Slot,
-    pub(super) scope: Scope,
-}
-
 fn quantifier(is_universal: bool) -> Quantifier {
     if is_universal { Quantifier::Forall } else { Quantifier::Exists }
-}
-
-/// Returns the operator of the language that a symbol is.
-pub(super) fn unary(symbol: Token) -> Option<UnaryOperator> {
-    Some(match symbol {
-        Token::Not => UnaryOperator::Not,
-        Token::Powerset => UnaryOperator::Powerset,
-        Token::BigUnion => UnaryOperator::BigUnion,
-        Token::Domain => UnaryOperator::Domain,
-        Token::Prime => UnaryOperator::Prime,
-        Token::Unchanged => UnaryOperator::Unchanged,
-        Token::Enabled => UnaryOperator::Enabled,
-        Token::Always => UnaryOperator::Always,
-        Token::Eventually => UnaryOperator::Eventually,
-        _ => return None,
-    })
-}
-
-/// Returns the operator of the language that a symbol is.
-pub(super) fn binary(symbol: Token) -> Option<BinaryOperator> {
-    Some(match symbol {
-        Token::Implies => BinaryOperator::Implies,
-        Token::Equivalent => BinaryOperator::Equivalent,
-        Token::Equals => BinaryOperator::Equal,
-        Token::NotEquals => BinaryOperator::NotEqual,
-        Token::In => BinaryOperator::In,
-        Token::NotIn => BinaryOperator::NotIn,
-        Token::Subseteq => BinaryOperator::SubsetOrEqual,
-        Token::Union => BinaryOperator::Union,
-        Token::Intersect => BinaryOperator::Intersection,
-        Token::SetMinus => BinaryOperator::Difference,
-        Token::Cdot => BinaryOperator::Compose,
-        Token::LeadsTo => BinaryOperator::LeadsTo,
-        Token::Guarantees => BinaryOperator::Guarantees,
-        _ => return None,
-    })
 }

@@ -4,11 +4,10 @@
 //! | --- | --- |
 //! | [`tree`] | the resolved specification; it re-exports `expr`, `ids` and the operators' names |
 //! | [`expr`], `operands` | its expressions |
-//! | [`ids`] | its indices, and levels |
-//! | [`operators`] | the table of operators of standard and community modules |
+//! | [`ids`] | its indices |
 //! | `names`, `resolver` | what names mean, and looking them up |
 //! | `environments` | modules in use: the root, extended modules, instances |
-//! | `arena`, `lower`, `paths` | expressions |
+//! | `arena`, `lowering`, `lower`, `paths`, `lets` | expressions |
 //! | `selectors` | subexpressions by position or label |
 //! | `levels` | levels |
 //! | `strings` | the order of strings |
@@ -19,11 +18,12 @@ mod checks;
 mod environments;
 pub mod expr;
 pub mod ids;
+mod lets;
 mod levels;
 mod lower;
+mod lowering;
 mod names;
 mod operands;
-pub mod operators;
 mod paths;
 mod pieces;
 mod resolver;
@@ -31,6 +31,8 @@ mod selectors;
 mod settings;
 mod strings;
 pub mod tree;
+
+pub use crate::library as operators;
 
 use crate::config::Config;
 use crate::modules::ModuleSet;
@@ -174,9 +176,9 @@ impl<'a> Resolver<'a> {
         let shift = state_variables as u32;
         for expr in &mut self.arena.expressions {
             if let expr::ExprKind::Variable(variable) = &mut expr.kind
-                && variable.0 >= lower::BOUND_VARIABLES
+                && variable.0 >= lowering::BOUND_VARIABLES
             {
-                variable.0 = variable.0 - lower::BOUND_VARIABLES + shift;
+                variable.0 = variable.0 - lowering::BOUND_VARIABLES + shift;
             }
         }
         self.variables.append(&mut self.bound_variables);

@@ -10,7 +10,7 @@
 //! instance in a LET uses of its surroundings.
 
 use super::ids::{ConstantId, DefinitionId, VariableId};
-use super::operators::StandardOperator;
+use crate::library::StandardOperator;
 use crate::syntax::ast::{Argument, Definition, Expr, Instance, Module};
 use spillway_base::source::Span;
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 //! The operands of expressions.
 
-use super::expr::{Argument, ExceptStep, ExprKind, OperatorValue};
+use super::expr::{Argument, ExceptStep, ExceptUpdate, ExprKind, OperatorValue};
 use super::ids::{DefinitionId, ExprId};
 
 impl Argument {
@@ -88,10 +88,28 @@ impl ExprKind {
                 }
                 other.iter().for_each(|it| call(*it));
             }
-            ExprKind::Let { bindings, body } => {
-                bindings.iter().for_each(|it| call(it.value));
-                call(*body);
+            ExprKind::Quantified { .. }
+            | ExprKind::SetMap { .. }
+            | ExprKind::Function { .. }
+            | ExprKind::Unbounded { .. }
+            | ExprKind::TemporalQuantified { .. }
+            | ExprKind::Choose { .. }
+            | ExprKind::SetFilter { .. }
+            | ExprKind::Let { .. } => self.for_each_in_binder(call),
+            ExprKind::Field { record, .. } => call(*record),
+            ExprKind::Record(fields) | ExprKind::RecordSet(fields) => {
+                fields.iter().for_each(|it| call(it.value));
             }
+            ExprKind::Except { function, updates } => {
+                call(*function);
+                updates.iter().for_each(|it| it.for_each_operand(call));
+            }
+        }
+    }
+
+    /// Calls a function for each operand of an expression that binds names.
+    fn for_each_in_binder(&self, call: &mut dyn FnMut(ExprId)) {
+        match self {
             ExprKind::Quantified { bounds, body, .. }
             | ExprKind::SetMap { bounds, body }
             | ExprKind::Function { bounds, body, .. } => {
@@ -109,21 +127,23 @@ impl ExprKind {
                 call(bound.set);
                 call(*body);
             }
-            ExprKind::Field { record, .. } => call(*record),
-            ExprKind::Record(fields) | ExprKind::RecordSet(fields) => {
-                fields.iter().for_each(|it| call(it.value));
+            ExprKind::Let { bindings, body } => {
+                bindings.iter().for_each(|it| call(it.value));
+                call(*body);
             }
-            ExprKind::Except { function, updates } => {
-                call(*function);
-                for update in updates {
-                    for step in &update.path {
-                        if let ExceptStep::Index(index) = step {
-                            call(*index);
-                        }
-                    }
-                    call(update.value);
-                }
+            _ => {}
+        }
+    }
+}
+
+impl ExceptUpdate {
+    /// Calls a function for each expression of the update.
+    fn for_each_operand(&self, call: &mut dyn FnMut(ExprId)) {
+        for step in &self.path {
+            if let ExceptStep::Index(index) = step {
+                call(*index);
             }
         }
+        call(self.value);
     }
 }

@@ -6,8 +6,8 @@ use super::names::{
     Context, ContextId, Declared, DeclaredId, DeclaredValue, Entry, EntryId, Environment,
     EnvironmentId, InstanceEntry, InstanceId, Local, LocalId, Place, Row, Scope, Symbol,
 };
-use super::operators::{STANDARD_MODULES, StandardOperator};
 use super::tree::{Constant, Definition, DefinitionOrigin, Level, ModelValue, Variable};
+use crate::library::{STANDARD_MODULES, StandardOperator};
 use crate::modules::ModuleSet;
 use crate::syntax::ast::{Definition as DefinitionText, DefinitionBody};
 use spillway_base::diag::Diagnostic;

@@ -5,9 +5,8 @@
 
 use super::expr::Argument;
 use super::ids::ExprId;
-use super::lower::Lowering;
+use super::lowering::{Lowering, Reference, Selected, Step};
 use super::names::{Closed, Entry, EntryId, LocalId, Scope, Symbol, Text};
-use super::paths::{Reference, Step};
 use super::resolver::Resolver;
 use super::tree::DefinitionOrigin;
 use crate::syntax::ast::{
@@ -16,16 +15,6 @@ use crate::syntax::ast::{
 };
 use crate::syntax::walk;
 use spillway_base::source::Span;
-
-/// A path with selectors.
-pub(super) struct Selected<'a> {
-    pub(super) reference: Reference,
-    /// The operator.
-    pub(super) last: Step<'a>,
-    /// What selects.
-    pub(super) rest: &'a [PathPart],
-    pub(super) span: Span,
-}
 
 /// A subexpression in its surroundings.
 #[derive(Clone)]
@@ -153,6 +142,31 @@ impl<'a> Lowering<'_, 'a> {
         None
     }
 
+    /// Follows a label.
+    fn labelled(
+        &mut self,
+        found: Found<'a>,
+        name: &Name,
+        arguments: &'a [ArgumentText],
+        call: Call<'_>,
+    ) -> Option<Found<'a>> {
+        let Some(label) = self.resolver.label(&found, name) else {
+            let message = format!("the definition has no label `{}`", name.text);
+            let help = "`!` follows an instance, `I == INSTANCE M`, or precedes a label, `L::`";
+            self.error(name.span, message, help);
+            return None;
+        };
+        let locals = label_locals(self.resolver, &label, &found);
+        if label.found.locals.len() != found.locals.len() + locals.len() {
+            let message = format!("the label `{}` does not name all bound variables", name.text);
+            let help = format!("write `{}(x)::` with the variables bound around it", name.text);
+            self.error(name.span, message, help);
+            return None;
+        }
+        self.bind_arguments(name, &locals, arguments, call)?;
+        Some(label.found)
+    }
+
     /// Follows one selector or label.
     fn step(
         &mut self,
@@ -163,24 +177,8 @@ impl<'a> Lowering<'_, 'a> {
     ) -> Option<Found<'a>> {
         let (selector, span) = match part {
             PathPart::Name { name, arguments } => {
-                let Some(label) = self.resolver.label(&found, name) else {
-                    let message = format!("the definition has no label `{}`", name.text);
-                    let help =
-                        "`!` follows an instance, `I == INSTANCE M`, or precedes a label, `L::`";
-                    self.error(name.span, message, help);
-                    return None;
-                };
-                let locals = label_locals(self.resolver, &label, &found);
-                if label.found.locals.len() != found.locals.len() + locals.len() {
-                    let message =
-                        format!("the label `{}` does not name all bound variables", name.text);
-                    let help =
-                        format!("write `{}(x)::` with the variables bound around it", name.text);
-                    self.error(name.span, message, help);
-                    return None;
-                }
-                self.bind_arguments(name, &locals, arguments, Call { scope, reference })?;
-                return Some(label.found);
+                let call = Call { scope, reference };
+                return self.labelled(found, name, arguments, call);
             }
             PathPart::Selector { selector, span } => (selector, *span),
         };

@@ -19,7 +19,8 @@
 
 pub use super::expr::*;
 pub use super::ids::*;
-pub use super::operators::StandardOperator;
+pub use crate::level::Level;
+pub use crate::library::StandardOperator;
 use spillway_base::source::Span;
 use std::ops::Index;
 

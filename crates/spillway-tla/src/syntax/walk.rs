@@ -56,18 +56,11 @@ pub fn each_child<'a>(expr: &'a Expr, call: &mut dyn FnMut(&'a Expr)) {
         | ExprKind::Product(items)
         | ExprKind::SetLiteral(items)
         | ExprKind::Tuple(items) => items.iter().for_each(call),
-        ExprKind::Quantified { bounds, body, .. } | ExprKind::Function { bounds, body } => {
-            bounds.iter().for_each(|it| call(&it.set));
-            call(body);
-        }
-        ExprKind::SetMap { body, bounds } => {
-            call(body);
-            bounds.iter().for_each(|it| call(&it.set));
-        }
-        ExprKind::Choose { set, body, .. } => {
-            set.iter().for_each(|it| call(it));
-            call(body);
-        }
+        ExprKind::Quantified { .. }
+        | ExprKind::Function { .. }
+        | ExprKind::SetMap { .. }
+        | ExprKind::Choose { .. }
+        | ExprKind::Let { .. } => each_in_binder(expr, call),
         ExprKind::ApplyFunction { function, arguments } => {
             call(function);
             arguments.iter().for_each(call);
@@ -96,6 +89,24 @@ pub fn each_child<'a>(expr: &'a Expr, call: &mut dyn FnMut(&'a Expr)) {
             }
             other.iter().for_each(|it| call(it));
         }
+    }
+}
+
+/// Calls a function for each direct part of an expression that binds names.
+fn each_in_binder<'a>(expr: &'a Expr, call: &mut dyn FnMut(&'a Expr)) {
+    match &expr.kind {
+        ExprKind::Quantified { bounds, body, .. } | ExprKind::Function { bounds, body } => {
+            bounds.iter().for_each(|it| call(&it.set));
+            call(body);
+        }
+        ExprKind::SetMap { body, bounds } => {
+            call(body);
+            bounds.iter().for_each(|it| call(&it.set));
+        }
+        ExprKind::Choose { set, body, .. } => {
+            set.iter().for_each(|it| call(it));
+            call(body);
+        }
         ExprKind::Let { definitions, body } => {
             for unit in definitions {
                 if let LetUnit::Definition(definition) = unit {
@@ -104,6 +115,7 @@ pub fn each_child<'a>(expr: &'a Expr, call: &mut dyn FnMut(&'a Expr)) {
             }
             call(body);
         }
+        _ => {}
     }
 }
 
