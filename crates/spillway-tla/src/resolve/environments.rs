@@ -605,9 +605,15 @@ impl<'a> Resolver<'a> {
         let InstanceUse { used, has_variables, .. } = usage.instance?;
         if !has_variables {
             // A module without variables can have expressions of any level for its constants.
-            self.limits.truncate(first_limit);
+            let limits = &mut self.limits[first_limit..];
+            limits.iter_mut().for_each(|it| it.level = Level::Temporal);
         }
-        for substitution in &text.substitutions {
+        for (index, substitution) in text.substitutions.iter().enumerate() {
+            let name = &substitution.name;
+            if text.substitutions[..index].iter().any(|it| it.name.text == name.text) {
+                let message = format!("`{}` has two substitutions", name.text);
+                self.report(Diagnostic::error(name.span, message).help("remove one of them"));
+            }
             if !used.contains(&&*substitution.name.text) {
                 let message = format!(
                     "`{}` is no constant or variable of the module `{}`",

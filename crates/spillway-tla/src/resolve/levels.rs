@@ -6,11 +6,11 @@
 //! rise, and limits only fall.
 
 use super::expr::{
-    Argument, BinaryOperator, Expr, ExprKind, OperatorValue, Pattern, UnaryOperator,
+    Argument, BinaryOperator, Bound, Expr, ExprKind, OperatorValue, Pattern, UnaryOperator,
 };
 use super::ids::{DefinitionId, ExprId, Slot};
 use super::names::Symbol;
-use super::resolver::Resolver;
+use super::resolver::{Resolver, SubstitutionLimit};
 use super::tree::Definition;
 use crate::level::Level;
 use spillway_base::diag::Diagnostic;
@@ -39,6 +39,8 @@ struct Signature {
     known: Known,
     /// The greatest level of each parameter.
     limits: Vec<Level>,
+    /// What is applied to each parameter that is an operator.
+    applied: Vec<Known>,
 }
 
 /// A level that an operand exceeds.
@@ -103,6 +105,7 @@ impl Resolver<'_> {
                 },
                 _ => continue,
             };
+            self.check_leibniz(&limit);
             if level > limit.level {
                 let message = format!(
                     "an expression of {level} level {}, which takes {} level at most",
@@ -111,6 +114,22 @@ impl Resolver<'_> {
                 let help = "substitute another expression";
                 self.report(Diagnostic::error(limit.span, message).help(help));
             }
+        }
+    }
+}
+
+impl Resolver<'_> {
+    /// Reports an operator that is substituted and primes its argument: equal arguments need not give equal values.
+    fn check_leibniz(&mut self, limit: &SubstitutionLimit) {
+        let Symbol::Entry(entry) = limit.symbol else { return };
+        let Some(definition) = self.entry(entry).definition else { return };
+        let definition = &self.definitions[definition.index()];
+        let parameters = definition.parameters.iter().skip(definition.captured);
+        if parameters.clone().any(|it| it.level_max < Level::Action) {
+            let message = format!("an operator that primes its argument {}", limit.message);
+            let help =
+                "substitute an operator whose value depends on the values of its arguments only";
+            self.report(Diagnostic::error(limit.span, message).help(help));
         }
     }
 }
@@ -136,8 +155,9 @@ pub(super) fn ranges(definitions: &[Definition], count: usize) -> Vec<Range> {
 }
 
 fn first_signature(definition: &Definition) -> Signature {
-    let limits = vec![Level::Temporal; definition.parameters.len()];
-    Signature { known: Known::default(), limits }
+    let count = definition.parameters.len();
+    let (limits, applied) = (vec![Level::Temporal; count], vec![Known::default(); count]);
+    Signature { known: Known::default(), limits, applied }
 }
 
 fn bit(parameter: usize) -> Parameters {
@@ -219,8 +239,7 @@ impl Pass<'_> {
                 known = self.call(definition, *called, arguments);
             }
             ExprKind::ApplyLocal { operator, arguments } => {
-                known = self.slot(definition, *operator);
-                arguments.iter().for_each(|it| known.join(self.argument(definition, it)));
+                known = self.call_local(definition, *operator, arguments);
             }
             ExprKind::Standard { operator, arguments } => {
                 known.level = operator.level();
@@ -250,21 +269,34 @@ impl Pass<'_> {
             ExprKind::TemporalQuantified { .. } => known.level = Level::Temporal,
             ExprKind::And(items) | ExprKind::Or(items) => known = self.junction(items),
             ExprKind::Quantified { bounds, body, .. } => {
-                for bound in bounds {
-                    self.limit(definition, bound.set, Level::Action, "the set");
-                    known.join(self.of(bound.set));
+                known = self.bounded(definition, bounds, *body);
+                let action = bounds.iter().find(|it| self.of(it.set).level == Level::Action);
+                if let (Level::Temporal, Some(bound)) = (known.level, action) {
+                    let message = "the set for a temporal formula is an action".to_owned();
+                    self.exceed(bound.set, message, "use no primed variables in the set");
                 }
-                known.join(self.of(*body));
-            }
-            ExprKind::If { condition, yes, no } => {
-                self.limit(definition, *condition, Level::Action, "the condition");
-                [condition, yes, no].into_iter().for_each(|it| known.join(self.of(*it)));
             }
             ExprKind::Let { body, .. } | ExprKind::Unbounded { body, .. } => known = self.of(*body),
-            ExprKind::Case { .. } => {
+            ExprKind::If { .. } | ExprKind::Case { .. } | ExprKind::Record(_) => {
                 kind.for_each_operand(&mut |it| known.join(self.of(it)));
             }
+            ExprKind::Function { bounds, body, .. } => {
+                known = self.bounded(definition, bounds, *body);
+            }
             _ => known = self.values(definition, kind),
+        }
+        known
+    }
+
+    /// Returns what is known of the call of a parameter.
+    fn call_local(&mut self, definition: usize, operator: Slot, arguments: &[Argument]) -> Known {
+        let mut known = self.slot(definition, operator);
+        for argument in arguments {
+            let argument = self.argument(definition, argument);
+            known.join(argument);
+            if let Some(it) = self.signatures[definition].applied.get_mut(operator.index()) {
+                it.join(argument);
+            }
         }
         known
     }
@@ -282,6 +314,16 @@ impl Pass<'_> {
         for operand in operands {
             self.limit(definition, operand, Level::Action, "the operand");
             known.join(self.of(operand));
+        }
+        known
+    }
+
+    /// Returns what is known of a body with bound variables.
+    fn bounded(&mut self, definition: usize, bounds: &[Bound], body: ExprId) -> Known {
+        let mut known = self.of(body);
+        for bound in bounds {
+            self.limit(definition, bound.set, Level::Action, "the set");
+            known.join(self.of(bound.set));
         }
         known
     }
@@ -316,7 +358,7 @@ impl Pass<'_> {
     }
 
     fn call(&mut self, definition: usize, called: DefinitionId, arguments: &[Argument]) -> Known {
-        let Signature { known: own, limits } = self.signatures[called.index()].clone();
+        let Signature { known: own, limits, applied } = self.signatures[called.index()].clone();
         let mut known = Known { level: own.level, parameters: 0 };
         for (index, argument) in arguments.iter().enumerate() {
             if let (Argument::Expression(expr), Some(&limit)) = (argument, limits.get(index)) {
@@ -324,6 +366,9 @@ impl Pass<'_> {
                 let parameter = &name.parameters[index].name;
                 let what = format!("the argument `{parameter}` of `{}`", name.name);
                 self.limit(definition, *expr, limit, &what);
+            }
+            if let Argument::Operator(value) = argument {
+                self.pass_operator(definition, value, applied[index], arguments);
             }
             let argument = self.argument(definition, argument);
             if own.parameters & bit(index) != 0 || index >= 64 {
@@ -333,17 +378,61 @@ impl Pass<'_> {
         known
     }
 
-    fn unary(&mut self, definition: usize, operator: UnaryOperator, operand: ExprId) -> Known {
-        let (limit, what) = match operator {
-            UnaryOperator::Prime => (Level::State, "the operand of `'`"),
-            UnaryOperator::Unchanged => (Level::State, "the operand of `UNCHANGED`"),
-            UnaryOperator::Enabled => (Level::Action, "the operand of `ENABLED`"),
-            UnaryOperator::Not | UnaryOperator::Always | UnaryOperator::Eventually => {
-                (Level::Temporal, "the operand")
+    /// Checks that an operator takes what a definition applies it to.
+    fn pass_operator(
+        &mut self,
+        definition: usize,
+        value: &OperatorValue,
+        applied: Known,
+        arguments: &[Argument],
+    ) {
+        let mut known = Known { level: applied.level, parameters: 0 };
+        let mut place = None;
+        for (index, argument) in arguments.iter().enumerate() {
+            if let Argument::Expression(expr) = argument {
+                place = place.or(Some(*expr));
+                if applied.parameters & bit(index) != 0 {
+                    known.join(self.of(*expr));
+                }
             }
-            _ => (Level::Action, "the operand"),
+        }
+        if let OperatorValue::Local(slot) = value {
+            if let Some(it) = self.signatures[definition].applied.get_mut(slot.index()) {
+                it.join(known);
+            }
+            return;
+        }
+        let limit = self.operator_limit(value);
+        if known.level > limit {
+            let message = format!(
+                "an operator that takes {limit} level at most is applied to an expression of {} level",
+                known.level
+            );
+            let place = place.unwrap_or(self.definitions[definition].body);
+            self.exceed(place, message, "pass another operator");
+        }
+    }
+
+    /// Returns the greatest level that each parameter of an operator takes.
+    fn operator_limit(&self, value: &OperatorValue) -> Level {
+        match value {
+            OperatorValue::Unary(operator) => unary_limit(*operator),
+            OperatorValue::Definition { definition, captured } => {
+                let limits = &self.signatures[definition.index()].limits;
+                limits.iter().skip(captured.len()).copied().min().unwrap_or(Level::Temporal)
+            }
+            _ => Level::Temporal,
+        }
+    }
+
+    fn unary(&mut self, definition: usize, operator: UnaryOperator, operand: ExprId) -> Known {
+        let what = match operator {
+            UnaryOperator::Prime => "the operand of `'`",
+            UnaryOperator::Unchanged => "the operand of `UNCHANGED`",
+            UnaryOperator::Enabled => "the operand of `ENABLED`",
+            _ => "the operand",
         };
-        self.limit(definition, operand, limit, what);
+        self.limit(definition, operand, unary_limit(operator), what);
         self.check_stuttering(operator, operand);
         let known = self.of(operand);
         match unary_level(operator) {
@@ -420,6 +509,15 @@ fn unary_level(operator: UnaryOperator) -> Level {
         UnaryOperator::Enabled => Level::State,
         UnaryOperator::Always | UnaryOperator::Eventually => Level::Temporal,
         _ => Level::Constant,
+    }
+}
+
+/// Returns the greatest level of an operand.
+fn unary_limit(operator: UnaryOperator) -> Level {
+    match operator {
+        UnaryOperator::Prime | UnaryOperator::Unchanged => Level::State,
+        UnaryOperator::Not | UnaryOperator::Always | UnaryOperator::Eventually => Level::Temporal,
+        _ => Level::Action,
     }
 }
 

@@ -15,6 +15,7 @@ use crate::syntax::ast::{
     Name,
 };
 use crate::syntax::symbols::Symbol as Token;
+use spillway_base::numbers::count;
 use spillway_base::source::Span;
 
 impl<'a> Resolver<'a> {
@@ -178,6 +179,7 @@ impl<'a> Lowering<'_, 'a> {
             Kind::SetLiteral(items) => ExprKind::SetLiteral(self.exprs(items, scope)),
             Kind::Tuple(items) => ExprKind::Tuple(self.exprs(items, scope)),
             Kind::ApplyFunction { function, arguments } => {
+                self.check_function(function, arguments.len(), scope);
                 let function = self.expr(function, scope);
                 let argument = self.index(arguments, scope);
                 ExprKind::ApplyFunction { function, argument }
@@ -248,6 +250,26 @@ impl<'a> Lowering<'_, 'a> {
             None => {
                 self.error(span, "the number is too large", "numbers have at most 63 bits");
                 ExprKind::Integer(0)
+            }
+        }
+    }
+
+    /// Checks the number of arguments of a function that is defined by `f[x \in S, y \in T] == e`.
+    fn check_function(&mut self, function: &Text_, found: usize, scope: &Scope) {
+        if found > 1
+            && let Kind::Path(path) = &function.kind
+            && let [ast::PathPart::Name { name, .. }] = path.parts.as_slice()
+            && let Some(Symbol::Entry(entry)) = self.resolver.find(scope, &name.text)
+            && let Text::Definition(definition) = self.resolver.entry(entry).text
+            && let DefinitionBody::Function { bounds, .. } = &definition.body
+        {
+            let expected: usize = bounds.iter().map(|it| it.patterns.len()).sum();
+            if expected != found {
+                let message = {
+                    let takes = count(expected as u64, "argument");
+                    format!("the function `{}` takes {takes}, found {found}", name.text)
+                };
+                self.error(function.span, message, "write one argument for each bound variable");
             }
         }
     }

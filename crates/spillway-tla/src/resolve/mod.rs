@@ -10,6 +10,7 @@
 //! | `arena`, `lowering`, `lower`, `paths`, `lets` | expressions |
 //! | `selectors` | subexpressions by position or label |
 //! | `levels` | levels |
+//! | `theorems` | statements of theorems, which are only checked |
 //! | `strings` | the order of strings |
 //! | `settings`, `pieces`, `checks` | the configuration |
 
@@ -30,6 +31,7 @@ mod resolver;
 mod selectors;
 mod settings;
 mod strings;
+mod theorems;
 pub mod tree;
 
 pub use crate::library as operators;
@@ -152,6 +154,7 @@ impl<'a> Resolver<'a> {
             }
         }
         let assumptions = self.add_assumptions(environment, module, true);
+        self.add_theorems(environment, module);
         self.build_pending();
         self.build_substitutions();
         self.check_levels();

@@ -82,11 +82,7 @@ impl ExprKind {
                 [condition, yes, no].into_iter().for_each(|it| call(*it));
             }
             ExprKind::Case { arms, other } => {
-                for arm in arms {
-                    call(arm.guard);
-                    call(arm.value);
-                }
-                other.iter().for_each(|it| call(*it));
+                arms.iter().flat_map(|it| [it.guard, it.value]).chain(*other).for_each(call);
             }
             ExprKind::Quantified { .. }
             | ExprKind::SetMap { .. }

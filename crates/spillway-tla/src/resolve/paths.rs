@@ -2,7 +2,7 @@
 
 use super::expr::{Argument, ExprKind, OperatorValue};
 use super::ids::ExprId;
-use super::lowering::{Lowering, Names, Reference, Selected, Step, binary, unary};
+use super::lowering::{Here, Lowering, Names, Reference, Selected, Step, binary, unary};
 use super::names::{
     Closed, Entry, EntryId, EnvironmentId, InstanceId, LocalId, Scope, Symbol, Text,
 };
@@ -33,6 +33,22 @@ impl<'a> Lowering<'_, 'a> {
                 self.error(span, message, "remove the arguments");
             }
             return self.push(kind, span);
+        }
+        if let [PathPart::Name { name, arguments }] = path.parts.as_slice()
+            && let Some(symbol) = Token::find(&name.text)
+            && built_in_operator(symbol).is_some()
+        {
+            if arguments.len() != symbol.arity() {
+                self.wrong_count(name, symbol.arity(), arguments.len());
+                return self.dummy(span);
+            }
+            let mut operands = Vec::new();
+            for argument in arguments {
+                if let Argument::Expression(operand) = self.argument(argument, 0, scope) {
+                    operands.push(operand);
+                }
+            }
+            return self.operator(symbol, operands, Here { at: name.span, span, scope });
         }
         let Some(Followed { reference, last, rest }) = self.follow(&path.parts, scope) else {
             return self.dummy(span);

@@ -6,6 +6,7 @@ use super::super::ast::{
 };
 use super::super::symbols::{Fixity, Symbol};
 use super::super::token::{Keyword, Mark, TokenKind};
+use super::proofs::THEOREM;
 use super::{Parsed, Parser};
 use spillway_base::diag::Diagnostic;
 
@@ -103,8 +104,8 @@ impl Parser<'_> {
         self.bump();
         let name = self.optional_name()?;
         let body = self.statement()?;
-        if self.begins_proof(0) {
-            self.proof(0)?;
+        if self.begins_proof(THEOREM) {
+            self.proof(THEOREM)?;
         }
         Ok(Unit::Theorem { name, body })
     }
