@@ -87,6 +87,37 @@ pub fn check(set: &ModuleSet) -> Vec<Diagnostic> {
     with_stack(|| check_modules(set))
 }
 
+/// An operator of a module.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OperatorSummary {
+    /// The name.
+    pub name: String,
+    /// The number of parameters.
+    pub arity: usize,
+    /// The level if all arguments are constants.
+    pub level: tree::Level,
+}
+
+/// Returns the operators that the text of the root module defines, in their order.
+pub fn operators_of_root(set: &ModuleSet) -> Vec<OperatorSummary> {
+    with_stack(|| {
+        let mut resolver = Resolver::new(set, Vec::new());
+        resolver.check_module(set.root(), None);
+        let written = |it: &&tree::Definition| {
+            it.origin == tree::DefinitionOrigin::Module
+                && it.module == *set.root().name.text
+                && it.captured == 0
+                && !it.name.contains('!')
+        };
+        let summary = |it: &tree::Definition| OperatorSummary {
+            name: it.name.clone(),
+            arity: it.parameters.len(),
+            level: it.level,
+        };
+        resolver.definitions.iter().filter(written).map(summary).collect()
+    })
+}
+
 /// Runs a function with enough stack for the deepest texts.
 fn with_stack<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
