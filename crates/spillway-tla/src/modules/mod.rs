@@ -49,6 +49,17 @@ pub struct ModuleSet {
     indices: HashMap<String, usize>,
     /// The indices in an order in which each module follows those that it needs.
     pub order: Vec<usize>,
+    /// What each module needs.
+    pub needs: Vec<ModuleNeeds>,
+}
+
+/// The modules that a module needs, by name, without those inside it.
+#[derive(Clone, Debug, Default)]
+pub struct ModuleNeeds {
+    /// Those of EXTENDS.
+    pub extends: Vec<Name>,
+    /// Those of INSTANCE.
+    pub instances: Vec<Name>,
 }
 
 impl ModuleSet {
@@ -59,7 +70,12 @@ impl ModuleSet {
 
     /// Returns the module of a file by its name.
     pub fn get(&self, name: &str) -> Option<&Module> {
-        self.indices.get(name).map(|&it| &self.modules[it])
+        self.index(name).map(|it| &self.modules[it])
+    }
+
+    /// Returns the index of the module of a file by its name.
+    pub fn index(&self, name: &str) -> Option<usize> {
+        self.indices.get(name).copied()
     }
 }
 
@@ -144,9 +160,10 @@ impl Loader<'_> {
         let (index, name) = (self.set.modules.len(), module.name.text.to_string());
         self.set.indices.insert(name.clone(), index);
         self.set.modules.push(module);
+        self.set.needs.push(needed.clone());
         self.open.push(name);
-        for name in needed {
-            self.require(&name)?;
+        for name in needed.extends.iter().chain(&needed.instances) {
+            self.require(name)?;
         }
         self.open.pop();
         self.set.order.push(index);
@@ -184,31 +201,35 @@ impl Loader<'_> {
     }
 }
 
-/// Returns the names of the modules that a module extends or instantiates, without those inside it, in their order.
-fn needed_by(module: &Module) -> Vec<Name> {
+/// Returns what a module needs, in the order of its text.
+fn needed_by(module: &Module) -> ModuleNeeds {
     let mut needed = Needed::default();
     needed.add_module(module);
-    needed.names
+    needed.needs
 }
 
 /// Collects names of modules.
 #[derive(Default)]
 struct Needed {
-    names: Vec<Name>,
+    needs: ModuleNeeds,
     /// The names of the inner modules that are in scope.
     inner: Vec<Box<str>>,
 }
 
 impl Needed {
-    fn add_name(&mut self, name: &Name) {
+    fn add_instantiated(&mut self, name: &Name) {
         if !self.inner.contains(&name.text) {
-            self.names.push(name.clone());
+            self.needs.instances.push(name.clone());
         }
     }
 
     fn add_module(&mut self, module: &Module) {
         let scope = self.inner.len();
-        module.extends.iter().for_each(|it| self.add_name(it));
+        for name in &module.extends {
+            if !self.inner.contains(&name.text) {
+                self.needs.extends.push(name.clone());
+            }
+        }
         for unit in &module.units {
             match unit {
                 Unit::Module(inner) => {
@@ -236,7 +257,7 @@ impl Needed {
     }
 
     fn add_instance(&mut self, instance: &Instance) {
-        self.add_name(&instance.module);
+        self.add_instantiated(&instance.module);
         for substitution in &instance.substitutions {
             match &substitution.value {
                 Argument::Expression(value) => self.add_expr(value),
@@ -254,7 +275,7 @@ impl Needed {
                 ..
             }) = unit
             {
-                self.add_name(&instance.module);
+                self.add_instantiated(&instance.module);
             }
         });
     }

@@ -11,7 +11,7 @@
 //! | `selectors` | subexpressions by position or label |
 //! | `levels` | levels |
 //! | `theorems` | statements of theorems, which are only checked |
-//! | `strings` | the order of strings |
+//! | `strings`, `standard_texts` | the order of strings |
 //! | `settings`, `pieces`, `checks` | the configuration |
 
 mod arena;
@@ -30,6 +30,7 @@ mod pieces;
 mod resolver;
 mod selectors;
 mod settings;
+mod standard_texts;
 mod strings;
 mod theorems;
 pub mod tree;
