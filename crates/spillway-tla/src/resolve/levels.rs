@@ -283,6 +283,7 @@ impl Pass<'_> {
             ExprKind::Function { bounds, body, .. } => {
                 known = self.bounded(definition, bounds, *body);
             }
+            ExprKind::Undefined { level, .. } => known.level = *level,
             _ => known = self.values(definition, kind),
         }
         known

@@ -144,6 +144,12 @@ impl<'a> Lowering<'_, 'a> {
             Kind::Parenthesized(inner) | Kind::Labelled { body: inner, .. } => {
                 return self.expr(inner, scope);
             }
+            Kind::Prefix { symbol: Token::Enabled, .. } if self.substitutes_expressions(scope) => {
+                // The primed variables of the action are not those of the substituted expressions.
+                let name = "ENABLED in an instance that substitutes expressions for variables";
+                let (name, arguments) = (name.to_owned(), Vec::new());
+                ExprKind::Undefined { name, level: Level::State, arguments }
+            }
             Kind::Prefix { symbol, at, operand } | Kind::Postfix { symbol, at, operand } => {
                 let operands = vec![self.expr(operand, scope)];
                 return self.operator(*symbol, operands, Here { at: *at, span, scope });
@@ -171,6 +177,10 @@ impl<'a> Lowering<'_, 'a> {
             _ => self.construct(text, scope),
         };
         self.push(kind, span)
+    }
+
+    fn substitutes_expressions(&self, scope: &Scope) -> bool {
+        self.resolver.environment(scope.place.environment).substitutes_expressions
     }
 
     /// Builds an expression that binds no names.

@@ -6,7 +6,7 @@
 //! | [`expr`], `operands` | its expressions |
 //! | [`ids`] | its indices |
 //! | `names`, `resolver` | what names mean, and looking them up |
-//! | `environments` | modules in use: the root, extended modules, instances |
+//! | `usage`, `environments`, `instances` | modules in use: the root, extended modules, instances |
 //! | `arena`, `lowering`, `lower`, `paths`, `lets` | expressions |
 //! | `selectors` | subexpressions by position or label |
 //! | `levels` | levels |
@@ -19,6 +19,7 @@ mod checks;
 mod environments;
 pub mod expr;
 pub mod ids;
+mod instances;
 mod lets;
 mod levels;
 mod lower;
@@ -34,6 +35,7 @@ mod standard_texts;
 mod strings;
 mod theorems;
 pub mod tree;
+mod usage;
 
 pub use crate::library as operators;
 

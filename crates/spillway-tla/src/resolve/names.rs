@@ -90,6 +90,8 @@ pub(super) struct Environment<'a> {
     /// The text before the names of its operators: `I!`.
     pub(super) prefix: Rc<str>,
     pub(super) context: ContextId,
+    /// Whether it is an instance in which variables are not renamed to other variables, one to one.
+    pub(super) substitutes_expressions: bool,
     /// Where an inner module is.
     pub(super) parent: Option<Place>,
     pub(super) symbols: HashMap<Box<str>, Row>,

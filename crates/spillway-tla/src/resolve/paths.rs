@@ -7,6 +7,7 @@ use super::names::{
     Closed, Entry, EntryId, EnvironmentId, InstanceId, LocalId, Scope, Symbol, Text,
 };
 use super::tree::DefinitionOrigin;
+use crate::level::Level;
 use crate::syntax::ast::{Argument as ArgumentText, ExprKind as Kind, Name, Path, PathPart};
 use crate::syntax::symbols::Symbol as Token;
 use crate::syntax::walk;
@@ -331,7 +332,7 @@ impl<'a> Lowering<'_, 'a> {
             Symbol::Variable(variable) => ExprKind::Variable(variable),
             Symbol::Declared(declared) => {
                 let name = self.resolver.declared[declared.0].name.to_string();
-                ExprKind::Undefined { name, arguments }
+                ExprKind::Undefined { name, level: Level::Constant, arguments }
             }
             Symbol::Entry(entry) | Symbol::Fact(Some(entry)) => {
                 let leading = self.leading_arguments(&reference, entry);

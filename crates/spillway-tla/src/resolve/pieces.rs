@@ -4,7 +4,7 @@
 //! LET and instances. A piece is a formula with its surroundings: when a call is opened, its arguments become operators
 //! that take the place of the parameters.
 
-use super::environments::bare_name;
+use super::instances::bare_name;
 use super::names::{Closed, Entry, EntryId, EnvironmentId, LocalId, Place, Scope, Symbol, Text};
 use super::resolver::Resolver;
 use super::tree::{DefinitionId, DefinitionOrigin, Level};
