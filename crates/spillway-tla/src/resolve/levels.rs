@@ -5,9 +5,7 @@
 //! argument counts. Both are computed together with the levels of the definitions, as a least fixed point: levels only
 //! rise, and limits only fall.
 
-use super::expr::{
-    Argument, BinaryOperator, Bound, Expr, ExprKind, OperatorValue, Pattern, UnaryOperator,
-};
+use super::expr::{Argument, BinaryOperator, Bound, Expr, ExprKind, OperatorValue, UnaryOperator};
 use super::ids::{DefinitionId, ExprId, Slot};
 use super::names::Symbol;
 use super::resolver::{Resolver, SubstitutionLimit};
@@ -540,14 +538,6 @@ fn help_for(level: Level) -> &'static str {
     }
 }
 
-/// Returns the slots that a pattern binds.
-fn pattern_slots(pattern: &Pattern) -> Vec<Slot> {
-    match pattern {
-        Pattern::Single(slot) => vec![*slot],
-        Pattern::Tuple(slots) => slots.clone(),
-    }
-}
-
 impl Resolver<'_> {
     /// Computes for each expression whether it uses slots that it does not bind.
     pub(super) fn compute_frame_use(&mut self) {
@@ -555,7 +545,7 @@ impl Resolver<'_> {
         for expr in &mut self.arena.expressions {
             let mut slots: Vec<Slot> = Vec::new();
             expr.kind.for_each_operand(&mut |it| slots.extend(&free[it.index()]));
-            let mut bound = Vec::new();
+            let bound = expr.kind.bound_slots();
             match &expr.kind {
                 ExprKind::Local(slot) => slots.push(*slot),
                 ExprKind::ApplyLocal { operator, arguments } => {
@@ -565,20 +555,6 @@ impl Resolver<'_> {
                 ExprKind::Apply { arguments, .. }
                 | ExprKind::Standard { arguments, .. }
                 | ExprKind::Undefined { arguments, .. } => add_operators(arguments, &mut slots),
-                ExprKind::Quantified { bounds, .. } | ExprKind::SetMap { bounds, .. } => {
-                    bound.extend(bounds.iter().flat_map(|it| pattern_slots(&it.pattern)));
-                }
-                ExprKind::Function { bounds, itself, .. } => {
-                    bound.extend(bounds.iter().flat_map(|it| pattern_slots(&it.pattern)));
-                    bound.extend(itself);
-                }
-                ExprKind::SetFilter { bound: it, .. } => bound.extend(pattern_slots(&it.pattern)),
-                ExprKind::Choose { pattern, .. } => bound.extend(pattern_slots(pattern)),
-                ExprKind::Unbounded { slots: it, .. } => bound.extend(it),
-                ExprKind::Let { bindings, .. } => bound.extend(bindings.iter().map(|it| it.slot)),
-                ExprKind::Except { updates, .. } => {
-                    bound.extend(updates.iter().filter_map(|it| it.old));
-                }
                 _ => {}
             }
             slots.retain(|it| !bound.contains(it));

@@ -12,6 +12,7 @@
 //! | `levels` | levels |
 //! | `theorems` | statements of theorems, which are only checked |
 //! | `strings`, `standard_texts` | the order of strings |
+//! | `print` | expressions as text |
 //! | `settings`, `pieces`, `checks` | the configuration |
 
 mod arena;
@@ -28,6 +29,7 @@ mod names;
 mod operands;
 mod paths;
 mod pieces;
+mod print;
 mod resolver;
 mod selectors;
 mod settings;

@@ -1,7 +1,7 @@
 //! The operands of expressions.
 
-use super::expr::{Argument, ExceptStep, ExceptUpdate, ExprKind, OperatorValue};
-use super::ids::{DefinitionId, ExprId};
+use super::expr::{Argument, Bound, ExceptStep, ExceptUpdate, ExprKind, OperatorValue, Pattern};
+use super::ids::{DefinitionId, ExprId, Slot};
 
 impl Argument {
     /// Calls a function for each expression of the argument.
@@ -141,5 +141,34 @@ impl ExceptUpdate {
             }
         }
         call(self.value);
+    }
+}
+
+impl ExprKind {
+    /// Returns the slots that the expression binds itself, without those of its operands.
+    pub fn bound_slots(&self) -> Vec<Slot> {
+        let of_pattern = |pattern: &Pattern| match pattern {
+            Pattern::Single(slot) => vec![*slot],
+            Pattern::Tuple(slots) => slots.clone(),
+        };
+        let of_bounds = |bounds: &[Bound]| -> Vec<Slot> {
+            bounds.iter().flat_map(|it| of_pattern(&it.pattern)).collect()
+        };
+        match self {
+            ExprKind::Quantified { bounds, .. } | ExprKind::SetMap { bounds, .. } => {
+                of_bounds(bounds)
+            }
+            ExprKind::Function { bounds, itself, .. } => {
+                let mut slots = of_bounds(bounds);
+                slots.extend(itself);
+                slots
+            }
+            ExprKind::SetFilter { bound, .. } => of_pattern(&bound.pattern),
+            ExprKind::Choose { pattern, .. } => of_pattern(pattern),
+            ExprKind::Unbounded { slots, .. } => slots.clone(),
+            ExprKind::Let { bindings, .. } => bindings.iter().map(|it| it.slot).collect(),
+            ExprKind::Except { updates, .. } => updates.iter().filter_map(|it| it.old).collect(),
+            _ => Vec::new(),
+        }
     }
 }
