@@ -44,6 +44,7 @@ pub use crate::library as operators;
 use crate::config::Config;
 use crate::modules::ModuleSet;
 use crate::syntax::ast::{Expr, Module, Unit};
+use crate::syntax::pluscal;
 use checks::{CheckBuilder, ConfigFormulas};
 use names::{Place, Symbol};
 use resolver::Resolver;
@@ -148,6 +149,10 @@ fn resolve_checked(request: Request<'_>) -> Result<Resolved, Vec<Diagnostic>> {
     let mut resolver = Resolver::new(set, strings::ordered(set, config, sources));
     let root = resolver.own_environment(set.root(), None);
     resolver.apply_settings(root, config);
+    for module in &set.modules {
+        let text = &sources.file(module.span.file).text;
+        resolver.warnings.extend(pluscal::warnings(text, module));
+    }
     let mut builder = CheckBuilder {
         resolver: &mut resolver,
         root,

@@ -7,11 +7,13 @@
 //! | [`lexer`] | text to tokens |
 //! | [`ast`] | syntax trees |
 //! | [`parser`] | tokens to syntax trees |
+//! | [`pluscal`] | translations of PlusCal algorithms |
 //! | [`walk`] | walks over syntax trees |
 
 pub mod ast;
 pub mod lexer;
 pub mod parser;
+pub mod pluscal;
 pub mod symbols;
 pub mod token;
 pub mod walk;
