@@ -169,3 +169,39 @@ fn levels_follow_the_arguments() {
     assert_eq!(it[named(&it, "Later")].parameters[0].level_max, Level::State);
     assert!(it[named(&it, "Twice")].parameters[0].is_level_counted);
 }
+
+#[test]
+fn a_property_is_taken_apart_below_a_quantifier() {
+    let module = "EXTENDS Naturals
+        VARIABLES f, g
+        ---- MODULE Cell ----
+        VARIABLE c
+        Init == c = 0
+        Spec == Init /\\ [][c' = c + 1]_c /\\ [](c >= 0)
+        ====
+        I(n) == INSTANCE Cell WITH c <- f[n]
+        Next == UNCHANGED <<f, g>>
+        All == \\A n \\in 1 .. 3 : I(n)!Spec
+        Depends == \\A n \\in g : [](f[n] = 0)";
+    let it = resolved(module, "NEXT Next PROPERTIES All Depends", &[]);
+    let [initial, step, invariant] = it.checks.properties[0].parts.as_slice() else {
+        panic!("{:?}", it.checks.properties)
+    };
+    let PropertyPart::Initial(initial) = initial else { panic!("{initial:?}") };
+    assert_eq!(it.body_text(*initial), "(Quantified %0:n (Range 1 3) (Init %0:n))");
+    let PropertyPart::Step { action, subscript } = step else { panic!("{step:?}") };
+    assert_eq!(it.body_text(*action), "(Quantified %0:n (Range 1 3) (Spec %0:n))");
+    assert_eq!(it.body_text(*subscript), "(Tuple f g)");
+    let PropertyPart::Invariant(invariant) = invariant else { panic!("{invariant:?}") };
+    assert_eq!(it[*invariant].level, Level::State);
+    let applied: Vec<String> = it
+        .definitions
+        .iter()
+        .enumerate()
+        .filter(|(_, it)| it.name == "Spec" && it.captured == 1)
+        .map(|(at, _)| it.body_text(DefinitionId(at as u32)))
+        .collect();
+    assert!(applied.iter().any(|it| it.contains("(GreaterOrEqual (c ")), "{applied:?}");
+    // The set depends on the state, so the formula stays whole.
+    assert!(matches!(it.checks.properties[1].parts[..], [PropertyPart::Temporal(_)]));
+}

@@ -13,7 +13,7 @@
 //! | `theorems` | statements of theorems, which are only checked |
 //! | `strings`, `standard_texts` | the order of strings |
 //! | `print` | expressions as text |
-//! | `settings`, `pieces`, `checks` | the configuration |
+//! | `settings`, `pieces`, `quantified`, `checks` | the configuration |
 
 mod arena;
 mod checks;
@@ -30,6 +30,7 @@ mod operands;
 mod paths;
 mod pieces;
 mod print;
+mod quantified;
 mod resolver;
 mod selectors;
 mod settings;
