@@ -205,3 +205,15 @@ fn a_property_is_taken_apart_below_a_quantifier() {
     // The set depends on the state, so the formula stays whole.
     assert!(matches!(it.checks.properties[1].parts[..], [PropertyPart::Temporal(_)]));
 }
+
+/// Texts within the limits on nesting need no more stack than there is.
+#[test]
+fn texts_near_the_limits_are_resolved() {
+    let deep = format!("{}1{}", "(IF TRUE THEN ".repeat(120), " + 1 + 1 + 1 ELSE 2)".repeat(120));
+    let wide = format!("0{}", " + 1".repeat(990));
+    let many = format!("TRUE{}", " /\\ TRUE".repeat(20_000));
+    let module = format!("EXTENDS Naturals\nA == {deep}\nB == {wide}\nC == {many}");
+    let it = resolved(&module, "", &["A", "B", "C"]);
+    assert!(body(&it, "B").ends_with(&" 1)".repeat(990)));
+    assert_eq!(body(&it, "C").len(), "(And)".len() + 20_001 * " TRUE".len());
+}

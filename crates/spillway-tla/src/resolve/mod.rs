@@ -54,7 +54,7 @@ use spillway_base::source::SourceMap;
 use tree::{Checks, Specification};
 
 /// The size of the stack of a resolution, in bytes. Texts within the limit on nesting need a part of it.
-const STACK_BYTES: usize = 256 << 20;
+const STACK_BYTES: usize = 64 << 20;
 
 /// What is resolved.
 #[derive(Clone, Copy)]

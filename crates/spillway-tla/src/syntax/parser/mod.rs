@@ -22,8 +22,9 @@ use spillway_base::source::Span;
 /// The greatest depth of nested expressions and modules. Deeper texts are rejected, so that no text exhausts the stack.
 pub const DEPTH_MAX: usize = 250;
 
-/// The greatest number of operators in a row, as in `a + b + c`.
-const CHAIN_MAX: usize = 500;
+/// The greatest height of a syntax tree. Operators in a row, as in `a + b + c`, add to it without being nested in the
+/// text. Each unit of height is a few nodes.
+pub const HEIGHT_MAX: usize = 1000;
 
 /// Parses the first module of a text.
 pub fn parse(file: u32, text: &str) -> Result<Module, Diagnostic> {
@@ -62,13 +63,15 @@ struct Parser<'t> {
     at: usize,
     junctions: Vec<OpenJunction>,
     depth: usize,
+    /// The height of the highest tree so far within the present production.
+    height: usize,
     /// Whether names of steps are expressions.
     is_in_proof: bool,
 }
 
 impl<'t> Parser<'t> {
     fn new(text: &'t str, tokens: Vec<Token>) -> Self {
-        Self { text, tokens, at: 0, junctions: Vec::new(), depth: 0, is_in_proof: false }
+        Self { text, tokens, at: 0, junctions: Vec::new(), depth: 0, height: 0, is_in_proof: false }
     }
 
     fn peek(&self) -> Token {
@@ -202,9 +205,24 @@ impl<'t> Parser<'t> {
                 .help("define a part of the expression by an operator of its own"));
         }
         self.depth += 1;
+        let siblings = std::mem::take(&mut self.height);
         let result = production(self);
+        self.height = siblings.max(self.height + 1);
         self.depth -= 1;
         result
+    }
+
+    /// Notes that a node was put above the trees of the present production.
+    fn grow(&mut self) -> Parsed<()> {
+        self.height += 1;
+        match self.height <= HEIGHT_MAX {
+            true => Ok(()),
+            false => {
+                let message = format!("more than {HEIGHT_MAX} operators in a row or nested");
+                Err(Diagnostic::error(self.peek().span, message)
+                    .help("define a part of the expression by an operator of its own"))
+            }
+        }
     }
 
     /// Returns whether the next token is outside the innermost junction list.
