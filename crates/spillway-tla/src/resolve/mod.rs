@@ -8,7 +8,7 @@
 //! | `names`, `resolver` | what names mean, and looking them up |
 //! | `usage`, `environments`, `instances` | modules in use: the root, extended modules, instances |
 //! | `arena`, `lowering`, `lower`, `paths`, `lets` | expressions |
-//! | `selectors` | subexpressions by position or label |
+//! | `selectors`, `labels` | subexpressions by position or label |
 //! | `levels` | levels |
 //! | `theorems` | statements of theorems, which are only checked |
 //! | `strings`, `standard_texts` | the order of strings |
@@ -21,6 +21,7 @@ mod environments;
 pub mod expr;
 pub mod ids;
 mod instances;
+mod labels;
 mod lets;
 mod levels;
 mod lower;
@@ -176,6 +177,7 @@ impl<'a> Resolver<'a> {
     fn check_module(&mut self, module: &'a Module, parent: Option<Place>) {
         let environment = self.own_environment(module, parent);
         for (index, unit) in module.units.iter().enumerate() {
+            self.check_labels(unit);
             match unit {
                 Unit::Definition { definition, .. } => {
                     let row = self.environment(environment).symbols.get(&definition.name.text);

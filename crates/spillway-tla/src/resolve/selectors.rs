@@ -10,10 +10,10 @@ use super::names::{Closed, Entry, EntryId, LocalId, Scope, Symbol, Text};
 use super::resolver::Resolver;
 use super::tree::DefinitionOrigin;
 use crate::syntax::ast::{
-    Argument as ArgumentText, Bound, DefinitionBody, Expr, ExprKind as Kind, LetUnit, Name, Path,
-    PathPart, Pattern, Selector,
+    Argument as ArgumentText, DefinitionBody, Expr, ExprKind as Kind, LetUnit, Name, Path,
+    PathPart, Selector,
 };
-use crate::syntax::walk;
+use crate::syntax::walk::{self, Binding, binding};
 use spillway_base::source::Span;
 
 /// A subexpression in its surroundings.
@@ -197,7 +197,7 @@ impl<'a> Lowering<'_, 'a> {
                 }
             }
             Selector::Arguments(arguments) => {
-                let Some((names, body)) = bound_names(found.text) else {
+                let Some(Binding { names, body }) = binding(found.text) else {
                     return self.no_subexpression(span);
                 };
                 let outer = found.locals.len();
@@ -284,7 +284,7 @@ impl<'a> Resolver<'a> {
             let found = Found { text: body, ..found.clone() };
             return is_it.then_some(Label { found, parameters });
         }
-        let bound = bound_names(found.text);
+        let bound = binding(found.text);
         let mut children = Vec::new();
         walk::each_child(found.text, &mut |it| children.push(it));
         let in_let = match &found.text.kind {
@@ -296,7 +296,7 @@ impl<'a> Resolver<'a> {
             if let Some(scope) = &in_let {
                 inner.scope = scope.clone();
             }
-            if let Some((names, body)) = &bound
+            if let Some(Binding { names, body }) = &bound
                 && std::ptr::eq(*body, child)
             {
                 inner = self.bind_found(inner, names, child);
@@ -319,35 +319,10 @@ fn operand(text: &Expr, number: usize) -> Option<&Expr> {
             _ => None,
         };
     }
-    if bound_names(text).is_some() {
+    if binding(text).is_some() {
         return None;
     }
     let mut children = Vec::new();
     walk::each_child(text, &mut |it| children.push(it));
     children.get(index).copied()
-}
-
-/// Returns the variables that an expression binds in its body, and the body.
-fn bound_names(text: &Expr) -> Option<(Vec<&Name>, &Expr)> {
-    match &text.kind {
-        Kind::Quantified { bounds, body, .. }
-        | Kind::Function { bounds, body }
-        | Kind::SetMap { bounds, body } => Some((names_of_bounds(bounds), body)),
-        Kind::Unbounded { names, body, .. } => Some((names.iter().collect(), body)),
-        Kind::Choose { pattern, body, .. } | Kind::SetFilter { pattern, body, .. } => {
-            Some((names_of_pattern(pattern), body))
-        }
-        _ => None,
-    }
-}
-
-fn names_of_bounds(bounds: &[Bound]) -> Vec<&Name> {
-    bounds.iter().flat_map(|it| it.patterns.iter().flat_map(names_of_pattern)).collect()
-}
-
-fn names_of_pattern(pattern: &Pattern) -> Vec<&Name> {
-    match pattern {
-        Pattern::Single(name) => vec![name],
-        Pattern::Tuple(names) => names.iter().collect(),
-    }
 }

@@ -1,7 +1,8 @@
 //! Walks over syntax trees.
 
 use super::ast::{
-    Argument, Definition, DefinitionBody, Expr, ExprKind, LetUnit, PathPart, Selector, UpdateStep,
+    Argument, Bound, Definition, DefinitionBody, Expr, ExprKind, LetUnit, Name, PathPart, Pattern,
+    Selector, UpdateStep,
 };
 
 /// What a walk visits.
@@ -157,4 +158,30 @@ fn each_in_part<'a>(part: &'a PathPart, call: &mut dyn FnMut(&'a Expr)) {
         PathPart::Selector { .. } => return,
     };
     arguments.iter().for_each(|it| each_in_argument(it, call));
+}
+
+/// The variables that an expression binds, and the part in which they are bound.
+pub struct Binding<'a> {
+    /// The variables, in the order of the text.
+    pub names: Vec<&'a Name>,
+    /// The part.
+    pub body: &'a Expr,
+}
+
+/// Returns what an expression binds.
+pub fn binding(expr: &Expr) -> Option<Binding<'_>> {
+    Some(match &expr.kind {
+        ExprKind::Quantified { bounds, body, .. }
+        | ExprKind::Function { bounds, body }
+        | ExprKind::SetMap { bounds, body } => Binding { names: names_of(bounds), body },
+        ExprKind::Unbounded { names, body, .. } => Binding { names: names.iter().collect(), body },
+        ExprKind::Choose { pattern, body, .. } | ExprKind::SetFilter { pattern, body, .. } => {
+            Binding { names: pattern.names().iter().collect(), body }
+        }
+        _ => return None,
+    })
+}
+
+fn names_of(bounds: &[Bound]) -> Vec<&Name> {
+    bounds.iter().flat_map(|it| &it.patterns).flat_map(Pattern::names).collect()
 }
