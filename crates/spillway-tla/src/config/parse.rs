@@ -6,6 +6,9 @@ use crate::syntax::token::{Mark, Token, TokenKind};
 use crate::syntax::{symbols::Symbol, unescape};
 use spillway_base::diag::Diagnostic;
 
+const VALUE_HELP: &str = "a value is a number, a string, a model value, TRUE, FALSE or a set; for others define an \
+                          operator and write `C <- Operator`";
+
 /// The greatest depth of nested sets.
 const DEPTH_MAX: usize = 100;
 
@@ -28,30 +31,36 @@ enum Section {
     Ignored,
 }
 
+/// A keyword that begins a section.
+struct SectionKeyword {
+    text: &'static str,
+    section: Section,
+}
+
 /// The keywords.
-const SECTIONS: &[(&str, Section)] = &[
-    ("CONSTANT", Section::Constants),
-    ("CONSTANTS", Section::Constants),
-    ("INIT", Section::Init),
-    ("NEXT", Section::Next),
-    ("SPECIFICATION", Section::Specification),
-    ("INVARIANT", Section::Invariants),
-    ("INVARIANTS", Section::Invariants),
-    ("PROPERTY", Section::Properties),
-    ("PROPERTIES", Section::Properties),
-    ("CONSTRAINT", Section::Constraints),
-    ("CONSTRAINTS", Section::Constraints),
-    ("ACTION_CONSTRAINT", Section::ActionConstraints),
-    ("ACTION_CONSTRAINTS", Section::ActionConstraints),
-    ("SYMMETRY", Section::Symmetry),
-    ("VIEW", Section::View),
-    ("ALIAS", Section::Alias),
-    ("POSTCONDITION", Section::Postconditions),
-    ("POSTCONDITIONS", Section::Postconditions),
-    ("CHECK_DEADLOCK", Section::CheckDeadlock),
-    ("_PERIODIC", Section::Ignored),
-    ("_RL_REWARD", Section::Ignored),
-    ("_POSSIBLE", Section::Ignored),
+const SECTIONS: &[SectionKeyword] = &[
+    SectionKeyword { text: "CONSTANT", section: Section::Constants },
+    SectionKeyword { text: "CONSTANTS", section: Section::Constants },
+    SectionKeyword { text: "INIT", section: Section::Init },
+    SectionKeyword { text: "NEXT", section: Section::Next },
+    SectionKeyword { text: "SPECIFICATION", section: Section::Specification },
+    SectionKeyword { text: "INVARIANT", section: Section::Invariants },
+    SectionKeyword { text: "INVARIANTS", section: Section::Invariants },
+    SectionKeyword { text: "PROPERTY", section: Section::Properties },
+    SectionKeyword { text: "PROPERTIES", section: Section::Properties },
+    SectionKeyword { text: "CONSTRAINT", section: Section::Constraints },
+    SectionKeyword { text: "CONSTRAINTS", section: Section::Constraints },
+    SectionKeyword { text: "ACTION_CONSTRAINT", section: Section::ActionConstraints },
+    SectionKeyword { text: "ACTION_CONSTRAINTS", section: Section::ActionConstraints },
+    SectionKeyword { text: "SYMMETRY", section: Section::Symmetry },
+    SectionKeyword { text: "VIEW", section: Section::View },
+    SectionKeyword { text: "ALIAS", section: Section::Alias },
+    SectionKeyword { text: "POSTCONDITION", section: Section::Postconditions },
+    SectionKeyword { text: "POSTCONDITIONS", section: Section::Postconditions },
+    SectionKeyword { text: "CHECK_DEADLOCK", section: Section::CheckDeadlock },
+    SectionKeyword { text: "_PERIODIC", section: Section::Ignored },
+    SectionKeyword { text: "_RL_REWARD", section: Section::Ignored },
+    SectionKeyword { text: "_POSSIBLE", section: Section::Ignored },
 ];
 
 /// Parses a configuration.
@@ -92,7 +101,7 @@ impl<'t> ConfigParser<'t> {
     /// Returns the section that begins here.
     fn keyword(&self) -> Option<Section> {
         let word = self.word();
-        SECTIONS.iter().find(|(keyword, _)| *keyword == word).map(|(_, section)| *section)
+        SECTIONS.iter().find(|it| it.text == word).map(|it| it.section)
     }
 
     fn take_mark(&mut self, mark: Mark) -> bool {
@@ -113,8 +122,9 @@ impl<'t> ConfigParser<'t> {
 
     fn section(&mut self) -> Parsed<()> {
         let Some(section) = self.keyword() else {
-            let message = "a keyword such as CONSTANT, SPECIFICATION or INVARIANT";
-            return Err(self.expected(message));
+            let names: Vec<&str> = SECTIONS.iter().map(|it| it.text).collect();
+            let help = format!("the keywords are {}", names.join(", "));
+            return Err(self.expected("a keyword").help(help));
         };
         let keyword = self.bump();
         match section {
@@ -245,7 +255,7 @@ impl<'t> ConfigParser<'t> {
                 return Err(Diagnostic::error(self.peek().span, message)
                     .help(format!("define an operator and write `{} <- Operator`", name.text)));
             } else {
-                return Err(self.expected("`=` or `<-`"));
+                return Err(self.expected("`=` or `<-`").help(VALUE_HELP));
             }
         }
         Ok(())

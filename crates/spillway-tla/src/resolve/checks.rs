@@ -188,7 +188,7 @@ impl<'a> CheckBuilder<'_, 'a> {
             Opened::Conjuncts(pieces) => {
                 pieces.into_iter().for_each(|it| self.conjunct(it, name));
             }
-            Opened::Steps { action, subscript } => {
+            Opened::Steps { action, subscript, .. } => {
                 let definition = self.resolver.piece_definition(&action);
                 if self.checks.next.replace(definition).is_some() {
                     let message = format!("`{}` has several conjuncts `[][A]_v`", name.text);
@@ -238,14 +238,24 @@ impl<'a> CheckBuilder<'_, 'a> {
                 pieces.into_iter().for_each(|it| self.property_parts(it, name, parts));
             }
             Opened::Formula(inner) => self.property_parts(inner, name, parts),
-            Opened::Steps { action, subscript } => parts.push(PropertyPart::Step {
-                action: self.resolver.piece_definition(&action),
-                subscript: self.resolver.piece_definition(&subscript),
+            Opened::Steps { action, subscript, .. } if piece.binders.is_empty() => {
+                parts.push(PropertyPart::Step {
+                    action: self.resolver.piece_definition(&action),
+                    subscript: self.resolver.piece_definition(&subscript),
+                });
+            }
+            // A step that leaves all variables unchanged satisfies each `[A]_v`.
+            Opened::Steps { whole, .. } => parts.push(PropertyPart::Step {
+                action: self.resolver.piece_definition(&whole),
+                subscript: self.resolver.all_variables(&whole),
             }),
             Opened::Always(inner) if self.resolver.piece_level(&inner) <= Level::State => {
                 parts.push(PropertyPart::Invariant(self.resolver.piece_definition(&inner)));
             }
             Opened::Always(_) | Opened::Whole => {
+                if let Some(inner) = self.temporal_quantifier(&piece) {
+                    return self.property_parts(inner, name, parts);
+                }
                 let level = self.resolver.piece_level(&piece);
                 let definition = self.resolver.piece_definition(&piece);
                 match level {
@@ -260,6 +270,18 @@ impl<'a> CheckBuilder<'_, 'a> {
                 }
             }
         }
+    }
+
+    /// Returns the body of a temporal formula that is a universal quantifier over a constant set.
+    fn temporal_quantifier(&mut self, piece: &Piece<'a>) -> Option<Piece<'a>> {
+        let inner = self.resolver.open_quantifier(piece)?;
+        let binder = inner.binders.last()?;
+        let sets = binder.bounds.iter().map(|it| Piece { formula: &it.set, ..piece.clone() });
+        let is_constant = sets
+            .collect::<Vec<_>>()
+            .iter()
+            .all(|it| self.resolver.piece_level(it) == Level::Constant);
+        (is_constant && self.resolver.piece_level(piece) == Level::Temporal).then_some(inner)
     }
 
     /// Builds the assumptions of the root module and of those that it extends.

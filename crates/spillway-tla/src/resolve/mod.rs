@@ -4,35 +4,49 @@
 //! | --- | --- |
 //! | [`tree`] | the resolved specification; it re-exports `expr`, `ids` and the operators' names |
 //! | [`expr`], `operands` | its expressions |
-//! | [`ids`] | its indices, and levels |
-//! | [`operators`] | the table of operators of standard and community modules |
+//! | [`ids`] | its indices |
 //! | `names`, `resolver` | what names mean, and looking them up |
-//! | `environments` | modules in use: the root, extended modules, instances |
-//! | `arena`, `lower`, `paths` | expressions |
+//! | `usage`, `environments`, `instances` | modules in use: the root, extended modules, instances |
+//! | `arena`, `lowering`, `lower`, `paths`, `lets` | expressions |
+//! | `selectors`, `labels` | subexpressions by position or label |
 //! | `levels` | levels |
-//! | `strings` | the order of strings |
-//! | `settings`, `pieces`, `checks` | the configuration |
+//! | `theorems` | statements of theorems, which are only checked |
+//! | `strings`, `standard_texts` | the order of strings |
+//! | `print` | expressions as text |
+//! | `settings`, `pieces`, `quantified`, `checks` | the configuration |
 
 mod arena;
 mod checks;
 mod environments;
 pub mod expr;
 pub mod ids;
+mod instances;
+mod labels;
+mod lets;
 mod levels;
 mod lower;
+mod lowering;
 mod names;
 mod operands;
-pub mod operators;
 mod paths;
 mod pieces;
+mod print;
+mod quantified;
 mod resolver;
+mod selectors;
 mod settings;
+mod standard_texts;
 mod strings;
+mod theorems;
 pub mod tree;
+mod usage;
+
+pub use crate::library as operators;
 
 use crate::config::Config;
 use crate::modules::ModuleSet;
 use crate::syntax::ast::{Expr, Module, Unit};
+use crate::syntax::pluscal;
 use checks::{CheckBuilder, ConfigFormulas};
 use names::{Place, Symbol};
 use resolver::Resolver;
@@ -41,7 +55,7 @@ use spillway_base::source::SourceMap;
 use tree::{Checks, Specification};
 
 /// The size of the stack of a resolution, in bytes. Texts within the limit on nesting need a part of it.
-const STACK_BYTES: usize = 256 << 20;
+const STACK_BYTES: usize = 64 << 20;
 
 /// What is resolved.
 #[derive(Clone, Copy)]
@@ -81,6 +95,37 @@ pub fn check(set: &ModuleSet) -> Vec<Diagnostic> {
     with_stack(|| check_modules(set))
 }
 
+/// An operator of a module.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OperatorSummary {
+    /// The name.
+    pub name: String,
+    /// The number of parameters.
+    pub arity: usize,
+    /// The level if all arguments are constants.
+    pub level: tree::Level,
+}
+
+/// Returns the operators that the text of the root module defines, in their order.
+pub fn operators_of_root(set: &ModuleSet) -> Vec<OperatorSummary> {
+    with_stack(|| {
+        let mut resolver = Resolver::new(set, Vec::new());
+        resolver.check_module(set.root(), None);
+        let written = |it: &&tree::Definition| {
+            it.origin == tree::DefinitionOrigin::Module
+                && it.module == *set.root().name.text
+                && it.captured == 0
+                && !it.name.contains('!')
+        };
+        let summary = |it: &tree::Definition| OperatorSummary {
+            name: it.name.clone(),
+            arity: it.parameters.len(),
+            level: it.level,
+        };
+        resolver.definitions.iter().filter(written).map(summary).collect()
+    })
+}
+
 /// Runs a function with enough stack for the deepest texts.
 fn with_stack<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
@@ -106,6 +151,10 @@ fn resolve_checked(request: Request<'_>) -> Result<Resolved, Vec<Diagnostic>> {
     let mut resolver = Resolver::new(set, strings::ordered(set, config, sources));
     let root = resolver.own_environment(set.root(), None);
     resolver.apply_settings(root, config);
+    for module in &set.modules {
+        let text = &sources.file(module.span.file).text;
+        resolver.warnings.extend(pluscal::warnings(text, module));
+    }
     let mut builder = CheckBuilder {
         resolver: &mut resolver,
         root,
@@ -128,6 +177,7 @@ impl<'a> Resolver<'a> {
     fn check_module(&mut self, module: &'a Module, parent: Option<Place>) {
         let environment = self.own_environment(module, parent);
         for (index, unit) in module.units.iter().enumerate() {
+            self.check_labels(unit);
             match unit {
                 Unit::Definition { definition, .. } => {
                     let row = self.environment(environment).symbols.get(&definition.name.text);
@@ -148,6 +198,7 @@ impl<'a> Resolver<'a> {
             }
         }
         let assumptions = self.add_assumptions(environment, module, true);
+        self.add_theorems(environment, module);
         self.build_pending();
         self.build_substitutions();
         self.check_levels();
@@ -172,9 +223,9 @@ impl<'a> Resolver<'a> {
         let shift = state_variables as u32;
         for expr in &mut self.arena.expressions {
             if let expr::ExprKind::Variable(variable) = &mut expr.kind
-                && variable.0 >= lower::BOUND_VARIABLES
+                && variable.0 >= lowering::BOUND_VARIABLES
             {
-                variable.0 = variable.0 - lower::BOUND_VARIABLES + shift;
+                variable.0 = variable.0 - lowering::BOUND_VARIABLES + shift;
             }
         }
         self.variables.append(&mut self.bound_variables);

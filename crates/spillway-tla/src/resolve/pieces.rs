@@ -4,23 +4,35 @@
 //! LET and instances. A piece is a formula with its surroundings: when a call is opened, its arguments become operators
 //! that take the place of the parameters.
 
-use super::environments::bare_name;
+use super::instances::bare_name;
 use super::names::{Closed, Entry, EntryId, EnvironmentId, LocalId, Place, Scope, Symbol, Text};
 use super::resolver::Resolver;
 use super::tree::{DefinitionId, DefinitionOrigin, Level};
 use crate::syntax::ast::{
-    Argument, Definition, DefinitionBody, Expr, ExprKind, LetUnit, Path, PathPart,
+    Argument, Bound, Definition, DefinitionBody, Expr, ExprKind, LetUnit, Path, PathPart, Pattern,
 };
 use crate::syntax::symbols::Symbol as Token;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+/// `\A x \in S` around a formula.
+#[derive(Clone)]
+pub(super) struct Binder<'a> {
+    pub(super) bounds: &'a [Bound],
+    /// The bound variables, in the order of the text.
+    pub(super) locals: Vec<LocalId>,
+    /// What the sets see.
+    pub(super) scope: Scope,
+}
+
 /// A formula with its surroundings.
 #[derive(Clone)]
 pub(super) struct Piece<'a> {
     pub(super) formula: &'a Expr,
-    scope: Scope,
-    closed: Closed,
+    pub(super) scope: Scope,
+    pub(super) closed: Closed,
+    /// The universal quantifiers around it, from the outside to the inside.
+    pub(super) binders: Vec<Binder<'a>>,
     /// The name of the innermost definition that was opened.
     pub(super) name: Rc<str>,
 }
@@ -33,6 +45,8 @@ pub(super) enum Opened<'a> {
     Formula(Piece<'a>),
     /// `[][A]_v`
     Steps {
+        /// `[A]_v`
+        whole: Piece<'a>,
         /// `A`
         action: Piece<'a>,
         /// `v`
@@ -49,11 +63,17 @@ impl<'a> Piece<'a> {
     pub(super) fn root(root: EnvironmentId, formula: &'a Expr, name: &str) -> Self {
         let place = Place { environment: root, order: usize::MAX };
         let scope = Scope { place, locals: None };
-        Self { formula, scope, closed: Closed::default(), name: name.into() }
+        let (closed, binders) = (Closed::default(), Vec::new());
+        Self { formula, scope, closed, binders, name: name.into() }
     }
 
     fn with(&self, formula: &'a Expr) -> Self {
         Self { formula, ..self.clone() }
+    }
+
+    /// Returns the variables that are bound around it.
+    pub(super) fn locals(&self) -> Vec<LocalId> {
+        self.binders.iter().flat_map(|it| it.locals.iter().copied()).collect()
     }
 }
 
@@ -64,12 +84,19 @@ impl<'a> Resolver<'a> {
             && let [PathPart::Name { name, arguments }] = parts.as_slice()
             && arguments.is_empty()
             && let Some(symbol) = self.find(&piece.scope, &name.text)
-            && let Symbol::Entry(entry) = self.replaced(symbol)
-            && self.entry(entry).leading.is_empty()
-            && self.entry(entry).arities.is_empty()
-            && self.value_of(Symbol::Entry(entry)).is_none()
         {
-            return self.definition_of(entry);
+            match self.replaced(symbol) {
+                Symbol::Entry(entry) if self.is_plain(entry) && piece.binders.is_empty() => {
+                    return self.definition_of(entry);
+                }
+                // An argument has the definition of its formula.
+                Symbol::Local(_) => {
+                    if let Opened::Formula(inner) = self.open(piece) {
+                        return self.piece_definition(&inner);
+                    }
+                }
+                _ => {}
+            }
         }
         let entry = self.new_entry(Entry {
             name: (&*piece.name).into(),
@@ -77,14 +104,39 @@ impl<'a> Resolver<'a> {
             text: Text::Formula(piece.formula),
             origin: DefinitionOrigin::Part,
             scope: piece.scope.clone(),
-            leading: Vec::new(),
+            leading: piece.locals(),
             arities: Vec::new(),
             definition: None,
             value: None,
             replacement: None,
             closed: piece.closed.clone(),
         });
-        self.definition_of(entry)
+        match piece.binders.is_empty() {
+            true => self.definition_of(entry),
+            false => self.quantified(piece, entry),
+        }
+    }
+
+    /// Returns the body of a universal quantifier, which is around all that it is taken apart to.
+    pub(super) fn open_quantifier(&mut self, piece: &Piece<'a>) -> Option<Piece<'a>> {
+        let ExprKind::Quantified { is_universal: true, bounds, body } = &piece.formula.kind else {
+            return None;
+        };
+        let (mut opened, mut locals) = (piece.with(body), Vec::new());
+        for name in bounds.iter().flat_map(|it| &it.patterns).flat_map(Pattern::names) {
+            let local = self.new_local(&name.text, name.span, 0);
+            opened.scope = opened.scope.with(&name.text, Symbol::Local(local));
+            locals.push(local);
+        }
+        opened.binders.push(Binder { bounds, locals, scope: piece.scope.clone() });
+        Some(opened)
+    }
+
+    /// Returns whether an entry has no parameters of any kind and no value of the configuration.
+    fn is_plain(&self, id: EntryId) -> bool {
+        let entry = self.entry(id);
+        let has_value = self.value_of(Symbol::Entry(id)).is_some();
+        entry.leading.is_empty() && entry.arities.is_empty() && !has_value
     }
 
     /// Returns the level of a piece.
@@ -111,6 +163,7 @@ impl<'a> Resolver<'a> {
                 }
                 match &inner.kind {
                     ExprKind::Action { is_box: true, action, subscript } => Opened::Steps {
+                        whole: piece.with(inner),
                         action: piece.with(action),
                         subscript: piece.with(subscript),
                     },
@@ -134,6 +187,7 @@ impl<'a> Resolver<'a> {
         for unit in units {
             let LetUnit::Definition(definition) = unit else { continue };
             let leading = self.leading(opened.scope.place.environment);
+            let leading = [leading, piece.locals()].concat();
             let name = &definition.name;
             let symbol = match &definition.body {
                 DefinitionBody::Instance(instance) => {
@@ -221,7 +275,7 @@ impl<'a> Resolver<'a> {
                 text: Text::Argument(argument),
                 origin: DefinitionOrigin::Substitution,
                 scope: piece.scope.clone(),
-                leading: Vec::new(),
+                leading: piece.locals(),
                 arities: vec![0; arity],
                 definition: None,
                 value: None,
@@ -265,6 +319,7 @@ impl<'a> Resolver<'a> {
             Text::Argument(Argument::Expression(expr)) | Text::Formula(expr) => expr,
             Text::Argument(_) => return None,
         };
-        Some(Piece { formula, scope, closed: Rc::new(closed), name: (*name).into() })
+        let (closed, binders) = (Rc::new(closed), piece.binders.clone());
+        Some(Piece { formula, scope, closed, binders, name: (*name).into() })
     }
 }

@@ -8,9 +8,9 @@
 //!    no expression refers to the frame of another definition.
 //! 2. **Instances are definitions.** `I == INSTANCE M WITH x <- e` makes a copy of each used definition of `M`, in which
 //!    `x` is a call of a definition whose body is `e`. The parameters of `I(p)` are the leading parameters of each copy.
-//!    `x'` is [`ExprKind::Prime`] of that call. A bare variable, constant or operator is substituted directly.
+//!    `x'` is [`UnaryOperator::Prime`] of that call. A bare variable, constant or operator is substituted directly.
 //! 3. **Laziness is explicit.** Arguments and LET values are expressions that are evaluated when they are used, at most
-//!    once a state in which they are used. The argument of `Prime` may contain a slot: its expression is evaluated in the
+//!    once a state in which they are used. The operand of `Prime` may contain a slot: its expression is evaluated in the
 //!    next state then.
 //! 4. **One arena.** All expressions are in [`Specification::expressions`], in an order in which operands precede the
 //!    expressions that use them. An analysis is a table indexed by [`ExprId`].
@@ -19,7 +19,8 @@
 
 pub use super::expr::*;
 pub use super::ids::*;
-pub use super::operators::StandardOperator;
+pub use crate::level::Level;
+pub use crate::library::StandardOperator;
 use spillway_base::source::Span;
 use std::ops::Index;
 
@@ -175,8 +176,10 @@ pub struct Definition {
     /// The number of leading parameters that are not written in the definition: what a LET operator or a LAMBDA uses of
     /// its surroundings, and the parameters of instances.
     pub captured: usize,
-    /// The number of slots of the frame.
+    /// The number of slots of the frame. Each parameter and each binder of the body has a slot of its own.
     pub slots: u32,
+    /// The name of each slot: of a parameter, a bound variable, a LET value, a recursive function, or `@`.
+    pub slot_names: Vec<String>,
     /// The body.
     pub body: ExprId,
     /// The level of the body if all arguments are constants.

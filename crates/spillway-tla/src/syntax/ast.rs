@@ -471,6 +471,16 @@ pub enum Pattern {
     Tuple(Vec<Name>),
 }
 
+impl Pattern {
+    /// Returns the names, in the order of the text.
+    pub fn names(&self) -> &[Name] {
+        match self {
+            Pattern::Single(name) => std::slice::from_ref(name),
+            Pattern::Tuple(names) => names,
+        }
+    }
+}
+
 /// `x, y \in S` or `<<x, y>> \in S`
 #[derive(Clone, Debug)]
 pub struct Bound {

@@ -7,14 +7,16 @@
 //! | [`lexer`] | text to tokens |
 //! | [`ast`] | syntax trees |
 //! | [`parser`] | tokens to syntax trees |
+//! | [`pluscal`] | translations of PlusCal algorithms |
 //! | [`walk`] | walks over syntax trees |
 
 pub mod ast;
 pub mod lexer;
 pub mod parser;
+pub mod pluscal;
 pub mod symbols;
 pub mod token;
 pub mod walk;
 
 pub use lexer::unescape;
-pub use parser::parse;
+pub use parser::{parse, parse_expression};

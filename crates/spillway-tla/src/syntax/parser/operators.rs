@@ -3,7 +3,7 @@
 use super::super::ast::{Expr, ExprKind};
 use super::super::symbols::{Fixity, Symbol};
 use super::super::token::{Mark, TokenKind};
-use super::{CHAIN_MAX, OpenJunction, Parsed, Parser};
+use super::{OpenJunction, Parsed, Parser};
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::Span;
 
@@ -27,20 +27,18 @@ impl Parser<'_> {
     fn operators(&mut self, left: Option<LeftOperator>) -> Parsed<Expr> {
         self.nested(|parser| {
             let mut expr = parser.prefixed(left)?;
-            let mut length = 0;
-            while length < CHAIN_MAX {
+            loop {
                 match parser.extended(expr, left)? {
                     Extension::More(more) => {
                         // Operands of `/\` are one node, however many they are.
-                        length += usize::from(!matches!(more.kind, ExprKind::Junction { .. }));
+                        if !matches!(more.kind, ExprKind::Junction { .. }) {
+                            parser.grow()?;
+                        }
                         expr = more;
                     }
                     Extension::Done(done) => return Ok(done),
                 }
             }
-            let message = format!("more than {CHAIN_MAX} operators in a row");
-            Err(Diagnostic::error(parser.peek().span, message)
-                .help("define a part of the expression by an operator of its own"))
         })
     }
 

@@ -1,0 +1,3 @@
+---- MODULE LabelTwice ----
+A == (one:: TRUE) /\ (one:: FALSE)
+====
