@@ -9,10 +9,11 @@ use super::evaluator::{Evaluator, SlotContent};
 use super::node::{Argument, BinaryNode, BindingNode, BoundNode, Node, NodeId, SlotId};
 use super::program::Program;
 use crate::standard::elements::Elements;
-use crate::standard::{Failure, FailureReason, Outcome, sets};
+use crate::standard::{Failure, FailureReason, Outcome, functions, sets};
 use crate::value::{LazyValue, Value};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
+use triomphe::Arc;
 
 /// What is generated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -308,8 +309,32 @@ impl<'p> Evaluator<'p> {
                 Some((node, base)) => self.deeper(|it| it.enumerate(node, base, rest)),
                 None => self.test(id, base, rest),
             },
+            Node::Apply(function, argument) => match self.lazy_function(*function, base)? {
+                Some(lazy) => self.enumerate_closure(&lazy, *argument, base, rest),
+                None => self.test(id, base, rest),
+            },
             _ => self.test(id, base, rest),
         }
+    }
+
+    /// `f[e]`, where the value of `f` at `e` is an action.
+    fn enumerate_closure(
+        &mut self,
+        lazy: &Arc<LazyValue>,
+        argument: NodeId,
+        base: u32,
+        rest: Option<&Rest<'_>>,
+    ) -> Outcome<Flow> {
+        let argument = self.eval(argument, base)?;
+        if let LazyValue::Function(domain, _) = &**lazy
+            && !sets::contains(self, domain, &argument)?
+        {
+            return Err(functions::out_of_domain(&Value::Lazy(lazy.clone()), &argument));
+        }
+        let closure = self.open_closure(lazy, &argument)?;
+        let flow = self.deeper(|it| it.enumerate(closure.body, closure.frame, rest))?;
+        self.close_frame(closure.frame);
+        Ok(flow)
     }
 
     /// Goes on if a predicate holds.
@@ -563,7 +588,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Returns the expression in a slot, with its frame.
-    fn thunk_at(&self, mut index: u32) -> Option<(NodeId, u32)> {
+    pub(super) fn thunk_at(&self, mut index: u32) -> Option<(NodeId, u32)> {
         loop {
             match &self.stack[index as usize] {
                 SlotContent::Thunk(it) | SlotContent::Forced(_, it) => {

@@ -321,6 +321,20 @@ impl<'p> Evaluator<'p> {
         lazy: &Arc<LazyValue>,
         argument: &Value,
     ) -> Outcome<Value> {
+        let ClosureFrame { body, frame, is_primed } = self.open_closure(lazy, argument)?;
+        let was_primed = std::mem::replace(&mut self.is_primed, is_primed);
+        let result = self.deeper(|it| it.eval(body, frame));
+        self.is_primed = was_primed;
+        self.close_frame(frame);
+        result
+    }
+
+    /// Makes the frame of a closure at an argument.
+    pub(super) fn open_closure(
+        &mut self,
+        lazy: &Arc<LazyValue>,
+        argument: &Value,
+    ) -> Outcome<ClosureFrame> {
         let program = self.program;
         let (LazyValue::Filter(_, captured) | LazyValue::Function(_, captured)) = &**lazy else {
             return Err(Failure::unsupported("a call of what is no closure"));
@@ -342,14 +356,22 @@ impl<'p> Evaluator<'p> {
         if let Some(slot) = itself {
             self.bind(frame, slot, Value::Lazy(lazy.clone()));
         }
-        let was_primed = std::mem::replace(&mut self.is_primed, captured.is_primed);
-        let result = self
-            .bind_argument(bounds, frame, argument)
-            .and_then(|()| self.deeper(|it| it.eval(closure.body, frame)));
-        self.is_primed = was_primed;
-        self.close_frame(frame);
-        result
+        if let Err(failure) = self.bind_argument(bounds, frame, argument) {
+            self.close_frame(frame);
+            return Err(failure);
+        }
+        Ok(ClosureFrame { body: closure.body, frame, is_primed: captured.is_primed })
     }
+}
+
+/// The frame of a closure at an argument.
+pub(super) struct ClosureFrame {
+    /// The expression.
+    pub body: NodeId,
+    /// The start of the frame.
+    pub frame: u32,
+    /// Whether unprimed variables stand for the successor's.
+    pub is_primed: bool,
 }
 
 /// Returns the content of a slot from what a closure captured.
