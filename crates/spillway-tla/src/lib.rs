@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | `syntax` | text to syntax tree: tokens, junction lists by column, operator precedence |
 //! | `modules` | the search for modules, EXTENDS and INSTANCE |
+//! | [`library`], [`level`] | the table of operators of standard modules, and levels |
 //! | `config` | configuration files |
 //! | `resolve` | syntax tree to resolved specification: names, arities, levels |
 //! | `value` | values, their order, TLA+ text |
@@ -16,6 +17,8 @@
 
 pub mod config;
 pub mod eval;
+pub mod level;
+pub mod library;
 pub mod modules;
 pub mod resolve;
 pub mod standard;

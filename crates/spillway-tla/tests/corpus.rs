@@ -56,6 +56,9 @@ fn rendered(errors: &[Diagnostic], sources: &SourceMap) -> String {
     all.join("\n")
 }
 
+/// Modules that need another version of a standard module: the theorems of a prover's own Bags, which lacks CopiesIn.
+const OF_OTHER_VERSIONS: [&str; 1] = ["BagsTheorems.tla"];
+
 #[test]
 fn every_module_is_resolved() {
     let Some(corpus) = corpus() else { return };
@@ -67,7 +70,8 @@ fn every_module_is_resolved() {
             Err(error) => vec![error],
         };
         count += 1;
-        if !errors.is_empty() {
+        let is_other = OF_OTHER_VERSIONS.iter().any(|it| path.ends_with(it));
+        if errors.is_empty() == is_other {
             wrong.push(format!("{}\n{}", path.display(), rendered(&errors, &sources)));
         }
     }

@@ -6,6 +6,9 @@ use crate::syntax::token::{Mark, Token, TokenKind};
 use crate::syntax::{symbols::Symbol, unescape};
 use spillway_base::diag::Diagnostic;
 
+const VALUE_HELP: &str = "a value is a number, a string, a model value, TRUE, FALSE or a set; for others define an \
+                          operator and write `C <- Operator`";
+
 /// The greatest depth of nested sets.
 const DEPTH_MAX: usize = 100;
 
@@ -113,8 +116,9 @@ impl<'t> ConfigParser<'t> {
 
     fn section(&mut self) -> Parsed<()> {
         let Some(section) = self.keyword() else {
-            let message = "a keyword such as CONSTANT, SPECIFICATION or INVARIANT";
-            return Err(self.expected(message));
+            let names: Vec<&str> = SECTIONS.iter().map(|(keyword, _)| *keyword).collect();
+            let help = format!("the keywords are {}", names.join(", "));
+            return Err(self.expected("a keyword").help(help));
         };
         let keyword = self.bump();
         match section {
@@ -245,7 +249,7 @@ impl<'t> ConfigParser<'t> {
                 return Err(Diagnostic::error(self.peek().span, message)
                     .help(format!("define an operator and write `{} <- Operator`", name.text)));
             } else {
-                return Err(self.expected("`=` or `<-`"));
+                return Err(self.expected("`=` or `<-`").help(VALUE_HELP));
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use super::evaluator::{Evaluator, SlotContent};
 use super::node::{Argument, ClosureNode, Node, NodeId, Operator};
 use super::program::Program;
-use crate::resolve::tree::StandardOperator;
+use crate::library::StandardOperator;
 use crate::standard::{self, ClosureHost, Failure, OperatorHost, Outcome, boolean, sets};
 use crate::value::{
     Captured, CapturedContent, CapturedOperator, CapturedSlot, LazyValue, SymbolTable, Value,

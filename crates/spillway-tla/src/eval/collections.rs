@@ -51,18 +51,19 @@ impl<'p> Evaluator<'p> {
     }
 
     fn apply(&mut self, function: NodeId, argument: NodeId, base: u32) -> Outcome<Value> {
-        let owned = match self.peek(argument, base) {
-            Some(_) => None,
-            None => Some(self.eval(argument, base)?),
-        };
-        if let Some(function) = self.peek(function, base)
-            && let Some(argument) = owned.as_ref().or_else(|| self.peek(argument, base))
+        if let Some(argument) = self.peek(argument, base)
+            && let Some(function) = self.peek(function, base)
             && let Some(value) = functions::lookup(function, argument)
         {
             return Ok(value.clone());
         }
+        let argument = self.eval(argument, base)?;
+        if let Some(function) = self.peek(function, base)
+            && let Some(value) = functions::lookup(function, &argument)
+        {
+            return Ok(value.clone());
+        }
         let function = self.eval(function, base)?;
-        let argument = owned.map_or_else(|| self.eval(argument, base), Ok)?;
         functions::apply(self, &function, &argument)
     }
 

@@ -1,14 +1,16 @@
 //! The modules of a specification: the root and all that it extends or instantiates.
 //!
-//! A module is looked for next to the root's file, then in further folders in their order, then in the folders of the
-//! variable `TLA_LIBRARY`. A standard module that is native needs no file. A community module that is partly native is
-//! read if the search finds its file.
+//! A module is looked for in these places, in this order: after the first module of a file that was read, next to the
+//! root's file, in further folders, in the folders of the variable `TLA_LIBRARY`. A standard module that is native needs
+//! no file. A community module that is partly native is read if the search finds its file.
 
-use crate::resolve::operators::StandardModule;
+use crate::library::StandardModule;
 use crate::syntax::ast::{
     Argument, Definition, DefinitionBody, Expr, Instance, LetUnit, Module, Name, Unit,
 };
-use crate::syntax::{parse, walk};
+use crate::syntax::lexer::{ModuleHeader, module_headers};
+use crate::syntax::parser::parse_from;
+use crate::syntax::walk;
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::{SourceMap, Span, read};
 use std::collections::HashMap;
@@ -47,6 +49,17 @@ pub struct ModuleSet {
     indices: HashMap<String, usize>,
     /// The indices in an order in which each module follows those that it needs.
     pub order: Vec<usize>,
+    /// What each module needs.
+    pub needs: Vec<ModuleNeeds>,
+}
+
+/// The modules that a module needs, by name, without those inside it.
+#[derive(Clone, Debug, Default)]
+pub struct ModuleNeeds {
+    /// Those of EXTENDS.
+    pub extends: Vec<Name>,
+    /// Those of INSTANCE.
+    pub instances: Vec<Name>,
 }
 
 impl ModuleSet {
@@ -57,7 +70,12 @@ impl ModuleSet {
 
     /// Returns the module of a file by its name.
     pub fn get(&self, name: &str) -> Option<&Module> {
-        self.indices.get(name).map(|&it| &self.modules[it])
+        self.index(name).map(|it| &self.modules[it])
+    }
+
+    /// Returns the index of the module of a file by its name.
+    pub fn index(&self, name: &str) -> Option<usize> {
+        self.indices.get(name).copied()
     }
 }
 
@@ -67,8 +85,24 @@ pub fn load(
     search: &SearchPath,
     sources: &mut SourceMap,
 ) -> Result<ModuleSet, Diagnostic> {
-    let mut loader = Loader { search, sources, set: ModuleSet::default(), open: Vec::new() };
+    let (set, open, further) = (ModuleSet::default(), Vec::new(), HashMap::new());
+    let mut loader = Loader { search, sources, set, open, further };
     loader.load_file(root, None)?;
+    Ok(loader.set)
+}
+
+/// Reads a root module from a text with a name, and all that it needs. Adds the texts to the sources.
+pub fn load_text(
+    name: &str,
+    text: &str,
+    search: &SearchPath,
+    sources: &mut SourceMap,
+) -> Result<ModuleSet, Diagnostic> {
+    let (set, open, further) = (ModuleSet::default(), Vec::new(), HashMap::new());
+    let mut loader = Loader { search, sources, set, open, further };
+    let file = loader.sources.add(name, text);
+    let module = loader.parse_file(file)?;
+    loader.add(module)?;
     Ok(loader.set)
 }
 
@@ -78,6 +112,15 @@ struct Loader<'a> {
     set: ModuleSet,
     /// The names of the modules that are being read, from the root to the present one.
     open: Vec<String>,
+    /// The modules that follow the first one in their file.
+    further: HashMap<String, FurtherModule>,
+}
+
+/// A module that follows another one in its file.
+#[derive(Clone, Copy)]
+struct FurtherModule {
+    file: u32,
+    start: usize,
 }
 
 impl Loader<'_> {
@@ -91,7 +134,7 @@ impl Loader<'_> {
         let text = String::from_utf8(bytes)
             .map_err(|_| failed(&"it is no UTF-8").help("save the file as UTF-8"))?;
         let file = self.sources.add(path.display().to_string(), text);
-        let module = parse(file, &self.sources.file(file).text)?;
+        let module = self.parse_file(file)?;
         let stem = path.file_stem().map(|it| it.to_string_lossy().into_owned());
         if stem.as_deref() != Some(&*module.name.text) {
             let message = format!("the module `{}` is in a file of another name", module.name.text);
@@ -101,15 +144,26 @@ impl Loader<'_> {
         self.add(module)
     }
 
+    /// Parses the first module of a file, and finds those that follow.
+    fn parse_file(&mut self, file: u32) -> Result<Module, Diagnostic> {
+        let text = &self.sources.file(file).text;
+        let module = parse_from(file, text, 0)?;
+        for ModuleHeader { name, start } in module_headers(text, module.span.end as usize) {
+            self.further.entry(name).or_insert(FurtherModule { file, start });
+        }
+        Ok(module)
+    }
+
     /// Adds a module, then what it needs.
     fn add(&mut self, module: Module) -> Result<(), Diagnostic> {
         let needed = needed_by(&module);
         let (index, name) = (self.set.modules.len(), module.name.text.to_string());
         self.set.indices.insert(name.clone(), index);
         self.set.modules.push(module);
+        self.set.needs.push(needed.clone());
         self.open.push(name);
-        for name in needed {
-            self.require(&name)?;
+        for name in needed.extends.iter().chain(&needed.instances) {
+            self.require(name)?;
         }
         self.open.pop();
         self.set.order.push(index);
@@ -125,6 +179,10 @@ impl Loader<'_> {
         let standard = StandardModule::find(&name.text);
         if self.set.indices.contains_key(&*name.text) || standard.is_some_and(|it| it.is_complete) {
             return Ok(());
+        }
+        if let Some(&FurtherModule { file, start }) = self.further.get(&*name.text) {
+            let module = parse_from(file, &self.sources.file(file).text, start)?;
+            return self.add(module);
         }
         match self.search.find(&name.text) {
             Some(path) => self.load_file(&path, Some(name)),
@@ -143,31 +201,35 @@ impl Loader<'_> {
     }
 }
 
-/// Returns the names of the modules that a module extends or instantiates, without those inside it, in their order.
-fn needed_by(module: &Module) -> Vec<Name> {
+/// Returns what a module needs, in the order of its text.
+fn needed_by(module: &Module) -> ModuleNeeds {
     let mut needed = Needed::default();
     needed.add_module(module);
-    needed.names
+    needed.needs
 }
 
 /// Collects names of modules.
 #[derive(Default)]
 struct Needed {
-    names: Vec<Name>,
+    needs: ModuleNeeds,
     /// The names of the inner modules that are in scope.
     inner: Vec<Box<str>>,
 }
 
 impl Needed {
-    fn add_name(&mut self, name: &Name) {
+    fn add_instantiated(&mut self, name: &Name) {
         if !self.inner.contains(&name.text) {
-            self.names.push(name.clone());
+            self.needs.instances.push(name.clone());
         }
     }
 
     fn add_module(&mut self, module: &Module) {
         let scope = self.inner.len();
-        module.extends.iter().for_each(|it| self.add_name(it));
+        for name in &module.extends {
+            if !self.inner.contains(&name.text) {
+                self.needs.extends.push(name.clone());
+            }
+        }
         for unit in &module.units {
             match unit {
                 Unit::Module(inner) => {
@@ -195,7 +257,7 @@ impl Needed {
     }
 
     fn add_instance(&mut self, instance: &Instance) {
-        self.add_name(&instance.module);
+        self.add_instantiated(&instance.module);
         for substitution in &instance.substitutions {
             match &substitution.value {
                 Argument::Expression(value) => self.add_expr(value),
@@ -213,7 +275,7 @@ impl Needed {
                 ..
             }) = unit
             {
-                self.add_name(&instance.module);
+                self.add_instantiated(&instance.module);
             }
         });
     }

@@ -1,8 +1,9 @@
 //! The arena of expressions, and the frame of the definition that is being built.
 
 use super::expr::{Expr, ExprKind};
-use super::ids::{ExprId, Level, Slot};
+use super::ids::{ExprId, Slot};
 use super::names::LocalId;
+use crate::level::Level;
 use spillway_base::source::Span;
 use std::collections::HashMap;
 
@@ -39,14 +40,15 @@ pub(super) struct Pushed {
 #[derive(Default)]
 pub(super) struct Frame {
     slots: HashMap<LocalId, Slot>,
-    count: u32,
+    /// The local name of each slot.
+    locals: Vec<LocalId>,
 }
 
 impl Frame {
     /// Gives a local name a slot of its own.
     pub(super) fn bind(&mut self, local: LocalId) -> Slot {
-        let slot = Slot(self.count);
-        self.count += 1;
+        let slot = Slot(self.locals.len() as u32);
+        self.locals.push(local);
         self.slots.insert(local, slot);
         slot
     }
@@ -55,8 +57,8 @@ impl Frame {
         self.slots.get(&local).copied()
     }
 
-    /// Returns the number of slots.
-    pub(super) fn count(&self) -> u32 {
-        self.count
+    /// Returns the local name of each slot.
+    pub(super) fn locals(&self) -> &[LocalId] {
+        &self.locals
     }
 }

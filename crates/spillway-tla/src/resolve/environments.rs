@@ -1,61 +1,20 @@
 //! Environments of modules: the root, extended modules, instances.
 
+use super::instances::BUILT_IN;
 use super::names::{
-    Closed, ContextId, Entry, EntryId, Environment, EnvironmentId, Inner, InstanceEntry,
-    InstanceId, LocalId, Place, Row, Scope, Symbol, Text,
+    Closed, Entry, EntryId, Environment, EnvironmentId, Inner, LocalId, Place, Row, Scope, Symbol,
+    Text,
 };
-use super::operators::StandardModule;
-use super::resolver::{Resolver, SubstitutionLimit, definition_arities};
+use super::resolver::{Resolver, definition_arities};
 use super::tree::{DefinitionOrigin, Level};
+use super::usage::{Source, Use};
+use crate::library::StandardModule;
 use crate::syntax::ast::{
-    Argument, Declaration, Definition, DefinitionBody, Expr, ExprKind, Instance, Module, Name,
-    Path, PathPart, Unit,
+    Declaration, Definition, DefinitionBody, Expr, Instance, Module, Name, Statement, Unit,
 };
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::Span;
 use std::collections::HashMap;
-use std::rc::Rc;
-
-/// The names that no module can define.
-const BUILT_IN: [&str; 4] = ["TRUE", "FALSE", "BOOLEAN", "STRING"];
-
-/// How a module and the modules that it extends are used.
-pub(super) struct Use<'a> {
-    /// The instance, or nothing if the declarations declare new variables and constants.
-    pub(super) instance: Option<InstanceUse<'a>>,
-    pub(super) context: ContextId,
-    pub(super) prefix: Rc<str>,
-    /// The environments of this use, so that a module that is extended twice is the same one.
-    built: HashMap<&'a str, EnvironmentId>,
-}
-
-/// An instance.
-pub(super) struct InstanceUse<'a> {
-    text: &'a Instance,
-    /// What WITH and the implicit substitutions see.
-    scope: Scope,
-    /// The names of WITH that were declared by the module.
-    used: Vec<&'a str>,
-    /// Whether the module declares variables.
-    has_variables: bool,
-}
-
-/// A module to build an environment of.
-#[derive(Clone, Copy)]
-struct Source<'a> {
-    module: Option<&'a Module>,
-    standard: Option<&'static StandardModule>,
-    name: &'a str,
-    parent: Option<Place>,
-}
-
-impl<'a> Use<'a> {
-    /// Creates the use of a module whose declarations declare new variables and constants.
-    pub(super) fn new() -> Self {
-        let (context, prefix) = (ContextId(0), Rc::from(""));
-        Self { instance: None, context, prefix, built: HashMap::new() }
-    }
-}
 
 impl<'a> Resolver<'a> {
     /// Builds the environment of a module whose declarations are its own.
@@ -70,7 +29,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// Returns the module with a name at a place: an inner one, one of a file, or a standard one.
-    fn source(&self, name: &'a str, place: Place) -> Option<Source<'a>> {
+    pub(super) fn source(&self, name: &'a str, place: Place) -> Option<Source<'a>> {
         let mut here = Some(place);
         while let Some(at) = here {
             let environment = self.environment(at.environment);
@@ -88,7 +47,7 @@ impl<'a> Resolver<'a> {
         exists.then_some(Source { module, standard, name, parent: None })
     }
 
-    fn build(&mut self, source: Source<'a>, usage: &mut Use<'a>) -> EnvironmentId {
+    pub(super) fn build(&mut self, source: Source<'a>, usage: &mut Use<'a>) -> EnvironmentId {
         if let (Some(&built), None) = (usage.built.get(source.name), source.parent) {
             return built;
         }
@@ -98,6 +57,7 @@ impl<'a> Resolver<'a> {
             name: source.name,
             prefix: usage.prefix.clone(),
             context: usage.context,
+            substitutes_expressions: false,
             parent: source.parent,
             symbols: HashMap::new(),
             inner: HashMap::new(),
@@ -234,7 +194,7 @@ impl<'a> Resolver<'a> {
                     Symbol::Declared(_) => "a constant",
                     Symbol::Local(_) => "a parameter or a bound variable around it",
                     Symbol::Instance(_) => "an instance",
-                    Symbol::Fact => "a theorem or an assumption",
+                    Symbol::Fact(_) => "a theorem or an assumption",
                     _ => "an operator",
                 };
                 error.help(format!("it is {kind}; TLA+ has no shadowing: use another name"))
@@ -269,8 +229,17 @@ impl<'a> Resolver<'a> {
             Unit::Instance { is_local, instance } => {
                 self.add_instance(units, order, instance, *is_local);
             }
-            Unit::Assume { name: Some(name), .. } | Unit::Theorem { name: Some(name), .. } => {
-                self.add_symbol(id, order, name, Some(Symbol::Fact));
+            Unit::Assume { name: Some(name), body, .. } => {
+                let symbol = self.fact(id, order, name, Some(body));
+                self.add_symbol(id, order, name, Some(symbol));
+            }
+            Unit::Theorem { name: Some(name), body } => {
+                let formula = match body {
+                    Statement::Formula(formula) => Some(formula),
+                    Statement::AssumeProve(_) => None,
+                };
+                let symbol = self.fact(id, order, name, formula);
+                self.add_symbol(id, order, name, Some(symbol));
             }
             Unit::Assume { .. } | Unit::Theorem { .. } => {}
             Unit::Module(module) => {
@@ -278,6 +247,31 @@ impl<'a> Resolver<'a> {
                 self.environments[id.0].inner.insert(&module.name.text, inner);
             }
         }
+    }
+
+    /// Returns the symbol of a named theorem or assumption.
+    fn fact(
+        &mut self,
+        environment: EnvironmentId,
+        order: usize,
+        name: &Name,
+        formula: Option<&'a Expr>,
+    ) -> Symbol {
+        let Some(formula) = formula else { return Symbol::Fact(None) };
+        let place = Place { environment, order };
+        Symbol::Fact(Some(self.new_entry(Entry {
+            name: name.text.clone(),
+            span: name.span,
+            text: Text::Formula(formula),
+            origin: DefinitionOrigin::Module,
+            scope: Scope { place, locals: None },
+            leading: self.leading(environment),
+            arities: Vec::new(),
+            definition: None,
+            value: None,
+            replacement: None,
+            closed: Closed::default(),
+        })))
     }
 
     fn add_symbol(&mut self, id: EnvironmentId, order: usize, name: &Name, symbol: Option<Symbol>) {
@@ -291,7 +285,11 @@ impl<'a> Resolver<'a> {
             None => Some(Symbol::Variable(self.new_variable(&name.text, name.span))),
             Some(instance) => {
                 instance.has_variables = true;
-                self.substituted(units.usage, name, 0, Level::State)
+                let symbol = self.substituted(units.usage, name, 0, Level::State);
+                if let Some(instance) = &mut units.usage.instance {
+                    instance.for_variables.extend(symbol);
+                }
+                symbol
             }
         }
     }
@@ -306,99 +304,6 @@ impl<'a> Resolver<'a> {
             None => Some(Symbol::Declared(self.new_declared(&name.text, name.span, *arity))),
             Some(_) => self.substituted(units.usage, name, *arity, Level::Constant),
         }
-    }
-
-    /// Returns the symbol of what an instance substitutes for a constant or variable.
-    fn substituted(
-        &mut self,
-        usage: &mut Use<'a>,
-        name: &'a Name,
-        arity: usize,
-        level: Level,
-    ) -> Option<Symbol> {
-        let instance = usage.instance.as_mut()?;
-        let text = instance.text;
-        let (scope, leading) = (instance.scope.clone(), usage.context);
-        let explicit = text.substitutions.iter().find(|it| it.name.text == name.text);
-        let (symbol, span) = match explicit {
-            None => (self.implicit(text, name, &scope)?, text.span),
-            Some(it) => {
-                instance.used.push(&it.name.text);
-                let leading = self.contexts[leading.0].parameters.clone();
-                let target = SubstitutionTarget { name, scope: &scope, leading };
-                (self.explicit(&it.value, target)?, it.value.span())
-            }
-        };
-        let arities = self.arities(symbol);
-        if arities != Some(vec![0; arity]) {
-            let message = match arity {
-                0 => format!("`{}` of `{}` needs an expression", name.text, text.module.text),
-                _ => format!(
-                    "`{}` of `{}` needs an operator with {arity} parameters",
-                    name.text, text.module.text
-                ),
-            };
-            self.report(Diagnostic::error(span, message).help("substitute another operator"));
-            return None;
-        }
-        let message = format!("for `{}` of `{}`", name.text, text.module.text);
-        self.limits.push(SubstitutionLimit { symbol, level, message, span });
-        Some(symbol)
-    }
-
-    /// Returns the symbol with the same name, which is substituted if WITH has no other.
-    fn implicit(&mut self, text: &Instance, name: &Name, scope: &Scope) -> Option<Symbol> {
-        let found = self.find(scope, &name.text);
-        if found.is_none() {
-            let message =
-                format!("the instance of `{}` has no value for `{}`", text.module.text, name.text);
-            self.report(Diagnostic::error(text.span, message).help(format!(
-                "write `WITH {0} <- ...`, or declare or define `{0}` before",
-                name.text
-            )));
-        }
-        found
-    }
-
-    fn explicit(
-        &mut self,
-        value: &'a Argument,
-        target: SubstitutionTarget<'_, 'a>,
-    ) -> Option<Symbol> {
-        if let Some(name) = bare_name(value) {
-            let is_built_in = BUILT_IN.contains(&&*name.text);
-            if !is_built_in {
-                let symbol = self.lookup(target.scope, &name.text, name.span)?;
-                if !matches!(symbol, Symbol::Instance(_) | Symbol::Fact) {
-                    return Some(symbol);
-                }
-            }
-        }
-        let arities = match value {
-            Argument::Expression(_) => Vec::new(),
-            Argument::Lambda { parameters, .. } => vec![0; parameters.len()],
-            Argument::Symbol { symbol, .. } => vec![0; symbol.arity()],
-        };
-        // An operator symbol of a module is that operator.
-        if let Argument::Symbol { symbol, .. } = value
-            && let Some(symbol) = self.find(target.scope, symbol.name())
-        {
-            return Some(symbol);
-        }
-        let entry = self.new_entry(Entry {
-            name: target.name.text.clone(),
-            span: value.span(),
-            text: Text::Argument(value),
-            origin: DefinitionOrigin::Substitution,
-            scope: target.scope.clone(),
-            leading: target.leading,
-            arities,
-            definition: None,
-            value: None,
-            replacement: None,
-            closed: Closed::default(),
-        });
-        Some(Symbol::Entry(entry))
     }
 
     fn add_recursive(
@@ -496,34 +401,6 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    /// Adds a named instance. `leading` are the parameters before its own.
-    pub(super) fn named_instance(
-        &mut self,
-        definition: &'a Definition,
-        instance: &'a Instance,
-        scope: &Scope,
-        leading: Vec<LocalId>,
-    ) -> InstanceId {
-        let (mut scope, mut parameters) = (scope.clone(), Vec::new());
-        for Declaration { name, arity } in &definition.parameters {
-            self.check_new_name(&scope, name);
-            let local = self.new_local(&name.text, name.span, *arity);
-            scope = scope.with(&name.text, Symbol::Local(local));
-            parameters.push(local);
-        }
-        let leading = [leading, parameters.clone()].concat();
-        self.instances.push(InstanceEntry {
-            name: definition.name.text.clone(),
-            span: definition.name.span,
-            instance,
-            scope,
-            parameters,
-            leading,
-            environment: None,
-        });
-        InstanceId(self.instances.len() - 1)
-    }
-
     /// Reports a parameter or bound variable whose name has a meaning already.
     pub(super) fn check_new_name(&mut self, scope: &Scope, name: &Name) {
         if BUILT_IN.contains(&&*name.text) {
@@ -550,58 +427,6 @@ impl<'a> Resolver<'a> {
             self.import(built, Target { environment: id, order, is_local, at: instance.span });
         }
     }
-
-    /// Builds the environment of an instance.
-    fn instantiate(
-        &mut self,
-        text: &'a Instance,
-        scope: Scope,
-        context: ContextId,
-        prefix: Rc<str>,
-    ) -> Option<EnvironmentId> {
-        let Some(source) = self.source(&text.module.text, scope.place) else {
-            let message = format!("there is no module `{}`", text.module.text);
-            self.report(Diagnostic::error(text.module.span, message));
-            return None;
-        };
-        let instance = InstanceUse { text, scope, used: Vec::new(), has_variables: false };
-        let first_limit = self.limits.len();
-        let mut usage = Use { instance: Some(instance), context, prefix, built: HashMap::new() };
-        let built = self.build(source, &mut usage);
-        let InstanceUse { used, has_variables, .. } = usage.instance?;
-        if !has_variables {
-            // A module without variables can have expressions of any level for its constants.
-            self.limits.truncate(first_limit);
-        }
-        for substitution in &text.substitutions {
-            if !used.contains(&&*substitution.name.text) {
-                let message = format!(
-                    "`{}` is no constant or variable of the module `{}`",
-                    substitution.name.text, text.module.text
-                );
-                self.report(
-                    Diagnostic::error(substitution.name.span, message)
-                        .help("remove the substitution"),
-                );
-            }
-        }
-        Some(built)
-    }
-
-    /// Returns the environment of a named instance. The first use builds it.
-    pub(super) fn instance_environment(&mut self, id: InstanceId) -> Option<EnvironmentId> {
-        if let Some(built) = self.instance(id).environment {
-            return Some(built);
-        }
-        let InstanceEntry { instance, name, scope, leading, .. } = self.instance(id);
-        let around = self.environment(scope.place.environment);
-        let prefix: Rc<str> = format!("{}{name}!", around.prefix).into();
-        let (instance, scope, leading) = (*instance, scope.clone(), leading.clone());
-        let context = self.new_context(leading);
-        let built = self.instantiate(instance, scope, context, prefix);
-        self.instances[id.0].environment = built;
-        built
-    }
 }
 
 /// Where symbols are imported to.
@@ -622,13 +447,6 @@ struct Units<'a, 'u> {
     usage: &'u mut Use<'a>,
 }
 
-/// What a value of WITH is for.
-struct SubstitutionTarget<'s, 'a> {
-    name: &'a Name,
-    scope: &'s Scope,
-    leading: Vec<LocalId>,
-}
-
 /// Returns whether a symbol is an operator of a community module. Its file may be older than the table, so a module may
 /// define an operator with the name itself.
 fn is_community(symbol: Symbol) -> bool {
@@ -637,16 +455,5 @@ fn is_community(symbol: Symbol) -> bool {
 }
 
 fn is_operator(symbol: Symbol) -> bool {
-    matches!(symbol, Symbol::Entry(_) | Symbol::Standard(_) | Symbol::Instance(_) | Symbol::Fact)
-}
-
-/// Returns the name that an argument consists of.
-pub(super) fn bare_name(argument: &Argument) -> Option<&Name> {
-    let Argument::Expression(Expr { kind: ExprKind::Path(Path { parts }), .. }) = argument else {
-        return None;
-    };
-    match parts.as_slice() {
-        [PathPart::Name { name, arguments }] if arguments.is_empty() => Some(name),
-        _ => None,
-    }
+    matches!(symbol, Symbol::Entry(_) | Symbol::Standard(_) | Symbol::Instance(_) | Symbol::Fact(_))
 }

@@ -1,9 +1,8 @@
 //! Expressions of the resolved specification.
 
-use super::ids::{
-    ConstantId, DefinitionId, ExprId, Level, ModelValueId, Slot, StringId, VariableId,
-};
-use super::operators::StandardOperator;
+use super::ids::{ConstantId, DefinitionId, ExprId, ModelValueId, Slot, StringId, VariableId};
+use crate::level::Level;
+use crate::library::StandardOperator;
 use spillway_base::source::Span;
 
 /// An expression.
@@ -229,11 +228,13 @@ pub enum ExprKind {
         /// The body.
         body: ExprId,
     },
-    /// An operator without a definition: a symbol such as `\oplus` or a constant operator without a value, with its name.
-    /// It cannot be evaluated.
+    /// What cannot be evaluated: a constant operator without a value, or ENABLED in an instance that substitutes an
+    /// expression for a variable.
     Undefined {
-        /// The name.
+        /// The name, or what it is.
         name: String,
+        /// Its level.
+        level: Level,
         /// The arguments.
         arguments: Vec<Argument>,
     },

@@ -5,13 +5,12 @@
 //! argument counts. Both are computed together with the levels of the definitions, as a least fixed point: levels only
 //! rise, and limits only fall.
 
-use super::expr::{
-    Argument, BinaryOperator, Expr, ExprKind, OperatorValue, Pattern, UnaryOperator,
-};
-use super::ids::{DefinitionId, ExprId, Level, Slot};
+use super::expr::{Argument, BinaryOperator, Bound, Expr, ExprKind, OperatorValue, UnaryOperator};
+use super::ids::{DefinitionId, ExprId, Slot};
 use super::names::Symbol;
-use super::resolver::Resolver;
+use super::resolver::{Resolver, SubstitutionLimit};
 use super::tree::Definition;
+use crate::level::Level;
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::Span;
 
@@ -38,6 +37,8 @@ struct Signature {
     known: Known,
     /// The greatest level of each parameter.
     limits: Vec<Level>,
+    /// What is applied to each parameter that is an operator.
+    applied: Vec<Known>,
 }
 
 /// A level that an operand exceeds.
@@ -102,6 +103,7 @@ impl Resolver<'_> {
                 },
                 _ => continue,
             };
+            self.check_leibniz(&limit);
             if level > limit.level {
                 let message = format!(
                     "an expression of {level} level {}, which takes {} level at most",
@@ -110,6 +112,22 @@ impl Resolver<'_> {
                 let help = "substitute another expression";
                 self.report(Diagnostic::error(limit.span, message).help(help));
             }
+        }
+    }
+}
+
+impl Resolver<'_> {
+    /// Reports an operator that is substituted and primes its argument: equal arguments need not give equal values.
+    fn check_leibniz(&mut self, limit: &SubstitutionLimit) {
+        let Symbol::Entry(entry) = limit.symbol else { return };
+        let Some(definition) = self.entry(entry).definition else { return };
+        let definition = &self.definitions[definition.index()];
+        let parameters = definition.parameters.iter().skip(definition.captured);
+        if parameters.clone().any(|it| it.level_max < Level::Action) {
+            let message = format!("an operator that primes its argument {}", limit.message);
+            let help =
+                "substitute an operator whose value depends on the values of its arguments only";
+            self.report(Diagnostic::error(limit.span, message).help(help));
         }
     }
 }
@@ -135,8 +153,9 @@ pub(super) fn ranges(definitions: &[Definition], count: usize) -> Vec<Range> {
 }
 
 fn first_signature(definition: &Definition) -> Signature {
-    let limits = vec![Level::Temporal; definition.parameters.len()];
-    Signature { known: Known::default(), limits }
+    let count = definition.parameters.len();
+    let (limits, applied) = (vec![Level::Temporal; count], vec![Known::default(); count]);
+    Signature { known: Known::default(), limits, applied }
 }
 
 fn bit(parameter: usize) -> Parameters {
@@ -218,8 +237,7 @@ impl Pass<'_> {
                 known = self.call(definition, *called, arguments);
             }
             ExprKind::ApplyLocal { operator, arguments } => {
-                known = self.slot(definition, *operator);
-                arguments.iter().for_each(|it| known.join(self.argument(definition, it)));
+                known = self.call_local(definition, *operator, arguments);
             }
             ExprKind::Standard { operator, arguments } => {
                 known.level = operator.level();
@@ -238,43 +256,54 @@ impl Pass<'_> {
             }
             ExprKind::BoxAction { action, subscript }
             | ExprKind::AngleAction { action, subscript } => {
-                self.limit(definition, *action, Level::Action, "the action");
-                self.limit(definition, *subscript, Level::State, "the subscript");
-                known.join(self.of(*action));
-                known.join(self.of(*subscript));
+                self.stuttering_step(definition, *action, *subscript);
                 known.level = Level::Action;
             }
             ExprKind::WeakFairness { subscript, action }
             | ExprKind::StrongFairness { subscript, action } => {
-                self.limit(definition, *action, Level::Action, "the action");
-                self.limit(definition, *subscript, Level::State, "the subscript");
-                known.join(self.of(*action));
-                known.join(self.of(*subscript));
+                self.stuttering_step(definition, *action, *subscript);
                 known.level = Level::Temporal;
             }
-            ExprKind::TemporalQuantified { body, .. } => {
-                known = self.of(*body);
-                known.level = Level::Temporal;
-            }
+            ExprKind::TemporalQuantified { .. } => known.level = Level::Temporal,
             ExprKind::And(items) | ExprKind::Or(items) => known = self.junction(items),
             ExprKind::Quantified { bounds, body, .. } => {
-                for bound in bounds {
-                    self.limit(definition, bound.set, Level::Action, "the set");
-                    known.join(self.of(bound.set));
+                known = self.bounded(definition, bounds, *body);
+                let action = bounds.iter().find(|it| self.of(it.set).level == Level::Action);
+                if let (Level::Temporal, Some(bound)) = (known.level, action) {
+                    let message = "the set for a temporal formula is an action".to_owned();
+                    self.exceed(bound.set, message, "use no primed variables in the set");
                 }
-                known.join(self.of(*body));
-            }
-            ExprKind::If { condition, yes, no } => {
-                self.limit(definition, *condition, Level::Action, "the condition");
-                [condition, yes, no].into_iter().for_each(|it| known.join(self.of(*it)));
             }
             ExprKind::Let { body, .. } | ExprKind::Unbounded { body, .. } => known = self.of(*body),
-            ExprKind::Case { .. } => {
+            ExprKind::If { .. } | ExprKind::Case { .. } | ExprKind::Record(_) => {
                 kind.for_each_operand(&mut |it| known.join(self.of(it)));
             }
+            ExprKind::Function { bounds, body, .. } => {
+                known = self.bounded(definition, bounds, *body);
+            }
+            ExprKind::Undefined { level, .. } => known.level = *level,
             _ => known = self.values(definition, kind),
         }
         known
+    }
+
+    /// Returns what is known of the call of a parameter.
+    fn call_local(&mut self, definition: usize, operator: Slot, arguments: &[Argument]) -> Known {
+        let mut known = self.slot(definition, operator);
+        for argument in arguments {
+            let argument = self.argument(definition, argument);
+            known.join(argument);
+            if let Some(it) = self.signatures[definition].applied.get_mut(operator.index()) {
+                it.join(argument);
+            }
+        }
+        known
+    }
+
+    /// Checks an action with a subscript.
+    fn stuttering_step(&mut self, definition: usize, action: ExprId, subscript: ExprId) {
+        self.limit(definition, action, Level::Action, "the action");
+        self.limit(definition, subscript, Level::State, "the subscript");
     }
 
     /// Returns what is known of an operator on values, whose operands are no temporal formulas.
@@ -284,6 +313,16 @@ impl Pass<'_> {
         for operand in operands {
             self.limit(definition, operand, Level::Action, "the operand");
             known.join(self.of(operand));
+        }
+        known
+    }
+
+    /// Returns what is known of a body with bound variables.
+    fn bounded(&mut self, definition: usize, bounds: &[Bound], body: ExprId) -> Known {
+        let mut known = self.of(body);
+        for bound in bounds {
+            self.limit(definition, bound.set, Level::Action, "the set");
+            known.join(self.of(bound.set));
         }
         known
     }
@@ -318,7 +357,7 @@ impl Pass<'_> {
     }
 
     fn call(&mut self, definition: usize, called: DefinitionId, arguments: &[Argument]) -> Known {
-        let Signature { known: own, limits } = self.signatures[called.index()].clone();
+        let Signature { known: own, limits, applied } = self.signatures[called.index()].clone();
         let mut known = Known { level: own.level, parameters: 0 };
         for (index, argument) in arguments.iter().enumerate() {
             if let (Argument::Expression(expr), Some(&limit)) = (argument, limits.get(index)) {
@@ -326,6 +365,9 @@ impl Pass<'_> {
                 let parameter = &name.parameters[index].name;
                 let what = format!("the argument `{parameter}` of `{}`", name.name);
                 self.limit(definition, *expr, limit, &what);
+            }
+            if let Argument::Operator(value) = argument {
+                self.pass_operator(definition, value, applied[index], arguments);
             }
             let argument = self.argument(definition, argument);
             if own.parameters & bit(index) != 0 || index >= 64 {
@@ -335,24 +377,68 @@ impl Pass<'_> {
         known
     }
 
-    fn unary(&mut self, definition: usize, operator: UnaryOperator, operand: ExprId) -> Known {
-        let (limit, what) = match operator {
-            UnaryOperator::Prime => (Level::State, "the operand of `'`"),
-            UnaryOperator::Unchanged => (Level::State, "the operand of `UNCHANGED`"),
-            UnaryOperator::Enabled => (Level::Action, "the operand of `ENABLED`"),
-            UnaryOperator::Not | UnaryOperator::Always | UnaryOperator::Eventually => {
-                (Level::Temporal, "the operand")
+    /// Checks that an operator takes what a definition applies it to.
+    fn pass_operator(
+        &mut self,
+        definition: usize,
+        value: &OperatorValue,
+        applied: Known,
+        arguments: &[Argument],
+    ) {
+        let mut known = Known { level: applied.level, parameters: 0 };
+        let mut place = None;
+        for (index, argument) in arguments.iter().enumerate() {
+            if let Argument::Expression(expr) = argument {
+                place = place.or(Some(*expr));
+                if applied.parameters & bit(index) != 0 {
+                    known.join(self.of(*expr));
+                }
             }
-            _ => (Level::Action, "the operand"),
+        }
+        if let OperatorValue::Local(slot) = value {
+            if let Some(it) = self.signatures[definition].applied.get_mut(slot.index()) {
+                it.join(known);
+            }
+            return;
+        }
+        let limit = self.operator_limit(value);
+        if known.level > limit {
+            let message = format!(
+                "an operator that takes {limit} level at most is applied to an expression of {} level",
+                known.level
+            );
+            let place = place.unwrap_or(self.definitions[definition].body);
+            self.exceed(place, message, "pass another operator");
+        }
+    }
+
+    /// Returns the greatest level that each parameter of an operator takes.
+    fn operator_limit(&self, value: &OperatorValue) -> Level {
+        match value {
+            OperatorValue::Unary(operator) => unary_limit(*operator),
+            OperatorValue::Definition { definition, captured } => {
+                let limits = &self.signatures[definition.index()].limits;
+                limits.iter().skip(captured.len()).copied().min().unwrap_or(Level::Temporal)
+            }
+            _ => Level::Temporal,
+        }
+    }
+
+    fn unary(&mut self, definition: usize, operator: UnaryOperator, operand: ExprId) -> Known {
+        let what = match operator {
+            UnaryOperator::Prime => "the operand of `'`",
+            UnaryOperator::Unchanged => "the operand of `UNCHANGED`",
+            UnaryOperator::Enabled => "the operand of `ENABLED`",
+            _ => "the operand",
         };
-        self.limit(definition, operand, limit, what);
+        self.limit(definition, operand, unary_limit(operator), what);
         self.check_stuttering(operator, operand);
-        let mut known = self.of(operand);
-        known.level = match operator {
-            UnaryOperator::Enabled => Level::State,
-            _ => known.level.max(unary_level(operator)),
-        };
-        known
+        let known = self.of(operand);
+        match unary_level(operator) {
+            Level::Constant => known,
+            // The limit on the operand makes this the level of the whole, whatever the arguments are.
+            level => Known { level, parameters: 0 },
+        }
     }
 
     /// Checks that an action below `[]` or `<>` is insensitive to stuttering.
@@ -425,6 +511,15 @@ fn unary_level(operator: UnaryOperator) -> Level {
     }
 }
 
+/// Returns the greatest level of an operand.
+fn unary_limit(operator: UnaryOperator) -> Level {
+    match operator {
+        UnaryOperator::Prime | UnaryOperator::Unchanged => Level::State,
+        UnaryOperator::Not | UnaryOperator::Always | UnaryOperator::Eventually => Level::Temporal,
+        _ => Level::Action,
+    }
+}
+
 /// Returns the level of an operator on constants.
 fn binary_level(operator: BinaryOperator) -> Level {
     match operator {
@@ -443,14 +538,6 @@ fn help_for(level: Level) -> &'static str {
     }
 }
 
-/// Returns the slots that a pattern binds.
-fn pattern_slots(pattern: &Pattern) -> Vec<Slot> {
-    match pattern {
-        Pattern::Single(slot) => vec![*slot],
-        Pattern::Tuple(slots) => slots.clone(),
-    }
-}
-
 impl Resolver<'_> {
     /// Computes for each expression whether it uses slots that it does not bind.
     pub(super) fn compute_frame_use(&mut self) {
@@ -458,7 +545,7 @@ impl Resolver<'_> {
         for expr in &mut self.arena.expressions {
             let mut slots: Vec<Slot> = Vec::new();
             expr.kind.for_each_operand(&mut |it| slots.extend(&free[it.index()]));
-            let mut bound = Vec::new();
+            let bound = expr.kind.bound_slots();
             match &expr.kind {
                 ExprKind::Local(slot) => slots.push(*slot),
                 ExprKind::ApplyLocal { operator, arguments } => {
@@ -468,20 +555,6 @@ impl Resolver<'_> {
                 ExprKind::Apply { arguments, .. }
                 | ExprKind::Standard { arguments, .. }
                 | ExprKind::Undefined { arguments, .. } => add_operators(arguments, &mut slots),
-                ExprKind::Quantified { bounds, .. } | ExprKind::SetMap { bounds, .. } => {
-                    bound.extend(bounds.iter().flat_map(|it| pattern_slots(&it.pattern)));
-                }
-                ExprKind::Function { bounds, itself, .. } => {
-                    bound.extend(bounds.iter().flat_map(|it| pattern_slots(&it.pattern)));
-                    bound.extend(itself);
-                }
-                ExprKind::SetFilter { bound: it, .. } => bound.extend(pattern_slots(&it.pattern)),
-                ExprKind::Choose { pattern, .. } => bound.extend(pattern_slots(pattern)),
-                ExprKind::Unbounded { slots: it, .. } => bound.extend(it),
-                ExprKind::Let { bindings, .. } => bound.extend(bindings.iter().map(|it| it.slot)),
-                ExprKind::Except { updates, .. } => {
-                    bound.extend(updates.iter().filter_map(|it| it.old));
-                }
                 _ => {}
             }
             slots.retain(|it| !bound.contains(it));

@@ -1,12 +1,13 @@
 //! Expressions: syntax tree to resolved tree.
 
-use super::arena::Frame;
 use super::expr::{
-    Argument, BinaryOperator, Bound, CaseArm, ExceptStep, ExceptUpdate, ExprKind, Pattern,
-    Quantifier, RecordField, UnaryOperator,
+    Argument, Bound, CaseArm, ExceptStep, ExceptUpdate, ExprKind, Pattern, Quantifier, RecordField,
 };
 use super::ids::{ExprId, Slot, VariableId};
-use super::names::{Closed, EntryId, LocalId, Scope, Symbol, Text};
+use super::lowering::{
+    BOUND_VARIABLES, BoundName, FunctionText, Here, Lowering, Reference, binary, unary,
+};
+use super::names::{EntryId, LocalId, Scope, Symbol, Text};
 use super::resolver::Resolver;
 use super::tree::{Level, Parameter, Variable};
 use crate::syntax::ast::{
@@ -14,22 +15,8 @@ use crate::syntax::ast::{
     Name,
 };
 use crate::syntax::symbols::Symbol as Token;
-use spillway_base::diag::Diagnostic;
+use spillway_base::numbers::count;
 use spillway_base::source::Span;
-use std::collections::HashSet;
-
-/// The first index of the variables of temporal quantifiers, until the number of variables is known.
-pub(super) const BOUND_VARIABLES: u32 = 1 << 24;
-
-/// Builds the body of one definition.
-pub(super) struct Lowering<'r, 'a> {
-    pub(super) resolver: &'r mut Resolver<'a>,
-    pub(super) frame: Frame,
-    /// The parameters that have an operator in their place.
-    pub(super) closed: Closed,
-    /// The local names that were used.
-    used: HashSet<LocalId>,
-}
 
 impl<'a> Resolver<'a> {
     /// Builds the bodies of all entries that are used.
@@ -44,8 +31,7 @@ impl<'a> Resolver<'a> {
         let (text, scope, leading) = (entry.text, entry.scope.clone(), entry.leading.clone());
         let closed = entry.closed.clone();
         let definition = self.definition_of(id);
-        let (frame, used) = (Frame::default(), HashSet::new());
-        let mut lowering = Lowering { resolver: self, frame, closed, used };
+        let mut lowering = Lowering::new(self, closed);
         let mut parameters: Vec<LocalId> = leading;
         parameters.iter().for_each(|&it| {
             lowering.frame.bind(it);
@@ -53,10 +39,12 @@ impl<'a> Resolver<'a> {
         let (scope, own) = lowering.bind_parameters(text, scope);
         parameters.extend(own);
         let body = lowering.body(text, &scope, id);
-        let slots = lowering.frame.count();
+        let names = lowering.frame.locals().to_vec();
+        let names: Vec<String> = names.iter().map(|&it| self.local(it).name.to_string()).collect();
         let parameters = parameters.iter().map(|&it| self.parameter(it)).collect();
         let built = &mut self.definitions[definition.index()];
-        (built.parameters, built.slots, built.body) = (parameters, slots, body);
+        (built.parameters, built.slots, built.body) = (parameters, names.len() as u32, body);
+        built.slot_names = names;
     }
 
     fn parameter(&self, id: LocalId) -> Parameter {
@@ -135,38 +123,6 @@ impl<'a> Lowering<'_, 'a> {
         self.resolver.entry(id).leading.len() as u32
     }
 
-    pub(super) fn push(&mut self, kind: ExprKind, span: Span) -> ExprId {
-        let pushed = self.resolver.arena.push(kind, span);
-        if pushed.is_too_high {
-            let message = format!("more than {} nested expressions", super::arena::HEIGHT_MAX);
-            self.resolver.report(
-                Diagnostic::error(span, message)
-                    .help("define a part of the expression by an operator of its own"),
-            );
-        }
-        pushed.id
-    }
-
-    /// Returns an expression in the place of a wrong one.
-    pub(super) fn dummy(&mut self, span: Span) -> ExprId {
-        self.push(ExprKind::Boolean(false), span)
-    }
-
-    pub(super) fn error(
-        &mut self,
-        span: Span,
-        message: impl Into<String>,
-        help: impl Into<String>,
-    ) {
-        self.resolver.report(Diagnostic::error(span, message).help(help));
-    }
-
-    /// Returns the slot of a local name.
-    pub(super) fn slot(&mut self, local: LocalId) -> Slot {
-        self.used.insert(local);
-        self.frame.slot(local).expect("a local name is bound in the frame that uses it")
-    }
-
     pub(super) fn exprs(&mut self, items: &'a [Text_], scope: &Scope) -> Vec<ExprId> {
         items.iter().map(|it| self.expr(it, scope)).collect()
     }
@@ -187,6 +143,12 @@ impl<'a> Lowering<'_, 'a> {
             Kind::Path(path) => return self.path(path, span, scope),
             Kind::Parenthesized(inner) | Kind::Labelled { body: inner, .. } => {
                 return self.expr(inner, scope);
+            }
+            Kind::Prefix { symbol: Token::Enabled, .. } if self.substitutes_expressions(scope) => {
+                // The primed variables of the action are not those of the substituted expressions.
+                let name = "ENABLED in an instance that substitutes expressions for variables";
+                let (name, arguments) = (name.to_owned(), Vec::new());
+                ExprKind::Undefined { name, level: Level::State, arguments }
             }
             Kind::Prefix { symbol, at, operand } | Kind::Postfix { symbol, at, operand } => {
                 let operands = vec![self.expr(operand, scope)];
@@ -217,12 +179,17 @@ impl<'a> Lowering<'_, 'a> {
         self.push(kind, span)
     }
 
+    fn substitutes_expressions(&self, scope: &Scope) -> bool {
+        self.resolver.environment(scope.place.environment).substitutes_expressions
+    }
+
     /// Builds an expression that binds no names.
     fn construct(&mut self, text: &'a Text_, scope: &Scope) -> ExprKind {
         match &text.kind {
             Kind::SetLiteral(items) => ExprKind::SetLiteral(self.exprs(items, scope)),
             Kind::Tuple(items) => ExprKind::Tuple(self.exprs(items, scope)),
             Kind::ApplyFunction { function, arguments } => {
+                self.check_function(function, arguments.len(), scope);
                 let function = self.expr(function, scope);
                 let argument = self.index(arguments, scope);
                 ExprKind::ApplyFunction { function, argument }
@@ -293,6 +260,26 @@ impl<'a> Lowering<'_, 'a> {
             None => {
                 self.error(span, "the number is too large", "numbers have at most 63 bits");
                 ExprKind::Integer(0)
+            }
+        }
+    }
+
+    /// Checks the number of arguments of a function that is defined by `f[x \in S, y \in T] == e`.
+    fn check_function(&mut self, function: &Text_, found: usize, scope: &Scope) {
+        if found > 1
+            && let Kind::Path(path) = &function.kind
+            && let [ast::PathPart::Name { name, .. }] = path.parts.as_slice()
+            && let Some(Symbol::Entry(entry)) = self.resolver.find(scope, &name.text)
+            && let Text::Definition(definition) = self.resolver.entry(entry).text
+            && let DefinitionBody::Function { bounds, .. } = &definition.body
+        {
+            let expected: usize = bounds.iter().map(|it| it.patterns.len()).sum();
+            if expected != found {
+                let message = {
+                    let takes = count(expected as u64, "argument");
+                    format!("the function `{}` takes {takes}, found {found}", name.text)
+                };
+                self.error(function.span, message, "write one argument for each bound variable");
             }
         }
     }
@@ -473,70 +460,11 @@ impl<'a> Lowering<'_, 'a> {
             return self.dummy(here.span);
         };
         let arguments = operands.into_iter().map(Argument::Expression).collect();
-        let reference = super::paths::Reference::new(found);
+        let reference = Reference::new(found);
         self.apply(reference, arguments, here.span)
     }
 }
 
-/// A text in its surroundings.
-#[derive(Clone, Copy)]
-pub(super) struct Here<'s> {
-    /// The position of the operator.
-    pub(super) at: Span,
-    /// The whole expression.
-    pub(super) span: Span,
-    pub(super) scope: &'s Scope,
-}
-
-/// The text of `f[x \in S] == e`.
-pub(super) struct FunctionText<'a> {
-    pub(super) name: &'a Name,
-    pub(super) bounds: &'a [ast::Bound],
-    pub(super) body: &'a Text_,
-}
-
-/// A name that was bound.
-pub(super) struct BoundName {
-    pub(super) slot: Slot,
-    pub(super) scope: Scope,
-}
-
 fn quantifier(is_universal: bool) -> Quantifier {
     if is_universal { Quantifier::Forall } else { Quantifier::Exists }
-}
-
-/// Returns the operator of the language that a symbol is.
-pub(super) fn unary(symbol: Token) -> Option<UnaryOperator> {
-    Some(match symbol {
-        Token::Not => UnaryOperator::Not,
-        Token::Powerset => UnaryOperator::Powerset,
-        Token::BigUnion => UnaryOperator::BigUnion,
-        Token::Domain => UnaryOperator::Domain,
-        Token::Prime => UnaryOperator::Prime,
-        Token::Unchanged => UnaryOperator::Unchanged,
-        Token::Enabled => UnaryOperator::Enabled,
-        Token::Always => UnaryOperator::Always,
-        Token::Eventually => UnaryOperator::Eventually,
-        _ => return None,
-    })
-}
-
-/// Returns the operator of the language that a symbol is.
-pub(super) fn binary(symbol: Token) -> Option<BinaryOperator> {
-    Some(match symbol {
-        Token::Implies => BinaryOperator::Implies,
-        Token::Equivalent => BinaryOperator::Equivalent,
-        Token::Equals => BinaryOperator::Equal,
-        Token::NotEquals => BinaryOperator::NotEqual,
-        Token::In => BinaryOperator::In,
-        Token::NotIn => BinaryOperator::NotIn,
-        Token::Subseteq => BinaryOperator::SubsetOrEqual,
-        Token::Union => BinaryOperator::Union,
-        Token::Intersect => BinaryOperator::Intersection,
-        Token::SetMinus => BinaryOperator::Difference,
-        Token::Cdot => BinaryOperator::Compose,
-        Token::LeadsTo => BinaryOperator::LeadsTo,
-        Token::Guarantees => BinaryOperator::Guarantees,
-        _ => return None,
-    })
 }

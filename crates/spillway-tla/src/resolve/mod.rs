@@ -4,13 +4,15 @@
 //! | --- | --- |
 //! | [`tree`] | the resolved specification; it re-exports `expr`, `ids` and the operators' names |
 //! | [`expr`], `operands` | its expressions |
-//! | [`ids`] | its indices, and levels |
-//! | [`operators`] | the table of operators of standard and community modules |
+//! | [`ids`] | its indices |
 //! | `names`, `resolver` | what names mean, and looking them up |
-//! | `environments` | modules in use: the root, extended modules, instances |
-//! | `arena`, `lower`, `paths` | expressions |
+//! | `usage`, `environments`, `instances` | modules in use: the root, extended modules, instances |
+//! | `arena`, `lowering`, `lower`, `paths`, `lets` | expressions |
+//! | `selectors` | subexpressions by position or label |
 //! | `levels` | levels |
-//! | `strings` | the order of strings |
+//! | `theorems` | statements of theorems, which are only checked |
+//! | `strings`, `standard_texts` | the order of strings |
+//! | `print` | expressions as text |
 //! | `settings`, `pieces`, `checks` | the configuration |
 
 mod arena;
@@ -18,17 +20,26 @@ mod checks;
 mod environments;
 pub mod expr;
 pub mod ids;
+mod instances;
+mod lets;
 mod levels;
 mod lower;
+mod lowering;
 mod names;
 mod operands;
-pub mod operators;
 mod paths;
 mod pieces;
+mod print;
 mod resolver;
+mod selectors;
 mod settings;
+mod standard_texts;
 mod strings;
+mod theorems;
 pub mod tree;
+mod usage;
+
+pub use crate::library as operators;
 
 use crate::config::Config;
 use crate::modules::ModuleSet;
@@ -79,6 +90,37 @@ pub fn resolve(request: Request<'_>) -> Result<Resolved, Vec<Diagnostic>> {
 /// Checks the names, arities and levels of all modules, each on its own.
 pub fn check(set: &ModuleSet) -> Vec<Diagnostic> {
     with_stack(|| check_modules(set))
+}
+
+/// An operator of a module.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OperatorSummary {
+    /// The name.
+    pub name: String,
+    /// The number of parameters.
+    pub arity: usize,
+    /// The level if all arguments are constants.
+    pub level: tree::Level,
+}
+
+/// Returns the operators that the text of the root module defines, in their order.
+pub fn operators_of_root(set: &ModuleSet) -> Vec<OperatorSummary> {
+    with_stack(|| {
+        let mut resolver = Resolver::new(set, Vec::new());
+        resolver.check_module(set.root(), None);
+        let written = |it: &&tree::Definition| {
+            it.origin == tree::DefinitionOrigin::Module
+                && it.module == *set.root().name.text
+                && it.captured == 0
+                && !it.name.contains('!')
+        };
+        let summary = |it: &tree::Definition| OperatorSummary {
+            name: it.name.clone(),
+            arity: it.parameters.len(),
+            level: it.level,
+        };
+        resolver.definitions.iter().filter(written).map(summary).collect()
+    })
 }
 
 /// Runs a function with enough stack for the deepest texts.
@@ -148,6 +190,7 @@ impl<'a> Resolver<'a> {
             }
         }
         let assumptions = self.add_assumptions(environment, module, true);
+        self.add_theorems(environment, module);
         self.build_pending();
         self.build_substitutions();
         self.check_levels();
@@ -172,9 +215,9 @@ impl<'a> Resolver<'a> {
         let shift = state_variables as u32;
         for expr in &mut self.arena.expressions {
             if let expr::ExprKind::Variable(variable) = &mut expr.kind
-                && variable.0 >= lower::BOUND_VARIABLES
+                && variable.0 >= lowering::BOUND_VARIABLES
             {
-                variable.0 = variable.0 - lower::BOUND_VARIABLES + shift;
+                variable.0 = variable.0 - lowering::BOUND_VARIABLES + shift;
             }
         }
         self.variables.append(&mut self.bound_variables);

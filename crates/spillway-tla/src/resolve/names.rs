@@ -10,7 +10,7 @@
 //! instance in a LET uses of its surroundings.
 
 use super::ids::{ConstantId, DefinitionId, VariableId};
-use super::operators::StandardOperator;
+use crate::library::StandardOperator;
 use crate::syntax::ast::{Argument, Definition, Expr, Instance, Module};
 use spillway_base::source::Span;
 use std::collections::HashMap;
@@ -65,8 +65,8 @@ pub(super) enum Symbol {
     Standard(StandardOperator),
     /// A parameter, a bound variable or a LET value.
     Local(LocalId),
-    /// A theorem or a named assumption.
-    Fact,
+    /// The formula of a named theorem or assumption, or nothing if it is an ASSUME ... PROVE.
+    Fact(Option<EntryId>),
 }
 
 /// A symbol in an environment.
@@ -90,6 +90,8 @@ pub(super) struct Environment<'a> {
     /// The text before the names of its operators: `I!`.
     pub(super) prefix: Rc<str>,
     pub(super) context: ContextId,
+    /// Whether it is an instance in which variables are not renamed to other variables, one to one.
+    pub(super) substitutes_expressions: bool,
     /// Where an inner module is.
     pub(super) parent: Option<Place>,
     pub(super) symbols: HashMap<Box<str>, Row>,

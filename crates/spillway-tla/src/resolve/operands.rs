@@ -1,7 +1,7 @@
 //! The operands of expressions.
 
-use super::expr::{Argument, ExceptStep, ExprKind, OperatorValue};
-use super::ids::{DefinitionId, ExprId};
+use super::expr::{Argument, Bound, ExceptStep, ExceptUpdate, ExprKind, OperatorValue, Pattern};
+use super::ids::{DefinitionId, ExprId, Slot};
 
 impl Argument {
     /// Calls a function for each expression of the argument.
@@ -82,16 +82,30 @@ impl ExprKind {
                 [condition, yes, no].into_iter().for_each(|it| call(*it));
             }
             ExprKind::Case { arms, other } => {
-                for arm in arms {
-                    call(arm.guard);
-                    call(arm.value);
-                }
-                other.iter().for_each(|it| call(*it));
+                arms.iter().flat_map(|it| [it.guard, it.value]).chain(*other).for_each(call);
             }
-            ExprKind::Let { bindings, body } => {
-                bindings.iter().for_each(|it| call(it.value));
-                call(*body);
+            ExprKind::Quantified { .. }
+            | ExprKind::SetMap { .. }
+            | ExprKind::Function { .. }
+            | ExprKind::Unbounded { .. }
+            | ExprKind::TemporalQuantified { .. }
+            | ExprKind::Choose { .. }
+            | ExprKind::SetFilter { .. }
+            | ExprKind::Let { .. } => self.for_each_in_binder(call),
+            ExprKind::Field { record, .. } => call(*record),
+            ExprKind::Record(fields) | ExprKind::RecordSet(fields) => {
+                fields.iter().for_each(|it| call(it.value));
             }
+            ExprKind::Except { function, updates } => {
+                call(*function);
+                updates.iter().for_each(|it| it.for_each_operand(call));
+            }
+        }
+    }
+
+    /// Calls a function for each operand of an expression that binds names.
+    fn for_each_in_binder(&self, call: &mut dyn FnMut(ExprId)) {
+        match self {
             ExprKind::Quantified { bounds, body, .. }
             | ExprKind::SetMap { bounds, body }
             | ExprKind::Function { bounds, body, .. } => {
@@ -109,21 +123,52 @@ impl ExprKind {
                 call(bound.set);
                 call(*body);
             }
-            ExprKind::Field { record, .. } => call(*record),
-            ExprKind::Record(fields) | ExprKind::RecordSet(fields) => {
-                fields.iter().for_each(|it| call(it.value));
+            ExprKind::Let { bindings, body } => {
+                bindings.iter().for_each(|it| call(it.value));
+                call(*body);
             }
-            ExprKind::Except { function, updates } => {
-                call(*function);
-                for update in updates {
-                    for step in &update.path {
-                        if let ExceptStep::Index(index) = step {
-                            call(*index);
-                        }
-                    }
-                    call(update.value);
-                }
+            _ => {}
+        }
+    }
+}
+
+impl ExceptUpdate {
+    /// Calls a function for each expression of the update.
+    fn for_each_operand(&self, call: &mut dyn FnMut(ExprId)) {
+        for step in &self.path {
+            if let ExceptStep::Index(index) = step {
+                call(*index);
             }
+        }
+        call(self.value);
+    }
+}
+
+impl ExprKind {
+    /// Returns the slots that the expression binds itself, without those of its operands.
+    pub fn bound_slots(&self) -> Vec<Slot> {
+        let of_pattern = |pattern: &Pattern| match pattern {
+            Pattern::Single(slot) => vec![*slot],
+            Pattern::Tuple(slots) => slots.clone(),
+        };
+        let of_bounds = |bounds: &[Bound]| -> Vec<Slot> {
+            bounds.iter().flat_map(|it| of_pattern(&it.pattern)).collect()
+        };
+        match self {
+            ExprKind::Quantified { bounds, .. } | ExprKind::SetMap { bounds, .. } => {
+                of_bounds(bounds)
+            }
+            ExprKind::Function { bounds, itself, .. } => {
+                let mut slots = of_bounds(bounds);
+                slots.extend(itself);
+                slots
+            }
+            ExprKind::SetFilter { bound, .. } => of_pattern(&bound.pattern),
+            ExprKind::Choose { pattern, .. } => of_pattern(pattern),
+            ExprKind::Unbounded { slots, .. } => slots.clone(),
+            ExprKind::Let { bindings, .. } => bindings.iter().map(|it| it.slot).collect(),
+            ExprKind::Except { updates, .. } => updates.iter().filter_map(|it| it.old).collect(),
+            _ => Vec::new(),
         }
     }
 }

@@ -1,40 +1,26 @@
 //! Names with arguments, LET, LAMBDA.
 
-use super::expr::{Argument, ExprKind, LetBinding, OperatorValue};
+use super::expr::{Argument, ExprKind, OperatorValue};
 use super::ids::ExprId;
-use super::lower::{FunctionText, Lowering, binary, unary};
+use super::lowering::{Here, Lowering, Names, Reference, Selected, Step, binary, unary};
 use super::names::{
     Closed, Entry, EntryId, EnvironmentId, InstanceId, LocalId, Scope, Symbol, Text,
 };
-use super::resolver::Resolver;
 use super::tree::DefinitionOrigin;
-use crate::syntax::ast::{
-    Argument as ArgumentText, Declaration, Definition, DefinitionBody, Expr, ExprKind as Kind,
-    LetUnit, Name, Path, PathPart,
-};
+use crate::level::Level;
+use crate::syntax::ast::{Argument as ArgumentText, ExprKind as Kind, Name, Path, PathPart};
 use crate::syntax::symbols::Symbol as Token;
 use crate::syntax::walk;
+use spillway_base::numbers::count;
 use spillway_base::source::Span;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-/// A symbol with the arguments of the instances that lead to it.
-pub(super) struct Reference {
-    pub(super) symbol: Symbol,
-    /// The arguments for the parameters of instances.
-    bindings: HashMap<LocalId, Argument>,
-}
-
-impl Reference {
-    /// Creates the reference to a symbol that no instance leads to.
-    pub(super) fn new(symbol: Symbol) -> Self {
-        Self { symbol, bindings: HashMap::new() }
-    }
-}
-
-/// The parts of a path before a selector.
-struct Step<'a> {
-    name: &'a Name,
-    arguments: &'a [ArgumentText],
+/// A path up to a name that is no instance.
+struct Followed<'a> {
+    reference: Reference,
+    last: Step<'a>,
+    /// What follows the name: selectors and labels.
+    rest: &'a [PathPart],
 }
 
 impl<'a> Lowering<'_, 'a> {
@@ -49,7 +35,28 @@ impl<'a> Lowering<'_, 'a> {
             }
             return self.push(kind, span);
         }
-        let Some((reference, last)) = self.follow(path, scope) else { return self.dummy(span) };
+        if let [PathPart::Name { name, arguments }] = path.parts.as_slice()
+            && let Some(symbol) = Token::find(&name.text)
+            && built_in_operator(symbol).is_some()
+        {
+            if arguments.len() != symbol.arity() {
+                self.wrong_count(name, symbol.arity(), arguments.len());
+                return self.dummy(span);
+            }
+            let mut operands = Vec::new();
+            for argument in arguments {
+                if let Argument::Expression(operand) = self.argument(argument, 0, scope) {
+                    operands.push(operand);
+                }
+            }
+            return self.operator(symbol, operands, Here { at: name.span, span, scope });
+        }
+        let Some(Followed { reference, last, rest }) = self.follow(&path.parts, scope) else {
+            return self.dummy(span);
+        };
+        if !rest.is_empty() {
+            return self.selected(Selected { reference, last, rest, span }, scope);
+        }
         let Some(arities) = self.resolver.arities(reference.symbol) else {
             return self.not_an_expression(reference.symbol, last.name, span);
         };
@@ -64,64 +71,75 @@ impl<'a> Lowering<'_, 'a> {
         self.apply(reference, arguments, span)
     }
 
-    fn not_an_expression(&mut self, symbol: Symbol, name: &Name, span: Span) -> ExprId {
+    pub(super) fn not_an_expression(&mut self, symbol: Symbol, name: &Name, span: Span) -> ExprId {
         let (what, help) = match symbol {
             Symbol::Instance(_) => ("an instance", format!("write `{}!Operator`", name.text)),
-            _ => ("a theorem or an assumption", "define an operator with its formula".to_owned()),
+            _ => ("an ASSUME ... PROVE", "define an operator with its formula".to_owned()),
         };
         self.error(name.span, format!("`{}` is {what}, not an expression", name.text), help);
         self.dummy(span)
     }
 
-    fn wrong_count(&mut self, name: &Name, expected: usize, found: usize) {
-        let plural = if expected == 1 { "" } else { "s" };
-        let message = format!("`{}` takes {expected} argument{plural}, found {found}", name.text);
+    /// Reports that an operator has another number of parameters.
+    pub(super) fn wrong_count(&mut self, name: &Name, expected: usize, found: usize) {
+        let takes = match expected {
+            0 => "no arguments".to_owned(),
+            _ => count(expected as u64, "argument"),
+        };
+        let message = format!("`{}` takes {takes}, found {found}", name.text);
         let help = match (expected, found) {
-            (_, 0) => {
-                "an operator without its arguments is passed only for a parameter such as `P(_)`"
-            }
             (0, _) => "use brackets to apply a function: `f[x]`",
-            _ => "look at its definition",
+            (_, 0) => "without arguments it can be passed only for a parameter such as `P(_)`",
+            _ => "write as many arguments as its definition has parameters",
         };
         self.error(name.span, message, help);
     }
 
-    /// Follows a path through instances to its last name.
-    fn follow(&mut self, path: &'a Path, scope: &Scope) -> Option<(Reference, Step<'a>)> {
+    /// Follows a path through instances to a name that is no instance.
+    fn follow(&mut self, parts: &'a [PathPart], scope: &Scope) -> Option<Followed<'a>> {
         let mut bindings = HashMap::new();
         let mut place: Option<EnvironmentId> = None;
-        for (index, part) in path.parts.iter().enumerate() {
-            let (name, arguments) = match part {
-                PathPart::Name { name, arguments } => (name, arguments),
-                PathPart::Selector { span, .. } => {
-                    let message = "a subexpression cannot be selected by its position";
-                    self.error(
-                        *span,
-                        message,
-                        "define the subexpression by an operator of its own",
-                    );
-                    return None;
-                }
+        for (index, part) in parts.iter().enumerate() {
+            let PathPart::Name { name, arguments } = part else {
+                let message = "an instance has no subexpressions";
+                self.error(self.part_span(part), message, "name an operator of the instance");
+                return None;
             };
             let symbol = match place {
                 None => self.resolver.lookup(scope, &name.text, name.span)?,
                 Some(environment) => self.member(environment, name)?,
             };
             let symbol = self.resolver.replaced(symbol);
-            if index + 1 == path.parts.len() {
-                return Some((Reference { symbol, bindings }, Step { name, arguments }));
+            let (last, rest) = (Step { name, arguments }, &parts[index + 1..]);
+            match symbol {
+                Symbol::Instance(instance) if !rest.is_empty() => {
+                    self.bind_instance(instance, last, scope, &mut bindings)?;
+                    place = Some(self.resolver.instance_environment(instance)?);
+                }
+                Symbol::Entry(_) | Symbol::Fact(_) | Symbol::Instance(_) => {
+                    let reference = Reference { symbol, bindings };
+                    return Some(Followed { reference, last, rest });
+                }
+                _ if rest.is_empty() => {
+                    let reference = Reference { symbol, bindings };
+                    return Some(Followed { reference, last, rest });
+                }
+                _ => {
+                    let message = format!("`{}` is no instance", name.text);
+                    let help = "`!` follows the name of an instance: `I == INSTANCE M`";
+                    self.error(name.span, message, help);
+                    return None;
+                }
             }
-            let Symbol::Instance(instance) = symbol else {
-                let message = format!("`{}` is no instance", name.text);
-                let help = "`!` follows the name of an instance: `I == INSTANCE M`";
-                self.error(name.span, message, help);
-                return None;
-            };
-            self.bind_instance(instance, Step { name, arguments }, scope, &mut bindings)?;
-            let environment = self.resolver.instance_environment(instance)?;
-            place = Some(environment);
         }
         None
+    }
+
+    fn part_span(&self, part: &PathPart) -> Span {
+        match part {
+            PathPart::Name { name, .. } => name.span,
+            PathPart::Selector { span, .. } => *span,
+        }
     }
 
     /// Returns what a name of an instance's module stands for.
@@ -165,7 +183,12 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     /// Builds an argument for a parameter with an arity.
-    fn argument(&mut self, text: &'a ArgumentText, arity: usize, scope: &Scope) -> Argument {
+    pub(super) fn argument(
+        &mut self,
+        text: &'a ArgumentText,
+        arity: usize,
+        scope: &Scope,
+    ) -> Argument {
         match (text, arity) {
             (ArgumentText::Expression(expr), 0) => Argument::Expression(self.expr(expr, scope)),
             (_, 0) => {
@@ -203,13 +226,15 @@ impl<'a> Lowering<'_, 'a> {
             }
             ArgumentText::Expression(expr) => {
                 let Kind::Path(path) = &expr.kind else {
-                    let message = format!("expected an operator with {arity} parameters");
+                    let parameters = count(arity as u64, "parameter");
+                    let message = format!("expected an operator with {parameters}");
                     self.error(expr.span, message, "write a LAMBDA or the name of an operator");
                     return None;
                 };
-                let (reference, step) = self.follow(path, scope)?;
-                if !step.arguments.is_empty() {
-                    let message = format!("expected an operator with {arity} parameters");
+                let Followed { reference, last, rest } = self.follow(&path.parts, scope)?;
+                if !last.arguments.is_empty() || !rest.is_empty() {
+                    let parameters = count(arity as u64, "parameter");
+                    let message = format!("expected an operator with {parameters}");
                     self.error(expr.span, message, "write its name without arguments");
                     return None;
                 }
@@ -222,8 +247,8 @@ impl<'a> Lowering<'_, 'a> {
         if found == expected {
             return Some(());
         }
-        let message =
-            format!("expected an operator with {expected} parameters, found one with {found}");
+        let expected = count(expected as u64, "parameter");
+        let message = format!("expected an operator with {expected}, found one with {found}");
         self.error(span, message, "the number of parameters is that of the declaration");
         None
     }
@@ -307,16 +332,16 @@ impl<'a> Lowering<'_, 'a> {
             Symbol::Variable(variable) => ExprKind::Variable(variable),
             Symbol::Declared(declared) => {
                 let name = self.resolver.declared[declared.0].name.to_string();
-                ExprKind::Undefined { name, arguments }
+                ExprKind::Undefined { name, level: Level::Constant, arguments }
             }
-            Symbol::Entry(entry) => {
+            Symbol::Entry(entry) | Symbol::Fact(Some(entry)) => {
                 let leading = self.leading_arguments(&reference, entry);
                 let definition = self.resolver.definition_of(entry);
                 ExprKind::Apply { definition, arguments: [leading, arguments].concat() }
             }
             Symbol::Standard(operator) => ExprKind::Standard { operator, arguments },
             Symbol::Local(local) => return self.apply_local(reference, local, arguments, span),
-            Symbol::Instance(_) | Symbol::Fact => ExprKind::Boolean(false),
+            Symbol::Instance(_) | Symbol::Fact(None) => ExprKind::Boolean(false),
         };
         self.push(kind, span)
     }
@@ -367,182 +392,6 @@ impl<'a> Lowering<'_, 'a> {
             replacement: None,
             closed: Closed::default(),
         })
-    }
-
-    /// Builds LET. Definitions without parameters are values; the others become definitions of their own.
-    pub(super) fn let_in(&mut self, units: &'a [LetUnit], body: &'a Expr, scope: &Scope) -> ExprId {
-        let (mut scope, mut bindings) = (scope.clone(), Vec::new());
-        let mut recursive: HashMap<&str, EntryId> = HashMap::new();
-        for (index, unit) in units.iter().enumerate() {
-            match unit {
-                LetUnit::Recursive(declarations) => {
-                    scope =
-                        self.let_recursive(declarations, &units[index..], scope, &mut recursive);
-                }
-                LetUnit::Definition(definition) => {
-                    if let Some(&entry) = recursive.get(&*definition.name.text) {
-                        self.resolver.entries[entry.0].scope = scope.clone();
-                    } else {
-                        scope = self.let_definition(definition, scope, &mut bindings);
-                    }
-                }
-            }
-        }
-        let value = self.expr(body, &scope);
-        match bindings.is_empty() {
-            true => value,
-            false => {
-                let start = bindings.first().map_or(body.span, |it: &BoundValue| it.span);
-                let span = start.to(body.span);
-                let bindings = bindings.into_iter().map(|it| it.binding).collect();
-                self.push(ExprKind::Let { bindings, body: value }, span)
-            }
-        }
-    }
-
-    /// Declares the recursive operators of a LET.
-    fn let_recursive(
-        &mut self,
-        declarations: &'a [Declaration],
-        following: &'a [LetUnit],
-        mut scope: Scope,
-        recursive: &mut HashMap<&'a str, EntryId>,
-    ) -> Scope {
-        let mut found = Vec::new();
-        let mut names = Names::default();
-        for declaration in declarations {
-            let definition = following.iter().find_map(|unit| match unit {
-                LetUnit::Definition(it) if it.name.text == declaration.name.text => Some(it),
-                _ => None,
-            });
-            let Some(definition) = definition else {
-                let message =
-                    format!("`{}` is declared RECURSIVE but not defined", declaration.name.text);
-                self.error(declaration.name.span, message, "define it in the same LET");
-                continue;
-            };
-            self.resolver.check_recursive(declaration, definition);
-            found.push(definition);
-        }
-        // The operators may use everything that is defined up to the last of them.
-        for unit in following {
-            if let LetUnit::Definition(definition) = unit {
-                walk::walk_definition(definition, &mut names);
-            }
-        }
-        let leading = self.resolver.captured(&names, &scope);
-        for definition in found {
-            self.resolver.check_new_name(&scope, &definition.name);
-            let entry = self.resolver.definition_entry(definition, scope.clone(), leading.clone());
-            self.resolver.entries[entry.0].origin = DefinitionOrigin::Let;
-            recursive.insert(&definition.name.text, entry);
-            scope = scope.with(&definition.name.text, Symbol::Entry(entry));
-        }
-        scope
-    }
-
-    fn let_definition(
-        &mut self,
-        definition: &'a Definition,
-        scope: Scope,
-        bindings: &mut Vec<BoundValue>,
-    ) -> Scope {
-        let name = &definition.name;
-        self.resolver.check_new_name(&scope, name);
-        let value = match &definition.body {
-            DefinitionBody::Operator(body) if definition.parameters.is_empty() => {
-                self.expr(body, &scope)
-            }
-            DefinitionBody::Function { bounds, body } => {
-                self.function_definition(FunctionText { name, bounds, body }, &scope)
-            }
-            DefinitionBody::Instance(instance) => {
-                let leading = self.resolver.all_captured(&scope);
-                let id = self.resolver.named_instance(definition, instance, &scope, leading);
-                return scope.with(&name.text, Symbol::Instance(id));
-            }
-            DefinitionBody::Operator(_) => {
-                let mut names = Names::default();
-                walk::walk_definition(definition, &mut names);
-                let leading = self.resolver.captured(&names, &scope);
-                let entry = self.resolver.definition_entry(definition, scope.clone(), leading);
-                self.resolver.entries[entry.0].origin = DefinitionOrigin::Let;
-                return scope.with(&name.text, Symbol::Entry(entry));
-            }
-        };
-        let local = self.resolver.new_local(&name.text, name.span, 0);
-        let slot = self.frame.bind(local);
-        let binding = LetBinding { slot, name: name.text.to_string(), value };
-        bindings.push(BoundValue { binding, span: name.span });
-        scope.with(&name.text, Symbol::Local(local))
-    }
-}
-
-/// A LET value with the position of its name.
-struct BoundValue {
-    binding: LetBinding,
-    span: Span,
-}
-
-impl Resolver<'_> {
-    /// Returns the leading parameters of an entry in a scope that uses some names.
-    pub(super) fn captured(&self, names: &Names, scope: &Scope) -> Vec<LocalId> {
-        self.captured_if(scope, |it| names.0.contains(it))
-    }
-
-    /// Returns the leading parameters of an entry in a scope that may use everything.
-    fn all_captured(&self, scope: &Scope) -> Vec<LocalId> {
-        self.captured_if(scope, |_| true)
-    }
-
-    fn captured_if(&self, scope: &Scope, is_used: impl Fn(&str) -> bool) -> Vec<LocalId> {
-        let mut captured = self.leading(scope.place.environment);
-        let mut node = scope.locals.as_ref();
-        while let Some(it) = node {
-            if is_used(&it.name) {
-                match it.symbol {
-                    Symbol::Local(local) => captured.push(local),
-                    Symbol::Entry(entry) => captured.extend(&self.entry(entry).leading),
-                    Symbol::Instance(instance) => {
-                        let instance = self.instance(instance);
-                        let count = instance.leading.len() - instance.parameters.len();
-                        captured.extend(&instance.leading[..count]);
-                    }
-                    _ => {}
-                }
-            }
-            node = it.parent.as_ref();
-        }
-        let mut seen = HashSet::new();
-        captured.retain(|it| seen.insert(*it));
-        captured
-    }
-}
-
-/// The names and operator symbols that a text uses.
-#[derive(Default)]
-pub(super) struct Names(HashSet<String>);
-
-impl walk::Visitor for Names {
-    fn expr(&mut self, expr: &Expr) {
-        match &expr.kind {
-            Kind::Path(path) => {
-                for part in &path.parts {
-                    if let PathPart::Name { name, .. } = part {
-                        self.0.insert(name.text.to_string());
-                    }
-                }
-            }
-            Kind::At => {
-                self.0.insert("@".to_owned());
-            }
-            Kind::Prefix { symbol, .. }
-            | Kind::Infix { symbol, .. }
-            | Kind::Postfix { symbol, .. } => {
-                self.0.insert(symbol.name().to_owned());
-            }
-            _ => {}
-        }
     }
 }
 

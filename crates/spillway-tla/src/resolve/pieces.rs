@@ -4,7 +4,7 @@
 //! LET and instances. A piece is a formula with its surroundings: when a call is opened, its arguments become operators
 //! that take the place of the parameters.
 
-use super::environments::bare_name;
+use super::instances::bare_name;
 use super::names::{Closed, Entry, EntryId, EnvironmentId, LocalId, Place, Scope, Symbol, Text};
 use super::resolver::Resolver;
 use super::tree::{DefinitionId, DefinitionOrigin, Level};
@@ -64,12 +64,17 @@ impl<'a> Resolver<'a> {
             && let [PathPart::Name { name, arguments }] = parts.as_slice()
             && arguments.is_empty()
             && let Some(symbol) = self.find(&piece.scope, &name.text)
-            && let Symbol::Entry(entry) = self.replaced(symbol)
-            && self.entry(entry).leading.is_empty()
-            && self.entry(entry).arities.is_empty()
-            && self.value_of(Symbol::Entry(entry)).is_none()
         {
-            return self.definition_of(entry);
+            match self.replaced(symbol) {
+                Symbol::Entry(entry) if self.is_plain(entry) => return self.definition_of(entry),
+                // An argument has the definition of its formula.
+                Symbol::Local(_) => {
+                    if let Opened::Formula(inner) = self.open(piece) {
+                        return self.piece_definition(&inner);
+                    }
+                }
+                _ => {}
+            }
         }
         let entry = self.new_entry(Entry {
             name: (&*piece.name).into(),
@@ -85,6 +90,13 @@ impl<'a> Resolver<'a> {
             closed: piece.closed.clone(),
         });
         self.definition_of(entry)
+    }
+
+    /// Returns whether an entry has no parameters of any kind and no value of the configuration.
+    fn is_plain(&self, id: EntryId) -> bool {
+        let entry = self.entry(id);
+        let has_value = self.value_of(Symbol::Entry(id)).is_some();
+        entry.leading.is_empty() && entry.arities.is_empty() && !has_value
     }
 
     /// Returns the level of a piece.

@@ -6,8 +6,8 @@ use super::names::{
     Context, ContextId, Declared, DeclaredId, DeclaredValue, Entry, EntryId, Environment,
     EnvironmentId, InstanceEntry, InstanceId, Local, LocalId, Place, Row, Scope, Symbol,
 };
-use super::operators::{STANDARD_MODULES, StandardOperator};
 use super::tree::{Constant, Definition, DefinitionOrigin, Level, ModelValue, Variable};
+use crate::library::{STANDARD_MODULES, StandardOperator};
 use crate::modules::ModuleSet;
 use crate::syntax::ast::{Definition as DefinitionText, DefinitionBody};
 use spillway_base::diag::Diagnostic;
@@ -293,7 +293,8 @@ impl<'a> Resolver<'a> {
             Symbol::Entry(entry) => Some(self.entry(entry).arities.clone()),
             Symbol::Standard(operator) => Some(operator.arities().to_vec()),
             Symbol::Local(local) => Some(vec![0; self.local(local).arity]),
-            Symbol::Instance(_) | Symbol::Fact => None,
+            Symbol::Fact(Some(_)) => Some(Vec::new()),
+            Symbol::Instance(_) | Symbol::Fact(None) => None,
         }
     }
 
@@ -305,7 +306,7 @@ impl<'a> Resolver<'a> {
             Symbol::Entry(entry) => self.entry(entry).span,
             Symbol::Instance(instance) => self.instance(instance).span,
             Symbol::Local(local) => self.local(local).span,
-            Symbol::Standard(_) | Symbol::Fact => Span::default(),
+            Symbol::Standard(_) | Symbol::Fact(_) => Span::default(),
         }
     }
 
@@ -331,6 +332,7 @@ impl<'a> Resolver<'a> {
             parameters: Vec::new(),
             captured: entry.leading.len(),
             slots: 0,
+            slot_names: Vec::new(),
             body: super::ids::ExprId(0),
             level: Level::Constant,
             is_recursive: false,

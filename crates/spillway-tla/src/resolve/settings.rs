@@ -1,10 +1,10 @@
 //! The values and replacements of a configuration.
 
 use super::names::{DeclaredValue, EnvironmentId, Place, Scope, Symbol};
-use super::operators::{STANDARD_MODULES, StandardOperator};
 use super::resolver::{ModuleOperator, Resolver};
 use super::tree::{Constant, ConstantId, ConstantValue, ModelValue, ModelValueId};
 use crate::config::{Assignment, Config, ConfigName, ConfigValue, Override};
+use crate::library::{STANDARD_MODULES, StandardOperator};
 use crate::syntax::ast::{Module, Unit};
 use spillway_base::diag::Diagnostic;
 use std::collections::HashSet;

@@ -3,11 +3,16 @@
 //! TLC numbers strings and identifiers together as it meets them, and orders strings and model values by these numbers:
 //! first the values of the configuration, then the identifiers of the modules as they are parsed, then the strings of
 //! the modules as they are analysed, each module after those that it needs.
+//!
+//! The modules are parsed in this order: the root; then always the first module that is extended and not parsed yet,
+//! looking at all modules that a module extends before at what those extend in turn; and when no such module is left,
+//! the first one that is instantiated.
 
+use super::standard_texts::{STANDARD_TEXTS, StandardText};
 use crate::config::{Config, ConfigValue};
 use crate::modules::ModuleSet;
 use crate::syntax::lexer::{tokenize, unescape};
-use crate::syntax::token::TokenKind;
+use crate::syntax::token::{Token, TokenKind};
 use spillway_base::source::SourceMap;
 use std::collections::HashSet;
 
@@ -40,23 +45,132 @@ impl Order {
 pub(super) fn ordered(set: &ModuleSet, config: &Config, sources: &SourceMap) -> Vec<String> {
     let mut order = Order::default();
     config.assignments.iter().for_each(|it| order.add_value(&it.value));
-    let tokens: Vec<_> = set
+    let texts: Vec<ModuleTokens<'_>> = set
         .modules
         .iter()
         .map(|it| {
             let text = sources.file(it.span.file).text.as_str();
-            (text, tokenize(it.span.file, text).unwrap_or_default())
+            let tokens = tokenize(it.span.file, text, it.span.start as usize).unwrap_or_default();
+            ModuleTokens { text, tokens }
         })
         .collect();
-    for (text, tokens) in &tokens {
-        for token in tokens.iter().filter(|it| it.kind == TokenKind::Identifier) {
-            order.add(&text[token.span.start as usize..token.span.end as usize]);
+    for name in parse_order(set) {
+        order.add(name);
+        match (set.index(name), standard(name)) {
+            (Some(index), _) => texts[index].of_kind(TokenKind::Identifier, |it| order.add(it)),
+            (None, Some(it)) => it.identifiers.split(' ').for_each(|it| order.add(it)),
+            (None, None) => {}
         }
     }
-    for (text, tokens) in set.order.iter().map(|&it| &tokens[it]) {
-        for token in tokens.iter().filter(|it| it.kind == TokenKind::String) {
-            order.add(&unescape(&text[token.span.start as usize..token.span.end as usize]));
-        }
+    for &index in &set.order {
+        texts[index].of_kind(TokenKind::String, |it| order.add(&unescape(it)));
     }
     order.strings
+}
+
+/// The tokens of a module.
+struct ModuleTokens<'t> {
+    text: &'t str,
+    tokens: Vec<Token>,
+}
+
+impl ModuleTokens<'_> {
+    /// Calls a function for the text of each token of a kind.
+    fn of_kind(&self, kind: TokenKind, mut call: impl FnMut(&str)) {
+        for token in self.tokens.iter().filter(|it| it.kind == kind) {
+            call(&self.text[token.span.start as usize..token.span.end as usize]);
+        }
+    }
+}
+
+fn standard(name: &str) -> Option<&'static StandardText> {
+    STANDARD_TEXTS.iter().find(|it| it.name == name)
+}
+
+/// Returns the names of the modules that a module extends.
+fn extended<'s>(set: &'s ModuleSet, name: &str) -> Vec<&'s str> {
+    match (set.index(name), standard(name)) {
+        (Some(index), _) => set.needs[index].extends.iter().map(|it| &*it.text).collect(),
+        (None, Some(it)) => it.extends.to_vec(),
+        (None, None) => Vec::new(),
+    }
+}
+
+/// Returns the names of the modules that a module instantiates.
+fn instantiated<'s>(set: &'s ModuleSet, name: &str) -> Vec<&'s str> {
+    match (set.index(name), standard(name)) {
+        (Some(index), _) => set.needs[index].instances.iter().map(|it| &*it.text).collect(),
+        (None, Some(it)) => it.instances.to_vec(),
+        (None, None) => Vec::new(),
+    }
+}
+
+/// Returns the names of the modules in the order in which TLC parses them.
+fn parse_order(set: &ModuleSet) -> Vec<&str> {
+    let mut parsed: Vec<&str> = vec![&set.root().name.text];
+    loop {
+        let root = parsed[0];
+        let mut search = Search { set, parsed: &parsed, visited: HashSet::new() };
+        let mut next = search.extension(root);
+        if next.is_none() {
+            search.visited.clear();
+            next = search.instantiation(root);
+        }
+        match next {
+            Some(name) => parsed.push(name),
+            None => return parsed,
+        }
+    }
+}
+
+/// The search for the next module to parse.
+struct Search<'s, 'p> {
+    set: &'s ModuleSet,
+    parsed: &'p [&'s str],
+    visited: HashSet<&'s str>,
+}
+
+impl<'s> Search<'s, '_> {
+    fn extension(&mut self, name: &'s str) -> Option<&'s str> {
+        if !self.visited.insert(name) {
+            return None;
+        }
+        let (extended, instantiated) = (extended(self.set, name), instantiated(self.set, name));
+        if let Some(next) = extended.iter().find(|it| !self.parsed.contains(it)) {
+            return Some(next);
+        }
+        let instantiated = instantiated.into_iter().filter(|it| self.parsed.contains(it));
+        extended.into_iter().chain(instantiated).find_map(|it| self.extension(it))
+    }
+
+    fn instantiation(&mut self, name: &'s str) -> Option<&'s str> {
+        if !self.visited.insert(name) {
+            return None;
+        }
+        let (extended, instantiated) = (extended(self.set, name), instantiated(self.set, name));
+        if let Some(next) = instantiated.iter().find(|it| !self.parsed.contains(it)) {
+            return Some(next);
+        }
+        extended.into_iter().chain(instantiated).find_map(|it| self.instantiation(it))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::modules::{SearchPath, load_text};
+
+    #[test]
+    fn strings_follow_the_identifiers_of_all_modules() {
+        let text = "---- MODULE M ----\nEXTENDS Naturals\nzeta == \"b\"\nf == {\"x\", \"a\", \"zeta\"}\n====";
+        let (mut sources, search) = (SourceMap::default(), SearchPath::default());
+        let set = load_text("M.tla", text, &search, &mut sources).unwrap();
+        let file = sources.add("M.cfg", "CONSTANT C = {m2, \"s\", m1}");
+        let config = crate::config::parse(file, &sources.file(file).text).unwrap();
+        let strings = ordered(&set, &config, &sources);
+        let place = |text: &str| strings.iter().position(|it| it == text).unwrap();
+        // The configuration, the root's identifiers, those of Naturals, the strings.
+        let expected = ["m2", "s", "m1", "zeta", "a", "b", "x"];
+        assert!(expected.is_sorted_by_key(|it| place(it)), "{strings:?}");
+    }
 }

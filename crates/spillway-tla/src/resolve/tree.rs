@@ -19,7 +19,8 @@
 
 pub use super::expr::*;
 pub use super::ids::*;
-pub use super::operators::StandardOperator;
+pub use crate::level::Level;
+pub use crate::library::StandardOperator;
 use spillway_base::source::Span;
 use std::ops::Index;
 
@@ -175,8 +176,10 @@ pub struct Definition {
     /// The number of leading parameters that are not written in the definition: what a LET operator or a LAMBDA uses of
     /// its surroundings, and the parameters of instances.
     pub captured: usize,
-    /// The number of slots of the frame.
+    /// The number of slots of the frame. Each parameter and each binder of the body has a slot of its own.
     pub slots: u32,
+    /// The name of each slot: of a parameter, a bound variable, a LET value, a recursive function, or `@`.
+    pub slot_names: Vec<String>,
     /// The body.
     pub body: ExprId,
     /// The level of the body if all arguments are constants.

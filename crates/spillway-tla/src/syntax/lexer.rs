@@ -11,9 +11,9 @@ use spillway_base::source::Span;
 /// The distance of tab stops in columns.
 const TAB: u32 = 8;
 
-/// Returns the tokens of the first module of a text. The last one is [`TokenKind::End`].
-pub fn tokenize(file: u32, text: &str) -> Result<Vec<Token>, Diagnostic> {
-    let Some(start) = module_start(text) else {
+/// Returns the tokens of the first module at or after an offset of a text. The last one is [`TokenKind::End`].
+pub fn tokenize(file: u32, text: &str, from: usize) -> Result<Vec<Token>, Diagnostic> {
+    let Some(start) = module_start(text, from) else {
         let first = text.find('\n').unwrap_or(text.len());
         return Err(Diagnostic::error(Span::new(file, 0..first), "the file has no module")
             .help("a module begins with a line such as `---- MODULE Name ----`"));
@@ -31,9 +31,31 @@ pub fn tokenize_all(file: u32, text: &str) -> Result<Vec<Token>, Diagnostic> {
     Ok(lexer.tokens)
 }
 
-/// Returns the offset of the first `---- MODULE`.
-fn module_start(text: &str) -> Option<usize> {
-    let mut from = 0;
+/// A line that begins a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleHeader {
+    /// The name of the module.
+    pub name: String,
+    /// The offset of the line.
+    pub start: usize,
+}
+
+/// Returns the lines after an offset of a text that begin modules.
+pub fn module_headers(text: &str, from: usize) -> Vec<ModuleHeader> {
+    let (mut headers, mut from) = (Vec::new(), from);
+    while let Some(start) = module_start(text, from) {
+        let rest = text[start..].trim_start_matches(['-', ' ']);
+        let name = rest.strip_prefix("MODULE").unwrap_or("").trim_start_matches([' ', '\t']);
+        let name = &name[..span_of(name, is_word_part)];
+        headers.push(ModuleHeader { name: name.to_owned(), start });
+        from = text.len() - rest.len();
+    }
+    headers
+}
+
+/// Returns the offset of the first `---- MODULE` after another offset.
+fn module_start(text: &str, from: usize) -> Option<usize> {
+    let mut from = from;
     while let Some(found) = text[from..].find("----") {
         let start = from + found;
         let rest = text[start..].trim_start_matches('-');
@@ -191,7 +213,9 @@ impl<'t> Lexer<'t> {
                 None => {
                     let shown = first.escape_debug();
                     let message = format!("the character `{shown}` begins no token of TLA+");
-                    return Err(self.error(self.at, first.len_utf8(), message));
+                    return Err(self
+                        .error(self.at, first.len_utf8(), message)
+                        .help("remove it, or write it within a string or a comment"));
                 }
             },
         };
@@ -355,7 +379,7 @@ mod tests {
 
     fn texts(body: &str) -> Vec<String> {
         let text = format!("prose (* ---- MODULE M ----\n{body}\n====\nprose \"");
-        let tokens = tokenize(0, &text).unwrap();
+        let tokens = tokenize(0, &text, 0).unwrap();
         let shown = tokens.iter().map(|it| &text[it.span.start as usize..it.span.end as usize]);
         let shown: Vec<String> = shown.map(str::to_owned).collect();
         shown[3..shown.len() - 2].to_vec()
@@ -380,7 +404,7 @@ mod tests {
     #[test]
     fn columns_count_tabs() {
         let text = "---- MODULE M ----\n\ta\n  \tb ∈ c\n====";
-        let tokens = tokenize(0, text).unwrap();
+        let tokens = tokenize(0, text, 0).unwrap();
         let columns: Vec<u32> = tokens.iter().map(|it| it.column).collect();
         assert_eq!(columns[3..7], [9, 9, 11, 13]);
     }

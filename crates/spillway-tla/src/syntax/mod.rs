@@ -17,4 +17,4 @@ pub mod token;
 pub mod walk;
 
 pub use lexer::unescape;
-pub use parser::parse;
+pub use parser::{parse, parse_expression};

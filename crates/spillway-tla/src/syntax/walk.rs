@@ -1,8 +1,7 @@
 //! Walks over syntax trees.
 
 use super::ast::{
-    Argument, Bound, Definition, DefinitionBody, Expr, ExprKind, LetUnit, PathPart, Selector,
-    UpdateStep,
+    Argument, Definition, DefinitionBody, Expr, ExprKind, LetUnit, PathPart, Selector, UpdateStep,
 };
 
 /// What a walk visits.
@@ -25,138 +24,137 @@ pub fn each_let_unit(expr: &Expr, call: &mut dyn FnMut(&LetUnit)) {
     walk(expr, &mut Units(call));
 }
 
-/// Calls a function for each expression in an expression, itself included.
-pub fn each_expr(expr: &Expr, call: &mut dyn FnMut(&Expr)) {
-    struct Exprs<'a>(&'a mut dyn FnMut(&Expr));
-    impl Visitor for Exprs<'_> {
-        fn expr(&mut self, expr: &Expr) {
-            (self.0)(expr);
-        }
-    }
-    walk(expr, &mut Exprs(call));
-}
-
 /// Walks over an expression.
 pub fn walk(expr: &Expr, visitor: &mut dyn Visitor) {
     visitor.expr(expr);
+    if let ExprKind::Let { definitions, .. } = &expr.kind {
+        definitions.iter().for_each(|it| visitor.let_unit(it));
+    }
+    each_child(expr, &mut |it| walk(it, visitor));
+}
+
+/// Calls a function for each expression that is a direct part of an expression, in the order of the text.
+pub fn each_child<'a>(expr: &'a Expr, call: &mut dyn FnMut(&'a Expr)) {
     match &expr.kind {
         ExprKind::Number(_) | ExprKind::String(_) | ExprKind::At | ExprKind::Step => {}
-        ExprKind::Path(path) => path.parts.iter().for_each(|it| walk_part(it, visitor)),
-        ExprKind::Prefix { operand, .. } | ExprKind::Postfix { operand, .. } => {
-            walk(operand, visitor);
-        }
-        ExprKind::Parenthesized(operand) => walk(operand, visitor),
-        ExprKind::Labelled { body, .. } | ExprKind::Unbounded { body, .. } => walk(body, visitor),
-        ExprKind::Infix { left, right, .. } => {
-            walk(left, visitor);
-            walk(right, visitor);
+        ExprKind::Path(path) => path.parts.iter().for_each(|it| each_in_part(it, call)),
+        ExprKind::Prefix { operand: child, .. }
+        | ExprKind::Postfix { operand: child, .. }
+        | ExprKind::Parenthesized(child)
+        | ExprKind::Labelled { body: child, .. }
+        | ExprKind::Unbounded { body: child, .. }
+        | ExprKind::Field { record: child, .. } => call(child),
+        ExprKind::Infix { left: first, right: second, .. }
+        | ExprKind::SetFilter { set: first, body: second, .. }
+        | ExprKind::FunctionSet { domain: first, range: second }
+        | ExprKind::Action { action: first, subscript: second, .. }
+        | ExprKind::Fairness { subscript: first, action: second, .. } => {
+            call(first);
+            call(second);
         }
         ExprKind::Junction { items, .. }
         | ExprKind::Product(items)
         | ExprKind::SetLiteral(items)
-        | ExprKind::Tuple(items) => walk_all(items, visitor),
-        ExprKind::Quantified { bounds, body, .. } | ExprKind::Function { bounds, body } => {
-            walk_bounds(bounds, visitor);
-            walk(body, visitor);
-        }
-        ExprKind::SetMap { body, bounds } => {
-            walk(body, visitor);
-            walk_bounds(bounds, visitor);
-        }
-        ExprKind::Choose { set, body, .. } => {
-            set.iter().for_each(|it| walk(it, visitor));
-            walk(body, visitor);
-        }
-        ExprKind::SetFilter { set, body, .. } => {
-            walk(set, visitor);
-            walk(body, visitor);
-        }
+        | ExprKind::Tuple(items) => items.iter().for_each(call),
+        ExprKind::Quantified { .. }
+        | ExprKind::Function { .. }
+        | ExprKind::SetMap { .. }
+        | ExprKind::Choose { .. }
+        | ExprKind::Let { .. } => each_in_binder(expr, call),
         ExprKind::ApplyFunction { function, arguments } => {
-            walk(function, visitor);
-            walk_all(arguments, visitor);
-        }
-        ExprKind::Field { record, .. } => walk(record, visitor),
-        ExprKind::FunctionSet { domain, range } => {
-            walk(domain, visitor);
-            walk(range, visitor);
+            call(function);
+            arguments.iter().for_each(call);
         }
         ExprKind::Record(fields) | ExprKind::RecordSet(fields) => {
-            fields.iter().for_each(|it| walk(&it.value, visitor));
+            fields.iter().for_each(|it| call(&it.value));
         }
         ExprKind::Except { function, updates } => {
-            walk(function, visitor);
+            call(function);
             for update in updates {
                 for step in &update.path {
                     if let UpdateStep::Index(items) = step {
-                        walk_all(items, visitor);
+                        items.iter().for_each(&mut *call);
                     }
                 }
-                walk(&update.value, visitor);
+                call(&update.value);
             }
         }
-        ExprKind::Action { action, subscript, .. }
-        | ExprKind::Fairness { action, subscript, .. } => {
-            walk(action, visitor);
-            walk(subscript, visitor);
-        }
         ExprKind::If { condition, yes, no } => {
-            [condition, yes, no].into_iter().for_each(|it| walk(it, visitor));
+            [condition, yes, no].into_iter().for_each(|it| call(it));
         }
         ExprKind::Case { arms, other } => {
             for arm in arms {
-                walk(&arm.guard, visitor);
-                walk(&arm.value, visitor);
+                call(&arm.guard);
+                call(&arm.value);
             }
-            other.iter().for_each(|it| walk(it, visitor));
+            other.iter().for_each(|it| call(it));
+        }
+    }
+}
+
+/// Calls a function for each direct part of an expression that binds names.
+fn each_in_binder<'a>(expr: &'a Expr, call: &mut dyn FnMut(&'a Expr)) {
+    match &expr.kind {
+        ExprKind::Quantified { bounds, body, .. } | ExprKind::Function { bounds, body } => {
+            bounds.iter().for_each(|it| call(&it.set));
+            call(body);
+        }
+        ExprKind::SetMap { body, bounds } => {
+            call(body);
+            bounds.iter().for_each(|it| call(&it.set));
+        }
+        ExprKind::Choose { set, body, .. } => {
+            set.iter().for_each(|it| call(it));
+            call(body);
         }
         ExprKind::Let { definitions, body } => {
             for unit in definitions {
-                visitor.let_unit(unit);
                 if let LetUnit::Definition(definition) = unit {
-                    walk_definition(definition, visitor);
+                    each_in_definition(definition, call);
                 }
             }
-            walk(body, visitor);
+            call(body);
         }
+        _ => {}
     }
 }
 
 /// Walks over the expressions of a definition.
 pub fn walk_definition(definition: &Definition, visitor: &mut dyn Visitor) {
-    match &definition.body {
-        DefinitionBody::Operator(body) => walk(body, visitor),
-        DefinitionBody::Function { bounds, body } => {
-            walk_bounds(bounds, visitor);
-            walk(body, visitor);
-        }
-        DefinitionBody::Instance(instance) => {
-            instance.substitutions.iter().for_each(|it| walk_argument(&it.value, visitor));
-        }
-    }
+    each_in_definition(definition, &mut |it| walk(it, visitor));
 }
 
 /// Walks over the expressions of an argument.
 pub fn walk_argument(argument: &Argument, visitor: &mut dyn Visitor) {
+    each_in_argument(argument, &mut |it| walk(it, visitor));
+}
+
+fn each_in_definition<'a>(definition: &'a Definition, call: &mut dyn FnMut(&'a Expr)) {
+    match &definition.body {
+        DefinitionBody::Operator(body) => call(body),
+        DefinitionBody::Function { bounds, body } => {
+            bounds.iter().for_each(|it| call(&it.set));
+            call(body);
+        }
+        DefinitionBody::Instance(instance) => {
+            instance.substitutions.iter().for_each(|it| each_in_argument(&it.value, call));
+        }
+    }
+}
+
+fn each_in_argument<'a>(argument: &'a Argument, call: &mut dyn FnMut(&'a Expr)) {
     match argument {
-        Argument::Expression(expr) => walk(expr, visitor),
-        Argument::Lambda { body, .. } => walk(body, visitor),
+        Argument::Expression(expr) => call(expr),
+        Argument::Lambda { body, .. } => call(body),
         Argument::Symbol { .. } => {}
     }
 }
 
-fn walk_all(items: &[Expr], visitor: &mut dyn Visitor) {
-    items.iter().for_each(|it| walk(it, visitor));
-}
-
-fn walk_bounds(bounds: &[Bound], visitor: &mut dyn Visitor) {
-    bounds.iter().for_each(|it| walk(&it.set, visitor));
-}
-
-fn walk_part(part: &PathPart, visitor: &mut dyn Visitor) {
+fn each_in_part<'a>(part: &'a PathPart, call: &mut dyn FnMut(&'a Expr)) {
     let arguments = match part {
         PathPart::Name { arguments, .. } => arguments,
         PathPart::Selector { selector: Selector::Arguments(arguments), .. } => arguments,
         PathPart::Selector { .. } => return,
     };
-    arguments.iter().for_each(|it| walk_argument(it, visitor));
+    arguments.iter().for_each(|it| each_in_argument(it, call));
 }

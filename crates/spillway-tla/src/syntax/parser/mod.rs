@@ -12,8 +12,8 @@ mod operators;
 mod proofs;
 mod units;
 
-use super::ast::{Module, Name};
-use super::lexer::tokenize;
+use super::ast::{Expr, Module, Name};
+use super::lexer::{tokenize, tokenize_all};
 use super::symbols::Symbol;
 use super::token::{Keyword, Mark, Token, TokenKind};
 use spillway_base::diag::Diagnostic;
@@ -27,10 +27,22 @@ const CHAIN_MAX: usize = 500;
 
 /// Parses the first module of a text.
 pub fn parse(file: u32, text: &str) -> Result<Module, Diagnostic> {
-    let tokens = tokenize(file, text)?;
-    let mut parser =
-        Parser { text, tokens, at: 0, junctions: Vec::new(), depth: 0, is_in_proof: false };
-    parser.module()
+    parse_from(file, text, 0)
+}
+
+/// Parses the first module at or after an offset of a text.
+pub fn parse_from(file: u32, text: &str, from: usize) -> Result<Module, Diagnostic> {
+    Parser::new(text, tokenize(file, text, from)?).module()
+}
+
+/// Parses a text that is one expression.
+pub fn parse_expression(file: u32, text: &str) -> Result<Expr, Diagnostic> {
+    let mut parser = Parser::new(text, tokenize_all(file, text)?);
+    let expr = parser.expression()?;
+    match parser.peek().kind {
+        TokenKind::End => Ok(expr),
+        _ => Err(parser.expected("an operator or the end of the formula")),
+    }
 }
 
 /// The result of a production.
@@ -55,6 +67,10 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
+    fn new(text: &'t str, tokens: Vec<Token>) -> Self {
+        Self { text, tokens, at: 0, junctions: Vec::new(), depth: 0, is_in_proof: false }
+    }
+
     fn peek(&self) -> Token {
         self.peek_at(0)
     }
@@ -216,10 +232,13 @@ impl<'t> Parser<'t> {
             _ => format!("`{}`", self.text_of(token.span)),
         };
         let error = Diagnostic::error(token.span, format!("expected {what}, found {found}"));
-        match self.junction_help() {
-            Some(help) => error.help(help),
-            None => error,
-        }
+        let remedy = match token.kind {
+            TokenKind::End => Some("a module ends with `====`"),
+            _ => remedy(what),
+        };
+        let helps: Vec<String> =
+            remedy.map(str::to_owned).into_iter().chain(self.junction_help()).collect();
+        if helps.is_empty() { error } else { error.help(helps.join("; ")) }
     }
 
     /// Describes the innermost junction list.
@@ -236,4 +255,55 @@ impl<'t> Parser<'t> {
             false => format!("this is inside the list with `{bullet}` at {place}"),
         })
     }
+}
+
+/// What is written where something else was found.
+struct Remedy {
+    /// How the expectation begins.
+    expected: &'static str,
+    text: &'static str,
+}
+
+const REMEDIES: &[Remedy] = &[
+    Remedy { expected: "`THEN`", text: "an IF is `IF condition THEN a ELSE b`" },
+    Remedy { expected: "`ELSE`", text: "every IF has an ELSE: `IF condition THEN a ELSE b`" },
+    Remedy { expected: "`IN`", text: "a LET is `LET definitions IN expression`" },
+    Remedy { expected: "`->`,", text: "a function is applied by `f[x]`, with its name" },
+    Remedy { expected: "`->`", text: "an arm of CASE is `condition -> value`" },
+    Remedy { expected: "`:`", text: "a formula with bound variables is `\\E x \\in S : formula`" },
+    Remedy { expected: "`\\in`", text: "a bound variable is `x \\in S`" },
+    Remedy {
+        expected: "`!`",
+        text: "an update of EXCEPT is `![index] = value` or `!.field = value`",
+    },
+    Remedy {
+        expected: "`[` or",
+        text: "an update of EXCEPT is `![index] = value` or `!.field = value`",
+    },
+    Remedy { expected: "`(`", text: "a fairness formula is `WF_v(A)` or `SF_v(A)`" },
+    Remedy { expected: "`<-`", text: "a substitution is `x <- expression`" },
+    Remedy { expected: "`PROVE`", text: "write `ASSUME assumptions PROVE formula`" },
+    Remedy { expected: "`==`", text: "a definition is `Name == ...`" },
+    Remedy { expected: "`----`", text: "a module begins with `---- MODULE Name ----`" },
+    Remedy { expected: "`)` for", text: "close it, or remove what does not belong inside" },
+    Remedy { expected: "`]` for", text: "close it, or remove what does not belong inside" },
+    Remedy { expected: "`}` for", text: "close it, or remove what does not belong inside" },
+    Remedy { expected: "`>>` for", text: "close it, or remove what does not belong inside" },
+    Remedy {
+        expected: "an expression",
+        text: "an operand is missing before it, or an operator is too much",
+    },
+    Remedy { expected: "a step", text: "write `<1> QED` with its proof at the end" },
+    Remedy { expected: "a proof", text: "remove the proof, or complete it" },
+    Remedy {
+        expected: "an identifier",
+        text: "a name has letters, digits and `_`, and is no reserved word",
+    },
+    Remedy { expected: "a subscript", text: "write `[A]_v` or `[A]_<<x, y>>`" },
+    Remedy { expected: "an operator or the end", text: "write one formula" },
+];
+
+/// Returns what to write where something was expected.
+fn remedy(expected: &str) -> Option<&'static str> {
+    REMEDIES.iter().find(|it| expected.starts_with(it.expected)).map(|it| it.text)
 }

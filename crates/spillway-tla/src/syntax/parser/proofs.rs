@@ -8,29 +8,32 @@ use super::super::symbols::Symbol;
 use super::super::token::{Keyword, Mark, StepLevel, TokenKind};
 use super::{Parsed, Parser};
 
+/// The level of a theorem, below that of all steps.
+pub(super) const THEOREM: i64 = -1;
+
 impl Parser<'_> {
-    /// Returns whether a proof follows, below a step of a level; 0 is a theorem.
-    pub(super) fn begins_proof(&self, level: u32) -> bool {
+    /// Returns whether a proof follows, below a step of a level or below [`THEOREM`].
+    pub(super) fn begins_proof(&self, level: i64) -> bool {
         match self.peek().kind {
             TokenKind::Keyword(
                 Keyword::Proof | Keyword::By | Keyword::Obvious | Keyword::Omitted,
             ) => true,
-            TokenKind::Step(StepLevel::Number(number)) => number > level || level == 0,
+            TokenKind::Step(StepLevel::Number(number)) => i64::from(number) > level,
             TokenKind::Step(StepLevel::Next) => true,
-            TokenKind::Step(StepLevel::Same) => level == 0,
+            TokenKind::Step(StepLevel::Same) => level == THEOREM,
             _ => false,
         }
     }
 
     /// Parses a proof below a step of a level.
-    pub(super) fn proof(&mut self, level: u32) -> Parsed<()> {
+    pub(super) fn proof(&mut self, level: i64) -> Parsed<()> {
         let was_in_proof = std::mem::replace(&mut self.is_in_proof, true);
         let result = self.nested(|parser| parser.proof_body(level));
         self.is_in_proof = was_in_proof;
         result
     }
 
-    fn proof_body(&mut self, level: u32) -> Parsed<()> {
+    fn proof_body(&mut self, level: i64) -> Parsed<()> {
         self.take_keyword(Keyword::Proof);
         match self.peek().kind {
             TokenKind::Keyword(Keyword::Obvious | Keyword::Omitted) => {
@@ -44,8 +47,8 @@ impl Parser<'_> {
             }
             TokenKind::Step(first) => {
                 let own = match first {
-                    StepLevel::Number(number) => number,
-                    StepLevel::Next | StepLevel::Same => level.saturating_add(1),
+                    StepLevel::Number(number) => i64::from(number),
+                    StepLevel::Next | StepLevel::Same => level + 1,
                 };
                 while self.proof_step(own)? {}
                 Ok(())
@@ -55,9 +58,9 @@ impl Parser<'_> {
     }
 
     /// Parses a step of a level. Returns whether another step must follow.
-    fn proof_step(&mut self, level: u32) -> Parsed<bool> {
+    fn proof_step(&mut self, level: i64) -> Parsed<bool> {
         let is_own = match self.peek().kind {
-            TokenKind::Step(StepLevel::Number(number)) => number == level,
+            TokenKind::Step(StepLevel::Number(number)) => i64::from(number) == level,
             TokenKind::Step(StepLevel::Next | StepLevel::Same) => true,
             _ => false,
         };

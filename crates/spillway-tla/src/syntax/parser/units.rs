@@ -6,7 +6,9 @@ use super::super::ast::{
 };
 use super::super::symbols::{Fixity, Symbol};
 use super::super::token::{Keyword, Mark, TokenKind};
+use super::proofs::THEOREM;
 use super::{Parsed, Parser};
+use spillway_base::diag::Diagnostic;
 
 impl Parser<'_> {
     pub(super) fn module(&mut self) -> Parsed<Module> {
@@ -76,14 +78,25 @@ impl Parser<'_> {
         })
     }
 
-    fn unit_error(&self) -> spillway_base::diag::Diagnostic {
+    fn unit_error(&self) -> Diagnostic {
         let error = self.expected("a definition, a declaration or the end of the module");
+        let before = self.tokens[self.at.saturating_sub(1)];
         match self.peek().kind {
-            TokenKind::Symbol(_) => error
-                .help("the expression before is complete: an operand or a bullet may be missing"),
+            // The name of the definition was read as the last operand before it.
+            TokenKind::Mark(Mark::Define) if before.kind == TokenKind::Identifier => {
+                let name = self.text_of(before.span);
+                let message = format!("an expression is missing before the definition of `{name}`");
+                Diagnostic::error(before.span, message).help("complete the expression before it")
+            }
+            TokenKind::Symbol(_) | TokenKind::Mark(_) => error
+                .help("the text before is complete: remove this, or what follows it is missing"),
+            TokenKind::Identifier if self.peek_at(1).kind == TokenKind::Symbol(Symbol::Equals) => {
+                error.help("a definition has two equals signs: `==`")
+            }
             TokenKind::Identifier => error
                 .help("a definition is `Name == ...`, `Name(x) == ...` or `f[x \\in S] == ...`"),
-            _ => error,
+            TokenKind::End => error,
+            _ => error.help("declarations are VARIABLE, CONSTANT, ASSUME, THEOREM and INSTANCE"),
         }
     }
 
@@ -91,8 +104,8 @@ impl Parser<'_> {
         self.bump();
         let name = self.optional_name()?;
         let body = self.statement()?;
-        if self.begins_proof(0) {
-            self.proof(0)?;
+        if self.begins_proof(THEOREM) {
+            self.proof(THEOREM)?;
         }
         Ok(Unit::Theorem { name, body })
     }

@@ -3,7 +3,7 @@
 //! A module of this table need not exist as a file. If the search path has a file with its name, the definitions of the
 //! file that the table lacks are added; an operator of the table always replaces the definition with its name.
 
-use super::tree::Level;
+use crate::level::Level;
 
 /// A standard or community module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

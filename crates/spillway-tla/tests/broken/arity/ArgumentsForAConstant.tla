@@ -1,0 +1,5 @@
+---- MODULE ArgumentsForAConstant ----
+EXTENDS Naturals
+CONSTANT N
+A == N(1)
+====

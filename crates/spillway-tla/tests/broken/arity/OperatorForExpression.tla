@@ -1,0 +1,5 @@
+---- MODULE OperatorForExpression ----
+EXTENDS Naturals
+Twice(a) == a + a
+A == Twice( + )
+====

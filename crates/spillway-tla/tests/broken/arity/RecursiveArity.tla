@@ -1,0 +1,5 @@
+---- MODULE RecursiveArity ----
+EXTENDS Naturals
+RECURSIVE Sum(_)
+Sum(a, b) == a + b
+====

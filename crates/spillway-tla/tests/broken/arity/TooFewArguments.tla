@@ -1,0 +1,5 @@
+---- MODULE TooFewArguments ----
+EXTENDS Naturals
+Sum(a, b) == a + b
+A == Sum(1)
+====

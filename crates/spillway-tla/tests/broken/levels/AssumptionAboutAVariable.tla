@@ -1,0 +1,5 @@
+---- MODULE AssumptionAboutAVariable ----
+EXTENDS Naturals
+VARIABLE x
+ASSUME x > 0
+====

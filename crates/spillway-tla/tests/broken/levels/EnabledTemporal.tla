@@ -1,0 +1,5 @@
+---- MODULE EnabledTemporal ----
+EXTENDS Naturals
+VARIABLE x
+A == ENABLED <>(x > 0)
+====

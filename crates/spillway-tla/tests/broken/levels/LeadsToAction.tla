@@ -1,0 +1,5 @@
+---- MODULE LeadsToAction ----
+EXTENDS Naturals
+VARIABLE x
+Live == (x' > x) ~> (x = 0)
+====

@@ -1,0 +1,6 @@
+---- MODULE PrimeOfPrimedArgument ----
+EXTENDS Naturals
+VARIABLE x
+NextValue(e) == e'
+A == NextValue(x') = 1
+====

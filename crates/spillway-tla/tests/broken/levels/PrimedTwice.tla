@@ -1,0 +1,6 @@
+---- MODULE PrimedTwice ----
+EXTENDS Naturals
+VARIABLE x
+A == x' = 1
+B == A'
+====

@@ -1,0 +1,5 @@
+---- MODULE SubscriptIsAnAction ----
+EXTENDS Naturals
+VARIABLE x
+Spec == [][x' = x + 1]_(x')
+====

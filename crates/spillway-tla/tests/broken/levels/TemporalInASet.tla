@@ -1,0 +1,5 @@
+---- MODULE TemporalInASet ----
+EXTENDS Naturals
+VARIABLE x
+A == {[](x > 0)}
+====

@@ -1,0 +1,8 @@
+---- MODULE LocalOfAnotherModule ----
+EXTENDS Naturals
+---- MODULE Inner ----
+LOCAL A == 1
+====
+I == INSTANCE Inner
+B == I!A
+====

@@ -1,0 +1,4 @@
+---- MODULE MissingModule ----
+EXTENDS Naturals, NoSuchModule
+A == 1
+====

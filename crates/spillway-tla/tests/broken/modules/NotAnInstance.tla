@@ -1,0 +1,5 @@
+---- MODULE NotAnInstance ----
+EXTENDS Naturals
+A == 1
+B == A!C
+====

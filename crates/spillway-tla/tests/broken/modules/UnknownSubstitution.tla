@@ -1,0 +1,9 @@
+---- MODULE UnknownSubstitution ----
+EXTENDS Naturals
+---- MODULE Inner ----
+VARIABLE y
+Init == y = 0
+====
+VARIABLE x
+I == INSTANCE Inner WITH y <- x, z <- x
+====

@@ -1,0 +1,4 @@
+---- MODULE AtOutsideExcept ----
+EXTENDS Naturals
+A == @ + 1
+====

@@ -1,0 +1,4 @@
+---- MODULE BuiltInRedefined ----
+EXTENDS Naturals
+BOOLEAN == {0, 1}
+====

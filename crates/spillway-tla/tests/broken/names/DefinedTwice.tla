@@ -1,0 +1,5 @@
+---- MODULE DefinedTwice ----
+EXTENDS Naturals
+A == 1
+A == 2
+====

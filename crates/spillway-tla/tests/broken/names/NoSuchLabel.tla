@@ -1,0 +1,5 @@
+---- MODULE NoSuchLabel ----
+EXTENDS Naturals
+A == first:: 1 + 2
+B == A!second
+====

@@ -1,0 +1,5 @@
+---- MODULE RecursiveWithoutDefinition ----
+EXTENDS Naturals
+RECURSIVE Sum(_)
+A == 1
+====

@@ -1,0 +1,4 @@
+---- MODULE StandardNameRedefined ----
+EXTENDS Naturals
+Nat == 0..10
+====

@@ -1,0 +1,5 @@
+---- MODULE StandardOperatorWithoutModule ----
+EXTENDS Naturals
+VARIABLE q
+Init == Len(q) = 0
+====

@@ -1,0 +1,5 @@
+---- MODULE UnknownName ----
+EXTENDS Naturals
+VARIABLE counter
+Init == conter = 0
+====

@@ -1,0 +1,3 @@
+---- MODULE UnknownOperator ----
+A == 1 + 2
+====

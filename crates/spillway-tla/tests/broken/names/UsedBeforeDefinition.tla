@@ -1,0 +1,5 @@
+---- MODULE UsedBeforeDefinition ----
+EXTENDS Naturals
+A == B + 1
+B == 2
+====

@@ -1,0 +1,4 @@
+---- MODULE BadEscape ----
+EXTENDS Naturals
+Greeting == "hel\qo"
+====

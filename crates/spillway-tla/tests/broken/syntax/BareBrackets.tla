@@ -1,0 +1,4 @@
+---- MODULE BareBrackets ----
+EXTENDS Naturals
+F(f) == [f]
+====

@@ -1,0 +1,4 @@
+---- MODULE ChainedEquals ----
+EXTENDS Naturals
+Same(a, b, c) == a = b = c
+====

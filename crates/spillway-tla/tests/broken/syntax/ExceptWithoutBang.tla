@@ -1,0 +1,4 @@
+---- MODULE ExceptWithoutBang ----
+EXTENDS Naturals
+F(f) == [f EXCEPT [1] = 2]
+====

@@ -1,0 +1,4 @@
+---- MODULE LambdaAlone ----
+EXTENDS Naturals
+Id == LAMBDA x : x
+====

@@ -1,0 +1,5 @@
+---- MODULE MissingElse ----
+EXTENDS Naturals
+Max(a, b) == IF a > b THEN a
+Min(a, b) == a
+====

@@ -1,0 +1,6 @@
+---- MODULE MissingOperand ----
+EXTENDS Naturals
+VARIABLE x
+Init == x = 
+Next == x' = x
+====

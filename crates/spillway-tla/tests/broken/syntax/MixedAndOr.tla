@@ -1,0 +1,4 @@
+---- MODULE MixedAndOr ----
+EXTENDS Naturals
+A(p, q, r) == p /\ q \/ r
+====

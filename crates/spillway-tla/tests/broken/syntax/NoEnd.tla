@@ -1,0 +1,2 @@
+---- MODULE NoEnd ----
+A == 1

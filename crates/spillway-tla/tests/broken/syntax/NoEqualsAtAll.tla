@@ -1,0 +1,5 @@
+---- MODULE NoEqualsAtAll ----
+EXTENDS Naturals
+VARIABLE x
+Init x = 0
+====

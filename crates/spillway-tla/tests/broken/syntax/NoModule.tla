@@ -1,0 +1,1 @@
+This file has only prose.

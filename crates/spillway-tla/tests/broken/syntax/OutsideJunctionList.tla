@@ -1,0 +1,8 @@
+---- MODULE OutsideJunctionList ----
+EXTENDS Naturals
+VARIABLES x, y
+Next ==
+  /\ x' = x + 1
+  /\ y' =
+ y
+====

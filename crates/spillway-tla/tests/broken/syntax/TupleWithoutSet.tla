@@ -1,0 +1,4 @@
+---- MODULE TupleWithoutSet ----
+EXTENDS Naturals
+All(S) == \A <<x, y>> : x > y
+====

@@ -1,0 +1,5 @@
+---- MODULE UnclosedString ----
+EXTENDS Naturals
+Greeting == "hello
+More == 4
+====

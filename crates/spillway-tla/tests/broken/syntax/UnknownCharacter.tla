@@ -1,0 +1,4 @@
+---- MODULE UnknownCharacter ----
+EXTENDS Naturals
+A == 1 ; 2
+====
