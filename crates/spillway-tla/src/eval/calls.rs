@@ -62,8 +62,12 @@ impl<'p> Evaluator<'p> {
         match argument {
             Argument::Literal(value) => SlotContent::Value(value.clone()),
             Argument::Lazy(lazy) => SlotContent::Thunk(self.thunk(lazy, base)),
+            // A scalar is copied; anything else is referred to, without counting the reference.
             Argument::Local(slot) => match &self.stack[(base + slot) as usize] {
-                SlotContent::Value(value) => SlotContent::Value(value.clone()),
+                SlotContent::Value(
+                    value @ (Value::Int(_) | Value::Bool(_) | Value::Str(_) | Value::Model(_)),
+                ) => SlotContent::Value(value.clone()),
+                SlotContent::Forward(target) => SlotContent::Forward(*target),
                 _ => SlotContent::Forward(base + slot),
             },
             Argument::Operator(operator) => match self.program.operators[*operator as usize] {
@@ -199,6 +203,9 @@ impl<'p> Evaluator<'p> {
         arguments: &'p [Argument],
         base: u32,
     ) -> Outcome<Value> {
+        if let Some(value) = self.standard_at_hand(operator, arguments, base) {
+            return Ok(value);
+        }
         let mut operands: SmallVec<[Option<Value>; 3]> = SmallVec::new();
         for argument in arguments {
             operands.push(match argument {
@@ -215,6 +222,29 @@ impl<'p> Evaluator<'p> {
         }
         let mut call = StandardCall { evaluator: self, arguments, base };
         standard::call(&mut call, operator, &operands)
+    }
+
+    /// Applies a frequent operator to an operand that is at hand, without copying it.
+    fn standard_at_hand(
+        &self,
+        operator: StandardOperator,
+        arguments: &[Argument],
+        base: u32,
+    ) -> Option<Value> {
+        let [argument] = arguments else { return None };
+        let operand = match argument {
+            Argument::Lazy(lazy) => self.peek(lazy.node, base)?,
+            Argument::Local(slot) => self.peek_slot(base + slot)?,
+            _ => return None,
+        };
+        match (operator, operand) {
+            (StandardOperator::Len, Value::Tuple(it)) => Some(Value::Int(it.slice.len() as i32)),
+            (StandardOperator::Head, Value::Tuple(it)) => it.slice.first().cloned(),
+            (StandardOperator::Cardinality, Value::Set(it)) => {
+                Some(Value::Int(it.slice.len() as i32))
+            }
+            _ => None,
+        }
     }
 
     fn is_operator(&self, index: u32) -> bool {

@@ -125,6 +125,9 @@ impl<'p> Evaluator<'p> {
             Node::Standard { operator, arguments } => self.standard(*operator, arguments, base),
             Node::Arithmetic { operator, left, right } => {
                 let left = self.eval(*left, base)?;
+                if let Some(right) = self.peek(*right, base) {
+                    return numbers::binary(*operator, &left, right);
+                }
                 let right = self.eval(*right, base)?;
                 numbers::binary(*operator, &left, &right)
             }
@@ -288,7 +291,7 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    fn peek_slot(&self, mut index: u32) -> Option<&Value> {
+    pub(super) fn peek_slot(&self, mut index: u32) -> Option<&Value> {
         loop {
             match &self.stack[index as usize] {
                 SlotContent::Value(value) => return Some(value),
