@@ -8,11 +8,11 @@
 use super::evaluator::{Evaluator, SlotContent};
 use super::node::{Argument, BinaryNode, BindingNode, BoundNode, Node, NodeId, SlotId};
 use super::program::Program;
-use crate::standard::elements::Elements;
-use crate::standard::{Failure, FailureReason, Outcome, sets};
+use crate::standard::{Failure, FailureReason, Outcome, functions, sets};
 use crate::value::{LazyValue, Value};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
+use triomphe::Arc;
 
 /// What is generated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,18 +75,18 @@ pub struct ActionParameter {
 }
 
 /// Whether the enumeration goes on.
-type Flow = ControlFlow<()>;
+pub(super) type Flow = ControlFlow<()>;
 
 /// What still has to hold.
 #[derive(Clone, Copy)]
 pub(super) struct Rest<'r> {
-    kind: RestKind<'r>,
-    base: u32,
-    next: Option<&'r Rest<'r>>,
+    pub kind: RestKind<'r>,
+    pub base: u32,
+    pub next: Option<&'r Rest<'r>>,
 }
 
 #[derive(Clone, Copy)]
-enum RestKind<'r> {
+pub(super) enum RestKind<'r> {
     /// Formulas, of which there is at least one.
     Conjuncts(&'r [NodeId]),
     /// Expressions that do not change, of which there is at least one.
@@ -308,8 +308,32 @@ impl<'p> Evaluator<'p> {
                 Some((node, base)) => self.deeper(|it| it.enumerate(node, base, rest)),
                 None => self.test(id, base, rest),
             },
+            Node::Apply(function, argument) => match self.lazy_function(*function, base)? {
+                Some(lazy) => self.enumerate_closure(&lazy, *argument, base, rest),
+                None => self.test(id, base, rest),
+            },
             _ => self.test(id, base, rest),
         }
+    }
+
+    /// `f[e]`, where the value of `f` at `e` is an action.
+    fn enumerate_closure(
+        &mut self,
+        lazy: &Arc<LazyValue>,
+        argument: NodeId,
+        base: u32,
+        rest: Option<&Rest<'_>>,
+    ) -> Outcome<Flow> {
+        let argument = self.eval(argument, base)?;
+        if let LazyValue::Function(domain, _) = &**lazy
+            && !sets::contains(self, domain, &argument)?
+        {
+            return Err(functions::out_of_domain(&Value::Lazy(lazy.clone()), &argument));
+        }
+        let closure = self.open_closure(lazy, &argument)?;
+        let flow = self.deeper(|it| it.enumerate(closure.body, closure.frame, rest))?;
+        self.close_frame(closure.frame);
+        Ok(flow)
     }
 
     /// Goes on if a predicate holds.
@@ -338,7 +362,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Goes on with what still has to hold.
-    fn proceed(&mut self, rest: Option<&Rest<'_>>) -> Outcome<Flow> {
+    pub(super) fn proceed(&mut self, rest: Option<&Rest<'_>>) -> Outcome<Flow> {
         let Some(rest) = rest else { return self.complete() };
         let phase = self.generation.phase;
         if self.generation.unassigned == 0 && phase != Phase::Enabled {
@@ -456,182 +480,6 @@ impl<'p> Evaluator<'p> {
             }
         }
         TakenAction { definition: self.generation.action, parameters }
-    }
-
-    /// `x = e`, which assigns or compares.
-    fn equality(
-        &mut self,
-        left: NodeId,
-        right: NodeId,
-        base: u32,
-        rest: Option<&Rest<'_>>,
-    ) -> Outcome<Flow> {
-        let variable = self.target(left, base);
-        if let Some(variable) = variable
-            && self.assigned(variable).is_none()
-        {
-            let value = self.eval(right, base)?;
-            return self.assign(variable, value, rest);
-        }
-        if self.comparison(BinaryNode::Equal, left, right, base)? {
-            self.proceed(rest)
-        } else {
-            Ok(Flow::Continue(()))
-        }
-    }
-
-    /// `x \in S` or `x \subseteq S`, which tries each element or subset, or tests.
-    fn membership(
-        &mut self,
-        operator: BinaryNode,
-        operands: [NodeId; 2],
-        base: u32,
-        rest: Option<&Rest<'_>>,
-    ) -> Outcome<Flow> {
-        let [left, right] = operands;
-        let variable = self.target(left, base);
-        if let Some(variable) = variable
-            && self.assigned(variable).is_none()
-        {
-            let mut set = self.eval(right, base)?;
-            if operator == BinaryNode::SubsetOrEqual {
-                set = sets::lazy(LazyValue::Subsets(set));
-            }
-            let mut elements = Elements::of(self, &set)?;
-            while let Some(element) = elements.next(self)? {
-                if self.assign(variable, element, rest)?.is_break() {
-                    return Ok(Flow::Break(()));
-                }
-            }
-            return Ok(Flow::Continue(()));
-        }
-        if self.comparison(operator, left, right, base)? {
-            self.proceed(rest)
-        } else {
-            Ok(Flow::Continue(()))
-        }
-    }
-
-    fn assigned(&mut self, variable: u32) -> &mut Option<Value> {
-        match self.generation.phase {
-            Phase::Initial => &mut self.current[variable as usize],
-            _ => &mut self.next[variable as usize],
-        }
-    }
-
-    /// Assigns a value to a variable while the rest is enumerated.
-    fn assign(&mut self, variable: u32, value: Value, rest: Option<&Rest<'_>>) -> Outcome<Flow> {
-        let value = if value.is_canonical() { value } else { sets::normalise(self, value)? };
-        let is_part = (variable as usize) < self.program.variable_count();
-        *self.assigned(variable) = Some(value);
-        self.generation.unassigned -= usize::from(is_part);
-        let flow = self.proceed(rest)?;
-        self.generation.unassigned += usize::from(is_part);
-        *self.assigned(variable) = None;
-        Ok(flow)
-    }
-
-    /// Returns the variable that a formula with this left side assigns.
-    fn target(&self, node: NodeId, base: u32) -> Option<u32> {
-        match (self.generation.phase, &self.program.nodes[node as usize]) {
-            (Phase::Initial, _) => self.variable_of(node, base),
-            (_, Node::Prime(operand)) => self.variable_of(*operand, base),
-            (_, Node::Local(slot)) => {
-                let (node, base) = self.thunk_at(base + slot)?;
-                self.target(node, base)
-            }
-            (_, Node::Call { definition, arguments }) if arguments.is_empty() => {
-                self.target(self.program.definitions[*definition as usize].body, base)
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns the variable that an expression is.
-    fn variable_of(&self, node: NodeId, base: u32) -> Option<u32> {
-        match &self.program.nodes[node as usize] {
-            Node::Variable(variable) => Some(*variable),
-            Node::Local(slot) => {
-                let (node, base) = self.thunk_at(base + slot)?;
-                self.variable_of(node, base)
-            }
-            Node::Call { definition, arguments } if arguments.is_empty() => {
-                self.variable_of(self.program.definitions[*definition as usize].body, base)
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns the expression in a slot, with its frame.
-    fn thunk_at(&self, mut index: u32) -> Option<(NodeId, u32)> {
-        loop {
-            match &self.stack[index as usize] {
-                SlotContent::Thunk(it) | SlotContent::Forced(_, it) => {
-                    return Some((it.node, it.base));
-                }
-                SlotContent::Forward(target) => index = *target,
-                _ => return None,
-            }
-        }
-    }
-
-    /// `UNCHANGED e`, which unfolds tuples and definitions.
-    fn unchanged(&mut self, node: NodeId, base: u32, rest: Option<&Rest<'_>>) -> Outcome<Flow> {
-        let program = self.program;
-        if let Some(variable) = self.variable_of(node, base) {
-            return self.unchanged_variable(variable, rest);
-        }
-        match &program.nodes[node as usize] {
-            Node::Tuple(operands) => self.all_unchanged(operands, base, rest),
-            Node::Call { definition, arguments } if arguments.is_empty() => {
-                let frame = self.open_frame(*definition, &[], base);
-                let body = program.definitions[*definition as usize].body;
-                let flow = self.unchanged(body, frame, rest)?;
-                self.close_frame(frame);
-                Ok(flow)
-            }
-            Node::Local(slot) if self.thunk_at(base + slot).is_some() => {
-                let (node, base) = self.thunk_at(base + slot).unwrap_or((node, base));
-                self.unchanged(node, base, rest)
-            }
-            _ if self.is_unchanged(node, base)? => self.proceed(rest),
-            _ => Ok(Flow::Continue(())),
-        }
-    }
-
-    fn all_unchanged(
-        &mut self,
-        operands: &[NodeId],
-        base: u32,
-        rest: Option<&Rest<'_>>,
-    ) -> Outcome<Flow> {
-        match operands {
-            [] => self.proceed(rest),
-            [last] => self.unchanged(*last, base, rest),
-            [first, others @ ..] => {
-                let rest = Rest { kind: RestKind::Unchanged(others), base, next: rest };
-                self.unchanged(*first, base, Some(&rest))
-            }
-        }
-    }
-
-    fn unchanged_variable(&mut self, variable: u32, rest: Option<&Rest<'_>>) -> Outcome<Flow> {
-        let Some(before) = &self.current[variable as usize] else {
-            return Err(self.unassigned(variable));
-        };
-        match &self.next[variable as usize] {
-            None => {
-                let before = before.clone();
-                self.assign(variable, before, rest)
-            }
-            Some(after) => {
-                if crate::value::equal(before, after)? {
-                    self.proceed(rest)
-                } else {
-                    Ok(Flow::Continue(()))
-                }
-            }
-        }
     }
 
     /// `\A`: the conjunction of its instances. TLC takes the first one first and then the others from the last.

@@ -3,7 +3,7 @@
 use super::evaluator::{Evaluator, SlotContent};
 use super::node::{Argument, ClosureNode, Node, NodeId, Operator};
 use super::program::Program;
-use crate::resolve::tree::StandardOperator;
+use crate::library::StandardOperator;
 use crate::standard::{self, ClosureHost, Failure, OperatorHost, Outcome, boolean, sets};
 use crate::value::{
     Captured, CapturedContent, CapturedOperator, CapturedSlot, LazyValue, SymbolTable, Value,
@@ -62,8 +62,12 @@ impl<'p> Evaluator<'p> {
         match argument {
             Argument::Literal(value) => SlotContent::Value(value.clone()),
             Argument::Lazy(lazy) => SlotContent::Thunk(self.thunk(lazy, base)),
+            // A scalar is copied; anything else is referred to, without counting the reference.
             Argument::Local(slot) => match &self.stack[(base + slot) as usize] {
-                SlotContent::Value(value) => SlotContent::Value(value.clone()),
+                SlotContent::Value(
+                    value @ (Value::Int(_) | Value::Bool(_) | Value::Str(_) | Value::Model(_)),
+                ) => SlotContent::Value(value.clone()),
+                SlotContent::Forward(target) => SlotContent::Forward(*target),
                 _ => SlotContent::Forward(base + slot),
             },
             Argument::Operator(operator) => match self.program.operators[*operator as usize] {
@@ -199,6 +203,9 @@ impl<'p> Evaluator<'p> {
         arguments: &'p [Argument],
         base: u32,
     ) -> Outcome<Value> {
+        if let Some(value) = self.standard_at_hand(operator, arguments, base) {
+            return Ok(value);
+        }
         let mut operands: SmallVec<[Option<Value>; 3]> = SmallVec::new();
         for argument in arguments {
             operands.push(match argument {
@@ -215,6 +222,29 @@ impl<'p> Evaluator<'p> {
         }
         let mut call = StandardCall { evaluator: self, arguments, base };
         standard::call(&mut call, operator, &operands)
+    }
+
+    /// Applies a frequent operator to an operand that is at hand, without copying it.
+    fn standard_at_hand(
+        &self,
+        operator: StandardOperator,
+        arguments: &[Argument],
+        base: u32,
+    ) -> Option<Value> {
+        let [argument] = arguments else { return None };
+        let operand = match argument {
+            Argument::Lazy(lazy) => self.peek(lazy.node, base)?,
+            Argument::Local(slot) => self.peek_slot(base + slot)?,
+            _ => return None,
+        };
+        match (operator, operand) {
+            (StandardOperator::Len, Value::Tuple(it)) => Some(Value::Int(it.slice.len() as i32)),
+            (StandardOperator::Head, Value::Tuple(it)) => it.slice.first().cloned(),
+            (StandardOperator::Cardinality, Value::Set(it)) => {
+                Some(Value::Int(it.slice.len() as i32))
+            }
+            _ => None,
+        }
     }
 
     fn is_operator(&self, index: u32) -> bool {
@@ -321,6 +351,20 @@ impl<'p> Evaluator<'p> {
         lazy: &Arc<LazyValue>,
         argument: &Value,
     ) -> Outcome<Value> {
+        let ClosureFrame { body, frame, is_primed } = self.open_closure(lazy, argument)?;
+        let was_primed = std::mem::replace(&mut self.is_primed, is_primed);
+        let result = self.deeper(|it| it.eval(body, frame));
+        self.is_primed = was_primed;
+        self.close_frame(frame);
+        result
+    }
+
+    /// Makes the frame of a closure at an argument.
+    pub(super) fn open_closure(
+        &mut self,
+        lazy: &Arc<LazyValue>,
+        argument: &Value,
+    ) -> Outcome<ClosureFrame> {
         let program = self.program;
         let (LazyValue::Filter(_, captured) | LazyValue::Function(_, captured)) = &**lazy else {
             return Err(Failure::unsupported("a call of what is no closure"));
@@ -342,14 +386,22 @@ impl<'p> Evaluator<'p> {
         if let Some(slot) = itself {
             self.bind(frame, slot, Value::Lazy(lazy.clone()));
         }
-        let was_primed = std::mem::replace(&mut self.is_primed, captured.is_primed);
-        let result = self
-            .bind_argument(bounds, frame, argument)
-            .and_then(|()| self.deeper(|it| it.eval(closure.body, frame)));
-        self.is_primed = was_primed;
-        self.close_frame(frame);
-        result
+        if let Err(failure) = self.bind_argument(bounds, frame, argument) {
+            self.close_frame(frame);
+            return Err(failure);
+        }
+        Ok(ClosureFrame { body: closure.body, frame, is_primed: captured.is_primed })
     }
+}
+
+/// The frame of a closure at an argument.
+pub(super) struct ClosureFrame {
+    /// The expression.
+    pub body: NodeId,
+    /// The start of the frame.
+    pub frame: u32,
+    /// Whether unprimed variables stand for the successor's.
+    pub is_primed: bool,
 }
 
 /// Returns the content of a slot from what a closure captured.

@@ -150,11 +150,8 @@ impl Evaluator<'_> {
         }
         let parameter = |it: &ActionParameter| {
             let definition = &specification.definitions[it.definition as usize];
-            let value = it.value.text(&self.program.symbols);
-            match definition.parameters.get(it.slot as usize) {
-                Some(parameter) => format!("{}: {value}", parameter.name),
-                None => value.to_string(),
-            }
+            let name = &definition.slot_names[it.slot as usize];
+            format!("{name}: {}", it.value.text(&self.program.symbols))
         };
         let parameters: Vec<String> = action.parameters.iter().map(parameter).collect();
         format!("{name}({})", parameters.join(", "))

@@ -8,7 +8,7 @@ use crate::standard::{Failure, FailureReason, Outcome, functions, sets};
 use crate::value::{LazyValue, Symbol, Value, shared};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
-use triomphe::ThinArc;
+use triomphe::{Arc, ThinArc};
 
 impl<'p> Evaluator<'p> {
     /// Evaluates a node that makes or uses a collection.
@@ -51,18 +51,19 @@ impl<'p> Evaluator<'p> {
     }
 
     fn apply(&mut self, function: NodeId, argument: NodeId, base: u32) -> Outcome<Value> {
-        let owned = match self.peek(argument, base) {
-            Some(_) => None,
-            None => Some(self.eval(argument, base)?),
-        };
-        if let Some(function) = self.peek(function, base)
-            && let Some(argument) = owned.as_ref().or_else(|| self.peek(argument, base))
+        if let Some(argument) = self.peek(argument, base)
+            && let Some(function) = self.peek(function, base)
             && let Some(value) = functions::lookup(function, argument)
         {
             return Ok(value.clone());
         }
+        let argument = self.eval(argument, base)?;
+        if let Some(function) = self.peek(function, base)
+            && let Some(value) = functions::lookup(function, &argument)
+        {
+            return Ok(value.clone());
+        }
         let function = self.eval(function, base)?;
-        let argument = owned.map_or_else(|| self.eval(argument, base), Ok)?;
         functions::apply(self, &function, &argument)
     }
 
@@ -132,22 +133,8 @@ impl<'p> Evaluator<'p> {
         let Node::Function { bounds, closure, itself } = node else {
             return Err(Failure::unsupported("this function"));
         };
-        let mut domains: SmallVec<[Value; 2]> = SmallVec::new();
-        for bound in bounds {
-            domains.push(self.eval(bound.set, base)?);
-        }
-        let is_table = domains.iter().all(|it| matches!(it, Value::Set(_) | Value::Interval(..)));
-        let domain = match (domains.pop(), domains.is_empty()) {
-            (Some(domain), true) => domain,
-            (last, _) => {
-                domains.extend(last);
-                sets::lazy(LazyValue::Product(domains.into_vec()))
-            }
-        };
+        let FunctionDomain { domain, is_table } = self.function_domain(bounds, base)?;
         if !is_table || itself.is_some() {
-            if !sets::is_set(&domain) {
-                return Err(Failure::wrong_kind("a function", "a set as its domain", &domain));
-            }
             let captured = self.capture(id, closure, base);
             return Ok(sets::lazy(LazyValue::Function(domain, captured)));
         }
@@ -162,6 +149,57 @@ impl<'p> Evaluator<'p> {
             values.push(sets::component(self, value)?);
         }
         Ok(Value::function(domain, values))
+    }
+
+    /// Evaluates the domain of a function: a product if there are several bounds.
+    fn function_domain(&mut self, bounds: &[BoundNode], base: u32) -> Outcome<FunctionDomain> {
+        let mut sets: SmallVec<[Value; 2]> = SmallVec::new();
+        for bound in bounds {
+            sets.push(self.set_operand(bound.set, base, "a function")?);
+        }
+        let is_table = sets.iter().all(|it| matches!(it, Value::Set(_) | Value::Interval(..)));
+        let domain = match (sets.pop(), sets.is_empty()) {
+            (Some(domain), true) => domain,
+            (last, _) => {
+                sets.extend(last);
+                sets::lazy(LazyValue::Product(sets.into_vec()))
+            }
+        };
+        Ok(FunctionDomain { domain, is_table })
+    }
+
+    /// Returns the function that an expression gives as a closure, if it is one whose values are computed where it is
+    /// applied.
+    pub(super) fn lazy_function(
+        &mut self,
+        id: NodeId,
+        base: u32,
+    ) -> Outcome<Option<Arc<LazyValue>>> {
+        let program = self.program;
+        match &program.nodes[id as usize] {
+            Node::Function { bounds, closure, .. } => {
+                let domain = self.function_domain(bounds, base)?.domain;
+                let captured = self.capture(id, closure, base);
+                Ok(Some(Arc::new(LazyValue::Function(domain, captured))))
+            }
+            Node::Local(slot) => {
+                if let Some(Value::Lazy(lazy)) = self.peek(id, base) {
+                    return Ok(Some(lazy.clone()));
+                }
+                match self.thunk_at(base + slot) {
+                    Some((node, base)) => self.lazy_function(node, base),
+                    None => Ok(None),
+                }
+            }
+            Node::Call { definition, arguments } => {
+                let frame = self.open_frame(*definition, arguments, base);
+                let body = program.definitions[*definition as usize].body;
+                let function = self.lazy_function(body, frame);
+                self.close_frame(frame);
+                function
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Binds the variables of a function to its argument: a tuple if there are several bounds.
@@ -290,4 +328,11 @@ impl<'p> Evaluator<'p> {
         };
         Ok(sets::lazy(LazyValue::Functions(domain, range)))
     }
+}
+
+/// The domain of a function.
+struct FunctionDomain {
+    domain: Value,
+    /// Whether all of it is at hand, so that TLC makes a table of the function.
+    is_table: bool,
 }

@@ -6,7 +6,8 @@ use super::node::{
     Operator, StepNode, UnaryNode, UpdateNode,
 };
 use super::program::model_value;
-use crate::resolve::ids::{ExprId, Level, Slot, StringId};
+use crate::level::Level;
+use crate::resolve::ids::{ExprId, Slot, StringId};
 use crate::resolve::tree::{
     Argument, BinaryOperator, Bound, ConstantValue, ExceptStep, ExceptUpdate, ExprKind, LetBinding,
     OperatorValue, Pattern, Quantifier, RecordField, Specification, UnaryOperator,

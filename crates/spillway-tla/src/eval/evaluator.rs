@@ -2,7 +2,7 @@
 
 use super::node::{BinaryNode, LazyNode, Node, NodeId, SlotId, UnaryNode};
 use super::program::Program;
-use crate::resolve::ids::Level;
+use crate::level::Level;
 use crate::standard::{
     ClosureHost, Failure, FailureReason, Outcome, boolean, functions, numbers, sets,
 };
@@ -125,6 +125,9 @@ impl<'p> Evaluator<'p> {
             Node::Standard { operator, arguments } => self.standard(*operator, arguments, base),
             Node::Arithmetic { operator, left, right } => {
                 let left = self.eval(*left, base)?;
+                if let Some(right) = self.peek(*right, base) {
+                    return numbers::binary(*operator, &left, right);
+                }
                 let right = self.eval(*right, base)?;
                 numbers::binary(*operator, &left, &right)
             }
@@ -288,7 +291,7 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    fn peek_slot(&self, mut index: u32) -> Option<&Value> {
+    pub(super) fn peek_slot(&self, mut index: u32) -> Option<&Value> {
         loop {
             match &self.stack[index as usize] {
                 SlotContent::Value(value) => return Some(value),
@@ -323,26 +326,32 @@ impl<'p> Evaluator<'p> {
         right: NodeId,
         base: u32,
     ) -> Outcome<bool> {
-        let (mut one, mut two) = (None, None);
-        if self.peek(left, base).is_none() {
-            one = Some(self.eval(left, base)?);
+        if let (Some(left), Some(right)) = (self.peek(left, base), self.peek(right, base))
+            && let Some(result) = compare_at_hand(operator, left, right)
+        {
+            return result;
         }
-        if self.peek(right, base).is_none() {
-            two = Some(self.eval(right, base)?);
+        self.comparison_of_evaluated(operator, [left, right], base)
+    }
+
+    fn comparison_of_evaluated(
+        &mut self,
+        operator: BinaryNode,
+        operands: [NodeId; 2],
+        base: u32,
+    ) -> Outcome<bool> {
+        let [left, right] = operands;
+        let one = self.eval(left, base)?;
+        if let Some(right) = self.peek(right, base)
+            && let Some(result) = compare_at_hand(operator, &one, right)
+        {
+            return result;
         }
-        let known = |it: &Option<Value>| it.as_ref().is_none_or(Value::is_canonical);
-        if known(&one) && known(&two) {
-            let left = one.as_ref().or_else(|| self.peek(left, base));
-            let right = two.as_ref().or_else(|| self.peek(right, base));
-            if let (Some(left), Some(right)) = (left, right)
-                && let Some(result) = compare_at_hand(operator, left, right)
-            {
-                return result;
-            }
+        let two = self.eval(right, base)?;
+        match compare_at_hand(operator, &one, &two) {
+            Some(result) => result,
+            None => self.compare(operator, &one, &two),
         }
-        let left = one.map_or_else(|| self.eval(left, base), Ok)?;
-        let right = two.map_or_else(|| self.eval(right, base), Ok)?;
-        self.compare(operator, &left, &right)
     }
 
     fn compare(&mut self, operator: BinaryNode, left: &Value, right: &Value) -> Outcome<bool> {
@@ -496,6 +505,7 @@ impl<'p> Evaluator<'p> {
     }
 }
 
+#[inline]
 fn is_comparison(operator: BinaryNode) -> bool {
     !matches!(
         operator,
@@ -517,10 +527,13 @@ fn compare_at_hand(operator: BinaryNode, left: &Value, right: &Value) -> Option<
             Some(result.map(|it| it == (operator == BinaryNode::Equal)).map_err(Into::into))
         }
         BinaryNode::In | BinaryNode::NotIn => {
-            let Value::Set(elements) = right else { return None };
             if !left.is_canonical() {
                 return None;
             }
+            if let (Value::Interval(low, high), Value::Int(it)) = (right, left) {
+                return Some(Ok((low <= it && it <= high) == (operator == BinaryNode::In)));
+            }
+            let Value::Set(elements) = right else { return None };
             let result = sets::contains_sorted(&elements.slice, left);
             Some(result.map(|it| it == (operator == BinaryNode::In)))
         }

@@ -111,7 +111,7 @@ impl<'p> Evaluator<'p> {
     /// Starts the enumeration of the set that an expression gives.
     pub(super) fn elements(&mut self, set: NodeId, base: u32) -> Outcome<Elements> {
         let set = self.eval(set, base)?;
-        Elements::of(self, &set)
+        Elements::of_owned(self, set)
     }
 
     /// Binds the variables of a bound to an element.

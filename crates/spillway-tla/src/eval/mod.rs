@@ -7,7 +7,7 @@
 //! | `facts`, `compile` | compilation |
 //! | `evaluator` | the evaluation of expressions |
 //! | `formulas`, `collections`, `calls` | its parts |
-//! | `actions` | initial states and successors |
+//! | `actions`, `assignments` | initial states and successors |
 //! | `checks` | states, successors and checks: the interface |
 //! | `symmetry` | symmetry |
 //! | `search` | a search in memory, the oracle |
@@ -20,6 +20,7 @@
 //! A closure that can outlive its frame (a filter of a lazy set, a function that is no table) captures what it uses.
 
 mod actions;
+mod assignments;
 mod calls;
 mod checks;
 mod collections;

@@ -3,8 +3,8 @@
 //! A node has the index of the expression that it was compiled from, so that failures have a place. Literals are values,
 //! constant expressions have a place in a table of memoised values, and an argument knows the slots that it uses.
 
-use crate::resolve::ids::Level;
-use crate::resolve::tree::StandardOperator;
+use crate::level::Level;
+use crate::library::StandardOperator;
 use crate::value::{FieldNames, Symbol, Value};
 
 /// An index of a node. It equals the index of the expression.

@@ -2,7 +2,8 @@
 
 use super::compile::Compiler;
 use super::node::{Node, Operator};
-use crate::resolve::ids::{DefinitionId, ExprId, Level};
+use crate::level::Level;
+use crate::resolve::ids::{DefinitionId, ExprId};
 use crate::resolve::tree::{DefinitionOrigin, Specification};
 use crate::value::{ModelValue, SymbolTable, Value};
 use std::collections::BTreeMap;

@@ -5,9 +5,13 @@ use super::checks::{FailedCheck, GeneratedStates};
 use super::evaluator::Evaluator;
 use super::program::Program;
 use super::symmetry::SymmetryGroup;
-use crate::standard::{Failure, Outcome};
+use crate::resolve::ids::DefinitionId;
+use crate::standard::{Failure, Outcome, sets};
 use crate::value::Value;
-use rustc_hash::FxHashSet;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use rustc_hash::FxBuildHasher;
+use std::hash::BuildHasher;
 
 /// What a search found.
 #[derive(Debug)]
@@ -68,29 +72,56 @@ struct Search<'p> {
     options: MemorySearchOptions,
     width: usize,
     symmetry: Option<SymmetryGroup>,
-    /// The keys of visited states: the states themselves, representatives or views.
-    keys: FxHashSet<Box<[Value]>>,
-    /// The visited states, if they are not the keys, or else what a level holds.
-    level: Vec<Node>,
-    next_level: Vec<Node>,
-    /// The states of all levels, for traces.
-    parents: Vec<Parent>,
+    visited: VisitedStates,
     generated: u64,
     depth: u32,
     trace: Vec<Vec<Value>>,
 }
 
-/// A state of a level.
-#[derive(Clone)]
-struct Node {
-    state: Box<[Value]>,
+/// The visited states in the order in which they were found.
+#[derive(Default)]
+struct VisitedStates {
+    /// The keys of visited states, all of one length: the states themselves, representatives or views.
+    keys: Vec<Value>,
+    /// The entries of `keys`.
+    table: HashTable<VisitedEntry>,
+    /// The states, if they are not the keys.
+    states: Vec<Value>,
+    /// The index of the state from which each was found.
+    parents: Vec<Option<u32>>,
+}
+
+/// An entry of the table of visited states.
+struct VisitedEntry {
+    hash: u64,
     index: u32,
 }
 
-/// How a state was reached.
-struct Parent {
-    state: Box<[Value]>,
-    parent: Option<u32>,
+impl VisitedStates {
+    fn count(&self) -> usize {
+        self.parents.len()
+    }
+
+    /// Adds a key. Returns whether it is new.
+    fn insert(&mut self, key: &[Value]) -> bool {
+        let hash = FxBuildHasher.hash_one(key);
+        let key_at = |index: u32| &self.keys[index as usize * key.len()..][..key.len()];
+        let entry =
+            self.table.entry(hash, |it| it.hash == hash && key_at(it.index) == key, |it| it.hash);
+        match entry {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(entry) => {
+                entry.insert(VisitedEntry { hash, index: self.parents.len() as u32 });
+                self.keys.extend_from_slice(key);
+                true
+            }
+        }
+    }
+
+    fn state(&self, index: u32, width: usize) -> &[Value] {
+        let states = if self.states.is_empty() { &self.keys } else { &self.states };
+        &states[index as usize * width..][..width]
+    }
 }
 
 impl MemorySearch {
@@ -101,10 +132,7 @@ impl MemorySearch {
             options,
             width: program.variable_count(),
             symmetry: None,
-            keys: FxHashSet::default(),
-            level: Vec::new(),
-            next_level: Vec::new(),
-            parents: Vec::new(),
+            visited: VisitedStates::default(),
             generated: 0,
             depth: 0,
             trace: Vec::new(),
@@ -115,7 +143,7 @@ impl MemorySearch {
             Err(Stop::Failure(failure)) => SearchEnding::Failure(failure),
         };
         Self {
-            distinct: search.keys.len() as u64,
+            distinct: search.visited.count() as u64,
             generated: search.generated,
             depth: search.depth,
             ending,
@@ -135,13 +163,13 @@ impl Search<'_> {
         self.symmetry = SymmetryGroup::of(&mut self.evaluator)?;
         self.visit_initial()?;
         let mut successors = GeneratedStates::default();
-        while !self.next_level.is_empty() {
+        let mut open = 0..self.visited.count();
+        while !open.is_empty() {
             self.depth += 1;
-            self.level = std::mem::take(&mut self.next_level);
-            for at in 0..self.level.len() {
-                let node = self.level[at].clone();
-                self.expand(&node, &mut successors)?;
+            for index in open.clone() {
+                self.expand(index as u32, &mut successors)?;
             }
+            open = open.end..self.visited.count();
         }
         Ok(())
     }
@@ -168,23 +196,23 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn expand(&mut self, node: &Node, successors: &mut GeneratedStates) -> Result<(), Stop> {
+    fn expand(&mut self, index: u32, successors: &mut GeneratedStates) -> Result<(), Stop> {
         self.evaluator.set_level(self.depth);
-        let result = self.evaluator.successors(&node.state, successors);
+        let result = self.evaluator.successors(self.visited.state(index, self.width), successors);
         self.generated += successors.actions.len() as u64;
         if let Err(failure) = result {
-            self.trace = self.path(node.index);
+            self.trace = self.path(index);
             return Err(failure.into());
         }
         if successors.actions.is_empty() && self.options.checks_deadlock {
-            self.trace = self.path(node.index);
+            self.trace = self.path(index);
             return Err(Stop::Ending(SearchEnding::Deadlock));
         }
         for successor in successors.values.chunks(self.width) {
-            let stop = self.visit(node, successor);
+            let stop = self.visit(index, successor);
             if let Err(stop) = stop {
                 if self.trace.is_empty() {
-                    self.trace = self.path(node.index);
+                    self.trace = self.path(index);
                     self.trace.push(successor.to_vec());
                 }
                 return Err(stop);
@@ -193,26 +221,29 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Checks a successor, and puts it into the next level if it is new.
-    fn visit(&mut self, node: &Node, successor: &[Value]) -> Result<(), Stop> {
-        self.evaluator.set_level(self.depth + 1);
-        self.evaluator.set_state(successor);
-        let mut is_in_model = self.evaluator.is_in_model()?;
+    /// Checks a successor, and adds it to the visited states if it is new.
+    fn visit(&mut self, parent: u32, successor: &[Value]) -> Result<(), Stop> {
         let checks = &self.evaluator.program().specification.checks;
-        let checks_steps = !checks.action_constraints.is_empty() || !checks.properties.is_empty();
-        if checks_steps {
-            self.evaluator.set_state(&node.state);
+        let has_properties = !checks.properties.is_empty();
+        let mut is_in_model = true;
+        self.evaluator.set_level(self.depth + 1);
+        if !checks.constraints.is_empty() {
+            self.evaluator.set_state(successor);
+            is_in_model = self.evaluator.is_in_model()?;
+        }
+        if has_properties || !checks.action_constraints.is_empty() {
             self.evaluator.set_successor(successor);
+            self.evaluator.set_state(self.visited.state(parent, self.width));
             is_in_model = is_in_model && self.evaluator.is_step_in_model()?;
         }
-        let is_new = !is_in_model || self.insert(successor, Some(node.index))?;
+        let is_new = !is_in_model || self.insert(successor, Some(parent))?;
         let mut failed = None;
         if is_new {
             self.evaluator.set_state(successor);
             failed = self.evaluator.violated_invariant()?;
         }
-        if checks_steps && failed.is_none() {
-            self.evaluator.set_state(&node.state);
+        if has_properties && failed.is_none() {
+            self.evaluator.set_state(self.visited.state(parent, self.width));
             failed = self.evaluator.violated_step_property()?;
         }
         match failed {
@@ -223,33 +254,37 @@ impl Search<'_> {
 
     /// Adds a state if its key is new. The state of the evaluator is changed if there is a view.
     fn insert(&mut self, state: &[Value], parent: Option<u32>) -> Result<bool, Stop> {
-        if !self.is_new_key(state)? {
-            return Ok(false);
+        let view = self.evaluator.program().specification.checks.view;
+        let is_new = match (&self.symmetry, view) {
+            (None, None) => self.visited.insert(state),
+            _ => {
+                let key = self.key(state, view)?;
+                let is_new = self.visited.insert(&key);
+                if is_new {
+                    self.visited.states.extend_from_slice(state);
+                }
+                is_new
+            }
+        };
+        if is_new {
+            self.visited.parents.push(parent);
+            if self.visited.count() as u64 > self.options.states_max {
+                return Err(Stop::Ending(SearchEnding::LimitReached));
+            }
         }
-        if self.keys.len() as u64 > self.options.states_max {
-            return Err(Stop::Ending(SearchEnding::LimitReached));
-        }
-        let index = self.parents.len() as u32;
-        self.parents.push(Parent { state: state.into(), parent });
-        self.next_level.push(Node { state: state.into(), index });
-        Ok(true)
+        Ok(is_new)
     }
 
-    fn is_new_key(&mut self, state: &[Value]) -> Outcome<bool> {
-        let view = self.evaluator.program().specification.checks.view;
-        if self.symmetry.is_none() && view.is_none() {
-            return Ok(!self.keys.contains(state) && self.keys.insert(state.into()));
-        }
-        let mut key = match &self.symmetry {
+    /// Returns what identifies a state: the view of its representative.
+    fn key(&mut self, state: &[Value], view: Option<DefinitionId>) -> Outcome<Vec<Value>> {
+        let representative = match &self.symmetry {
             Some(group) => group.representative(state)?,
             None => state.to_vec(),
         };
-        if let Some(view) = view {
-            self.evaluator.set_state(&key);
-            let value = self.evaluator.evaluate(view)?;
-            key = vec![crate::standard::sets::normalise(&mut self.evaluator, value)?];
-        }
-        Ok(self.keys.insert(key.into()))
+        let Some(view) = view else { return Ok(representative) };
+        self.evaluator.set_state(&representative);
+        let value = self.evaluator.evaluate(view)?;
+        Ok(vec![sets::normalise(&mut self.evaluator, value)?])
     }
 
     /// Returns the states from an initial state to a state.
@@ -257,9 +292,8 @@ impl Search<'_> {
         let mut path = Vec::new();
         let mut open = Some(index);
         while let Some(at) = open {
-            let Parent { state, parent } = &self.parents[at as usize];
-            path.push(state.to_vec());
-            open = *parent;
+            path.push(self.visited.state(at, self.width).to_vec());
+            open = self.visited.parents[at as usize];
         }
         path.reverse();
         path

@@ -2,7 +2,7 @@
 
 use super::elements::list;
 use super::{Failure, FailureReason, Operands, OperatorHost, Outcome, functions, operand, sets};
-use crate::resolve::tree::StandardOperator;
+use crate::library::StandardOperator;
 use crate::value::{Value, shared};
 use std::collections::BTreeMap;
 

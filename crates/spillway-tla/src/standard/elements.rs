@@ -40,6 +40,18 @@ impl Elements {
         Ok(Self { source })
     }
 
+    /// Starts the enumeration of a set that nothing else uses.
+    ///
+    /// # Errors
+    ///
+    /// The value is no set, or a set that cannot be enumerated.
+    pub fn of_owned(host: &mut dyn ClosureHost, set: Value) -> Outcome<Self> {
+        match set {
+            Value::Set(values) => Ok(Self { source: Source::Shared { values, at: 0 } }),
+            other => Self::of(host, &other),
+        }
+    }
+
     fn of_lazy(host: &mut dyn ClosureHost, set: &Value, lazy: &Arc<LazyValue>) -> Outcome<Source> {
         Ok(match &**lazy {
             LazyValue::Subsets(base) => Source::Subsets(Subsets::new(list(host, base)?)),

@@ -3,7 +3,7 @@
 use super::{
     Failure, FailureReason, Operands, OperatorHost, Outcome, functions, operand, sequences, sets,
 };
-use crate::resolve::tree::StandardOperator;
+use crate::library::StandardOperator;
 use crate::value::{SymbolTable, Value, shared_names};
 use serde_json::{Map, Value as Json};
 

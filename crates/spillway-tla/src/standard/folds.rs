@@ -10,7 +10,7 @@ use super::{
     Failure, FailureReason, Operands, OperatorHost, Outcome, boolean, integer, numbers, operand,
     sets,
 };
-use crate::resolve::tree::StandardOperator;
+use crate::library::StandardOperator;
 use crate::value::{Value, shared};
 
 /// Calls an operator of these modules.

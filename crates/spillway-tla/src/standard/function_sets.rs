@@ -2,7 +2,7 @@
 
 use super::elements::{Elements, list};
 use super::{Failure, Operands, OperatorHost, Outcome, boolean, folds, functions, operand, sets};
-use crate::resolve::tree::StandardOperator;
+use crate::library::StandardOperator;
 use crate::value::{LazyValue, Value, shared};
 
 /// Calls an operator of this module.

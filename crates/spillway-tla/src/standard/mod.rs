@@ -35,7 +35,7 @@ pub mod tlc;
 
 pub use failure::{Failure, FailureReason, FailureValue, Outcome};
 
-use crate::resolve::tree::StandardOperator;
+use crate::library::StandardOperator;
 use crate::value::{InfiniteSet, LazyValue, SymbolTable, Value};
 use std::collections::BTreeMap;
 use triomphe::Arc;

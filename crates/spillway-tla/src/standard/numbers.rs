@@ -1,7 +1,7 @@
 //! Integers of 32 bits: Naturals, Integers, Bitwise, Combinatorics.
 
 use super::{Failure, FailureReason, Operands, Outcome, integer, operand};
-use crate::resolve::tree::StandardOperator;
+use crate::library::StandardOperator;
 use crate::value::Value;
 
 /// Calls an operator of this module.

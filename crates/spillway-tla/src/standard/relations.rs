@@ -6,7 +6,7 @@
 use super::elements::list;
 use super::tlc::finite_set;
 use super::{Failure, Operands, OperatorHost, Outcome, boolean, functions, operand, sets};
-use crate::resolve::tree::StandardOperator;
+use crate::library::StandardOperator;
 use crate::value::{Value, shared};
 
 /// Calls an operator of these modules.

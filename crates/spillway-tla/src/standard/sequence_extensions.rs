@@ -6,7 +6,7 @@ use super::tlc::finite_set;
 use super::{
     Operands, OperatorHost, Outcome, bags, boolean, folds, functions, integer, operand, sets,
 };
-use crate::resolve::tree::StandardOperator;
+use crate::library::StandardOperator;
 use crate::value::{LazyValue, SharedValues, Value, shared};
 
 /// Calls an operator of this module.

@@ -3,7 +3,7 @@
 use super::{
     Failure, FailureReason, Operands, OperatorHost, Outcome, boolean, integer, operand, sets,
 };
-use crate::resolve::tree::StandardOperator;
+use crate::library::StandardOperator;
 use crate::value::{LazyValue, SharedValues, Value, shared};
 use triomphe::ThinArc;
 

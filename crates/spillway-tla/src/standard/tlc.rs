@@ -5,7 +5,7 @@ use super::{
     Failure, FailureReason, Operands, OperatorHost, Outcome, boolean, functions, operand,
     sequences, sets,
 };
-use crate::resolve::tree::StandardOperator;
+use crate::library::StandardOperator;
 use crate::value::{SymbolTable, Value};
 
 /// Calls an operator of these modules.

@@ -1,0 +1,191 @@
+//! Assignments in formulas: `x' = e`, `x' \in S`, `UNCHANGED e`.
+
+use super::actions::{Flow, Phase, Rest, RestKind};
+use super::evaluator::{Evaluator, SlotContent};
+use super::node::{BinaryNode, Node, NodeId};
+use crate::standard::elements::Elements;
+use crate::standard::{Outcome, sets};
+use crate::value::{LazyValue, Value};
+
+impl Evaluator<'_> {
+    /// `x = e`, which assigns or compares.
+    pub(super) fn equality(
+        &mut self,
+        left: NodeId,
+        right: NodeId,
+        base: u32,
+        rest: Option<&Rest<'_>>,
+    ) -> Outcome<Flow> {
+        let variable = self.target(left, base);
+        if let Some(variable) = variable
+            && self.assigned(variable).is_none()
+        {
+            let value = self.eval(right, base)?;
+            return self.assign(variable, value, rest);
+        }
+        if self.comparison(BinaryNode::Equal, left, right, base)? {
+            self.proceed(rest)
+        } else {
+            Ok(Flow::Continue(()))
+        }
+    }
+
+    /// `x \in S` or `x \subseteq S`, which tries each element or subset, or tests.
+    pub(super) fn membership(
+        &mut self,
+        operator: BinaryNode,
+        operands: [NodeId; 2],
+        base: u32,
+        rest: Option<&Rest<'_>>,
+    ) -> Outcome<Flow> {
+        let [left, right] = operands;
+        let variable = self.target(left, base);
+        if let Some(variable) = variable
+            && self.assigned(variable).is_none()
+        {
+            let mut set = self.eval(right, base)?;
+            if operator == BinaryNode::SubsetOrEqual {
+                set = sets::lazy(LazyValue::Subsets(set));
+            }
+            let mut elements = Elements::of(self, &set)?;
+            while let Some(element) = elements.next(self)? {
+                if self.assign(variable, element, rest)?.is_break() {
+                    return Ok(Flow::Break(()));
+                }
+            }
+            return Ok(Flow::Continue(()));
+        }
+        if self.comparison(operator, left, right, base)? {
+            self.proceed(rest)
+        } else {
+            Ok(Flow::Continue(()))
+        }
+    }
+
+    fn assigned(&mut self, variable: u32) -> &mut Option<Value> {
+        match self.generation.phase {
+            Phase::Initial => &mut self.current[variable as usize],
+            _ => &mut self.next[variable as usize],
+        }
+    }
+
+    /// Assigns a value to a variable while the rest is enumerated.
+    fn assign(&mut self, variable: u32, value: Value, rest: Option<&Rest<'_>>) -> Outcome<Flow> {
+        let value = if value.is_canonical() { value } else { sets::normalise(self, value)? };
+        let is_part = (variable as usize) < self.program.variable_count();
+        *self.assigned(variable) = Some(value);
+        self.generation.unassigned -= usize::from(is_part);
+        let flow = self.proceed(rest)?;
+        self.generation.unassigned += usize::from(is_part);
+        *self.assigned(variable) = None;
+        Ok(flow)
+    }
+
+    /// Returns the variable that a formula with this left side assigns.
+    fn target(&self, node: NodeId, base: u32) -> Option<u32> {
+        match (self.generation.phase, &self.program.nodes[node as usize]) {
+            (Phase::Initial, _) => self.variable_of(node, base),
+            (_, Node::Prime(operand)) => self.variable_of(*operand, base),
+            (_, Node::Local(slot)) => {
+                let (node, base) = self.thunk_at(base + slot)?;
+                self.target(node, base)
+            }
+            (_, Node::Call { definition, arguments }) if arguments.is_empty() => {
+                self.target(self.program.definitions[*definition as usize].body, base)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the variable that an expression is.
+    fn variable_of(&self, node: NodeId, base: u32) -> Option<u32> {
+        match &self.program.nodes[node as usize] {
+            Node::Variable(variable) => Some(*variable),
+            Node::Local(slot) => {
+                let (node, base) = self.thunk_at(base + slot)?;
+                self.variable_of(node, base)
+            }
+            Node::Call { definition, arguments } if arguments.is_empty() => {
+                self.variable_of(self.program.definitions[*definition as usize].body, base)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the expression in a slot, with its frame.
+    pub(super) fn thunk_at(&self, mut index: u32) -> Option<(NodeId, u32)> {
+        loop {
+            match &self.stack[index as usize] {
+                SlotContent::Thunk(it) | SlotContent::Forced(_, it) => {
+                    return Some((it.node, it.base));
+                }
+                SlotContent::Forward(target) => index = *target,
+                _ => return None,
+            }
+        }
+    }
+
+    /// `UNCHANGED e`, which unfolds tuples and definitions.
+    pub(super) fn unchanged(
+        &mut self,
+        node: NodeId,
+        base: u32,
+        rest: Option<&Rest<'_>>,
+    ) -> Outcome<Flow> {
+        let program = self.program;
+        if let Some(variable) = self.variable_of(node, base) {
+            return self.unchanged_variable(variable, rest);
+        }
+        match &program.nodes[node as usize] {
+            Node::Tuple(operands) => self.all_unchanged(operands, base, rest),
+            Node::Call { definition, arguments } if arguments.is_empty() => {
+                let frame = self.open_frame(*definition, &[], base);
+                let body = program.definitions[*definition as usize].body;
+                let flow = self.unchanged(body, frame, rest)?;
+                self.close_frame(frame);
+                Ok(flow)
+            }
+            Node::Local(slot) if self.thunk_at(base + slot).is_some() => {
+                let (node, base) = self.thunk_at(base + slot).unwrap_or((node, base));
+                self.unchanged(node, base, rest)
+            }
+            _ if self.is_unchanged(node, base)? => self.proceed(rest),
+            _ => Ok(Flow::Continue(())),
+        }
+    }
+
+    pub(super) fn all_unchanged(
+        &mut self,
+        operands: &[NodeId],
+        base: u32,
+        rest: Option<&Rest<'_>>,
+    ) -> Outcome<Flow> {
+        match operands {
+            [] => self.proceed(rest),
+            [last] => self.unchanged(*last, base, rest),
+            [first, others @ ..] => {
+                let rest = Rest { kind: RestKind::Unchanged(others), base, next: rest };
+                self.unchanged(*first, base, Some(&rest))
+            }
+        }
+    }
+
+    fn unchanged_variable(&mut self, variable: u32, rest: Option<&Rest<'_>>) -> Outcome<Flow> {
+        let Some(before) = &self.current[variable as usize] else {
+            return Err(self.unassigned(variable));
+        };
+        match &self.next[variable as usize] {
+            None => {
+                let before = before.clone();
+                self.assign(variable, before, rest)
+            }
+            Some(after) => {
+                if crate::value::equal(before, after)? {
+                    self.proceed(rest)
+                } else {
+                    Ok(Flow::Continue(()))
+                }
+            }
+        }
+    }
+}
