@@ -79,7 +79,7 @@ lock.m: VIOLATED: invariant: one writer at lock.m:9:1
   with     st[Node_2] = E, sharers = 1
   found    1 violation in 5 states, 15 transitions, 3 levels, 0 deadlocks; *
   checked  deadlocks, invariants, run-time errors
-  reduced  by symmetry exact, which preserves everything: a state stands for up
+  reduced  by symmetry exact, which preserves everything: a state represents up
            to 6
   next     spillway check lock.m --dir DIR;
            spillway simulate lock.m --from DIR
@@ -192,11 +192,11 @@ counterexample: error: undefined value in take, 3 steps
          error: an undefined value is read: seen[Node_1] (net.m:10:32)
 
 net.m: VIOLATED: error: undefined value in take at net.m:10:32
-  after    3 steps (shortest); 4 faulty steps found
+  after    3 steps (shortest); 4 failing steps found
   with     seen[Node_1] = undefined
   found    1 violation in 4 states, 4 transitions, 3 levels, 0 deadlocks; *
   checked  deadlocks, run-time errors
-  reduced  by symmetry exact, which preserves everything: a state stands for up
+  reduced  by symmetry exact, which preserves everything: a state represents up
            to 2
   next     spillway check net.m --dir DIR;
            spillway simulate net.m --from DIR
@@ -229,7 +229,7 @@ read.m: VIOLATED: error: undefined value in invariant small at read.m:5:38
   with     st[Node_1] = undefined
   found    1 violation in 2 states, 6 transitions, 2 levels, 0 deadlocks; *
   checked  deadlocks, invariants, run-time errors
-  reduced  by symmetry exact, which preserves everything: a state stands for up
+  reduced  by symmetry exact, which preserves everything: a state represents up
            to 6
   next     spillway check read.m --dir DIR;
            spillway simulate read.m --from DIR
@@ -341,11 +341,11 @@ active proctype P() { do :: x < 3 -> x++ :: x > 0 -> x-- od }
 ltl live { [] <> (x == 3) }
 ";
     let expected = "\
-cov.pml: every reachable state was visited, no violation of what was checked
+cov.pml: every reachable state was visited, no violation was found
   found    10 states, 12 transitions, 8 levels, 0 deadlocks; *
   checked  deadlocks, run-time errors
   NOT checked  ltl live (cov.pml:3)
-           looked for by --ltl live
+           use --ltl live
 ";
     let whole = ["--keep-going", "--reduce", "none"];
     prints("cov.pml", text, &whole, (0, expected));
@@ -379,8 +379,8 @@ lock.m: VIOLATED: deadlock: no successor
            (st[Node_1] = S, st[Node_2] = S, st[Node_3] = S)
   found    1 violation in 7 states, 15 transitions, 4 levels, 2 deadlocks; *
   checked  deadlocks
-  not looked for  invariants, run-time errors
-  reduced  by symmetry exact, which preserves everything: a state stands for up
+  not checked  invariants, run-time errors
+  reduced  by symmetry exact, which preserves everything: a state represents up
            to 6
   next     spillway check lock.m --keep-going --only deadlock --dir DIR;
            spillway simulate lock.m --from DIR
@@ -391,11 +391,10 @@ lock.m: VIOLATED: deadlock: no successor
 #[test]
 fn what_holds_is_told_in_a_few_lines() {
     let expected = "\
-channel.pml: verified: every reachable state was visited,
-           no violation of what was checked
+channel.pml: verified: every reachable state was visited, no violation was found
   found    1,536 states, 2,048 transitions, 1,024 levels, 0 deadlocks; *
   checked  deadlocks
-  not looked for  assertions, run-time errors
+  not checked  assertions, run-time errors
   reduced  by dead variables, which preserves everything: 1 variable reset in 1
            place
 ";
@@ -409,7 +408,7 @@ fn what_was_found_before_a_stop_is_told_and_is_no_verdict() {
     let dir = folder.path().join("d").display().to_string();
     let (code, out) = told("stuck.dve", STUCK, &[&args[..], &["--dir", &dir]].concat());
     assert_eq!(code, 3);
-    let expected = "stuck.dve: incomplete: the search has not come to its end
+    let expected = "stuck.dve: incomplete: the search is not complete
   violated deadlock: no successor, after 2 steps (shortest)
   found    1 violation in 8 states, 8 transitions, 5 levels, 1 deadlock; *
   checked  deadlocks

@@ -324,7 +324,7 @@ impl ActionInstances {
 }
 
 fn too_many() -> NumberingError {
-    NumberingError { reason: format!("it has more than {INSTANCES_MAX} action instances") }
+    NumberingError { reason: format!("the model has more than {INSTANCES_MAX} action instances") }
 }
 
 /// Returns the values of a scalar type, unless there are too many.

@@ -39,7 +39,7 @@ impl ModelInput {
             Language::from_name(name).ok_or_else(|| {
                 let known: Vec<&str> = LANGUAGES.iter().map(|it| it.name).collect();
                 let known = known.join(", ");
-                CommandFailure::wrong(format!("there is no language {name}\n  help: use {known}"))
+                CommandFailure::wrong(format!("unknown language {name}\n  help: use {known}"))
             })
         });
         Ok(ModelInput::in_language(path, language.transpose()?, config.clone()))
@@ -190,7 +190,8 @@ fn kept_outputs(args: &SessionArgs, saved: &SavedLimits, dir: &Path) -> SearchOu
         .collect();
     if !left.is_empty() {
         say(format!(
-            "note: the directory comes from elsewhere, so what it says of its end is left out: {}; give it again if it is wanted",
+            "note: the directory is not from this machine, so its flags for output are ignored: {}; repeat those that \
+             you need",
             left.join(" ")
         ));
     }

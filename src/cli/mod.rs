@@ -272,9 +272,7 @@ fn resume_once(command: &ResumeCommand) -> CommandResult {
     preparation.enter(SearchPhase::Reading);
     crate::search::return_large_blocks(command.run.limits.memory);
     for name in contents.job.changed() {
-        say(format!(
-            "note: {name} has changed since; the search goes on with the text that it began with"
-        ));
+        say(format!("note: {name} has changed; the search resumes with its original text"));
     }
     match contents.job.runs() {
         None => run::resume(command, directory, contents, preparation),

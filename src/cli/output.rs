@@ -153,5 +153,5 @@ static LOOK: extern "C" fn() = look;
 
 /// Returns the message that a search was stopped before a level was complete.
 pub(super) fn stopped_message(dir: &str) -> String {
-    format!("stopped before the first level was complete; `spillway resume {dir}` begins anew")
+    format!("stopped before the first level was complete; `spillway resume {dir}` starts again")
 }

@@ -26,13 +26,13 @@ pub struct NotCompiled {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InterpretationReason {
     /// The caller requested the interpreter.
-    #[error("as asked for")]
+    #[error("as requested")]
     Requested,
     /// The compiler rejected the program.
     #[cfg(feature = "jit")]
     #[error(transparent)]
     NotCompiled(NotCompiled),
     /// This build has no compiler.
-    #[error("as it was built without a compiler")]
+    #[error("this build has no compiler")]
     NoCompiler,
 }

@@ -155,7 +155,7 @@ impl PropertyJudgement {
     }
 }
 
-const NOT_ENDED: &str = "the search has not come to its end";
+const NOT_ENDED: &str = "the search is not complete";
 const NOT_CHECKED: &str = "it was not checked";
 
 /// The verdicts on all properties.

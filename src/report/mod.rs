@@ -283,7 +283,7 @@ impl ViolationReport {
     /// Formats the number of violations, if it is above one, as a suffix.
     fn all(&self) -> String {
         let what = match self.check {
-            Violation::Fault(..) => "faulty steps",
+            Violation::Fault(..) => "failing steps",
             Violation::Deadlock | Violation::Property(_) => "such states",
         };
         match self.count {

@@ -6,12 +6,12 @@ use crate::reduce::{NotApplied, Remedy};
 pub fn print_refusal(reason: &NotApplied) -> String {
     let Some(remedy) = reason.remedy() else { return reason.to_string() };
     let help = match remedy {
-        Remedy::NoSymmetry => "ask for `--symmetry off`",
-        Remedy::StaticProviso => "ask for `--por-proviso static`",
-        Remedy::NoDeadlocks => "look for none (--no-deadlock)",
-        Remedy::OnlyDeadlocks => "ask for `--only deadlock`",
-        Remedy::OnlyClaim => "ask for `--only claim`",
-        Remedy::MoreMemory => "give more with --memory",
+        Remedy::NoSymmetry => "use `--symmetry off`",
+        Remedy::StaticProviso => "use `--por-proviso static`",
+        Remedy::NoDeadlocks => "use `--no-deadlock`",
+        Remedy::OnlyDeadlocks => "use `--only deadlock`",
+        Remedy::OnlyClaim => "use `--only claim`",
+        Remedy::MoreMemory => "raise --memory",
     };
     format!("{reason}: {help}")
 }

@@ -19,8 +19,8 @@ const INVARIANTS: &str = "invariants";
 const COVERS: &str = "covers";
 /// The name of Promela's `trace` and `notrace`.
 const EVENTS: &str = "trace";
-const SO_SOMETIMES: &str = "what is so sometimes";
-const SO_EVENTUALLY: &str = "what is so eventually";
+const SO_SOMETIMES: &str = "sometimes properties";
+const SO_EVENTUALLY: &str = "eventually properties";
 
 /// The checked and the unchecked properties.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl CheckScope {
             None => scope.add(checks.deadlock, Ok("deadlocks")),
             Some(name) => {
                 scope.left_out.push("deadlocks".into());
-                let why = format!("with the never claim {name}, deadlocks are not looked for");
+                let why = format!("with the never claim {name}, deadlocks are not checked");
                 scope.impossible.extend(checks.deadlock.then_some(why));
             }
         }
@@ -118,7 +118,7 @@ impl CheckScope {
         }
         scope.add(checks.faults, Ok("run-time errors"));
         let claim = claim_word(program);
-        let no_claim = "there is no never claim to search with";
+        let no_claim = "the model has no never claim";
         scope.add(checks.claims, claim.as_deref().ok_or(no_claim));
         scope.unchecked = UncheckedSpec::all(program, sources);
         scope

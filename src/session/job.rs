@@ -186,7 +186,7 @@ impl SearchJob {
     /// Returns the storage of states, for states of `width` bytes.
     pub fn storage(&self, dir: &Path, width: usize) -> Result<StateStorage, Error> {
         self.storage.restore(width).ok_or_else(|| {
-            let what = "its codec is none for states of this model";
+            let what = "its codec does not fit the states of this model";
             Error::Open(dir.to_path_buf(), spill::Error::corrupt(JOB, 0, what))
         })
     }

@@ -323,14 +323,14 @@ fn property_source(
 /// Returns why the property may count repetitions of a state, if it may.
 fn why_counting(observed: &TemporalProperty, kept: &SavedProperty) -> Option<&'static str> {
     match (&observed.spec, kept) {
-        (TemporalSpec::Formula(formula), _) if formula.has_next() => Some(
-            "the formula speaks of the next state, so that it may see how often one is repeated",
-        ),
+        (TemporalSpec::Formula(formula), _) if formula.has_next() => {
+            Some("the formula has the operator X, so it may count repetitions of a state")
+        }
         (TemporalSpec::Formula(_), _) | (_, SavedProperty::Accept | SavedProperty::Progress) => {
             None
         }
         (TemporalSpec::Automaton(_) | TemporalSpec::Propositions | TemporalSpec::Claim, _) => {
-            Some("it is not known whether the automaton sees how often a state is repeated")
+            Some("the automaton may count repetitions of a state")
         }
     }
 }
@@ -350,10 +350,10 @@ fn observe_labels(
         return Err(Error::Unreadable(format!("no process of {model} has a label `{name}`")));
     }
     let so = match label {
-        CycleLabel::Accept => "there is nothing to find",
-        CycleLabel::Progress => "every cycle is one without progress",
+        CycleLabel::Accept => "there is no such cycle",
+        CycleLabel::Progress => "every cycle is a non-progress cycle",
     };
-    let text = format!("no process of {model} comes to rest at a label `{name}`, so {so}");
+    let text = format!("no process of {model} has a location with a label `{name}`, so {so}");
     loaded.warnings.push(Diagnostic::warning(Span::default(), text));
     Ok(observed)
 }

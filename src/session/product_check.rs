@@ -41,7 +41,7 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
                 let movers = FairExpander::new(&model.interp, executor).map_err(|why| {
                     let (name, language) = (model.name(), model.language.name);
                     Error::Unreadable(format!(
-                        "--fair is about processes, and cannot be asked of the {language} model {name}: {why}"
+                        "--fair concerns processes, and does not apply to the {language} model {name}: {why}"
                     ))
                 })?;
                 Some(FairProduct::new(product, movers))

@@ -42,7 +42,7 @@ impl TextModel {
     pub fn open(path: &Path, options: Options) -> Result<(TextModel, Vec<String>), Error> {
         let name = path.display().to_string();
         let language = Language::from_file_name(&name).ok_or_else(|| {
-            Error::Unreadable(format!("the name {name} does not tell what language it is in"))
+            Error::Unreadable(format!("the name {name} does not determine the language"))
         })?;
         let mut sources = SourceMap::default();
         sources.add(name, read_text(path)?);
@@ -254,12 +254,12 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
         let bytes = error.into_bytes();
         // Comments of old models are often in Latin-1. A text has no zero byte.
         match bytes.contains(&0) {
-            true => Err(Error::Unreadable(format!("{name} is not a text file, so not a model"))),
+            true => Err(Error::Unreadable(format!("{name} is not a text file"))),
             false => Ok(bytes.iter().map(|&byte| char::from(byte)).collect()),
         }
     })?;
     match text.trim().is_empty() {
-        true => Err(Error::Unreadable(format!("{name} is empty, so not a model"))),
+        true => Err(Error::Unreadable(format!("{name} is empty"))),
         false => Ok(text),
     }
 }

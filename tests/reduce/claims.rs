@@ -167,8 +167,8 @@ fn claims_that_count_steps_are_told_from_others() {
             "counts steps",
         ),
         ("never { do :: true; assert(x != 2) od }", "counts steps"),
-        ("never { do :: timeout -> break :: else od }", "asks what can move"),
-        ("never { do :: enabled(1) -> break :: else od }", "asks what can move"),
+        ("never { do :: timeout -> break :: else od }", "reads which processes are enabled"),
+        ("never { do :: enabled(1) -> break :: else od }", "reads which processes are enabled"),
     ] {
         let found = why_not(claim, &EVERYTHING).unwrap_or_else(|| panic!("reduced: {claim}"));
         assert!(found.contains("never claim never_0") && found.contains(why), "{claim}: {found}");
@@ -177,7 +177,7 @@ fn claims_that_count_steps_are_told_from_others() {
         .map(|at| format!(":: (x + {at}) % 3 == y && (y + {at}) % 5 > x -> skip "))
         .collect();
     let found = why_not(&format!("never {{ do {many} od }}"), &CLAIMS).unwrap();
-    assert!(found.contains("is too large to find out whether it counts steps"), "{found}");
+    assert!(found.contains("is too large for the test of stutter invariance"), "{found}");
 }
 
 /// How far the claim follows a run matters only if something else is looked for.
@@ -188,7 +188,7 @@ fn what_is_followed_matters_where_more_is_looked_for() {
     assert_eq!(why_not(claim, &CLAIMS), None);
     let found = why_not(claim, &EVERYTHING).unwrap();
     assert!(
-        found.contains("by the steps that the never claim counts: ask for `--only claim`"),
+        found.contains("by the steps that the never claim counts: use `--only claim`"),
         "{found}"
     );
 }

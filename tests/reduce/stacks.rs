@@ -387,8 +387,8 @@ const HOMES: &str = "
 
 #[test]
 fn symmetry_is_left_out_by_name_where_a_claim_may_tell_apart() {
-    let apart = "the never claim p may tell apart what is symmetric";
-    let fails = "the never claim p may end in an error when it is judged";
+    let apart = "the never claim p may distinguish symmetric elements";
+    let fails = "the never claim p may end in an error when it is evaluated";
     for (condition, why) in [
         ("exists p: P do at[p] = p end", None),
         ("exists p: P do at[p] = nowhere & !seen[p] end", None),

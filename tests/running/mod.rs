@@ -178,7 +178,7 @@ fn killed(mut child: Child) {
 }
 
 /// What is said of a command that is stopped before its search begins.
-const NOTHING_CHANGED: &str = "no search directory was changed; give more time with --max-time";
+const NOTHING_CHANGED: &str = "no search directory was changed; raise --max-time";
 
 /// What `status` tells beside the result.
 pub const GOING: [&str; 11] = [

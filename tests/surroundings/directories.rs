@@ -126,7 +126,7 @@ fn pipes_that_are_only_written_to_are_not_waited_for() {
     let bench = Bench::new();
     plant(&bench.path("pipe"), pipe);
     for command in [&["status", "pipe"][..], &["resume", "pipe"], &["trace", "pipe"]] {
-        bench.soon(command).refused(2, &["pipe is a file, and a search directory is asked for"]);
+        bench.soon(command).refused(2, &["pipe is a file, not a search directory"]);
     }
 }
 
@@ -138,7 +138,7 @@ fn a_second_name_of_a_file_is_not_written_to() {
         fs::hard_link(bench.path("d").join(name), bench.path(name)).unwrap();
     }
     let before = ["levels-000", "events.jsonl"].map(|it| fs::read(bench.path(it)).unwrap());
-    let said = "levels-000: it has another name, too (a hard link): replace it by a copy";
+    let said = "levels-000: it has another name (a hard link): replace it by a copy";
     bench.run(&["resume", "d"]).refused(4, &[said]);
     let after = ["levels-000", "events.jsonl"].map(|it| fs::read(bench.path(it)).unwrap());
     assert!(before == after);

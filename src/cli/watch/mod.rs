@@ -76,7 +76,7 @@ fn watched_directories(args: &WatchArgs) -> Result<Vec<PathBuf>, CommandFailure>
     let all = temporary_in(&folder)?.into_iter().filter(|it| it.running);
     let running: Vec<PathBuf> = all.map(|TemporarySearch { path, .. }| path).collect();
     if running.is_empty() {
-        let help = "`spillway watch DIR` looks at one in a directory of its own";
+        let help = "`spillway watch DIR` watches a search that was started with --dir";
         let folder = folder.display();
         return Err(CommandFailure::wrong(format!(
             "no search is running in {folder}\n  help: {help}"
@@ -110,8 +110,8 @@ fn named(dir: &Path) -> String {
 
 /// Prints the address of the page.
 fn say_where(address: std::net::SocketAddr) {
-    say(format!("http://{address}/ shows it, until this is interrupted"));
+    say(format!("http://{address}/ shows it until interrupted"));
     if !address.ip().is_loopback() {
-        say("note: whoever reaches this machine can read the models there");
+        say("note: everyone with access to this machine can read the models");
     }
 }

@@ -460,7 +460,7 @@ impl StateSpace for ClaimProduct<'_> {
                 return;
             }
             if !self.is_state(state) {
-                return out.fail(format!("the bytes {state:02x?} are none of its states"));
+                return out.fail(format!("the bytes {state:02x?} are not one of its states"));
             }
             self.expand_one(state, None, &mut room, out);
         }

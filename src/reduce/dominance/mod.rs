@@ -84,7 +84,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         Incompatibility { other: "symmetry", kind: IncompatibilityKind::Unproven },
         Incompatibility { other: "linear", kind: IncompatibilityKind::Unproven },
     ],
-    nothing_found: "no variable is found of which some values can do whatever others can",
+    nothing_found: "no variable has values that dominate others",
     saving: SavingMeasure::States,
     detect,
     method: ReductionMethod::Wrap(apply),
@@ -127,7 +127,7 @@ fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
             DominanceSense::Down => "smaller",
             DominanceSense::Up => "larger",
         };
-        let about = format!("{better} values can do whatever others can, but for deadlocks");
+        let about = format!("{better} values dominate, except for deadlocks");
         context.variable(&context.program().variables[id], about)
     });
     subjects.collect()
