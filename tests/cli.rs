@@ -435,7 +435,7 @@ fn processes_that_come_and_go_are_told() {
     let ran = bench.run(&["simulate", "q.pml", "--steps", "20"]);
     assert_eq!(ran.code, 1, "{}", ran.err);
     let ran = bench.run(&["check", "q.pml"]);
-    for line in ["Q[1] = line 2:44", "Q[1].own = 5", "Q[1].own: 5, gone", "x: 0 -> 1"] {
+    for line in ["Q[1] = line 2:44", "Q[1].own = 5", "Q[1].own: 5, removed", "x: 0 -> 1"] {
         assert!(ran.out.contains(line), "{line}: {}", ran.out);
     }
     let ran = bench.run(&["check", "q.pml", "--json", "--dir", "q"]);

@@ -183,10 +183,10 @@ counterexample: error: undefined value in take, 3 steps
          done = [false: 0, true: 0]
          seen = [Node_1: undefined, Node_2: undefined]
     1  send (n: Node_1)    net.m:5:3
-         net: {from: Node_1, kind: req} put in
+         net: {from: Node_1, kind: req} added
          done[true]: 0 -> 1
     2  send (n: Node_1)    net.m:5:3
-         net: {from: Node_1, kind: req} put in
+         net: {from: Node_1, kind: req} added
          done[true]: 1 -> 2
     3  take (i: 0)    net.m:9:3
          error: an undefined value is read: seen[Node_1] (net.m:10:32)

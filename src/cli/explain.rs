@@ -122,7 +122,7 @@ fn list_applicable(found: &[ApplicableReduction]) -> String {
             }
             // With merged steps there are more states in the same number of levels, although there are fewer in total.
             Ok(ReductionSaving::States { share, is_all: false, .. }) if *share < 0.0 => {
-                "savings unknown: a transition stands for several, so the first levels cannot be compared".into()
+                "savings unknown: one transition stands for several".into()
             }
             Ok(ReductionSaving::States { share, states, is_all }) => {
                 let of = if *is_all { "all" } else { "the first" };

@@ -422,6 +422,6 @@ STATE_SPACE MAX_TOKEN_IN_PLACE 3 TECHNIQUES EXPLICIT STATE_COMPRESSION
     assert_eq!((ran.code, ran.out.as_str()), (3, "STATE_SPACE CANNOT_COMPUTE\n"), "{}", ran.err);
     folder.write("m.m", "var x: 0..1; startstate begin x := 0; end; rule true ==> begin end;");
     let ran = folder.run(&["check", "m.m", "--mcc"]);
-    let told = "--mcc is for models in PNML, and m.m is in murphi";
+    let told = "--mcc is for models in PNML, but m.m is in murphi";
     assert!(ran.code == 2 && ran.err.contains(told), "{}", ran.err);
 }

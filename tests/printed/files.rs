@@ -385,8 +385,7 @@ fn what_is_written_at_the_end_is_written_by_whoever_goes_on() {
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("note: the directory is not from this machine, so its flags for output are ignored: --report "), "{}", ran.err);
     assert!(
-        ran.err.contains("r.sarif; give it again if it is wanted\n")
-            && !ran.err.contains("--junit"),
+        ran.err.contains("r.sarif; repeat those that you need\n") && !ran.err.contains("--junit"),
         "{}",
         ran.err
     );

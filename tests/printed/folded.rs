@@ -133,8 +133,7 @@ counterexample: low: 40 steps, then a cycle of 22 steps
 loops.pml: VIOLATED: a run does not satisfy low
   after    40 steps, then a cycle of 22 steps
   loop     P[0]  moves: line 3, line 5, line 6
-  shortest search for shorter runs: none has less than 62 steps (61
-           states)
+  shortest search for shorter runs: none has less than 62 steps (61 states)
   found    62 states, 62 transitions of the model and the automaton
   searched in memory, without reductions
   not checked  deadlocks, run-time errors

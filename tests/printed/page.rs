@@ -69,7 +69,7 @@ fn a_page_has_the_counterexample_the_search_and_the_text() {
         "sent in step 1</title>",
         "The command was:",
         "How the search went",
-        "Once more",
+        "Run it again",
         "Made by spillway ",
         "layout of the state vector",
         "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'",
@@ -133,9 +133,9 @@ fn a_directory_has_a_page_whatever_became_of_its_search() {
         "Bytes on disk per state",
         "seconds of searching",
         "The commands of ",
-        "It is kept in ",
-        " tells its counterexamples, ",
-        " how far it is.",
+        "The search directory is ",
+        " prints its counterexamples, ",
+        " its progress.",
     ] {
         assert!(page.contains(part), "{part}");
     }
@@ -246,7 +246,7 @@ fn long_counterexamples_and_many_levels_make_no_long_page() {
     let page = read(&folder, "out.html");
     assert!(page.len() < 2 << 20, "{}", page.len());
     assert!(page.contains("These are its first 5,000 lines."));
-    assert!(page.contains(" in the middle are left out; <code>spillway trace</code> tells them."));
+    assert!(page.contains(" in the middle are left out; <code>spillway trace</code> prints them."));
     assert!(page.contains("The last 300 steps are drawn.") && page.contains(" steps are drawn."));
     assert!(
         page.contains("in the reduced search, up to where it ended")

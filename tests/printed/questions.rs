@@ -154,7 +154,7 @@ fn what_cannot_be_asked_is_refused() {
     refused(&[&asked[..], &["--question", "smallest"]].concat(), told);
     refused(&[&asked[..], &["--ltl", "[] x"]].concat(), "cannot be used with");
     folder.write("m.m", "var x: 0..1; startstate begin x := 0; end; rule true ==> begin end;");
-    let told = "--property is for models in PNML, and m.m is in murphi";
+    let told = "--property is for models in PNML, but m.m is in murphi";
     refused(&["check", "m.m", "--property", "file.xml"], told);
     folder.write("file.xml", "<property-set>\n<property><id>a</id></property></property-set>");
     refused(&asked, "file.xml:2:1: error: the property has no <formula>");

@@ -92,7 +92,11 @@ fn a_check_of_several_properties_is_resumed() {
     folder.write("count.pml", "changed");
     std::fs::remove_dir_all(folder.path("d/2-ltl")).unwrap();
     let status = folder.run(&["status", "d"]);
-    assert!(status.code == 0 && status.out.contains("2-ltl: not begun\n3-ltl: "), "{}", status.out);
+    assert!(
+        status.code == 0 && status.out.contains("2-ltl: not started\n3-ltl: "),
+        "{}",
+        status.out
+    );
     let ran = folder.run(&["resume", "d", "--json"]);
     let result: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((ran.code, verdicts(&result)), (1, ALL.to_vec()), "{}", ran.err);

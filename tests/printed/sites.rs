@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 /// What is in no test word for word, each with why.
-const UNSEEN: [(&str, &str); 45] = [
+const UNSEEN: [(&str, &str); 47] = [
     ("directories cannot be locked here:", MACHINE),
     ("a file system in memory: its files are lost when the machine stops", MACHINE),
     ("a network file system: searches are as fast as the network", MACHINE),
@@ -19,6 +19,8 @@ const UNSEEN: [(&str, &str); 45] = [
     ("this page cannot be rendered; this is a bug in spillway", FAULT),
     ("this is a bug in spillway, please report it", FAULT),
     ("the server at", FAULT),
+    ("has stopped:", FAULT),
+    ("files of at most", MACHINE),
     ("resume it with the version of spillway", FORMAT),
     ("resume it with that version", FORMAT),
     ("is in use by a running search", RUNNING),

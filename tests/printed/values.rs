@@ -84,7 +84,7 @@ fn what_a_reduction_changed_is_marked() {
         "  lastval  0 (changed by dead variables)\n",
         "  R[].got  0 (changed by dead variables)\n",
         "  len(c)   0 to 2\n",
-        "           changed values are shown as stored, not as in the model; `--reduce none --symmetry off` stores the values of the model\n",
+        "           changed values are shown as stored, not as in the model;\n           `--reduce none --symmetry off` stores the values of the model\n",
     ] {
         assert!(out.contains(part), "{part}: {out}");
     }

@@ -50,7 +50,7 @@ fn a_walk_ends_where_something_is_violated_and_tells_what_decided_that() {
 ";
     folder.prints(&["simulate", "lock.m", "--seed", "3"], 1, expected);
     let expected = "\
-behind step 1 of the counterexample to invariant: one writer
+after step 1 of the counterexample to invariant: one writer
        st = [Node_1: S, Node_2: I, Node_3: I]
        owner = undefined
        sharers = 1
@@ -68,7 +68,7 @@ fn a_walk_begins_at_the_end_of_a_counterexample_or_behind_a_step() {
     let folder = Folder::with("counts.pml", COUNTS);
     assert_eq!(folder.run(&["check", "counts.pml", "--dir", "d"]).code, 1);
     let expected = "\
-behind step 34 of the counterexample to assert: assertion failed in Sender:
+after step 34 of the counterexample to assert: assertion failed in Sender:
            assert(sent < 9)
        sent = 9
        m2s = <1>
@@ -99,7 +99,7 @@ at the start of the counterexample to assert: assertion failed in Sender:
 ";
     folder.prints(&["simulate", "counts.pml", "--from", "d:0", "--steps", "2"], 0, expected);
     let expected = "\
-behind step 34 of the counterexample to assert: assertion failed in Sender:
+after step 34 of the counterexample to assert: assertion failed in Sender:
            assert(sent < 9)
        sent = 9
        m2s = <1>
@@ -187,7 +187,7 @@ fn one_goes_back_along_a_counterexample() {
     let folder = Folder::with("stuck.dve", STUCK);
     assert_eq!(folder.run(&["check", "stuck.dve", "--dir", "d"]).code, 1);
     let expected = "\
-behind step 2 of the counterexample to deadlock: no successor
+after step 2 of the counterexample to deadlock: no successor
        free = 0
        P = waits
        P.turns = 1
@@ -237,7 +237,7 @@ fn a_walk_begins_on_a_run_that_was_found_on_disk() {
     );
     assert_eq!(folder.run(&["resume", "d"]).code, 1);
     let expected = "\
-behind step 59 of the counterexample to <> (x > 60)
+after step 59 of the counterexample to <> (x > 60)
        claim = state 0
        x = 59
        P = a

@@ -112,7 +112,7 @@ fn whatever_became_of_a_search_is_said() {
     assert!(bar.bytes().all(|it| it == b'#'), "{text}");
     let told = ["levels are still growing", "too few levels"];
     assert!(
-        told.iter().any(|it| text.contains(&format!("  in all   cannot tell: {it}\n"))),
+        told.iter().any(|it| text.contains(&format!("  in all   no estimate yet: {it}\n"))),
         "{text}"
     );
     // What is told in `status.json` is what its schema says.
@@ -150,8 +150,7 @@ fn whatever_became_of_a_search_is_said() {
     let (job, manifest) = (folder.path("d/job"), folder.path("d/manifest"));
     std::fs::remove_file(manifest).unwrap();
     let text = folder.watched(&["d"]);
-    let begins =
-        "`spillway resume d` starts again, since there is no checkpoint\n  found    nothing yet\n";
+    let begins = "`spillway resume d` starts again,\n           since there is no checkpoint\n  found    nothing yet\n";
     assert!(text.starts_with(&format!("count.dve: not running; {begins}")), "{text}");
     assert!(text.contains("  checkpoint  none yet\n"), "{text}");
     std::fs::write(job, "dear reader").unwrap();
@@ -168,7 +167,8 @@ fn searches_that_have_ended_are_told_one_below_the_other() {
     let text = folder.watched(&["good", "bad"]);
     let verified = "count.dve: verified: every reachable state was visited";
     assert!(text.starts_with(verified), "{text}");
-    let violated = "\n\nbad.dve: VIOLATED: assert: x < 2 at bad.dve:1:48; `spillway trace bad` prints the counterexample\n";
+    let violated =
+        "\n\nbad.dve: VIOLATED: assert: x < 2 at bad.dve:1:48; `spillway trace bad` shows it\n";
     assert!(text.contains(violated), "{text}");
     assert!(!text.contains("  in all ") && !text.contains("  checkpoint  "), "{text}");
     let refused = |args: &[&str], said: &str| {
@@ -218,8 +218,7 @@ fn a_search_that_has_ended_is_told_as_the_command_that_searched_told_it() {
         assert!(first.starts_with("ended") && first.ends_with(':'), "{status}");
         assert_eq!(verdict(rest), verdict(&checked.out));
         let text = folder.watched(&[&dir]);
-        let told = verdict(&text)
-            .replace(&format!("; `spillway trace {dir}` prints the counterexample"), "");
+        let told = verdict(&text).replace(&format!("; `spillway trace {dir}` shows it"), "");
         assert_eq!(told, verdict(&checked.out), "{text}");
         for word in ["expanded", "last activity", "settling", "memory"] {
             assert!(!text.contains(word), "{word}: {text}");
@@ -286,8 +285,7 @@ fn what_is_yet_to_come_is_estimated() {
     let disk = spill::RealDisk::open(folder.path("d")).unwrap();
     disk.lock().unwrap();
     let text = folder.watched(&["d"]);
-    let told =
-        "  disk full  in about 1 min, before the search ends; space can be freed until then\n";
+    let told = "  disk full  in about 1 min, before the search ends;\n           space can be freed until then\n";
     assert!(text.contains(told), "{text}");
     drop(disk);
     let json = folder.run(&["status", "d", "--json"]).out;
@@ -327,7 +325,7 @@ fn browsers_are_answered_and_whatever_else_is_asked_for_is_refused() {
         "<p class=\"now\">stopped at a checkpoint; `spillway resume d` resumes it</p>",
         "<dt>found</dt><dd>1,035 states, level 44, frontier 45, 0% expanded</dd>",
         "<meter value=\"45\" max=\"45\">",
-        "Beside each line is how often",
+        "The number beside a line counts",
     ] {
         assert!(page.contains(part), "{part}");
     }
@@ -335,10 +333,10 @@ fn browsers_are_answered_and_whatever_else_is_asked_for_is_refused() {
     assert!(code == 200 && text.starts_with("<section id=\"live\" class=\"live open\""), "{text}");
     for (line, host, expected, said) in [
         ("GET /2", here.as_str(), 404, "not found; / lists all searches\n"),
-        ("GET /../job", &here, 404, "there is nothing here"),
-        ("GET /1/job", &here, 404, "there is nothing here"),
-        ("GET /-1", &here, 404, "there is nothing here"),
-        ("GET /99999999999999999999", &here, 404, "there is nothing here"),
+        ("GET /../job", &here, 404, "not found"),
+        ("GET /1/job", &here, 404, "not found"),
+        ("GET /-1", &here, 404, "not found"),
+        ("GET /99999999999999999999", &here, 404, "not found"),
         ("GET /favicon.ico", &here, 204, ""),
         ("POST /1", &here, 405, "only GET and HEAD are supported\n"),
         ("GET /1", "example.org", 403, "only requests from this machine are answered\n"),

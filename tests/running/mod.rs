@@ -218,7 +218,7 @@ fn status_tells_of_a_running_search_for_how_long_how_far_and_how_fast() {
     let mut lines = text.lines();
     let (first, second) = (lines.next().unwrap(), lines.next().unwrap());
     assert!(first.starts_with("running for 0:0"), "{text}");
-    assert!(lines.next().unwrap().starts_with("  in all   cannot tell: "), "{text}");
+    assert!(lines.next().unwrap().starts_with("  in all   no estimate yet: "), "{text}");
     let checkpoint = lines.next().unwrap();
     assert!(checkpoint.starts_with("last checkpoint ") && checkpoint.ends_with(" ago:"), "{text}");
     for words in ["  level ", " states, ", "/s, ", "frontier 1, "] {

@@ -81,7 +81,7 @@ fn status_sentence(path: &Path, live: &SearchSnapshot, contents: DirectoryConten
             let told = told.unwrap_or_else(|_| verdict.name().to_owned());
             match verdict {
                 SearchVerdict::Violated => {
-                    format!("{told}; `spillway trace {dir}` prints the counterexample")
+                    format!("{told}; `spillway trace {dir}` shows it")
                 }
                 SearchVerdict::Verified | SearchVerdict::Incomplete => told,
             }
