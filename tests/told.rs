@@ -221,7 +221,7 @@ counterexample: error: undefined value in invariant small, 2 steps
     1  lose (n: Node_1)    read.m:4:20
          st[Node_1]: 0 -> undefined
          x: 0 -> 1
-    2  judging the invariant small    read.m:5:20
+    2  evaluating the invariant small    read.m:5:20
          error: an undefined value is read: st[Node_1] (read.m:5:38)
 
 read.m: VIOLATED: error: undefined value in invariant small at read.m:5:38

@@ -153,7 +153,7 @@ fn labels_of_any_instance_of_any_process_count_but_not_inside_atomic_sequences()
 }
 
 /// As with `pan -l`, a cycle without any progress label is one without progress; as with `pan -a`, without accept labels
-/// there is nothing to find, of which there is a warning.
+/// there is no such cycle, of which there is a warning.
 #[test]
 fn models_without_labels_are_judged_as_spin_judges_them() {
     let bench = Bench::of([
@@ -167,7 +167,7 @@ fn models_without_labels_are_judged_as_spin_judges_them() {
         let model = format!("{name}.pml");
         for (flag, code, so) in [
             ("--non-progress", non_progress, "every cycle is a non-progress cycle"),
-            ("--acceptance", 0, "there is nothing to find"),
+            ("--acceptance", 0, "there is no such cycle"),
         ] {
             for exec in ["jit", "interp"] {
                 let args = ["check", &model, flag, "--exec", exec];
@@ -303,7 +303,7 @@ fn what_a_model_brings_with_it_is_checked_unless_something_else_is_said() {
         }
         let told = bench.run(&["check", model, "--no-claim"]);
         assert!(told.flat().contains(&format!("use --ltl {name}\n")), "{}", told.out);
-        let help = format!("--no-claim` leaves {name} out");
+        let help = format!("--no-claim` excludes {name}");
         bench.is_refused(&["check", model, "--store", "rle"], &["--store is for", &help]);
     }
     // Several properties are all checked.

@@ -421,7 +421,7 @@ fn what_does_not_keep_it_is_refused_or_left_out() {
     let hoa = "HOA: v1 States: 1 Start: 0 AP: 1 \"x == 1\" Acceptance: 1 Inf(0)
         --BODY-- State: 0 {0} [0] 0 --END--";
     bench.write("a.hoa", hoa);
-    let next = "speaks of the next state";
+    let next = "the formula has the operator X";
     let unknown = "the automaton may count repetitions of a state";
     for (args, why) in [
         (["m.pml", "--ltl", "X (done == 0)"], next),

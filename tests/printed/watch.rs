@@ -354,7 +354,7 @@ fn browsers_are_answered_and_whatever_else_is_asked_for_is_refused() {
     folder.write("d/manifest", "dear reader");
     let (code, _, page) = asked(&address, "GET /1", &here);
     assert!(code == 200 && page.contains("<p class=\"now\">nothing to show: "), "{page}");
-    assert!(page.contains("the search directory cannot be read, so that nothing is known of"));
+    assert!(page.contains("the search directory cannot be read; the verdict is unknown"));
     child.kill().unwrap();
     child.wait().unwrap();
 }

@@ -474,7 +474,7 @@ fn a_search_goes_on_by_it_and_others_are_refused() {
             .collect::<Vec<_>>()
             .join("; ")
     };
-    let not_shown = |name: &str| format!("it has not been shown to go with {name}");
+    let not_shown = |name: &str| format!("the combination with {name} has no proof");
     let linear = "process P { byte x, y, z; state a; init a; trans a -> a { guard x == y; effect x = (x + 1) % 3; },
         a -> a { guard x != y; effect y = x; }, a -> a { guard z < 9; effect z = z + 1; }; } system async;";
     let why = refused("dve", linear, &ReductionPlan::of(["linear"]));

@@ -232,7 +232,7 @@ fn a_sum_may_rise_where_its_parts_do_not() {
     let text = "byte sent = 10; byte done; process P { state p; init p; assert p: done != 4;
         trans p -> p { guard sent > 0; effect sent = sent - 1, done = done + 1; }; } system async;";
     assert_eq!(boring("dve", text, NO_DEADLOCK, &["done", "sent"]), Some((11, 5)));
-    assert!(why_none("dve", text, NO_DEADLOCK, &["sent"]).contains("it may fall from 1 to 0"));
+    assert!(why_none("dve", text, NO_DEADLOCK, &["sent"]).contains("it may decrease from 1 to 0"));
 }
 
 /// One model for each condition: that it is left out would lose what is looked for.

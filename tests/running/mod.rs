@@ -357,13 +357,13 @@ fn searches_in_temporary_directories_are_listed_and_stale_ones_removed_on_reques
     assert!(line(&stale).starts_with("stopped ") && line(&stale).ends_with("  model.dve"));
     assert!(line(&running).starts_with("running") && line(&running).ends_with("  m.dve"));
     assert!(line(&damaged).starts_with("damaged"), "{}", text.out);
-    assert!(text.out.ends_with("removes all that are not running\n"), "{}", text.out);
+    assert!(text.out.ends_with("removes all searches that are not running\n"), "{}", text.out);
 
     let removed = all(&["--remove-stale"]);
     assert_eq!(removed.code, 0, "{}", removed.err);
     assert!(removed.out.contains("\n3 searches removed, "), "{}", removed.out);
     for (dir, why) in [(&damaged, "its job is damaged"), (&foreign, "letter.txt in it")] {
-        let note = format!("note: {} is left: {why}", dir.display());
+        let note = format!("note: {} is not removed: {why}", dir.display());
         assert!(removed.err.contains(&note), "{}", removed.err);
     }
     for gone in [&stale, &deep, &other_version] {

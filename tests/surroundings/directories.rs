@@ -153,7 +153,7 @@ fn the_model_is_compared_by_its_name_only_where_it_can_be_the_text() {
     let bench = Bench::new();
     bench.stopped();
     let model = bench.path("model.dve");
-    let changed = "note: model.dve has changed since";
+    let changed = "note: model.dve has changed;";
     let huge = |place: &Path| {
         let file = fs::File::create(place).unwrap();
         file.set_len(3 << 30).unwrap();
@@ -278,7 +278,7 @@ fn a_directory_that_was_being_abandoned_is_as_a_new_one() {
         for name in files.iter().take(gone).filter(|it| !["job.new", "lock"].contains(&&***it)) {
             fs::remove_file(bench.path("d").join(name)).unwrap();
         }
-        bench.run(&["resume", "d"]).refused(2, &["no search has begun in it"]);
+        bench.run(&["resume", "d"]).refused(2, &["has no search yet"]);
         let ran = bench.check(&text, &flags);
         assert_eq!((ran.code, found(&ran)), (0, found(&whole)), "{gone}: {}", ran.err);
         fs::remove_dir_all(bench.path("d")).unwrap();
