@@ -359,10 +359,10 @@ fn a_wrong_command_line_is_refused() {
     ] {
         bench.run(&["check", model, "--define", define]).refused(2, &[said]);
     }
-    let bare = "--define NAME without =VALUE is for models in Promela, and";
+    let bare = "--define NAME without =VALUE is for models in Promela, but";
     bench.run(&["check", "m.m", "-D", "size"]).refused(2, &[bare, "m.m is in murphi"]);
     bench.run(&["explain", "model.dve", "-DN"]).refused(2, &[bare, "model.dve is in dve"]);
-    let text = "--define NAME=VALUE with a VALUE that is no integer is for models in Promela, and";
+    let text = "--define NAME=VALUE with a VALUE that is no integer is for models in Promela, but";
     bench.run(&["check", "m.m", "-D", "size=many"]).refused(2, &[text, "m.m is in murphi"]);
     for (model, define) in
         [("m.pml", "EXTRA=1"), ("m.pml", "EXTRA"), ("m.pml", "SIZE=3"), ("m.m", "size=3")]
