@@ -316,8 +316,13 @@ fn ordered(model: Interp, order: Option<&str>) -> Result<Interp, Box<dyn Error>>
         None | Some("declared") => return Ok(model),
         Some("static") => fixed,
         Some("sampled") => {
-            match order_from_sample(&model, model.layout(), &fixed, &SearchControl::default())
-                .map_err(|error| error.to_string())?
+            match order_from_sample(
+                &model,
+                &model.layout().key_groups(),
+                &fixed,
+                &SearchControl::default(),
+            )
+            .map_err(|error| error.to_string())?
             {
                 Some(better) => better.order,
                 None => return Ok(model),

@@ -46,34 +46,28 @@
 //! states, and reductions ([`reduce`]) omit some of them. [`search`] explores the states breadth-first, level by level,
 //! on disk, and [`report`] shows the result. RAM is a cache, the disk is the store ([`spill`]).
 
-#[doc(hidden)]
-pub mod analysis;
-#[doc(hidden)]
-pub mod budget;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
-#[doc(hidden)]
-pub mod diag;
-#[cfg_attr(not(feature = "cli"), allow(dead_code))]
-mod escape;
-pub mod exec;
-pub mod front;
-#[doc(hidden)]
-pub mod ir;
-#[doc(hidden)]
-pub mod ltl;
-pub mod model;
-mod numbers;
-mod random;
-#[doc(hidden)]
-pub mod reduce;
 pub mod report;
-pub mod search;
 pub mod session;
-pub mod source;
 pub mod system;
-mod trees;
+
+#[doc(hidden)]
+pub use spillway_analysis as analysis;
+pub use spillway_base::source;
+#[doc(hidden)]
+pub use spillway_base::{budget, components, diag, escape, numbers, random, trees};
+pub use spillway_exec as exec;
+#[doc(hidden)]
+pub use spillway_ir as ir;
+pub use spillway_lang as front;
+#[doc(hidden)]
+pub use spillway_lang::ltl;
+pub use spillway_model as model;
+#[doc(hidden)]
+pub use spillway_reduce as reduce;
+pub use spillway_search as search;
 
 pub use model::{Property, StateSpace, StateValue, SystemDescription, TransitionSystem};
 pub use search::{CheckSelection, SearchControl, SearchOutcome, SearchVerdict, StateStorage};

@@ -5,4 +5,4 @@ What is here holds no state: it asks the binary `spillway` what is to be done ne
 it done wherever there is room (`runner`), and asks again (`driver`).
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -4,6 +4,7 @@ use super::args::DoctorArgs;
 use super::failure::{self, CommandFailure};
 use super::quantities::size;
 use super::{CommandResult, print};
+use crate::exec::CompilerSupport;
 use crate::report::{count, row};
 use rustix::fs::{StatFs, statfs, statvfs};
 use rustix::process::{Resource, getrlimit};
@@ -73,9 +74,12 @@ fn cgroup_memory_limit() -> Option<u64> {
 
 /// Describes how models are executed.
 fn code() -> &'static str {
-    match cranelift_native::builder() {
-        Ok(_) => "models are compiled to machine code",
-        Err(_) => "machine code is not supported on this machine: models are interpreted",
+    match CompilerSupport::detect() {
+        CompilerSupport::Available => "models are compiled to machine code",
+        CompilerSupport::UnsupportedMachine => {
+            "machine code is not supported on this machine: models are interpreted"
+        }
+        CompilerSupport::NotBuilt => "this build has no compiler: models are interpreted",
     }
 }
 

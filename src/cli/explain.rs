@@ -159,16 +159,18 @@ fn assembly(
     model: &TextModel,
     wanted: &str,
 ) -> Result<String, CommandFailure> {
-    let Executor::Compiled(jit) = executor else {
-        let why = executor.compiled().err().map_or(String::new(), |why| why.to_string());
-        return Err(CommandFailure::wrong(format!("this model has no machine code: {why}")));
-    };
+    if let Err(why) = executor.compiled() {
+        return Err(CommandFailure::wrong(format!(
+            "this model has no machine code: {why}"
+        )));
+    }
     let actions = &model.interp.program().actions;
     let chosen =
         actions.iter().filter(|(id, action)| action.name == wanted || wanted.parse() == Ok(id.0));
     let mut out = String::new();
     for (id, action) in chosen {
-        let code = jit.assembly(id).map_err(|error| CommandFailure::wrong(error.to_string()))?;
+        let code =
+            executor.assembly(id).map_err(|error| CommandFailure::wrong(error.to_string()))?;
         let _ = writeln!(out, "action {}: {}\n{code}", id.0, action.name);
     }
     match out.is_empty() {

@@ -5,7 +5,7 @@ use super::command::SessionOptions;
 use super::failure::{self, CommandFailure};
 use super::progress::ProgressDisplay;
 use super::values;
-use crate::ir::CtlFormula;
+use crate::model::CtlFormula;
 use crate::model::Violation;
 use crate::report::{StateSpaceAnswer, StateSpaceResult};
 use crate::search::{SearchControl, SearchOutcome, SearchVerdict};

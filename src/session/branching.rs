@@ -3,7 +3,8 @@
 use super::{Error, Session, TextModel};
 use crate::exec::Interp;
 use crate::front::PropertySource;
-use crate::ir::{CtlFormula, Expr};
+use crate::ir::Expr;
+use crate::model::CtlFormula;
 use crate::model::Violation;
 use crate::search::branching::{BranchingAnswer, BranchingCheck, GatheredStates};
 use crate::search::checkpoint::SavedSearch;

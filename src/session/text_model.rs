@@ -201,8 +201,8 @@ impl TextModel {
             KeyOrder::Static => (fixed, None),
             KeyOrder::Sampled => {
                 control.progress.enter(SearchPhase::Sampling);
-                let layout = self.interp.layout();
-                let better = order_from_sample(&self.interp, layout, &fixed, control);
+                let declared = self.interp.layout().key_groups();
+                let better = order_from_sample(&self.interp, &declared, &fixed, control);
                 if control.should_stop() {
                     return Err(Error::Stopped(control.progress.describe_phase()));
                 }

@@ -25,4 +25,5 @@ mod jit;
 mod operators;
 mod order;
 mod programs;
+mod relevant_constants;
 mod selective;

@@ -1133,3 +1133,8 @@ fn places_begin_at_references_and_local_variables() {
     let swapped = [("x", 2), ("y", 1)].map(|(name, value)| (name.into(), value.into()));
     assert_eq!(model.describe(state), swapped);
 }
+
+#[test]
+fn the_validator_knows_how_many_bits_can_be_searched() {
+    assert_eq!(spillway::ir::validate::STATE_BITS_MAX, 8 * spill::WIDTH_MAX as u64);
+}

@@ -5,7 +5,7 @@ use super::digraph::{Dice, Digraph, node};
 use super::swept::Means;
 use spill::fault::FaultPlan;
 use spill::{Disk, FaultDisk, MeteredDisk, Result};
-use spillway::ir::{CtlFormula, CtlNode};
+use spillway::model::{CtlFormula, CtlNode};
 use spillway::search::branching::{BranchingAnswer, BranchingCheck, GatheredStates};
 use spillway::search::visited::VisitedStore;
 use spillway::search::{

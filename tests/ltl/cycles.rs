@@ -9,7 +9,7 @@ use super::swept::{Means, Subject, goes_on_after_faults, nothing_lies_about};
 use serde_json::Value;
 use spill::{Disk, FaultDisk};
 use spillway::PackedSystem;
-use spillway::ir::components::components;
+use spillway::components::components;
 use spillway::search::SearchControl;
 use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict, probe};
 use spillway::search::liveness::owcty::SavedCycleSearch;

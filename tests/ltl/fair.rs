@@ -11,10 +11,10 @@ use super::swept::{Means, Subject, goes_on_after_faults, nothing_lies_about};
 use serde_json::Value;
 use spill::{Disk, FaultDisk};
 use spillway::PackedSystem;
+use spillway::components::components;
 use spillway::exec::{ExecutionMode, Executor, FairExpander};
 use spillway::front::{Language, Options};
 use spillway::ir::Schedule;
-use spillway::ir::components::components;
 use spillway::model::{
     FairSteps, ProcessSet, StateSpace, StepOutcome, SuccessorSink, SystemDescription as _,
 };

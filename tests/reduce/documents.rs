@@ -5,32 +5,50 @@ use spillway::reduce::{PropertyClass, REDUCTIONS};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const BEGIN: &str = "<!-- The table of reductions: `cargo test --test reduce -- --ignored renew` writes it from `src/reduce`. -->\n";
-const END: &str = "<!-- End of the table. -->";
+const BEGIN: &str = "<!-- The tables of reductions: `cargo test --test reduce -- --ignored renew` writes them from `src/reduce`. -->\n";
+const END: &str = "<!-- End of the tables. -->";
 
 fn document(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name)
 }
 
-/// The table as it is to be in the document.
+/// The tables as they are to be in the document: what reductions do, their parameters, the papers. One table of all
+/// would be too wide for a page.
 fn table() -> String {
-    let head = "| reduction | | parameters | automatic | preserves | not with | paper |\n| --- | --- | --- | --- | --- | --- | --- |\n";
-    REDUCTIONS.iter().fold(head.to_owned(), |all, it| all + &row(it))
+    let rows =
+        |of: fn(&ReductionEntry) -> String| REDUCTIONS.iter().map(|it| of(it)).collect::<String>();
+    let head = |columns: &str| {
+        format!("{columns}\n{}\n", "| --- ".repeat(columns.matches('|').count() - 1) + "|")
+    };
+    [
+        head("| reduction | | automatic | preserves | not with |") + &rows(row),
+        head("| reduction | parameter | values | meaning |") + &rows(parameter_rows),
+        head("| reduction | paper |") + &rows(paper_row),
+    ]
+    .join("\n")
 }
 
 fn row(entry: &ReductionEntry) -> String {
-    let parameters = entry.parameters.iter().map(|it| {
-        let flag = it.flag.map_or(String::new(), |it| format!(" (`--{}`)", it.name));
-        format!("`{}`{flag}: {}; {}", it.name, it.kind.describe(), it.summary)
-    });
-    let parameters = parameters.collect::<Vec<_>>().join("<br>").replace('|', "\\|");
     let others = entry.incompatible_with.iter().map(|it| format!("`{}`", it.other));
     let others = others.collect::<Vec<_>>().join(", ");
-    let (name, page, summary, paper) = (entry.name, entry.page, entry.summary, entry.paper);
+    let (name, page, summary) = (entry.name, entry.page, entry.summary);
     let (automatic, preserves) = (entry.automatic.describe(), entry.preserves);
     format!(
-        "| [{name}](reductions/{page}.md) | {summary} | {parameters} | {automatic} | {preserves} | {others} | {paper} |\n"
+        "| [{name}](reductions/{page}.md) | {summary} | {automatic} | {preserves} | {others} |\n"
     )
+}
+
+fn parameter_rows(entry: &ReductionEntry) -> String {
+    let rows = entry.parameters.iter().map(|it| {
+        let flag = it.flag.map_or(String::new(), |it| format!(" (`--{}`)", it.name));
+        let values = it.kind.describe().replace('|', "\\|");
+        format!("| `{}` | `{}`{flag} | {values} | {} |\n", entry.name, it.name, it.summary)
+    });
+    rows.collect()
+}
+
+fn paper_row(entry: &ReductionEntry) -> String {
+    format!("| `{}` | {} |\n", entry.name, entry.paper)
 }
 
 /// What is before the table in the document, the table, and what is behind it.
@@ -47,7 +65,7 @@ fn the_table_in_the_document_is_that_of_the_program() {
 }
 
 #[test]
-#[ignore = "writes the table into the document"]
+#[ignore = "writes the tables into the document"]
 fn renew() {
     let path = document("reductions.md");
     let text = std::fs::read_to_string(&path).unwrap();

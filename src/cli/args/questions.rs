@@ -2,7 +2,7 @@
 
 use super::headings;
 use crate::cli::languages;
-use crate::ir::CtlFormula;
+use crate::model::CtlFormula;
 use clap::Args;
 use std::path::PathBuf;
 

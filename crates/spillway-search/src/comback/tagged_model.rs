@@ -1,0 +1,303 @@
+//! States that carry their number, and successors that carry their back-edge.
+//!
+//! A *tag* is a number of 40 bits and an index of 24 bits, big-endian. A state to be expanded is preceded by a tag with
+//! its own number and zero. A successor is followed by a tag with the number of its parent and its index among the
+//! parent's distinct successors in ascending order. So a sorted level ascends by number. Candidates are pairs of a
+//! state and a value; equal states keep the least value.
+//!
+//! An initial state has no parent. All bits of its tag are the position of its first occurrence among the model's
+//! initial states. There may be more initial states than fit in memory, so finding one must not require all of them in
+//! memory.
+
+use crate::model_failure;
+use spill::values::MinOperator;
+use spill::{Error, Result, ValueSpec};
+use spillway_model::{
+    CandidateBatch, Capabilities, Findings, StateSpace, StepwiseSimulation, SuccessorSink,
+    SystemDescription, any_bits,
+};
+use std::ops::ControlFlow;
+
+/// Bytes of a tag.
+pub const TAG: usize = 8;
+
+/// Bits of a number.
+const NUMBER_BITS: u32 = 40;
+
+/// Bits of an index.
+const INDEX_BITS: u32 = 24;
+
+/// Bytes of initial states in memory at a time.
+const STARTS_BYTES: usize = 32 << 10;
+
+/// Returns the kind of value of the tags of candidates: equal states keep the least back-edge.
+pub(crate) fn tags() -> ValueSpec {
+    ValueSpec::new(TAG, MinOperator)
+}
+
+/// Returns the tag of a number and an index.
+pub(super) fn tag(number: u64, index: u64) -> Result<[u8; TAG]> {
+    let too_many = |what: &str| Err(Error::Limit { what: what.into() });
+    if number >> NUMBER_BITS > 0 {
+        return too_many("more than 2^40 states as hashes and back-edges");
+    }
+    if index >> INDEX_BITS > 0 {
+        return too_many("back-edges to states with more than 2^24 successors");
+    }
+    Ok((number << INDEX_BITS | index).to_be_bytes())
+}
+
+/// The back-edge of a state. For an initial state the two numbers encode its position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BackEdge {
+    /// The number of the parent.
+    pub(super) parent: u64,
+    /// The index among the parent's successors in ascending order.
+    pub(super) index: u64,
+}
+
+/// Returns the number and the index of a tag.
+pub(super) fn untag(tag: &[u8]) -> BackEdge {
+    let tag = tag.iter().fold(0, |tag: u64, &byte| tag << 8 | u64::from(byte));
+    BackEdge { parent: tag >> INDEX_BITS, index: tag % (1 << INDEX_BITS) }
+}
+
+/// A transition system whose states carry tags.
+pub(crate) struct TaggedModel<'a> {
+    pub(crate) model: &'a dyn StateSpace,
+}
+
+/// The successors of a state in ascending order. The index of a successor does not depend on the executor; the order of
+/// generation may.
+pub(super) struct OrderedSuccessors<'a> {
+    model: &'a dyn StateSpace,
+    /// The successors in the order of generation.
+    states: Vec<u8>,
+    /// Ascending by state.
+    order: Vec<OrderedSuccessor>,
+}
+
+/// A successor.
+#[derive(Clone, Copy)]
+struct OrderedSuccessor {
+    /// Its offset in the buffer, in bytes.
+    start: usize,
+    /// The number of distinct smaller successors: equal states share their index.
+    index: u64,
+}
+
+impl<'a> OrderedSuccessors<'a> {
+    /// Creates an empty set of successors.
+    pub(super) fn new(model: &'a dyn StateSpace) -> Self {
+        OrderedSuccessors { model, states: Vec::new(), order: Vec::new() }
+    }
+
+    /// Generates the successors of `state`. Returns its findings.
+    pub(super) fn take(&mut self, state: &[u8]) -> Result<Findings> {
+        let (width, model) = (self.model.width(), self.model);
+        let run = |out: &mut SuccessorSink| model.expand(state, out);
+        self.states.clear();
+        let collected =
+            SuccessorSink::collect(width, &mut self.states, run).map_err(model_failure)?;
+        self.arrange();
+        Ok(collected.findings)
+    }
+
+    /// Generates the successors within the expansion of a wrapping model. A failure goes to `out`; then it returns
+    /// `None`.
+    fn take_for(&mut self, state: &[u8], out: &mut SuccessorSink) -> Option<Findings> {
+        let (width, model) = (self.model.width(), self.model);
+        let run = |out: &mut SuccessorSink| model.expand(state, out);
+        self.states.clear();
+        let collected = out.wrap(width, &mut self.states, run)?;
+        out.add_counters(collected.counters);
+        self.arrange();
+        Some(collected.findings)
+    }
+
+    /// Sorts the generated successors.
+    fn arrange(&mut self) {
+        let OrderedSuccessors { model, states, order } = self;
+        let width = model.width();
+        let at = |start: usize| &states[start..][..width];
+        order.clear();
+        order.extend(
+            (0..states.len()).step_by(width).map(|start| OrderedSuccessor { start, index: 0 }),
+        );
+        order.sort_unstable_by_key(|it| at(it.start));
+        for next in 1..order.len() {
+            let before = order[next - 1];
+            let differs = at(before.start) != at(order[next].start);
+            order[next].index = before.index + u64::from(differs);
+        }
+    }
+
+    /// Returns all successors with their indices.
+    fn iter(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        self.order.iter().map(|it| (it.index, self.at(it.start)))
+    }
+
+    /// Returns the successor with an index.
+    pub(super) fn get(&self, index: u64) -> Option<&[u8]> {
+        let first = self.order.partition_point(|it| it.index < index);
+        self.order.get(first).filter(|it| it.index == index).map(|it| self.at(it.start))
+    }
+
+    fn at(&self, start: usize) -> &[u8] {
+        &self.states[start..][..self.model.width()]
+    }
+}
+
+/// Passes the initial states at the ascending positions `wanted` to `show`, each with its index in `wanted`. It is an
+/// error if there are too few.
+pub(super) fn starts_at(
+    model: &dyn StateSpace,
+    wanted: &[u64],
+    show: &mut dyn FnMut(usize, &[u8]),
+) -> Result<()> {
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let width = model.width();
+    let (mut position, mut found) = (0, 0);
+    let mut look = |states: &mut Vec<u8>| {
+        for state in states.chunks_exact(width) {
+            while wanted.get(found) == Some(&position) {
+                show(found, state);
+                found += 1;
+            }
+            position += 1;
+        }
+        states.clear();
+        match found == wanted.len() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    };
+    let (mut states, limit) = (Vec::new(), STARTS_BYTES.max(width));
+    let run = |out: &mut SuccessorSink| model.initial(out);
+    let collected = SuccessorSink::collect_in_batches(width, &mut states, limit, &mut look, run);
+    let rest = collected.map(|_| look(&mut states));
+    match wanted.get(found) {
+        None => Ok(()),
+        Some(missing) => {
+            let _ = rest.map_err(model_failure)?;
+            Err(Error::corrupt("levels", 0, format!("there is no initial state {missing}")))
+        }
+    }
+}
+
+/// Returns the position of an initial state, decoded from its tag.
+pub(super) fn start_of(edge: BackEdge) -> u64 {
+    edge.parent << INDEX_BITS | edge.index
+}
+
+impl TaggedModel<'_> {
+    fn add(
+        number: u64,
+        successors: &OrderedSuccessors,
+        key: &mut Vec<u8>,
+        out: &mut SuccessorSink,
+    ) {
+        for (index, state) in successors.iter() {
+            key.clear();
+            key.extend_from_slice(state);
+            match tag(number, index) {
+                Ok(tag) => key.extend_from_slice(&tag),
+                Err(error) => return out.fail(error),
+            }
+            out.candidate(key);
+        }
+    }
+}
+
+impl StateSpace for TaggedModel<'_> {
+    fn width(&self) -> usize {
+        self.model.width() + TAG
+    }
+
+    fn bits(&self) -> u32 {
+        self.model.bits()
+    }
+
+    fn initial(&self, out: &mut SuccessorSink) {
+        let (width, mut position) = (self.model.width(), 0_u64);
+        let (mut states, mut key) = (Vec::new(), Vec::new());
+        let mut pass_on = |states: &mut Vec<u8>, out: &mut SuccessorSink| {
+            for state in states.chunks_exact(width) {
+                key.clear();
+                key.extend_from_slice(state);
+                key.extend_from_slice(&position.to_be_bytes());
+                out.candidate(&key);
+                position += 1;
+            }
+            states.clear();
+        };
+        let (limit, run) =
+            (STARTS_BYTES.max(width), |out: &mut SuccessorSink| self.model.initial(out));
+        let batch = CandidateBatch { width, buffer: &mut states, limit };
+        let Some(collected) = out.wrap_in_batches(batch, &mut pass_on, run) else {
+            return;
+        };
+        pass_on(&mut states, out);
+        // Findings before the first state have no number.
+        for (check, finding) in collected.findings.iter() {
+            let witness = [&[0; TAG], &*finding.witness].concat();
+            (0..finding.count).for_each(|_| out.record_finding(check, &witness));
+        }
+    }
+
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
+        let (mut successors, mut key) = (OrderedSuccessors::new(self.model), Vec::new());
+        for tagged in states.chunks_exact(self.width()) {
+            let (tag, state) = tagged.split_at(TAG);
+            let Some(findings) = successors.take_for(state, out) else { return };
+            for (check, finding) in findings.iter() {
+                (0..finding.count).for_each(|_| out.record_finding(check, tagged));
+            }
+            TaggedModel::add(untag(tag).parent, &successors, &mut key, out);
+        }
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        self.model.digest()
+    }
+
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        any_bits(self.width())
+    }
+
+    fn description(&self) -> &dyn SystemDescription {
+        self.model.description()
+    }
+
+    fn capabilities(&self) -> Capabilities<'_> {
+        Capabilities { simulation: Some(self), postponing: None, sleep_sets: None, dominance: None }
+    }
+}
+
+impl StepwiseSimulation for TaggedModel<'_> {
+    fn concrete_space(&self) -> &dyn StateSpace {
+        self.model
+    }
+
+    fn represents(&self, tagged: &[u8], state: &[u8]) -> bool {
+        tagged.get(TAG..) == Some(state)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_come_back_and_what_does_not_fit_is_refused() {
+        for (number, index) in [(0, 0), (7, 1), ((1 << 40) - 1, (1 << 24) - 1)] {
+            let edge = BackEdge { parent: number, index };
+            assert_eq!(untag(&tag(number, index).unwrap()), edge);
+        }
+        for (number, index, what) in [(1 << 40, 0, "2^40 states"), (0, 1 << 24, "successors")] {
+            assert!(tag(number, index).unwrap_err().to_string().contains(what));
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The exploration of a model's states, breadth-first and exact.
+//!
+//! [`external`] is the external search: levels on disk, duplicates detected by sorted merges, bounded memory.
+//! [`memory`](spillway_model::memory) is the same search in memory in a few lines, as the oracle of the tests. Neither
+//! depends on the language of the model.
+
+mod allocator;
+pub mod branching;
+pub mod checkpoint;
+pub mod comback;
+pub mod control;
+pub mod estimate;
+pub mod event_log;
+pub mod events;
+mod expand;
+pub mod external;
+pub mod files;
+pub mod key_order;
+pub mod lasso;
+pub mod liveness;
+pub mod memory_plan;
+mod obligation_join;
+mod orphan_files;
+pub mod pilot;
+mod projection;
+pub mod scan;
+mod sleep_store;
+pub mod status;
+pub mod storage;
+pub mod store_stats;
+pub mod tasks;
+pub mod trace;
+pub mod visited;
+
+pub use allocator::{return_free_blocks, return_large_blocks};
+pub use control::SearchControl;
+pub use external::{ExternalSearch, SearchResources};
+pub use memory_plan::{MemoryPlan, cores};
+pub use spillway_model::{CheckSelection, SearchLimits, SearchOutcome, SearchVerdict};
+pub use storage::StateStorage;
+
+use spillway_model::{Dominance, ModelError};
+
+/// Converts the failure of a model into an error of the store's source of keys.
+pub fn model_failure(error: ModelError) -> spill::Error {
+    let reason = match error {
+        ModelError::Failed(reason) => reason,
+        broken_off @ ModelError::BrokenOff => broken_off.into(),
+    };
+    spill::Error::Source { reason }
+}
+
+/// Converts the dominance of a model for the store.
+fn store_dominance(dominance: &Dominance) -> spill::Dominance {
+    spill::Dominance::new(dominance.numbers())
+}

@@ -1,0 +1,356 @@
+//! Accepting cycles, found in memory by nested depth-first search (Courcoubetis and others 1992, in the form of Schwoon
+//! and Esparza, "A note on on-the-fly verification algorithms", 2005).
+//!
+//! The first search calls the states on its path *open*. When it leaves an accepting state, the second search starts
+//! there. It visits states that the first search has left, until it reaches an open state. From that state the path
+//! leads to the accepting state, which closes a cycle. The second search enters each state once. The cycle found is as
+//! long as these paths. So a breadth-first search then looks for a shorter run to an accepting state of the cycle and
+//! around it. It may visit more states within the limits.
+
+use crate::SearchControl;
+use crate::lasso::Lasso;
+use crate::model_failure;
+use spill::Result;
+use spillway_model::{ExpansionOutcome, StateSpace, SuccessorSink, Violation};
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
+
+/// The verdict of a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProbeVerdict {
+    /// There is no accepting cycle.
+    None,
+    /// There is an accepting cycle.
+    Found(Lasso),
+    /// A limit on states, bytes or time ended the search.
+    Open,
+}
+
+/// The verdict of a search, and its counters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProbeResult {
+    /// The verdict.
+    pub found: ProbeVerdict,
+    /// The states visited until a cycle was found.
+    pub states: u64,
+    /// The transitions between them.
+    pub transitions: u64,
+    /// The steps that ended in errors. Nothing is visited behind them.
+    pub faults: u64,
+}
+
+/// Limits of a search in memory.
+#[derive(Clone, Copy, Debug)]
+pub struct ProbeLimits {
+    /// The most states.
+    pub states: u64,
+    /// The most bytes for them, approximately.
+    pub bytes: u64,
+}
+
+/// The limits of the search for a continuation. Memory plans do not include these bytes.
+const RUN_ON: ProbeLimits = ProbeLimits { states: 20_000, bytes: 4 << 20 };
+
+/// Bytes for each state beyond its state vector: its entry in the hash table, its number, its colour.
+pub(super) const STATE_OVERHEAD: u64 = 96;
+
+/// The status of a state in the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DfsColour {
+    New,
+    /// On the path of the first search.
+    Open,
+    /// Left by the first search.
+    Left,
+    /// Entered by the second search.
+    Done,
+}
+
+/// A state on the path of a search.
+struct NestedDfsFrame {
+    at: u32,
+    successors: Vec<u32>,
+    next: usize,
+}
+
+/// The outcome of a search.
+enum DfsOutcome {
+    Through,
+    Cycle(Vec<u32>),
+    Over,
+}
+
+struct NestedDfs<'a> {
+    model: &'a dyn StateSpace,
+    accepts: &'a dyn Fn(&[u8]) -> bool,
+    limits: ProbeLimits,
+    control: &'a SearchControl,
+    numbers: HashMap<Rc<[u8]>, u32>,
+    states: Vec<Rc<[u8]>>,
+    colours: Vec<DfsColour>,
+    initial: Vec<u32>,
+    /// The number of successors held for the states on the paths.
+    held: u64,
+    transitions: u64,
+    faults: u64,
+    buffer: Vec<u8>,
+}
+
+/// Searches for a cycle through a state that `accepts`, until the control stops it.
+pub fn probe(
+    model: &dyn StateSpace,
+    accepts: &dyn Fn(&[u8]) -> bool,
+    limits: ProbeLimits,
+    control: &SearchControl,
+) -> Result<ProbeResult> {
+    let mut starts = Vec::new();
+    let begun = SuccessorSink::collect(model.width(), &mut starts, |out| model.initial(out))
+        .map_err(model_failure)?;
+    let probe = probe_from(&starts, model, accepts, limits, control)?;
+    Ok(ProbeResult { faults: probe.faults + faults(&begun), ..probe })
+}
+
+/// Searches for a run that continues from a state, among few states.
+pub(super) fn probe_continuation(
+    state: &[u8],
+    model: &dyn StateSpace,
+    accepts: &dyn Fn(&[u8]) -> bool,
+    control: &SearchControl,
+) -> Result<ProbeVerdict> {
+    Ok(probe_from(state, model, accepts, RUN_ON, control)?.found)
+}
+
+/// Searches from the given states, which are concatenated.
+fn probe_from(
+    starts: &[u8],
+    model: &dyn StateSpace,
+    accepts: &dyn Fn(&[u8]) -> bool,
+    limits: ProbeLimits,
+    control: &SearchControl,
+) -> Result<ProbeResult> {
+    let mut search = NestedDfs {
+        model,
+        accepts,
+        limits,
+        control,
+        numbers: HashMap::new(),
+        states: Vec::new(),
+        colours: Vec::new(),
+        initial: Vec::new(),
+        held: 0,
+        transitions: 0,
+        faults: 0,
+        buffer: Vec::new(),
+    };
+    search.initial = search.number_states(starts);
+    let ending = search.search_all()?;
+    // The search for a shorter run may visit more states.
+    let states = search.states.len() as u64;
+    let found = match ending {
+        DfsOutcome::Through => ProbeVerdict::None,
+        DfsOutcome::Over => ProbeVerdict::Open,
+        DfsOutcome::Cycle(cycle) => ProbeVerdict::Found(search.lasso(&cycle)?),
+    };
+    let NestedDfs { transitions, faults, .. } = search;
+    Ok(ProbeResult { found, states, transitions, faults })
+}
+
+impl NestedDfs<'_> {
+    fn search_all(&mut self) -> Result<DfsOutcome> {
+        for at in self.initial.clone() {
+            if self.colours[at as usize] == DfsColour::New {
+                match self.outer_search(at)? {
+                    DfsOutcome::Through => {}
+                    other => return Ok(other),
+                }
+            }
+        }
+        Ok(DfsOutcome::Through)
+    }
+
+    /// Returns the numbers of states, and numbers the new ones.
+    fn number_states(&mut self, states: &[u8]) -> Vec<u32> {
+        let all = states.chunks_exact(self.model.width());
+        all.map(|state| match self.numbers.get(state) {
+            Some(&number) => number,
+            None => {
+                let (number, state) = (self.states.len() as u32, Rc::<[u8]>::from(state));
+                self.numbers.insert(state.clone(), number);
+                self.states.push(state);
+                self.colours.push(DfsColour::New);
+                number
+            }
+        })
+        .collect()
+    }
+
+    /// Returns the successors of a state. They are counted only the first time.
+    fn successors(&mut self, at: u32, is_first: bool) -> Result<Vec<u32>> {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.clear();
+        let (model, state) = (self.model, self.states[at as usize].clone());
+        let collected =
+            SuccessorSink::collect(model.width(), &mut buffer, |out| model.expand(&state, out))
+                .map_err(model_failure)?;
+        if is_first {
+            self.transitions += collected.counters.transitions;
+            self.faults += faults(&collected);
+        }
+        let successors = self.number_states(&buffer);
+        self.buffer = buffer;
+        Ok(successors)
+    }
+
+    /// Returns the successors of a state that were visited before.
+    fn known_successors(&mut self, at: u32) -> Result<Vec<u32>> {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.clear();
+        let (model, state) = (self.model, &self.states[at as usize]);
+        let _ = SuccessorSink::collect(model.width(), &mut buffer, |out| model.expand(state, out))
+            .map_err(model_failure)?;
+        let all = buffer.chunks_exact(model.width());
+        let known = all.filter_map(|state| self.numbers.get(state).copied()).collect();
+        self.buffer = buffer;
+        Ok(known)
+    }
+
+    fn enter(&mut self, at: u32, is_first: bool) -> Result<NestedDfsFrame> {
+        // This call notices a passed deadline.
+        let _ = self.control.should_stop();
+        let successors = self.successors(at, is_first)?;
+        self.held += successors.len() as u64;
+        Ok(NestedDfsFrame { at, successors, next: 0 })
+    }
+
+    /// Returns whether a limit is exceeded or the control has stopped the search.
+    fn is_over(&self) -> bool {
+        let states = self.states.len() as u64;
+        let bytes = states * (self.model.width() as u64 + STATE_OVERHEAD) + 4 * self.held;
+        states > self.limits.states || bytes > self.limits.bytes || self.control.is_stopped()
+    }
+
+    fn is_accepting(&self, at: u32) -> bool {
+        (self.accepts)(&self.states[at as usize])
+    }
+
+    /// Runs the first search from a state.
+    fn outer_search(&mut self, start: u32) -> Result<DfsOutcome> {
+        self.colours[start as usize] = DfsColour::Open;
+        let mut way = vec![self.enter(start, true)?];
+        while let Some(frame) = way.last_mut() {
+            if self.is_over() {
+                return Ok(DfsOutcome::Over);
+            }
+            let at = frame.at;
+            if let Some(&to) = frame.successors.get(frame.next) {
+                frame.next += 1;
+                match self.colours[to as usize] {
+                    DfsColour::Open if self.is_accepting(at) || self.is_accepting(to) => {
+                        return Ok(DfsOutcome::Cycle(cycle(&way, to, Vec::new())));
+                    }
+                    DfsColour::New => {
+                        self.colours[to as usize] = DfsColour::Open;
+                        way.push(self.enter(to, true)?);
+                    }
+                    _ => {}
+                }
+                continue;
+            }
+            let mut colour = DfsColour::Left;
+            if self.is_accepting(at) {
+                match self.inner_search(at, &way)? {
+                    DfsOutcome::Through => colour = DfsColour::Done,
+                    other => return Ok(other),
+                }
+            }
+            self.colours[at as usize] = colour;
+            self.held -= way.pop().map_or(0, |it| it.successors.len() as u64);
+        }
+        Ok(DfsOutcome::Through)
+    }
+
+    /// Runs the second search from an accepting state at the end of the path of the first search.
+    fn inner_search(&mut self, start: u32, first: &[NestedDfsFrame]) -> Result<DfsOutcome> {
+        let mut way = vec![self.enter(start, false)?];
+        while let Some(frame) = way.last_mut() {
+            if self.is_over() {
+                return Ok(DfsOutcome::Over);
+            }
+            let Some(&to) = frame.successors.get(frame.next) else {
+                self.held -= way.pop().map_or(0, |it| it.successors.len() as u64);
+                continue;
+            };
+            frame.next += 1;
+            match self.colours[to as usize] {
+                DfsColour::Open => {
+                    let behind = way.iter().skip(1).map(|it| it.at).collect();
+                    return Ok(DfsOutcome::Cycle(cycle(first, to, behind)));
+                }
+                DfsColour::Left => {
+                    self.colours[to as usize] = DfsColour::Done;
+                    way.push(self.enter(to, false)?);
+                }
+                _ => {}
+            }
+        }
+        Ok(DfsOutcome::Through)
+    }
+
+    /// Returns a short run to an accepting state of a cycle and around the cycle.
+    fn lasso(&mut self, cycle: &[u32]) -> Result<Lasso> {
+        let accepting: Vec<u32> =
+            cycle.iter().copied().filter(|&at| self.is_accepting(at)).collect();
+        let prefix = self.shortest(self.initial.clone(), &accepting)?;
+        let turn = *prefix.last().unwrap_or(&cycle[0]);
+        let begun = self.successors(turn, false)?;
+        let round = self.shortest(begun, &[turn])?;
+        let back = prefix.len().saturating_sub(1);
+        // The cycle ends where it begins.
+        let whole = prefix.into_iter().chain(round.into_iter().rev().skip(1).rev());
+        let states = whole.map(|at| self.states[at as usize].to_vec()).collect();
+        Ok(Lasso { states, back, fair_to: Vec::new() })
+    }
+
+    /// Returns a short path from one of some states to one of others, both included. It is a shortest path if all
+    /// states of smaller distance fit the limits.
+    fn shortest(&mut self, from: Vec<u32>, to: &[u32]) -> Result<Vec<u32>> {
+        let mut before: HashMap<u32, Option<u32>> = from.iter().map(|&at| (at, None)).collect();
+        let (mut open, mut is_full) = (VecDeque::from(from), false);
+        while let Some(at) = open.pop_front() {
+            if to.contains(&at) {
+                let last = Some(at);
+                let mut way: Vec<u32> =
+                    std::iter::successors(last, |at| before.get(at).copied().flatten()).collect();
+                way.reverse();
+                return Ok(way);
+            }
+            // The states known when the cycle was found contain a path.
+            is_full |= self.control.should_stop() || self.is_over();
+            let successors = match is_full {
+                true => self.known_successors(at)?,
+                false => self.successors(at, false)?,
+            };
+            for next in successors {
+                if let Entry::Vacant(new) = before.entry(next) {
+                    new.insert(Some(at));
+                    open.push_back(next);
+                }
+            }
+        }
+        unreachable!("the searches came there")
+    }
+}
+
+/// Returns the number of steps that ended in errors.
+pub(super) fn faults(collected: &ExpansionOutcome) -> u64 {
+    let faults = collected.findings.iter();
+    let faults = faults.filter(|(check, _)| matches!(check, Violation::Fault(..)));
+    faults.map(|(_, finding)| finding.count).sum()
+}
+
+/// Returns the cycle from an open state along the path of the first search to its end, and through `behind`.
+fn cycle(way: &[NestedDfsFrame], open: u32, behind: Vec<u32>) -> Vec<u32> {
+    let begun = way.iter().map(|it| it.at).skip_while(|&at| at != open);
+    begun.chain(behind).collect()
+}

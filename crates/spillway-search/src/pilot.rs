@@ -1,0 +1,272 @@
+//! The prediction of the saving by partial order, from the first states.
+//!
+//! A pilot search explores the first levels of the whole space and of the reduced one in memory, and compares their
+//! states. At the start the spaces differ little, since transitions that are postponed there follow soon. So the
+//! prediction uses the last levels, those with the later half of the states. It is close to the saving of a whole
+//! search (`docs/reductions.md`). A pilot search ends early if its result is clear. It does not start if nothing is
+//! postponed.
+//!
+//! The result does not depend on time, chance, threads or the order of keys: the same model gets the same result.
+
+mod walk;
+
+use super::{CheckSelection, SearchControl};
+use crate::model_failure;
+use spill::Result;
+use spillway_model::{ObligationSink, StateSpace, SuccessorSink};
+use walk::{PilotWalk, WalkedLevels};
+
+/// The limits of the pilot search of the whole space.
+struct PilotSize {
+    /// The number of states, if they are not too wide.
+    states: usize,
+    /// Their bytes.
+    bytes: usize,
+}
+
+/// The limits of the first pilot search.
+const FEW: PilotSize = PilotSize { states: 10_000, bytes: 4 << 20 };
+
+/// The limits if the share of remaining states rises from level to level.
+const MORE: PilotSize = PilotSize { states: 40_000, bytes: 16 << 20 };
+
+/// The factor between the shares of two levels from which the share counts as rising: the transitions postponed at the
+/// start may be all that can be postponed.
+const RISING: f64 = 1.25;
+
+/// The limit on the states of the reduced space, as a multiple of the states of the whole space.
+const BEYOND: usize = 2;
+
+/// The least number of states of complete levels for a prediction.
+const STATES_MIN: usize = 500;
+
+/// The number of states, both of the first ones and spread over all, that are tested for postponed transitions.
+const ASKED: usize = 64;
+
+/// The number of these states with postponed transitions from which a saving is possible.
+const PUT_OFF_MIN: u64 = 2;
+
+/// Pairs of a number of states of the whole space and a share. If at least this share remains when that number is
+/// reached, both of all states and of the last levels, the pilot search ends.
+const HOPELESS: [(usize, f64); 2] = [(1000, 0.998), (2500, 0.98)];
+
+/// The share up to which the pilot search ends at the first of these numbers of states, if choosing costs no more than
+/// it saves and the share does not rise.
+const CLEAR: f64 = 0.5;
+
+/// The work, relative to expanding all transitions, from which choosing does not pay. Later choices are partly reused,
+/// so a slightly greater work is no reason.
+const DEAR: f64 = 4.0;
+
+/// The share of remaining states up to which the reduction is used even if choosing takes longer than it saves, since
+/// memory and disk are saved, too.
+const LITTLE: f64 = 0.1;
+
+/// The cost of a transition, in visits of a member of a set: about 150 ns and 25 ns.
+const TRANSITION: f64 = 6.0;
+
+/// The first levels of a state space.
+pub struct FirstLevels {
+    width: usize,
+    /// The states, in order of discovery.
+    states: Vec<u8>,
+    /// The number of states up to the end of each level.
+    ends: Vec<usize>,
+    /// The number of transitions to these states.
+    transitions: Vec<u64>,
+    /// Whether these are the levels of the larger pilot search.
+    are_more: bool,
+    /// Whether there are no other states.
+    pub is_all: bool,
+    /// Whether a checked property is violated in one of the states.
+    pub is_violated: bool,
+}
+
+impl FirstLevels {
+    /// Explores the first levels of a model for some checks. Returns an error if the model fails. The result is
+    /// meaningless after a stop.
+    pub fn of(
+        model: &dyn StateSpace,
+        checks: &CheckSelection,
+        control: &SearchControl,
+    ) -> Result<FirstLevels> {
+        FirstLevels::up_to(FEW, model, checks, control)
+    }
+
+    /// Explores more levels.
+    pub fn more(
+        model: &dyn StateSpace,
+        checks: &CheckSelection,
+        control: &SearchControl,
+    ) -> Result<FirstLevels> {
+        let more = FirstLevels::up_to(MORE, model, checks, control)?;
+        Ok(FirstLevels { are_more: true, ..more })
+    }
+
+    fn up_to(
+        size: PilotSize,
+        model: &dyn StateSpace,
+        checks: &CheckSelection,
+        control: &SearchControl,
+    ) -> Result<FirstLevels> {
+        let width = model.width();
+        let wanted = size.states.min(size.bytes / width).max(1);
+        let mut walk = PilotWalk::new(model, BEYOND * wanted, control);
+        while walk.states() < wanted && walk.next_level()? {}
+        let is_violated = checks.any_selected(model, walk.findings());
+        let is_all = walk.is_at_end();
+        let WalkedLevels { states, ends, transitions } = walk.into_levels();
+        Ok(FirstLevels { width, states, ends, transitions, are_more: false, is_all, is_violated })
+    }
+
+    /// Returns the number of their states.
+    pub fn states(&self) -> usize {
+        self.ends.last().copied().unwrap_or_default()
+    }
+
+    /// Returns the share of states that satisfy a predicate, among the levels with the later half of the states.
+    pub fn share(&self, is_such: impl Fn(&[u8]) -> bool) -> f64 {
+        let all = self.states();
+        let late = self.ends.iter().copied().rfind(|&end| 2 * end < all).unwrap_or_default();
+        let states = self.states[late * self.width..].chunks_exact(self.width).take(all - late);
+        states.filter(|state| is_such(state)).count() as f64 / (all - late).max(1) as f64
+    }
+
+    /// Returns whether `reduced` postpones transitions of several states among the first ones and a sample of all.
+    /// Otherwise nothing can be saved. Returns an error if the model fails. The result is meaningless after a stop.
+    pub fn postpones_enough(
+        &self,
+        reduced: &dyn StateSpace,
+        control: &SearchControl,
+    ) -> Result<bool> {
+        let _heeding = control.heed();
+        let first = ASKED.min(self.states());
+        let others = self.states() - first;
+        let spread = (0..ASKED.min(others)).map(|number| first + number * others / ASKED);
+        let asked = (0..first).chain(spread);
+        let asked: Vec<u8> = asked
+            .flat_map(|number| &self.states[number * self.width..][..self.width])
+            .copied()
+            .collect();
+        let mut successors = Vec::new();
+        let found = SuccessorSink::collect(self.width, &mut successors, |out| {
+            match reduced.capabilities().postponing {
+                None => reduced.expand(&asked, out),
+                Some(model) => {
+                    let ignore = &mut |_, _: &[u8]| {};
+                    model.expand_reduced(&asked, out, &mut ObligationSink::new(ignore));
+                }
+            }
+        });
+        let found = found.map_err(model_failure)?;
+        Ok(found.counters.partially_expanded >= PUT_OFF_MIN)
+    }
+
+    /// Returns whether there are too few states for a prediction, since the next level is too large.
+    pub fn are_few(&self) -> bool {
+        self.states() < STATES_MIN
+    }
+
+    /// Returns the share of states that remains in a reduced model. `looked` returns the number of members of sets
+    /// visited to choose transitions. Returns an error if the model fails. The result is meaningless after a stop.
+    pub fn remaining_in(
+        &self,
+        reduced: &dyn StateSpace,
+        looked: impl Fn() -> u64,
+        control: &SearchControl,
+    ) -> Result<RemainingShare> {
+        let before = looked();
+        let mut walk = PilotWalk::new(reduced, BEYOND * self.states(), control);
+        let mut hopeless = HOPELESS.into_iter().peekable();
+        let mut walked = Vec::new();
+        for &states in &self.ends {
+            walk.next_level()?;
+            let (states_left, transitions) = (walk.states(), walk.transitions());
+            walked.push(WalkStats { states: states_left, transitions, looked: looked() - before });
+            let Some(&(after, share)) = hopeless.peek().filter(|(after, _)| states >= *after)
+            else {
+                continue;
+            };
+            let left = self.remaining_share(&walked);
+            let is_clear = after == HOPELESS[0].0
+                && left.late.max(left.all) <= CLEAR
+                && !(left.rises || self.are_more);
+            let is_dear = after == HOPELESS[1].0 && left.is_expensive();
+            let is_hopeless = left.late.min(left.all) >= share || is_dear;
+            if is_clear && left.work <= 1.0 || is_hopeless {
+                return Ok(left);
+            }
+            hopeless.next();
+        }
+        Ok(self.remaining_share(&walked))
+    }
+
+    /// Returns the remaining share up to the last level of `walked`.
+    fn remaining_share(&self, walked: &[WalkStats]) -> RemainingShare {
+        let last = walked.len() - 1;
+        let half = self.ends.iter().position(|&end| 2 * end >= self.ends[last]);
+        let half = half.filter(|&half| half < last);
+        let whole = |at: usize| WalkStats {
+            states: self.ends[at],
+            transitions: self.transitions[at],
+            looked: 0,
+        };
+        let begin = half.map_or([WalkStats::default(); 2], |half| [walked[half], whole(half)]);
+        let [late, all] = [begin, Default::default()]
+            .map(|[left, of]: [WalkStats; 2]| [walked[last].since(left), whole(last).since(of)]);
+        let share = |[left, of]: [WalkStats; 2]| left.states as f64 / of.states.max(1) as f64;
+        let work = late[0].work() / late[1].work().max(1.0);
+        let level = |at: usize| [walked[at].since(walked[at - 1]), whole(at).since(whole(at - 1))];
+        let rises = last > 1 && share(level(last)) > RISING * share(level(last - 1));
+        RemainingShare { late: share(late), all: share(all), work, rises }
+    }
+}
+
+/// The share of the first states that remains.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RemainingShare {
+    /// The share for the levels with the later half of the states, which predicts that of the whole space.
+    pub late: f64,
+    /// The share for all the first states. It is exact if there are no others.
+    pub all: f64,
+    /// The approximate work of expanding these levels, choosing included, relative to expanding all transitions.
+    pub work: f64,
+    /// Whether the share of the last level is much greater than that of the level before. Then more levels are needed.
+    pub rises: bool,
+}
+
+impl RemainingShare {
+    /// Returns whether choosing takes much longer than it saves, unless it saves nearly all.
+    pub fn is_expensive(self) -> bool {
+        self.work > DEAR && self.late > LITTLE
+    }
+
+    /// Returns whether choosing takes longer than it saves, unless it saves nearly all.
+    pub fn is_slow(self) -> bool {
+        self.work > 1.0 && self.late > LITTLE
+    }
+}
+
+/// The counters of a pilot search.
+#[derive(Clone, Copy, Debug, Default)]
+struct WalkStats {
+    states: usize,
+    transitions: u64,
+    /// The number of members of sets visited to choose transitions.
+    looked: u64,
+}
+
+impl WalkStats {
+    fn since(self, before: WalkStats) -> WalkStats {
+        WalkStats {
+            states: self.states - before.states,
+            transitions: self.transitions - before.transitions,
+            looked: self.looked - before.looked,
+        }
+    }
+
+    /// Returns the work, in visited members.
+    fn work(self) -> f64 {
+        TRANSITION * self.transitions as f64 + self.looked as f64
+    }
+}
