@@ -81,6 +81,7 @@ lock.m: VIOLATED: invariant: one writer at lock.m:9:1
   checked  deadlocks, invariants, run-time errors
   reduced  by symmetry exact, which preserves everything: a state represents up
            to 6
+           off: --reduce none
   next     spillway check lock.m --dir DIR;
            spillway simulate lock.m --from DIR
 ";
@@ -167,6 +168,7 @@ channel.pml: VIOLATED: assert: assertion failed in Sender: assert(sent < 3) at
   checked  deadlocks, assertions, run-time errors
   reduced  by dead variables, which preserves everything: 1 variable reset in 1
            place
+           off: --reduce none
   next     spillway check channel.pml --msc
            spillway check channel.pml --dir DIR;
            spillway simulate channel.pml --from DIR
@@ -198,6 +200,7 @@ net.m: VIOLATED: error: undefined value in take at net.m:10:32
   checked  deadlocks, run-time errors
   reduced  by symmetry exact, which preserves everything: a state represents up
            to 2
+           off: --reduce none
   next     spillway check net.m --dir DIR;
            spillway simulate net.m --from DIR
 ";
@@ -231,6 +234,7 @@ read.m: VIOLATED: error: undefined value in invariant small at read.m:5:38
   checked  deadlocks, invariants, run-time errors
   reduced  by symmetry exact, which preserves everything: a state represents up
            to 6
+           off: --reduce none
   next     spillway check read.m --dir DIR;
            spillway simulate read.m --from DIR
 ";
@@ -382,6 +386,7 @@ lock.m: VIOLATED: deadlock: no successor
   not checked  invariants, run-time errors
   reduced  by symmetry exact, which preserves everything: a state represents up
            to 6
+           off: --reduce none
   next     spillway check lock.m --keep-going --only deadlock --dir DIR;
            spillway simulate lock.m --from DIR
 ";
@@ -397,6 +402,7 @@ channel.pml: verified: every reachable state was visited, no violation was found
   not checked  assertions, run-time errors
   reduced  by dead variables, which preserves everything: 1 variable reset in 1
            place
+           off: --reduce none
 ";
     prints("channel.pml", CHANNEL, &["--only", "deadlock"], (0, expected));
 }

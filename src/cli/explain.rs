@@ -160,9 +160,7 @@ fn assembly(
     wanted: &str,
 ) -> Result<String, CommandFailure> {
     if let Err(why) = executor.compiled() {
-        return Err(CommandFailure::wrong(format!(
-            "this model has no machine code: {why}"
-        )));
+        return Err(CommandFailure::wrong(format!("this model has no machine code: {why}")));
     }
     let actions = &model.interp.program().actions;
     let chosen =

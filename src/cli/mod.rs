@@ -3,6 +3,7 @@
 mod allocation;
 mod args;
 mod collector;
+mod color;
 mod command;
 mod control;
 mod doctor;

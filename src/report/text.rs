@@ -61,7 +61,7 @@ pub fn print_result(report: &Report, ending: Option<&CounterexampleEnd>, verbose
     out += &print_scope(report.scope);
     out += &print_errors(report);
     out += &print_reductions(report, verbose);
-    out += &never_taken(report).map_or(String::new(), |told| row("never executed", &told));
+    out += &never_taken(report, verbose).map_or(String::new(), |told| row("never executed", &told));
     if let Some(claim) = report.claim {
         out += &row("claim", &format!("{claim}; deadlocks are not checked"));
     }
@@ -121,6 +121,10 @@ fn print_reductions(report: &Report, verbose: bool) -> String {
         let did = did.as_ref().map_or(String::new(), |did| format!(": {did}"));
         let proviso = proviso.map_or(String::new(), |proviso| format!("; proviso: {proviso}"));
         out += &row("reduced", &format!("by {name}, which preserves {preserves}{did}{proviso}"));
+    }
+    // Rust types have no reductions.
+    if !report.reductions.is_empty() && report.language != RUST {
+        out += &row("", "off: --reduce none");
     }
     for ReductionRefusal { name, reason: why, .. } in report.unused.iter().filter(|_| verbose) {
         out += &row("not reduced", &format!("by {name}: {}", print_refusal(why)));

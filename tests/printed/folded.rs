@@ -72,6 +72,7 @@ counts.pml: VIOLATED: assert: assertion failed in Sender: assert(sent < 9) at
   checked  deadlocks, assertions, run-time errors
   reduced  by dead variables, which preserves everything: 1 variable reset in 1
            place
+           off: --reduce none
   kept in  d
   next     spillway trace d --msc
            spillway simulate counts.pml --from d
