@@ -10,7 +10,7 @@ use spillway::front::{LANGUAGES, Language};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Who uses whom: pairs of folders (or files) right under a crate's `src/`.
+/// Who uses whom: pairs of packages, or of folders (or files) right under a crate's `src/`.
 type Arrows = BTreeSet<(String, String)>;
 
 fn root() -> PathBuf {
@@ -42,6 +42,21 @@ fn files_below(folder: &str, ending: &str) -> Vec<(String, String)> {
     }
     files.sort();
     files
+}
+
+/// The folders with the code of each crate: `src`, `spill/src` and those below `crates`.
+fn code_folders() -> Vec<String> {
+    let crates = std::fs::read_dir(root().join("crates")).unwrap();
+    let names = crates.map(|it| it.unwrap().file_name().into_string().unwrap());
+    let mut folders: Vec<String> = names.map(|name| format!("crates/{name}/src")).collect();
+    folders.extend(["src", "spill/src"].map(str::to_string));
+    folders.sort();
+    folders
+}
+
+/// Every file of Rust of the crates, but for tests, with its path from the root, and its text.
+fn all_sources() -> Vec<(String, String)> {
+    code_folders().iter().flat_map(|folder| sources(folder)).collect()
 }
 
 /// The code of a file: without its module of tests and without comments.
@@ -118,8 +133,9 @@ fn arrows_told(document: &str, fence: &str) -> Arrows {
     pairs.collect()
 }
 
-/// Files that anybody may use and that use nobody, as the document says.
-const BELOW_ALL: [&str; 7] = ["source", "diag", "numbers", "random", "budget", "trees", "escape"];
+/// The modules of `spillway-base`, which every folder may use.
+const BELOW_ALL: [&str; 8] =
+    ["source", "diag", "numbers", "random", "budget", "components", "trees", "escape"];
 
 fn without_base(arrows: Arrows) -> Arrows {
     arrows.into_iter().filter(|(_, to)| !BELOW_ALL.contains(&to.as_str())).collect()
@@ -165,10 +181,40 @@ fn compare_arrows(found: &Arrows, fence: &str) {
 fn arrows_are_as_the_architecture_says() {
     let files = parts_of("src/");
     compare_arrows(&without_base(arrows_of("src/", &files)), "```arrows");
-    let base = arrows_of("src/", &files).into_iter().filter(|(from, to)| {
-        BELOW_ALL.contains(&from.as_str()) && !BELOW_ALL.contains(&to.as_str())
+    for (file, text) in &files {
+        let is_direct = code(file, text).contains("spillway_");
+        assert!(!is_direct, "{file} names a crate otherwise than `src/lib.rs` does");
+    }
+}
+
+/// The arrows that the manifests of the packages have: to packages of the workspace.
+fn arrows_of_manifests(manifests: &[String]) -> Arrows {
+    let packages = manifests.iter().map(|text| {
+        let manifest: toml::Table = text.parse().unwrap();
+        let name = manifest["package"]["name"].as_str().unwrap().to_string();
+        let used = manifest.get("dependencies").and_then(|it| it.as_table());
+        let used = used.into_iter().flatten().map(|(used, _)| used.clone());
+        (name, used.collect::<Vec<_>>())
     });
-    assert_eq!(base.collect::<Vec<_>>(), [], "what lies below all uses something above");
+    let packages: BTreeMap<String, Vec<String>> = packages.collect();
+    let arrows = packages.iter().flat_map(|(name, used)| {
+        let own = used.iter().filter(|it| packages.contains_key(*it));
+        own.map(|it| (name.clone(), it.clone()))
+    });
+    arrows.collect()
+}
+
+#[test]
+fn crates_use_each_other_as_the_architecture_says() {
+    let folders = code_folders();
+    let manifests = folders.iter().map(|it| read(&format!("{}Cargo.toml", &it[..it.len() - 3])));
+    compare_arrows(&arrows_of_manifests(&manifests.collect::<Vec<_>>()), "```arrows of crates");
+    let planted = ["a", "b"].map(|name| {
+        let other = if name == "a" { "b" } else { "serde" };
+        format!("[package]\nname = \"{name}\"\n[dependencies]\n{other} = \"1\"\n")
+    });
+    let expected = [("a".to_string(), "b".to_string())];
+    assert_eq!(arrows_of_manifests(&planted), expected.into());
 }
 
 #[test]
@@ -223,7 +269,7 @@ fn unsafe_is_where_contributing_says() {
     let rule = text.split("\n- ").find(|rule| rule.starts_with("**`unsafe`**")).unwrap();
     let told: BTreeSet<&str> = rule.split('`').filter(|word| word.contains("src/")).collect();
     let mut idle = told.clone();
-    for (file, _) in unsafe_in(&[sources("src"), sources("spill/src")].concat()) {
+    for (file, _) in unsafe_in(&all_sources()) {
         let place = told.iter().find(|&&place| Path::new(&file).starts_with(place));
         let place =
             place.unwrap_or_else(|| panic!("CONTRIBUTING.md does not tell of `unsafe` in {file}"));
@@ -244,7 +290,7 @@ fn a_planted_unsafe_is_found() {
 
 #[test]
 fn files_that_documents_name_are_there() {
-    let code = ["src", "spill", "tests", "examples", "benches", "stateright", "fuzz"];
+    let code = ["src", "crates", "spill", "tests", "examples", "benches", "stateright", "fuzz"];
     let code: Vec<String> = code.into_iter().flat_map(sources).map(|it| it.0).collect();
     // A file of Rust is also named by the end of its path.
     let is_tail = |word: &str| {
@@ -255,7 +301,16 @@ fn files_that_documents_name_are_there() {
     let documents = ["README.md", "CONTRIBUTING.md"].map(|it| (it.to_string(), read(it)));
     for (document, text) in documents.into_iter().chain(files_below("docs", "md")) {
         for word in text.split('`').skip(1).step_by(2) {
-            let folders = ["src/", "spill/", "tests/", "docs/", "examples/", "benches/", "models/"];
+            let folders = [
+                "src/",
+                "crates/",
+                "spill/",
+                "tests/",
+                "docs/",
+                "examples/",
+                "benches/",
+                "models/",
+            ];
             let is_path = folders.iter().any(|it| word.starts_with(it))
                 && !word.contains(['*', '{', ' ', '<', '…'])
                 && !word.contains(char::is_uppercase);
@@ -275,7 +330,7 @@ fn files_that_documents_name_are_there() {
             assert!(there, "{document} names the page {page}, which is not there");
         }
     }
-    for (file, text) in sources("src").into_iter().chain(sources("spill")) {
+    for (file, text) in ["src", "crates", "spill"].into_iter().flat_map(sources) {
         for page in text.split('`').filter(|it| it.starts_with("docs/")) {
             assert!(root().join(page).exists(), "{file} names `{page}`, which is not there");
         }
@@ -325,7 +380,7 @@ fn languages_are_told_apart_by_name_and_ending() {
 
 #[test]
 fn only_one_place_writes_to_the_standard_streams() {
-    for (file, text) in [sources("src"), sources("spill/src")].concat() {
+    for (file, text) in all_sources() {
         for panicking in ["println!", "print!(", "dbg!("] {
             let uses = code(&file, &text).contains(panicking);
             assert!(

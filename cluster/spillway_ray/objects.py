@@ -61,7 +61,7 @@ JOB, NEW_JOB = "job", "job.new"
 # The lock of a folder is nobody else's.
 LOCK = "lock"
 
-# The names of the files of a search: those of `src/search/files.rs` but for the lock, and for what
+# The names of the files of a search: those of `crates/spillway-search/src/files.rs` but for the lock, and for what
 # is half written.
 PLAN_ID = "[0-9]{8,10}-(?:expand|settle|merge)-[0-9a-f]{12}"
 FILE_NAME = re.compile(

@@ -2,7 +2,7 @@
 
 use super::values::with_place;
 use super::{Report, count};
-use crate::ir::ActionId;
+use crate::model::ActionId;
 use crate::model::{ActionInfo, Violation, is_action_hidden, original_action_counts};
 use crate::source::SourceLocation;
 use serde_json::{Value, json};

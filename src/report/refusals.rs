@@ -1,6 +1,6 @@
 //! The reasons why reductions are not applied, with the flag that helps.
 
-use crate::reduce::{NotApplied, Remedy};
+use crate::model::{NotApplied, Remedy};
 
 /// Formats why a reduction is not applied, and the request that would apply it.
 pub fn print_refusal(reason: &NotApplied) -> String {

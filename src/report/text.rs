@@ -10,10 +10,10 @@ use super::{
     CheckScope, CounterexampleEnd, CoverWitness, RUST, Report, ShorteningResult, UncheckedSpec,
     ViolationReport,
 };
-use crate::exec::{CompilationStats, InterpretationReason};
 use crate::model::{COVER, EVENTUALLY, Violation};
+use crate::model::{CompilationStats, InterpretationReason};
+use crate::model::{ReductionRefusal, ReductionSummary};
 use crate::numbers::{count, grouped};
-use crate::reduce::{ReductionRefusal, ReductionSummary};
 use crate::search::SearchVerdict;
 use crate::search::memory_plan::ByteCount;
 use crate::search::store_stats::StorePart;

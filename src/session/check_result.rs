@@ -52,6 +52,7 @@ impl<'m> CheckResult<'m> {
     }
 
     /// Returns the report.
+    #[cfg(feature = "languages")]
     pub(super) fn report(&self) -> Option<report::Report<'_>> {
         self.session.report()
     }

@@ -1,9 +1,9 @@
 //! The errors of a search.
 
 use super::frequency_table::FrequencyTableError;
-use crate::diag::{Diagnostic, LocatedDiagnostic, Severity};
+use crate::diag::LocatedDiagnostic;
+use crate::model::OutOfSlots;
 use crate::search::memory_plan::BudgetTooSmall;
-use crate::source::SourceMap;
 use crate::system::PackingError;
 use std::fmt;
 use std::io;
@@ -121,12 +121,15 @@ pub enum DirectoryConflict {
 }
 
 impl Error {
-    /// Collects the errors among diagnostics.
-    pub(crate) fn text(diagnostics: &[Diagnostic], sources: &SourceMap) -> Error {
-        let mistakes = diagnostics.iter().filter(|it| it.severity == Severity::Error);
-        let shown: Vec<String> =
-            mistakes.clone().map(|it| it.render(sources).to_string()).collect();
-        Error::Text(shown.join("\n"), mistakes.map(|it| it.mistake(sources)).collect())
+    /// Returns whether the search ended because a process lacked a slot.
+    pub(super) fn is_out_of_slots(&self) -> bool {
+        let (Error::Sample(error) | Error::Run(_, error) | Error::Open(_, error)) = self else {
+            return false;
+        };
+        match error {
+            spill::Error::Source { reason } => reason.is::<OutOfSlots>(),
+            _ => false,
+        }
     }
 
     /// Wraps a failure of the search in `dir`.

@@ -1,6 +1,7 @@
 //! The product of a model and an automaton, with the fairness assumption on its runs.
 
-use super::liveness::{ReplayedRun, probe_reduced, replay};
+use super::liveness::probe_reduced;
+use super::replayed_run::{ReplayedRun, replay};
 use super::{Error, Fairness, LivenessCheck, SearchedModel};
 use crate::exec::{Executor, FairExpander};
 use crate::model::{FairSteps, ProcessSet, StepDescription, StepOutcome};

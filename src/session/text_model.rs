@@ -4,6 +4,7 @@ use super::searched_model::{DecidedReductions, ModelSummary, SearchedModel};
 use super::{Error, ExecutableProgram, KeyOrder};
 use crate::analysis::static_key_order::static_order;
 use crate::budget::AnalysisBudget;
+use crate::diag::{Diagnostic, Severity};
 use crate::exec::{Executor, Interp, SelectiveStateSpace};
 use crate::front::{Language, LoadedModel, Options};
 use crate::ir::layout::{GroupId, InvalidKeyOrder};
@@ -242,6 +243,16 @@ impl TextModel {
     /// Returns the name of the model's file.
     pub fn name(&self) -> &str {
         &self.sources.file(0).name
+    }
+}
+
+impl Error {
+    /// Collects the errors among diagnostics.
+    pub(crate) fn text(diagnostics: &[Diagnostic], sources: &SourceMap) -> Error {
+        let mistakes = diagnostics.iter().filter(|it| it.severity == Severity::Error);
+        let shown: Vec<String> =
+            mistakes.clone().map(|it| it.render(sources).to_string()).collect();
+        Error::Text(shown.join("\n"), mistakes.map(|it| it.mistake(sources)).collect())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Tests of the tables of `src/analysis` by execution:
+//! Tests of the tables of `crates/spillway-analysis/src` by execution:
 //!
 //! - a variable outside the write set keeps its value;
 //! - a variable outside the read set does not affect the result;

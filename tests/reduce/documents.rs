@@ -5,7 +5,7 @@ use spillway::reduce::{PropertyClass, REDUCTIONS};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const BEGIN: &str = "<!-- The tables of reductions: `cargo test --test reduce -- --ignored renew` writes them from `src/reduce`. -->\n";
+const BEGIN: &str = "<!-- The tables of reductions: `cargo test --test reduce -- --ignored renew` writes them from `crates/spillway-reduce/src`. -->\n";
 const END: &str = "<!-- End of the tables. -->";
 
 fn document(name: &str) -> PathBuf {

@@ -1,8 +1,8 @@
 //! The accesses of code, construct by construct.
 //!
 //! Only this walk defines which parts of the state a construct reads and writes. Its clients get every access in the
-//! order of evaluation. They map it to their own units: bits of a mask (`exec/interp/masks.rs`), words of a state
-//! (`exec/jit/footprint.rs`), cells and channels (`collector.rs`). The walk enters the body of a function at every
+//! order of evaluation. They map it to their own units: bits of a mask (`spillway-exec/src/interp/masks.rs`), words of a state
+//! (`spillway-exec/src/jit/footprint.rs`), cells and channels (`collector.rs`). The walk enters the body of a function at every
 //! call, so the bindings of its references are known. For a function that is marked `whole` it visits all variables
 //! that the function names instead.
 

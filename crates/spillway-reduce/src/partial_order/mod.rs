@@ -46,8 +46,8 @@ mod tables;
 pub use entries::{CONFLUENCE, POR, SIMULTANEOUS};
 
 use super::{
-    NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionRefusal,
-    ReductionStack, ReductionTraits, confluence, simultaneous,
+    NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack,
+    ReductionTraits, confluence, simultaneous,
 };
 use model::PartialOrderModel;
 use program_chooser::{ChecksOrRuns, ProgramChooser};
@@ -369,7 +369,7 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
         let are_asleep = choosers.sleep_sets().is_some();
         let is_left_out = self.wanted.is_confluent() && !choosers.method().is_confluent();
         let reason = || NotApplied::NothingFound(CONFLUENCE.nothing_found.into());
-        let unused = is_left_out.then(|| ReductionRefusal::of(&CONFLUENCE, reason()));
+        let unused = is_left_out.then(|| CONFLUENCE.refusal(reason()));
         let entries = choosers.method().entries().to_vec();
         ReductionTraits {
             proviso: Some(proviso),

@@ -19,7 +19,7 @@
 //! state and all visited states leave the set. The remaining states keep all their predecessors, so the set is not
 //! empty. No state is expanded in two rounds.
 //!
-//! Under weak fairness (`model/fairness.rs`) a cycle also needs, for each process, a step that is fair to it. So
+//! Under weak fairness (`spillway-model/src/fairness.rs`) a cycle also needs, for each process, a step that is fair to it. So
 //! *reach* runs in turn for accepting states and for the fair steps of each process, until one whole turn removes
 //! nothing. Consider a component of the remaining states without incoming steps. It has an accepting state and a fair
 //! step for each process. A round then explores all reachable states. If it does not visit the whole set, the visited

@@ -1,7 +1,6 @@
 //! Why a reduction is not applied.
 
 use serde::{Deserialize, Serialize};
-use spillway_analysis::instances::NumberingError;
 use spillway_base::budget::BudgetExceeded;
 use thiserror::Error;
 
@@ -301,11 +300,5 @@ impl NotApplied {
             NotApplied::Exceeded(BudgetExceeded::Memory(_)) => Remedy::MoreMemory,
             _ => return None,
         })
-    }
-}
-
-impl From<NumberingError> for NotApplied {
-    fn from(error: NumberingError) -> NotApplied {
-        NotApplied::Instances(error.reason)
     }
 }
