@@ -43,6 +43,7 @@
 //! | `languages` | models that are texts, and reductions of their programs |
 //! | `jit` | machine code for such models; implies `languages` |
 //! | `cli` | the command line; implies `languages` |
+//! | `http`, `junit`, `plots` | `watch --listen`, `--junit`, plots in the page of a search; each implies `cli` |
 //!
 //! All are on by default. A program that searches Rust types needs none: `default-features = false`.
 //!

@@ -88,12 +88,23 @@ pub(super) fn write_failure(outputs: &SearchOutputs, name: &Path, failure: &Comm
     written.unwrap_or_else(say);
 }
 
+/// Returns an error if this build cannot write a requested file.
+pub(super) fn reject_unbuilt(outputs: &SearchOutputs) -> Result<(), CommandFailure> {
+    match outputs.junit.is_some() && !cfg!(feature = "junit") {
+        true => Err(CommandFailure::wrong(
+            "this build writes no JUnit files: it was built without the feature `junit`",
+        )),
+        false => Ok(()),
+    }
+}
+
 /// Writes the requested files.
 fn results(
     outputs: &SearchOutputs,
     junit: impl FnOnce() -> String,
     sarif: impl FnOnce() -> String,
 ) -> Result<(), CommandFailure> {
+    reject_unbuilt(outputs)?;
     IS_BEGUN.store(true, Ordering::Relaxed);
     if let Some(path) = &outputs.junit {
         put("the JUnit file", path, &junit())?;

@@ -8,7 +8,7 @@ pub use super::quantity::{
     DurationError, SizeError, format_duration, format_size, parse_duration, parse_size,
 };
 
-use super::{Fairness, KeyOrder, RunLimits, SearchOutputs};
+use super::{Fairness, KeyOrder, RunLimits, RunProperty, SearchOutputs};
 use crate::model::{ConditionModality, EndRule, FiniteRunPolicy, OverflowRule, StateCondition};
 #[cfg(feature = "languages")]
 use crate::reduce::ReductionConfig;
@@ -222,6 +222,15 @@ impl PropertyConfig {
             texts.iter().map(move |text| StateCondition::new(holds, text.as_str()))
         });
         unnamed.chain(self.named_conditions.iter().cloned()).collect()
+    }
+
+    /// Returns the selected temporal properties as they are written.
+    pub fn run_properties(&self) -> impl Iterator<Item = RunProperty> {
+        let formulas = self.ltl.iter().cloned().map(RunProperty::Formula);
+        let automata = self.automata.iter().cloned().map(RunProperty::Automaton);
+        let accept = self.acceptance.then_some(RunProperty::Acceptance);
+        let progress = self.non_progress.then_some(RunProperty::NonProgress);
+        formulas.chain(automata).chain(accept).chain(progress)
     }
 
     /// Returns whether temporal properties are selected.

@@ -5,7 +5,7 @@ use super::config::ModelConfig;
 use super::error::Error;
 use super::run_property::product_limits;
 #[cfg(feature = "languages")]
-use super::text_job::SavedReductions as ReductionDecision;
+use super::saved_reductions::SavedReductions as ReductionDecision;
 use super::{CheckConfig, Fairness, RunLimits, SavedProperty, SearchOutputs};
 use crate::model::{FiniteRunPolicy, StateSpace};
 use crate::report::RUST;

@@ -52,6 +52,8 @@ mod run_limits;
 mod run_property;
 mod run_status;
 mod saved_check;
+#[cfg(feature = "languages")]
+mod saved_reductions;
 mod searched_model;
 mod session_log;
 mod shortest_counterexample;

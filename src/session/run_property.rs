@@ -1,6 +1,5 @@
 //! Temporal properties, as a configuration and a search directory store them.
 
-use super::config::PropertyConfig;
 use crate::model::CheckSelection;
 use crate::search::SearchLimits;
 use rkyv::{Archive, Deserialize, Serialize};
@@ -70,15 +69,4 @@ pub enum RunProperty {
     Acceptance,
     /// No non-progress cycle.
     NonProgress,
-}
-
-impl PropertyConfig {
-    /// Returns the selected temporal properties as they are written.
-    pub fn run_properties(&self) -> impl Iterator<Item = RunProperty> {
-        let formulas = self.ltl.iter().cloned().map(RunProperty::Formula);
-        let automata = self.automata.iter().cloned().map(RunProperty::Automaton);
-        let accept = self.acceptance.then_some(RunProperty::Acceptance);
-        let progress = self.non_progress.then_some(RunProperty::NonProgress);
-        formulas.chain(automata).chain(accept).chain(progress)
-    }
 }

@@ -3,33 +3,16 @@
 use super::error::Error;
 use super::job::{SavedRunProperty, SearchJob, as_json};
 use super::liveness_check::LivenessCheck;
+use super::saved_reductions::SavedReductions;
 use super::{CheckConfig, Fairness, KeyOrder, SearchedModel, SlotCounts, TextModel};
 use crate::front::{Language, Options};
 use crate::ir::layout::GroupId;
 use crate::reduce::claim::FiniteRunPolicy;
-use crate::reduce::{ReductionPlan, ReductionRefusal, ReductionRequest, ReductionSelection};
+use crate::reduce::{ReductionPlan, ReductionRefusal, ReductionRequest};
 use crate::search::files::JOB;
 use crate::search::{SearchControl, StateStorage};
 use crate::source::SourceMap;
 use std::path::Path;
-
-/// The reductions of a directory's search.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub(super) struct SavedReductions {
-    /// The reductions. They may be provisional, see `is_undecided`.
-    pub(super) selection: ReductionSelection,
-    /// Whether the first states have still to decide about further reductions.
-    pub(super) is_undecided: bool,
-    /// The reductions that were rejected as unprofitable.
-    pub(super) left_off: Option<ReductionRefusal>,
-}
-
-impl SavedReductions {
-    /// Returns the JSON that a job stores.
-    fn saved(&self) -> String {
-        serde_json::to_string(self).unwrap_or_else(|error| unreachable!("reductions: {error}"))
-    }
-}
 
 impl SearchJob {
     /// Creates the job of searching `model`, reduced as `searched` says.

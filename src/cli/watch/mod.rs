@@ -4,6 +4,10 @@
 //! keep running when it ends.
 
 mod status_panel;
+#[cfg(feature = "http")]
+mod web;
+#[cfg(not(feature = "http"))]
+#[path = "no_web.rs"]
 mod web;
 
 use super::args::WatchArgs;

@@ -5,6 +5,10 @@
 //! everything else. Only a page of a running search may request its own parts again. The page is readable without the
 //! script. Text of a model stays text: `maud` escapes it, and `escape` replaces control characters.
 
+#[cfg(feature = "plots")]
+mod plots;
+#[cfg(not(feature = "plots"))]
+#[path = "no_plots.rs"]
 mod plots;
 mod sequence;
 mod source;
