@@ -3,7 +3,6 @@
 use super::args::{CheckArgs, LivenessArgs, ModelArgs, QuestionArgs, SessionArgs, StateSpaceQuery};
 use super::collector::CheckCollector;
 use super::failure::CommandFailure;
-use super::result_files;
 use super::{output, say};
 use crate::escape;
 use crate::front::{LANGUAGES, Language};
@@ -231,7 +230,7 @@ impl CheckCommand {
         let read = |path: &PathBuf| CheckConfig::read(path);
         let mut config = args.config.as_ref().map(read).transpose()?.unwrap_or_default();
         args.apply(&mut config)?;
-        result_files::reject_unbuilt(&config.output)?;
+        reject_unbuilt(&config.output)?;
         Ok(CheckCommand {
             model: ModelInput::new(&args.model.model, &config)?,
             run: SessionOptions::new(&args.run, &config),
@@ -300,5 +299,15 @@ impl From<ConfigError> for CommandFailure {
     fn from(error: ConfigError) -> CommandFailure {
         let help = "keys are the long names of the flags, in the sections that docs/reference/command-line.md lists";
         CommandFailure::wrong(format!("{error}\n  help: {help}"))
+    }
+}
+
+/// Returns an error if this build cannot write a requested file.
+pub(super) fn reject_unbuilt(outputs: &SearchOutputs) -> Result<(), CommandFailure> {
+    match outputs.junit.is_some() && !cfg!(feature = "junit") {
+        true => Err(CommandFailure::wrong(
+            "this build writes no JUnit files: it was built without the feature `junit`",
+        )),
+        false => Ok(()),
     }
 }

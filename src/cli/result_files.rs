@@ -1,6 +1,6 @@
 //! The output files with results: report page, JUnit, SARIF.
 
-use super::command::SessionOptions;
+use super::command::{SessionOptions, reject_unbuilt};
 use super::failure::CommandFailure;
 use super::report_page::{self, ReportedSearch, ShownViolation};
 use super::say;
@@ -86,16 +86,6 @@ pub(super) fn write_failure(outputs: &SearchOutputs, name: &Path, failure: &Comm
         FailureReport { model: name.display().to_string(), message, mistakes, code: *code };
     let written = results(outputs, || junit_of_failure(&failed), || sarif_of_failure(&failed));
     written.unwrap_or_else(say);
-}
-
-/// Returns an error if this build cannot write a requested file.
-pub(super) fn reject_unbuilt(outputs: &SearchOutputs) -> Result<(), CommandFailure> {
-    match outputs.junit.is_some() && !cfg!(feature = "junit") {
-        true => Err(CommandFailure::wrong(
-            "this build writes no JUnit files: it was built without the feature `junit`",
-        )),
-        false => Ok(()),
-    }
 }
 
 /// Writes the requested files.
