@@ -12,7 +12,7 @@ mod web;
 
 use super::args::WatchArgs;
 use super::failure::{self, CommandFailure};
-use super::output::{self, print, print_drawn, say};
+use super::output::{self, print, print_drawn};
 use super::{CommandResult, line_wrap};
 use crate::report::{PanelStatus, StatusPanel};
 use crate::session::{TemporarySearch, temporary_in};
@@ -110,12 +110,4 @@ fn screen(dirs: &[PathBuf], columns: usize, lines: usize) -> (String, bool) {
 /// Formats a directory for a command.
 fn named(dir: &Path) -> String {
     dir.display().to_string()
-}
-
-/// Prints the address of the page.
-fn say_where(address: std::net::SocketAddr) {
-    say(format!("http://{address}/ shows it until interrupted"));
-    if !address.ip().is_loopback() {
-        say("note: everyone with access to this machine can read the models");
-    }
 }

@@ -4,6 +4,7 @@
 use super::status_panel;
 use crate::cli::failure::CommandFailure;
 use crate::cli::http::{HTML, HttpResponse, HttpServer, RequestHandler, TEXT};
+use crate::cli::output::say;
 use crate::cli::report;
 use crate::cli::report_page::PageContext;
 use crate::report::{PanelStatus, StatusPanel, overview};
@@ -42,7 +43,7 @@ pub(super) fn serve(address: SocketAddr, dirs: &[PathBuf]) -> Result<HttpServer,
         let help = "try another port, or 0 for any free port";
         CommandFailure::wrong(format!("cannot listen to {address}: {error}\n  help: {help}"))
     })?;
-    super::say_where(server.address);
+    say_where(server.address);
     Ok(server)
 }
 
@@ -128,4 +129,12 @@ fn page_of(dir: &Path, glance: &StatusPanel) -> String {
     let page = DirectoryContents::read(dir).map_err(CommandFailure::from);
     let page = page.and_then(|contents| report::directory_page(dir, &contents, beside));
     page.unwrap_or_else(|failure| report::damaged_page(dir, &failure.message, Some(glance)))
+}
+
+/// Prints the address of the page.
+fn say_where(address: SocketAddr) {
+    say(format!("http://{address}/ shows it until interrupted"));
+    if !address.ip().is_loopback() {
+        say("note: everyone with access to this machine can read the models");
+    }
 }

@@ -2,7 +2,7 @@
 //! (Pelánek 2005, section 3.3.3).
 //!
 //! [`monotonicity`](spillway_analysis::monotonicity) finds these variables and the direction of better values, or
-//! checks those that the user names. [`DominanceModel`](model::DominanceModel) appends them to the state as numbers,
+//! checks those that the user names. [`DominanceModel`] appends them to the state as numbers,
 //! so that smaller ones are better. It announces that by
 //! [`Capabilities::dominance`](spillway_model::Capabilities::dominance). The search keeps the states of each level that
 //! neither the level nor the store dominates. Dominance is decided on the set of candidates first, and then against
