@@ -163,7 +163,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, Box<dyn 
             "--language" => {
                 let name = args.next().unwrap_or_default();
                 let language = Language::from_name(&name);
-                settings.language = Some(language.ok_or(format!("there is no language `{name}`"))?);
+                settings.language = Some(language.ok_or(format!("unknown language `{name}`"))?);
             }
             "--symmetry" => {
                 settings.symmetry = match args.next().as_deref() {

@@ -133,7 +133,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, Box<dyn 
             "--language" => {
                 let name = value()?;
                 let found = Language::from_name(&name);
-                language = Some(found.ok_or(format!("there is no language `{name}`"))?);
+                language = Some(found.ok_or(format!("unknown language `{name}`"))?);
             }
             "--method" => {
                 let name = value()?;

@@ -70,7 +70,7 @@ fn main() -> Result<ExitCode, Failed> {
     for described in &models {
         let interp = load(described)?;
         let executor = Executor::new(&interp, ExecutionMode::Jit);
-        println!("\n{described}: {} bytes a state\n", executor.model().width());
+        println!("\n{described}: {} bytes per state\n", executor.model().width());
         let all_agree = table(executor.model(), memory << 20)?;
         println!("\n{}", if all_agree { "all agree" } else { "THEY DIFFER" });
         agree &= all_agree;

@@ -38,8 +38,14 @@
 //! # Ok::<(), spillway::Error>(())
 //! ```
 //!
-//! The features `cli` (the command line) and `jit` (machine code for models that are texts) are on by default. A
-//! program that searches Rust types needs neither.
+//! | feature | what it adds |
+//! | --- | --- |
+//! | `languages` | models that are texts, and reductions of their programs |
+//! | `jit` | machine code for such models; implies `languages` |
+//! | `cli` | the command line; implies `languages` |
+//! | `http`, `junit`, `plots` | `watch --listen`, `--junit`, plots in the page of a search; each implies `cli` |
+//!
+//! All are on by default. A program that searches Rust types needs none: `default-features = false`.
 //!
 //! Everything that is searched implements the traits of [`model`], the waist. A text becomes a [`ir::Program`]
 //! ([`front`]). [`analysis`] examines it without running it. An executor ([`exec`]) computes its successors as packed
@@ -53,26 +59,32 @@ pub mod report;
 pub mod session;
 pub mod system;
 
+#[cfg(feature = "languages")]
 #[doc(hidden)]
 pub use spillway_analysis as analysis;
 pub use spillway_base::source;
 #[doc(hidden)]
 pub use spillway_base::{budget, components, diag, escape, numbers, random, trees};
+#[cfg(feature = "languages")]
 pub use spillway_exec as exec;
+#[cfg(feature = "languages")]
 #[doc(hidden)]
 pub use spillway_ir as ir;
+#[cfg(feature = "languages")]
 pub use spillway_lang as front;
+#[cfg(feature = "languages")]
 #[doc(hidden)]
 pub use spillway_lang::ltl;
 pub use spillway_model as model;
+#[cfg(feature = "languages")]
 #[doc(hidden)]
 pub use spillway_reduce as reduce;
 pub use spillway_search as search;
 
 pub use model::{Property, StateSpace, StateValue, SystemDescription, TransitionSystem};
 pub use search::{CheckSelection, SearchControl, SearchOutcome, SearchVerdict, StateStorage};
-pub use session::{
-    Check, CheckConfig, CheckReport, CheckResult, Error, ModelText, TextCheck, TextModel, check,
-};
+pub use session::{Check, CheckConfig, CheckResult, Error, check};
+#[cfg(feature = "languages")]
+pub use session::{CheckReport, ModelText, TextCheck, TextModel};
 pub use spill;
 pub use system::{ModelInconsistency, PackedSystem, check_consistency};

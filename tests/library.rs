@@ -280,7 +280,7 @@ fn a_model_that_contradicts_itself_is_found_out() {
         (Lie::Violations, "`steps` and `violations`"),
         (Lie::Findings, "`steps` and `violations`"),
         (Lie::Masks, "no write mask"),
-        (Lie::Again, "asked again"),
+        (Lie::Again, "called again"),
     ] {
         let Err(ModelInconsistency { what: found, .. }) = said(lie) else { panic!("{lie:?}") };
         assert!(found.contains(what), "{lie:?}: {found}");

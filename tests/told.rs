@@ -79,8 +79,9 @@ lock.m: VIOLATED: invariant: one writer at lock.m:9:1
   with     st[Node_2] = E, sharers = 1
   found    1 violation in 5 states, 15 transitions, 3 levels, 0 deadlocks; *
   checked  deadlocks, invariants, run-time errors
-  reduced  by symmetry exact, which preserves everything: a state stands for up
+  reduced  by symmetry exact, which preserves everything: a state represents up
            to 6
+           off: --reduce none
   next     spillway check lock.m --dir DIR;
            spillway simulate lock.m --from DIR
 ";
@@ -167,6 +168,7 @@ channel.pml: VIOLATED: assert: assertion failed in Sender: assert(sent < 3) at
   checked  deadlocks, assertions, run-time errors
   reduced  by dead variables, which preserves everything: 1 variable reset in 1
            place
+           off: --reduce none
   next     spillway check channel.pml --msc
            spillway check channel.pml --dir DIR;
            spillway simulate channel.pml --from DIR
@@ -183,21 +185,22 @@ counterexample: error: undefined value in take, 3 steps
          done = [false: 0, true: 0]
          seen = [Node_1: undefined, Node_2: undefined]
     1  send (n: Node_1)    net.m:5:3
-         net: {from: Node_1, kind: req} put in
+         net: {from: Node_1, kind: req} added
          done[true]: 0 -> 1
     2  send (n: Node_1)    net.m:5:3
-         net: {from: Node_1, kind: req} put in
+         net: {from: Node_1, kind: req} added
          done[true]: 1 -> 2
     3  take (i: 0)    net.m:9:3
          error: an undefined value is read: seen[Node_1] (net.m:10:32)
 
 net.m: VIOLATED: error: undefined value in take at net.m:10:32
-  after    3 steps (shortest); 4 faulty steps found
+  after    3 steps (shortest); 4 failing steps found
   with     seen[Node_1] = undefined
   found    1 violation in 4 states, 4 transitions, 3 levels, 0 deadlocks; *
   checked  deadlocks, run-time errors
-  reduced  by symmetry exact, which preserves everything: a state stands for up
+  reduced  by symmetry exact, which preserves everything: a state represents up
            to 2
+           off: --reduce none
   next     spillway check net.m --dir DIR;
            spillway simulate net.m --from DIR
 ";
@@ -221,7 +224,7 @@ counterexample: error: undefined value in invariant small, 2 steps
     1  lose (n: Node_1)    read.m:4:20
          st[Node_1]: 0 -> undefined
          x: 0 -> 1
-    2  judging the invariant small    read.m:5:20
+    2  evaluating the invariant small    read.m:5:20
          error: an undefined value is read: st[Node_1] (read.m:5:38)
 
 read.m: VIOLATED: error: undefined value in invariant small at read.m:5:38
@@ -229,8 +232,9 @@ read.m: VIOLATED: error: undefined value in invariant small at read.m:5:38
   with     st[Node_1] = undefined
   found    1 violation in 2 states, 6 transitions, 2 levels, 0 deadlocks; *
   checked  deadlocks, invariants, run-time errors
-  reduced  by symmetry exact, which preserves everything: a state stands for up
+  reduced  by symmetry exact, which preserves everything: a state represents up
            to 6
+           off: --reduce none
   next     spillway check read.m --dir DIR;
            spillway simulate read.m --from DIR
 ";
@@ -341,11 +345,11 @@ active proctype P() { do :: x < 3 -> x++ :: x > 0 -> x-- od }
 ltl live { [] <> (x == 3) }
 ";
     let expected = "\
-cov.pml: every reachable state was visited, no violation of what was checked
+cov.pml: every reachable state was visited, no violation was found
   found    10 states, 12 transitions, 8 levels, 0 deadlocks; *
   checked  deadlocks, run-time errors
   NOT checked  ltl live (cov.pml:3)
-           looked for by --ltl live
+           use --ltl live
 ";
     let whole = ["--keep-going", "--reduce", "none"];
     prints("cov.pml", text, &whole, (0, expected));
@@ -379,9 +383,10 @@ lock.m: VIOLATED: deadlock: no successor
            (st[Node_1] = S, st[Node_2] = S, st[Node_3] = S)
   found    1 violation in 7 states, 15 transitions, 4 levels, 2 deadlocks; *
   checked  deadlocks
-  not looked for  invariants, run-time errors
-  reduced  by symmetry exact, which preserves everything: a state stands for up
+  not checked  invariants, run-time errors
+  reduced  by symmetry exact, which preserves everything: a state represents up
            to 6
+           off: --reduce none
   next     spillway check lock.m --keep-going --only deadlock --dir DIR;
            spillway simulate lock.m --from DIR
 ";
@@ -391,13 +396,13 @@ lock.m: VIOLATED: deadlock: no successor
 #[test]
 fn what_holds_is_told_in_a_few_lines() {
     let expected = "\
-channel.pml: verified: every reachable state was visited,
-           no violation of what was checked
+channel.pml: verified: every reachable state was visited, no violation was found
   found    1,536 states, 2,048 transitions, 1,024 levels, 0 deadlocks; *
   checked  deadlocks
-  not looked for  assertions, run-time errors
+  not checked  assertions, run-time errors
   reduced  by dead variables, which preserves everything: 1 variable reset in 1
            place
+           off: --reduce none
 ";
     prints("channel.pml", CHANNEL, &["--only", "deadlock"], (0, expected));
 }
@@ -409,7 +414,7 @@ fn what_was_found_before_a_stop_is_told_and_is_no_verdict() {
     let dir = folder.path().join("d").display().to_string();
     let (code, out) = told("stuck.dve", STUCK, &[&args[..], &["--dir", &dir]].concat());
     assert_eq!(code, 3);
-    let expected = "stuck.dve: incomplete: the search has not come to its end
+    let expected = "stuck.dve: incomplete: the search is not complete
   violated deadlock: no successor, after 2 steps (shortest)
   found    1 violation in 8 states, 8 transitions, 5 levels, 1 deadlock; *
   checked  deadlocks

@@ -324,7 +324,7 @@ def command(argv: list[str]) -> int:
     if found.message:
         progress.say(found.message)
     if found.code == STOPPED and is_begun(asked):
-        progress.say(f"stopped; `{how_to_resume(asked, flags)}` goes on")
+        progress.say(f"stopped; `{how_to_resume(asked, flags)}` resumes it")
     elif found.code == STOPPED:
         progress.say("stopped before there was a search: the same command begins it")
     return failed or found.code

@@ -21,7 +21,7 @@ from .stop import Stop
 # What the binary says of its own flags, and what it is for whoever starts tasks.
 TERMS = (
     (re.compile(r"--memory(?: or --threads)?(?![\w-])"), "--memory-per-task"),
-    (re.compile("; `spillway resume` goes on with a search that has made a checkpoint"), ""),
+    (re.compile("; `spillway resume` resumes a search that has a checkpoint"), ""),
 )
 
 

@@ -42,11 +42,11 @@ class Storage:
             if not there and not here:
                 self._mirror.begin()
         if there:
-            raise Failure(f"{self.url} holds a search already; `spillway-ray resume` goes on")
+            raise Failure(f"{self.url} holds a search already; `spillway-ray resume` resumes it")
         if here:
             raise Failure(
                 f"{self.folder} holds a search that was begun for {self.url}; "
-                "`spillway-ray resume` goes on"
+                "`spillway-ray resume` resumes it"
             )
 
     def take_over(self, is_running: Callable[[], bool]) -> None:

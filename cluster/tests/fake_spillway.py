@@ -230,7 +230,7 @@ class Search:
         states = len(self.saved["visited"])
         if not self.is_at_end():
             print(f"incomplete: {states} states")
-            print("stopped at a checkpoint; `spillway resume` goes on", file=sys.stderr)
+            print("stopped at a checkpoint; `spillway resume` resumes it", file=sys.stderr)
             sys.exit(3)
         verdict = "violated" if self.job["bad"] in self.saved["visited"] else "verified"
         self.save(verdict=verdict)
@@ -263,7 +263,7 @@ def resume(argv: list[str]) -> NoReturn:
 
 def stopped(_number: int, _frame: object) -> NoReturn:
     print("incomplete")
-    print("stopped at a checkpoint; `spillway resume` goes on", file=sys.stderr)
+    print("stopped at a checkpoint; `spillway resume` resumes it", file=sys.stderr)
     sys.exit(3)
 
 

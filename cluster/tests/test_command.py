@@ -55,7 +55,7 @@ def test_a_signal_while_tasks_run(place: Place, number: signal.Signals) -> None:
     out, err = run.communicate(timeout=30)
     assert (run.returncode, out) == (3, b"")
     ours = f"--spillway {place.spillway} --address {LOCAL} --tasks 3 --thin 5"
-    hint = re.search(r"stopped; `(.*)` goes on", err.decode())
+    hint = re.search(r"stopped; `(.*)` resumes it", err.decode())
     assert hint is not None
     assert set(hint[1].split()) == set(f"spillway-ray resume {place.folder} {ours}".split())
     again = place.start("resume")
@@ -69,7 +69,7 @@ def test_a_signal_while_one_process_searches(place: Place) -> None:
     run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=30)
     assert (run.returncode, out) == (3, b"incomplete\n")
-    assert b"goes on" in err
+    assert b"resumes it" in err
     again = place.start("resume")
     assert again.communicate(timeout=120)[0] == place.verified
 
@@ -205,7 +205,7 @@ def test_what_did_not_begin_is_not_gone_on_with(
     monkeypatch.setattr(cli, "search", lambda *_: Sitting(-9, b""))
     assert cli.main(place.command("check")[3:]) == 3
     told = capsys.readouterr().err
-    assert "goes on" not in told
+    assert "resumes it" not in told
     assert "the same command begins it" in told
 
 

@@ -166,8 +166,8 @@ def test_what_cannot_be_closed_changes_no_verdict(place: Place) -> None:
 @pytest.mark.parametrize(
     ("code", "said", "message"),
     [
-        (2, "give at least that much with --memory", "much with --memory-per-task"),
-        (3, "less with --memory or --threads; `spillway", "less with --memory-per-task; `spillway"),
+        (2, "raise --memory to at least this size", "raise --memory-per-task to at least"),
+        (3, "or lower --memory or --threads; `spillway", "or lower --memory-per-task; `spillway"),
         (2, "try --memory-limit or --memory", "try --memory-limit or --memory-per-task"),
     ],
 )

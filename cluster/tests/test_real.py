@@ -98,7 +98,7 @@ def test_what_is_said_of_tasks_names_their_flags(tmp_path: Path) -> None:
     model = tmp_path / "grid.dve"
     model.write_text(GRID)
     # Less than the model needs, and more than the system gives.
-    tasks = [("100KiB", 2, "give at least"), ("900GiB", 3, "the system gives no more memory")]
+    tasks = [("100KiB", 2, "to at least this size"), ("900GiB", 3, "out of memory")]
     for memory, code, message in tasks:
         wishes = Wishes(memory=memory, tasks=2, thin=50, flags=FLAGS)
         folder = tmp_path / memory

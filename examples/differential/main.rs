@@ -113,7 +113,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, Box<dyn 
             "--language" => {
                 let name = value()?;
                 let language = Language::from_name(&name);
-                settings.language = language.ok_or(format!("there is no language `{name}`"))?;
+                settings.language = language.ok_or(format!("unknown language `{name}`"))?;
             }
             _ => return Err(format!("there is no flag `{arg}`").into()),
         }

@@ -112,7 +112,7 @@ fn a_file_with_a_second_name_is_not_changed_where_it_is() {
     for name in ["levels-000", "events.jsonl", "replaced"] {
         fs::hard_link(foreign.at("letter"), foreign.at("d").join(name)).unwrap();
     }
-    let said = "it has another name, too (a hard link): replace it by a copy";
+    let said = "it has another name (a hard link): replace it by a copy";
     let refused =
         [disk.append_at("levels-000", 10).map(drop), disk.open_to_append("events.jsonl").map(drop)];
     for refused in refused {

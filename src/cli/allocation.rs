@@ -10,9 +10,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 /// The system's allocator. If it has no memory, the process ends with a message.
 pub struct ExitingAllocator;
 
-const MESSAGE: &str = "error: the system gives no more memory\n  \
-    help: raise its limit (`ulimit -v`), or give less with --memory or --threads; `spillway resume` \
-    goes on with a search that has made a checkpoint\n";
+const MESSAGE: &str = "error: out of memory\n  help: raise the limit of the system (`ulimit -v`), or lower --memory \
+    or --threads; `spillway resume` resumes a search that has a checkpoint\n";
 
 #[inline]
 fn ensure_allocated(block: *mut u8) -> *mut u8 {

@@ -39,7 +39,7 @@ impl ModelInput {
             Language::from_name(name).ok_or_else(|| {
                 let known: Vec<&str> = LANGUAGES.iter().map(|it| it.name).collect();
                 let known = known.join(", ");
-                CommandFailure::wrong(format!("there is no language {name}\n  help: use {known}"))
+                CommandFailure::wrong(format!("unknown language {name}\n  help: use {known}"))
             })
         });
         Ok(ModelInput::in_language(path, language.transpose()?, config.clone()))
@@ -190,7 +190,8 @@ fn kept_outputs(args: &SessionArgs, saved: &SavedLimits, dir: &Path) -> SearchOu
         .collect();
     if !left.is_empty() {
         say(format!(
-            "note: the directory comes from elsewhere, so what it says of its end is left out: {}; give it again if it is wanted",
+            "note: the directory is not from this machine, so its flags for output are ignored: {}; repeat those that \
+             you need",
             left.join(" ")
         ));
     }
@@ -229,6 +230,7 @@ impl CheckCommand {
         let read = |path: &PathBuf| CheckConfig::read(path);
         let mut config = args.config.as_ref().map(read).transpose()?.unwrap_or_default();
         args.apply(&mut config)?;
+        reject_unbuilt(&config.output)?;
         Ok(CheckCommand {
             model: ModelInput::new(&args.model.model, &config)?,
             run: SessionOptions::new(&args.run, &config),
@@ -297,5 +299,15 @@ impl From<ConfigError> for CommandFailure {
     fn from(error: ConfigError) -> CommandFailure {
         let help = "keys are the long names of the flags, in the sections that docs/reference/command-line.md lists";
         CommandFailure::wrong(format!("{error}\n  help: {help}"))
+    }
+}
+
+/// Returns an error if this build cannot write a requested file.
+pub(super) fn reject_unbuilt(outputs: &SearchOutputs) -> Result<(), CommandFailure> {
+    match outputs.junit.is_some() && !cfg!(feature = "junit") {
+        true => Err(CommandFailure::wrong(
+            "this build writes no JUnit files: it was built without the feature `junit`",
+        )),
+        false => Ok(()),
     }
 }

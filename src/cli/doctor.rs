@@ -54,9 +54,9 @@ fn memory() -> (Option<u64>, String) {
     let limit = limits.into_iter().flatten().min().filter(|it| all.is_none_or(|all| *it < all));
     let told = match (all, free) {
         (Some(all), Some(free)) => format!("{}, {} of it free", size(all), size(free)),
-        _ => "not known how much".to_owned(),
+        _ => "size unknown".to_owned(),
     };
-    let limited = limit.map(|it| format!("; no more than {} allowed", size(it)));
+    let limited = limit.map(|it| format!("; at most {} allowed", size(it)));
     (free.into_iter().chain(limit).min(), told + &limited.unwrap_or_default())
 }
 
@@ -75,9 +75,9 @@ fn cgroup_memory_limit() -> Option<u64> {
 /// Describes how models are executed.
 fn code() -> &'static str {
     match CompilerSupport::detect() {
-        CompilerSupport::Available => "models become machine code here",
+        CompilerSupport::Available => "models are compiled to machine code",
         CompilerSupport::UnsupportedMachine => {
-            "there is no machine code for this machine: models are interpreted"
+            "machine code is not supported on this machine: models are interpreted"
         }
         CompilerSupport::NotBuilt => "this build has no compiler: models are interpreted",
     }
@@ -124,11 +124,11 @@ impl DiskProbe {
                     let flush = flush.as_secs_f64() * 1e3;
                     format!("writes {} a second; a flush takes {flush:.1} ms", size(*rate as u64))
                 }
-                Err(error) => format!("cannot be written to as a search has to: {error}"),
+                Err(error) => format!("a search cannot write here: {error}"),
             },
         ));
         if let Err(error) = &self.locks {
-            rows.push(("", format!("searches there cannot keep each other out: {error}")));
+            rows.push(("", format!("directories cannot be locked here: {error}")));
         }
         rows
     }
@@ -137,11 +137,9 @@ impl DiskProbe {
 /// Describes a kind of file system.
 fn kind(of: u64) -> Option<&'static str> {
     match of {
-        TMPFS | RAMFS => {
-            Some("it lies in memory: what is written there is lost when the machine stops")
-        }
+        TMPFS | RAMFS => Some("a file system in memory: its files are lost when the machine stops"),
         it if NETWORK_FILE_SYSTEMS.contains(&it) => {
-            Some("it is on another machine: searches are as fast as the way there")
+            Some("a network file system: searches are as fast as the network")
         }
         _ => None,
     }
@@ -166,9 +164,10 @@ fn write(path: &Path, free: u64) -> io::Result<(f64, Duration)> {
 /// Describes the limits of the system.
 fn limits() -> String {
     let files = getrlimit(Resource::Nofile).current;
-    let files = files.map_or("any number of open files".into(), |it| count(it, "open file"));
+    let files = files.map_or("unlimited open files".into(), |it| count(it, "open file"));
     let length = getrlimit(Resource::Fsize).current;
-    let length = length.map_or("of any length".into(), |it| format!("of {} at most", size(it)));
+    let length = length
+        .map_or("files of unlimited size".into(), |it| format!("files of at most {}", size(it)));
     format!("{files}, {length}")
 }
 

@@ -64,7 +64,7 @@ fn property(args: &ExplainArgs, wanted: PropertyRequest<'_>) -> CommandResult {
     if args.shown.property.count() > 1 {
         let help = "give one of --ltl, --automaton, --acceptance and --non-progress";
         return Err(CommandFailure::wrong(format!(
-            "several properties are given, and one automaton is shown\n  help: {help}"
+            "several properties are given, but only one automaton can be printed\n  help: {help}"
         )));
     }
     let LivenessCheck { name, automaton, .. } =
@@ -87,7 +87,9 @@ fn property(args: &ExplainArgs, wanted: PropertyRequest<'_>) -> CommandResult {
         }
         AutomatonFormatArg::Text => {
             let text = automaton.text();
-            print(&format!("{what} {name}: violated by the runs that this accepts\n{text}"));
+            print(&format!(
+                "{what} {name}: violated by the runs that this automaton accepts\n{text}"
+            ));
         }
     }
     Ok(VERIFIED)
@@ -116,11 +118,11 @@ fn list_applicable(found: &[ApplicableReduction]) -> String {
         let saves = match saves {
             Err(why) => format!("not used: {}", report::print_refusal(why)),
             Ok(ReductionSaving::Levels) => {
-                "visits all states, and comes to what surely follows sooner".into()
+                "visits all states, but finds inevitable violations earlier".into()
             }
             // With merged steps there are more states in the same number of levels, although there are fewer in total.
             Ok(ReductionSaving::States { share, is_all: false, .. }) if *share < 0.0 => {
-                "what it saves the first states do not tell: its steps are longer".into()
+                "savings unknown: one transition stands for several".into()
             }
             Ok(ReductionSaving::States { share, states, is_all }) => {
                 let of = if *is_all { "all" } else { "the first" };
@@ -158,9 +160,7 @@ fn assembly(
     wanted: &str,
 ) -> Result<String, CommandFailure> {
     if let Err(why) = executor.compiled() {
-        return Err(CommandFailure::wrong(format!(
-            "there is no machine code of this model: {why}"
-        )));
+        return Err(CommandFailure::wrong(format!("this model has no machine code: {why}")));
     }
     let actions = &model.interp.program().actions;
     let chosen =
@@ -174,8 +174,8 @@ fn assembly(
     match out.is_empty() {
         false => Ok(out),
         true => Err(CommandFailure::wrong(format!(
-            "{} has no action `{wanted}`\n  help: `spillway explain` without --asm lists the \
-             actions; give the name between quotes, or the position in the list from 0",
+            "{} has no action `{wanted}`\n  help: `spillway explain` without --asm lists the actions; give a quoted \
+             name, or the position in the list, from 0",
             model.name()
         ))),
     }
@@ -210,10 +210,11 @@ fn part(program: &Program, part: GroupContent) -> String {
 fn order(model: &TextModel, wanted: KeyOrder, share: Option<f64>) -> String {
     let why = match (wanted, share) {
         (KeyOrder::Sampled, None) => {
-            ": there are few states, or no other stores a sample of them much smaller".to_string()
+            ": there are too few states, or no other order compresses a sample much better"
+                .to_string()
         }
         (_, Some(share)) => {
-            format!(": a sample takes {:.0} % of what it takes as declared", share * 100.0)
+            format!(": a sample takes {:.0} % of its size in the declared order", share * 100.0)
         }
         _ => String::new(),
     };

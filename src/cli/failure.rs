@@ -61,12 +61,11 @@ impl CommandFailure {
             {
                 Self::wrong(match source.kind() {
                     ErrorKind::NotADirectory => format!(
-                        "{dir} is a file, and a search directory is asked for\n  help: `spillway \
-                         check MODEL --dir DIR` keeps a search in DIR"
+                        "{dir} is a file, not a search directory\n  help: `spillway check MODEL --dir DIR` keeps a \
+                         search in DIR"
                     ),
                     ErrorKind::NotFound => format!(
-                        "there is no search directory {dir}\n  help: `spillway status --all` lists \
-                         those that are temporary"
+                        "there is no search directory {dir}\n  help: `spillway status --all` lists temporary searches"
                     ),
                     _ => format!("{dir}: {error}"),
                 })
@@ -74,8 +73,8 @@ impl CommandFailure {
             spill::Error::Corrupt { ref file, .. } if is_of_plan(file) => Self::of_code(
                 DAMAGED,
                 format!(
-                    "error: {dir}: {error}\n  help: remove {file}: a plan that is missing is made \
-                     anew, and the search is what it was"
+                    "error: {dir}: {error}\n  help: remove {file}: a missing plan is written again, and the search \
+                     itself is undamaged"
                 ),
             ),
             spill::Error::Corrupt { .. } => Self::of_code(
@@ -90,8 +89,7 @@ impl CommandFailure {
                  remove it and check the model again"
             )),
             spill::Error::Locked { .. } => Self::wrong(format!(
-                "{dir} is in use by a running search\n  help: `spillway status {}` shows how \
-                 far it is",
+                "{dir} is in use by a running search\n  help: `spillway status {}` shows its progress",
                 escape::shell_path(path)
             )),
             error if is_missing_piece(&error) => Self::of_code(
@@ -121,14 +119,13 @@ impl CommandFailure {
             spill::Error::Source { .. } => {
                 let (dir, word) = (dir.display(), escape::shell_path(dir));
                 return Self::wrong(format!(
-                    "{dir}: {error}\n  the search stopped at its last checkpoint\n  help: \
-                     `spillway resume {word}` goes on once the model can"
+                    "{dir}: {error}\n  the search stopped at its last checkpoint\n  help: `spillway resume {word}` \
+                     resumes it once the model succeeds"
                 ));
             }
             spill::Error::Levels { .. } => {
                 return Self::wrong(format!(
-                    "{}: {error}\n  help: a model with such long runs mostly counts without bound: \
-                     bound what it counts",
+                    "{}: {error}\n  help: paths of this length mostly come from an unbounded counter: bound it",
                     dir.display()
                 ));
             }
@@ -139,7 +136,7 @@ impl CommandFailure {
                 ));
             }
             spill::Error::Full { limit: Some(_), .. } => "with a larger --disk-limit",
-            spill::Error::Full { .. } => "once there is more room",
+            spill::Error::Full { .. } => "once there is more space",
             spill::Error::Io { source, .. } => match source.kind() {
                 ErrorKind::FileTooLarge => "with a higher limit on the size of files (`ulimit -f`)",
                 ErrorKind::WouldBlock => "with fewer --threads",
@@ -151,8 +148,8 @@ impl CommandFailure {
         Self::of_code(
             STOPPED,
             format!(
-                "error: {dir}: {error}\n  the search stopped at its last checkpoint\n  help: \
-                 `spillway resume {word}` goes on {help}"
+                "error: {dir}: {error}\n  the search stopped at its last checkpoint\n  help: `spillway resume {word}` \
+                 resumes it {help}"
             ),
         )
     }
@@ -161,7 +158,7 @@ impl CommandFailure {
 impl From<Error> for CommandFailure {
     fn from(error: Error) -> CommandFailure {
         if let Some(process) = error.lacks_slots() {
-            let help = "`spillway resume` of its directory begins anew with more slots, as does `--slots N`";
+            let help = "`spillway resume` restarts the search with more slots, as does `--slots N`";
             let message = format!("error: {error}\n  help: {help}");
             return CommandFailure {
                 lacks_slots: Some(process),
@@ -178,26 +175,24 @@ impl From<Error> for CommandFailure {
                 return CommandFailure::of_disk(error);
             }
             Error::Stopped(_) => return CommandFailure::before_search(&error),
-            Error::Memory(_) => "give at least that much with --memory".into(),
+            Error::Memory(_) => "raise --memory to at least this size".into(),
             Error::Nothing { model, impossible, there } => {
                 return CommandFailure::nothing_to_check(model, impossible, there);
             }
-            Error::Cache { .. } => {
-                "give more memory with --memory, or ask for fewer with --comback-cache".into()
-            }
-            Error::Temporary(..) => "name a place with --dir".into(),
-            Error::NotEmpty(_) => "name a new or empty one".into(),
+            Error::Cache { .. } => "raise --memory, or lower --comback-cache".into(),
+            Error::Temporary(..) => "choose a directory with --dir".into(),
+            Error::NotEmpty(_) => "use a new or empty directory".into(),
             Error::Taken(path, DirectoryConflict::SameModel) => format!(
-                "`spillway resume {}` goes on with it; to begin anew, remove it or name another",
+                "`spillway resume {}` resumes it; to start again, remove it or use another directory",
                 escape::shell_path(path)
             ),
             Error::Taken(_, DirectoryConflict::OtherModel(_) | DirectoryConflict::Otherwise) => {
-                "name another directory".into()
+                "use another directory".into()
             }
             Error::NoRunProperty(_) => "give a formula with --ltl".into(),
             Error::SeveralSearches(path, folders) => {
                 let first = folders.first().map(|it| path.join(it)).unwrap_or_default();
-                format!("name the folder of one of them, such as {}", escape::shell_path(&first))
+                format!("give the directory of one of them, such as {}", escape::shell_path(&first))
             }
             Error::Understood => "resume it with that version, or check the model again".into(),
             Error::Unreadable(_)
@@ -224,12 +219,12 @@ impl CommandFailure {
     /// Creates the failure of options that leave nothing to check.
     fn nothing_to_check(model: &str, impossible: &str, there: &str) -> CommandFailure {
         let why = match impossible {
-            "" => "`--no-deadlock` takes back what `--only` asks for",
+            "" => "`--no-deadlock` excludes what `--only` selects",
             why => why,
         };
         CommandFailure::wrong(format!(
-            "{model}: the flags leave nothing to check: {why}\n  help: leave `--only` out, or name \
-             what the model has: {there}"
+            "{model}: the flags leave nothing to check: {why}\n  help: leave out `--only`, or select what the model \
+             has: {there}"
         ))
     }
 
@@ -239,9 +234,9 @@ impl CommandFailure {
             Error::Begin(dir, error) => {
                 let help = match &error {
                     spill::Error::Full { limit: None, .. } => {
-                        "\n  help: name a place with more room with --dir"
+                        "\n  help: choose a directory with more space with --dir"
                     }
-                    spill::Error::Full { .. } => "\n  help: give a larger --disk-limit",
+                    spill::Error::Full { .. } => "\n  help: raise --disk-limit",
                     _ => "",
                 };
                 let mut failure = CommandFailure::cannot_open(&dir, error);

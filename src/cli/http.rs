@@ -147,8 +147,8 @@ impl HttpServer {
     pub(super) fn wait(self) -> CommandFailure {
         let HttpServer { address, thread } = self;
         let _ = thread.join();
-        let fault = "that is a fault of spillway, please report it";
-        CommandFailure::wrong(format!("nobody answers at {address} any more: {fault}"))
+        let fault = "this is a bug in spillway, please report it";
+        CommandFailure::wrong(format!("the server at {address} has stopped: {fault}"))
     }
 }
 
@@ -239,13 +239,13 @@ impl ServerContext {
             return HttpResponse::new(403, TEXT, refusal);
         }
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return HttpResponse::new(405, TEXT, "here is only to be looked\n");
+            return HttpResponse::new(405, TEXT, "only GET and HEAD are supported\n");
         }
         let (site, path) = (self.site.clone(), request.uri().path().to_owned());
         let lane = site.lane(&path) % self.lanes.len();
         let _turn = self.lanes[lane].lock().await;
         let answer = tokio::task::spawn_blocking(move || site.answer(&path)).await;
-        let failed = "this page cannot be made: that is a fault of spillway, please report it\n";
+        let failed = "this page cannot be rendered; this is a bug in spillway, please report it\n";
         answer.unwrap_or_else(|_| HttpResponse::new(500, TEXT, failed))
     }
 }
@@ -255,17 +255,17 @@ fn refusal(headers: &HeaderMap, uri: &Uri, ip: IpAddr) -> Option<&'static str> {
     let text = |name: &str| headers.get(name).and_then(|it| it.to_str().ok());
     let mut hosts = headers.get_all(header::HOST).iter();
     let host = hosts.next().and_then(|it| it.to_str().ok()).filter(|_| hosts.next().is_none());
-    let Some(host) = host else { return Some("it is not said which host is asked\n") };
+    let Some(host) = host else { return Some("the request names no host\n") };
     let names = [Some(host), uri.authority().map(|it| it.as_str())];
     if ip.is_loopback() && !names.into_iter().flatten().all(is_of_this_machine) {
-        return Some("this is only for this machine\n");
+        return Some("only requests from this machine are answered\n");
     }
     let origin = headers.get(header::ORIGIN).map(|it| it.as_bytes().to_ascii_lowercase());
     let own = format!("http://{}", host.to_ascii_lowercase());
     let is_elsewhere = origin.is_some_and(|it| it != own.as_bytes())
         || matches!(text("sec-fetch-site"), Some("cross-site" | "same-site"))
             && text("sec-fetch-mode") != Some("navigate");
-    is_elsewhere.then_some("a page of another site asks\n")
+    is_elsewhere.then_some("requests from pages of other sites are rejected\n")
 }
 
 /// Returns whether a host name denotes this machine, whatever the port.

@@ -28,7 +28,7 @@ pub(super) fn usual_endings() -> String {
 /// Creates the error that flags apply only to models in other languages.
 pub(super) fn misfit(flags: &str, titles: &str, file: &str, language: &Language) -> CommandFailure {
     let name = language.name;
-    CommandFailure::wrong(format!("{flags} for models in {titles}, and {file} is in {name}"))
+    CommandFailure::wrong(format!("{flags} for models in {titles}, but {file} is in {name}"))
 }
 
 /// Returns a feature of a language, or the error that a flag needs a language with this feature.
@@ -55,8 +55,8 @@ pub(super) fn unknown_ending(file: &str) -> String {
     });
     let known = known.collect::<Vec<_>>().join(", ");
     format!(
-        "{file}: the ending of the file names no known language\n  help: models {known}; \
-         `--language` names it whatever the ending"
+        "{file}: unknown file extension\n  help: models {known}; `--language` selects the language, whatever the \
+         extension"
     )
 }
 
@@ -85,9 +85,9 @@ mod tests {
     fn a_file_without_a_known_ending_is_told_all_of_them() {
         assert_eq!(
             unknown_ending("model.txt"),
-            "model.txt: the ending of the file names no known language\n  help: models in DVE end in \
-             .dve, in Murphi in .m or .murphi, in PNML in .pnml, in Promela in .pml, .prom, .promela, .pr, .prm, .spin \
-             or .pm; `--language` names it whatever the ending"
+            "model.txt: unknown file extension\n  help: models in DVE end in .dve, in Murphi in .m or .murphi, in \
+             PNML in .pnml, in Promela in .pml, .prom, .promela, .pr, .prm, .spin or .pm; `--language` selects the \
+             language, whatever the extension"
         );
     }
 }

@@ -57,7 +57,8 @@ pub(super) fn reject_state_flags(args: &CheckCommand) -> Result<(), CommandFailu
     match unsupported_flag(args) {
         None => Ok(()),
         Some(flag) => Err(CommandFailure::wrong(format!(
-            "{flag} is for searches for safety, and --ltl, --automaton, --acceptance and --non-progress ask about whole runs"
+            "{flag} is for properties of states, but --ltl, --automaton, --acceptance and --non-progress check \
+             infinite runs"
         ))),
     }
 }
@@ -73,9 +74,11 @@ pub(super) fn check_default_property(
     name: &str,
     preparation: SearchPreparation,
 ) -> CommandResult {
-    let help = format!("`--no-claim` leaves {name} out, which the model brings with it");
+    let help = format!("`--no-claim` excludes {name}, which the model contains");
     if let Some(flag) = unsupported_flag(args) {
-        let why = format!("{flag} is for searches for safety, and {name} asks about whole runs");
+        let why = format!(
+            "{flag} is for properties of states, but {name} is a property of infinite runs"
+        );
         return Err(CommandFailure::wrong(format!("{why}\n  help: {help}")));
     }
     let wanted = PropertyRequest::Formula(name);
@@ -107,14 +110,14 @@ fn refuse_beside(
     shortest: bool,
 ) -> Result<(), CommandFailure> {
     let apart = [
-        ("reductions", !reduce.is_empty(), "they need not keep which runs are fair"),
-        ("--shortest", shortest, "of fair runs no shortest one is looked for"),
+        ("reductions", !reduce.is_empty(), "they do not preserve fairness"),
+        ("--shortest", shortest, "a shortest fair run cannot be computed"),
     ];
     let apart = apart.into_iter().find(|(_, is_asked, _)| *is_asked && fairness != Fairness::None);
     let Some((other, _, why)) = apart else { return Ok(()) };
     let flag = format!("--fair {}", fairness.name());
     Err(CommandFailure::wrong(format!(
-        "{flag} and {other} do not go together: {why}\n  help: leave out one of them"
+        "{flag} and {other} cannot be combined: {why}\n  help: leave out one of them"
     )))
 }
 
@@ -151,7 +154,10 @@ fn search(
                 for ReductionRefusal { name, reason: why, .. } in
                     judged.searched.stack().unused_reductions()
                 {
-                    warn(format!("warning: {name} is left out: {}", report::print_refusal(&why)));
+                    warn(format!(
+                        "warning: {name} is not applied: {}",
+                        report::print_refusal(&why)
+                    ));
                 }
                 let unused = reduce::unused_reductions(args, judged.searched);
                 unused.iter().for_each(|it| warn(format!("warning: {it}")));
@@ -256,13 +262,13 @@ fn say_what_is_kept(
     if told.found == ProbeVerdict::Open {
         directory.keep();
         say(match has_levels {
-            true => format!("stopped at a checkpoint; `spillway resume {dir}` goes on"),
+            true => format!("stopped at a checkpoint; `spillway resume {dir}` resumes it"),
             false => stopped_message(&dir),
         });
         run::say_where(directory);
     } else if told.shortened.is_some_and(|it| !it.is_done) && control.should_stop() {
         directory.keep();
-        say(format!("`spillway resume {dir}` goes on to look for a shorter counterexample"));
+        say(format!("`spillway resume {dir}` continues the search for a shorter one"));
     } else if output::write_error().is_some() {
         directory.keep();
         say(format!("the result is kept: `spillway resume {dir}` shows it"));

@@ -3,6 +3,7 @@
 mod allocation;
 mod args;
 mod collector;
+mod color;
 mod command;
 mod control;
 mod doctor;
@@ -10,6 +11,7 @@ mod explain;
 mod failure;
 mod foreign_flags;
 mod graph;
+#[cfg(feature = "http")]
 mod http;
 mod languages;
 mod line_wrap;
@@ -222,6 +224,7 @@ fn check_once(command: &CheckCommand) -> CommandResult {
 /// `spillway resume`.
 fn resume(args: &ResumeArgs) -> CommandResult {
     let run = SessionOptions::resumed(&args.run, None, &args.dir);
+    command::reject_unbuilt(&run.outputs)?;
     notify::set_command(&run, None, Some(&args.dir));
     let deadline = run.deadline();
     if let Some(saved) = SavedCheck::load(&args.dir)? {
@@ -233,6 +236,7 @@ fn resume(args: &ResumeArgs) -> CommandResult {
     retry_resume_with_more_slots(&args.dir, disk_limit, || {
         let previous = SearchDirectory::open(&args.dir, disk_limit)?.0.previous_limits.clone();
         let run = SessionOptions::resumed(&args.run, previous.as_ref(), &args.dir);
+        command::reject_unbuilt(&run.outputs)?;
         resume_once(&ResumeCommand {
             dir: args.dir.clone(),
             run: SessionOptions { deadline, ..run },
@@ -272,9 +276,7 @@ fn resume_once(command: &ResumeCommand) -> CommandResult {
     preparation.enter(SearchPhase::Reading);
     crate::search::return_large_blocks(command.run.limits.memory);
     for name in contents.job.changed() {
-        say(format!(
-            "note: {name} has changed since; the search goes on with the text that it began with"
-        ));
+        say(format!("note: {name} has changed; the search resumes with its original text"));
     }
     match contents.job.runs() {
         None => run::resume(command, directory, contents, preparation),

@@ -30,9 +30,7 @@ fn write(path: &Path, text: &str) -> Result<(), CommandFailure> {
     made.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => {
             let path = path.display();
-            CommandFailure::wrong(format!(
-                "{path} is there already, and stays as it is\n  help: name another file"
-            ))
+            CommandFailure::wrong(format!("{path} already exists\n  help: use another file name"))
         }
         _ => CommandFailure::cannot_write("the model", path, error),
     })

@@ -1,12 +1,13 @@
 //! The output of a command: results on standard output, everything else on standard error.
 //!
-//! Output is text: control characters in it are made visible (`escape`). Only [`print_drawn`] and [`draw`] write
-//! control sequences, which are Spillway's own.
+//! Output is text: control characters in it are made visible (`escape`). Only colours, [`print_drawn`] and
+//! [`draw`] write control sequences, which are Spillway's own.
 //!
 //! Output errors never cause a panic. Errors on standard error are ignored. A result that cannot be written is a
 //! failure of the command, reported once at its end ([`write_error`]). A reader that closes the pipe (`spillway ... |
 //! head`) is no failure.
 
+use super::color::{color_message, color_output};
 use super::line_wrap::{DEFAULT_COLUMNS, wrap_lines};
 use crate::escape;
 use std::fmt::Display;
@@ -33,7 +34,7 @@ pub(super) fn is_begun() -> bool {
 
 /// Prints text to standard output.
 pub(super) fn print(text: &str) {
-    print_drawn(&escape::terminal(text));
+    print_drawn(&color_output(&escape::terminal(text)));
 }
 
 /// Prints JSON, or a part of it.
@@ -117,7 +118,7 @@ pub fn say(line: impl Display) {
         Some(columns) if columns >= NARROW => wrap_lines(&line, columns).into(),
         _ => line,
     };
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", color_message(&line));
 }
 
 /// The warnings.
@@ -153,5 +154,5 @@ static LOOK: extern "C" fn() = look;
 
 /// Returns the message that a search was stopped before a level was complete.
 pub(super) fn stopped_message(dir: &str) -> String {
-    format!("stopped before the first level was complete; `spillway resume {dir}` begins anew")
+    format!("stopped before the first level was complete; `spillway resume {dir}` starts again")
 }

@@ -177,7 +177,7 @@ fn stopped(control: &SearchControl) -> CommandFailure {
 impl CommandFailure {
     /// Returns the failure of a command that was stopped before its search began, with help.
     pub(super) fn before_search(error: &Error) -> CommandFailure {
-        let help = "no search directory was changed; give more time with --max-time";
+        let help = "no search directory was changed; raise --max-time";
         CommandFailure::of_code(STOPPED, format!("{error}\n  help: {help}"))
     }
 }

@@ -169,7 +169,9 @@ impl Drop for ProgressDisplay {
 pub(super) fn note(directory: &SearchDirectory) -> Option<String> {
     let (dir, word) = (directory.path.display(), escape::shell_path(&directory.path));
     directory.is_temporary().then(|| {
-        format!("note: the search is kept in {dir}; after a crash `spillway resume {word}` goes on")
+        format!(
+            "note: the search is kept in {dir}; after a crash `spillway resume {word}` resumes it"
+        )
     })
 }
 

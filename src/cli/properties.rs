@@ -123,7 +123,7 @@ fn reject_single_search_flags(
     }
     let searches = plan.searches.len();
     Err(CommandFailure::wrong(format!(
-        "--spin-trail is for one search, and this check takes {searches}\n  help: --ltl NAME checks one property"
+        "--spin-trail needs a single search, but this check takes {searches}\n  help: --ltl NAME checks one property"
     )))
 }
 

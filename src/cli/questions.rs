@@ -54,9 +54,9 @@ fn answer(args: &CheckCommand, file: &Path) -> CommandResult {
     let searches = usize::from(asks_states) + of_runs.len();
     if let Some(flag) = single_search_flag(args).filter(|_| searches > 1) {
         let error =
-            format!("{flag} is for one search, and what {} asks takes {searches}", file.display());
+            format!("{flag} needs a single search, but {} takes {searches}", file.display());
         return Err(CommandFailure::wrong(format!(
-            "{error}\n  help: --question NAME answers only that"
+            "{error}\n  help: --question NAME answers a single property"
         )));
     }
     let mut codes = vec![if refused.is_empty() { failure::VERIFIED } else { failure::WRONG }];
@@ -122,7 +122,7 @@ fn chosen(
     let known: Vec<&str> = all.iter().map(|it| it.name.as_str()).collect();
     if let Some(name) = names.iter().find(|it| !known.contains(&it.as_str())) {
         let help = name_suggestion::unknown_name_help(name, &known, "questions");
-        let error = format!("--question: the file asks no {name}");
+        let error = format!("--question: the file has no property {name}");
         return Err(CommandFailure::wrong(format!("{error}\n  help: {help}")));
     }
     let is_wanted = |it: &ExternalProperty| names.is_empty() || names.contains(&it.name);

@@ -30,8 +30,8 @@ pub(super) fn refuse_store(
     let model = searched.model();
     if args.config.search.store == StoreKind::Comback && model.capabilities().dominance.is_some() {
         return Err(CommandFailure::wrong(
-            "--reduce dominate and --store comback do not go together: there are no states in order to find what dominates \
-             one\n  help: leave out one of them",
+            "--reduce dominate and --store comback cannot be combined: this store cannot compare states by \
+             dominance\n  help: leave out one of them",
         ));
     }
     let chooses = !searched.stack().names(&[ReductionKind::Choice]).is_empty();
@@ -56,14 +56,14 @@ pub(super) fn refuse_store(
     if sleeps {
         let store = if is_comback { "comback" } else { "huffman" };
         return Err(CommandFailure::wrong(format!(
-            "{flag} and --store {store} do not go together: it has no room for which steps are asleep\n  \
-             help: leave out one of them"
+            "{flag} and --store {store} cannot be combined: this store has no space for sleep sets\n  help: leave out \
+             one of them"
         )));
     }
     Err(CommandFailure::wrong(format!(
-        "{flag} --por-proviso levels and --store comback do not go together: it cannot find out which steps were put \
-         off for ever\n  help: leave out one of them, choose by --por-proviso static, with --symmetry off, or \
-         look for deadlocks alone (--only deadlock)"
+        "{flag} --por-proviso levels and --store comback cannot be combined: this store has no space for postponed \
+         transitions\n  help: leave out one of them, use --por-proviso static with --symmetry off, or check deadlocks \
+         only (--only deadlock)"
     )))
 }
 
@@ -76,16 +76,16 @@ pub(super) fn unused_reductions(args: &CheckCommand, searched: &SearchedModel) -
     };
     let unused = REDUCTIONS.iter().filter(|it| is_unused(it.name));
     let mut told: Vec<String> =
-        unused.map(|it| format!("{} is left out: {}", it.name, it.nothing_found)).collect();
+        unused.map(|it| format!("{} is not applied: {}", it.name, it.nothing_found)).collect();
     if *shortest && !preserves_depth(searched.model()) {
         let merges = REDUCTIONS.iter().filter(|it| it.saving == SavingMeasure::StableStates);
         let is_merged = merges.into_iter().any(|it| stack.member(it.name).is_some());
         let why = match stack.names(&[ReductionKind::Choice]).is_empty() {
-            _ if is_merged => "steps are merged",
-            true => "rules are undone",
-            false => "states are run through",
+            _ if is_merged => "transitions are merged",
+            true => "rules are reversed",
+            false => "states are passed through",
         };
-        told.push(format!("--shortest is left out: levels tell no steps where {why}"));
+        told.push(format!("--shortest is ignored: a level is not a step where {why}"));
     }
     told
 }

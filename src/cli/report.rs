@@ -134,7 +134,7 @@ fn rust_type_page(
 /// Returns the page of a directory that cannot be read, with the reason.
 pub(super) fn damaged_page(dir: &Path, why: &str, live: Option<&StatusPanel>) -> String {
     let (events, name) = (events::read(dir), dir.display().to_string());
-    let says = "the search directory cannot be read, so that nothing is known of the verdict";
+    let says = "the search directory cannot be read; the verdict is unknown";
     let page = ReportPage {
         says: says.to_owned(),
         events: &events,

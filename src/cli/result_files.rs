@@ -1,6 +1,6 @@
 //! The output files with results: report page, JUnit, SARIF.
 
-use super::command::SessionOptions;
+use super::command::{SessionOptions, reject_unbuilt};
 use super::failure::CommandFailure;
 use super::report_page::{self, ReportedSearch, ShownViolation};
 use super::say;
@@ -94,6 +94,7 @@ fn results(
     junit: impl FnOnce() -> String,
     sarif: impl FnOnce() -> String,
 ) -> Result<(), CommandFailure> {
+    reject_unbuilt(outputs)?;
     IS_BEGUN.store(true, Ordering::Relaxed);
     if let Some(path) = &outputs.junit {
         put("the JUnit file", path, &junit())?;

@@ -42,8 +42,8 @@ pub(super) fn check(
         ("--fair", args.runs.fair.is_some() || properties.fairness != Fairness::default()),
     ];
     if let Some((flag, _)) = given.into_iter().find(|it| it.1) {
-        let why = format!("{flag} is for searches that ask about whole runs");
-        let help = "--ltl, --automaton, --acceptance and --non-progress ask about them";
+        let why = format!("{flag} is for properties of infinite runs");
+        let help = "--ltl, --automaton, --acceptance and --non-progress check them";
         return Err(CommandFailure::wrong(format!("{why}\n  help: {help}")));
     }
     begin(args, None, model, &preparation)
@@ -98,7 +98,7 @@ fn begin(
 fn warn_of_reductions(args: &CheckCommand, searched: &SearchedModel) -> Result<(), CommandFailure> {
     reduce::refuse_store(args, searched)?;
     for ReductionRefusal { name, reason: why, .. } in searched.stack().refusals() {
-        warn(format!("warning: {name} is left out: {}", report::print_refusal(why)));
+        warn(format!("warning: {name} is not applied: {}", report::print_refusal(why)));
     }
     reduce::unused_reductions(args, searched).iter().for_each(|it| warn(format!("warning: {it}")));
     Ok(())
@@ -132,7 +132,7 @@ pub(super) fn resume(
 /// Reports that the search is complete.
 pub(super) fn say_ended() {
     notify::cancel_kept_command();
-    say("note: this search has come to its end before; this is what it found");
+    say("note: this search is complete; this is its result");
 }
 
 /// Makes the model executable for reading a search, in the free memory of a budget.
@@ -244,7 +244,7 @@ impl<'a> SessionRun<'a> {
         if shortened.is_err() || is_left {
             self.session.directory.keep();
             let dir = escape::shell_path(&self.session.directory.path);
-            say(format!("`spillway resume {dir}` goes on to look for a shorter counterexample"));
+            say(format!("`spillway resume {dir}` continues the search for a shorter one"));
         }
     }
 
@@ -257,7 +257,7 @@ impl<'a> SessionRun<'a> {
         } else if stopped && at_the_start {
             say(stopped_message(&dir));
         } else if stopped {
-            say(format!("stopped at a checkpoint; `spillway resume {dir}` goes on"));
+            say(format!("stopped at a checkpoint; `spillway resume {dir}` resumes it"));
         }
         if stopped {
             say_where(&self.session.directory);
@@ -311,7 +311,7 @@ impl<'a> SessionRun<'a> {
     fn write_files(&self, shown: Option<&ShownViolation<'_>>) -> Result<(), CommandFailure> {
         let Some(report) = self.full_report() else { return Ok(()) };
         let is_open = report.outcome.verdict == SearchVerdict::Incomplete;
-        let note = is_open.then_some("The search was stopped; what is told is how far it came.");
+        let note = is_open.then_some("The search was stopped; this is its state so far.");
         let dir = self.session.directory.path.as_path();
         let search = ReportedSearch { report: &report, model: self.model, dir };
         result_files::write(self.args, &search, shown, note)
@@ -342,7 +342,7 @@ pub(super) fn say_where(directory: &SearchDirectory) {
     if directory.is_unnamed() {
         let (dir, bytes) = (directory.path.display(), directory.disk.usage().live);
         say(format!(
-            "note: {dir} keeps it, {}; `spillway status --all --clean` removes what is a week old",
+            "note: {dir} keeps it, {}; `spillway status --all --clean` removes searches that are a week old",
             quantities::size(bytes)
         ));
     }
@@ -354,7 +354,7 @@ pub(super) fn strict_code(strict: bool, code: u8, is_whole: bool) -> u8 {
     if !strict || code != failure::VERIFIED || is_whole {
         return code;
     }
-    say("with --strict what is NOT checked counts as violated");
+    say("with --strict, properties that are NOT checked count as violated");
     failure::VIOLATED
 }
 

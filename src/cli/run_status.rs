@@ -51,11 +51,11 @@ pub(super) fn estimate_rows(live: &SearchSnapshot) -> Vec<(&'static str, String)
         Some(Ok(ahead)) => ahead,
         Some(Err(why)) => {
             let why = match why {
-                EstimateFailure::TooFew => "there are too few levels yet",
-                EstimateFailure::Growing => "the levels do not grow more slowly yet",
-                EstimateFailure::Ambiguous => "the levels can go on in several ways",
+                EstimateFailure::TooFew => "too few levels",
+                EstimateFailure::Growing => "levels are still growing",
+                EstimateFailure::Ambiguous => "levels show no clear trend",
             };
-            return vec![("in all", format!("cannot tell: {why}"))];
+            return vec![("in all", format!("no estimate yet: {why}"))];
         }
     };
     let told = |it: CountEstimate, unit: fn(f64) -> String| {
@@ -68,9 +68,9 @@ pub(super) fn estimate_rows(live: &SearchSnapshot) -> Vec<(&'static str, String)
         let left = quantities::rough_seconds(it);
         let told = match live.run_status.is_running {
             true => {
-                format!("in about {left}, before the search ends; more room can be made meanwhile")
+                format!("in about {left}, before the search ends; space can be freed until then")
             }
-            false => format!("about {left} after it goes on, before the search ends"),
+            false => format!("about {left} after it resumes, before the search ends"),
         };
         ("disk full", told)
     }));

@@ -36,7 +36,7 @@ pub(super) fn simulate(args: &SimulateArgs) -> CommandResult {
             let walk = ModelWalk { model, walked, states };
             let at = match walk.states.len() - 1 {
                 0 => "at the start".to_owned(),
-                step => format!("behind step {step}"),
+                step => format!("after step {step}"),
             };
             print(&report::wrapped("", &format!("{at} of the counterexample to {to}")));
             walk.show();
@@ -79,7 +79,7 @@ impl ModelWalk<'_> {
             }
         }
         if args.steps.is_none() {
-            say(format!("note: this is as far as {STEPS} steps come; --steps N takes more"));
+            say(format!("note: stopped after {STEPS} steps; --steps N takes more"));
         }
         Ok(VERIFIED)
     }
@@ -143,7 +143,7 @@ impl ModelWalk<'_> {
                 let info = &self.walked.properties()[number as usize];
                 let place = self.model.sources.locate(info.span).unwrap_or_default();
                 let told = match info.kind {
-                    "claim" => format!("the claim `{}` comes to its end here ({place})", info.name),
+                    "claim" => format!("the claim `{}` ends here ({place})", info.name),
                     kind => format!("the {kind} `{}` does not hold here ({place})", info.name),
                 };
                 report::wrapped(MARGIN, &told) + &with(&self.walked.operands(state, number))
@@ -159,7 +159,7 @@ impl ModelWalk<'_> {
         while self.options().len() == 1 && self.states.pop().is_some() {}
         match self.states.len() {
             0 => print("back to the start\n"),
-            number => print(&format!("back behind step {}\n", number - 1)),
+            number => print(&format!("back to step {}\n", number - 1)),
         }
         self.show();
     }
@@ -228,8 +228,8 @@ impl StepChooser {
 
 /// The help on inputs other than a number.
 const ANSWERS: &str = "       a number takes that step, b goes back to the last choice,
-       s shows the state, l lists the steps, q ends;
-       an empty line is the last answer again\n";
+       s shows the state, l lists the steps, q quits;
+       an empty line repeats the last answer\n";
 
 /// Prints steps with their numbers.
 fn list(walk: &ModelWalk<'_>, options: &[StepDescription]) {
@@ -269,7 +269,7 @@ impl InteractiveChooser {
                 number => match number.parse() {
                     Ok(number) if number < options.len() => return WalkCommand::Take(number),
                     _ => {
-                        print(&format!("there is no step `{number}`; h tells what there is\n"));
+                        print(&format!("there is no step `{number}`; h lists the commands\n"));
                         self.last = before;
                     }
                 },

@@ -35,13 +35,13 @@ pub(super) fn more(
         let why = CommandFailure::from(error).message;
         let slots = count(slots.into(), "slot");
         CommandFailure::wrong(format!(
-            "{name} needs more than {slots}, and there can be no more\n{why}"
+            "{name} needs more than {slots}, which is the maximum\n{why}"
         ))
     })?;
     let (name, slots) = named(model, process);
     let more = room.iter().find(|it| it.0 == name).map_or(slots, |it| it.1);
     let slots = count(slots.into(), "slot");
-    say(format!("{name} needs more than {slots}: the search begins again with {more}"));
+    say(format!("{name} needs more than {slots}: restarting the search with {more}"));
     Ok(room)
 }
 

@@ -65,9 +65,9 @@ pub(super) fn evaluate_queries(
     for (name, asked) in &args.state_space_queries {
         let came = match asked {
             StateSpaceQuery::Refused(why) => StateSpaceResult::Open(why.clone()),
-            _ if !is_whole => StateSpaceResult::Open("not known yet".to_owned()),
+            _ if !is_whole => StateSpaceResult::Open("unknown so far".to_owned()),
             StateSpaceQuery::UpperBound(_) if !is_all => {
-                StateSpaceResult::Open("a run-time error leaves states out".to_owned())
+                StateSpaceResult::Open("states after a run-time error were not visited".to_owned())
             }
             StateSpaceQuery::UpperBound(_) => {
                 let range = most.next().and_then(|it| it.range);
@@ -86,7 +86,7 @@ fn branching_result(evaluated: Option<Result<bool, UnansweredFormula>>) -> State
     match evaluated {
         Some(Ok(holds)) => StateSpaceResult::Holds(holds),
         Some(Err(why)) => StateSpaceResult::Open(why.to_string()),
-        None => StateSpaceResult::Open("not known yet".to_owned()),
+        None => StateSpaceResult::Open("unknown so far".to_owned()),
     }
 }
 

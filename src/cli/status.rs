@@ -41,7 +41,7 @@ fn status_of_check(dir: &Path, check: &SavedCheck, args: &StatusArgs) -> Command
         print(&format!("{folder}: "));
         match SearchDirectory::has_search(&search) {
             true => _ = status_of(&search, args)?,
-            false => print("not begun\n"),
+            false => print("not started\n"),
         }
     }
     Ok(failure::VERIFIED)
@@ -238,16 +238,14 @@ fn verdict_of_rust_type(contents: &DirectoryContents, outcome: &SearchOutcome) -
             format!("VIOLATED: {EVENTUALLY}: {}", it.name)
         }
         (SearchVerdict::Violated, _) => {
-            "VIOLATED: the program that created this directory says what".into()
+            "VIOLATED: the program that created this directory reports the violation".into()
         }
         (SearchVerdict::Incomplete, _) if visited_all => {
             "incomplete: every reachable state was visited; the \
             rest is decided by the program that created this directory"
                 .into()
         }
-        (SearchVerdict::Incomplete, _) => {
-            "incomplete: the search has not come to its end".to_owned()
-        }
+        (SearchVerdict::Incomplete, _) => "incomplete: the search is not complete".to_owned(),
     }
 }
 
@@ -260,7 +258,7 @@ fn print_plan(saved: Option<&SavedSearch>, args: &StatusArgs) {
 /// Describes a running search for a shorter counterexample.
 fn looking(so_far: ShorteningResult) -> String {
     let states = report::count(so_far.states, "state");
-    format!("  looking for a shorter counterexample: {states} so far\n")
+    format!("  searching for a shorter counterexample: {states} so far\n")
 }
 
 /// Returns the work of reconstructing states up to a checkpoint, if the storage does that.

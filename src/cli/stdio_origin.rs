@@ -53,13 +53,13 @@ fn request(action: &'static str, name: &str, question: &Value) -> Result<bool> {
     super::print_json(&format!("{question}\n"));
     let failed = |why: String| Error::io(action, name, io::Error::other(why));
     let said = read_line().map_err(|error| failed(error.to_string()))?;
-    let said = said.ok_or_else(|| failed("nobody answers".into()))?;
+    let said = said.ok_or_else(|| failed("no answer".into()))?;
     let said = said.map_err(|why| failed(why.to_owned()))?;
     let answer: Value = serde_json::from_str(&said).unwrap_or_default();
     match (&answer["done"], &answer["error"]) {
         (Value::Bool(done), _) => Ok(*done),
         (_, Value::String(why)) => Err(failed(why.clone())),
-        _ => Err(failed(format!("`{said}` is no answer"))),
+        _ => Err(failed(format!("`{said}` is not an answer"))),
     }
 }
 

@@ -128,7 +128,7 @@ fn commit(tasks: &TaskRunner<'_>, plan: &str) -> TaskReply {
 /// Creates the failure that a plan has no such task.
 fn no_task(plan: &str, task: u32) -> CommandFailure {
     CommandFailure::wrong(format!(
-        "there is no task {task} in {plan}\n  help: `spillway task plan` says how many there are"
+        "there is no task {task} in {plan}\n  help: `spillway task plan` prints the number of tasks"
     ))
 }
 
@@ -136,12 +136,11 @@ fn no_task(plan: &str, task: u32) -> CommandFailure {
 fn undone(plan: &str, task: u32, why: &ReceiptFault) -> CommandFailure {
     let message = match why {
         ReceiptFault::Missing => format!(
-            "error: task {task} of {plan} is not done\n  help: do it by `spillway task run`, then \
-             commit"
+            "error: task {task} of {plan} is not done\n  help: run it with `spillway task run`, then commit"
         ),
         why => format!(
-            "error: task {task} of {plan} does not count as done: {why}\n  help: do it again by \
-             `spillway task run`, then commit"
+            "error: the result of task {task} of {plan} is invalid: {why}\n  help: run it again with `spillway task \
+             run`, then commit"
         ),
     };
     CommandFailure::of_code(failure::STOPPED, message)
@@ -149,7 +148,7 @@ fn undone(plan: &str, task: u32, why: &ReceiptFault) -> CommandFailure {
 
 /// Creates the failure that a plan is not the current one.
 fn stale(plan: &str) -> CommandFailure {
-    let message = format!("note: {plan} is not the current plan any more: plan again");
+    let message = format!("note: {plan} is no longer the current plan: plan again");
     CommandFailure::of_code(failure::STALE, message)
 }
 

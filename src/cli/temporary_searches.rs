@@ -51,10 +51,12 @@ fn why_left(search: &TemporarySearch, end: &RemovalOutcome) -> Option<String> {
     let why = match end {
         RemovalOutcome::Removed => return None,
         RemovalOutcome::Running => "a search is running in it".to_owned(),
-        RemovalOutcome::Foreign(name) => format!("{name} in it is no search's"),
-        RemovalOutcome::Damaged => "its job is damaged, so that it may be no search's".to_owned(),
+        RemovalOutcome::Foreign(name) => format!("{name} in it is not a file of a search"),
+        RemovalOutcome::Damaged => {
+            "its job is damaged, so it may not be a search directory".to_owned()
+        }
     };
-    Some(format!("note: {} is left: {why}", search.path.display()))
+    Some(format!("note: {} is not removed: {why}", search.path.display()))
 }
 
 /// Returns the state of a search.
@@ -123,9 +125,9 @@ fn summary<'a>(
             format!("{removed} {searches} removed, {}\n", quantities::size(bytes))
         }
         false if stale == 0 => String::new(),
-        false => "`spillway resume DIRECTORY` goes on with one that is not running,\n\
-                  `spillway status --all --clean` removes those that nobody searched in for a week,\n\
-                  `spillway status --all --remove-stale` removes all that are not running\n"
+        false => "`spillway resume DIRECTORY` resumes a search that is not running,\n`spillway status --all --clean` \
+         removes searches without activity for a week,\n`spillway status --all --remove-stale` removes all searches \
+         that are not running\n"
             .to_owned(),
     }
 }

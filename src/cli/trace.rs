@@ -87,7 +87,7 @@ fn print_in_format(
 }
 
 pub(super) fn none_to_print() -> CommandFailure {
-    CommandFailure::wrong("no counterexample has been found, so there is none to print")
+    CommandFailure::wrong("no counterexample has been found")
 }
 
 /// The violations of a search in a directory, and the finder of their paths.
@@ -192,7 +192,7 @@ impl TraceListing<'_> {
             }
             (false, true) => {
                 let checked = self.scope.checked();
-                let says = format!("no violation has been found of what is checked: {checked}");
+                let says = format!("no violation has been found; checked: {checked}");
                 print(&report::wrapped("", &says));
                 print(&report::print_scope(self.scope));
             }

@@ -50,8 +50,8 @@ impl TracePosition {
         if !job.is_of(model) {
             let (name, shown) = (job.model_name(), self.dir.display());
             return Err(CommandFailure::wrong(format!(
-                "{shown} keeps a search of another model than {}: of {name}, as it was when that search began\n  \
-                 help: give the same text and the same --define; `spillway explain` shows a model",
+                "{shown} holds a search of another model than {}: of {name}, with the text from the start of that \
+                 search\n  help: use the same text and the same --define; `spillway explain` shows a model",
                 model.name()
             )));
         }
@@ -81,7 +81,7 @@ impl TracePosition {
     fn no_counterexample(&self) -> CommandFailure {
         let dir = self.dir.display();
         CommandFailure::wrong(format!(
-            "no violation has been found in {dir}, so there is no step to begin at"
+            "no violation has been found in {dir}, so there is no step to start from"
         ))
     }
 
@@ -93,15 +93,15 @@ impl TracePosition {
         let dir = self.dir.display();
         let Some(last) = all.len().checked_sub(1) else {
             return Err(CommandFailure::wrong(format!(
-                "the counterexample in {dir} is an error at the start, and has no state to begin in"
+                "the counterexample in {dir} is an error in the initial state, and has no state to start from"
             )));
         };
         let steps = count(last as u64 + u64::from(is_faulty), "step");
         match self.step {
             Some(step) if step > last as u64 => Err(CommandFailure::wrong(format!(
-                "there is no state behind step {step}: the counterexample in {dir} has {steps}{}\n  \
-                 help: `--from {dir}:{last}` begins at its end",
-                if is_faulty { ", and the last one is at fault and leads to none" } else { "" }
+                "there is no state after step {step}: the counterexample in {dir} has {steps}{}\n  help: `--from \
+                 {dir}:{last}` starts at its end",
+                if is_faulty { ", and the last one fails" } else { "" }
             ))),
             step => {
                 all.truncate(step.map_or(last, |it| it as usize) + 1);

@@ -36,8 +36,8 @@ pub(super) fn collect_values(
     sums: &[Vec<String>],
 ) -> Result<(TextModel, ObservedValues, Vec<String>), CommandFailure> {
     if contents.job.runs().is_some() {
-        let error = "a search about runs keeps states of the model and an automaton together";
-        let help = "`spillway check MODEL --dir DIR` keeps those of the model";
+        let error = "a search for infinite runs stores states of the product with an automaton";
+        let help = "`spillway check MODEL --dir DIR` stores those of the model";
         return Err(CommandFailure::wrong(format!("{error}\n  help: {help}")));
     }
     let model = contents.job.model(dir)?;
@@ -53,7 +53,7 @@ pub(super) fn collect_values(
     let memory = memory.unwrap_or(saved.plan.budget);
     let finder = trace_finder::finder(searched.model(), memory, dir, &disk, &control);
     let Some(mut met) = observe_values(&finder, &model, dir, saved, sums)? else {
-        let message = "stopped before all states were looked at";
+        let message = "stopped before all states were read";
         return Err(CommandFailure::of_code(failure::STOPPED, message));
     };
     let told = searched.stack().summaries(&Counters::default());
@@ -98,14 +98,11 @@ fn as_text(
         out += &row(what, &format!("{} all together{}", between(sums), changed(&by)));
     }
     if !reduced.is_empty() {
-        let told = format!(
-            "by {}: in states that were left out, values may be others",
-            reduced.join(", ")
-        );
+        let told = format!("by {}: pruned states may have other values", reduced.join(", "));
         out += &row("reduced", &told);
         if met.all.iter().any(|it| !it.changed_by.is_empty()) {
-            let told = "what is changed is told as it is stored, not as it is in the model; \
-                        `--reduce none --symmetry off` stores all values of the model";
+            let told = "changed values are shown as stored, not as in the model; `--reduce none --symmetry off` \
+             stores the values of the model";
             out += &row("", told);
         }
     }

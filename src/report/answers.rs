@@ -38,7 +38,7 @@ pub(super) fn answers(report: &Report) -> Vec<ConditionAnswer> {
             }
             (None, true) if is_hoped_for => (Some(false), "in no reachable state".to_owned()),
             (None, true) => (Some(true), "in every reachable state".to_owned()),
-            (None, false) => (None, "not known yet".to_owned()),
+            (None, false) => (None, "unknown so far".to_owned()),
         };
         ConditionAnswer { check, name: it.name, holds, says, depth }
     };
@@ -64,7 +64,7 @@ pub(super) fn summary(all: &[ConditionAnswer], further: &[StateSpaceAnswer]) -> 
         return None;
     }
     let questions = count(each.len() as u64, "question");
-    let open = if open > 0 { format!(", {open} not known yet") } else { String::new() };
+    let open = if open > 0 { format!(", {open} unknown so far") } else { String::new() };
     Some(format!("{questions}: {so} true, {not} false{open}"))
 }
 

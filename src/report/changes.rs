@@ -99,13 +99,13 @@ pub(super) fn lines(change: &ValueChange<'_>) -> Vec<String> {
     let ValueChange { name, old, new } = change;
     match (old, new) {
         (Some(StateValue::Bag(old)), Some(StateValue::Bag(new))) => {
-            let gone = without(old, new).into_iter().map(|it| format!("{name}: {it} taken out"));
-            let come = without(new, old).into_iter().map(|it| format!("{name}: {it} put in"));
+            let gone = without(old, new).into_iter().map(|it| format!("{name}: {it} removed"));
+            let come = without(new, old).into_iter().map(|it| format!("{name}: {it} added"));
             gone.chain(come).collect()
         }
         (Some(old), Some(new)) => vec![format!("{name}: {old} -> {new}")],
         (None, Some(new)) => vec![format!("{name} = {new}")],
-        (Some(old), None) => vec![format!("{name}: {old}, gone")],
+        (Some(old), None) => vec![format!("{name}: {old}, removed")],
         (None, None) => Vec::new(),
     }
 }

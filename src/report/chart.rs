@@ -116,7 +116,7 @@ impl SequenceChart {
     /// Formats the chart, or its last `last` steps, in lines of `width` characters if possible.
     pub fn text(&self, last: Option<u64>, width: usize) -> String {
         if self.columns.is_empty() {
-            return "       no process takes part: this model has none\n".to_owned();
+            return "       the chart is empty: this model has no processes\n".to_owned();
         }
         let first = self.rows.last().map_or(0, |it| it.number);
         let first = first.saturating_sub(last.map_or(first, |it| it.saturating_sub(1)));

@@ -96,8 +96,8 @@ pub(super) fn end(violation: &ViolationReport) -> Option<String> {
     match *kind {
         "deadlock" => Some("no step can be taken here".to_owned()),
         _ if matches!(check, Violation::Fault(..)) => None,
-        "claim" => Some(format!("here the claim `{name}` of {place} comes to its end")),
-        TRACE => Some(format!("nothing goes on here, and what {place} declares is not complete")),
+        "claim" => Some(format!("here the claim `{name}` of {place} ends")),
+        TRACE => Some(format!("the run ends here, but the trace of {place} is not complete")),
         kind => Some(format!("here the {kind} `{name}` of {place} does not hold")),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::values::with_place;
 use super::{Report, count};
-use crate::ir::ActionId;
+use crate::model::ActionId;
 use crate::model::{ActionInfo, Violation, is_action_hidden, original_action_counts};
 use crate::source::SourceLocation;
 use serde_json::{Value, json};
@@ -67,14 +67,14 @@ const NAMED: usize = 5;
 const NAME_MAX: usize = 60;
 
 /// Returns a line with the actions that were never executed in a complete search. `None` if there are none, or if that
-/// is not known.
-pub(super) fn never_taken(report: &Report) -> Option<String> {
+/// is not known. `is_whole_list` names all of them.
+pub(super) fn never_taken(report: &Report, is_whole_list: bool) -> Option<String> {
     let covered = coverage(report).filter(|_| is_whole(report))?;
     let never: Vec<&ActionCoverage> = covered.iter().filter(|it| it.is_never_taken()).collect();
     if never.is_empty() {
         return None;
     }
-    let named = never.len().min(NAMED);
+    let named = if is_whole_list { never.len() } else { never.len().min(NAMED) };
     let told = never[..named].iter().map(|it| match &it.place {
         Some(place) => format!("{} ({})", cut(&it.name), place.line()),
         None => cut(&it.name),
@@ -82,7 +82,7 @@ pub(super) fn never_taken(report: &Report) -> Option<String> {
     let told = told.collect::<Vec<_>>().join(", ");
     let rest = match never.len() - named {
         0 => String::new(),
-        more => format!(" and {more} more"),
+        more => format!(" and {more} more: -v"),
     };
     let reduced = if leaves_states_out(report) { " in the reduced search" } else { "" };
     let all = count(covered.len() as u64, "action");

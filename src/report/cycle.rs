@@ -87,7 +87,7 @@ impl RunCycle {
                     let through = &through[..through.len().min(LOCATIONS_MAX)];
                     format!("{:<width$}  moves: {}{more}", at.process, through.join(", "))
                 }
-                CycleRole::CouldMove => format!("{}, could move and never does", at.text(width)),
+                CycleRole::CouldMove => format!("{}, enabled, but never moves", at.text(width)),
                 CycleRole::Waits => at.text(width),
             };
             out += &row(label, &text);

@@ -10,8 +10,8 @@ use super::{
     CheckScope, CounterexampleEnd, CoverWitness, EventuallyResult, NamedValues, Report,
     ShorteningResult, UncheckedSpec, ViolationReport,
 };
+use crate::model::{ReductionRefusal, ReductionSummary};
 use crate::model::{StepDescription, StepOutcome};
-use crate::reduce::{ReductionRefusal, ReductionSummary};
 use crate::search::comback::RebuildStats;
 use crate::search::store_stats::StorePart;
 use crate::search::trace::Counterexample;

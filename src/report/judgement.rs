@@ -8,7 +8,7 @@ use super::coverage::is_whole;
 #[cfg(feature = "cli")]
 use super::page::TraceView;
 use super::{Report, SearchVerdict, UncheckedSpec, ViolationReport};
-use crate::ir::{ACCEPTANCE, NON_PROGRESS};
+use crate::model::{ACCEPTANCE, NON_PROGRESS};
 use crate::model::{PropertyInfo, SystemDescription, TRACE, Violation};
 use crate::numbers::count;
 use crate::source::{SourceLocation, SourceMap};
@@ -155,7 +155,7 @@ impl PropertyJudgement {
     }
 }
 
-const NOT_ENDED: &str = "the search has not come to its end";
+const NOT_ENDED: &str = "the search is not complete";
 const NOT_CHECKED: &str = "it was not checked";
 
 /// The verdicts on all properties.

@@ -35,7 +35,7 @@ pub enum ViolatingRunEnd {
 
 /// Formats the lengths of the stem and of the cycle.
 pub(super) fn length(before: u64, round: u64) -> String {
-    format!("{}, then {} again and again", count(before, "step"), count(round, "step"))
+    format!("{}, then a cycle of {}", count(before, "step"), count(round, "step"))
 }
 
 /// Prints the length, the steps with their changes, and the start of the cycle. For a model from a text,
@@ -108,7 +108,7 @@ impl<'m> ViolatingRun<'m> {
         let mut out = String::new();
         self.with_steps(|course| write_steps(sources, view, course, &mut |text| out += text));
         out + &match self.loop_start() {
-            Some(back) => format!("       from here it goes on as after step {back}\n"),
+            Some(back) => format!("       back to the state after step {back}\n"),
             None => "       whatever follows now, the property is violated\n".to_owned(),
         }
     }

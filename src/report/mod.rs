@@ -18,6 +18,8 @@ mod judgement;
 mod lasso;
 #[cfg(feature = "cli")]
 mod page;
+#[cfg(feature = "languages")]
+mod program_scope;
 mod refusals;
 mod scope;
 mod steps;
@@ -63,13 +65,12 @@ pub use text::{
 };
 pub use values::print_values;
 
-use crate::exec::{CompilationStats, InterpretationReason};
-use crate::ir::StateCondition;
 use crate::model::{
-    FaultKind, PropertyInfo, RuntimeFault, StateSpace, StateValue, StepDescription, StepOutcome,
-    SystemDescription, Violation, is_reachability_kind, preserves_depth,
+    CompilationStats, FaultKind, InterpretationReason, PreservedProperties, PropertyClass,
+    PropertyInfo, ReductionRefusal, ReductionSummary, RuntimeFault, StateCondition, StateSpace,
+    StateValue, StepDescription, StepOutcome, SystemDescription, Violation, is_reachability_kind,
+    preserves_depth,
 };
-use crate::reduce::{PreservedProperties, PropertyClass, ReductionRefusal, ReductionSummary};
 use crate::search::checkpoint::DiskFigures;
 use crate::search::comback::RebuildStats;
 use crate::search::store_stats::StorePart;
@@ -283,7 +284,7 @@ impl ViolationReport {
     /// Formats the number of violations, if it is above one, as a suffix.
     fn all(&self) -> String {
         let what = match self.check {
-            Violation::Fault(..) => "faulty steps",
+            Violation::Fault(..) => "failing steps",
             Violation::Deadlock | Violation::Property(_) => "such states",
         };
         match self.count {

@@ -10,10 +10,10 @@ use super::{
     CheckScope, CounterexampleEnd, CoverWitness, RUST, Report, ShorteningResult, UncheckedSpec,
     ViolationReport,
 };
-use crate::exec::{CompilationStats, InterpretationReason};
 use crate::model::{COVER, EVENTUALLY, Violation};
+use crate::model::{CompilationStats, InterpretationReason};
+use crate::model::{ReductionRefusal, ReductionSummary};
 use crate::numbers::{count, grouped};
-use crate::reduce::{ReductionRefusal, ReductionSummary};
 use crate::search::SearchVerdict;
 use crate::search::memory_plan::ByteCount;
 use crate::search::store_stats::StorePart;
@@ -39,7 +39,7 @@ pub fn print_result(report: &Report, ending: Option<&CounterexampleEnd>, verbose
     };
     let told = ending.map(|it| it.stands_for).or(first.map(|it| it.check));
     if let Some(shortened) = report.shortened {
-        out += &row("shortest", &print_shortened("searched with all steps", shortened));
+        out += &row("shortest", &print_shortened("full search", shortened));
     }
     out += &answers::rows(&answers, &report.further);
     out += &print_others(report, &found, &answers, told, broken.map(|it| it.0));
@@ -61,9 +61,9 @@ pub fn print_result(report: &Report, ending: Option<&CounterexampleEnd>, verbose
     out += &print_scope(report.scope);
     out += &print_errors(report);
     out += &print_reductions(report, verbose);
-    out += &never_taken(report).map_or(String::new(), |told| row("never taken", &told));
+    out += &never_taken(report, verbose).map_or(String::new(), |told| row("never executed", &told));
     if let Some(claim) = report.claim {
-        out += &row("claim", &format!("{claim}, which leaves deadlocks out"));
+        out += &row("claim", &format!("{claim}; deadlocks are not checked"));
     }
     if verbose {
         out += &print_costs(report);
@@ -95,9 +95,7 @@ pub(super) fn verdict(report: &Report, ending: Option<&CounterexampleEnd>) -> St
             format!("VIOLATED: {EVENTUALLY}: {name}")
         }
         (SearchVerdict::Violated, None, None) => "VIOLATED".to_owned(),
-        (SearchVerdict::Incomplete, ..) => {
-            "incomplete: the search has not come to its end".to_owned()
-        }
+        (SearchVerdict::Incomplete, ..) => "incomplete: the search is not complete".to_owned(),
     }
 }
 
@@ -124,6 +122,10 @@ fn print_reductions(report: &Report, verbose: bool) -> String {
         let proviso = proviso.map_or(String::new(), |proviso| format!("; proviso: {proviso}"));
         out += &row("reduced", &format!("by {name}, which preserves {preserves}{did}{proviso}"));
     }
+    // Rust types have no reductions.
+    if !report.reductions.is_empty() && report.language != RUST {
+        out += &row("", "off: --reduce none");
+    }
     for ReductionRefusal { name, reason: why, .. } in report.unused.iter().filter(|_| verbose) {
         out += &row("not reduced", &format!("by {name}: {}", print_refusal(why)));
     }
@@ -143,7 +145,7 @@ fn print_costs(report: &Report) -> String {
     let disk = ByteCount(report.disk.peak);
     out += &row(
         "disk",
-        &format!("at most {disk}; {written:.2} bytes written a state, {read} read a level"),
+        &format!("at most {disk}; {written:.2} bytes written per state, {read} read per level"),
     );
     out += &row("state", &format!("{} bits", model.bits()));
     if !report.parts.is_empty() {
@@ -152,13 +154,13 @@ fn print_costs(report: &Report) -> String {
             format!("{} {memory:.2} + {disk:.2}", part.kind.name())
         };
         let parts: Vec<_> = report.parts.iter().map(part).collect();
-        out += &row("store", &format!("bytes a state in memory + on disk: {}", parts.join(", ")));
+        out += &row("store", &format!("bytes per state in memory + on disk: {}", parts.join(", ")));
     }
     if let Some(rebuilt) = report.rebuilt {
         let states = count(rebuilt.states, "state");
         let suspects = count(rebuilt.suspects, "suspect");
         let actions = each(rebuilt.actions, rebuilt.states);
-        let told = format!("{states} rebuilt for {suspects}, {actions:.2} actions each");
+        let told = format!("{states} reconstructed for {suspects}, {actions:.2} actions each");
         out += &row("", &told);
     }
     if let Some(compiled) = report.compiled {
@@ -170,11 +172,11 @@ fn print_costs(report: &Report) -> String {
 /// Formats the verdict without violations: a proof of the checked properties. It is qualified if the model has others.
 fn print_verified(report: &Report) -> String {
     let Report { scope, outcome, .. } = report;
-    let clean = "no violation of what was checked";
+    let clean = "no violation was found";
     let all_asked = scope.unchecked.is_empty() && scope.unjudged_states(outcome) == 0;
     let visited = match report.reductions.iter().any(|it| it.proviso.is_some()) {
         false => "every reachable state was visited",
-        true => "every reachable state was visited that has to be",
+        true => "every state of the reduced system was visited",
     };
     match (scope.cut_off_steps(outcome), all_asked) {
         (0, true) => format!("verified: {visited}, {clean}"),
@@ -190,12 +192,15 @@ fn print_errors(report: &Report) -> String {
     let (steps, states) = (scope.cut_off_steps(outcome), scope.unjudged_states(outcome));
     if steps > 0 {
         let steps = count(steps, "step");
-        let what = "ended in errors that were not looked for; what lies behind was not visited";
+        let what = "ended in errors that were not checked; their successors were not visited";
         out += &row("", &format!("{steps} {what}"));
     }
     if states > 0 {
         let states = count(states, "state");
-        out += &row("", &format!("in {states} a property met an error that was not looked for"));
+        out += &row(
+            "",
+            &format!("in {states}, the evaluation of a property ended in an unchecked error"),
+        );
     }
     out
 }
@@ -204,7 +209,7 @@ fn print_errors(report: &Report) -> String {
 pub fn print_scope(scope: &CheckScope) -> String {
     let mut out = print_unchecked(&scope.unchecked);
     if !scope.left_out.is_empty() {
-        out += &row("not looked for", &scope.left_out.join(", "));
+        out += &row("not checked", &scope.left_out.join(", "));
     }
     out
 }
@@ -220,7 +225,7 @@ pub fn print_unchecked(unchecked: &[UncheckedSpec]) -> String {
     if !flags.is_empty() {
         let named = flags.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
         let more = if flags.len() > NAMED { ", ..." } else { "" };
-        out += &row("", &format!("looked for by {named}{more}"));
+        out += &row("", &format!("use {named}{more}"));
     }
     out
 }
@@ -252,7 +257,7 @@ pub fn print_compiled(compiled: Result<CompilationStats, &InterpretationReason>)
         Ok(CompilationStats { time, bytes, interpreted }) => {
             let left = match interpreted {
                 0 => String::new(),
-                some => format!(", {} left to the interpreter", count(some as u64, "action")),
+                some => format!(", {} interpreted", count(some as u64, "action")),
             };
             let (seconds, code) = (time.as_secs_f64(), ByteCount(bytes as u64));
             format!("compiled in {seconds:.2} s to {code} of machine code{left}")
@@ -292,13 +297,11 @@ pub fn print_shortened(how: &str, told: ShorteningResult) -> String {
     let (states, below) = (count(states, "state"), count(below, "step"));
     let least = depth.map(|depth| count(depth, "step"));
     match (least, is_done) {
-        (Some(least), true) => format!("{how} as well: the least is {least} ({states})"),
-        (None, true) => format!("{how} as well: none takes less than {below} ({states})"),
+        (Some(least), true) => format!("{how}: the minimum is {least} ({states})"),
+        (None, true) => format!("{how}: none has less than {below} ({states})"),
         (least, false) => {
-            let found = least.map_or(String::new(), |it| format!("found one of {it}, and "));
-            format!(
-                "{how} as well, {found}stopped at {states}: there may be a shorter counterexample"
-            )
+            let found = least.map_or(String::new(), |it| format!("found one of {it}, "));
+            format!("{how}: {found}stopped at {states}; there may be a shorter counterexample")
         }
     }
 }
@@ -307,7 +310,7 @@ pub fn print_shortened(how: &str, told: ShorteningResult) -> String {
 fn print_kept(report: &Report) -> String {
     match (&report.dir, report.language, report.verdict()) {
         (Some(dir), RUST, SearchVerdict::Incomplete) => {
-            let next = "search again with this directory: that goes on from here";
+            let next = "check again with this directory to resume";
             row("kept in", dir) + &row("next", next)
         }
         (Some(dir), RUST, _)

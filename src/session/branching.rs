@@ -21,20 +21,20 @@ const CONDITIONS_MAX: usize = 50_000;
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum UnansweredFormula {
     /// The successors of a run-time error were not visited.
-    #[error("a run-time error leaves states out")]
+    #[error("states after a run-time error were not visited")]
     RuntimeError,
     /// The formulas have more conditions than can be evaluated at once.
-    #[error("not supported: so many conditions")]
+    #[error("not supported: too many conditions")]
     TooManyConditions,
     /// The states were stored as hashes and back-edges.
     #[error("not supported: states stored as hashes and back-edges")]
     HashedStates,
     /// The evaluation was stopped.
-    #[error("not known yet")]
+    #[error("unknown so far")]
     Stopped,
     /// The sets of states do not fit into memory.
     #[error(
-        "sets of states take {} MiB, and there are {}: --memory gives more",
+        "sets of states take {} MiB, of {} available: raise --memory",
         needed.div_ceil(1 << 20), there.div_ceil(1 << 20)
     )]
     TooLarge {

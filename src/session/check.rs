@@ -1,17 +1,16 @@
 //! The builder of a search: a model, the checks and the limits.
 
-use super::config::ModelConfig;
+#[cfg(feature = "languages")]
+use super::TextModel;
 use super::memory_budget::SearchBudget;
 use super::searched_model::{ModelSummary, SearchedModel};
-use super::text_search::{ReadySession, ReductionChoice, StoredSearch, TextSearch};
 use super::{
-    CheckConfig, CheckResult, DirectoryContents, Error, EventuallyCheck, PreparedSearch, RunLimits,
-    SavedLimits, SearchDirectory, SearchJob, SearchOutputs, TextModel, check_room,
+    CheckConfig, CheckResult, Error, EventuallyCheck, PreparedSearch, ReadySession, RunLimits,
+    SavedLimits, SearchDirectory, SearchJob, SearchOutputs, StoredSearch, check_room,
     reject_empty_scope,
 };
-use crate::exec::ExecutionMode;
+
 use crate::model::{StateSpace, TransitionSystem};
-use crate::reduce::{ReductionConfig, ReductionPlan, ReductionStack};
 use crate::report::{CheckScope, RUST};
 use crate::search::{CheckSelection, SearchControl, SearchLimits, StateStorage};
 use crate::source::SourceMap;
@@ -36,12 +35,13 @@ pub struct Check<'m> {
     subject: CheckSubject<'m>,
     /// The maximum bytes of a state of a Rust type. `None`: estimated from the first states.
     state_bytes: Option<usize>,
-    config: CheckConfig,
+    pub(super) config: CheckConfig,
     /// The storage of states. `None`: as the configuration says.
-    storage: Option<StateStorage>,
+    pub(super) storage: Option<StateStorage>,
     /// Whether a model from a text uses its own reductions instead of the configuration's.
-    is_reduced_as_wished: bool,
-    dir: Option<PathBuf>,
+    #[cfg_attr(not(feature = "languages"), allow(dead_code))]
+    pub(super) is_reduced_as_wished: bool,
+    pub(super) dir: Option<PathBuf>,
     control: Option<Arc<SearchControl>>,
     /// The maximum number of levels.
     levels_max: Option<u64>,
@@ -62,13 +62,14 @@ pub fn check<T: TransitionSystem>(system: &T) -> Result<CheckResult<'_>, Error> 
 }
 
 /// The object of a search.
-enum CheckSubject<'m> {
+pub(super) enum CheckSubject<'m> {
     Rust(RustType<'m>),
+    #[cfg(feature = "languages")]
     Text(&'m TextModel),
 }
 
 /// A Rust type.
-struct RustType<'m> {
+pub(super) struct RustType<'m> {
     name: String,
     /// Returns a model whose states have this many bytes. `None`: estimated from the first states.
     model: Box<dyn Fn(Option<usize>) -> Box<dyn StateSpace + 'm> + 'm>,
@@ -108,17 +109,12 @@ impl<'m> Check<'m> {
         Check::of(CheckSubject::Rust(RustType { name, model, promised, stops_within_level }))
     }
 
-    /// Creates a search of a model that was read from a text.
-    pub fn of_text(model: &'m TextModel) -> Check<'m> {
-        Check::of(CheckSubject::Text(model))
-    }
-
-    fn of(subject: CheckSubject<'m>) -> Check<'m> {
-        let mut config = CheckConfig::default();
-        if let CheckSubject::Text(model) = &subject {
-            config.model = ModelConfig::of(&model.options);
-            config.properties.named_conditions = model.options.conditions.clone();
-        }
+    pub(super) fn of(subject: CheckSubject<'m>) -> Check<'m> {
+        let config = match &subject {
+            CheckSubject::Rust(_) => CheckConfig::default(),
+            #[cfg(feature = "languages")]
+            CheckSubject::Text(model) => CheckConfig::for_model(model),
+        };
         Check {
             subject,
             state_bytes: None,
@@ -228,25 +224,10 @@ impl<'m> Check<'m> {
         self
     }
 
-    /// Sets the reductions for a model from a text. The default is the model's own [plan](TextModel::wished), which
-    /// has no reductions unless they were set. A resumed search keeps its reductions. Rust types are not reduced,
-    /// since they have no program text to analyse.
-    pub fn reduce(mut self, reduce: impl Into<ReductionConfig>) -> Self {
-        self.config.search.reductions = reduce.into();
-        self.is_reduced_as_wished = false;
-        self
-    }
-
     /// If a violation was found with postponed transitions, searches again without postponing for a shorter
     /// counterexample.
     pub fn shortest(mut self) -> Self {
         self.config.search.shortest = true;
-        self
-    }
-
-    /// Sets how a model from a text is executed. The default is machine code where that is supported.
-    pub fn exec(mut self, exec: ExecutionMode) -> Self {
-        self.config.limits.exec = exec;
         self
     }
 
@@ -292,6 +273,7 @@ impl<'m> Check<'m> {
         let dir = dir.as_deref();
         let goes_on = dir.is_some_and(SearchDirectory::has_search);
         let stored = match subject {
+            #[cfg(feature = "languages")]
             CheckSubject::Text(model) => self.store_text(model, goes_on, control)?,
             CheckSubject::Rust(it) => self.store_rust(it, state_bytes, goes_on, control)?,
         };
@@ -302,43 +284,16 @@ impl<'m> Check<'m> {
         };
         let ReadySession { session, saved, unreduced } = ready;
         let mut session = session.with_stop_conditions(self.levels_max, self.is_enough.clone());
-        if let CheckSubject::Rust(it) = subject {
-            let promised = (it.promised)(session.searched().model().width());
-            session.set_eventually_checks(promised, config.limits.memory / 4)?;
-        }
+        let promised = match subject {
+            CheckSubject::Rust(it) => (it.promised)(session.searched().model().width()),
+            #[cfg(feature = "languages")]
+            CheckSubject::Text(_) => Vec::new(),
+        };
+        session.set_eventually_checks(promised, config.limits.memory / 4)?;
         let outcome = session.run(saved, control)?;
         let shortened = unreduced.map(|it| session.shorten(it, control));
         let failed = shortened.and_then(Result::err);
         Ok(CheckResult::new(session, control.clone(), outcome, failed))
-    }
-
-    /// Prepares the search of a model from a text, except for its directory.
-    fn store_text(
-        &self,
-        model: &'m TextModel,
-        goes_on: bool,
-        control: &SearchControl,
-    ) -> Result<StoredSearch<'m>, Error> {
-        let choice = match self.is_reduced_as_wished {
-            true => ReductionChoice::OfModel,
-            false => self.reduction_choice(goes_on)?,
-        };
-        let search = TextSearch::new(model, &self.config, goes_on, control);
-        let reduced = search.with_storage(self.storage.clone()).reduce(choice)?;
-        let storage = reduced.storage()?;
-        reduced.store(storage)
-    }
-
-    /// Returns the reductions of the configuration. A resumed search keeps the reductions that its first states
-    /// decided.
-    fn reduction_choice(&self, goes_on: bool) -> Result<ReductionChoice, Error> {
-        let request = self.config.search.reduction_request();
-        let dir = self.dir.as_deref().filter(|_| goes_on && request.is_tried);
-        let job = dir.map(|dir| DirectoryContents::read(dir).map(|it| it.job)).transpose()?;
-        Ok(match job.filter(|it| it.undecided().is_none()) {
-            Some(job) => ReductionChoice::of_job(&job),
-            None => ReductionChoice::Requested(request),
-        })
     }
 
     /// Prepares the search of a Rust type, except for its directory.
@@ -368,8 +323,7 @@ impl<'m> Check<'m> {
             None => config.search.storage(&*model, control)?,
         };
         let job = SearchJob::of_rust(config, &rust.name, &*model, &storage);
-        let (stack, plan) = (ReductionStack::default(), ReductionPlan::default());
-        let searched = SearchedModel::new(model, stack, None, plan);
+        let searched = SearchedModel::unreduced(model);
         let budget = SearchBudget::of(&config.limits, goes_on);
         let plan = budget.plan_for_rust(storage.stored_width(searched.model()))?;
         check_room(&storage, &plan, searched.model().width())?;

@@ -1,25 +1,11 @@
 //! The searches of a check: one for the safety properties, then one for each temporal property.
 
 use super::config::{ALL_FORMULAS, CheckKind, PropertyConfig, SearchConfig};
-use super::{CheckConfig, Error, Fairness, PropertyRequest, TextModel};
+use super::{CheckConfig, Error, Fairness, PropertyRequest, RunProperty, TextModel};
 use crate::front::{ClaimChoice, CycleLabel};
-use std::path::PathBuf;
 
 /// The folder of the search for safety properties.
 const STATES_FOLDER: &str = "0-states";
-
-/// A temporal property.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RunProperty {
-    /// A formula, or the name of a property of the model.
-    Formula(String),
-    /// A file with an automaton that accepts the violating runs.
-    Automaton(PathBuf),
-    /// No acceptance cycle.
-    Acceptance,
-    /// No non-progress cycle.
-    NonProgress,
-}
 
 impl RunProperty {
     /// Returns the temporal properties that a configuration selects for a model.
@@ -167,17 +153,6 @@ fn run_config(config: &CheckConfig, property: &RunProperty, decided: &[String]) 
     let SearchConfig { shortest, no_coverage, .. } = config.search;
     runs.search = SearchConfig { shortest, no_coverage, ..SearchConfig::default() };
     runs
-}
-
-impl PropertyConfig {
-    /// Returns the selected temporal properties as they are written.
-    pub fn run_properties(&self) -> impl Iterator<Item = RunProperty> {
-        let formulas = self.ltl.iter().cloned().map(RunProperty::Formula);
-        let automata = self.automata.iter().cloned().map(RunProperty::Automaton);
-        let accept = self.acceptance.then_some(RunProperty::Acceptance);
-        let progress = self.non_progress.then_some(RunProperty::NonProgress);
-        formulas.chain(automata).chain(accept).chain(progress)
-    }
 }
 
 impl CheckConfig {

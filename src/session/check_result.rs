@@ -52,6 +52,7 @@ impl<'m> CheckResult<'m> {
     }
 
     /// Returns the report.
+    #[cfg(feature = "languages")]
     pub(super) fn report(&self) -> Option<report::Report<'_>> {
         self.session.report()
     }
@@ -176,7 +177,7 @@ impl fmt::Display for CheckResult<'_> {
                             let view = TraceDisplayOptions::default();
                             writeln!(f, "{}", run.text(report.sources, &view, &name))?;
                         }
-                        Err(error) => writeln!(f, "the run was not found: {error}\n")?,
+                        Err(error) => writeln!(f, "the run could not be reconstructed: {error}\n")?,
                     }
                 }
                 f.write_str(&report::print_result(&report, None, f.alternate()))
@@ -193,7 +194,7 @@ impl fmt::Display for CheckResult<'_> {
             }
             Err(error) => {
                 f.write_str(&report::print_result(&report, None, f.alternate()))?;
-                write!(f, "\nthe counterexample was not found: {error}\n")
+                write!(f, "\nthe counterexample could not be reconstructed: {error}\n")
             }
         }
     }

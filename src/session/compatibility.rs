@@ -92,7 +92,7 @@ impl TextModel {
         let searched = self.reduced(ready(&plan), request, settings);
         if searched.stack().member(entry.name).is_none() {
             let why = searched.stack().refusal(entry.name).map(|it| it.reason.clone());
-            let nothing = "there is nothing in the model for it";
+            let nothing = "it has no effect on this model";
             return Ok(Err(why.unwrap_or_else(|| NotApplied::NothingFound(nothing.into()))));
         }
         let left = match entry.saving {

@@ -8,11 +8,10 @@ pub use super::quantity::{
     DurationError, SizeError, format_duration, format_size, parse_duration, parse_size,
 };
 
-use super::{Fairness, KeyOrder, RunLimits, SearchOutputs};
-use crate::front::{ClaimChoice, Language, Options};
-use crate::ir::{ConditionModality, EndRule, OverflowRule, StateCondition};
-use crate::reduce::claim::FiniteRunPolicy;
-use crate::reduce::{ReductionConfig, ReductionRequest};
+use super::{Fairness, KeyOrder, RunLimits, RunProperty, SearchOutputs};
+use crate::model::{ConditionModality, EndRule, FiniteRunPolicy, OverflowRule, StateCondition};
+#[cfg(feature = "languages")]
+use crate::reduce::ReductionConfig;
 use crate::search::comback::{CombackSettings, HashWidth, StateCacheConfig};
 use crate::search::{CheckSelection, SearchLimits};
 use crate::source;
@@ -61,11 +60,6 @@ impl CheckConfig {
         })
     }
 
-    /// Returns the options of reading a model in a language.
-    pub fn reading_options(&self, language: &Language) -> Options {
-        self.model.options(language, &self.properties)
-    }
-
     /// Returns what a search checks and when it stops.
     pub fn search_limits(&self) -> SearchLimits {
         let SearchConfig { keep_going, stop_when_answered, shortest, no_coverage, .. } =
@@ -110,68 +104,6 @@ pub struct ModelConfig {
     /// Whether the property of the model is left out.
     #[serde(skip_serializing_if = "is_false")]
     pub no_claim: bool,
-}
-
-impl ModelConfig {
-    /// Returns the configuration that corresponds to these options.
-    pub fn of(options: &Options) -> ModelConfig {
-        let Options { defines, macros, overflow, deadlock, slots, claim, lossy, .. } = options;
-        let constants = defines.iter().map(|(name, value)| (name, value.to_string()));
-        let macros = macros.iter().map(|(name, text)| (name, text.clone()));
-        let define = |(name, value): (&String, String)| Definition {
-            name: name.clone(),
-            value: Some(value),
-        };
-        ModelConfig {
-            language: None,
-            definitions: constants.chain(macros).map(define).collect(),
-            overflow: *overflow,
-            deadlock: *deadlock,
-            slots: *slots,
-            lossy: *lossy,
-            claim: match claim {
-                ClaimChoice::Named(name) => Some(name.clone()),
-                ClaimChoice::First | ClaimChoice::Omit => None,
-            },
-            no_claim: *claim == ClaimChoice::Omit,
-        }
-    }
-
-    /// Returns which of the model's claims is part of the program.
-    pub fn claim_choice(&self) -> ClaimChoice {
-        match &self.claim {
-            _ if self.no_claim => ClaimChoice::Omit,
-            None => ClaimChoice::First,
-            Some(name) => ClaimChoice::Named(name.clone()),
-        }
-    }
-
-    /// Returns the options of reading a model in a language, to check these properties. Definitions are macros in a
-    /// language with macros. In other languages they are constants, and definitions with a value that is no integer
-    /// are ignored.
-    fn options(&self, language: &Language, properties: &PropertyConfig) -> Options {
-        let (mut defines, mut macros) = (Vec::new(), Vec::new());
-        for definition in &self.definitions {
-            let name = definition.name.clone();
-            match (language.options.macros, definition.integer()) {
-                (true, _) => macros.push((name, definition.text().to_owned())),
-                (false, Some(value)) => defines.push((name, value)),
-                (false, None) => {}
-            }
-        }
-        Options {
-            defines,
-            macros,
-            overflow: self.overflow,
-            deadlock: self.deadlock,
-            slots: self.slots,
-            slots_by_process: Vec::new(),
-            claim: self.claim_choice(),
-            lossy: self.lossy,
-            conditions: properties.conditions(),
-            decided_elsewhere: properties.decided_elsewhere.clone(),
-        }
-    }
 }
 
 /// A constant or macro that is defined outside the model: `NAME=VALUE`, or `NAME` alone.
@@ -292,6 +224,15 @@ impl PropertyConfig {
         unnamed.chain(self.named_conditions.iter().cloned()).collect()
     }
 
+    /// Returns the selected temporal properties as they are written.
+    pub fn run_properties(&self) -> impl Iterator<Item = RunProperty> {
+        let formulas = self.ltl.iter().cloned().map(RunProperty::Formula);
+        let automata = self.automata.iter().cloned().map(RunProperty::Automaton);
+        let accept = self.acceptance.then_some(RunProperty::Acceptance);
+        let progress = self.non_progress.then_some(RunProperty::NonProgress);
+        formulas.chain(automata).chain(accept).chain(progress)
+    }
+
     /// Returns whether temporal properties are selected.
     pub fn asks_runs(&self) -> bool {
         self.run_properties().next().is_some()
@@ -368,6 +309,7 @@ pub struct SearchConfig {
     #[serde(skip_serializing_if = "is_false")]
     pub no_coverage: bool,
     /// Which reductions are used.
+    #[cfg(feature = "languages")]
     #[serde(skip_serializing_if = "is_default")]
     pub reductions: ReductionConfig,
     /// The order of the variables in stored states.
@@ -388,11 +330,6 @@ pub struct SearchConfig {
 }
 
 impl SearchConfig {
-    /// Returns the reductions that the configuration requests for this search.
-    pub fn reduction_request(&self) -> ReductionRequest {
-        self.reductions.resolve(self.keep_going)
-    }
-
     /// Returns the settings of ComBack storage.
     pub fn comback(&self) -> CombackSettings {
         let CombackSettings { hash_bits, cache, groups } = CombackSettings::default();

@@ -128,7 +128,7 @@ impl SearchDirectory {
     ) -> Result<(SearchDirectory, Option<SavedSearch>), Error> {
         let (directory, DirectoryContents { job: theirs, saved, .. }) =
             SearchDirectory::open(path, disk_limit)?;
-        if theirs.undecided().is_some() && theirs.is_of_same_model(job) {
+        if theirs.is_undecided() && theirs.is_of_same_model(job) {
             directory.decide(job)?;
             return Ok((directory, None));
         }

@@ -1,10 +1,10 @@
 //! The emptiness check on disk: it reaches all states of the product, then eliminates the states that are on no
 //! accepting cycle.
 
+use super::Error;
 use super::directory::{SearchDirectory, SessionSetup};
-use super::liveness::AcceptingComponents;
+use super::run_property::product_limits;
 use super::session_log::SessionStart;
-use super::{Error, LivenessCheck, ProductCheck};
 use crate::model::{FairSteps, Findings, StateSpace, Violation};
 use crate::search::checkpoint::SavedSearch;
 use crate::search::liveness::early_termination::EarlyTermination;
@@ -18,7 +18,6 @@ use crate::search::visited::VisitedStore;
 use crate::search::{
     ExternalSearch, MemoryPlan, SearchControl, SearchOutcome, SearchResources, SearchVerdict,
 };
-use std::path::Path;
 use std::sync::Arc;
 
 /// Returns whether a state is accepting.
@@ -26,33 +25,18 @@ type AcceptancePredicate<'m> = dyn Fn(&[u8]) -> bool + Sync + 'm;
 
 /// The input of an emptiness check on disk: a model and its acceptance condition.
 pub struct EmptinessTarget<'m> {
-    model: &'m dyn StateSpace,
-    component: Box<ComponentOf<'m>>,
-    accepts: Box<AcceptancePredicate<'m>>,
+    pub(super) model: &'m dyn StateSpace,
+    pub(super) component: Box<ComponentOf<'m>>,
+    pub(super) accepts: Box<AcceptancePredicate<'m>>,
     /// Whether all cycles within components are accepting.
-    is_weak: bool,
+    pub(super) is_weak: bool,
     /// The violation after which every continuation is accepted, if the automaton has such a state.
-    early: Option<Violation>,
+    pub(super) early: Option<Violation>,
     /// The processes to which steps are fair, if fairness is assumed.
-    fair: Option<&'m dyn FairSteps>,
+    pub(super) fair: Option<&'m dyn FairSteps>,
 }
 
 impl<'m> EmptinessTarget<'m> {
-    /// Returns the target for the reduced product.
-    fn of_product(judged: &'m ProductCheck<'m, '_>) -> EmptinessTarget<'m> {
-        let product = judged.product;
-        let parts = AcceptingComponents::of(product.claim());
-        let is_weak = parts.are_weak();
-        EmptinessTarget {
-            model: judged.searched.model(),
-            component: Box::new(move |state| parts.component(product.location(state))),
-            accepts: Box::new(|state| product.is_accepting(state)),
-            is_weak,
-            early: Some(product.check()),
-            fair: judged.fair_steps(),
-        }
-    }
-
     /// Returns a target that accepts all infinite runs of a model.
     pub fn all_of(model: &'m dyn StateSpace) -> EmptinessTarget<'m> {
         EmptinessTarget {
@@ -93,42 +77,6 @@ pub struct EmptinessOutcome {
     pub seconds: f64,
 }
 
-impl EmptinessOutcome {
-    /// Returns the result of the search in a directory at its last checkpoint. It changes no files. The result is open
-    /// while the search is open, and if the control stops the trace finder.
-    pub fn in_directory(
-        judged: &ProductCheck<'_, '_>,
-        finder: TraceFinder<'_>,
-        dir: &Path,
-        saved: &SavedSearch,
-    ) -> Result<EmptinessOutcome, Error> {
-        let read = || -> spill::Result<EmptinessOutcome> {
-            saved.check_model(finder.model)?;
-            let (outcome, mut seconds) = (saved.outcome()?, saved.seconds);
-            if SavedCycleSearch::is_in(finder.disk)? {
-                let cycles = SavedCycleSearch::load(finder.disk)?;
-                let found = cycles.probe_verdict(&ReachedStates::of(saved)?, &finder)?;
-                seconds += cycles.seconds;
-                return Ok(EmptinessOutcome {
-                    found,
-                    outcome,
-                    swept: Some(SweepStatus::of(&cycles)),
-                    seconds,
-                });
-            }
-            let accepts = |state: &[u8]| judged.product.is_accepting(state);
-            let early = EarlyTermination::new(finder, &accepts, judged.product.check());
-            let lasso = match judged.fair_steps() {
-                None => early.lasso(&outcome.findings, saved)?,
-                Some(_) => None,
-            };
-            let found = lasso.map_or(ProbeVerdict::Open, ProbeVerdict::Found);
-            Ok(EmptinessOutcome { found, outcome, swept: None, seconds })
-        };
-        read().map_err(Error::open(dir))
-    }
-}
-
 /// The progress of the sweeps over the states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SweepStatus {
@@ -141,7 +89,7 @@ pub struct SweepStatus {
 }
 
 impl SweepStatus {
-    fn of(saved: &SavedCycleSearch) -> SweepStatus {
+    pub(super) fn of(saved: &SavedCycleSearch) -> SweepStatus {
         SweepStatus { stage: saved.stage_name(), sweeps: saved.sweeps.into(), set: saved.members() }
     }
 
@@ -160,17 +108,6 @@ impl SweepStatus {
 }
 
 impl<'m> EmptinessSearch<'m> {
-    /// Creates a search of a product, or of the reduced product, in a directory with this memory. It stops at the
-    /// maximum number of states, and can be resumed.
-    pub fn new(
-        judged: &'m ProductCheck<'m, '_>,
-        plan: MemoryPlan,
-        max_states: Option<u64>,
-        directory: SearchDirectory,
-    ) -> EmptinessSearch<'m> {
-        EmptinessSearch::of(EmptinessTarget::of_product(judged), plan, max_states, directory)
-    }
-
     /// Creates a search of any target.
     pub fn of(
         target: EmptinessTarget<'m>,
@@ -194,7 +131,7 @@ impl<'m> EmptinessSearch<'m> {
         self.directory.run_session(setup, verdict, pursue).map_err(|error| {
             let failed = Error::Run(self.directory.path.clone(), error);
             // Such a search cannot be resumed: its states need another layout.
-            if failed.lacks_slots().is_none() {
+            if !failed.is_out_of_slots() {
                 self.directory.keep();
             }
             failed
@@ -285,7 +222,7 @@ impl<'m> EmptinessSearch<'m> {
         control: &'s SearchControl,
     ) -> spill::Result<ExternalSearch<'s>> {
         let (model, disk) = (self.target.model, self.directory.disk.clone());
-        let limits = LivenessCheck::limits(self.max_states);
+        let limits = product_limits(self.max_states);
         let resources = SearchResources { disk, plan: self.plan, control };
         match saved {
             None => ExternalSearch::begin(model, resources, limits),

@@ -1,9 +1,9 @@
 //! The errors of a search.
 
 use super::frequency_table::FrequencyTableError;
-use crate::diag::{Diagnostic, LocatedDiagnostic, Severity};
+use crate::diag::LocatedDiagnostic;
+use crate::model::OutOfSlots;
 use crate::search::memory_plan::BudgetTooSmall;
-use crate::source::SourceMap;
 use crate::system::PackingError;
 use std::fmt;
 use std::io;
@@ -22,7 +22,7 @@ pub enum Error {
     Text(String, Vec<LocatedDiagnostic>),
     /// The program that was built from the text is not well-formed, with the reason. This is a fault of Spillway.
     #[error(
-        "the program made from this model is not well-formed; this is a fault of spillway, please report it\n  {0}"
+        "the program made from this model is not well-formed; this is a bug in spillway, please report it\n  {0}"
     )]
     IllFormed(String),
     /// The model failed in a sample before the search.
@@ -45,7 +45,7 @@ pub enum Error {
         there: String,
     },
     /// The memory has no space for a cache of so many states.
-    #[error("a cache of {wanted} states is too large: this budget has room for {room}")]
+    #[error("a cache of {wanted} states is too large: this budget has space for {room}")]
     Cache {
         /// The requested states.
         wanted: u64,
@@ -68,10 +68,10 @@ pub enum Error {
     #[error("{}", .1.at(.0))]
     Taken(PathBuf, DirectoryConflict),
     /// All temporal properties of the model of this name were requested, and it has none.
-    #[error("{0} has no property of runs")]
+    #[error("{0} has no property of infinite runs")]
     NoRunProperty(String),
     /// The directory has no search.
-    #[error("{} is not a search directory, or no search has begun in it", .0.display())]
+    #[error("{} is not a search directory, or has no search yet", .0.display())]
     NoSearch(PathBuf),
     /// The directory belongs to a check of several searches, in these folders.
     #[error("{} holds a check of several searches: {}", .0.display(), .1.join(", "))]
@@ -80,11 +80,11 @@ pub enum Error {
     #[error("models in {0} cannot be read by this version")]
     Language(String),
     /// The model of the search is a Rust type. Only the program that defines it can resume the search.
-    #[error("the model {0} is a Rust type: go on with the program that began the search")]
+    #[error("the model {0} is a Rust type: resume with the program that started the search")]
     RustType(String),
     /// This version reads the model of the search differently.
     #[error(
-        "this version of spillway understands the model differently from the one that began the search"
+        "this version of spillway reads the model differently from the version that started the search"
     )]
     Understood,
     /// The disk failed before the search began in the directory.
@@ -97,10 +97,10 @@ pub enum Error {
     #[error("{}: {}", .0.display(), .1)]
     Run(PathBuf, spill::Error),
     /// The search stores no states that could be queried, with the reason.
-    #[error("the states of this search cannot be looked at: {0}")]
+    #[error("the states of this search cannot be read: {0}")]
     NoStates(&'static str),
     /// The search cannot be divided into tasks for several processes, with the reason.
-    #[error("{}: this search cannot be shared out in tasks: {}", .0.display(), .1)]
+    #[error("{}: this search cannot be divided into tasks: {}", .0.display(), .1)]
     Unshared(PathBuf, &'static str),
     /// States of the Rust type cannot be stored in their layout.
     #[error("{0}")]
@@ -121,12 +121,15 @@ pub enum DirectoryConflict {
 }
 
 impl Error {
-    /// Collects the errors among diagnostics.
-    pub(crate) fn text(diagnostics: &[Diagnostic], sources: &SourceMap) -> Error {
-        let mistakes = diagnostics.iter().filter(|it| it.severity == Severity::Error);
-        let shown: Vec<String> =
-            mistakes.clone().map(|it| it.render(sources).to_string()).collect();
-        Error::Text(shown.join("\n"), mistakes.map(|it| it.mistake(sources)).collect())
+    /// Returns whether the search ended because a process lacked a slot.
+    pub(super) fn is_out_of_slots(&self) -> bool {
+        let (Error::Sample(error) | Error::Run(_, error) | Error::Open(_, error)) = self else {
+            return false;
+        };
+        match error {
+            spill::Error::Source { reason } => reason.is::<OutOfSlots>(),
+            _ => false,
+        }
     }
 
     /// Wraps a failure of the search in `dir`.
@@ -157,8 +160,8 @@ impl fmt::Debug for Error {
 /// Returns why there is nothing to check in a model.
 fn nothing_left(impossible: &str) -> String {
     match impossible {
-        "" => "everything is left out, so nothing is left to check".to_owned(),
-        why => format!("nothing is left to check: {why}"),
+        "" => "no property is selected, so there is nothing to check".to_owned(),
+        why => format!("there is nothing to check: {why}"),
     }
 }
 
@@ -170,9 +173,9 @@ impl DirectoryConflict {
             DirectoryConflict::Running(model) => {
                 format!("{path} is in use by a running search of {model}")
             }
-            DirectoryConflict::Otherwise => format!(
-                "{path} holds a search of this model for other things, or stored in another way"
-            ),
+            DirectoryConflict::Otherwise => {
+                format!("{path} holds a search of this model with other checks or another storage")
+            }
             DirectoryConflict::SameModel => {
                 format!("{path} already holds a search of this model")
             }

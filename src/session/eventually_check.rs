@@ -5,7 +5,7 @@
 
 use super::directory::reject_link;
 use super::emptiness_search::{EmptinessSearch, EmptinessTarget};
-use super::liveness::ReplayedRun;
+use super::replayed_run::ReplayedRun;
 use super::{CheckConfig, Error, SearchDirectory, SearchJob};
 use crate::model::StateSpace;
 use crate::report::{EventuallyResult, ViolatingRun};

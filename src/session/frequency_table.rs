@@ -57,7 +57,7 @@ fn parse(text: &str, width: usize) -> Result<(ByteFrequencies, HuffmanTables), (
                 let known = usize::try_from(column).ok().filter(|column| *column < width);
                 let column = known.ok_or_else(|| {
                     failed(format!(
-                        "there is no column {column}: a state has {width} bytes, from 0"
+                        "there is no column {column}: a state has {width} bytes, numbered from 0"
                     ))
                 })?;
                 (column..column + 1, byte, count)
@@ -77,7 +77,7 @@ fn parse(text: &str, width: usize) -> Result<(ByteFrequencies, HuffmanTables), (
         true => Ok((frequencies, tables)),
         false => {
             let last = text.lines().count().max(1);
-            Err((last, "the table ends, and no byte in it is frequent, as in `0 1500`".into()))
+            Err((last, "the table has no frequent byte, as in `0 1500`".into()))
         }
     }
 }
@@ -107,8 +107,8 @@ mod tests {
             ("1", 1, "expected BYTE COUNT"),
             ("1 2 3 4", 1, "expected BYTE COUNT"),
             ("-1 2", 1, "`-1` is not a number"),
-            ("", 1, "no byte in it is frequent"),
-            ("# none\n0 0\n", 2, "no byte in it is frequent"),
+            ("", 1, "no frequent byte"),
+            ("# none\n0 0\n", 2, "no frequent byte"),
         ] {
             let (found, message) = parse(text, 3).unwrap_err();
             assert!(found == line && message.contains(what), "{text}: {found}: {message}");

@@ -3,57 +3,45 @@
 
 use super::config::ModelConfig;
 use super::error::Error;
-use super::liveness_check::{Fairness, LivenessCheck, SavedProperty};
-use super::{
-    CheckConfig, KeyOrder, RunLimits, SearchOutputs, SearchedModel, SlotCounts, TextModel,
-};
-use crate::front::{Language, Options};
-use crate::ir::layout::GroupId;
-use crate::model::StateSpace;
-use crate::reduce::claim::FiniteRunPolicy;
-use crate::reduce::{ReductionPlan, ReductionRefusal, ReductionRequest, ReductionSelection};
+use super::run_property::product_limits;
+#[cfg(feature = "languages")]
+use super::saved_reductions::SavedReductions as ReductionDecision;
+use super::{CheckConfig, Fairness, RunLimits, SavedProperty, SearchOutputs};
+use crate::model::{FiniteRunPolicy, StateSpace};
 use crate::report::RUST;
 use crate::search::checkpoint::FORMAT;
 use crate::search::files::JOB;
 use crate::search::storage::SavedStorage;
-use crate::search::{SearchControl, SearchLimits, StateStorage};
-use crate::source::{self, SourceMap};
+use crate::search::{SearchLimits, StateStorage};
+use crate::source;
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::Disk;
 use std::path::Path;
 
-/// The reductions of a directory's search.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-struct SavedReductions {
-    /// The reductions. They may be provisional, see `is_undecided`.
-    selection: ReductionSelection,
-    /// Whether the first states have still to decide about further reductions.
-    is_undecided: bool,
-    /// The reductions that were rejected as unprofitable.
-    left_off: Option<ReductionRefusal>,
-}
+/// The decisions on reductions of a search without any.
+pub(super) const NO_REDUCTIONS: &str = r#"{"selection":{},"is_undecided":false,"left_off":null}"#;
 
-impl SavedReductions {
-    /// Returns the JSON that a job stores.
-    fn saved(&self) -> String {
-        serde_json::to_string(self).unwrap_or_else(|error| unreachable!("reductions: {error}"))
-    }
+/// What every build reads of the decisions on reductions: whether they are provisional.
+#[cfg(not(feature = "languages"))]
+#[derive(Clone, Debug, Default, serde::Deserialize)]
+struct ReductionDecision {
+    is_undecided: bool,
 }
 
 /// The job of a directory: the model, its properties, and how the search stores states.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
 pub struct SearchJob {
     /// A [`CheckConfig`] in JSON.
-    config: String,
-    language: String,
+    pub(super) config: String,
+    pub(super) language: String,
     /// The names and texts of the model's files.
-    files: Vec<(String, String)>,
+    pub(super) files: Vec<(String, String)>,
     /// The number of slots for processes that are started in loops or by recursion, by process name.
-    room: SlotCounts,
+    pub(super) room: Vec<(String, u32)>,
     /// The decisions on reductions: [`SavedReductions`] in JSON.
-    reductions: String,
+    pub(super) reductions: String,
     /// The groups of the state vector's cells in key order, by number in declaration order.
-    order: Vec<u32>,
+    pub(super) order: Vec<u32>,
     /// The digest of the model with that key order.
     pub(super) digest: [u8; 32],
     /// The temporal property, if one is checked.
@@ -65,43 +53,14 @@ pub struct SearchJob {
 /// A temporal property, as a job stores it.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub(super) struct SavedRunProperty {
-    kept: SavedProperty,
+    pub(super) kept: SavedProperty,
     /// Whether a finite run repeats its last state.
-    stutter: bool,
+    pub(super) stutter: bool,
     /// Whether only weakly fair runs are checked.
-    is_fair: bool,
+    pub(super) is_fair: bool,
 }
 
 impl SearchJob {
-    /// Creates the job of searching `model`, reduced as `searched` says.
-    pub fn new(
-        config: &CheckConfig,
-        model: &TextModel,
-        searched: &SearchedModel,
-        storage: &StateStorage,
-    ) -> SearchJob {
-        let reductions = SavedReductions {
-            selection: searched.wished().selection,
-            is_undecided: searched.is_undecided(),
-            left_off: searched.stack().unprofitable().cloned(),
-        };
-        SearchJob {
-            config: as_json(config),
-            language: model.language.name.into(),
-            files: model
-                .sources
-                .model_files()
-                .map(|it| (it.name.clone(), it.text.clone()))
-                .collect(),
-            room: model.options.slots_by_process.clone(),
-            reductions: reductions.saved(),
-            order: model.interp.layout().order.iter().map(|group| group.0).collect(),
-            digest: searched.model().digest(),
-            runs: None,
-            storage: storage.saved(),
-        }
-    }
-
     /// Creates the job of searching a Rust type.
     pub fn of_rust(
         config: &CheckConfig,
@@ -114,27 +73,11 @@ impl SearchJob {
             language: RUST.into(),
             files: vec![(name.into(), String::new())],
             room: Vec::new(),
-            reductions: SavedReductions::default().saved(),
+            reductions: NO_REDUCTIONS.into(),
             order: Vec::new(),
             digest: model.digest(),
             runs: None,
             storage: storage.saved(),
-        }
-    }
-
-    /// Creates the job of checking a temporal property of a model.
-    pub fn of_runs(
-        config: &CheckConfig,
-        watched: &LivenessCheck,
-        searched: &SearchedModel,
-        storage: &StateStorage,
-    ) -> SearchJob {
-        let stutter = watched.model.wished.finite_runs == Some(FiniteRunPolicy::Stutter);
-        let is_fair = config.properties.fairness == Fairness::Weak;
-        let kept = watched.saved_property.clone();
-        SearchJob {
-            runs: Some(SavedRunProperty { kept, stutter, is_fair }),
-            ..SearchJob::new(config, &watched.model, searched, storage)
         }
     }
 
@@ -179,14 +122,14 @@ impl SearchJob {
         let limits = SearchLimits { max_states, ..self.config().search_limits() };
         match &self.runs {
             None => limits,
-            Some(_) => SearchLimits { checks: LivenessCheck::limits(None).checks, ..limits },
+            Some(_) => SearchLimits { checks: product_limits(None).checks, ..limits },
         }
     }
 
     /// Returns the storage of states, for states of `width` bytes.
     pub fn storage(&self, dir: &Path, width: usize) -> Result<StateStorage, Error> {
         self.storage.restore(width).ok_or_else(|| {
-            let what = "its codec is none for states of this model";
+            let what = "its codec does not fit the states of this model";
             Error::Open(dir.to_path_buf(), spill::Error::corrupt(JOB, 0, what))
         })
     }
@@ -206,135 +149,16 @@ impl SearchJob {
         reading(self) == reading(other) && texts(self) == texts(other)
     }
 
-    /// Returns whether the job has this model: the same texts with the same constants. Other reading options belong to
-    /// the search.
-    pub fn is_of(&self, model: &TextModel) -> bool {
-        let Options { defines, macros, .. } = self.options(model.language);
-        let texts = self.files.iter().map(|it| it.1.as_str());
-        self.language == model.language.name
-            && (&defines, &macros) == (&model.options.defines, &model.options.macros)
-            && texts.eq(model.sources.model_files().map(|it| it.text.as_str()))
-    }
-
-    /// Returns the options of reading the model in its language.
-    fn options(&self, language: &Language) -> Options {
-        let options = self.config().reading_options(language);
-        Options { slots_by_process: self.room.clone(), ..options }
-    }
-
     /// Returns whether the model is a Rust type. Only the program that began the search knows that type.
     pub fn is_of_rust_type(&self) -> bool {
         self.language == RUST
     }
 
-    /// Returns the model's language, its files and its reading options.
-    fn reading_inputs(&self) -> Result<(&'static Language, SourceMap, Options), Error> {
-        if self.is_of_rust_type() {
-            return Err(Error::RustType(self.model_name().into()));
-        }
-        let mut sources = SourceMap::default();
-        for (name, text) in &self.files {
-            sources.add(name.as_str(), text.as_str());
-        }
-        let language = Language::from_name(&self.language)
-            .ok_or_else(|| Error::Language(self.language.clone()))?;
-        Ok((language, sources, self.options(language)))
-    }
-
-    /// Reads the model again from the text in `dir`, with its temporal property, if there is one.
-    pub fn model(&self, dir: &Path) -> Result<TextModel, Error> {
-        if let Some(watched) = self.liveness_check()? {
-            return Ok(watched.model);
-        }
-        let (language, sources, options) = self.reading_inputs()?;
-        let (model, _) = TextModel::load(language, sources, options)?;
-        let order: Vec<GroupId> = self.order.iter().copied().map(GroupId).collect();
-        let model = model.with_order(&order).map_err(|error| {
-            Error::Open(
-                dir.to_path_buf(),
-                spill::Error::corrupt(JOB, 0, format!("the key order: {error}")),
-            )
-        })?;
-        let (wished, left_off) = (self.applied(), self.left_off());
-        let model = TextModel { wished, left_off, ..model };
-        self.check_digest(&model)?;
-        Ok(model)
-    }
-
-    /// Returns the same job with these slots for processes. Its search restarts. The width of states changes: storage
-    /// that depends on the width becomes the default, and a key order other than the declared one becomes the static
-    /// one.
-    pub fn with_slots(&self, room: SlotCounts) -> Result<SearchJob, Error> {
-        let (language, sources, options) = self.reading_inputs()?;
-        let options = Options { slots_by_process: room.clone(), ..options };
-        let mut model = match self.runs() {
-            None => TextModel::load(language, sources, options)?.0,
-            Some((kept, ..)) => {
-                LivenessCheck::load(language, sources, options, kept.wanted())?.0.model
-            }
-        };
-        if !self.order.is_sorted() {
-            // The static order needs no sample, so nothing stops it.
-            model = model.in_key_order(KeyOrder::Static, &SearchControl::default())?.0;
-        }
-        let order = model.interp.layout().order.iter().map(|group| group.0).collect();
-        let (wished, left_off) = (self.applied(), self.left_off());
-        let model = TextModel { wished, left_off, ..model };
-        let searched = model.searched();
-        let storage = self.storage.restore(searched.model().width());
-        let storage = storage.unwrap_or_default().saved();
-        let digest = searched.model().digest();
-        Ok(SearchJob { room, order, digest, storage, ..self.clone() })
-    }
-
-    /// Reads the model again with its temporal property, if there is one.
-    pub fn liveness_check(&self) -> Result<Option<LivenessCheck>, Error> {
-        let Some((kept, ..)) = self.runs() else { return Ok(None) };
-        let (language, sources, options) = self.reading_inputs()?;
-        let (mut watched, _) = LivenessCheck::load(language, sources, options, kept.wanted())?;
-        watched.model.wished = self.applied();
-        watched.model.left_off = self.left_off();
-        self.check_digest(&watched.model)?;
-        Ok(Some(watched))
-    }
-
-    /// Returns the requested reductions if they are still undecided. The search has then not begun.
-    pub fn undecided(&self) -> Option<ReductionRequest> {
-        let search = self.config().search;
-        self.saved_reductions().is_undecided.then(|| search.reduction_request())
-    }
-
-    /// Returns the plan of reductions. It may be provisional.
-    pub fn wished(&self) -> ReductionPlan {
-        let selection = self.saved_reductions().selection;
-        let finite_runs = self.runs().map(|(_, ended, _)| ended);
-        ReductionPlan { finite_runs, ..ReductionPlan::new(selection, self.limits(None).checks) }
-    }
-
-    /// Returns the reductions in effect. There are none before they are decided.
-    fn applied(&self) -> ReductionPlan {
-        let wished = self.wished();
-        match self.undecided() {
-            Some(_) => ReductionPlan { finite_runs: wished.finite_runs, ..Default::default() },
-            None => wished,
-        }
-    }
-
-    /// Returns the saved reductions. [`SearchJob::load`] rejects a job whose reductions are unreadable.
-    fn saved_reductions(&self) -> SavedReductions {
-        serde_json::from_str(&self.reductions).unwrap_or_default()
-    }
-
-    /// Returns the reductions that were rejected as unprofitable.
-    pub(super) fn left_off(&self) -> Option<ReductionRefusal> {
-        self.saved_reductions().left_off
-    }
-
-    fn check_digest(&self, model: &TextModel) -> Result<(), Error> {
-        match model.searched().model().digest() == self.digest {
-            true => Ok(()),
-            false => Err(Error::Understood),
-        }
+    /// Returns whether the reductions are undecided. The search has then not begun.
+    pub fn is_undecided(&self) -> bool {
+        // [`SearchJob::load`] rejects a job whose reductions are unreadable.
+        let saved: ReductionDecision = serde_json::from_str(&self.reductions).unwrap_or_default();
+        saved.is_undecided
     }
 
     pub(super) fn commit(&self, disk: &dyn Disk) -> spill::Result<()> {
@@ -352,52 +176,16 @@ impl SearchJob {
         let damage = |what, error| spill::Error::corrupt(JOB, 0, format!("{what}: {error}"));
         serde_json::from_str::<CheckConfig>(&job.config)
             .map_err(|error| damage("its configuration", error))?;
-        serde_json::from_str::<SavedReductions>(&job.reductions)
+        serde_json::from_str::<ReductionDecision>(&job.reductions)
             .map_err(|error| damage("its reductions", error))?;
         Ok(job)
     }
 }
 
 /// Returns a configuration as a job stores it: without the limits and outputs of a session.
-fn as_json(config: &CheckConfig) -> String {
+pub(super) fn as_json(config: &CheckConfig) -> String {
     let (limits, output) = (RunLimits::default(), SearchOutputs::default());
     let config = CheckConfig { limits, output, ..config.clone() };
     serde_json::to_string(&config)
         .unwrap_or_else(|error| unreachable!("its keys are texts: {error}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::front::dve;
-
-    fn job() -> SearchJob {
-        let text = "byte x; byte y; process P { state a; init a;
-                    trans a -> a { effect x = 5, y = 9; }; } system async;";
-        let mut sources = SourceMap::default();
-        sources.add("model.dve", text);
-        let (model, _) = TextModel::load(&dve::LANGUAGE, sources, Options::default()).unwrap();
-        let order: Vec<GroupId> = [2, 0, 1].into_iter().map(GroupId).collect();
-        let model = model.with_order(&order).unwrap();
-        let config = CheckConfig::default();
-        SearchJob::new(&config, &model, &model.searched(), &StateStorage::default())
-    }
-
-    #[test]
-    fn a_job_keeps_the_key_order() {
-        let model = job().model(Path::new("d")).unwrap();
-        assert_eq!(model.interp.layout().order, [2, 0, 1].map(GroupId));
-    }
-
-    #[test]
-    fn an_impossible_key_order_is_damage_and_another_one_is_refused() {
-        for order in [vec![], vec![0, 1], vec![0, 1, 1], vec![0, 1, 3], vec![0, 1, 2, 3]] {
-            let error = SearchJob { order, ..job() }.model(Path::new("d")).err().unwrap();
-            let damaged = matches!(error, Error::Open(_, spill::Error::Corrupt { .. }));
-            assert!(damaged, "{error}");
-        }
-        let error =
-            SearchJob { order: vec![0, 1, 2], ..job() }.model(Path::new("d")).err().unwrap();
-        assert!(matches!(error, Error::Understood), "{error}");
-    }
 }

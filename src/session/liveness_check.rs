@@ -1,8 +1,9 @@
 //! Models with a temporal property: a formula, or an automaton that accepts violating runs.
 
+use super::run_property::product_limits;
 use super::searched_model::DecidedReductions;
 use super::text_model::read_text;
-use super::{Error, ExecutableProgram, SearchedModel, TextModel};
+use super::{Error, ExecutableProgram, SavedProperty, SearchedModel, TextModel};
 use crate::budget::AnalysisBudget;
 use crate::diag::Diagnostic;
 use crate::front::{
@@ -11,7 +12,6 @@ use crate::front::{
 };
 use crate::ir::{ACCEPTANCE, NON_PROGRESS, Program, PropertyKind, UncheckedKind};
 use crate::ltl::{self, Automaton, LtlFormula, hoa};
-use crate::model::CheckSelection;
 use crate::reduce::claim::FiniteRunPolicy;
 use crate::reduce::partial_order::PartialOrderStrategy;
 use crate::reduce::{
@@ -20,29 +20,7 @@ use crate::reduce::{
 use crate::report::CheckScope;
 use crate::search::SearchLimits;
 use crate::source::{SourceMap, Span};
-use rkyv::{Archive, Deserialize, Serialize};
 use std::path::Path;
-
-/// The fairness assumption: which runs are checked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Fairness {
-    /// All runs.
-    #[default]
-    None,
-    /// Weakly fair runs: a process that is always enabled from some point on moves infinitely often.
-    Weak,
-}
-
-impl Fairness {
-    /// Returns the name in flags and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Fairness::None => "none",
-            Fairness::Weak => "weak",
-        }
-    }
-}
 
 /// A request to check a temporal property.
 #[derive(Clone, Copy, Debug)]
@@ -62,19 +40,6 @@ pub enum PropertyRequest<'a> {
     },
 }
 
-/// A temporal property, as a search stores it.
-#[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub enum SavedProperty {
-    /// A formula, or the name of a property of the model.
-    Formula(String),
-    /// The name and the text of a file with an automaton that accepts the violating runs.
-    Automaton(String, String),
-    /// No acceptance cycle: no run passes `accept` labels of processes infinitely often.
-    Accept,
-    /// No non-progress cycle: every infinite run passes `progress` labels infinitely often.
-    Progress,
-}
-
 impl SavedProperty {
     fn of(wanted: PropertyRequest<'_>) -> Result<SavedProperty, Error> {
         Ok(match wanted {
@@ -88,16 +53,6 @@ impl SavedProperty {
             PropertyRequest::Labels(CycleLabel::Accept) => SavedProperty::Accept,
             PropertyRequest::Labels(CycleLabel::Progress) => SavedProperty::Progress,
         })
-    }
-
-    /// Returns the flag that requests the property.
-    pub fn flag(&self) -> &'static str {
-        match self {
-            SavedProperty::Formula(_) => "--ltl",
-            SavedProperty::Automaton(..) => "--automaton",
-            SavedProperty::Accept => "--acceptance",
-            SavedProperty::Progress => "--non-progress",
-        }
     }
 
     /// Returns the request for the property.
@@ -250,8 +205,7 @@ impl LivenessCheck {
 
     /// Returns the limits of the reachability search. It checks only whether the automaton accepts every continuation.
     pub fn limits(max_states: Option<u64>) -> SearchLimits {
-        let checks = CheckSelection { claims: true, ..CheckSelection::NONE };
-        SearchLimits { checks, max_states, ..SearchLimits::default() }
+        product_limits(max_states)
     }
 
     /// Returns the same check with this semantics of finite runs and these reductions of the product. Partial order is
@@ -262,7 +216,7 @@ impl LivenessCheck {
         ended: FiniteRunPolicy,
     ) -> LivenessCheck {
         if self.tells_apart && selection.remove(symmetry::ENTRY.name).is_some() {
-            let refusal = ReductionRefusal::of(&symmetry::ENTRY, NotApplied::FormulaBreaksSymmetry);
+            let refusal = symmetry::ENTRY.refusal(NotApplied::FormulaBreaksSymmetry);
             self.model.left_off = Some(refusal);
         }
         let way = PartialOrderStrategy::of_chosen(|name| selection.get(name));
@@ -323,14 +277,14 @@ fn property_source(
 /// Returns why the property may count repetitions of a state, if it may.
 fn why_counting(observed: &TemporalProperty, kept: &SavedProperty) -> Option<&'static str> {
     match (&observed.spec, kept) {
-        (TemporalSpec::Formula(formula), _) if formula.has_next() => Some(
-            "the formula speaks of the next state, so that it may see how often one is repeated",
-        ),
+        (TemporalSpec::Formula(formula), _) if formula.has_next() => {
+            Some("the formula has the operator X, so it may count repetitions of a state")
+        }
         (TemporalSpec::Formula(_), _) | (_, SavedProperty::Accept | SavedProperty::Progress) => {
             None
         }
         (TemporalSpec::Automaton(_) | TemporalSpec::Propositions | TemporalSpec::Claim, _) => {
-            Some("it is not known whether the automaton sees how often a state is repeated")
+            Some("the automaton may count repetitions of a state")
         }
     }
 }
@@ -350,10 +304,10 @@ fn observe_labels(
         return Err(Error::Unreadable(format!("no process of {model} has a label `{name}`")));
     }
     let so = match label {
-        CycleLabel::Accept => "there is nothing to find",
-        CycleLabel::Progress => "every cycle is one without progress",
+        CycleLabel::Accept => "there is no such cycle",
+        CycleLabel::Progress => "every cycle is a non-progress cycle",
     };
-    let text = format!("no process of {model} comes to rest at a label `{name}`, so {so}");
+    let text = format!("no process of {model} has a location with a label `{name}`, so {so}");
     loaded.warnings.push(Diagnostic::warning(Span::default(), text));
     Ok(observed)
 }

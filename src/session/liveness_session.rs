@@ -146,7 +146,7 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
         dir.map_or(Ok(()), |dir| SearchDirectory::check_unused(dir, job))?;
         let states = self.max_states.map_or(STATES_MAX, |most| most.min(STATES_MAX));
         let limits = ProbeLimits { states, bytes: self.budget.memory / 4 };
-        let shown = observer.begin_step("looking for a run that violates it");
+        let shown = observer.begin_step("searching for a violating run");
         let probe = self.product.probe(limits, self.control).map_err(Error::Sample)?;
         drop(shown);
         if probe.found != ProbeVerdict::Open {
@@ -235,7 +235,7 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
 
     /// Searches for a shorter run, if a shortest one is requested and a run was found.
     fn shorten(&self, summary: LivenessSummary, observer: &dyn CheckObserver) -> LivenessSummary {
-        let _shown = observer.begin_step("looking for a shorter run");
+        let _shown = observer.begin_step("searching for a shorter run");
         let states = self.max_states.unwrap_or(u64::MAX);
         let limits = ProbeLimits { states, bytes: self.budget.memory / 4 };
         summary.with_shortest_run(self.product, limits, self.control)

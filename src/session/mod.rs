@@ -3,11 +3,17 @@
 //! [`Check`] and [`TextCheck`] are the entry points of a program. They and the command line prepare a [`Session`] by a
 //! [`TextSearch`], or a [`LivenessSession`] by [`with_product`]. This module prints nothing.
 
+#[cfg(feature = "languages")]
 mod branching;
 mod check;
+#[cfg(feature = "languages")]
 mod check_directory;
+#[cfg(feature = "languages")]
+mod check_of_text;
+#[cfg(feature = "languages")]
 mod check_plan;
 mod check_result;
+#[cfg(feature = "languages")]
 mod compatibility;
 pub mod config;
 mod directory;
@@ -15,78 +21,126 @@ mod emptiness_search;
 mod error;
 mod eventually_check;
 mod eventually_verdicts;
+#[cfg(feature = "languages")]
 mod executable;
 mod frequency_table;
 mod in_memory_answer;
 mod job;
+#[cfg(feature = "languages")]
 mod liveness;
+#[cfg(feature = "languages")]
 mod liveness_check;
+#[cfg(feature = "languages")]
 mod liveness_session;
+#[cfg(feature = "languages")]
 mod liveness_summary;
 mod memory_budget;
+#[cfg(feature = "languages")]
 mod observed_values;
+#[cfg(feature = "languages")]
 mod product_check;
+#[cfg(feature = "languages")]
+mod product_emptiness;
 mod quantity;
+#[cfg(feature = "languages")]
+mod reading_options;
+#[cfg(feature = "languages")]
 mod reduction_request;
 mod removal;
+mod replayed_run;
 mod run_limits;
+mod run_property;
 mod run_status;
 mod saved_check;
+#[cfg(feature = "languages")]
+mod saved_reductions;
 mod searched_model;
 mod session_log;
 mod shortest_counterexample;
+#[cfg(feature = "languages")]
 mod slots;
 mod snapshot;
 mod storage_choice;
+mod stored_search;
+#[cfg(feature = "languages")]
 mod tasks;
 mod temporary_search;
+#[cfg(feature = "languages")]
+mod text_budget;
+#[cfg(feature = "languages")]
 mod text_check;
+#[cfg(feature = "languages")]
+mod text_job;
+#[cfg(feature = "languages")]
 mod text_model;
+#[cfg(feature = "languages")]
 mod text_search;
+#[cfg(feature = "languages")]
+mod unreduced_search;
 mod verdict;
 
+#[cfg(feature = "languages")]
 pub use branching::{BranchingAnswers, UnansweredFormula};
 pub use check::{Check, check};
+#[cfg(feature = "languages")]
 pub use check_directory::CheckDirectory;
-pub use check_plan::{CheckPlan, PlannedSearch, RunProperty};
+#[cfg(feature = "languages")]
+pub use check_plan::{CheckPlan, PlannedSearch};
 pub use check_result::CheckResult;
+#[cfg(feature = "languages")]
 pub use compatibility::{ApplicableReduction, ReductionSaving};
 pub use config::CheckConfig;
 pub use directory::{DirectoryContents, SearchDirectory};
 pub use emptiness_search::{EmptinessOutcome, EmptinessSearch, EmptinessTarget, SweepStatus};
 pub use error::{DirectoryConflict, Error};
 pub use eventually_check::{EventuallyCheck, EventuallyVerdict};
+#[cfg(feature = "languages")]
 pub use executable::ExecutableProgram;
 pub use frequency_table::FrequencyTableError;
 pub use in_memory_answer::InMemoryAnswer;
 pub use job::SearchJob;
-pub use liveness::{
-    AcceptingComponents, ReplayedRun, probe_product, probe_reduced, replay, verdict,
-};
-pub use liveness_check::{Fairness, LivenessCheck, PropertyRequest, SavedProperty};
+#[cfg(feature = "languages")]
+pub use liveness::{AcceptingComponents, probe_product, probe_reduced};
+#[cfg(feature = "languages")]
+pub use liveness_check::{LivenessCheck, PropertyRequest};
+#[cfg(feature = "languages")]
 pub use liveness_session::{
     CheckObserver, LivenessResult, LivenessSession, ProductOptions, SilentObserver, with_product,
 };
+#[cfg(feature = "languages")]
 pub use liveness_summary::{LivenessStage, LivenessSummary};
 pub use memory_budget::{SearchBudget, threads_to_trace};
+#[cfg(feature = "languages")]
 pub use observed_values::{ObservedValues, ValueSum, VariableValues, observe_values};
+#[cfg(feature = "languages")]
 pub use product_check::ProductCheck;
+#[cfg(feature = "languages")]
 pub use reduction_request::ReductionSettings;
+pub use replayed_run::{ReplayedRun, replay, verdict};
 pub use run_limits::{DirectoryIdentity, RunLimits, SavedLimits, SearchOutputs};
+pub use run_property::{Fairness, RunProperty, SavedProperty};
 pub use run_status::{CheckpointPosition, RunStatus};
 pub use saved_check::SavedCheck;
-pub use searched_model::{DecidedReductions, ModelSummary, SearchedModel};
+#[cfg(feature = "languages")]
+pub use searched_model::DecidedReductions;
+pub use searched_model::{ModelSummary, SearchedModel};
 pub use session_log::SessionStart;
-pub use shortest_counterexample::{
-    ShortenedSearch, UnreducedSearch, shortened_in, trace_directory,
-};
+pub use shortest_counterexample::{UnreducedSearch, trace_directory};
+#[cfg(feature = "languages")]
 pub use slots::{SlotCounts, process_without_slot};
 pub use snapshot::{SearchForecast, SearchSnapshot, SearchState};
+pub use stored_search::{ReadySession, StoredSearch};
+#[cfg(feature = "languages")]
 pub use tasks::{SharedSearch, TaskRunner};
 pub use temporary_search::{DirectoryJob, RemovalOutcome, TemporarySearch, temporary_in};
+#[cfg(feature = "languages")]
 pub use text_check::{CheckReport, ModelText, TextCheck};
+#[cfg(feature = "languages")]
 pub use text_model::{TextModel, read_text};
-pub use text_search::{ReadySession, ReducedSearch, ReductionChoice, StoredSearch, TextSearch};
+#[cfg(feature = "languages")]
+pub use text_search::{ReducedSearch, ReductionChoice, TextSearch};
+#[cfg(feature = "languages")]
+pub use unreduced_search::{ShortenedSearch, shortened_in};
 pub use verdict::CheckpointEvidence;
 
 use crate::model::{Violation, preserves_depth};
@@ -236,7 +290,7 @@ impl<'m> Session<'m> {
         let mut came_to = came_to.map_err(|error| {
             let failed = Error::run(&self.directory.path, error);
             // Such a search cannot be resumed: its states have or need another layout.
-            if !matches!(failed, Error::Misfit(_)) && failed.lacks_slots().is_none() {
+            if !matches!(failed, Error::Misfit(_)) && !failed.is_out_of_slots() {
                 self.directory.keep();
             }
             failed
@@ -463,8 +517,8 @@ impl<'m> Session<'m> {
             rebuilt: *rebuilt,
             compiled: searched.compiled(),
             model: searched.model(),
-            reductions: searched.stack().summaries(&outcome.counters),
-            unused: searched.stack().unused_reductions(),
+            reductions: searched.summaries(&outcome.counters),
+            unused: searched.unused_reductions(),
             claim: about.claim,
             sources: &about.sources,
             conditions: about.conditions,

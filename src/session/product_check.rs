@@ -1,6 +1,7 @@
 //! The product of a model and an automaton, with the fairness assumption on its runs.
 
-use super::liveness::{ReplayedRun, probe_reduced, replay};
+use super::liveness::probe_reduced;
+use super::replayed_run::{ReplayedRun, replay};
 use super::{Error, Fairness, LivenessCheck, SearchedModel};
 use crate::exec::{Executor, FairExpander};
 use crate::model::{FairSteps, ProcessSet, StepDescription, StepOutcome};
@@ -41,7 +42,7 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
                 let movers = FairExpander::new(&model.interp, executor).map_err(|why| {
                     let (name, language) = (model.name(), model.language.name);
                     Error::Unreadable(format!(
-                        "--fair is about processes, and cannot be asked of the {language} model {name}: {why}"
+                        "--fair concerns processes, and does not apply to the {language} model {name}: {why}"
                     ))
                 })?;
                 Some(FairProduct::new(product, movers))

@@ -5,7 +5,7 @@
 //! copied or unpacked has another inode and another birth time, and nobody can choose these.
 
 use super::quantity;
-use crate::exec::ExecutionMode;
+use crate::model::ExecutionMode;
 use crate::search::checkpoint::FORMAT;
 use crate::search::files::RUN_LIMITS;
 use rkyv::{Archive, Deserialize, Serialize};

@@ -5,11 +5,15 @@
 
 use super::config::CheckConfig;
 use super::error::Error;
+#[cfg(feature = "languages")]
 use super::{SearchOutputs, TextModel};
+#[cfg(feature = "languages")]
 use crate::front::Language;
 use crate::search::checkpoint::FORMAT;
 use rkyv::{Archive, Deserialize, Serialize};
-use spill::{Disk, RealDisk};
+#[cfg(feature = "languages")]
+use spill::Disk;
+use spill::RealDisk;
 use std::path::Path;
 
 /// The name of the file.
@@ -28,6 +32,26 @@ pub struct SavedCheck {
     pub folders: Vec<String>,
 }
 
+impl SavedCheck {
+    /// Reads the check of a directory, if it has one.
+    pub fn load(dir: &Path) -> Result<Option<SavedCheck>, Error> {
+        if !has_check(dir) {
+            return Ok(None);
+        }
+        let open = Error::open(dir);
+        let disk = RealDisk::open(dir).map_err(&open)?;
+        let check: SavedCheck = spill::load_value(&disk, CHECK, FORMAT).map_err(&open)?;
+        match serde_json::from_str::<CheckConfig>(&check.config) {
+            Ok(_) => Ok(Some(check)),
+            Err(error) => {
+                let what = format!("its configuration: {error}");
+                Err(open(spill::Error::corrupt(CHECK, 0, what)))
+            }
+        }
+    }
+}
+
+#[cfg(feature = "languages")]
 impl SavedCheck {
     /// Creates the description of a check whose searches are in these folders.
     pub fn new(config: &CheckConfig, model: &TextModel, folders: Vec<String>) -> SavedCheck {
@@ -63,23 +87,6 @@ impl SavedCheck {
 
     pub(super) fn commit(&self, disk: &dyn Disk) -> spill::Result<()> {
         spill::commit_value(disk, CHECK, FORMAT, self)
-    }
-
-    /// Reads the check of a directory, if it has one.
-    pub fn load(dir: &Path) -> Result<Option<SavedCheck>, Error> {
-        if !has_check(dir) {
-            return Ok(None);
-        }
-        let open = Error::open(dir);
-        let disk = RealDisk::open(dir).map_err(&open)?;
-        let check: SavedCheck = spill::load_value(&disk, CHECK, FORMAT).map_err(&open)?;
-        match serde_json::from_str::<CheckConfig>(&check.config) {
-            Ok(_) => Ok(Some(check)),
-            Err(error) => {
-                let what = format!("its configuration: {error}");
-                Err(open(spill::Error::corrupt(CHECK, 0, what)))
-            }
-        }
     }
 }
 

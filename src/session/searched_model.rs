@@ -1,22 +1,91 @@
 //! The model that is searched, and its description for reports.
 
-use crate::exec::{CompilationStats, InterpretationReason};
-use crate::ir::StateCondition;
-use crate::model::StateSpace;
-use crate::reduce::{ReductionPlan, ReductionRefusal, ReductionStack};
+use crate::model::{
+    CompilationStats, Counters, InterpretationReason, PreservedProperties, ReductionRefusal,
+    ReductionSummary, StateCondition, StateSpace,
+};
+#[cfg(feature = "languages")]
+use crate::reduce::{ReductionPlan, ReductionStack};
 use crate::report::CheckScope;
 use crate::source::SourceMap;
 use std::borrow::Cow;
 
-/// The model that is searched: an executable program with its reductions.
+/// The model that is searched. A model that is a text is an executable program with its reductions.
 pub struct SearchedModel<'m> {
     model: Box<dyn StateSpace + 'm>,
-    stack: ReductionStack<'m>,
     compiled: Option<Result<CompilationStats, InterpretationReason>>,
+    #[cfg(feature = "languages")]
+    reductions: SearchedReductions<'m>,
+}
+
+/// The reductions of a program.
+#[cfg(feature = "languages")]
+#[derive(Default)]
+struct SearchedReductions<'m> {
+    stack: ReductionStack<'m>,
     wished: ReductionPlan,
     is_undecided: bool,
 }
 
+impl<'m> SearchedModel<'m> {
+    /// Returns a model without reductions, which is no program.
+    pub(super) fn unreduced(model: Box<dyn StateSpace + 'm>) -> SearchedModel<'m> {
+        SearchedModel {
+            model,
+            compiled: None,
+            #[cfg(feature = "languages")]
+            reductions: SearchedReductions::default(),
+        }
+    }
+
+    /// Returns the model.
+    pub fn model(&self) -> &(dyn StateSpace + 'm) {
+        &*self.model
+    }
+
+    /// Returns the result of compilation, or why the program is interpreted. `None` if neither is known.
+    pub fn compiled(&self) -> Option<Result<CompilationStats, &InterpretationReason>> {
+        Some(self.compiled.as_ref()?.as_ref().copied())
+    }
+
+    /// Summarises the reductions and their effects.
+    #[cfg(feature = "languages")]
+    pub(super) fn summaries(&self, counters: &Counters) -> Vec<ReductionSummary> {
+        self.reductions.stack.summaries(counters)
+    }
+
+    /// Returns nothing: without languages there are no reductions.
+    #[cfg(not(feature = "languages"))]
+    pub(super) fn summaries(&self, _: &Counters) -> Vec<ReductionSummary> {
+        Vec::new()
+    }
+
+    /// Returns the properties that the reductions preserve.
+    #[cfg(feature = "languages")]
+    pub(super) fn preserves(&self) -> PreservedProperties {
+        self.reductions.stack.preserves()
+    }
+
+    /// Returns all: without languages there are no reductions.
+    #[cfg(not(feature = "languages"))]
+    pub(super) fn preserves(&self) -> PreservedProperties {
+        PreservedProperties::ALL
+    }
+
+    /// Returns all reductions that are not used, requested or not.
+    #[cfg(feature = "languages")]
+    pub(super) fn unused_reductions(&self) -> Vec<ReductionRefusal> {
+        self.reductions.stack.unused_reductions()
+    }
+
+    /// Returns nothing: without languages there are no reductions.
+    #[cfg(not(feature = "languages"))]
+    pub(super) fn unused_reductions(&self) -> Vec<ReductionRefusal> {
+        Vec::new()
+    }
+}
+
+#[cfg(feature = "languages")]
 impl<'m> SearchedModel<'m> {
     /// Applies `stack` to a model. `stack` was built for the plan `wished`. The result of compilation, or the reason
     /// for interpretation, is recorded if the model is a program.
@@ -26,40 +95,35 @@ impl<'m> SearchedModel<'m> {
         compiled: Option<Result<CompilationStats, InterpretationReason>>,
         wished: ReductionPlan,
     ) -> SearchedModel<'m> {
-        SearchedModel { model: stack.wrap(runs), stack, compiled, wished, is_undecided: false }
-    }
-
-    /// Returns the model.
-    pub fn model(&self) -> &(dyn StateSpace + 'm) {
-        &*self.model
+        let model = stack.wrap(runs);
+        let reductions = SearchedReductions { stack, wished, is_undecided: false };
+        SearchedModel { model, compiled, reductions }
     }
 
     /// Returns the reductions.
     pub fn stack(&self) -> &ReductionStack<'m> {
-        &self.stack
+        &self.reductions.stack
     }
 
     /// Returns the plan of reductions, as it was decided.
     pub fn wished(&self) -> ReductionPlan {
-        self.wished.clone()
+        self.reductions.wished.clone()
     }
 
     /// Marks the reductions as undecided, with this provisional plan.
-    pub(super) fn undecided(self, wished: ReductionPlan) -> SearchedModel<'m> {
-        SearchedModel { wished, is_undecided: true, ..self }
+    pub(super) fn undecided(mut self, wished: ReductionPlan) -> SearchedModel<'m> {
+        self.reductions.wished = wished;
+        self.reductions.is_undecided = true;
+        self
     }
 
     /// Returns whether the reductions are undecided. Then a search must not begin.
     pub fn is_undecided(&self) -> bool {
-        self.is_undecided
-    }
-
-    /// Returns the result of compilation, or why the program is interpreted. `None` if neither is known.
-    pub fn compiled(&self) -> Option<Result<CompilationStats, &InterpretationReason>> {
-        Some(self.compiled.as_ref()?.as_ref().copied())
+        self.reductions.is_undecided
     }
 }
 
+#[cfg(feature = "languages")]
 /// The decisions on reductions when a search began.
 #[derive(Clone, Debug)]
 pub struct DecidedReductions {

@@ -40,6 +40,7 @@ impl SearchConfig {
     }
 
     /// Returns the storage before samples are taken, for decisions that depend only on its kind.
+    #[cfg(feature = "languages")]
     pub(super) fn untrained_storage(&self) -> StateStorage {
         match self.store {
             StoreKind::Comback => StateStorage::Comback(self.comback()),

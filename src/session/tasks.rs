@@ -83,7 +83,7 @@ impl<'m> TaskRunner<'m> {
     pub fn next(&self, wanted: SharingOptions) -> Result<(NextWork, Option<SavedSearch>), Error> {
         let shared = self.shared;
         if shared.job.runs().is_some() {
-            return Err(shared.refused("it asks about whole runs"));
+            return Err(shared.refused("it checks infinite runs"));
         }
         let model = shared.model()?;
         let searched = get_or_try_init(&self.planned, || Ok(model.searched()))?;

@@ -76,7 +76,7 @@ impl ModelText {
     pub fn open(path: &Path) -> Result<ModelText, Error> {
         let name = path.display().to_string();
         let language = Language::from_file_name(&name).ok_or_else(|| {
-            Error::Unreadable(format!("the name {name} does not tell what language it is in"))
+            Error::Unreadable(format!("the name {name} does not determine the language"))
         })?;
         Ok(ModelText { language, text: read_text(path)?, name })
     }

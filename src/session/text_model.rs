@@ -4,6 +4,7 @@ use super::searched_model::{DecidedReductions, ModelSummary, SearchedModel};
 use super::{Error, ExecutableProgram, KeyOrder};
 use crate::analysis::static_key_order::static_order;
 use crate::budget::AnalysisBudget;
+use crate::diag::{Diagnostic, Severity};
 use crate::exec::{Executor, Interp, SelectiveStateSpace};
 use crate::front::{Language, LoadedModel, Options};
 use crate::ir::layout::{GroupId, InvalidKeyOrder};
@@ -42,7 +43,7 @@ impl TextModel {
     pub fn open(path: &Path, options: Options) -> Result<(TextModel, Vec<String>), Error> {
         let name = path.display().to_string();
         let language = Language::from_file_name(&name).ok_or_else(|| {
-            Error::Unreadable(format!("the name {name} does not tell what language it is in"))
+            Error::Unreadable(format!("the name {name} does not determine the language"))
         })?;
         let mut sources = SourceMap::default();
         sources.add(name, read_text(path)?);
@@ -245,6 +246,16 @@ impl TextModel {
     }
 }
 
+impl Error {
+    /// Collects the errors among diagnostics.
+    pub(crate) fn text(diagnostics: &[Diagnostic], sources: &SourceMap) -> Error {
+        let mistakes = diagnostics.iter().filter(|it| it.severity == Severity::Error);
+        let shown: Vec<String> =
+            mistakes.clone().map(|it| it.render(sources).to_string()).collect();
+        Error::Text(shown.join("\n"), mistakes.map(|it| it.mistake(sources)).collect())
+    }
+}
+
 /// Reads the text of a model.
 pub fn read_text(path: &Path) -> Result<String, Error> {
     let name = path.display();
@@ -254,12 +265,12 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
         let bytes = error.into_bytes();
         // Comments of old models are often in Latin-1. A text has no zero byte.
         match bytes.contains(&0) {
-            true => Err(Error::Unreadable(format!("{name} is not a text file, so not a model"))),
+            true => Err(Error::Unreadable(format!("{name} is not a text file"))),
             false => Ok(bytes.iter().map(|&byte| char::from(byte)).collect()),
         }
     })?;
     match text.trim().is_empty() {
-        true => Err(Error::Unreadable(format!("{name} is empty, so not a model"))),
+        true => Err(Error::Unreadable(format!("{name} is empty"))),
         false => Ok(text),
     }
 }

@@ -7,16 +7,13 @@ use super::memory_budget::SearchBudget;
 use super::reduction_request::ReductionSettings;
 use super::searched_model::{DecidedReductions, ModelSummary, SearchedModel};
 use super::{
-    CheckConfig, DirectoryContents, Error, ExecutableProgram, PreparedSearch, SavedLimits,
-    SearchDirectory, SearchJob, Session, ShortenedSearch, TextModel, UnreducedSearch, check_room,
-    reject_empty_scope,
+    CheckConfig, Error, ExecutableProgram, PreparedSearch, SearchJob, ShortenedSearch,
+    StoredSearch, TextModel, check_room, reject_empty_scope,
 };
 use crate::budget::AnalysisBudget;
 use crate::reduce::{ReductionPlan, ReductionRequest, ReductionSelection};
-use crate::search::checkpoint::SavedSearch;
 use crate::search::control::SearchPhase;
 use crate::search::{MemoryPlan, SearchControl, SearchLimits, StateStorage};
-use std::path::Path;
 
 /// The reductions of a search.
 pub enum ReductionChoice {
@@ -68,23 +65,6 @@ pub struct ReducedSearch<'m, 'c> {
     /// The program of a search for a shorter counterexample, if one is requested.
     shortest: Option<ExecutableProgram<'m>>,
     analysis: AnalysisBudget<'c>,
-}
-
-/// A search that is settled except for its directory.
-pub struct StoredSearch<'m> {
-    pub(super) prepared: PreparedSearch<'m>,
-    pub(super) job: SearchJob,
-    pub(super) unreduced: Option<UnreducedSearch<'m>>,
-}
-
-/// A session that can run.
-pub struct ReadySession<'m> {
-    /// The session.
-    pub session: Session<'m>,
-    /// The last checkpoint. `None` if there is none.
-    pub saved: Option<SavedSearch>,
-    /// The search for a shorter counterexample, if one is requested.
-    pub unreduced: Option<UnreducedSearch<'m>>,
 }
 
 impl<'m, 'c> TextSearch<'m, 'c> {
@@ -202,65 +182,5 @@ impl<'m> ReducedSearch<'m, '_> {
         let unreduced = shortest.map(|runs| model.unreduced(runs, shortened, &analysis));
         let prepared = PreparedSearch { searched, about, limits, storage, plan };
         Ok(StoredSearch { prepared, job, unreduced })
-    }
-}
-
-impl<'m> StoredSearch<'m> {
-    /// Creates a session in a new directory, or in a temporary one.
-    ///
-    /// # Errors
-    ///
-    /// If the directory is in use, or the disk fails.
-    pub fn begin(
-        self,
-        path: Option<&Path>,
-        limits: &SavedLimits,
-    ) -> Result<ReadySession<'m>, Error> {
-        let directory = SearchDirectory::create(path, &self.job, limits.limits.disk_limit)?;
-        self.in_directory(directory, None, limits)
-    }
-
-    /// Resumes the search of a directory from its last checkpoint.
-    ///
-    /// # Errors
-    ///
-    /// If the directory has another search, or the disk fails.
-    pub fn resume(self, path: &Path, limits: &SavedLimits) -> Result<ReadySession<'m>, Error> {
-        let disk_limit = limits.limits.disk_limit;
-        let (directory, saved) = SearchDirectory::resume(path, &self.job, disk_limit)?;
-        self.in_directory(directory, saved, limits)
-    }
-
-    /// Resumes the search of an open directory from its last checkpoint.
-    ///
-    /// # Errors
-    ///
-    /// If the disk fails.
-    pub fn resume_in(
-        self,
-        directory: SearchDirectory,
-        contents: DirectoryContents,
-        limits: &SavedLimits,
-    ) -> Result<ReadySession<'m>, Error> {
-        // Nothing was searched before the reductions were decided.
-        let saved = match contents.job.undecided() {
-            None => contents.saved,
-            Some(_) => {
-                directory.decide(&self.job)?;
-                None
-            }
-        };
-        self.in_directory(directory, saved, limits)
-    }
-
-    fn in_directory(
-        self,
-        directory: SearchDirectory,
-        saved: Option<SavedSearch>,
-        limits: &SavedLimits,
-    ) -> Result<ReadySession<'m>, Error> {
-        directory.save_changed_limits(&limits.with_disk_limit(directory.disk.limit()))?;
-        let StoredSearch { prepared, unreduced, .. } = self;
-        Ok(ReadySession { session: Session::new(prepared, directory), saved, unreduced })
     }
 }

@@ -32,7 +32,7 @@ impl CheckpointEvidence<'_> {
     /// Returns the violations, shallowest first.
     pub fn violations(&self, searched: &SearchedModel) -> Result<Vec<ViolationReport>, Error> {
         let outcome = self.outcome(searched.model())?;
-        let preserved = searched.stack().preserves();
+        let preserved = searched.preserves();
         Ok(report::violations(searched.model(), preserved, self.sources, self.limits, &outcome))
     }
 

@@ -107,7 +107,7 @@ fn compare_state(
     let expanded = expand()?;
     let again = expand()?;
     if expanded != again {
-        return Err(here("`expand` gives something else when it is asked again".into()));
+        return Err(here("`expand` gives another result when it is called again".into()));
     }
     let steps = model.steps(state);
     let told = RecordedExpansion {

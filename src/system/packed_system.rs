@@ -92,7 +92,7 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
     /// Returns the initial states with their packed bytes.
     pub(super) fn initial_states(&self) -> Result<InitialStates<T::State>, SystemError> {
         let initial = catch_panic(|| self.system.initial())
-            .map_err(|why| format!("asked for the initial states {why}"))?;
+            .map_err(|why| format!("computing the initial states: {why}"))?;
         let packed = initial.into_iter().map(|state| {
             let bytes = self.pack(&state)?;
             Ok((state, bytes))
@@ -185,11 +185,11 @@ impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
 
     fn query_title(&self, asked: &SystemQuery<'_, T::Action>) -> String {
         match asked {
-            SystemQuery::Actions => "asked for the actions".into(),
+            SystemQuery::Actions => "computing the actions".into(),
             SystemQuery::Next(action) => self.system.name(action),
-            SystemQuery::MayEnd => "asked whether it may end".into(),
+            SystemQuery::MayEnd => "evaluating whether it may end".into(),
             SystemQuery::Property(number) => {
-                format!("asked for `{}`", self.properties[*number].name())
+                format!("evaluating `{}`", self.properties[*number].name())
             }
         }
     }

@@ -54,13 +54,13 @@ impl fmt::Display for PackingError {
         match self {
             PackingError::TooLong { state, takes, room } => write!(
                 f,
-                "a state takes {takes} bytes, where the search has {room} for each: give \
-                 `Check::state_bytes` at least {takes}, and a new directory; the state is {state}"
+                "a state takes {takes} bytes, but the search has {room} for each: give `Check::state_bytes` at least \
+                 {takes}, and a new directory; the state is {state}"
             ),
             PackingError::Unsteady { state } => write!(
                 f,
-                "a state is written as other bytes once it was read back, so that equal states would be visited \
-                 as different ones: use BTreeMap and BTreeSet for HashMap and HashSet; the state is {state}"
+                "reading a state back and writing it again gives other bytes, so equal states would be visited as \
+                 different ones: use BTreeMap and BTreeSet for HashMap and HashSet; the state is {state}"
             ),
             PackingError::Unwritable { state, why } => {
                 write!(f, "a state cannot be written as bytes: {why}; the state is {state}")

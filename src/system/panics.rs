@@ -36,7 +36,7 @@ pub(super) fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, SystemPanic> 
 }
 
 fn record_panic(info: &PanicHookInfo<'_>) {
-    let what = info.payload_as_str().unwrap_or("something that is no text");
+    let what = info.payload_as_str().unwrap_or("a payload that is not text");
     // An `assert_eq!` prints the compared values on separate lines.
     let lines: Vec<&str> = what.lines().map(str::trim).filter(|it| !it.is_empty()).collect();
     let what = lines.join("; ");
@@ -59,6 +59,6 @@ mod tests {
             catch_panic(|| assert_eq!(1, std::hint::black_box(2), "as many")).unwrap_err().message;
         assert!(compared.contains(": as many; left: 1; right: 2 (src/"), "{compared}");
         let text = catch_panic(|| std::panic::panic_any(5_u8)).unwrap_err().message;
-        assert!(text.contains("something that is no text"), "{text}");
+        assert!(text.contains("a payload that is not text"), "{text}");
     }
 }

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 /// A panic of a property in a state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("asked for `{property}` in {state} {panic}")]
+#[error("evaluating `{property}` in {state}: {panic}")]
 struct PropertyPanic {
     /// The name of the property.
     property: String,
@@ -141,7 +141,7 @@ impl<T: TransitionSystem> SystemDescription for RestrictedSystem<'_, T> {
     fn steps(&self, state: &[u8]) -> Vec<StepDescription> {
         let all = self.packed.steps(state);
         if all.is_empty() {
-            return vec![step("nothing can move any more".into(), Ok(state.to_vec()))];
+            return vec![step("no process can move".into(), Ok(state.to_vec()))];
         }
         let stays = |it: &StepDescription| match &it.outcome {
             StepOutcome::Successor(next) => {

@@ -639,7 +639,8 @@ fn what_is_said_of_random_programs_is_true() {
     assert!(tried.enabled > 300 && tried.by_known > 100 && tried.seen > 100, "{tried:?}");
 }
 
-fn load(language: &Language, name: &str, text: String) -> Option<Program> {
+/// A program, if the text is a model of the language.
+pub fn load(language: &Language, name: &str, text: String) -> Option<Program> {
     let mut sources = SourceMap::default();
     sources.add(name, text);
     Some(language.load(&mut sources, &Options::default()).ok()?.program)

@@ -3,6 +3,7 @@
 //!
 //! `SPILLWAY_LARGE` runs more cases, which take minutes.
 
+use crate::access::load;
 use crate::chosen::keeps_choices;
 use crate::compare::{Agreement, Retell, Retold, Told, agree, all_agree};
 use crate::generated::{Census, Generated, dense_programs, programs, random_state, try_all};
@@ -11,6 +12,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{TestCaseError, TestRunner};
 use spillway::exec::{Interp, Jit};
+use spillway::front::{Language, murphi, promela};
 use spillway::ir::layout::{CellId, GroupContent};
 use spillway::ir::validate::validate;
 use spillway::ir::{Program, text};
@@ -243,20 +245,56 @@ fn any_bytes_do_no_harm(model: &Interp, states: &[u8], random: &mut Random) -> A
             let bit = random.below(8 * width);
             bytes[bit / 8] ^= 1 << (bit % 8);
         }
-        let is_taken = |model: &dyn StateSpace| {
-            let (mut successors, run) =
-                (Vec::new(), |out: &mut SuccessorSink| model.expand(&bytes, out));
-            SuccessorSink::collect(width, &mut successors, run).is_ok()
-        };
-        let taken = is_taken(model);
-        let told = (model.steps(&bytes), model.violations(&bytes), model.describe(&bytes));
-        prop_assert!(taken || (told.0.is_empty() && told.1.is_empty()));
-        if let Some(jit) = &jit {
-            prop_assert_eq!(is_taken(jit), taken);
-            let _ = jit.compiled_steps(&bytes);
-        }
+        bytes_do_no_harm(model, jit.as_ref(), &bytes)?;
     }
     Ok(())
+}
+
+fn bytes_do_no_harm(model: &Interp, jit: Option<&Jit>, bytes: &[u8]) -> Agreement {
+    let is_taken = |model: &dyn StateSpace| {
+        let run = |out: &mut SuccessorSink| model.expand(bytes, out);
+        SuccessorSink::collect(model.width(), &mut Vec::new(), run).is_ok()
+    };
+    let taken = is_taken(model);
+    let told = (model.steps(bytes), model.violations(bytes), model.describe(bytes));
+    prop_assert!(taken || (told.0.is_empty() && told.1.is_empty()));
+    if let Some(jit) = jit {
+        prop_assert_eq!(is_taken(jit), taken);
+        let _ = jit.compiled_steps(bytes);
+    }
+    Ok(())
+}
+
+/// Programs of two bytes a state that read what never has a value.
+const WITHOUT_VALUES: [(&Language, &str); 3] = [
+    (
+        &promela::LANGUAGE,
+        "chan c = [2] of { byte }; byte x = 3; active proctype P() { do :: c?x :: x == 4 -> x = 9 od }",
+    ),
+    (
+        &promela::LANGUAGE,
+        "chan c = [1] of { bool }, d = [1] of { bool }; byte x = 3;
+         active proctype P() { do :: c?x :: d?x; c!1 :: x < 3 -> x = x + 5 od }",
+    ),
+    (
+        &murphi::LANGUAGE,
+        "var v: 3..9; x: 0..20; startstate clear x; x := 12; end; rule !isundefined(v) ==> x := v; end;",
+    ),
+];
+
+#[test]
+fn no_bytes_harm_a_program_that_reads_what_has_no_value() {
+    for (language, text) in WITHOUT_VALUES {
+        let program = load(language, "model", text.to_owned()).expect("a model");
+        let model = narrow(&program);
+        let jit = Jit::new(&model).ok();
+        let all = 1u32 << (8 * model.width());
+        assert!(model.width() <= 2, "{} bytes are too many to try all", model.width());
+        for number in 0..all {
+            let bytes = number.to_be_bytes();
+            bytes_do_no_harm(&model, jit.as_ref(), &bytes[4 - model.width()..]).expect(text);
+        }
+    }
 }
 
 /// States of a program whose steps are taken one by one.

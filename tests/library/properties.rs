@@ -228,7 +228,7 @@ fn runs_among_many_states_are_judged_on_disk_and_a_search_that_is_stopped_goes_o
             let (length, steps) = shown.split_once('\n').unwrap();
             assert_eq!(length, format!("run: {}", run.length()));
             assert!(steps.starts_with("    0  initial state\n"), "{shown}");
-            assert!(steps.ends_with("from here it goes on as after step 1\n"), "{shown}");
+            assert!(steps.ends_with("back to the state after step 1\n"), "{shown}");
             assert!(found.to_string().contains(steps), "{shown}");
         }
         assert_eq!(
@@ -259,7 +259,7 @@ fn a_stop_leaves_what_runs_come_to_open() {
     let without = CheckSelection { invariants: false, ..CheckSelection::default() };
     let found = Check::new(&tree).memory(MEMORY).checks(without).run().unwrap();
     assert_eq!(found.verdict(), SearchVerdict::Verified);
-    assert!(found.to_string().contains("not looked for  what is so eventually"), "{found}");
+    assert!(found.to_string().contains("not checked  eventually properties"), "{found}");
 }
 
 #[test]
@@ -275,8 +275,8 @@ fn what_is_violated_is_told() {
     let shown = found.to_string();
     let (told, _) = shown.split_once("  found ").unwrap();
     let expected = "\
-counterexample: eventually: a mark is come to: 1 step,
-           then 2 steps again and again; there may be a shorter one
+counterexample: eventually: a mark is come to: 1 step, then a cycle of 2 steps;
+           there may be a shorter one
     0  initial state
          state = 0
     1  1
@@ -286,10 +286,10 @@ counterexample: eventually: a mark is come to: 1 step,
          state: 1 -> 2
     3  1
          state: 2 -> 1
-       from here it goes on as after step 1
+       back to the state after step 1
 
 Web: VIOLATED: eventually: a mark is come to
-  after    1 step, then 2 steps again and again
+  after    1 step, then a cycle of 2 steps
   sometimes  a mark: first after 1 step
 ";
     assert_eq!(told, expected);

@@ -198,10 +198,10 @@ impl TransitionSystem for Brittle {
 fn a_panic_is_an_error_of_the_model_with_the_way_there() {
     let _alone = alone();
     for (panics, depth, title) in [
-        (Panics::Actions, 3, "asked for the actions"),
+        (Panics::Actions, 3, "computing the actions"),
         (Panics::Next, 3, "1"),
-        (Panics::MayEnd, 4, "asked whether it may end"),
-        (Panics::Property, 3, "asked for `small`"),
+        (Panics::MayEnd, 4, "evaluating whether it may end"),
+        (Panics::Property, 3, "evaluating `small`"),
     ] {
         let system = Brittle(panics);
         let found = Check::new(&system).memory(MEMORY).run().unwrap();

@@ -64,5 +64,5 @@ fn mistakes_are_errors() {
     let error = model.check(&config("y < 3", &[])).run().unwrap_err().to_string();
     assert!(error.starts_with("invariant:1:1: error: "), "{error}");
     let error = model.check(&config("x < 9", &["all"])).run().unwrap_err().to_string();
-    assert_eq!(error, "counter.dve has no property of runs");
+    assert_eq!(error, "counter.dve has no property of infinite runs");
 }

@@ -204,7 +204,7 @@ fn mistakes_in_automata_are_told_with_their_place() {
     assert_eq!(bench.run(&["explain", "m.dve", "--automaton", "a.hoa"]).code, 0);
     let both = ["explain", "m.dve", "--automaton", "a.hoa", "--ltl", "x"];
     let told = bench.run(&both);
-    let words = "several properties are given, and one automaton is shown\n  help: give one of --ltl, --automaton, --acceptance and --non-progress";
+    let words = "several properties are given, but only one automaton can be printed\n  help: give one of --ltl, --automaton, --acceptance and --non-progress";
     assert!(told.code == 2 && told.err.contains(words), "{}", told.err);
     assert_eq!(bench.run(&["explain", "m.dve", "--format", "dot"]).code, 2);
     let claim = ["explain", "m.pml", "--ltl", "x", "--claim", "never_0"];

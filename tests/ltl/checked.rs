@@ -163,7 +163,7 @@ fn what_is_not_decided_vacuous_or_does_not_fit_is_told() {
     {
         let (code, _, err) = bench.check(&[&["stays.dve", "--ltl", "L"][..], flags].concat());
         assert_eq!(code, 2, "{err}");
-        assert!(err.contains("is for searches for safety") && err.contains(flags[0]), "{err}");
+        assert!(err.contains("is for properties of states") && err.contains(flags[0]), "{err}");
     }
     assert_eq!(bench.check(&["m.m", "--deadlock-runs", "ignore"]).0, 2);
     // An automaton of another tool: x is 1 for ever at last.

@@ -304,10 +304,13 @@ fn properties_are_decided_on_disk_as_in_memory() {
             }
             assert!(told["running"] == false && traced.get("running").is_none(), "{told}");
             let Told { code: found, err, .. } = bench.run(&stopped);
-            assert!(found == 2 && err.contains("goes on with it"), "{err}");
+            assert!(found == 2 && err.contains("resumes it"), "{err}");
             let other = ["check", model, "--ltl", "X X X (0 == 1)"];
             let Told { code: found, err, .. } = bench.run(&[&other[..], &["--dir", &dir]].concat());
-            assert!(found == 2 && err.contains("a search of this model for other things"), "{err}");
+            assert!(
+                found == 2 && err.contains("a search of this model with other checks"),
+                "{err}"
+            );
             let told = bench.json(&["resume", &dir], code);
             let again = bench.json(&["resume", &dir, "--threads", "1"], code);
             for key in ["verdict", "property", "vacuous", "steps_cut_off"] {
@@ -344,7 +347,7 @@ fn the_run_of_a_search_on_disk_is_traced_for_spin() {
     let resumed = bench.run(&["resume", "p"]);
     assert!(!resumed.err.contains("note: "), "{}", resumed.err);
     let again = bench.run(&["resume", "p"]);
-    assert!(again.err.contains("has come to its end before"), "{}", again.err);
+    assert!(again.err.contains("this search is complete"), "{}", again.err);
     let told = trace("p");
     // Whoever traces a search knows how to look at it again.
     let next = "  kept in  p\n  next     spillway trace p --msc\n           spillway simulate m.pml --from p\n";

@@ -102,7 +102,7 @@ fn errors_are_looked_for_where_the_runs_that_meet_none_have_the_property() {
     assert_eq!((code, &*err), (1, ""), "{out}");
     for words in [
         "asserts.pml: every run that meets no run-time error satisfies low\n",
-        "ended in errors that are looked for next\n",
+        "ended in errors that are checked next\n",
         "\nasserts.pml: VIOLATED: assert: assertion failed in A: assert(x < 2)",
         "  with     x = 2\n",
         "  checked  assertions, run-time errors\n",
@@ -120,7 +120,7 @@ fn errors_are_looked_for_where_the_runs_that_meet_none_have_the_property() {
     // Who names the formula asks about that alone.
     let Told { code, out, .. } = bench.run(&["check", "asserts.pml", "--ltl", "low"]);
     assert_eq!(code, 0);
-    assert!(out.contains("ended in errors that were not looked for\n"), "{out}");
+    assert!(out.contains("ended in errors that were not checked\n"), "{out}");
 }
 
 #[test]

@@ -406,7 +406,7 @@ fn weakly_fair_runs_are_judged_on_disk_as_in_memory() {
         }
         assert_eq!(json(&["status", &dir], 0)["fairness"], "weak");
         let Told { code: found, err, .. } = bench.run(&asked);
-        assert!(found == 2 && err.contains("a search of this model for other things"), "{err}");
+        assert!(found == 2 && err.contains("a search of this model with other checks"), "{err}");
         let told = json(&["resume", &dir], code);
         assert_eq!(told["fairness"], "weak", "{formula}");
         assert_eq!(told["counterexample"].is_null(), code == 0);
@@ -432,9 +432,9 @@ fn fairness_is_asked_of_processes_and_is_weak() {
         err
     };
     let err = asked("rules.m", "weak");
-    assert!(err.contains("--fair is about processes") && err.contains("it has rules"), "{err}");
+    assert!(err.contains("--fair concerns processes") && err.contains("it has rules"), "{err}");
     let err = asked("rules.m", "strong");
-    assert!(err.contains("--fair strong is not to be had, only --fair weak"), "{err}");
+    assert!(err.contains("strong fairness is not supported, only --fair weak"), "{err}");
     let Told { code, err, .. } =
         bench.run(&["check", "lockstep.dve", "--ltl", "[]<> x == 1", "--fair", "weak"]);
     assert!(code == 2 && err.contains("its processes move in lockstep"), "{err}");

@@ -41,7 +41,7 @@ fn what_was_decided_in_memory_is_kept_in_the_directory_that_is_named() {
         assert_eq!((traced.code, object(&traced)), (code, told.clone()), "{name}");
         let resumed = bench.run(&["resume", name, "--json"]);
         assert_eq!((resumed.code, object(&resumed)), (code, told.clone()), "{name}");
-        let has_ended = resumed.err.contains("this search has come to its end before");
+        let has_ended = resumed.err.contains("this search is complete");
         assert_eq!(has_ended, name != "short", "{name}: {}", resumed.err);
         let status = object(&bench.run(&["status", name, "--json"]));
         let members = ["verdict", "states", "transitions", "stage", "fairness", "property"];
@@ -140,7 +140,7 @@ fn of_a_loop_it_is_told_who_moves_who_could_and_what_the_others_wait_for() {
         "{text}"
     );
     let s = rows.iter().find(|it| it.starts_with("S[4]  ")).unwrap();
-    assert!(s.ends_with(", could move and never does"), "{text}");
+    assert!(s.ends_with(", enabled, but never moves"), "{text}");
     // Who must move does, where runs are to be fair.
     let fair =
         object(&bench.run(&["check", "loops.pml", "--ltl", "comes", "--json", "--fair", "weak"]));

@@ -153,7 +153,7 @@ fn labels_of_any_instance_of_any_process_count_but_not_inside_atomic_sequences()
 }
 
 /// As with `pan -l`, a cycle without any progress label is one without progress; as with `pan -a`, without accept labels
-/// there is nothing to find, of which there is a warning.
+/// there is no such cycle, of which there is a warning.
 #[test]
 fn models_without_labels_are_judged_as_spin_judges_them() {
     let bench = Bench::of([
@@ -166,8 +166,8 @@ fn models_without_labels_are_judged_as_spin_judges_them() {
     for (name, non_progress) in judged {
         let model = format!("{name}.pml");
         for (flag, code, so) in [
-            ("--non-progress", non_progress, "every cycle is one without progress"),
-            ("--acceptance", 0, "there is nothing to find"),
+            ("--non-progress", non_progress, "every cycle is a non-progress cycle"),
+            ("--acceptance", 0, "there is no such cycle"),
         ] {
             for exec in ["jit", "interp"] {
                 let args = ["check", &model, flag, "--exec", exec];
@@ -175,7 +175,7 @@ fn models_without_labels_are_judged_as_spin_judges_them() {
                 assert_eq!(told.code, code, "{args:?}\n{}{}", told.out, told.err);
                 assert_eq!(told.shows_a_run(), code == 1, "{}", told.out);
                 let label = if flag == "--acceptance" { "accept" } else { "progress" };
-                let warning = format!("comes to rest at a label `{label}`, so {so}");
+                let warning = format!("has a location with a label `{label}`, so {so}");
                 assert!(told.err.contains(&warning), "{args:?}\n{}", told.err);
             }
         }
@@ -252,7 +252,7 @@ fn spin_replays_runs_and_is_told_where_the_loop_begins() {
     let args = ["check", "accepting.dve", "--acceptance", "--spin-trail", "trail"];
     bench.is_refused(&args, &["only counterexamples of Promela models can be replayed by SPIN"]);
     let args = ["check", "round.pml", "--deadlock-runs", "ignore"];
-    let words = ["--deadlock-runs", "is for searches that ask about whole runs", "--ltl"];
+    let words = ["--deadlock-runs", "is for properties of infinite runs", "--ltl"];
     bench.is_refused(&args, &words);
 }
 
@@ -298,12 +298,12 @@ fn what_a_model_brings_with_it_is_checked_unless_something_else_is_said() {
         for other in [&["--keep-going"][..], &["--only", "error"], &["--no-deadlock"]] {
             let told = bench.run(&[&["check", model], other].concat());
             assert_eq!(told.code, 0, "{model} {other:?}\n{}", told.out);
-            assert!(told.flat().contains("no violation of what was checked\n"), "{}", told.out);
-            assert_eq!(told.flat().contains("looked for by --ltl"), name != "low", "{}", told.out);
+            assert!(told.flat().contains("no violation was found\n"), "{}", told.out);
+            assert_eq!(told.flat().contains("use --ltl"), name != "low", "{}", told.out);
         }
         let told = bench.run(&["check", model, "--no-claim"]);
-        assert!(told.flat().contains(&format!("looked for by --ltl {name}\n")), "{}", told.out);
-        let help = format!("--no-claim` leaves {name} out");
+        assert!(told.flat().contains(&format!("use --ltl {name}\n")), "{}", told.out);
+        let help = format!("--no-claim` excludes {name}");
         bench.is_refused(&["check", model, "--store", "rle"], &["--store is for", &help]);
     }
     // Several properties are all checked.
@@ -321,7 +321,7 @@ fn what_a_model_brings_with_it_is_checked_unless_something_else_is_said() {
     let args = ["check", "formula.pml", "--spin-trail", "t", "--deadlock-runs", "ignore"];
     assert_eq!(bench.run(&args).code, 0);
     bench.write("changes.dve", &PROCESS.replace("q1 -> q1 { }", "q1 -> q1 { effect x = 2; }"));
-    bench.is_refused(&["check", "changes.dve"], &["changes variables", "--no-claim` leaves L out"]);
+    bench.is_refused(&["check", "changes.dve"], &["changes variables", "--no-claim` excludes L"]);
     assert_eq!(bench.run(&["check", "changes.dve", "--no-claim"]).code, 0);
 }
 
@@ -339,7 +339,7 @@ fn a_search_for_one_property_tells_which_others_it_did_not_look_at() {
         let args = [&["check", "all.pml"], property].concat();
         let told = bench.run(&args).flat();
         let line = told.lines().find(|it| it.contains("NOT checked  ")).unwrap();
-        let line = line.split(" looked for by ").next().unwrap();
+        let line = line.split(" use --").next().unwrap();
         assert!(missed.iter().all(|it| line.contains(it)), "{property:?}: {line}");
         assert_eq!(line.split(", ").count(), missed.len(), "{property:?}: {line}");
         let told = bench.run(&[&args[..], &["--json"]].concat());
@@ -348,7 +348,7 @@ fn a_search_for_one_property_tells_which_others_it_did_not_look_at() {
     }
     let told = bench.run(&["check", "claims.pml", "--ltl", "low"]).flat();
     let line = told.lines().find(|it| it.contains("NOT checked  ")).unwrap();
-    let line = line.split(" looked for by ").next().unwrap();
+    let line = line.split(" use --").next().unwrap();
     assert!(!line.contains("never claim low") && !line.contains("accept"), "{line}");
     assert_eq!(line.matches("(claims.pml:").count(), 5, "{line}");
 }
@@ -381,5 +381,5 @@ fn what_cannot_be_asked_is_told_in_one_message() {
     let args = ["check", "round.pml", "--acceptance", "--claim", "stops"];
     bench.is_refused(&args, &["cannot be used with"]);
     let args = ["check", "round.pml", "--acceptance", "--keep-going"];
-    bench.is_refused(&args, &["--keep-going is for searches for safety"]);
+    bench.is_refused(&args, &["--keep-going is for properties of states"]);
 }

@@ -418,23 +418,23 @@ fn what_does_not_keep_it_is_refused_or_left_out() {
     ] {
         let told = bench.run(&[&["check", "m.pml"], &formula[..], flags].concat());
         assert_eq!((told.code, &*told.out), (2, ""), "{flags:?}\n{}", told.err);
-        assert!(told.err.contains("is for searches for safety"), "{flags:?}: {}", told.err);
+        assert!(told.err.contains("is for properties of states"), "{flags:?}: {}", told.err);
     }
     let hoa = "HOA: v1 States: 1 Start: 0 AP: 1 \"x == 1\" Acceptance: 1 Inf(0)
         --BODY-- State: 0 {0} [0] 0 --END--";
     bench.write("a.hoa", hoa);
-    let next = "speaks of the next state";
-    let unknown = "it is not known whether the automaton sees how often a state is repeated";
+    let next = "the formula has the operator X";
+    let unknown = "the automaton may count repetitions of a state";
     for (args, why) in [
         (["m.pml", "--ltl", "X (done == 0)"], next),
         (["m.pml", "--automaton", "a.hoa"], unknown),
         (["stays.dve", "--ltl", "L"], unknown),
-        (["m.pml", "--ltl", "[] !timeout"], "asks what can move"),
+        (["m.pml", "--ltl", "[] !timeout"], "reads which processes are enabled"),
         (["m.pml", "--ltl", "[] (100 / n < 100)"], "may end in an error"),
     ] {
         let args = [&["check"], &args[..], &["--reduce", "por"]].concat();
         let (told, plain) = (bench.run(&args), bench.run(&args[..args.len() - 2]));
-        assert!(told.err.contains("partial order conditional is left out: "), "{}", told.err);
+        assert!(told.err.contains("partial order conditional is not applied: "), "{}", told.err);
         assert!(told.err.contains(why) && told.flat().contains(why), "{}{}", told.err, told.out);
         assert_eq!(told.code, plain.code, "{args:?}");
     }
@@ -444,15 +444,11 @@ fn what_does_not_keep_it_is_refused_or_left_out() {
     let args = ["check", "alike.pml", "--ltl", "[] (n < 9)", "--reduce", "symmetry"];
     let told = bench.run(&args);
     assert_eq!(told.code, 0, "{}", told.err);
-    assert!(told.err.contains("may tell processes apart"), "{}", told.err);
+    assert!(told.err.contains("may distinguish processes"), "{}", told.err);
     assert_eq!(bench.run(&[&args[..5], &["auto"]].concat()).err, "");
     // Only for the next state: not for passes over the program.
     let args = ["check", "m.pml", "--ltl", "X (done == 0)", "--reduce", "auto"];
     let told = bench.run(&args);
     assert_eq!((told.code, &*told.err), (0, ""), "{}", told.out);
-    assert!(
-        told.flat().contains("reduced by values not told apart, dead variables"),
-        "{}",
-        told.out
-    );
+    assert!(told.flat().contains("reduced by equivalent values, dead variables"), "{}", told.out);
 }

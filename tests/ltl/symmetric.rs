@@ -227,5 +227,5 @@ fn a_loop_is_gone_round_until_it_comes_back_with_the_names_that_it_began_with() 
     let told = bench.run(&["check", "ring.m", "--ltl", formula, "--reduce", "symmetry"]);
     assert_eq!((told.code, &*told.err), (1, ""));
     // Three steps for each of the five who have the token.
-    assert!(told.flat().contains(": 6 steps, then 15 steps again and again"), "{}", told.out);
+    assert!(told.flat().contains(": 6 steps, then a cycle of 15 steps"), "{}", told.out);
 }

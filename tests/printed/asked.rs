@@ -143,7 +143,7 @@ fn a_configuration_file_says_what_no_flag_says() {
         ),
         ("[limits]\nmemory = \"64\"\n", "check.toml:2: a size has a unit"),
         ("\n[search]\nstores = \"raw\"\n", "check.toml:3: unknown field `stores`"),
-        ("[model]\nlanguage = \"c\"\n", "there is no language c\n  help: use "),
+        ("[model]\nlanguage = \"c\"\n", "unknown language c\n  help: use "),
     ] {
         write(text);
         let ran = folder.run(&configured);

@@ -347,7 +347,7 @@ fn each_question_has_its_own_row() {
     let asked = ["check", "net.pnml", "--property", "file.xml"];
     let ran = folder.run(&asked);
     let rows = "\
-net.pnml: 3 questions: 1 true, 1 false, 1 not known yet
+net.pnml: 3 questions: 1 true, 1 false, 1 unknown so far
   true     q0
   false    q1
   open     q2: not supported: <exists-path> is no question that is read
@@ -374,7 +374,7 @@ fn what_has_no_answer_says_why() {
     let folder = folder(&[TO_THE_END]);
     let asked = ["check", "net.pnml", "--property", "file.xml"];
     for (flags, why) in [
-        (["--max-states", "1"], "not known yet"),
+        (["--max-states", "1"], "unknown so far"),
         (["--store", "comback"], "not supported: states stored as hashes and back-edges"),
     ] {
         let ran = folder.run(&[&asked[..], &flags].concat());
@@ -389,7 +389,7 @@ fn what_has_no_answer_says_why() {
     let net = net.replace("<text>3<", "<text>1<").replace("</page>", more);
     folder.write("net.pnml", &net.replace("</net>", &format!("{units}</net>")));
     let ran = folder.run(&asked);
-    let row = "  open     q0: a run-time error leaves states out\n";
+    let row = "  open     q0: states after a run-time error were not visited\n";
     assert!(ran.out.contains(row), "{} {}", ran.out, ran.err);
 }
 
@@ -422,6 +422,6 @@ STATE_SPACE MAX_TOKEN_IN_PLACE 3 TECHNIQUES EXPLICIT STATE_COMPRESSION
     assert_eq!((ran.code, ran.out.as_str()), (3, "STATE_SPACE CANNOT_COMPUTE\n"), "{}", ran.err);
     folder.write("m.m", "var x: 0..1; startstate begin x := 0; end; rule true ==> begin end;");
     let ran = folder.run(&["check", "m.m", "--mcc"]);
-    let told = "--mcc is for models in PNML, and m.m is in murphi";
+    let told = "--mcc is for models in PNML, but m.m is in murphi";
     assert!(ran.code == 2 && ran.err.contains(told), "{}", ran.err);
 }

@@ -88,7 +88,7 @@ fn what_is_met_is_told_with_its_states_and_what_is_not_with_its_place() {
     assert_eq!((ran.code, &*ran.out, &*ran.err), (1, expected, ""));
     // Left out, they are named, and nothing else is wrong.
     let out = told(&["--only", "error"], 0);
-    assert!(out.contains("  not looked for  deadlocks, covers\n"), "{out}");
+    assert!(out.contains("  not checked  deadlocks, covers\n"), "{out}");
     // Where something else ends the search, it has not seen all states.
     folder.write("nodes.m", &format!("{NODES}invariant \"two rounds\" rounds < 2;\n"));
     let out = told(&["--no-trace"], 1);

@@ -72,6 +72,7 @@ counts.pml: VIOLATED: assert: assertion failed in Sender: assert(sent < 9) at
   checked  deadlocks, assertions, run-time errors
   reduced  by dead variables, which preserves everything: 1 variable reset in 1
            place
+           off: --reduce none
   kept in  d
   next     spillway trace d --msc
            spillway simulate counts.pml --from d
@@ -103,7 +104,7 @@ VIOLATED: assert: assertion failed in Sender: assert(sent < 9) at
 #[test]
 fn what_is_folded_is_on_the_way_to_a_loop_or_in_it() {
     let expected = "\
-counterexample: low: 40 steps, then 22 steps again and again
+counterexample: low: 40 steps, then a cycle of 22 steps
     0  initial state
          claim low = state 0
          n = 0
@@ -128,17 +129,16 @@ counterexample: low: 40 steps, then 22 steps again and again
    62  P[0]: n = 20    loops.pml:6:17
          n: 30 -> 20
          P[0]: line 6 -> line 3
-       from here it goes on as after step 40
+       back to the state after step 40
 
 loops.pml: VIOLATED: a run does not satisfy low
-  after    40 steps, then 22 steps again and again
+  after    40 steps, then a cycle of 22 steps
   loop     P[0]  moves: line 3, line 5, line 6
-  shortest looked for a shorter run as well: none takes less than 62 steps (61
-           states)
+  shortest search for shorter runs: none has less than 62 steps (61 states)
   found    62 states, 62 transitions of the model and the automaton
   searched in memory, without reductions
-  not looked for  deadlocks, run-time errors
-           looked for by --no-claim
+  not checked  deadlocks, run-time errors
+           use --no-claim
   next     spillway check loops.pml --shortest --msc
            spillway check loops.pml --shortest --dir DIR;
            spillway simulate loops.pml --from DIR

@@ -60,18 +60,18 @@ fn a_page_has_the_counterexample_the_search_and_the_text() {
         "<tr class=\"\" id=\"l0-1\">",
         "spillway check mixed.pml --reduce none --no-trace --report out.html",
         "location of A",
-        "Beside each line is how often its actions were taken up to where the search ended. Lines of which none was are ",
-        "marked</span>, those of which some were not at their number.",
+        "The number beside a line counts the executions of its actions up to where the search ended. Lines of which no action was executed are ",
+        "marked</span>, those with some unexecuted actions at their number.",
         "It is opened at its last step. Arrow keys go through it step by step, Home and End to its ends. ",
         "<div class=\"wrong\">assert: assertion failed in A: assert(false)</div>",
         "Only steps with ",
         "as a message sequence chart</summary>",
         "sent in step 1</title>",
-        "It was asked for by:",
+        "The command was:",
         "How the search went",
-        "Once more",
+        "Run it again",
         "Made by spillway ",
-        "which bits of a state hold what",
+        "layout of the state vector",
         "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'",
         "width=device-width, initial-scale=1",
     ] {
@@ -106,7 +106,7 @@ fn a_directory_has_a_page_whatever_became_of_its_search() {
     let stopped = ["check", "count.dve", "--max-states", "999", "--report", "stopped.html"];
     assert_eq!(folder.run(&[&stopped[..], &whole].concat()).code, 3);
     let page = read(&folder, "stopped.html");
-    assert!(page.contains("The search was stopped; what is told is how far it came."));
+    assert!(page.contains("The search was stopped; this is its state so far."));
     let report = |args: &[&str], code, said: &str| {
         let ran = folder.run(&[&["report"], args].concat());
         assert_eq!((ran.code, ran.out.as_str()), (code, ""), "{}", ran.err);
@@ -120,26 +120,22 @@ fn a_directory_has_a_page_whatever_became_of_its_search() {
     assert_eq!(folder.run(&["resume", "d"]).code, 0);
     report(&["d", "--out", "whole.html"], 0, "wrote whole.html");
     let page = read(&folder, "whole.html");
+    assert!(page.contains("verified: every reachable state was visited, no violation was found"));
     assert!(
-        page.contains(
-            "verified: every reachable state was visited, no violation of what was checked"
-        )
-    );
-    assert!(
-        page.contains("in 2 sittings") && page.contains("spillway resume d"),
+        page.contains("of 2 sessions") && page.contains("spillway resume d"),
         "how to do it again"
     );
     assert_eq!(page.matches("<svg class=\"plot\" role=\"img\" aria-label=\"").count(), 4);
     for part in [
-        "States, candidates and duplicates a level",
+        "States, candidates and duplicates per level",
         "States found over time",
         "Memory and disk over time, in MiB",
-        "Bytes on disk a state",
+        "Bytes on disk per state",
         "seconds of searching",
-        "It was asked for, in ",
-        "It is kept in ",
-        " tells its counterexamples, ",
-        " how far it is.",
+        "The commands of ",
+        "The search directory is ",
+        " prints its counterexamples, ",
+        " its progress.",
     ] {
         assert!(page.contains(part), "{part}");
     }
@@ -153,16 +149,11 @@ fn a_directory_has_a_page_whatever_became_of_its_search() {
     // Without a record, and before the first checkpoint, there is less to show.
     std::fs::remove_file(folder.path("d/events.jsonl")).unwrap();
     report(&["d"], 0, "wrote d.html");
-    assert!(
-        read(&folder, "d.html").contains("There is no record of how the search went over time.")
-    );
+    assert!(read(&folder, "d.html").contains("The progress over time is not on record."));
     std::fs::remove_file(folder.path("d/manifest")).unwrap();
     report(&["d"], 0, "wrote d.html");
     let page = read(&folder, "d.html");
-    assert!(
-        page.contains("no checkpoint yet")
-            && page.contains("How it was asked for is not on record.")
-    );
+    assert!(page.contains("no checkpoint yet") && page.contains("The command is not on record."));
     report(&["absent"], 2, "error: there is no search directory and no model absent");
     report(
         &["d", "--out", "no/such/folder.html"],
@@ -172,11 +163,10 @@ fn a_directory_has_a_page_whatever_became_of_its_search() {
     folder.write("d/job", "dear reader");
     report(&["d"], 4, "error: d: ");
     assert!(
-        read(&folder, "d.html").contains(
-            "the search directory cannot be read, so that nothing is known of the verdict"
-        )
+        read(&folder, "d.html")
+            .contains("the search directory cannot be read; the verdict is unknown")
     );
-    report(&["tmp"], 2, "error: tmp is not a search directory, or no search has begun in it");
+    report(&["tmp"], 2, "error: tmp is not a search directory, or has no search yet");
 }
 
 #[test]
@@ -201,8 +191,8 @@ fn a_search_about_runs_has_a_page() {
     let page = read(&folder, "broken.html");
     for part in [
         "VIOLATED: a run does not satisfy &lt;&gt; (x == 1)",
-        "The loop starts behind this step.",
-        "From its last step on it goes on as after step ",
+        "The cycle starts after this step.",
+        "After the last step, the run is back in the state after step ",
         "A[0]: c!ping",
     ] {
         assert!(page.contains(part), "{part}");
@@ -226,8 +216,8 @@ fn all_states_of_a_small_model_are_drawn() {
     let graph = page.split("<section id=\"states\">").nth(1).unwrap();
     let graph = graph.split("</section>").next().unwrap();
     for part in [
-        "All states of the model, without reductions, in rows by the fewest steps to them; those in which something is violated, or from which a step fails, are red. ",
-        "Resting on a state or a step tells what it is.",
+        "All states of the model, without reductions, in rows by depth; states that violate a property, or in which a transition fails, are red. ",
+        "Point at a state or a transition for its name.",
         "<title>0 → 1: P.a -&gt; a</title>",
         "\nfails: P.a -&gt; a: 1 is divided by zero</title>",
         "<title>x = 2\nP = a</title>",
@@ -256,7 +246,7 @@ fn long_counterexamples_and_many_levels_make_no_long_page() {
     let page = read(&folder, "out.html");
     assert!(page.len() < 2 << 20, "{}", page.len());
     assert!(page.contains("These are its first 5,000 lines."));
-    assert!(page.contains(" in the middle are left out; <code>spillway trace</code> tells them."));
+    assert!(page.contains(" in the middle are left out; <code>spillway trace</code> prints them."));
     assert!(page.contains("The last 300 steps are drawn.") && page.contains(" steps are drawn."));
     assert!(
         page.contains("in the reduced search, up to where it ended")

@@ -136,11 +136,17 @@ fn pages_of_other_sites_are_kept_out() {
     let asks =
         |lines: &str| answer(said(&address, format!("GET /1 HTTP/1.1\r\n{lines}\r\n").as_bytes()));
     for (lines, why) in [
-        ("", "it is not said which host is asked\n"),
-        ("Host: localhost\r\nHost: localhost\r\n", "it is not said which host is asked\n"),
-        ("Host: example.org\r\n", "this is only for this machine\n"),
-        ("Host: localhost\r\nOrigin: http://example.org\r\n", "a page of another site asks\n"),
-        ("Host: localhost\r\nSec-Fetch-Site: cross-site\r\n", "a page of another site asks\n"),
+        ("", "the request names no host\n"),
+        ("Host: localhost\r\nHost: localhost\r\n", "the request names no host\n"),
+        ("Host: example.org\r\n", "only requests from this machine are answered\n"),
+        (
+            "Host: localhost\r\nOrigin: http://example.org\r\n",
+            "requests from pages of other sites are rejected\n",
+        ),
+        (
+            "Host: localhost\r\nSec-Fetch-Site: cross-site\r\n",
+            "requests from pages of other sites are rejected\n",
+        ),
     ] {
         let told = asks(lines);
         assert!(told.starts_with("HTTP/1.1 403 Forbidden\r\n") && told.ends_with(why), "{told}");

@@ -136,8 +136,7 @@ fn a_search_ends_when_all_is_answered() {
         assert_eq!(ran.code, code);
     }
     let ran = folder.run(&[&asked[..], &["--max-states", "1"]].concat());
-    let told =
-        "net.pnml: 1 question: 0 true, 0 false, 1 not known yet\n  open     some: not known yet\n";
+    let told = "net.pnml: 1 question: 0 true, 0 false, 1 unknown so far\n  open     some: unknown so far\n";
     assert!(ran.code == 3 && ran.out.starts_with(told), "{} {}", ran.out, ran.err);
 }
 
@@ -149,13 +148,13 @@ fn what_cannot_be_asked_is_refused() {
         let ran = folder.run(args);
         assert!(ran.code == 2 && ran.err.contains(told), "{args:?}: {} {}", ran.out, ran.err);
     };
-    let told = "--json is for one search, and what file.xml asks takes 3\n  help: --question NAME answers only that";
+    let told = "--json needs a single search, but file.xml takes 3\n  help: --question NAME answers a single property";
     refused(&[&asked[..], &["--json"]].concat(), told);
-    let told = "--question: the file asks no smallest\n  help: did you mean `smaller`?";
+    let told = "--question: the file has no property smallest\n  help: did you mean `smaller`?";
     refused(&[&asked[..], &["--question", "smallest"]].concat(), told);
     refused(&[&asked[..], &["--ltl", "[] x"]].concat(), "cannot be used with");
     folder.write("m.m", "var x: 0..1; startstate begin x := 0; end; rule true ==> begin end;");
-    let told = "--property is for models in PNML, and m.m is in murphi";
+    let told = "--property is for models in PNML, but m.m is in murphi";
     refused(&["check", "m.m", "--property", "file.xml"], told);
     folder.write("file.xml", "<property-set>\n<property><id>a</id></property></property-set>");
     refused(&asked, "file.xml:2:1: error: the property has no <formula>");
@@ -178,7 +177,7 @@ fn sums_of_variables_are_told_of_any_model() {
     assert_eq!(told["sums"][0]["range"]["greatest"], 3);
     for (names, told) in [
         ("y", "the model has no variable y with numbers"),
-        ("x,", "it is names with commas between them, as in x,y"),
+        ("x,", "expected names separated by commas, as in x,y"),
     ] {
         let ran = folder.run(&["values", "d", "--sum", names]);
         assert!(ran.code == 2 && ran.err.contains(told), "{}", ran.err);

@@ -277,7 +277,7 @@ fn of_rust_types(printed: &mut Printed, folder: &Folder) {
     let Ran { code, out, .. } = folder.run(&["status", "rust", "--verbose"]);
     assert_eq!(code, 0);
     for words in [
-        "Count: VIOLATED: the program that created this directory says what\n",
+        "Count: VIOLATED: the program that created this directory reports the violation\n",
         "many: decided by the program that created this directory\n",
         "  found    401 states, 401 transitions, 401 levels; ",
         "  kept in  rust\n",
@@ -298,7 +298,7 @@ fn of_rust_types(printed: &mut Printed, folder: &Folder) {
     );
     let Ran { code, err, .. } = folder.run(&["resume", "rust"]);
     assert_eq!(code, 2);
-    assert!(err.contains("go on with the program that began the search"), "{err}");
+    assert!(err.contains("resume with the program that started the search"), "{err}");
 }
 
 #[test]

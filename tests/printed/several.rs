@@ -73,11 +73,12 @@ fn the_command_line_selects_properties() {
     assert_eq!(checked(&["--ltl", "small"], 0)["property"], "small");
 
     let ran = folder.run(&["check", "count.pml", "--spin-trail", "t"]);
-    let told = "error: --spin-trail is for one search, and this check takes 4\n  help: --ltl NAME checks one property";
+    let told = "error: --spin-trail needs a single search, but this check takes 4\n  help: --ltl NAME checks one property";
     assert!(ran.code == 2 && ran.err.contains(told), "{}", ran.err);
     folder.write("plain.pml", "byte x; active proctype P() { x = 1 }\n");
     let ran = folder.run(&["check", "plain.pml", "--ltl", "all"]);
-    let told = "error: plain.pml has no property of runs\n  help: give a formula with --ltl";
+    let told =
+        "error: plain.pml has no property of infinite runs\n  help: give a formula with --ltl";
     assert!(ran.code == 2 && ran.err.contains(told), "{}", ran.err);
 }
 
@@ -91,7 +92,11 @@ fn a_check_of_several_properties_is_resumed() {
     folder.write("count.pml", "changed");
     std::fs::remove_dir_all(folder.path("d/2-ltl")).unwrap();
     let status = folder.run(&["status", "d"]);
-    assert!(status.code == 0 && status.out.contains("2-ltl: not begun\n3-ltl: "), "{}", status.out);
+    assert!(
+        status.code == 0 && status.out.contains("2-ltl: not started\n3-ltl: "),
+        "{}",
+        status.out
+    );
     let ran = folder.run(&["resume", "d", "--json"]);
     let result: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((ran.code, verdicts(&result)), (1, ALL.to_vec()), "{}", ran.err);
@@ -99,7 +104,7 @@ fn a_check_of_several_properties_is_resumed() {
     assert!(traced.code == 1 && traced.out.starts_with("counterexample: below"), "{}", traced.out);
     for command in [&["trace", "d"][..], &["status", "d", "--json"], &["values", "d"]] {
         let ran = folder.run(command);
-        let told = "error: d holds a check of several searches: 0-states, 1-ltl, 2-ltl, 3-ltl\n  help: name the folder of one of them, such as d/0-states";
+        let told = "error: d holds a check of several searches: 0-states, 1-ltl, 2-ltl, 3-ltl\n  help: give the directory of one of them, such as d/0-states";
         assert!(ran.code == 2 && ran.err.contains(told), "{command:?}: {}", ran.err);
     }
     folder.write("count.pml", COUNTER);

@@ -37,9 +37,7 @@ m.m: values in 35 states
     assert_eq!(folder.run(&rest).code, 0);
     let out = folder.run(&["values", "alike"]).out;
     assert!(
-        out.contains(
-            "  reduced  by symmetry exact: in states that were left out, values may be others\n"
-        ),
+        out.contains("  reduced  by symmetry exact: pruned states may have other values\n"),
         "{out}"
     );
 }
@@ -86,7 +84,7 @@ fn what_a_reduction_changed_is_marked() {
         "  lastval  0 (changed by dead variables)\n",
         "  R[].got  0 (changed by dead variables)\n",
         "  len(c)   0 to 2\n",
-        "           what is changed is told as it is stored, not as it is in the model;\n           `--reduce none --symmetry off` stores all values of the model\n",
+        "           changed values are shown as stored, not as in the model;\n           `--reduce none --symmetry off` stores the values of the model\n",
     ] {
         assert!(out.contains(part), "{part}: {out}");
     }
@@ -131,7 +129,7 @@ fn where_there_are_no_states_it_says_so() {
         (
             &["--store", "comback", "--dir", "c"][..],
             "c",
-            "the states of this search cannot be looked at: it stores hashes and back-edges",
+            "the states of this search cannot be read: it stores hashes and back-edges",
         ),
         (&["--max-time", "0s", "--dir", "t"], "t", "there is no checkpoint yet, so no states"),
     ];
@@ -145,14 +143,14 @@ fn where_there_are_no_states_it_says_so() {
     let runs = ["check", "p.pml", "--ltl", "[]<> (x > 200)", "--dir", "r"];
     folder.run(&runs);
     let ran = folder.run(&["values", "r"]);
-    let told = "a search about runs keeps states of the model and an automaton together\n  help: `spillway check MODEL --dir DIR` keeps those of the model\n";
+    let told = "a search for infinite runs stores states of the product with an automaton\n  help: `spillway check MODEL --dir DIR` stores those of the model\n";
     assert!(ran.code == 2 && ran.err.contains(told), "{} {}", ran.out, ran.err);
     folder.write("q.pml", "byte x; active proctype P() { do :: x < 20 -> x++ :: x > 0 -> x-- od } never { do :: x > 30 -> break :: else od }");
     let claimed = ["check", "q.pml", "--claim", "never_0", "--only", "claim", "--dir", "n"];
     folder.run(&claimed);
     let ran = folder.run(&["values", "n"]);
     let told =
-        "the states of this search cannot be looked at: it stores states of a product with a claim";
+        "the states of this search cannot be read: it stores states of a product with a claim";
     assert!(ran.code == 2 && ran.err.contains(told), "{} {}", ran.out, ran.err);
     assert!(folder.run(&["values", "absent"]).code == 2);
 }

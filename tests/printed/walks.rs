@@ -50,7 +50,7 @@ fn a_walk_ends_where_something_is_violated_and_tells_what_decided_that() {
 ";
     folder.prints(&["simulate", "lock.m", "--seed", "3"], 1, expected);
     let expected = "\
-behind step 1 of the counterexample to invariant: one writer
+after step 1 of the counterexample to invariant: one writer
        st = [Node_1: S, Node_2: I, Node_3: I]
        owner = undefined
        sharers = 1
@@ -68,7 +68,7 @@ fn a_walk_begins_at_the_end_of_a_counterexample_or_behind_a_step() {
     let folder = Folder::with("counts.pml", COUNTS);
     assert_eq!(folder.run(&["check", "counts.pml", "--dir", "d"]).code, 1);
     let expected = "\
-behind step 34 of the counterexample to assert: assertion failed in Sender:
+after step 34 of the counterexample to assert: assertion failed in Sender:
            assert(sent < 9)
        sent = 9
        m2s = <1>
@@ -99,7 +99,7 @@ at the start of the counterexample to assert: assertion failed in Sender:
 ";
     folder.prints(&["simulate", "counts.pml", "--from", "d:0", "--steps", "2"], 0, expected);
     let expected = "\
-behind step 34 of the counterexample to assert: assertion failed in Sender:
+after step 34 of the counterexample to assert: assertion failed in Sender:
            assert(sent < 9)
        sent = 9
        m2s = <1>
@@ -111,8 +111,8 @@ behind step 34 of the counterexample to assert: assertion failed in Sender:
 step 0 to 1, or b, s, l, h (help), q:        [0] Receiver[1]: m2s?b    counts.pml:4:44
        [1] Sender[0]: assert(sent < 9)    counts.pml:3:51, fails
 step 0 to 1, or b, s, l, h (help), q:        a number takes that step, b goes back to the last choice,
-       s shows the state, l lists the steps, q ends;
-       an empty line is the last answer again
+       s shows the state, l lists the steps, q quits;
+       an empty line repeats the last answer
 step 0 to 1, or b, s, l, h (help), q:    35  Sender[0]: assert(sent < 9)
        assert: (sent < 9) (counts.pml:3:51)
        with sent = 9
@@ -162,9 +162,9 @@ fn a_walk_by_hand_goes_on_until_somebody_ends_it_and_an_empty_line_is_the_last_a
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     assert!(ran.out.contains("   60  P.a -> a\n       x: 59 -> 60\n"), "{}", ran.out);
     // What is no step is not said again, and the last step is.
-    assert!(ran.out.contains("there is no step `9`; h tells what there is\n"), "{}", ran.out);
+    assert!(ran.out.contains("there is no step `9`; h lists the commands\n"), "{}", ran.out);
     assert!(ran.out.contains("       x: 60 -> 61\n"), "{}", ran.out);
-    assert!(ran.out.contains("back behind step 60\n") && ran.out.contains("back behind step 59\n"));
+    assert!(ran.out.contains("back to step 60\n") && ran.out.contains("back to step 59\n"));
     // At first there is nothing to do again: the steps are listed once more.
     let listed = "       [0] P.a -> a    two.dve:1:52\n";
     let before = ran.out.split("    1  P.a -> a\n").next().unwrap();
@@ -187,7 +187,7 @@ fn one_goes_back_along_a_counterexample() {
     let folder = Folder::with("stuck.dve", STUCK);
     assert_eq!(folder.run(&["check", "stuck.dve", "--dir", "d"]).code, 1);
     let expected = "\
-behind step 2 of the counterexample to deadlock: no successor
+after step 2 of the counterexample to deadlock: no successor
        free = 0
        P = waits
        P.turns = 1
@@ -197,8 +197,8 @@ no step is left; b, s, h (help), q:        free = 0
        P = waits
        P.turns = 1
        Q = works
-no step is left; b, s, h (help), q: there is no step `4`; h tells what there is
-no step is left; b, s, h (help), q: back behind step 0
+no step is left; b, s, h (help), q: there is no step `4`; h lists the commands
+no step is left; b, s, h (help), q: back to step 0
        free = 1
        P = idle
        P.turns = 0
@@ -233,17 +233,17 @@ fn a_walk_begins_on_a_run_that_was_found_on_disk() {
     fails(
         &folder,
         &["simulate", "count.dve", "--from", "d"],
-        "error: no violation has been found in d, so there is no step to begin at\n",
+        "error: no violation has been found in d, so there is no step to start from\n",
     );
     assert_eq!(folder.run(&["resume", "d"]).code, 1);
     let expected = "\
-behind step 59 of the counterexample to <> (x > 60)
+after step 59 of the counterexample to <> (x > 60)
        claim = state 0
        x = 59
        P = a
    60  P.a -> a
        x: 59 -> 60
-   61  nothing can move any more
+   61  no process can move
 ";
     folder.prints(&["simulate", "count.dve", "--from", "d:59", "--steps", "2"], 0, expected);
 }
@@ -264,30 +264,32 @@ fn there_is_one_message_where_a_walk_cannot_begin() {
     from(
         "stuck.dve",
         "none",
-        "error: no violation has been found in none, so there is no step to begin at\n",
+        "error: no violation has been found in none, so there is no step to start from\n",
     );
     from(
         "stuck.dve",
         "d",
-        "error: d keeps a search of another model than stuck.dve: of counts.pml, as it was when that search \
-         began\n  help: give the same text and the same --define; `spillway explain` shows a model\n",
+        "error: d holds a search of another model than stuck.dve: of counts.pml, with the text from the start of that search\n  help: use the same text and the same --define; `spillway explain` shows a model\n",
     );
     from(
         "counts.pml",
         "d:35",
-        "error: there is no state behind step 35: the counterexample in d has 35 steps, and the last one is at \
-         fault and leads to none\n  help: `--from d:34` begins at its end\n",
+        "error: there is no state after step 35: the counterexample in d has 35 steps, and the last one fails\n  help: `--from d:34` starts at its end\n",
     );
     from(
         "stuck.dve",
         "defined:3",
-        "error: there is no state behind step 3: the counterexample in defined has 2 steps\n  \
-         help: `--from defined:2` begins at its end\n",
+        "error: there is no state after step 3: the counterexample in defined has 2 steps\n  \
+         help: `--from defined:2` starts at its end\n",
     );
     let ran = folder.run(&["simulate", "counts.pml", "--from", "d", "--no-claim"]);
     assert!(ran.code == 2 && ran.err.contains("cannot be used with '--no-claim'"), "{}", ran.err);
     // What stands in the file now is another model.
     folder.write("stuck.dve", &STUCK.replace("turns < 2", "turns < 1"));
     let ran = folder.run(&["simulate", "stuck.dve", "--from", "defined"]);
-    assert!(ran.code == 2 && ran.err.contains("as it was when that search began"), "{}", ran.err);
+    assert!(
+        ran.code == 2 && ran.err.contains("with the text from the start of that search"),
+        "{}",
+        ran.err
+    );
 }

@@ -72,7 +72,7 @@ impl Folder {
         let mut said = String::new();
         BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
         let rest = said.strip_prefix("http://").unwrap_or_else(|| panic!("{said}"));
-        let address = rest.strip_suffix("/ shows it, until this is interrupted\n").unwrap();
+        let address = rest.strip_suffix("/ shows it until interrupted\n").unwrap();
         (child, address.to_owned())
     }
 }
@@ -93,7 +93,7 @@ fn whatever_became_of_a_search_is_said() {
     let folder = stopped();
     let text = folder.watched(&["d"]);
     let (first, rest) = text.split_once('\n').unwrap();
-    assert_eq!(first, "count.dve: stopped at a checkpoint; `spillway resume d` goes on");
+    assert_eq!(first, "count.dve: stopped at a checkpoint; `spillway resume d` resumes it");
     for part in [
         "  found    1,035 states, level 44, frontier 45, 0% expanded\n",
         "  stopped  ",
@@ -110,9 +110,9 @@ fn whatever_became_of_a_search_is_said() {
     assert_eq!(levels.rsplit('-').next(), Some("44"), "{text}");
     assert!(states.parse().is_ok_and(|it: u32| (1..=45).contains(&it)), "{text}");
     assert!(bar.bytes().all(|it| it == b'#'), "{text}");
-    let told = ["the levels do not grow more slowly yet", "there are too few levels yet"];
+    let told = ["levels are still growing", "too few levels"];
     assert!(
-        told.iter().any(|it| text.contains(&format!("  in all   cannot tell: {it}\n"))),
+        told.iter().any(|it| text.contains(&format!("  in all   no estimate yet: {it}\n"))),
         "{text}"
     );
     // What is told in `status.json` is what its schema says.
@@ -122,38 +122,40 @@ fn whatever_became_of_a_search_is_said() {
     assert!(schema.is_valid(&folder.status()), "{}", folder.status());
     assert!(!schema.is_valid(&json!({ "version": 1 })));
 
-    assert!(!text.contains("last heard of"), "{text}");
+    assert!(!text.contains("last activity"), "{text}");
     assert!(folder.run(&["status", "d"]).out.starts_with("stopped "), "{text}");
 
     folder.came_to(Value::Null, None);
     let text = folder.watched(&["d"]);
-    assert!(text.contains("  last heard of  ") && text.contains(" ago, "), "{text}");
+    assert!(text.contains("  last activity  ") && text.contains(" ago, "), "{text}");
     assert!(folder.run(&["status", "d"]).out.starts_with("killed; last checkpoint "), "{text}");
     assert!(
         text.starts_with(
-            "count.dve: killed, or the machine went down; `spillway resume d` goes on\n"
+            "count.dve: killed, or the machine went down; `spillway resume d` resumes it\n"
         ),
         "{text}"
     );
     folder.came_to("failed".into(), Some("the disk is full"));
     let text = folder.watched(&["d"]);
     assert!(
-        text.starts_with("count.dve: failed: the disk is full; `spillway resume d` goes on\n"),
+        text.starts_with("count.dve: failed: the disk is full; `spillway resume d` resumes it\n"),
         "{text}"
     );
     folder.came_to("failed".into(), None);
-    assert!(folder.watched(&["d"]).starts_with("count.dve: failed; `spillway resume d` goes on\n"));
+    assert!(
+        folder.watched(&["d"]).starts_with("count.dve: failed; `spillway resume d` resumes it\n")
+    );
     folder.write("d/status.json", "{\"version\": 1, \"at\"");
     assert!(folder.watched(&["d"]).starts_with("count.dve: not running; `spillway"));
     let (job, manifest) = (folder.path("d/job"), folder.path("d/manifest"));
     std::fs::remove_file(manifest).unwrap();
     let text = folder.watched(&["d"]);
-    let begins = "`spillway resume d` begins anew,\n           as there is no checkpoint\n  found    nothing yet\n";
+    let begins = "`spillway resume d` starts again,\n           since there is no checkpoint\n  found    nothing yet\n";
     assert!(text.starts_with(&format!("count.dve: not running; {begins}")), "{text}");
     assert!(text.contains("  checkpoint  none yet\n"), "{text}");
     std::fs::write(job, "dear reader").unwrap();
     let text = folder.watched(&["d"]);
-    assert!(text.starts_with("d: nothing to be seen: "), "{text}");
+    assert!(text.starts_with("d: nothing to show: "), "{text}");
 }
 
 #[test]
@@ -166,7 +168,7 @@ fn searches_that_have_ended_are_told_one_below_the_other() {
     let verified = "count.dve: verified: every reachable state was visited";
     assert!(text.starts_with(verified), "{text}");
     let violated =
-        "\n\nbad.dve: VIOLATED: assert: x < 2 at bad.dve:1:48; `spillway trace bad` tells how\n";
+        "\n\nbad.dve: VIOLATED: assert: x < 2 at bad.dve:1:48; `spillway trace bad` shows it\n";
     assert!(text.contains(violated), "{text}");
     assert!(!text.contains("  in all ") && !text.contains("  checkpoint  "), "{text}");
     let refused = |args: &[&str], said: &str| {
@@ -176,10 +178,13 @@ fn searches_that_have_ended_are_told_one_below_the_other() {
     };
     refused(&["watch", "absent"], "error: there is no search directory absent\n");
     refused(&["watch"], "error: no search is running in ");
-    refused(&["watch"], "help: `spillway watch DIR` looks at one in a directory of its own\n");
+    refused(
+        &["watch"],
+        "help: `spillway watch DIR` watches a search that was started with --dir\n",
+    );
     refused(
         &["watch", "bad", "--listen", "everywhere"],
-        "it is a port, as 8080, or an address and a port, as 127.0.0.1:8080",
+        "expected a port, as in 8080, or an address and a port, as in 127.0.0.1:8080",
     );
 }
 
@@ -213,9 +218,9 @@ fn a_search_that_has_ended_is_told_as_the_command_that_searched_told_it() {
         assert!(first.starts_with("ended") && first.ends_with(':'), "{status}");
         assert_eq!(verdict(rest), verdict(&checked.out));
         let text = folder.watched(&[&dir]);
-        let told = verdict(&text).replace(&format!("; `spillway trace {dir}` tells how"), "");
+        let told = verdict(&text).replace(&format!("; `spillway trace {dir}` shows it"), "");
         assert_eq!(told, verdict(&checked.out), "{text}");
-        for word in ["expanded", "last heard of", "settling", "memory"] {
+        for word in ["expanded", "last activity", "settling", "memory"] {
             assert!(!text.contains(word), "{word}: {text}");
         }
         let json: Value =
@@ -272,7 +277,7 @@ fn what_is_yet_to_come_is_estimated() {
         "  in all   states: about 307 k (208 k to 999 k)\n",
         "  time left  about 3 min (",
         "  on disk  about 2.9 MiB (2.0 MiB to ",
-        "  disk full  about 1 min after it goes on, before the search ends\n",
+        "  disk full  about 1 min after it resumes, before the search ends\n",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -280,7 +285,7 @@ fn what_is_yet_to_come_is_estimated() {
     let disk = spill::RealDisk::open(folder.path("d")).unwrap();
     disk.lock().unwrap();
     let text = folder.watched(&["d"]);
-    let told = "  disk full  in about 1 min, before the search ends;\n           more room can be made meanwhile\n";
+    let told = "  disk full  in about 1 min, before the search ends;\n           space can be freed until then\n";
     assert!(text.contains(told), "{text}");
     drop(disk);
     let json = folder.run(&["status", "d", "--json"]).out;
@@ -293,11 +298,11 @@ fn what_is_yet_to_come_is_estimated() {
         (100.0 * (0.3 * at - 0.002 * at * at + 0.3 * (1.0 - 0.5_f64.powf(more))).exp()) as u64
     };
     let text = levels(31, &bent);
-    assert!(text.contains("cannot tell: the levels can go on in several ways"), "{text}");
+    assert!(text.contains("no estimate yet: levels show no clear trend"), "{text}");
     let text = levels(5, &bell);
-    assert!(text.contains("cannot tell: there are too few levels yet"), "{text}");
+    assert!(text.contains("no estimate yet: too few levels"), "{text}");
     let text = levels(20, &|at| 1 << at);
-    assert!(text.contains("cannot tell: the levels do not grow more slowly yet"), "{text}");
+    assert!(text.contains("no estimate yet: levels are still growing"), "{text}");
 }
 
 #[test]
@@ -317,24 +322,24 @@ fn browsers_are_answered_and_whatever_else_is_asked_for_is_refused() {
     for part in [
         "<title>count.dve: incomplete</title>",
         "script-src 'unsafe-inline'; connect-src 'self'",
-        "<p class=\"now\">stopped at a checkpoint; `spillway resume d` goes on</p>",
+        "<p class=\"now\">stopped at a checkpoint; `spillway resume d` resumes it</p>",
         "<dt>found</dt><dd>1,035 states, level 44, frontier 45, 0% expanded</dd>",
         "<meter value=\"45\" max=\"45\">",
-        "Beside each line is how often",
+        "The number beside a line counts",
     ] {
         assert!(page.contains(part), "{part}");
     }
     let (code, _, text) = asked(&address, "GET /1/live", &here);
     assert!(code == 200 && text.starts_with("<section id=\"live\" class=\"live open\""), "{text}");
     for (line, host, expected, said) in [
-        ("GET /2", here.as_str(), 404, "there is nothing here; / has all searches\n"),
-        ("GET /../job", &here, 404, "there is nothing here"),
-        ("GET /1/job", &here, 404, "there is nothing here"),
-        ("GET /-1", &here, 404, "there is nothing here"),
-        ("GET /99999999999999999999", &here, 404, "there is nothing here"),
+        ("GET /2", here.as_str(), 404, "not found; / lists all searches\n"),
+        ("GET /../job", &here, 404, "not found"),
+        ("GET /1/job", &here, 404, "not found"),
+        ("GET /-1", &here, 404, "not found"),
+        ("GET /99999999999999999999", &here, 404, "not found"),
         ("GET /favicon.ico", &here, 204, ""),
-        ("POST /1", &here, 405, "here is only to be looked\n"),
-        ("GET /1", "example.org", 403, "this is only for this machine\n"),
+        ("POST /1", &here, 405, "only GET and HEAD are supported\n"),
+        ("GET /1", "example.org", 403, "only requests from this machine are answered\n"),
     ] {
         let (code, _, text) = asked(&address, line, host);
         assert!(code == expected && text.contains(said), "{line}: {code} {text}");
@@ -344,12 +349,12 @@ fn browsers_are_answered_and_whatever_else_is_asked_for_is_refused() {
     let ran = folder.run(&["watch", "d", "--listen", port]);
     assert_eq!((ran.code, ran.out.as_str()), (2, ""));
     assert!(ran.err.starts_with(&format!("error: cannot listen to 127.0.0.1:{port}: ")));
-    assert!(ran.err.ends_with("help: another port, or 0 for any that is free, may do\n"));
+    assert!(ran.err.ends_with("help: try another port, or 0 for any free port\n"));
     // The search may be damaged meanwhile.
     folder.write("d/manifest", "dear reader");
     let (code, _, page) = asked(&address, "GET /1", &here);
-    assert!(code == 200 && page.contains("<p class=\"now\">nothing to be seen: "), "{page}");
-    assert!(page.contains("the search directory cannot be read, so that nothing is known of"));
+    assert!(code == 200 && page.contains("<p class=\"now\">nothing to show: "), "{page}");
+    assert!(page.contains("the search directory cannot be read; the verdict is unknown"));
     child.kill().unwrap();
     child.wait().unwrap();
 }
@@ -368,7 +373,7 @@ fn several_searches_have_a_page_together() {
         .unwrap();
     let said = BufReader::new(child.stderr.take().unwrap()).lines().take(2);
     let said: Vec<String> = said.map(Result::unwrap).collect();
-    assert_eq!(said[1], "note: whoever reaches this machine can read the models there");
+    assert_eq!(said[1], "note: everyone with access to this machine can read the models");
     let port = said[0].split(':').nth(2).unwrap().split('/').next().unwrap();
     let address = format!("127.0.0.1:{port}");
     let (code, _, page) = asked(&address, "GET /", "any.name");
@@ -377,7 +382,7 @@ fn several_searches_have_a_page_together() {
         "<title>spillway watch</title>",
         "<a href=\"/1\">count.dve</a>",
         "<a href=\"/2\">&lt;b&gt;.dve</a>",
-        "<p class=\"now\">verified: every reachable state was visited, no violation of what was checked</p>",
+        "<p class=\"now\">verified: every reachable state was visited, no violation was found</p>",
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }

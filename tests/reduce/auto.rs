@@ -122,13 +122,13 @@ fn it_is_on_where_the_first_states_show_that_it_saves_and_off_elsewhere() {
     let many = "var x: 0..29999; startstate x := 0; end;
         ruleset i: 0..2499 do rule x % 2500 = i ==> x := (x + 1) % 30000; end; end;";
     let cases = [
-        (model("murphi", &long), "the program is so large that it takes long to try it"),
-        (model("murphi", many), "choosing among 2500 action instances takes long"),
-        (tight(), "next to no step can be put off"),
+        (model("murphi", &long), "the program is too large for a trial"),
+        (model("murphi", many), "2500 action instances are too many for a trial"),
+        (tight(), "almost no transition can be postponed"),
         (model("dve", "process P { state a; init a; trans a -> a { }; } system async;"), "there is only one state"),
-        (model("dve", "byte x; process P { state a; init a; trans a -> a { effect x = x + 1; }; } system async;"), "something is violated in the first states"),
-        (claimed("do :: true :: x == 200 -> x == 200; y == 200; break od"), "the never claim never_0 counts steps"),
-        (model("murphi", "var x: 0..49999; ruleset i: 0..49999 do startstate x := i; end; end; rule x := 49999 - x; end;"), "the first levels are too large to be tried"),
+        (model("dve", "byte x; process P { state a; init a; trans a -> a { effect x = x + 1; }; } system async;"), "there is a violation in the first levels"),
+        (claimed("do :: true :: x == 200 -> x == 200; y == 200; break od"), "the never claim never_0 is not stutter-invariant"),
+        (model("murphi", "var x: 0..49999; ruleset i: 0..49999 do startstate x := i; end; end; rule x := 49999 - x; end;"), "the first levels are too large for a trial"),
         (model("dve", "int x; int y; process P { state a; init a; trans a -> a { effect x = (x + 1) % 20000; }; }
             process Q { state a; init a; trans a -> a { effect y = (y + 1) % 20000; }; } system sync;"), "its processes move in lockstep"),
     ];
@@ -148,7 +148,7 @@ fn what_is_violated_at_once_matters_only_where_the_search_ends_there() {
         system async;";
     let (model, sorted) = (model("dve", text), StateStorage::default());
     let why = decided(&model, ExecutionMode::Jit, &sorted).unwrap_err().to_string();
-    assert!(why.contains("something is violated in the first states"), "{why}");
+    assert!(why.contains("there is a violation in the first levels"), "{why}");
     let goes_on = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     let found = decided_within(&model, ExecutionMode::Jit, (&goes_on, &sorted));
     assert_eq!(found, Ok("partial order conditional".into()));
@@ -177,7 +177,7 @@ fn where_states_are_rebuilt_it_is_off_beside_symmetry() {
         invariant \"in\" forall p: P do at[p] <= 25 end;";
     let why =
         decided(&model("murphi", text), ExecutionMode::Jit, &comback).unwrap_err().to_string();
-    assert!(why.contains("where states are stored so"), "{why}");
+    assert!(why.contains("the store has no space for postponed transitions"), "{why}");
 }
 
 /// What is left of the later half of the first states is near to what is left of all.

@@ -158,17 +158,20 @@ fn claims_that_count_steps_are_told_from_others() {
         assert_eq!(why_not(&claim, &CLAIMS), None, "{claim}");
     }
     for (claim, why) in [
-        ("never { x == 0; x == 0; x == 1 }", "counts steps"),
-        ("never { true; x == 2 }", "counts steps"),
-        ("never { do :: x == 0 -> x == 0; break :: else od }", "counts steps"),
-        ("never { do :: x == 2 -> goto B :: else od; B: x == 2; x == 1 }", "counts steps"),
+        ("never { x == 0; x == 0; x == 1 }", "is not stutter-invariant"),
+        ("never { true; x == 2 }", "is not stutter-invariant"),
+        ("never { do :: x == 0 -> x == 0; break :: else od }", "is not stutter-invariant"),
+        (
+            "never { do :: x == 2 -> goto B :: else od; B: x == 2; x == 1 }",
+            "is not stutter-invariant",
+        ),
         (
             "never { T: if :: x < 2 -> goto S fi; S: if :: true -> goto T :: x == 1 -> goto all fi; all: skip }",
-            "counts steps",
+            "is not stutter-invariant",
         ),
-        ("never { do :: true; assert(x != 2) od }", "counts steps"),
-        ("never { do :: timeout -> break :: else od }", "asks what can move"),
-        ("never { do :: enabled(1) -> break :: else od }", "asks what can move"),
+        ("never { do :: true; assert(x != 2) od }", "is not stutter-invariant"),
+        ("never { do :: timeout -> break :: else od }", "reads which processes are enabled"),
+        ("never { do :: enabled(1) -> break :: else od }", "reads which processes are enabled"),
     ] {
         let found = why_not(claim, &EVERYTHING).unwrap_or_else(|| panic!("reduced: {claim}"));
         assert!(found.contains("never claim never_0") && found.contains(why), "{claim}: {found}");
@@ -177,7 +180,7 @@ fn claims_that_count_steps_are_told_from_others() {
         .map(|at| format!(":: (x + {at}) % 3 == y && (y + {at}) % 5 > x -> skip "))
         .collect();
     let found = why_not(&format!("never {{ do {many} od }}"), &CLAIMS).unwrap();
-    assert!(found.contains("is too large to find out whether it counts steps"), "{found}");
+    assert!(found.contains("is too large for the test of stutter invariance"), "{found}");
 }
 
 /// How far the claim follows a run matters only if something else is looked for.
@@ -188,7 +191,7 @@ fn what_is_followed_matters_where_more_is_looked_for() {
     assert_eq!(why_not(claim, &CLAIMS), None);
     let found = why_not(claim, &EVERYTHING).unwrap();
     assert!(
-        found.contains("by the steps that the never claim counts: ask for `--only claim`"),
+        found.contains("on the transitions that the never claim counts: use `--only claim`"),
         "{found}"
     );
 }
@@ -201,7 +204,7 @@ fn what_is_read_behind_errors_counts_where_they_are_not_looked_for() {
     assert_eq!(why_not(claim, &CLAIMS), None);
     assert_eq!(why_not(&format!("{claim} {fails}"), &EVERYTHING), None);
     let found = why_not(&format!("{claim} {fails}"), &CLAIMS).unwrap();
-    assert!(found.contains("counts steps"), "{found}");
+    assert!(found.contains("is not stutter-invariant"), "{found}");
 }
 
 /// A claim, and what it looks for, beside a process that goes round.

@@ -204,7 +204,7 @@ const SEEN: &[(&str, &str)] = &[
     ("a step that takes a guard from another", "byte g; process P { state a, b; init a; trans a -> b { effect g = 1; }; }
         process Q { byte y; state a, b, c; init a; trans a -> b { guard g == 0; }, b -> c { effect y = 1 / y; }; }
         system async;"),
-    ("a step that fails", "byte g; process P { byte x; state a, b; init a; trans a -> b { effect x = 1 / x; }; }
+    ("a failing transition", "byte g; process P { byte x; state a, b; init a; trans a -> b { effect x = 1 / x; }; }
         process Q { state a, b; init a; assert b: g == 1; trans a -> b { }; } system async;"),
     ("a circle of confluent steps", "byte g; process P { byte x; state a, b; init a; trans a -> b { }, b -> a { }; }
         process Q { state a, b; init a; assert b: g == 1; trans a -> b { }; } system async;"),
@@ -376,7 +376,7 @@ fn it_says_what_it_keeps_and_did() {
             model.searched().stack().refusals()[0]
                 .reason
                 .to_string()
-                .contains("has to see every state")
+                .contains("observes every state")
         );
         let model = order("byte g; active [2] proctype P() { do :: g = 1 - g od }", way);
         let searched = model.searched();

@@ -44,7 +44,7 @@ fn found_in(language: &str, text: &str, checks: CheckSelection) -> String {
     }
 }
 
-const NONE: &str = "no variable is found of which some values can do whatever others can";
+const NONE: &str = "no variable has values that dominate others";
 
 /// A process with a variable of few values and what else is said, in DVE.
 fn process(x: &str, trans: &str) -> String {
@@ -198,7 +198,7 @@ fn what_is_looked_for_matters() {
     assert_eq!(found_in("dve", &text("x < 3"), NO_DEADLOCK), NONE);
     let others = CheckSelection { assertions: false, ..NO_DEADLOCK };
     assert_eq!(found_in("dve", &text("x < 3"), others), "P.x down");
-    let why = "a deadlock may be missed where values of `P.x` are left out";
+    let why = "pruning by `P.x` may miss a deadlock";
     assert_eq!(found_in("dve", &text("x > 3"), CheckSelection::ALL), why);
     let read = text("x > 3").replace("guard x < 9; effect x = x + 1", "effect x = x + (x < 9)");
     assert_eq!(found_in("dve", &read, CheckSelection::ALL), "P.x down");
@@ -275,10 +275,11 @@ fn what_is_named_is_checked() {
         }
     };
     assert_eq!(told("P.x", DominanceSense::Down), "P.x down");
-    let refused = |sense, why| format!("not all {sense} values of {why} asks for more than that");
-    let larger = refused("larger", "`P.x` can do what others can: `P.x` of P.p -> p");
+    let refused =
+        |sense, why| format!("not all {sense} values of {why} depends on more than the order");
+    let larger = refused("larger", "`P.x` dominate: `P.x` of P.p -> p");
     assert_eq!(told("P.x", DominanceSense::Up), larger);
-    let smaller = refused("smaller", "`P.y` can do what others can: `y == 3` of P.p -> q");
+    let smaller = refused("smaller", "`P.y` dominate: `y == 3` of P.p -> q");
     assert_eq!(told("y", DominanceSense::Down), smaller);
     assert_eq!(told("z", DominanceSense::Down), "there is no variable `z`");
     assert!(told("x", DominanceSense::Down).starts_with("`x` is the name of several variables"));
@@ -473,7 +474,7 @@ fn a_search_goes_on_by_it_and_others_are_refused() {
             .collect::<Vec<_>>()
             .join("; ")
     };
-    let not_shown = |name: &str| format!("it has not been shown to go with {name}");
+    let not_shown = |name: &str| format!("the combination with {name} has no proof");
     let linear = "process P { byte x, y, z; state a; init a; trans a -> a { guard x == y; effect x = (x + 1) % 3; },
         a -> a { guard x != y; effect y = x; }, a -> a { guard z < 9; effect z = z + 1; }; } system async;";
     let why = refused("dve", linear, &ReductionPlan::of(["linear"]));

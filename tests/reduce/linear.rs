@@ -150,7 +150,7 @@ fn processes_that_come_and_go_are_counted_while_they_are_there() {
         searched.stack().summaries(&Default::default()).first().and_then(|it| it.effect.clone())
     };
     let there = text("active");
-    assert_eq!(told(&there).as_deref(), Some("a state stands for up to 2"));
+    assert_eq!(told(&there).as_deref(), Some("a state represents up to 2"));
     is_found_alike(load("promela", &there), linear_plan()).unwrap();
     assert_eq!(told(&format!("{} init {{ run S() }}", text(""))), None);
 }

@@ -40,7 +40,7 @@ fn what_breaks_a_set_does_so_by_itself() {
     let (of_dve, of_promela) = (dve("", "", ""), promela("", ""));
     for (language, text) in [("dve", &of_dve), ("promela", &of_promela)] {
         let told = stood_for(language, text, ReductionPlan::default());
-        assert_eq!(told.as_deref(), Some("a state stands for up to 3"), "{language}");
+        assert_eq!(told.as_deref(), Some("a state represents up to 3"), "{language}");
     }
     let zeros = "byte t[3];";
     let buffer = "chan c = [2] of { byte };";

@@ -608,7 +608,7 @@ fn it_says_what_it_keeps_and_did() {
     assert_eq!(kept, expected);
     let told = searched.stack().summaries(&Default::default());
     assert_eq!(told[0].name, "merged transitions");
-    assert_eq!(told[0].effect.as_deref(), Some("2 locations passed through; 2 actions go on"));
+    assert_eq!(told[0].effect.as_deref(), Some("2 locations passed through; 2 actions extended"));
     let claim = format!("{text} never {{ do :: g == 1 -> break :: else od }}");
     let model = load("promela", &claim).with_plan(merge());
     let searched = model.searched();

@@ -189,23 +189,23 @@ fn what_lies_beyond_the_last_hour_is_not_explored() {
     assert_eq!(boring("dve", CLOCK, NO_DEADLOCK, &["now"]), Some((by_hours, until_forty)));
     // Who is always at work is never stuck; who is ready, in the last hour.
     let why = why_none("dve", CLOCK, CheckSelection::ALL, &["now"]);
-    assert_eq!(why, "a deadlock may be reached from everywhere, as far as it can be told");
+    assert_eq!(why, "a deadlock may be reachable from every state");
 }
 
 #[test]
 fn progress_is_checked() {
     let none = |names: &[&str]| why_none("dve", CLOCK, NO_DEADLOCK, names);
     assert_eq!(none(&["later"]), "there is no variable `later`");
-    assert_eq!(none(&["idle"]), "idle is no progress: it may fall from 1 to 0");
+    assert_eq!(none(&["idle"]), "idle is no progress function: it may decrease from 1 to 0");
     assert_eq!(
         none(&["now", "Worker.idle"]),
-        "now + Worker.idle is no progress: it may fall from 1 to 0"
+        "now + Worker.idle is no progress function: it may decrease from 1 to 0"
     );
     let wide = "int a; int b; process P { state p; init p; assert p: a < 9; trans p -> p { effect a = a + 1; }, p -> p { effect b = b + 1; }; }
         system async;";
     assert_eq!(
         why_none("dve", wide, NO_DEADLOCK, &["a", "b"]),
-        "a + b may hold too many values together to look at all of them: name fewer variables"
+        "a + b have too many combinations of values: name fewer variables"
     );
     let both = "byte n; process P { byte n; state p; init p; trans p -> p { effect n = 0; }; } process Q { state q; init q; trans q -> q { effect n = 1; }; } system async;";
     assert_eq!(
@@ -218,9 +218,12 @@ fn progress_is_checked() {
 #[test]
 fn some_programs_are_not_looked_at() {
     let lockstep = CLOCK.replace("system async;", "system sync;");
-    assert_eq!(why_none("dve", &lockstep, NO_DEADLOCK, &[]), "all processes move in one step");
+    assert_eq!(
+        why_none("dve", &lockstep, NO_DEADLOCK, &[]),
+        "all processes move in each transition"
+    );
     let assumes = "var n: 0..9; startstate n := 0; end; rule n < 9 ==> n := n + 1; end; assume n < 5; invariant n < 3;";
-    assert_eq!(why_none("murphi", assumes, NO_DEADLOCK, &[]), "states are left out by assumption");
+    assert_eq!(why_none("murphi", assumes, NO_DEADLOCK, &[]), "assumptions exclude states");
 }
 
 /// Where a sum rises though a part of it falls, it is progress.
@@ -229,7 +232,7 @@ fn a_sum_may_rise_where_its_parts_do_not() {
     let text = "byte sent = 10; byte done; process P { state p; init p; assert p: done != 4;
         trans p -> p { guard sent > 0; effect sent = sent - 1, done = done + 1; }; } system async;";
     assert_eq!(boring("dve", text, NO_DEADLOCK, &["done", "sent"]), Some((11, 5)));
-    assert!(why_none("dve", text, NO_DEADLOCK, &["sent"]).contains("it may fall from 1 to 0"));
+    assert!(why_none("dve", text, NO_DEADLOCK, &["sent"]).contains("it may decrease from 1 to 0"));
 }
 
 /// One model for each condition: that it is left out would lose what is looked for.
@@ -658,7 +661,7 @@ fn a_search_is_over_sooner_by_them() {
     };
     let claimed = "byte x; active proctype P() { do :: x < 9 -> x = x + (x < 9) od } never { do :: x > 3 -> break :: else od }";
     for pruning in ["boring", "doomed"] {
-        assert_eq!(pruned(pruning, claimed), "a claim is looked at beside the program");
+        assert_eq!(pruned(pruning, claimed), "the search is of a product with a claim");
     }
     let kept = BoringStates::of(
         &load("dve", CLOCK).interp,

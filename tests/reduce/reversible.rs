@@ -139,9 +139,9 @@ fn rules_are_named_and_refused_by_name() {
         )
     };
     let (both, _) = told(&[]);
-    assert!(both.unwrap().starts_with("undone: `set`, `mark`;"));
+    assert!(both.unwrap().starts_with("reversible: `set`, `mark`;"));
     let (one, _) = told(&["mark"]);
-    assert!(one.unwrap().starts_with("undone: `mark`;"));
+    assert!(one.unwrap().starts_with("reversible: `mark`;"));
     let refused = Some((NAME.to_owned(), "there is no rule `other`".to_owned()));
     assert_eq!(told(&["mark", "other"]), (None, refused));
 }

@@ -358,13 +358,13 @@ fn it_says_what_it_keeps_and_did() {
             ("simultaneous reachability", Some("none needed"))
         );
         let did = told.effect.as_ref().unwrap();
-        assert!(did.ends_with("7 run through without being stored"), "{did}");
+        assert!(did.ends_with("7 passed through without being stored"), "{did}");
         let model = order(&format!("{text} never {{ do :: g == 1 -> break :: else od }}"), way);
         assert!(
             model.searched().stack().refusals()[0]
                 .reason
                 .to_string()
-                .contains("has to see every state")
+                .contains("observes every state")
         );
     }
     for proviso in [CycleProviso::Chains, CycleProviso::StaticChains] {

@@ -361,7 +361,7 @@ fn it_says_what_it_keeps_and_did() {
         let searched = model.searched();
         let told = searched.stack().summaries(&Default::default());
         assert_eq!(told[0].name, "slice");
-        let did = "1 of 1 action removed; 1 variable has only first values";
+        let did = "1 of 1 action removed; 1 variable reduced to its initial value";
         assert_eq!(told[0].effect.as_deref(), Some(did));
         searched.stack().preserves()
     };
@@ -384,7 +384,10 @@ fn it_says_what_it_keeps_and_did() {
     let claim = format!("{promela} never {{ do :: g == 1 -> break :: else od }}");
     assert!(refused("promela", &claim, ASSERTIONS)[0].contains("never claim"));
     let last = format!("{promela} active proctype Q() {{ assert(_last == 0) }}");
-    assert_eq!(refused("promela", &last, ASSERTIONS), ["something asks who moved last"]);
+    assert_eq!(
+        refused("promela", &last, ASSERTIONS),
+        ["an expression reads which process moved last"]
+    );
     let priorities =
         "byte g; active proctype P() priority 2 { do :: g = 1 od } active proctype Q() { g = 2 }";
     assert_eq!(
@@ -394,7 +397,7 @@ fn it_says_what_it_keeps_and_did() {
     let rules = "var x: 0..3; startstate begin x := 0; end; rule \"x\" begin x := 1; end;";
     assert_eq!(
         refused("murphi", rules, CheckSelection::ALL),
-        ["whatever changes anything may keep from a deadlock"]
+        ["every change of a variable may prevent a deadlock"]
     );
     assert!(refused("murphi", rules, INVARIANTS).is_empty());
 }

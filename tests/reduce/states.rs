@@ -218,8 +218,8 @@ fn a_search_keeps_which_locations_are_one() {
     let searched = model.searched();
     assert_eq!(searched.stack().preserves(), PreservedProperties::ALL);
     let told = searched.stack().summaries(&Default::default());
-    assert_eq!(told[0].name, "states of processes not told apart");
-    assert_eq!(told[0].effect.as_deref(), Some("2 locations are one with earlier ones"));
+    assert_eq!(told[0].name, "bisimilar locations");
+    assert_eq!(told[0].effect.as_deref(), Some("2 locations merged with others"));
     let by = |plan: ReductionPlan| ReductionConfig::from(plan);
     goes_on_as_it_began(&model, by(ReductionPlan::of(["states"])), by(dead()), 1);
     let found = Check::of_text(&model).reduce(by(ReductionPlan::of(["states"]))).run().unwrap();

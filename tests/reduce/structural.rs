@@ -317,12 +317,12 @@ fn where_it_does_not_apply_it_is_left_out_by_name() {
         it.reason.to_string()
     };
     let text = "process P { state a; init a; trans a -> a { }; } system async;";
-    assert_eq!(refused("dve", text), "the model has processes, and is no Petri net");
+    assert_eq!(refused("dve", text), "the model is not a Petri net");
     let rules =
         "var x: 0..3; startstate begin x := 1; end; rule \"r\" x > 0 ==> begin x := x - 1; end;";
-    assert_eq!(refused("murphi", rules), "whatever changes anything may keep from a deadlock");
+    assert_eq!(refused("murphi", rules), "every change of a variable may prevent a deadlock");
     let assumed = format!("{rules} assume x < 3;");
-    assert_eq!(refused("murphi", &assumed), "states are left out by assumption");
+    assert_eq!(refused("murphi", &assumed), "assumptions exclude states");
 }
 
 /// A place that has more tokens each round, until there is no room: who puts them there may fail, so he stays as he is, and so do the places that he has

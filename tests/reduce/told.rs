@@ -52,12 +52,12 @@ system async;";
 fn refusals_name_the_flag_that_helps() {
     let exceeded = NotApplied::Exceeded(BudgetExceeded::Memory(32 << 20));
     let cases = [
-        (exceeded, "its share of the memory budget, 32MiB: give more with --memory"),
-        (NotApplied::SleepBesideSymmetry, ": ask for `--symmetry off`"),
-        (NotApplied::RunsNeedStatic, ": ask for `--por-proviso static`"),
-        (NotApplied::OnlyDeadlocks, ": ask for `--only deadlock`"),
-        (NotApplied::OtherChecks, ": ask for `--only claim`"),
-        (NotApplied::MayMissDeadlock("x".into()), ": look for none (--no-deadlock)"),
+        (exceeded, "its share of the memory budget, 32MiB: raise --memory"),
+        (NotApplied::SleepBesideSymmetry, ": use `--symmetry off`"),
+        (NotApplied::RunsNeedStatic, ": use `--por-proviso static`"),
+        (NotApplied::OnlyDeadlocks, ": use `--only deadlock`"),
+        (NotApplied::OtherChecks, ": use `--only claim`"),
+        (NotApplied::MayMissDeadlock("x".into()), ": use `--no-deadlock`"),
     ];
     for (reason, end) in cases {
         let printed = print_refusal(&reason);

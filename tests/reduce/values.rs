@@ -194,8 +194,8 @@ fn a_search_keeps_how_its_program_was_rewritten() {
     assert_eq!(searched.stack().preserves(), PreservedProperties::ALL);
     let told = searched.stack().summaries(&Default::default());
     let names: Vec<_> = told.iter().map(|it| it.name.as_str()).collect();
-    assert_eq!(names, ["values not told apart", "dead variables"]);
-    assert_eq!(told[0].effect.as_deref(), Some("1 variable with values that nothing tells apart"));
+    assert_eq!(names, ["equivalent values", "dead variables"]);
+    assert_eq!(told[0].effect.as_deref(), Some("1 variable with equivalent values"));
     let by = |plan: ReductionPlan| ReductionConfig::from(plan);
     for rewritings in [ReductionPlan::of(["values"]), bisimilar()] {
         goes_on_as_it_began(&model, by(rewritings), by(dead()), 1);

@@ -178,7 +178,7 @@ fn killed(mut child: Child) {
 }
 
 /// What is said of a command that is stopped before its search begins.
-const NOTHING_CHANGED: &str = "no search directory was changed; give more time with --max-time";
+const NOTHING_CHANGED: &str = "no search directory was changed; raise --max-time";
 
 /// What `status` tells beside the result.
 pub const GOING: [&str; 11] = [
@@ -218,7 +218,7 @@ fn status_tells_of_a_running_search_for_how_long_how_far_and_how_fast() {
     let mut lines = text.lines();
     let (first, second) = (lines.next().unwrap(), lines.next().unwrap());
     assert!(first.starts_with("running for 0:0"), "{text}");
-    assert!(lines.next().unwrap().starts_with("  in all   cannot tell: "), "{text}");
+    assert!(lines.next().unwrap().starts_with("  in all   no estimate yet: "), "{text}");
     let checkpoint = lines.next().unwrap();
     assert!(checkpoint.starts_with("last checkpoint ") && checkpoint.ends_with(" ago:"), "{text}");
     for words in ["  level ", " states, ", "/s, ", "frontier 1, "] {
@@ -357,13 +357,13 @@ fn searches_in_temporary_directories_are_listed_and_stale_ones_removed_on_reques
     assert!(line(&stale).starts_with("stopped ") && line(&stale).ends_with("  model.dve"));
     assert!(line(&running).starts_with("running") && line(&running).ends_with("  m.dve"));
     assert!(line(&damaged).starts_with("damaged"), "{}", text.out);
-    assert!(text.out.ends_with("removes all that are not running\n"), "{}", text.out);
+    assert!(text.out.ends_with("removes all searches that are not running\n"), "{}", text.out);
 
     let removed = all(&["--remove-stale"]);
     assert_eq!(removed.code, 0, "{}", removed.err);
     assert!(removed.out.contains("\n3 searches removed, "), "{}", removed.out);
     for (dir, why) in [(&damaged, "its job is damaged"), (&foreign, "letter.txt in it")] {
-        let note = format!("note: {} is left: {why}", dir.display());
+        let note = format!("note: {} is not removed: {why}", dir.display());
         assert!(removed.err.contains(&note), "{}", removed.err);
     }
     for gone in [&stale, &deep, &other_version] {

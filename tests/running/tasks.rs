@@ -174,9 +174,9 @@ fn what_lies_elsewhere_is_asked_for() {
     // What it is told is said on; where nobody answers, it ends.
     for (told, said) in [
         (r#"{"error": "the cable is out"}"#, "the cable is out"),
-        ("\u{1}", "is no answer"),
-        ("what?", "`what?` is no answer"),
-        ("", "nobody answers"),
+        ("\u{1}", "is not an answer"),
+        ("what?", "`what?` is not an answer"),
+        ("", "no answer"),
     ] {
         let bench = Bench::new();
         bench.stopped();
@@ -191,7 +191,7 @@ fn what_lies_elsewhere_is_asked_for() {
     let server = Server::asking(&bench);
     write!(server.child.stdin.as_ref().unwrap(), "plan --tasks 3\n{{\"done\": false}}\n").unwrap();
     let (code, err) = server.ended();
-    assert!(code == 2 && err.contains("or no search has begun in it"), "{code}: {err}");
+    assert!(code == 2 && err.contains("or has no search yet"), "{code}: {err}");
 }
 
 fn are_answered(server: fn(&Bench) -> Server) {
@@ -254,7 +254,7 @@ fn lines_that_say_nothing_that_can_be_done() {
     for (line, code, said) in [
         (format!("run --plan {plan} --task 9"), 2, "error: there is no task 9 in"),
         (format!("commit --plan {plan}"), 3, "error: task 0 of"),
-        ("commit --plan 1-expand-a".into(), 5, "note: 1-expand-a is not the current plan any more"),
+        ("commit --plan 1-expand-a".into(), 5, "note: 1-expand-a is no longer the current plan"),
     ] {
         let answer = server.ask(&line);
         assert_eq!(answer["code"], code, "{line}: {answer}");
@@ -338,14 +338,14 @@ fn what_cannot_be_done_in_tasks_is_refused() {
     let (plan, tasks) = (plan["plan"].as_str().unwrap(), plan["tasks"].as_u64().unwrap());
     let run = |plan: &str, task: &str| bench.task(&["run", "d", "--plan", plan, "--task", task]);
     let missing = format!(
-        "error: there is no task 9 in {plan}\n  help: `spillway task plan` says how many there are"
+        "error: there is no task 9 in {plan}\n  help: `spillway task plan` prints the number of tasks"
     );
     run(plan, "9").refused(2, &[&missing]);
     let undone = format!(
-        "error: task 0 of {plan} is not done\n  help: do it by `spillway task run`, then commit"
+        "error: task 0 of {plan} is not done\n  help: run it with `spillway task run`, then commit"
     );
     bench.task(&["commit", "d", "--plan", plan]).refused(3, &[&undone]);
-    let stale = "note: 00000001-expand-aaaaaaaaaaaa is not the current plan any more: plan again";
+    let stale = "note: 00000001-expand-aaaaaaaaaaaa is no longer the current plan: plan again";
     let ran = run("00000001-expand-aaaaaaaaaaaa", "0");
     assert_eq!((ran.code, ran.err.trim_end()), (5, stale));
     assert_eq!(bench.task(&["commit", "d", "--plan", "../manifest"]).code, 5);
@@ -364,18 +364,18 @@ fn what_cannot_be_done_in_tasks_is_refused() {
     assert!(tasks <= 3);
     bench.task(&["plan", "nowhere", "--tasks", "3"]).refused(2, &["there is no search directory"]);
 
-    let shared = "this search cannot be shared out in tasks: ";
+    let shared = "this search cannot be divided into tasks: ";
     for (flags, why) in [
         (
             &["--store", "comback"][..],
-            "states are stored as hashes and steps back (--store comback)",
+            "states are stored as hashes and back-edges (--store comback)",
         ),
         (
             &["--reduce", "por", "--por-proviso", "levels"],
-            "steps are put off (--por-proviso levels)",
+            "transitions are postponed (--por-proviso levels)",
         ),
-        (&["--reduce", "por", "--por", "sleep"], "steps are asleep (--por sleep)"),
-        (&["--ltl", "[] x < 400"], "it asks about whole runs"),
+        (&["--reduce", "por", "--por", "sleep"], "transitions are in sleep sets (--por sleep)"),
+        (&["--ltl", "[] x < 400"], "it checks infinite runs"),
     ] {
         let bench = Bench::new();
         let begun = bench
@@ -419,8 +419,7 @@ fn a_receipt_that_was_copied_is_refused() {
     let receipt = |task: u32| bench.path(&format!("d/receipt-{plan}-{task:05}"));
     std::fs::copy(receipt(0), receipt(1)).unwrap();
     let said = format!(
-        "error: task 1 of {plan} does not count as done: its receipt is that of task 0\n  help: do it again by \
-         `spillway task run`, then commit"
+        "error: the result of task 1 of {plan} is invalid: its receipt is that of task 0\n  help: run it again with `spillway task run`, then commit"
     );
     bench.task(&["commit", "d", "--plan", &plan]).refused(3, &[&said]);
     let again = bench.task(&["run", "d", "--plan", &plan, "--task", "1"]);
@@ -459,7 +458,7 @@ fn a_plan_that_is_no_plan_of_this_version_is_told() {
     }
     std::fs::write(bench.path(&format!("d/{file}")), &whole[..40]).unwrap();
     let help = format!(
-        "help: remove {file}: a plan that is missing is made anew, and the search is what it was"
+        "help: remove {file}: a missing plan is written again, and the search itself is undamaged"
     );
     for ran in [planned(), run(), commit()] {
         ran.refused(4, &[&format!("{file} is damaged at byte 12: "), &help]);

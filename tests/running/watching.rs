@@ -30,7 +30,7 @@ fn a_running_search_is_seen_and_what_became_of_it() {
     write!(stream, "GET /1 HTTP/1.1\r\n{host}").unwrap();
     let mut page = String::new();
     stream.read_to_string(&mut page).unwrap();
-    let note = "The search is running: what is below is as of its last checkpoint.";
+    let note = "The search is running: the numbers below are those of its last checkpoint.";
     assert!(page.contains(note) && page.contains("class=\"live running\""), "{page}");
     watch.kill().unwrap();
     watch.wait().unwrap();

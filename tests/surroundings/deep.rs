@@ -200,7 +200,7 @@ fn is_read_or_refused(bench: &Bench, arguments: &[&str], what: &str) {
     let what: String = what.chars().take(100).collect();
     assert!((0..=3).contains(&ran.code), "{what}: {}: {}", ran.code, ran.err);
     assert!(!ran.err.contains("panicked"), "{what}: {}", ran.err);
-    assert!(!ran.err.contains("fault of spillway"), "{what}: {}", ran.err);
+    assert!(!ran.err.contains("bug in spillway"), "{what}: {}", ran.err);
     if ran.code == 2 {
         let errors = ran.err.lines().filter(|it| it.contains("error: ")).count();
         assert!(errors >= 1, "{what}: {}", ran.err);

@@ -126,7 +126,7 @@ fn pipes_that_are_only_written_to_are_not_waited_for() {
     let bench = Bench::new();
     plant(&bench.path("pipe"), pipe);
     for command in [&["status", "pipe"][..], &["resume", "pipe"], &["trace", "pipe"]] {
-        bench.soon(command).refused(2, &["pipe is a file, and a search directory is asked for"]);
+        bench.soon(command).refused(2, &["pipe is a file, not a search directory"]);
     }
 }
 
@@ -138,7 +138,7 @@ fn a_second_name_of_a_file_is_not_written_to() {
         fs::hard_link(bench.path("d").join(name), bench.path(name)).unwrap();
     }
     let before = ["levels-000", "events.jsonl"].map(|it| fs::read(bench.path(it)).unwrap());
-    let said = "levels-000: it has another name, too (a hard link): replace it by a copy";
+    let said = "levels-000: it has another name (a hard link): replace it by a copy";
     bench.run(&["resume", "d"]).refused(4, &[said]);
     let after = ["levels-000", "events.jsonl"].map(|it| fs::read(bench.path(it)).unwrap());
     assert!(before == after);
@@ -153,7 +153,7 @@ fn the_model_is_compared_by_its_name_only_where_it_can_be_the_text() {
     let bench = Bench::new();
     bench.stopped();
     let model = bench.path("model.dve");
-    let changed = "note: model.dve has changed since";
+    let changed = "note: model.dve has changed;";
     let huge = |place: &Path| {
         let file = fs::File::create(place).unwrap();
         file.set_len(3 << 30).unwrap();
@@ -278,7 +278,7 @@ fn a_directory_that_was_being_abandoned_is_as_a_new_one() {
         for name in files.iter().take(gone).filter(|it| !["job.new", "lock"].contains(&&***it)) {
             fs::remove_file(bench.path("d").join(name)).unwrap();
         }
-        bench.run(&["resume", "d"]).refused(2, &["no search has begun in it"]);
+        bench.run(&["resume", "d"]).refused(2, &["has no search yet"]);
         let ran = bench.check(&text, &flags);
         assert_eq!((ran.code, found(&ran)), (0, found(&whole)), "{gone}: {}", ran.err);
         fs::remove_dir_all(bench.path("d")).unwrap();

@@ -23,6 +23,7 @@ use spillway_ir::entity::entity;
 use spillway_ir::{
     Action, ActionId, Arena, Communication, Entity, ProcessId, Program, Schedule, Type, TypeId,
 };
+use spillway_model::NotApplied;
 use std::collections::BTreeMap;
 
 entity! {
@@ -92,6 +93,12 @@ impl std::fmt::Display for NumberingError {
 }
 
 impl std::error::Error for NumberingError {}
+
+impl From<NumberingError> for NotApplied {
+    fn from(error: NumberingError) -> NotApplied {
+        NotApplied::Instances(error.reason)
+    }
+}
 
 /// The instances of a range of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -324,7 +331,7 @@ impl ActionInstances {
 }
 
 fn too_many() -> NumberingError {
-    NumberingError { reason: format!("it has more than {INSTANCES_MAX} action instances") }
+    NumberingError { reason: format!("the model has more than {INSTANCES_MAX} action instances") }
 }
 
 /// Returns the values of a scalar type, unless there are too many.

@@ -138,12 +138,46 @@ impl<'a> RangeAnalysis<'a> {
     }
 
     fn finish(self) -> ValueRanges {
-        // A variable that never has a value has an empty interval and needs no bits.
         ValueRanges { variables: self.variables, channels: self.channels }
     }
 
-    /// Analyses pieces of code until the ranges do not change.
+    /// Analyses pieces of code until the ranges do not change, for every combination of values that cells can hold.
     fn settle(&mut self) {
+        self.settle_reachable();
+        while self.fill_empty_ranges() {
+            self.settle_reachable();
+        }
+    }
+
+    /// Gives the least value to what never has a value, as its cell in the layout has. Returns whether there was any.
+    ///
+    /// No reachable state reads such a cell. Bytes from outside may do so, and the layout accepts them as a state.
+    fn fill_empty_ranges(&mut self) -> bool {
+        let program = self.program;
+        let least = |ty| program.bounds(domain(program, ty)).0;
+        let mut is_filled = false;
+        for (id, variable) in program.variables.iter() {
+            if self.variables[id].is_some_and(is_none) {
+                let low = least(scalar_of(program, variable.ty));
+                self.variables[id] = Some((low, low));
+                self.pieces.changed(id);
+                is_filled = true;
+            }
+        }
+        for (id, channel) in program.channels.iter() {
+            for (range, &ty) in self.channels[id].iter_mut().zip(&channel.fields) {
+                if is_none(*range) {
+                    *range = (least(ty), least(ty));
+                    self.pieces.channel_changed(id);
+                    is_filled = true;
+                }
+            }
+        }
+        is_filled
+    }
+
+    /// Analyses pieces of code until the ranges do not change.
+    fn settle_reachable(&mut self) {
         self.program.last.into_iter().for_each(|variable| self.assign_external(variable, PIDS));
         while let Some(code) = self.pieces.take() {
             match code {
@@ -347,6 +381,9 @@ impl<'a> RangeAnalysis<'a> {
         }
         if is_whole(place) {
             self.here.insert(variable, value);
+        } else {
+            // The other instance may be the mover itself.
+            self.here.remove(&variable);
         }
     }
 

@@ -29,7 +29,7 @@ impl SplitMix64 {
     }
 
     /// Returns the next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn next_number(&mut self) -> u64 {
         let number = mix(self.0);
         self.0 = self.0.wrapping_add(STEP);
         number
@@ -37,6 +37,6 @@ impl SplitMix64 {
 
     /// Returns a number below a bound, which must be small and not 0.
     pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
+        (self.next_number() % bound as u64) as usize
     }
 }

@@ -4,36 +4,12 @@
 use super::Jit;
 #[cfg(feature = "jit")]
 use super::jit::CompileLimits;
-use super::{CompilationStats, Interp, InterpretationReason, SelectiveStateSpace};
-use rkyv::{Archive, Deserialize, Serialize};
+use super::{CompilationStats, ExecutionMode, Interp, InterpretationReason, SelectiveStateSpace};
 use spillway_analysis::instances::NumberingError;
 use spillway_ir::ActionId;
 use spillway_model::StateSpace;
 #[cfg(feature = "jit")]
 use std::sync::Arc;
-
-/// How a program is executed.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Archive,
-    Serialize,
-    Deserialize,
-    serde::Serialize,
-    serde::Deserialize,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum ExecutionMode {
-    /// As machine code, if the program can be compiled.
-    #[default]
-    Jit,
-    /// By the interpreter.
-    Interp,
-}
 
 /// A program with its way of execution.
 #[derive(Clone)]

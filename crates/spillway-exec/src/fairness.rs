@@ -24,7 +24,7 @@ pub enum ProcessNumberingError {
     #[error("its processes move in lockstep")]
     Lockstep,
     /// Some actions belong to no process.
-    #[error("it has rules, which are no process's")]
+    #[error("it has rules, which belong to no process")]
     Rules,
     /// There are more processes than a [`ProcessSet`] can hold.
     #[error("there may be more than {PROCESSES_MAX} processes at one time")]

@@ -9,7 +9,7 @@
 #![cfg_attr(not(feature = "jit"), allow(dead_code, unused_imports))]
 
 mod action_selection;
-mod compilation;
+mod compiler_support;
 mod executor;
 mod fairness;
 pub mod interp;
@@ -19,9 +19,10 @@ pub mod jit;
 pub use action_selection::{
     GroupedSuccessors, LABEL_BYTES, LabelledSink, SelectiveStateSpace, labelled, split_by_ends,
 };
-pub use compilation::{CompilationStats, CompilerSupport, InterpretationReason};
-pub use executor::{ExecutionMode, Executor};
+pub use compiler_support::CompilerSupport;
+pub use executor::Executor;
 pub use fairness::{FairExpander, FairExpanderError, ProcessNumbering, ProcessNumberingError};
 pub use interp::Interp;
 #[cfg(feature = "jit")]
 pub use jit::Jit;
+pub use spillway_model::{CompilationStats, ExecutionMode, InterpretationReason};

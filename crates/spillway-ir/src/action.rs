@@ -17,9 +17,9 @@ use super::{
     ReceivePattern, TypeId,
 };
 use crate::CallArgument;
-use serde::{Deserialize, Serialize};
 use spillway_base::source::Span;
 use spillway_model::FaultKind;
+use spillway_model::OverflowRule;
 
 /// A guarded, atomic step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -311,18 +311,6 @@ impl From<AssertionKind> for FaultKind {
             AssertionKind::Event => FaultKind::Event,
         }
     }
-}
-
-/// The rule for a value outside the domain of its target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum OverflowRule {
-    /// The step fails (DiVinE, Murphi).
-    #[serde(rename = "error")]
-    Fails,
-    /// The value is reduced modulo the size of the domain (C, and so LTSmin's DVE and SPIN).
-    #[serde(rename = "wrap")]
-    Wraps,
 }
 
 impl StmtKind {

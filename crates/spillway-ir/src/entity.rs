@@ -1,6 +1,6 @@
 //! Small typed integers for the parts of a program, and dense maps keyed by them.
 //!
-//! A [`VarId`](super::VarId) cannot be mistaken for an [`ActionId`](super::ActionId), takes four bytes, and indexes
+//! A `VarId` cannot be mistaken for an `ActionId`, takes four bytes, and indexes
 //! an [`Arena`] without hashing.
 
 use spillway_model::{ActionId, GroupId};

@@ -18,17 +18,15 @@ pub mod layout;
 mod location_marks;
 pub mod message_arity;
 pub mod renumber;
-mod state_condition;
 pub mod text;
 pub mod types;
-pub mod unchecked_requirements;
 pub mod validate;
 pub mod walk;
 pub mod walk_mut;
 
 pub use action::{
-    Action, ActionControl, AssertionKind, Communication, OverflowRule, Parameter, ProcessEdge,
-    Stmt, StmtKind, TurnRule,
+    Action, ActionControl, AssertionKind, Communication, Parameter, ProcessEdge, Stmt, StmtKind,
+    TurnRule,
 };
 pub use actions_by_location::ActionsByLocation;
 pub use arithmetic::{Arithmetic, ArithmeticError};
@@ -41,13 +39,13 @@ pub use expr::{
 pub use expr_ids::ExprMap;
 pub use layout::Layout;
 pub use message_arity::{ArityMismatch, CommunicationFit};
-pub use state_condition::{ConditionModality, StateCondition};
 pub use types::{Domain, EnumType, ScalarType, Scalarset, Type};
-pub use unchecked_requirements::{ACCEPTANCE, NON_PROGRESS, UncheckedKind, UncheckedRequirement};
 
-pub use spillway_model::ActionId;
+pub use spillway_model::{
+    ACCEPTANCE, ActionId, ConditionModality, EndRule, NON_PROGRESS, OverflowRule, StateCondition,
+    UncheckedKind, UncheckedRequirement,
+};
 
-use serde::{Deserialize, Serialize};
 use spillway_base::source::Span;
 use spillway_model::MovingProcess;
 
@@ -144,22 +142,6 @@ pub enum Schedule {
     /// the step, and bodies are executed in the order of the processes. A state in which some process has no enabled
     /// action has no successor.
     Lockstep,
-}
-
-/// The states without successors that are no deadlocks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EndRule {
-    /// None (DVE, Petri nets).
-    #[default]
-    #[serde(rename = "stuck")]
-    Never,
-    /// None, and a state whose steps all lead back to it is a deadlock, too (Murphi).
-    #[serde(rename = "stuttering")]
-    NeverStuttering,
-    /// States in which every process has ended or is at a location marked `valid_end` (Promela). Buffered channels
-    /// need not be empty.
-    AllAtValidEnd,
 }
 
 /// A variable of the state.
@@ -430,4 +412,18 @@ pub enum PropertyKind {
     Automaton(ProcessId),
     /// No run reaches the end of the claim (Promela `never`).
     Claim(Box<Claim>),
+}
+
+impl PropertyKind {
+    /// Returns the property that requires a condition on states.
+    pub fn of_condition(holds: ConditionModality, condition: Expr) -> PropertyKind {
+        match holds {
+            ConditionModality::Always => PropertyKind::Invariant(condition),
+            ConditionModality::Sometimes => {
+                let span = condition.span;
+                let kind = ExprKind::Unary(UnaryOp::Not, Box::new(condition));
+                PropertyKind::Cover(Expr::new(kind, span))
+            }
+        }
+    }
 }

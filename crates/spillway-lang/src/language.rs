@@ -7,7 +7,7 @@
 use super::{ExternalProperty, LANGUAGES, LoadedModel, Options, PropertySource};
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::{SourceMap, Span};
-use spillway_ir::{ProgramProperty, StateCondition, UncheckedRequirement};
+use spillway_ir::{ProgramProperty, PropertyKind, StateCondition, UncheckedRequirement};
 use spillway_model::{StateValue, StepDescription};
 use std::io::{self, Write};
 
@@ -168,7 +168,7 @@ impl Language {
             let start = text.len() - text.trim_start().len();
             let span = Span::new(file, start..start + text.trim().len());
             let name = name.clone().unwrap_or(proposition.text);
-            let kind = holds.property(proposition.condition);
+            let kind = PropertyKind::of_condition(*holds, proposition.condition);
             loaded.program.properties.push(ProgramProperty { name, kind, span });
         }
         Ok(finish(loaded, options))

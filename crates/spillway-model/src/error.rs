@@ -11,7 +11,7 @@ pub enum ModelError {
     #[error("the model failed: {0}")]
     Failed(#[source] Box<dyn Error + Send + Sync>),
     /// The engine broke the expansion off, for a reason of its own.
-    #[error("the expansion was broken off")]
+    #[error("the expansion was interrupted")]
     BrokenOff,
 }
 

@@ -54,7 +54,7 @@ pub enum FaultKind {
 /// The reason of a [`ModelError`](super::ModelError) if the process with this number found no slot. The search must be
 /// repeated with more slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("more processes run at one time than there is room for")]
+#[error("more processes run at one time than there are slots")]
 pub struct OutOfSlots(pub u32);
 
 impl FaultKind {

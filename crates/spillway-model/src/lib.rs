@@ -59,7 +59,9 @@
 //! same [`SearchOutcome`].
 
 mod action_counts;
+mod check_options;
 mod check_selection;
+mod compilation;
 mod counters;
 mod ctl;
 mod description;
@@ -71,19 +73,26 @@ mod forwarding;
 mod growing;
 mod key_groups;
 pub mod memory;
+mod not_applied;
 mod postponing;
+mod preserved;
 mod property;
+mod reduction;
 mod search_outcome;
 mod simulation;
 mod sleep_sets;
+mod state_condition;
 mod state_value;
 pub mod stop_request;
 mod successor_sink;
 mod transition_system;
+mod unchecked_requirements;
 mod value_serializer;
 
 pub use action_counts::{ActionCounts, ActionId};
+pub use check_options::{EndRule, ExecutionMode, FiniteRunPolicy, OverflowRule};
 pub use check_selection::{COVER, CheckSelection, EVENTUALLY, SOMETIMES, is_reachability_kind};
+pub use compilation::{CompilationStats, InterpretationReason, NotCompiled};
 pub use counters::{CounterLabel, Counters};
 pub use ctl::{CtlFormula, CtlNode};
 pub use description::{
@@ -97,17 +106,22 @@ pub use fairness::{FairSteps, PROCESSES_MAX, ProcessSet, collect_fair, fair_reco
 pub use findings::{FaultKind, Finding, Findings, OutOfSlots, TRACE, Violation};
 pub use growing::{GrowingStateSpace, UnencodedState, UnencodedStates};
 pub use key_groups::{GroupId, KeyGroups};
+pub use not_applied::{NotApplied, Remedy};
 pub use postponing::{ObligationSink, PostponingStateSpace};
+pub use preserved::{PreservedProperties, PropertyClass};
 pub use property::{Property, PropertyExpectation};
+pub use reduction::{ReductionRefusal, ReductionSummary};
 pub use search_outcome::{SearchLimits, SearchOutcome, SearchVerdict};
 pub use simulation::{
     Simulation, StepwiseSimulation, concrete_violating_state, concretise_single_step,
     is_action_hidden, original_action_counts, preserves_depth,
 };
 pub use sleep_sets::SleepSetStateSpace;
+pub use state_condition::{ConditionModality, StateCondition};
 pub use state_value::StateValue;
 pub use successor_sink::{CandidateBatch, ExpansionOutcome, SuccessorSink};
 pub use transition_system::TransitionSystem;
+pub use unchecked_requirements::{ACCEPTANCE, NON_PROGRESS, UncheckedKind, UncheckedRequirement};
 
 /// A transition system over packed states, as engines need it. [The page above](self) has the contract.
 pub trait StateSpace: Send + Sync {

@@ -209,7 +209,7 @@ impl<'m> ReductionContext<'m, '_> {
     ) -> AppliedReduction<'m> {
         match found {
             Ok(found) => Ok(found.map(|it| Box::new(it) as Box<dyn Reduction<'m> + 'm>)),
-            Err(reason) => Err(ReductionRefusal::of(self.entry, reason)),
+            Err(reason) => Err(self.entry.refusal(reason)),
         }
     }
 
@@ -309,9 +309,9 @@ impl ReductionEntry {
     }
 }
 
-impl ReductionRefusal {
-    /// Creates the refusal of a reduction of the table.
-    pub fn of(entry: &ReductionEntry, reason: NotApplied) -> ReductionRefusal {
-        ReductionRefusal { reductions: vec![entry.name.into()], name: entry.title.into(), reason }
+impl ReductionEntry {
+    /// Creates the refusal of this reduction.
+    pub fn refusal(&self, reason: NotApplied) -> ReductionRefusal {
+        ReductionRefusal { reductions: vec![self.name.into()], name: self.title.into(), reason }
     }
 }

@@ -25,10 +25,8 @@ pub mod equivalent_locations;
 pub mod equivalent_values;
 pub mod linear;
 pub mod merge;
-mod not_applied;
 pub mod parameters;
 pub mod partial_order;
-mod preserved;
 pub mod reversible;
 pub mod rewrite_pass;
 pub mod rewriting;
@@ -42,16 +40,15 @@ pub mod symmetry;
 mod variable_names;
 
 pub use entry::ReductionEntry;
-pub use not_applied::{NotApplied, Remedy};
 pub use parameters::{ParameterValue, ParameterValues};
-pub use preserved::{PreservedProperties, PropertyClass};
 pub use selection::{
     ReductionConfig, ReductionMode, ReductionPlan, ReductionRequest, ReductionSelection,
     SelectionError,
 };
-pub use stack::{
-    Reduction, ReductionKind, ReductionRefusal, ReductionStack, ReductionSummary, ReductionTraits,
+pub use spillway_model::{
+    NotApplied, PreservedProperties, PropertyClass, ReductionRefusal, ReductionSummary, Remedy,
 };
+pub use stack::{Reduction, ReductionKind, ReductionStack, ReductionTraits};
 
 use claim::NeverClaim;
 use entry::{IncompatibilityKind, ReductionContext, ReductionMethod, SelectiveFn};

@@ -1,7 +1,6 @@
 //! The stack of reductions: each wraps the result of those before it.
 
-use super::{NotApplied, PreservedProperties};
-use serde::{Deserialize, Serialize};
+use super::{NotApplied, PreservedProperties, ReductionRefusal, ReductionSummary};
 use spillway_ir::Layout;
 use spillway_ir::layout::CellId;
 use spillway_model::{Counters, StateSpace};
@@ -89,32 +88,6 @@ pub enum ReductionKind {
     Representative,
     /// The stored states: some replace others.
     Dominance,
-}
-
-/// A reduction as reports print it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReductionSummary {
-    /// The name.
-    pub name: String,
-    /// The preserved properties.
-    pub preserves: PreservedProperties,
-    /// The effect in the search.
-    pub effect: Option<String>,
-    /// The cycle proviso, if transitions are postponed.
-    pub proviso: Option<&'static str>,
-    /// Whether each executable action is still executed.
-    pub keeps_all_actions: bool,
-}
-
-/// A reduction that was requested or tried and is not applied.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReductionRefusal {
-    /// The names of its table entries.
-    pub reductions: Vec<String>,
-    /// The name in reports.
-    pub name: String,
-    /// The reason.
-    pub reason: NotApplied,
 }
 
 /// The reductions of a search, in the order in which they act.

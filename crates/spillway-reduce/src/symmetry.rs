@@ -376,8 +376,8 @@ impl<'m> Reduction<'m> for Symmetry<'m> {
             }
             PermutationGroup::Processes { groups, .. } => groups.order(),
         };
-        let told = |all: u64| format!("a state stands for up to {}", grouped(all));
-        Some(all.map_or_else(|| "a state may stand for more than 10^19".into(), told))
+        let told = |all: u64| format!("a state represents up to {}", grouped(all));
+        Some(all.map_or_else(|| "a state may represent more than 10^19".into(), told))
     }
 
     /// A claim that observes an element would have to be permuted with the state.
@@ -396,7 +396,7 @@ impl<'m> Reduction<'m> for Symmetry<'m> {
         let claim = claims.first()?.clone();
         let why = match &*self.orbits {
             PermutationGroup::Elements(_) => claims::claim_asymmetry(self.program, self.layout)?,
-            PermutationGroup::Processes { .. } => "may tell processes apart".into(),
+            PermutationGroup::Processes { .. } => "may distinguish processes".into(),
         };
         Some(NotApplied::ClaimBreaksSymmetry { claim, why })
     }

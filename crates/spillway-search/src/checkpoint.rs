@@ -186,7 +186,7 @@ impl SavedSearch {
     /// Returns the storage of states.
     pub fn storage(&self) -> Result<StateStorage> {
         let restored = self.storage.restore(self.width as usize - self.storage.tag_bytes());
-        restored.ok_or_else(|| Error::corrupt(MANIFEST, 0, "its codec is none for these states"))
+        restored.ok_or_else(|| Error::corrupt(MANIFEST, 0, "its codec does not fit these states"))
     }
 
     /// Returns the codec of candidates, and of the levels and runs of the sorted store.
@@ -200,7 +200,7 @@ impl SavedSearch {
             (Some(saved), Codec::Gaps) => Projection::restore(saved, self.width as usize),
             (Some(_), _) => None,
         };
-        let none = || Error::corrupt(MANIFEST, 0, "its projection is none for these states");
+        let none = || Error::corrupt(MANIFEST, 0, "its projection does not fit these states");
         Ok(Codec::Projected(Arc::new(projected.ok_or_else(none)?)))
     }
 
@@ -278,7 +278,7 @@ pub fn restore_findings(saved: &[SavedFinding]) -> Result<Findings> {
             code => match FaultKind::ALL.get(usize::from(code - 2)) {
                 Some(&kind) => Violation::Fault(kind, *number),
                 None => {
-                    let what = format!("there is no kind of finding {code}");
+                    let what = format!("unknown kind of finding {code}");
                     return Err(Error::corrupt(MANIFEST, 0, what));
                 }
             },

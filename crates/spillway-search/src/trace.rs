@@ -267,7 +267,7 @@ impl<'a> TraceFinder<'a> {
 }
 
 fn no_predecessor(level: usize) -> Error {
-    let reason = format!("no state of level {level} leads to the next any more");
+    let reason = format!("no state of level {level} leads to the next level");
     Error::Source { reason: reason.into() }
 }
 

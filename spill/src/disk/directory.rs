@@ -139,7 +139,7 @@ impl RealDisk {
         match file.metadata()?.nlink() {
             0 | 1 => Ok(file),
             _ => {
-                let what = "it has another name, too (a hard link): replace it by a copy";
+                let what = "it has another name (a hard link): replace it by a copy";
                 Err(io::Error::new(ErrorKind::InvalidData, what))
             }
         }

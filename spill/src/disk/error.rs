@@ -49,13 +49,13 @@ pub enum Error {
         expected: u32,
     },
     /// A search has more levels than a manifest can list.
-    #[error("there are {levels} levels, and no more can be listed")]
+    #[error("there are {levels} levels, which is the maximum")]
     Levels {
         /// The number of levels.
         levels: u64,
     },
     /// A count exceeds what the numbers in files can represent.
-    #[error("there is no room for {what}")]
+    #[error("there is no space for {what}")]
     Limit {
         /// The counted thing, and its limit.
         what: String,

@@ -12,13 +12,13 @@ use thiserror::Error;
 /// `spillway report`.
 #[derive(Args, Clone, Debug)]
 pub struct ReportArgs {
-    /// The search directory, or a model, which is checked as `check` does; `check --report FILE` has all its flags
+    /// The search directory, or a model, which is then checked; `check --report FILE` has all flags of `check`
     #[arg(value_name = "DIR|MODEL")]
     pub target: PathBuf,
-    /// Write the page to this file [default: called like the directory or the model, .html]
+    /// Write the page to this file [default: the name of the directory or the model, with .html]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// The memory to look for the counterexample in [default: as the search had]
+    /// The maximum resident memory of the process [default: that of the search]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,
 }
@@ -29,7 +29,7 @@ pub struct VariableNames(pub(in crate::cli) Vec<String>);
 
 /// A text that is no list of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("it is names with commas between them, as in x,y")]
+#[error("expected names separated by commas, as in x,y")]
 struct VariableNamesError;
 
 /// Names with commas between them.
@@ -70,7 +70,7 @@ pub struct WatchArgs {
 
 /// A text that is no address to listen to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("it is a port, as 8080, or an address and a port, as 127.0.0.1:8080")]
+#[error("expected a port, as in 8080, or an address and a port, as in 127.0.0.1:8080")]
 struct ListenAddressError;
 
 /// An address to listen to.

@@ -76,10 +76,9 @@ impl LivenessArgs {
     /// Rejects fairness that cannot be checked.
     pub(in crate::cli) fn reject_unsupported(&self) -> Result<(), CommandFailure> {
         match self.fair {
-            Some(FairArg::Strong) => Err(CommandFailure::wrong(
-                "--fair strong is not to be had, only --fair weak: that runs are fair to whoever is able to move again \
-                 and again, but not always, is not looked at",
-            )),
+            Some(FairArg::Strong) => {
+                Err(CommandFailure::wrong("strong fairness is not supported, only --fair weak"))
+            }
             _ => Ok(()),
         }
     }
@@ -90,7 +89,7 @@ impl LivenessArgs {
 pub enum FairArg {
     /// Weak fairness: a process that is enabled continuously from some point on moves infinitely often
     Weak,
-    /// Not to be had
+    /// Not supported
     #[value(hide = true)]
     Strong,
 }

@@ -15,7 +15,7 @@ impl ReduceArgs {
             ["none", "auto"].iter().find(|it| self.lists(it) && self.reduce.len() > 1)
         {
             return Err(CommandFailure::wrong(format!(
-                "--reduce {}: `{one}` stands alone\n  help: leave it out, or all others",
+                "--reduce {}: `{one}` cannot be combined with others\n  help: leave out `{one}`, or all others",
                 self.list()
             )));
         }
@@ -70,8 +70,8 @@ fn choose(
     };
     if config.mode == ReductionMode::Listed && !is_listed {
         return Err(CommandFailure::wrong(format!(
-            "{given} and --reduce {list} contradict each other: that leaves `{name}` out\n  help: leave \
-             out one of them"
+            "{given} and --reduce {list} contradict each other: the list excludes `{name}`\n  help: leave out one of \
+             them"
         )));
     }
     config.exclude.retain(|it| it != name);
@@ -117,14 +117,14 @@ fn selection_failure(
         SelectionError::ContradictingParameter { reduction, parameter, needed, other, .. } => {
             let given = flag(reduction, parameter);
             format!(
-                "{given} and --reduce {other} do not go together\n  help: leave out one of them, or choose by --{reduction} \
+                "{given} and --reduce {other} cannot be combined\n  help: leave out one of them, or use --{reduction} \
                  {needed}"
             )
         }
         SelectionError::ExclusiveParameters { reduction, one, other } => {
             let (one, other) = (flag(reduction, one), flag(reduction, other));
             format!(
-                "{one} and {other}: both say what becomes of states that put steps off\n  help: leave out one of them"
+                "{one} and {other}: both are provisos for postponed transitions\n  help: leave out one of them"
             )
         }
         error => error.to_string(),

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 /// `spillway task`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
-A search in tasks: `plan` says what is to be done, `run` does a part of it, on
-any machine that sees DIR, `commit` makes it the state of the search.
-Exit codes: 0 done, 5 the plan is not the current one any more: plan again.")]
+A search in tasks: `plan` writes the list of tasks, `run` does one of them, on
+any machine with access to DIR, `commit` adds the results to the search.
+Exit codes: 0 done, 5 the plan is no longer the current one: plan again.")]
 pub struct TaskArgs {
     /// What to do.
     #[command(subcommand)]
@@ -19,14 +19,14 @@ pub struct TaskArgs {
 /// The commands of `spillway task`.
 #[derive(Clone, Debug, Subcommand)]
 pub enum TaskCommand {
-    /// Say what is to be done next, as one line of JSON
+    /// Print the next work, as one line of JSON
     Plan {
         /// The search directory
         dir: PathBuf,
         #[command(flatten)]
         what: TaskPlanArgs,
     },
-    /// Do one task of a plan; one that has been done is not done again
+    /// Run one task of a plan; a finished task is not repeated
     Run {
         /// The search directory
         dir: PathBuf,
@@ -35,24 +35,24 @@ pub enum TaskCommand {
         #[command(flatten)]
         within: TaskResourceArgs,
     },
-    /// Make what the tasks of a plan did the state of the search
+    /// Add the results of the tasks of a plan to the search
     Commit {
         /// The search directory
         dir: PathBuf,
         #[command(flatten)]
         what: TaskCommitArgs,
     },
-    /// Do what lines on standard input say, each as behind `task`, without DIR
+    /// Execute the commands on standard input, each as after `task`, without DIR
     #[command(after_help = "\
-The model is read and compiled once, however many lines there are. Each is
-answered by one line of JSON with the exit code it would have, as `code`, and
-what would be said on standard error, as `error`. It ends with the input.")]
+The model is read and compiled once. Each line is answered by one line of JSON
+with the exit code, as `code`, and the message on standard error, as `error`.
+The command ends at the end of the input.")]
     Serve {
         /// The search directory
         dir: PathBuf,
         #[command(flatten)]
         within: TaskResourceArgs,
-        /// DIR has copies of files that lie elsewhere: ask for them by lines of JSON
+        /// Request missing files of DIR by lines of JSON
         #[arg(long)]
         asks: bool,
     },
@@ -74,10 +74,10 @@ pub enum TaskRequest {
 /// How to share out what is to be done.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct TaskPlanArgs {
-    /// Into how many tasks to share it out, at most
+    /// The maximum number of tasks
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub tasks: u32,
-    /// Leave levels of fewer states to one process
+    /// Plan no tasks for levels with fewer states
     #[arg(long, value_name = "STATES", default_value_t = 200_000)]
     pub thin: u64,
 }
@@ -85,7 +85,7 @@ pub struct TaskPlanArgs {
 /// Which task to do.
 #[derive(Args, Clone, Debug)]
 pub struct TaskRunArgs {
-    /// The plan, as `plan` called it
+    /// The name of the plan, as `plan` printed it
     #[arg(long, value_name = "ID")]
     pub plan: String,
     /// The number of the task, from 0
@@ -96,7 +96,7 @@ pub struct TaskRunArgs {
 /// What to commit.
 #[derive(Args, Clone, Debug)]
 pub struct TaskCommitArgs {
-    /// The plan, as `plan` called it
+    /// The name of the plan, as `plan` printed it
     #[arg(long, value_name = "ID")]
     pub plan: String,
 }
@@ -104,7 +104,7 @@ pub struct TaskCommitArgs {
 /// What doing tasks may take.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct TaskResourceArgs {
-    /// The most memory the process may hold resident
+    /// The maximum resident memory of the process
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "1GiB")]
     pub memory: u64,
 }

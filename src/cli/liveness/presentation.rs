@@ -305,7 +305,8 @@ fn run_of<'r>(
     }
     if !closes {
         say(
-            "of the loop one round is shown; the next ones go through states that are alike, and come back after many",
+            "one round of the cycle is shown; the next rounds visit symmetric states, and the cycle closes after \
+             several rounds",
         );
     }
     // A cycle that is unrolled makes a longer run than the one that was found.
@@ -333,8 +334,8 @@ pub(super) fn code(found: &ProbeVerdict) -> u8 {
 /// Describes how safety properties are checked.
 fn how_to_look(watched: &LivenessCheck) -> String {
     match watched.model.language.options.model_property {
-        true => "looked for by --no-claim".to_owned(),
-        false => format!("looked for without {}", watched.saved_property.flag()),
+        true => "use --no-claim".to_owned(),
+        false => format!("leave out {}", watched.saved_property.flag()),
     }
 }
 
@@ -414,7 +415,7 @@ fn print_scope(watched: &LivenessCheck, scope: &CheckScope) -> String {
     }
     out += &report::print_unchecked(&scope.unchecked);
     if !scope.left_out.is_empty() {
-        out += &report::row("not looked for", &scope.left_out.join(", "));
+        out += &report::row("not checked", &scope.left_out.join(", "));
         out += &report::row("", &how_to_look(watched));
     }
     out
@@ -474,7 +475,7 @@ impl<'r, 'm> LivenessReport<'r, 'm> {
             out += &run.rows();
         }
         if let Some(shortened) = told.shortened {
-            let says = report::print_shortened("looked for a shorter run", shortened);
+            let says = report::print_shortened("search for shorter runs", shortened);
             out += &report::row("shortest", &says);
         }
         let found = format!("{states}, {transitions} of the model and the automaton");
@@ -499,7 +500,7 @@ impl<'r, 'm> LivenessReport<'r, 'm> {
         }
         out += &print_scope(watched, &self.scope());
         if told.faults > 0 {
-            let are = if errors_next { "are looked for next" } else { "were not looked for" };
+            let are = if errors_next { "are checked next" } else { "were not checked" };
             let steps = count(told.faults, "step");
             out += &report::row("", &format!("{steps} ended in errors that {are}"));
         }

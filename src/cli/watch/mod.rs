@@ -4,11 +4,15 @@
 //! keep running when it ends.
 
 mod status_panel;
+#[cfg(feature = "http")]
+mod web;
+#[cfg(not(feature = "http"))]
+#[path = "no_web.rs"]
 mod web;
 
 use super::args::WatchArgs;
 use super::failure::{self, CommandFailure};
-use super::output::{self, print, print_drawn, say};
+use super::output::{self, print, print_drawn};
 use super::{CommandResult, line_wrap};
 use crate::report::{PanelStatus, StatusPanel};
 use crate::session::{TemporarySearch, temporary_in};
@@ -76,7 +80,7 @@ fn watched_directories(args: &WatchArgs) -> Result<Vec<PathBuf>, CommandFailure>
     let all = temporary_in(&folder)?.into_iter().filter(|it| it.running);
     let running: Vec<PathBuf> = all.map(|TemporarySearch { path, .. }| path).collect();
     if running.is_empty() {
-        let help = "`spillway watch DIR` looks at one in a directory of its own";
+        let help = "`spillway watch DIR` watches a search that was started with --dir";
         let folder = folder.display();
         return Err(CommandFailure::wrong(format!(
             "no search is running in {folder}\n  help: {help}"
@@ -106,12 +110,4 @@ fn screen(dirs: &[PathBuf], columns: usize, lines: usize) -> (String, bool) {
 /// Formats a directory for a command.
 fn named(dir: &Path) -> String {
     dir.display().to_string()
-}
-
-/// Prints the address of the page.
-fn say_where(address: std::net::SocketAddr) {
-    say(format!("http://{address}/ shows it, until this is interrupted"));
-    if !address.ip().is_loopback() {
-        say("note: whoever reaches this machine can read the models there");
-    }
 }

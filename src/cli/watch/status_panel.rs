@@ -31,7 +31,7 @@ pub(super) fn read_panel(dir: &Path) -> StatusPanel {
                 name: named(dir),
                 dir: named(dir),
                 status: PanelStatus::Lost,
-                says: format!("nothing to be seen: {why}"),
+                says: format!("nothing to show: {why}"),
                 rows: Vec::new(),
                 bars: Vec::new(),
                 stamp: why,
@@ -67,8 +67,8 @@ fn panel_of(dir: &Path, live: &SearchSnapshot, contents: DirectoryContents) -> S
 fn status_sentence(path: &Path, live: &SearchSnapshot, contents: DirectoryContents) -> String {
     let dir = escape::shell_path(path);
     let goes_on = match live.run_status.at {
-        Some(_) => format!("`spillway resume {dir}` goes on"),
-        None => format!("`spillway resume {dir}` begins anew, as there is no checkpoint"),
+        Some(_) => format!("`spillway resume {dir}` resumes it"),
+        None => format!("`spillway resume {dir}` starts again, since there is no checkpoint"),
     };
     match &live.state {
         SearchState::Running => match live.run_status.running_for {
@@ -80,7 +80,9 @@ fn status_sentence(path: &Path, live: &SearchSnapshot, contents: DirectoryConten
             // The verdict is known even if the directory is no longer readable.
             let told = told.unwrap_or_else(|_| verdict.name().to_owned());
             match verdict {
-                SearchVerdict::Violated => format!("{told}; `spillway trace {dir}` tells how"),
+                SearchVerdict::Violated => {
+                    format!("{told}; `spillway trace {dir}` shows it")
+                }
                 SearchVerdict::Verified | SearchVerdict::Incomplete => told,
             }
         }
@@ -107,7 +109,7 @@ fn rows(live: &SearchSnapshot) -> Vec<(&'static str, String)> {
                 rows.push(("speed", format!("{fast}{threads}; {}", now.phase)));
             }
             SearchState::Killed | SearchState::Unknown => rows.push((
-                "last heard of",
+                "last activity",
                 format!("{} ago, {}", rough_duration(status.age()), now.phase),
             )),
             SearchState::Ended(_) | SearchState::Stopped | SearchState::Failed(_) => {}
@@ -157,7 +159,7 @@ fn time(live: &SearchSnapshot, all: Duration) -> String {
         live.events.iter().filter(|it| matches!(it, SearchEvent::Sitting { .. })).count();
     match sittings {
         0 | 1 => clock(all),
-        _ => format!("{} in {sittings} sittings", clock(all)),
+        _ => format!("{} in {sittings} sessions", clock(all)),
     }
 }
 

@@ -4,6 +4,7 @@
 use super::status_panel;
 use crate::cli::failure::CommandFailure;
 use crate::cli::http::{HTML, HttpResponse, HttpServer, RequestHandler, TEXT};
+use crate::cli::output::say;
 use crate::cli::report;
 use crate::cli::report_page::PageContext;
 use crate::report::{PanelStatus, StatusPanel, overview};
@@ -39,10 +40,10 @@ pub(super) fn serve(address: SocketAddr, dirs: &[PathBuf]) -> Result<HttpServer,
     let watched = |dir: &PathBuf| WatchedSearch { dir: dir.clone(), made: Mutex::default() };
     let site = Arc::new(WatchSite(dirs.iter().map(watched).collect()));
     let server = HttpServer::start(address, site).map_err(|error| {
-        let help = "another port, or 0 for any that is free, may do";
+        let help = "try another port, or 0 for any free port";
         CommandFailure::wrong(format!("cannot listen to {address}: {error}\n  help: {help}"))
     })?;
-    super::say_where(server.address);
+    say_where(server.address);
     Ok(server)
 }
 
@@ -75,9 +76,7 @@ impl RequestHandler for WatchSite {
             WebRoute::Live(number) => {
                 HttpResponse::new(200, HTML, status_panel::read_panel(&all[number].dir).part())
             }
-            WebRoute::Nothing => {
-                HttpResponse::new(404, TEXT, "there is nothing here; / has all searches\n")
-            }
+            WebRoute::Nothing => HttpResponse::new(404, TEXT, "not found; / lists all searches\n"),
         }
     }
 
@@ -124,10 +123,18 @@ impl WatchedSearch {
 /// Returns the page of the search in a directory, with a counterexample once the search has ended.
 fn page_of(dir: &Path, glance: &StatusPanel) -> String {
     let is_brief = glance.status == PanelStatus::Running;
-    let note =
-        is_brief.then_some("The search is running: what is below is as of its last checkpoint.");
+    let note = is_brief
+        .then_some("The search is running: the numbers below are those of its last checkpoint.");
     let beside = PageContext { memory: None, note, live: Some(glance), is_brief };
     let page = DirectoryContents::read(dir).map_err(CommandFailure::from);
     let page = page.and_then(|contents| report::directory_page(dir, &contents, beside));
     page.unwrap_or_else(|failure| report::damaged_page(dir, &failure.message, Some(glance)))
+}
+
+/// Prints the address of the page.
+fn say_where(address: SocketAddr) {
+    say(format!("http://{address}/ shows it until interrupted"));
+    if !address.ip().is_loopback() {
+        say("note: everyone with access to this machine can read the models");
+    }
 }

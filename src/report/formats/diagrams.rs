@@ -48,7 +48,7 @@ fn diagram(told: &ValuedTrace, language: &DiagramLanguage, title: &str) -> Strin
     let mut enter = |number: u64, out: &mut String| {
         if !is_in_loop && told.loop_start.is_some_and(|back| number > back as u64) {
             is_in_loop = true;
-            *out += "loop again and again\n";
+            *out += "loop forever\n";
         }
     };
     for row in &chart.rows {

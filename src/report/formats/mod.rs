@@ -3,6 +3,10 @@
 mod diagrams;
 mod failure_report;
 mod itf;
+#[cfg(feature = "junit")]
+mod junit;
+#[cfg(not(feature = "junit"))]
+#[path = "no_junit.rs"]
 mod junit;
 mod sarif;
 mod table;

@@ -6,7 +6,7 @@ use crate::escape;
 use csv::Writer;
 
 /// The head of a column for lassos. Its last row has the number of the step after which the cycle begins.
-const GOES_ON: &str = "goes on as after";
+const GOES_ON: &str = "back to step";
 
 pub(super) fn text(told: &ValuedTrace) -> String {
     let variables = told.variables();

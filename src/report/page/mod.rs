@@ -5,6 +5,10 @@
 //! everything else. Only a page of a running search may request its own parts again. The page is readable without the
 //! script. Text of a model stays text: `maud` escapes it, and `escape` replaces control characters.
 
+#[cfg(feature = "plots")]
+mod plots;
+#[cfg(not(feature = "plots"))]
+#[path = "no_plots.rs"]
 mod plots;
 mod sequence;
 mod source;
@@ -149,12 +153,12 @@ impl<'p> ReportPage<'p> {
                 h2 { "How the search went" }
                 (plots::all(self.levels, self.events))
                 @if let Some(layout) = self.layout {
-                    details { summary { "which bits of a state hold what" } pre { (layout) } }
+                    details { summary { "layout of the state vector" } pre { (layout) } }
                 }
             }
             @if let Some(graph) = self.graph { (graph.section()) }
             @if let Some(texts) = &self.texts { (texts.section()) }
-            section #again { h2 { "Once more" } (self.again()) }
+            section #again { h2 { "Run it again" } (self.again()) }
             script { (PreEscaped(SCRIPT)) }
         };
         let (title, is_live) = (format!("{}: {verdict}", self.name), self.live.is_some());
@@ -172,16 +176,17 @@ impl<'p> ReportPage<'p> {
         let sittings: Vec<&str> = sittings.collect();
         html! {
             @match &sittings[..] {
-                [] => p { "How it was asked for is not on record." },
-                [one] => { p { "It was asked for by:" } pre { (one) } },
+                [] => p { "The command is not on record." },
+                [one] => { p { "The command was:" } pre { (one) } },
                 all => {
-                    p { "It was asked for, in " (count(all.len() as u64, "sitting")) ", by:" }
+                    p { "The commands of " (count(all.len() as u64, "session")) ":" }
                     pre { (all.join("\n")) }
                 },
             }
             @if let Some(dir) = self.dir {
-                p { "It is kept in " code { (dir) } ": " code { "spillway trace " (dir) } " tells its counterexamples, "
-                    code { "spillway status " (dir) } " how far it is." }
+                p { "The search directory is " code { (dir) } ": " code { "spillway trace " (dir) } " prints its \
+                 counterexamples, "
+                    code { "spillway status " (dir) } " its progress." }
             }
             p.made { "Made by spillway " (env!("CARGO_PKG_VERSION")) "." }
         }

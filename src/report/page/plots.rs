@@ -49,15 +49,15 @@ pub(super) fn all(levels: &[u64], events: &[SearchEvent]) -> Markup {
         is_logarithmic: false,
     });
     plots.push(LinePlot {
-        title: "Bytes on disk a state",
+        title: "Bytes on disk per state",
         across: "seconds of searching",
-        lines: vec![line("bytes a state", &|it| it.disk as f64 / it.states.max(1) as f64)],
+        lines: vec![line("bytes per state", &|it| it.disk as f64 / it.states.max(1) as f64)],
         is_logarithmic: false,
     });
     html! {
         div.plots { @for plot in &plots { @if let Some(svg) = plot.draw_svg() { (PreEscaped(svg)) } } }
         @if samples.is_empty() {
-            p.note { "There is no record of how the search went over time." }
+            p.note { "The progress over time is not on record." }
         }
     }
 }
@@ -85,7 +85,7 @@ fn of_levels(levels: &[u64], events: &[SearchEvent]) -> LinePlot {
         each(it, it.transitions.saturating_sub(new))
     });
     LinePlot {
-        title: "States, candidates and duplicates a level",
+        title: "States, candidates and duplicates per level",
         across: "level",
         lines: vec![
             ("states", thin_points(states)),

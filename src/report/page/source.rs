@@ -51,8 +51,9 @@ impl<'t> AnnotatedSources<'t> {
             section #model {
                 h2 { "Model" }
                 @if let Some((_, place)) = self.counted {
-                    p { "Beside each line is how often its actions were taken" (place)
-                        ". Lines of which none was are " span.never { "marked" } ", those of which some were not at their number." }
+                    p { "The number beside a line counts the executions of its actions" (place)
+                        ". Lines of which no action was executed are " span.never { "marked" } ", those with some unexecuted \
+                         actions at their number." }
                 }
                 @for (number, file) in self.sources.iter().enumerate() {
                     h3 { (file.name) }

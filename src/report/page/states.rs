@@ -60,8 +60,9 @@ impl StateDiagram {
         html! {
             section #states {
                 h2 { "States" }
-                p { "All states of the model, without reductions, in rows by the fewest steps to them; those in which something is violated, or from which a step fails, are red. "
-                    "Resting on a state or a step tells what it is." }
+                p { "All states of the model, without reductions, in rows by depth; states that violate a property, \
+                 or in which a transition fails, are red. "
+                    "Point at a state or a transition for its name." }
                 div.wide {
                     svg.states width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } role="img" {
                         @for ((from, to), titles) in &between {

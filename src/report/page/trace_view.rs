@@ -163,6 +163,7 @@ impl TraceView {
     }
 
     /// Formats the steps, one line each, followed by their changes.
+    #[cfg(feature = "junit")]
     pub(in crate::report) fn lines(&self) -> Vec<String> {
         let told = |it: &StepView| {
             let places = it.places.iter().map(|at| format!("  ({})", at.label)).collect::<String>();
@@ -194,7 +195,7 @@ impl TraceView {
                 pre { (self.rows) }
                 @if left_out > 0 {
                     p.note { "Of " (grouped(all)) " steps " (grouped(left_out))
-                        " in the middle are left out; " code { "spillway trace" } " tells them." }
+                        " in the middle are left out; " code { "spillway trace" } " prints them." }
                 }
                 p.keys { "It is opened at its last step. Arrow keys go through it step by step, Home and End to its ends. "
                     label { "Only steps with " input #find type="search" placeholder="text"; } }
@@ -205,7 +206,7 @@ impl TraceView {
                     aside #values aria-live="polite" {}
                 }
                 @if let Some(start) = loop_start {
-                    p { "From its last step on it goes on as after step " (grouped(start)) "." }
+                    p { "After the last step, the run is back in the state after step " (grouped(start)) "." }
                 }
                 script #way-data type="application/json" { (PreEscaped(self.data())) }
                 @if let Some(drawn) = sequence::draw_chart(&self.chart, self.fails()) {
@@ -263,7 +264,7 @@ impl StepView {
                 td.number { (self.number) }
                 td {
                     (self.title)
-                    @if loop_start == Some(self.number) { div.keys { "The loop starts behind this step." } }
+                    @if loop_start == Some(self.number) { div.keys { "The cycle starts after this step." } }
                 }
                 td.place {
                     @for at in &self.places { a href={ "#l" (at.file) "-" (at.line) } { (at.label) } " " }

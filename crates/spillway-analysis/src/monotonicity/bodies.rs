@@ -134,7 +134,7 @@ impl DemandSolver<'_> {
                 let mut reads = MentionedVariables::default();
                 walk::stmt(&mut reads, stmt);
                 for id in reads.variables {
-                    self.rule_out(id, "it is in a multiset, or says where");
+                    self.rule_out(id, "it is in a multiset, or is an index of one");
                 }
             }
             StmtKind::ForEach { .. }
@@ -184,7 +184,7 @@ impl DemandSolver<'_> {
         let mut reads = MentionedVariables::default();
         reads.channel(communication.channel(), PlaceAccess::Read);
         for id in reads.variables {
-            self.rule_out(id, "it says which channel is meant");
+            self.rule_out(id, "it selects a channel");
         }
         match communication {
             Communication::Send { values, .. } => values.iter().for_each(|it| self.same(it, it)),

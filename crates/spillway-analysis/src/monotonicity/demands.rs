@@ -208,7 +208,7 @@ impl DemandSolver<'_> {
         let mut reads = MentionedVariables::default();
         reads.place(place, PlaceAccess::Read);
         for id in reads.variables {
-            self.rule_out(id, "it is copied whole, or has another name as well");
+            self.rule_out(id, "it is copied as a whole, or has an alias");
         }
     }
 

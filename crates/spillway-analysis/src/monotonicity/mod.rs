@@ -73,7 +73,7 @@ impl fmt::Display for NonMonotoneReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NonMonotoneReason::Expr(expr, of) => {
-                write!(f, "`{expr}` of {of} asks for more than that")
+                write!(f, "`{expr}` of {of} depends on more than the order")
             }
             NonMonotoneReason::Other(reason) => f.write_str(reason),
         }
@@ -129,9 +129,11 @@ pub fn monotone(
 /// Returns the reason why dominance cannot be used, if there is one.
 fn impossible(program: &Program, looked_for: CheckedViolations) -> Option<&'static str> {
     match program.end {
-        _ if program.schedule == Schedule::Lockstep => Some("all processes move at a time"),
+        _ if program.schedule == Schedule::Lockstep => {
+            Some("all processes move in each transition")
+        }
         EndRule::NeverStuttering if looked_for.deadlocks => {
-            Some("where deadlocks are looked for a step counts that leads back")
+            Some("self-loops count when deadlocks are checked")
         }
         _ => None,
     }
@@ -149,7 +151,7 @@ fn first(
     match named.map(|named| named.get(&id)) {
         _ if !is_ordered(program, program.variables[id].ty) => same("its values have no order"),
         _ if program.last == Some(id) || program.processes.values().any(is_pid) => {
-            same("it says which process is meant, or how urgent one is")
+            same("it selects a process, or is a priority")
         }
         Some(None) => same("it is not named"),
         Some(Some(sense)) => VariableDemand::Better(*sense),
@@ -267,7 +269,7 @@ impl DemandSolver<'_> {
             }
             if self.of[id] == VariableDemand::Free {
                 self.of[id] = VariableDemand::Same(NonMonotoneReason::Other(
-                    "what it is stored in is better otherwise",
+                    "the variable that it is stored in has the opposite direction",
                 ));
                 self.solve()?;
             }

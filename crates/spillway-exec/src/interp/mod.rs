@@ -245,7 +245,7 @@ impl Interp {
         }
         let mut each = states.chunks(self.width());
         let wrong = each.find(|state| !self.codes.is_state(state)).unwrap_or_default();
-        let reason = format!("the bytes {wrong:02x?} are none of its states");
+        let reason = format!("the bytes {wrong:02x?} are not one of its states");
         Err(ModelError::failed(reason))
     }
 
@@ -516,7 +516,7 @@ impl SystemDescription for Interp {
             let kind = kind_of(&property.kind);
             steps.push(StepDescription {
                 action,
-                name: format!("judging the {kind} {}", property.name),
+                name: format!("evaluating the {kind} {}", property.name),
                 parameters: Vec::new(),
                 actors: Vec::new(),
                 spans: vec![property.span],

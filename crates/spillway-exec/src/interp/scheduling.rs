@@ -214,9 +214,9 @@ impl Interp {
         locals: &LocalEnv,
     ) -> Result<bool, EvalFailure> {
         let message = if locals.mover == Some(at) {
-            "a process asks whether it is enabled itself"
+            "a process reads whether it is enabled itself"
         } else if locals.asking >= self.count_processes(state) as u32 {
-            "processes ask in a circle whether each other is enabled"
+            "processes read in a cycle whether each other is enabled"
         } else {
             let mut asked = locals.for_another(at);
             asked.asking += 1;

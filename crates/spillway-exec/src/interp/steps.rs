@@ -193,7 +193,7 @@ impl Interp {
             let any = self.offers(&look, &mut next);
             open.extend(next.open.into_iter().rev());
             if !any && is_first {
-                let message = "the d_step cannot go on after this";
+                let message = "the d_step blocks after this";
                 let failure = fault(FaultKind::Error, self.span_of_last(&path), message);
                 visit(&path, Err(failure));
             } else if !any {
@@ -420,7 +420,7 @@ impl Interp {
 
 fn endless_message() -> String {
     format!(
-        "this step does not end: nobody else can move while it goes on, and there are more than \
-         {WITHIN_MAX} states inside it, or {WAITING_MAX} choices in a row"
+        "this atomic step does not end: it has more than {WITHIN_MAX} intermediate states, or {WAITING_MAX} choices \
+         in a row"
     )
 }

@@ -34,10 +34,10 @@ fn find_unsupported(program: &Program) -> UnsupportedConstruct {
     if let Some(process) = comes_and_goes {
         let others = |action: &&Action| action.edge.is_none() || !action.parameters.is_empty();
         if let Some(action) = program.actions.values().find(others) {
-            return Some((action.span, "a rule beside processes that come and go"));
+            return Some((action.span, "a rule in a model with dynamic processes"));
         }
         if program.types.values().any(|ty| matches!(ty, Type::Multiset { .. })) {
-            return Some((process.span, "a multiset beside processes that come and go"));
+            return Some((process.span, "a multiset in a model with dynamic processes"));
         }
     }
     let mut look = UnsupportedFinder { comes_and_goes: comes_and_goes.is_some(), found: None };
@@ -86,7 +86,7 @@ impl CodeVisitor for UnsupportedFinder {
             | StmtKind::Assume(_)
                 if self.comes_and_goes =>
             {
-                Some("this statement beside processes that come and go")
+                Some("this statement in a model with dynamic processes")
             }
             _ => None,
         };
@@ -97,11 +97,11 @@ impl CodeVisitor for UnsupportedFinder {
     fn expr(&mut self, expr: &Expr) {
         let what = match expr.kind {
             ExprKind::Call(..) if self.comes_and_goes => {
-                Some("a call beside processes that come and go")
+                Some("a call in a model with dynamic processes")
             }
             _ if self.comes_and_goes => None,
             ExprKind::Self_ | ExprKind::SlotOf(..) => Some("the slot of the process that moves"),
-            ExprKind::Enabled(_) => Some("asking whether a process can move"),
+            ExprKind::Enabled(_) => Some("a condition on enabled processes"),
             ExprKind::PriorityOf(_) => Some("the priority of a process"),
             ExprKind::Processes => Some("the number of processes"),
             ExprKind::Timeout => Some("a timeout"),

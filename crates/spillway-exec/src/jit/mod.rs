@@ -63,8 +63,8 @@ mod undefined;
 mod unobserved_send;
 mod words;
 
-pub use super::compilation::NotCompiled;
 pub use compile_limits::CompileLimits;
+pub use spillway_model::NotCompiled;
 
 use super::{CompilationStats, Interp, LABEL_BYTES};
 pub use action_selection::JitSelector;

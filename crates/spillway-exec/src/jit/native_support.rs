@@ -24,7 +24,7 @@ pub(super) fn refusal(program: &Program) -> Option<&'static str> {
             Some("its processes have priorities")
         }
         Schedule::Interleaved if covers_in_steps(program) => Some("it has `cover` statements"),
-        Schedule::Interleaved if assumes(program) => Some("it leaves out states by assumptions"),
+        Schedule::Interleaved if assumes(program) => Some("it excludes states by assumptions"),
         Schedule::Interleaved if has_free_priorities(program) => Some("its rules have priorities"),
         Schedule::Interleaved => None,
     }

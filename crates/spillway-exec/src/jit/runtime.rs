@@ -672,8 +672,8 @@ pub(super) extern "C" fn impossible() {
     // An error of this write makes no difference.
     let _ = writeln!(
         std::io::stderr(),
-        "error: a variable is given a value that was ruled out; this is a fault of spillway, \
-         please report it with the model\n  help: --exec interp says which variable"
+        "error: a variable is given a value that was ruled out; this is a bug in spillway, please report it with the \
+         model\n  help: --exec interp says which variable"
     );
     std::process::abort();
 }

@@ -27,7 +27,7 @@ pub(super) const FOREIGN_FLAGS: &[ForeignFlag] = &[
     ForeignFlag::new("-p", "`spillway simulate MODEL`, and with `--interactive` by hand"),
     ForeignFlag::new("-u#", "`--steps N` of `spillway simulate`"),
     ForeignFlag::new("-j#", "`spillway trace DIR --last N` shows the last steps"),
-    ForeignFlag::new("-n", "`--no-coverage`: what is never taken is not listed"),
+    ForeignFlag::new("-n", "`--no-coverage`: actions that were never executed are not listed"),
     ForeignFlag::new("-n#", "`--seed N` of `spillway simulate`"),
     ForeignFlag::new("-o#", "`--reduce LIST` says which reductions are used"),
     ForeignFlag::new("-O#", "no flag: models become machine code; `--exec interp` interprets them"),

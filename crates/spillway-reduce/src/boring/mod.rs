@@ -69,7 +69,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     preserves_runs: false,
     allows_joint_resets: false,
     incompatible_with: &[],
-    nothing_found: "no state is found from which nothing that is looked for can be reached",
+    nothing_found: "a violation may be reachable from every state",
     saving: SavingMeasure::States,
     detect,
     method: ReductionMethod::Wrap(apply),
@@ -95,7 +95,7 @@ fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     let budget = context.budget.for_analysis(NAME);
     let found = BoringStates::of(context.interp, checks, &[], &budget);
     let descriptions = found.map(|it| it.descriptions().to_vec()).unwrap_or_default();
-    let about = "nothing that is looked for follows, but for deadlocks";
+    let about = "no violation is reachable, except for deadlocks";
     let subject = |name| ReductionSubject { name, place: None, about: about.into() };
     descriptions.into_iter().map(subject).collect()
 }
@@ -196,9 +196,9 @@ fn everywhere(program: &Program, target: ViolationTarget) -> NotApplied {
     let is_deadlock = target == ViolationTarget::Deadlock;
     let target = match target {
         ViolationTarget::Deadlock => "a deadlock".into(),
-        ViolationTarget::Errors => "a step that fails".into(),
+        ViolationTarget::Errors => "a failing transition".into(),
         ViolationTarget::Property(id) => {
-            format!("a state for or against `{}`", program.properties[id].name)
+            format!("a state that decides `{}`", program.properties[id].name)
         }
     };
     NotApplied::ReachableEverywhere { target, is_deadlock }
@@ -222,10 +222,10 @@ impl<'m> Reduction<'m> for BoringStates<'m> {
     }
 
     fn describe_effect(&self, counters: &Counters) -> Option<String> {
-        let steps = count(counters.pruned, "step");
+        let steps = count(counters.pruned, "transition");
         Some(match self.told.is_empty() {
-            true => "nothing that is looked for can be reached at all".into(),
-            false => format!("{steps} not followed, to {}", self.told.join("; ")),
+            true => "no violation is reachable".into(),
+            false => format!("{steps} pruned, to {}", self.told.join("; ")),
         })
     }
 

@@ -12,10 +12,10 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 /// The transition of an infinite run after the system has ended.
-const AT_REST: &str = "nothing can move any more";
+const AT_REST: &str = "no process can move";
 
 /// The transition of an infinite run that is already violated.
-const DECIDED: &str = "whatever comes now, the run is violated";
+const DECIDED: &str = "the property is already violated";
 
 impl SystemDescription for ClaimProduct<'_> {
     fn steps(&self, state: &[u8]) -> Vec<StepDescription> {
@@ -109,7 +109,7 @@ impl SystemDescription for ClaimProduct<'_> {
         let (system, at) = self.split(state);
         let mut place = self.never.claim.locations[at.location].name.clone();
         if at.stutters {
-            place += ", the system stands still";
+            place += ", the system has ended";
         }
         // The claim comes first, so that its line keeps its position when processes start and end.
         let is_word = |it: char| it.is_alphanumeric() || it == '_';

@@ -48,7 +48,7 @@ impl FairSteps for FairProduct<'_> {
 
     fn expand_fair(&self, state: &[u8], out: &mut SuccessorSink) {
         if !self.product.is_state(state) {
-            return out.fail(format!("the bytes {state:02x?} are none of its states"));
+            return out.fail(format!("the bytes {state:02x?} are not one of its states"));
         }
         self.product.expand_one(state, Some(&self.movers), &mut ProductBuffers::default(), out);
     }

@@ -25,11 +25,11 @@ use super::{
 };
 pub use fair_product::FairProduct;
 use first_moves::FirstClaimMoves;
-use serde::{Deserialize, Serialize};
 use spillway_exec::interp::ClaimMoves;
 use spillway_exec::{FairExpander, Interp};
 use spillway_ir::layout::CellId;
 use spillway_ir::{Claim, ClaimMove, Entity as _, Layout, LocationId, PropertyKind, TurnRule};
+pub use spillway_model::FiniteRunPolicy;
 use spillway_model::{
     CandidateBatch, Capabilities, Counters, ExpansionOutcome, ProcessSet, StateSpace,
     SuccessorSink, SystemDescription, Violation, stop_request,
@@ -60,17 +60,6 @@ pub struct NeverClaim<'m> {
     ended: Option<FiniteRunPolicy>,
     /// For each location, whether every continuation is accepted, if infinite runs are checked.
     accepts_all: Vec<bool>,
-}
-
-/// The meaning of a finite run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FiniteRunPolicy {
-    /// Its last state repeats for ever.
-    Stutter,
-    /// It is ignored.
-    #[serde(rename = "ignore")]
-    Ignored,
 }
 
 /// A transition system and a claim about it.
@@ -460,7 +449,7 @@ impl StateSpace for ClaimProduct<'_> {
                 return;
             }
             if !self.is_state(state) {
-                return out.fail(format!("the bytes {state:02x?} are none of its states"));
+                return out.fail(format!("the bytes {state:02x?} are not one of its states"));
             }
             self.expand_one(state, None, &mut room, out);
         }

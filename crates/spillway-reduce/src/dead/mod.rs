@@ -61,7 +61,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     preserves_runs: true,
     allows_joint_resets: true,
     incompatible_with: &[],
-    nothing_found: "no variable of the model is found to be dead anywhere",
+    nothing_found: "no variable is dead at any location",
     saving: SavingMeasure::States,
     detect,
     method: ReductionMethod::Rewrite { rewrite, refuse: |_, _| None },
@@ -178,7 +178,9 @@ impl RewritePass for DeadVariableElimination {
         let variables = count(self.variables(program).len() as u64, "variable");
         let places = count(self.resets as u64, "place");
         match self.is_joint() {
-            true => format!("{variables} reset in {places}, some by where several processes are"),
+            true => {
+                format!("{variables} reset in {places}, some by the locations of several processes")
+            }
             false => format!("{variables} reset in {places}"),
         }
     }

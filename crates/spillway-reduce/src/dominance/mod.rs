@@ -2,7 +2,7 @@
 //! (Pelánek 2005, section 3.3.3).
 //!
 //! [`monotonicity`](spillway_analysis::monotonicity) finds these variables and the direction of better values, or
-//! checks those that the user names. [`DominanceModel`](model::DominanceModel) appends them to the state as numbers,
+//! checks those that the user names. [`DominanceModel`] appends them to the state as numbers,
 //! so that smaller ones are better. It announces that by
 //! [`Capabilities::dominance`](spillway_model::Capabilities::dominance). The search keeps the states of each level that
 //! neither the level nor the store dominates. Dominance is decided on the set of candidates first, and then against
@@ -84,7 +84,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         Incompatibility { other: "symmetry", kind: IncompatibilityKind::Unproven },
         Incompatibility { other: "linear", kind: IncompatibilityKind::Unproven },
     ],
-    nothing_found: "no variable is found of which some values can do whatever others can",
+    nothing_found: "no variable has values that dominate others",
     saving: SavingMeasure::States,
     detect,
     method: ReductionMethod::Wrap(apply),
@@ -127,7 +127,7 @@ fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
             DominanceSense::Down => "smaller",
             DominanceSense::Up => "larger",
         };
-        let about = format!("{better} values can do whatever others can, but for deadlocks");
+        let about = format!("{better} values dominate, except for deadlocks");
         context.variable(&context.program().variables[id], about)
     });
     subjects.collect()

@@ -57,7 +57,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     preserves_runs: false,
     allows_joint_resets: false,
     incompatible_with: &[],
-    nothing_found: "no state is found from which something that is looked for surely follows",
+    nothing_found: "no state with an inevitable violation was found",
     saving: SavingMeasure::Levels,
     detect,
     method: ReductionMethod::Wrap(apply),
@@ -78,7 +78,7 @@ fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     let budget = context.budget.for_analysis(NAME);
     let found = DoomedStates::of(context.interp, CheckSelection::ALL, &budget);
     let descriptions = found.map(|it| it.descriptions()).unwrap_or_default();
-    let about = "something that is looked for surely follows";
+    let about = "a violation is inevitable";
     let subject = |name| ReductionSubject { name, place: None, about: about.into() };
     descriptions.into_iter().map(subject).collect()
 }
@@ -148,7 +148,7 @@ impl<'m> DoomedStates<'m> {
         };
         let parts = self.fate.parts.iter().map(of_part);
         let cycles =
-            self.fate.cycles.as_ref().map(|_| "where no process can go round any more".into());
+            self.fate.cycles.as_ref().map(|_| "where no process can repeat a cycle".into());
         parts.chain(cycles).collect()
     }
 }
@@ -163,7 +163,7 @@ impl<'m> Reduction<'m> for DoomedStates<'m> {
     }
 
     fn describe_effect(&self, counters: &Counters) -> Option<String> {
-        Some(format!("{} walked through without being stored", count(counters.skipped, "state")))
+        Some(format!("{} passed through without being stored", count(counters.skipped, "state")))
     }
 
     fn conflict(&self, before: &ReductionStack<'m>) -> Option<NotApplied> {

@@ -32,7 +32,7 @@ use spillway_ir::{Action, ActionId, Layout, LocationId, ProcessId, Program};
 use std::collections::BTreeSet;
 
 /// The title of the reduction.
-pub const NAME: &str = "states of processes not told apart";
+pub const NAME: &str = "bisimilar locations";
 
 /// The entry of the table.
 pub static ENTRY: ReductionEntry = ReductionEntry {
@@ -48,7 +48,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     preserves_runs: true,
     allows_joint_resets: true,
     incompatible_with: &[],
-    nothing_found: "no locations of a process are found that nothing tells apart",
+    nothing_found: "no process has bisimilar locations",
     saving: SavingMeasure::States,
     detect,
     method: ReductionMethod::Rewrite { rewrite, refuse: |_, _| None },
@@ -72,7 +72,7 @@ fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
         let others: Vec<_> = it.others.iter().map(|&it| context.location(it, process)).collect();
         let first = &process.locations[it.first];
         let name = format!("{}.{}", process.name, first.name);
-        context.at(&name, first.span, format!("the same as {}", others.join(", ")))
+        context.at(&name, first.span, format!("bisimilar to {}", others.join(", ")))
     });
     subjects.collect()
 }
@@ -158,8 +158,8 @@ fn cells(
 impl RewritePass for LocationMerging {
     fn describe_effect(&self, program: &Program) -> String {
         match self.locations(program).iter().map(|it| it.others.len()).sum::<usize>() {
-            1 => "1 location is one with an earlier one".into(),
-            others => format!("{} locations are one with earlier ones", grouped(others as u64)),
+            1 => "1 location merged with another".into(),
+            others => format!("{} locations merged with others", grouped(others as u64)),
         }
     }
 

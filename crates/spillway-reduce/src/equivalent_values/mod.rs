@@ -35,7 +35,7 @@ use spillway_ir::{
 use std::collections::BTreeSet;
 
 /// The title of the reduction.
-pub const NAME: &str = "values not told apart";
+pub const NAME: &str = "equivalent values";
 
 /// The entry of the table.
 pub static ENTRY: ReductionEntry = ReductionEntry {
@@ -51,7 +51,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     preserves_runs: true,
     allows_joint_resets: true,
     incompatible_with: &[],
-    nothing_found: "no values of a variable are found that nothing tells apart",
+    nothing_found: "no variable has equivalent values",
     saving: SavingMeasure::States,
     detect,
     method: ReductionMethod::Rewrite { rewrite, refuse: |_, _| None },
@@ -70,7 +70,7 @@ fn rewrite(
 fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     let found = context.pass::<ValueMerging>().map(ValueMerging::variables).unwrap_or_default();
     let subjects = found.into_iter().map(|it| {
-        let about = format!("{} values, of which {} are told apart", it.values, it.apart);
+        let about = format!("{} values, {} after merging", it.values, it.apart);
         context.variable(&context.program().variables[it.variable], about)
     });
     subjects.collect()
@@ -125,7 +125,7 @@ impl ValueMerging {
 impl RewritePass for ValueMerging {
     fn describe_effect(&self, _: &Program) -> String {
         let found = count(self.variables().len() as u64, "variable");
-        format!("{found} with values that nothing tells apart")
+        format!("{found} with equivalent values")
     }
 
     fn preserves(&self) -> PreservedProperties {

@@ -54,7 +54,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         Incompatibility { other: "reversible", kind: IncompatibilityKind::Unproven },
         Incompatibility { other: "symmetry", kind: IncompatibilityKind::Unproven },
     ],
-    nothing_found: "no variables are found that only count on from each other",
+    nothing_found: "no linear set of variables was found",
     saving: SavingMeasure::States,
     detect,
     method: ReductionMethod::Wrap(apply),
@@ -83,7 +83,7 @@ fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     let subjects = sets.into_iter().flat_map(|set| {
         let of = |id| match id == set.first {
             true => format!("always 0, modulo {}", set.modulus),
-            false => format!("counted from {}, modulo {}", named(set.first), set.modulus),
+            false => format!("relative to {}, modulo {}", named(set.first), set.modulus),
         };
         let subject = |&id| context.variable(&program.variables[id], of(id));
         set.variables.iter().map(subject).collect::<Vec<_>>()
@@ -120,7 +120,7 @@ impl<'m> Reduction<'m> for LinearSetReduction<'m> {
 
     fn describe_effect(&self, _: &Counters) -> Option<String> {
         let all = self.sets.iter().try_fold(1i64, |all, it| all.checked_mul(it.modulus));
-        all.map(|all| format!("a state stands for up to {}", grouped(all.unsigned_abs())))
+        all.map(|all| format!("a state represents up to {}", grouped(all.unsigned_abs())))
     }
 
     fn conflict(&self, _: &ReductionStack<'m>) -> Option<NotApplied> {

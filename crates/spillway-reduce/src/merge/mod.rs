@@ -76,7 +76,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     preserves_runs: false,
     allows_joint_resets: false,
     incompatible_with: &[],
-    nothing_found: "nowhere could a process go on without being seen",
+    nothing_found: "no location of a process can be passed through invisibly",
     saving: SavingMeasure::StableStates,
     detect,
     method: ReductionMethod::Rewrite { rewrite, refuse: refusal },
@@ -103,7 +103,7 @@ fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     let subjects = at.into_iter().map(|(process, at)| {
         let process = &program.processes[process];
         let (few, all) = (at.len(), process.locations.len());
-        let about = format!("goes on at {few} of its {all} locations: {}", at.join(", "));
+        let about = format!("passed through at {few} of its {all} locations: {}", at.join(", "));
         context.at(&process.name, process.span, about)
     });
     subjects.collect()
@@ -263,16 +263,12 @@ fn leading_to(
 
 impl RewritePass for TransitionMerging {
     fn describe_effect(&self, _: &Program) -> String {
-        let goes = if self.actions == 1 { "goes" } else { "go" };
         let places = count(self.passed.len() as u64, "location");
         let loops = match self.loops {
             0 => String::new(),
-            some => format!(", {} to the end", count(some as u64, "loop")),
+            some => format!(", {} executed to the end", count(some as u64, "loop")),
         };
-        format!(
-            "{places} passed through{loops}; {} {goes} on",
-            count(self.actions as u64, "action")
-        )
+        format!("{places} passed through{loops}; {} extended", count(self.actions as u64, "action"))
     }
 
     fn preserves(&self) -> PreservedProperties {

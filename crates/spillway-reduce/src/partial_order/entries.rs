@@ -125,7 +125,7 @@ pub static POR: ReductionEntry = ReductionEntry {
     preserves_runs: true,
     allows_joint_resets: false,
     incompatible_with: &[],
-    nothing_found: "no steps are found whose order does not matter",
+    nothing_found: "no independent transitions were found",
     saving: SavingMeasure::Trial,
     detect: |_| Vec::new(),
     method: ReductionMethod::Wrap(apply),
@@ -183,7 +183,7 @@ pub static CONFLUENCE: ReductionEntry = ReductionEntry {
             needed: "conditional",
         },
     }],
-    nothing_found: "no step is found that nobody sees and that goes with all others",
+    nothing_found: "no invisible transition is independent of all others",
     saving: SavingMeasure::States,
     detect: list_confluent,
     method: ReductionMethod::Wrap(apply_beside),
@@ -218,11 +218,11 @@ pub static SIMULTANEOUS: ReductionEntry = ReductionEntry {
         Incompatibility {
             other: "confluence",
             kind: IncompatibilityKind::Contradiction(
-                "confluent steps are taken one by one, not several together",
+                "confluent transitions are executed one at a time, not simultaneously",
             ),
         },
     ],
-    nothing_found: "no steps are found that can be taken together",
+    nothing_found: "no transitions can be executed simultaneously",
     saving: SavingMeasure::States,
     detect: |_| Vec::new(),
     method: ReductionMethod::Wrap(apply_beside),
@@ -262,7 +262,7 @@ fn list_confluent(context: &DetectionContext) -> Vec<ReductionSubject> {
     }
     let subjects = instances.into_iter().map(|(id, instances)| {
         let action = &context.program().actions[id];
-        let about = format!("{} taken at once", count(instances, "instance"));
+        let about = format!("{} confluent", count(instances, "instance"));
         context.at(&action.name, action.span, about)
     });
     subjects.collect()

@@ -46,8 +46,8 @@ mod tables;
 pub use entries::{CONFLUENCE, POR, SIMULTANEOUS};
 
 use super::{
-    NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionRefusal,
-    ReductionStack, ReductionTraits, confluence, simultaneous,
+    NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack,
+    ReductionTraits, confluence, simultaneous,
 };
 use model::PartialOrderModel;
 use program_chooser::{ChecksOrRuns, ProgramChooser};
@@ -362,14 +362,14 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
         let proviso = match choosers.proviso() {
             _ if !has_obligations => "none needed",
             CycleProviso::Levels => "obligations",
-            CycleProviso::Static => "an order of the states",
+            CycleProviso::Static => "static order",
             CycleProviso::Chains => "chains",
-            CycleProviso::StaticChains => "an order of the states and chains",
+            CycleProviso::StaticChains => "static order and chains",
         };
         let are_asleep = choosers.sleep_sets().is_some();
         let is_left_out = self.wanted.is_confluent() && !choosers.method().is_confluent();
         let reason = || NotApplied::NothingFound(CONFLUENCE.nothing_found.into());
-        let unused = is_left_out.then(|| ReductionRefusal::of(&CONFLUENCE, reason()));
+        let unused = is_left_out.then(|| CONFLUENCE.refusal(reason()));
         let entries = choosers.method().entries().to_vec();
         ReductionTraits {
             proviso: Some(proviso),
@@ -382,19 +382,18 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
 
     fn describe_effect(&self, counters: &Counters) -> Option<String> {
         let Counters { partially_expanded, re_expanded, skipped, .. } = *counters;
-        let fewer =
-            format!("{} expanded by fewer than all steps", count(partially_expanded, "state"));
+        let fewer = format!("{} partially expanded", count(partially_expanded, "state"));
         let confluent = self.confluent().len() as u64;
         let fewer = match confluent {
             0 => fewer,
             some => format!("{} confluent; {fewer}", count(some, "action instance")),
         };
         let through = match self.choosers.may_take_several_steps() {
-            true => format!(", {} run through without being stored", grouped(skipped)),
+            true => format!(", {} passed through without being stored", grouped(skipped)),
             false => String::new(),
         };
         Some(match self.choosers.may_reexpand() {
-            true => format!("{fewer}, {} of them again by the rest{through}", grouped(re_expanded)),
+            true => format!("{fewer}, {} of them re-expanded{through}", grouped(re_expanded)),
             false => format!("{fewer}{through}"),
         })
     }

@@ -101,7 +101,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         Incompatibility { other: "boring", kind: IncompatibilityKind::OtherSteps },
         Incompatibility { other: "doomed", kind: IncompatibilityKind::OtherSteps },
     ],
-    nothing_found: "no rule can be undone",
+    nothing_found: "no rule is reversible",
     saving: SavingMeasure::States,
     detect,
     method: ReductionMethod::Wrap(apply),
@@ -240,7 +240,7 @@ impl<'m> ReversibleReduction<'m> {
         if with_symmetry {
             found.cases = symmetric::symmetric_of(interp, found.cases, budget)?;
             if found.cases.is_empty() {
-                let why = "no rule can be undone for all elements of a scalarset";
+                let why = "no rule is reversible for all elements of a scalarset";
                 return Err(NotApplied::NothingFound(why.into()));
             }
         }
@@ -293,13 +293,13 @@ impl<'m> Reduction<'m> for ReversibleReduction<'m> {
         let rules = rules.iter().map(told).collect::<Vec<_>>().join(", ");
         let searched = match self.searched {
             ProgenitorExpansion::All | ProgenitorExpansion::AllChecked => {
-                "all that a state stands for is expanded"
+                "all represented states are expanded"
             }
             ProgenitorExpansion::Immediate { .. } => {
                 "each state and its immediate successors are expanded"
             }
         };
-        Some(format!("undone: {rules}; {searched}"))
+        Some(format!("reversible: {rules}; {searched}"))
     }
 
     fn is_symmetric(&self) -> bool {

@@ -293,7 +293,7 @@ impl StateSpace for ProgenitorModel<'_> {
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         if !self.interp.are_states(states) {
-            return out.fail("these bytes are none of its states");
+            return out.fail("these bytes are not one of its states");
         }
         self.with_room(|room| {
             for state in states.chunks_exact(self.width()) {

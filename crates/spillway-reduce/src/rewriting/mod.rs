@@ -189,7 +189,7 @@ impl<'m> ProgramForm<'m> {
         let reason = unrewritable_reason(program, layout)
             .or_else(|| refuse(program, plan.checks))
             .or_else(|| exceeded().map(NotApplied::from));
-        reason.map(|reason| ReductionRefusal::of(entry, reason))
+        reason.map(|reason| entry.refusal(reason))
     }
 
     /// Returns each pass that changed something as a reduction. `finite_runs` gives the meaning of finite runs, if

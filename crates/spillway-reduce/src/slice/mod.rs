@@ -95,7 +95,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     preserves_runs: false,
     allows_joint_resets: true,
     incompatible_with: &[],
-    nothing_found: "all of the model can influence what is looked for",
+    nothing_found: "every part of the model can influence a checked property",
     saving: SavingMeasure::States,
     detect,
     method: ReductionMethod::Rewrite { rewrite, refuse: refusal },
@@ -117,7 +117,8 @@ fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     let actions = sliced.actions().iter().map(|&id| &program.actions[id]);
     let actions = actions.map(|it| context.at(&it.name, it.span, "removed"));
     let variables = sliced.variables().iter().map(|&id| &program.variables[id]);
-    let variables = variables.map(|it| context.variable(it, "only its first value".into()));
+    let variables =
+        variables.map(|it| context.variable(it, "only its initial value is kept".into()));
     actions.chain(variables).collect()
 }
 
@@ -295,10 +296,10 @@ impl RewritePass for ProgramSlice {
     fn describe_effect(&self, program: &Program) -> String {
         let (actions, variables) = (self.actions.len(), self.variables.len());
         let all = count(program.actions.len() as u64, "action");
-        let has = if variables == 1 { "has" } else { "have" };
+        let initial = if variables == 1 { "its initial value" } else { "their initial values" };
         let variables = count(variables as u64, "variable");
         let actions = grouped(actions as u64);
-        format!("{actions} of {all} removed; {variables} {has} only first values")
+        format!("{actions} of {all} removed; {variables} reduced to {initial}")
     }
 
     fn preserves(&self) -> PreservedProperties {

@@ -87,7 +87,7 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
     preserves_runs: false,
     allows_joint_resets: true,
     incompatible_with: &[],
-    nothing_found: "no place or transition of a net is found that could go",
+    nothing_found: "no place or transition of the net can be removed",
     saving: SavingMeasure::StableStates,
     detect,
     method: ReductionMethod::Rewrite { rewrite, refuse: refusal },
@@ -109,10 +109,15 @@ fn detect(context: &DetectionContext) -> Vec<ReductionSubject> {
     let Some(found) = context.pass::<StructuralReduction>() else { return Vec::new() };
     let place = |id, about: &str| context.variable(&program.variables[id], about.into());
     let agglomerated = found.agglomerated().iter().map(|&(id, side)| match side {
-        AgglomerationKind::Post => place(id, "whoever puts tokens there goes on at once"),
-        AgglomerationKind::Pre => place(id, "tokens are put there when somebody takes them"),
+        AgglomerationKind::Post => {
+            place(id, "post-agglomeration: its consumers follow its producers at once")
+        }
+        AgglomerationKind::Pre => {
+            place(id, "pre-agglomeration: its producers wait for its consumers")
+        }
     });
-    let redundant = found.redundant().iter().map(|&id| place(id, "keeps nobody from anything"));
+    let redundant =
+        found.redundant().iter().map(|&id| place(id, "redundant: it never disables a transition"));
     let removed = found.removed().map(|id| &program.actions[id]);
     let removed = removed.map(|it| context.at(&it.name, it.span, "removed"));
     agglomerated.chain(redundant).chain(removed).collect()
@@ -328,9 +333,8 @@ impl RewritePass for StructuralReduction {
         let composed = self.composed.len();
         let actions = program.actions.len() - composed;
         let left = actions - self.gone.len() + composed;
-        let several = if composed == 1 { "is" } else { "are" };
         format!(
-            "{places} of {variables} removed; {} left of {}, of which {} {several} several in turn",
+            "{places} of {variables} removed; {} left of {}, {} of them agglomerated",
             grouped(left as u64),
             count(actions as u64, "transition"),
             grouped(composed as u64)

@@ -21,7 +21,7 @@ pub(super) fn claim_asymmetry(program: &Program, layout: &Layout) -> Option<Stri
     let actions: Vec<&Action> = claims.flat_map(|it| &it.moves).map(|it| &it.action).collect();
     let mut looks = ClaimSymmetryCheck { program, bound: Vec::new(), has_quantifiers: false };
     if actions.iter().any(|it| looks.action(it).is_none()) {
-        return Some("may tell apart what is symmetric".into());
+        return Some("may distinguish symmetric elements".into());
     }
     if !looks.has_quantifiers {
         return None;
@@ -30,8 +30,8 @@ pub(super) fn claim_asymmetry(program: &Program, layout: &Layout) -> Option<Stri
         Ok(table) => actions
             .iter()
             .any(|it| table.failures_of(it).any())
-            .then(|| "may end in an error when it is judged".into()),
-        Err(unknown) => Some(format!("may tell apart what is symmetric: {}", unknown.reason)),
+            .then(|| "may end in an error when it is evaluated".into()),
+        Err(unknown) => Some(format!("may distinguish symmetric elements: {}", unknown.reason)),
     }
 }
 

@@ -88,7 +88,7 @@ impl<'a> PredecessorGraph<'a> {
     ) -> Result<Option<PredecessorGraph<'a>>> {
         let StateShards { pieces, keys } = gathered;
         if keys.width() + RANK > WIDTH_MAX {
-            let what = format!("states of {} bytes are too long to be swept over", keys.width());
+            let what = format!("states of {} bytes are too long for the evaluation", keys.width());
             return Err(Error::Limit { what });
         }
         let shards = region::open(&pieces, &*disk, keys.width())?;

@@ -23,7 +23,7 @@ const PARTS: [(ConsistencyCheck, &str); 8] = [
     (|saved| runs_agree(&saved.store), "runs"),
     (frontier_agrees, "frontier"),
     (|saved| open_level_agrees(&saved.open, &saved.store.levels), "half expanded level"),
-    (postponed_agrees, "steps that are put off"),
+    (postponed_agrees, "postponed transitions"),
     (findings_agree, "findings"),
 ];
 

@@ -73,8 +73,8 @@ impl Default for StateCacheConfig {
 pub enum StateCacheError {
     /// The kind is unknown.
     #[error(
-        "expected none, random, fifo, heuristic, stratified or stratified-K, and perhaps a number of states or `max`, such as \
-         fifo:10000"
+        "expected none, random, fifo, heuristic, stratified or stratified-K, optionally with a number of states or \
+         `max`, as in fifo:10000"
     )]
     Kind,
     /// The size is not a number of states.

@@ -173,7 +173,7 @@ impl<'a> CombackStore<'a> {
         self.cache.grow(self.edges.next());
         self.table.restore(runs)?;
         self.form = StateEncoding::of(codec, self.model.width()).ok_or_else(|| {
-            Error::corrupt("manifest", 0, "its projection is none for states with tags")
+            Error::corrupt("manifest", 0, "its projection does not fit states with tags")
         })?;
         self.frontier = CombackFrontier { keys: None, pieces: frontier.pieces };
         self.rebuilt = frontier.rebuilt;

@@ -50,7 +50,7 @@ pub enum HashWidth {
 
 /// A number of bits that is not the width of a hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("{0} is no width of a hash: 8, 16, 32 and 64 are")]
+#[error("{0} is not a width of a hash: 8, 16, 32 or 64")]
 pub struct HashWidthError(u8);
 
 impl HashWidth {

@@ -115,15 +115,15 @@ impl SharingOptions {
 /// Returns why a search cannot be divided into tasks, if it cannot.
 pub fn sharing_obstacle(model: &dyn StateSpace, storage: &SavedStorage) -> Option<&'static str> {
     if matches!(storage, SavedStorage::Comback(_)) {
-        return Some("states are stored as hashes and steps back (--store comback)");
+        return Some("states are stored as hashes and back-edges (--store comback)");
     }
     if model.capabilities().postponing.is_some() {
-        return Some("steps are put off (--por-proviso levels)");
+        return Some("transitions are postponed (--por-proviso levels)");
     }
     if model.capabilities().sleep_sets.is_some() {
-        return Some("steps are asleep (--por sleep)");
+        return Some("transitions are in sleep sets (--por sleep)");
     }
-    model.capabilities().dominance.map(|_| "some states stand for others (--reduce dominate)")
+    model.capabilities().dominance.map(|_| "some states dominate others (--reduce dominate)")
 }
 
 /// Returns the manifest in `disk` and its hash.

@@ -87,9 +87,7 @@ impl fmt::Display for ReceiptFault {
             ReceiptFault::KeysOutside(file) => {
                 write!(f, "{file} has states that are not of its part of the level")
             }
-            ReceiptFault::Impossible => {
-                f.write_str("its receipt has a number that no task comes to")
-            }
+            ReceiptFault::Impossible => f.write_str("its receipt has a number out of range"),
         }
     }
 }

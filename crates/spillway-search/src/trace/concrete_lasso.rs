@@ -26,7 +26,9 @@ pub struct ConcreteLasso {
 impl ConcreteLasso {
     /// Lifts a run of the searched system.
     pub fn of(model: &dyn StateSpace, lasso: &Lasso) -> Result<ConcreteLasso> {
-        let lost = || Error::Source { reason: "no run of the model is like the one found".into() };
+        let lost = || Error::Source {
+            reason: "no run of the model corresponds to the run of the reduced system".into(),
+        };
         let Lasso { states: found, back, .. } = lasso;
         let (_, mut at) = LiftedPosition::start(model, &found[0], &|| false)?.ok_or_else(lost)?;
         let (mut states, mut choices) = (vec![at.state.clone()], Vec::new());

@@ -115,7 +115,8 @@ impl FairCycleBuilder<'_> {
             let brings = |set: &ProcessSet| missing.count() - missing.without(*set).count();
             let steps = self.steps(from)?.into_iter().filter(|(state, _)| state == to);
             let best = steps.map(|(_, set)| set).max_by_key(brings);
-            let best = best.ok_or_else(|| contradiction("a step of a loop is none"))?;
+            let best =
+                best.ok_or_else(|| contradiction("a step of the cycle is not a transition"))?;
             walk.states.push(from.clone());
             walk.fair_to.push(best.to_bytes().to_vec());
         }

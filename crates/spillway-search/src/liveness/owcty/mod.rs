@@ -211,7 +211,7 @@ impl<'a> CycleSearch<'a> {
         if width + RANK > WIDTH_MAX {
             let most = WIDTH_MAX - RANK;
             let what = format!(
-                "states of {width} bytes are too long: cycles are looked for among states of at most {most}"
+                "states of {width} bytes are too long: cycles can be detected with states of at most {most}"
             );
             return Err(Error::Limit { what });
         }

@@ -40,7 +40,7 @@ impl PropertyClass {
             PropertyClass::StepErrors => "errors in steps",
             PropertyClass::Invariants => "invariants",
             PropertyClass::Claims => "claims",
-            PropertyClass::StutteringClaims => "claims that do not count steps",
+            PropertyClass::StutteringClaims => "stutter-invariant claims",
             PropertyClass::Depth => "the depth of counterexamples",
             PropertyClass::StutterInvariant => "LTL without next",
         }

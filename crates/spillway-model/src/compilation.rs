@@ -13,32 +13,7 @@ pub struct CompilationStats {
     pub interpreted: usize,
 }
 
-/// Whether programs can be compiled to machine code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CompilerSupport {
-    /// They can.
-    Available,
-    /// The compiler does not support this machine.
-    UnsupportedMachine,
-    /// This build has no compiler.
-    NotBuilt,
-}
-
-impl CompilerSupport {
-    /// Determines it for this build on this machine.
-    pub fn detect() -> CompilerSupport {
-        #[cfg(feature = "jit")]
-        return match cranelift_native::builder() {
-            Ok(_) => CompilerSupport::Available,
-            Err(_) => CompilerSupport::UnsupportedMachine,
-        };
-        #[cfg(not(feature = "jit"))]
-        return CompilerSupport::NotBuilt;
-    }
-}
-
 /// Why the compiler rejected a program.
-#[cfg(feature = "jit")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct NotCompiled {
@@ -50,13 +25,12 @@ pub struct NotCompiled {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InterpretationReason {
     /// The caller requested the interpreter.
-    #[error("as asked for")]
+    #[error("as requested")]
     Requested,
     /// The compiler rejected the program.
-    #[cfg(feature = "jit")]
     #[error(transparent)]
     NotCompiled(NotCompiled),
     /// This build has no compiler.
-    #[error("as it was built without a compiler")]
+    #[error("this build has no compiler")]
     NoCompiler,
 }

@@ -1,6 +1,5 @@
 //! Conditions on states that are checked in addition to the properties of the model.
 
-use super::{Expr, ExprKind, PropertyKind, UnaryOp};
 use serde::{Deserialize, Serialize};
 
 /// The states in which a condition must hold.
@@ -19,18 +18,6 @@ impl ConditionModality {
         match self {
             ConditionModality::Always => "invariant",
             ConditionModality::Sometimes => "cover",
-        }
-    }
-
-    /// Returns the property of a program that requires this of a condition.
-    pub fn property(self, condition: Expr) -> PropertyKind {
-        match self {
-            ConditionModality::Always => PropertyKind::Invariant(condition),
-            ConditionModality::Sometimes => {
-                let span = condition.span;
-                let kind = ExprKind::Unary(UnaryOp::Not, Box::new(condition));
-                PropertyKind::Cover(Expr::new(kind, span))
-            }
         }
     }
 }

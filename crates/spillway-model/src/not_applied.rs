@@ -1,7 +1,6 @@
 //! Why a reduction is not applied.
 
 use serde::{Deserialize, Serialize};
-use spillway_analysis::instances::NumberingError;
 use spillway_base::budget::BudgetExceeded;
 use thiserror::Error;
 
@@ -18,65 +17,65 @@ pub enum NotApplied {
     #[error("{0}")]
     Instances(String),
     /// There are more action instances than the analysis supports.
-    #[error("it has more than {0} action instances")]
+    #[error("the model has more than {0} action instances")]
     TooManyInstances(u32),
 
     // Properties of the model.
     /// A `cover` statement is within a transition.
-    #[error("the model has `cover` statements, which are met only in steps as written")]
+    #[error("the model has `cover` statements")]
     CoverStatements,
     /// A variable does not fit into a code of 32 bits.
     #[error("a variable of the model has more than 2^32 values")]
     WideVariable,
     /// An expression reads which process moved last.
-    #[error("something asks who moved last")]
+    #[error("an expression reads which process moved last")]
     ReadsLastMover,
     /// Actions or processes have priorities.
     #[error("{0} have priorities")]
     Priorities(String),
     /// An action waits until nothing else is enabled.
-    #[error("something waits until nothing else can be done")]
+    #[error("an action waits until no other action is enabled")]
     ReadsTimeout,
     /// All processes move in each transition.
-    #[error("steps are taken in lockstep")]
+    #[error("the processes move in lockstep")]
     Lockstep,
     /// All processes move in each transition.
-    #[error("all processes move in one step")]
+    #[error("all processes move in each transition")]
     AllMove,
     /// Assumptions exclude states.
-    #[error("states are left out by assumption")]
+    #[error("assumptions exclude states")]
     Assumptions,
     /// Structural reduction applies to nets only.
-    #[error("the model has processes, and is no Petri net")]
+    #[error("the model is not a Petri net")]
     NoNet,
     /// A process observes the others.
-    #[error("the process {0} watches the others")]
+    #[error("the process {0} observes the others")]
     ObservedBy(String),
     /// The guard alone does not decide whether an action is enabled.
-    #[error("whether an action is possible is not a matter of its guard alone")]
+    #[error("the guard alone does not decide whether an action is enabled")]
     GuardsNotAlone,
     /// There is no initial state.
-    #[error("it has no initial state")]
+    #[error("the model has no initial state")]
     NoInitialState,
     /// Self-loops do not count as transitions.
-    #[error("a step that leads back to where it began is none")]
+    #[error("self-loops do not count as transitions")]
     StutteringSteps,
     /// Any change may prevent a deadlock.
-    #[error("whatever changes anything may keep from a deadlock")]
+    #[error("every change of a variable may prevent a deadlock")]
     EveryChangeMatters,
 
     // The never claim.
     /// The claim observes every state.
-    #[error("the never claim {0} has to see every state")]
+    #[error("the never claim {0} observes every state")]
     ClaimSeesStates(String),
     /// The claim observes every state, so that chains are not used.
-    #[error("the never claim {0} has to see every state, so none is run through")]
+    #[error("the never claim {0} observes every state, so chains are not used")]
     ClaimBesideChains(String),
     /// The claim may observe sleep sets.
-    #[error("the never claim {0} may see which steps are asleep")]
+    #[error("the never claim {0} may observe sleep sets")]
     ClaimSeesSleep(String),
     /// With a claim, postponed transitions must be explored at once.
-    #[error("beside the never claim {claim} what is put off has to be taken up at once")]
+    #[error("with the never claim {claim}, postponed transitions must be explored at once")]
     ClaimBesideLevels {
         /// The claim.
         claim: String,
@@ -84,28 +83,28 @@ pub enum NotApplied {
         is_symmetric: bool,
     },
     /// The claim has a condition over enabled actions.
-    #[error("the never claim {0} asks what can move")]
+    #[error("the never claim {0} reads which processes are enabled")]
     ClaimReadsEnabled(String),
     /// The analysis of the claim is too expensive.
-    #[error("the never claim {0} is too large to find out whether it counts steps")]
+    #[error("the never claim {0} is too large for the test of stutter invariance")]
     ClaimTooLarge(String),
     /// The program is searched together with a claim.
-    #[error("a claim is looked at beside the program")]
+    #[error("the search is of a product with a claim")]
     BesideClaim,
     /// The claim is not stutter invariant.
-    #[error("the never claim {0} counts steps")]
+    #[error("the never claim {0} is not stutter-invariant")]
     ClaimCountsSteps(String),
     /// The claim observes transitions that were postponed before it.
-    #[error("it counts steps, and some are left out before it")]
+    #[error("it counts transitions, and some are postponed before it")]
     CountsPostponedSteps,
     /// Deadlocks are not checked together with a claim.
-    #[error("beside a never claim no deadlocks are looked for")]
+    #[error("with a never claim, deadlocks are not checked")]
     DeadlocksBesideClaim,
     /// A condition of the property is over enabled actions.
-    #[error("{0} asks what can move")]
+    #[error("{0} reads which processes are enabled")]
     PropertyReadsEnabled(String),
     /// A condition of the property may fail.
-    #[error("judging {0} may end in an error")]
+    #[error("the evaluation of {0} may end in an error")]
     PropertyMayFail(String),
     /// The claim distinguishes elements that symmetry exchanges.
     #[error("the {claim} {why}")]
@@ -118,13 +117,13 @@ pub enum NotApplied {
 
     // Other reductions.
     /// The combination with the other reduction has no proof.
-    #[error("it has not been shown to go with {0}")]
+    #[error("the combination with {0} has no proof")]
     Unproven(String),
     /// The other reduction changes the transitions of the program.
-    #[error("{0} has other steps than the program")]
+    #[error("{0} changes the transitions of the program")]
     OtherSteps(String),
     /// The other reduction already chooses transitions.
-    #[error("{0} chooses the steps")]
+    #[error("{0} already selects the transitions")]
     AlreadyChosen(String),
     /// The other reduction compares states.
     #[error("{0} compares states that symmetry would replace")]
@@ -133,33 +132,33 @@ pub enum NotApplied {
     #[error("the {0} are not the same for all elements of a scalarset")]
     NotSymmetric(String),
     /// The other reduction may treat processes differently.
-    #[error("{0} need not be the same for all processes")]
+    #[error("{0} may differ between processes")]
     DiffersByProcess(String),
     /// Transitions of a representative have no names of their own.
-    #[error("where one state stands for others, steps have no names of their own")]
+    #[error("sleep sets need transitions with names that symmetry preserves")]
     SleepBesideSymmetry,
 
     // Parameters, and the selected checks.
     /// The proviso is incompatible with simultaneous transitions.
-    #[error("states are run through where a single step is taken, not several together")]
+    #[error("chains are of single transitions, not of simultaneous ones")]
     ChainsOfSeveral,
     /// No property that it helps with is checked.
-    #[error("nothing is looked for")]
+    #[error("no property is checked")]
     NothingChecked,
     /// Other checks concern the transitions that the claim counts.
-    #[error("what else is looked for is so by the steps that the never claim counts")]
+    #[error("other checks depend on the transitions that the never claim counts")]
     OtherChecks,
     /// It preserves deadlocks alone.
-    #[error("it finds deadlocks alone")]
+    #[error("it preserves deadlocks only")]
     OnlyDeadlocks,
     /// For infinite runs only the static proviso preserves the property.
-    #[error("of whole runs it keeps what is asked only by an order of the states")]
+    #[error("it preserves properties of infinite runs only with the static proviso")]
     RunsNeedStatic,
     /// No two instances are independent.
-    #[error("no two of its steps are independent")]
+    #[error("no two transitions are independent")]
     NoIndependence,
     /// Sleep sets do not fit.
-    #[error("more than {0} of its steps may be possible in one state")]
+    #[error("more than {0} transitions may be enabled in one state")]
     WideSleepSets(usize),
     /// A named rule does not exist.
     #[error("there is no rule `{0}`")]
@@ -176,13 +175,13 @@ pub enum NotApplied {
         example: String,
     },
     /// A multiset has too many elements to try its rules.
-    #[error("a multiset has room for too many")]
+    #[error("a multiset is too large")]
     LargeMultiset,
     /// Named variables have too many values in total.
-    #[error("{0} may hold too many values together to look at all of them: name fewer variables")]
+    #[error("{0} have too many combinations of values: name fewer variables")]
     TooManyValues(String),
     /// Named variables may decrease.
-    #[error("{names} is no progress: it may fall from {from} to {to}")]
+    #[error("{names} is no progress function: it may decrease from {from} to {to}")]
     NoProgress {
         /// The variables.
         names: String,
@@ -192,7 +191,7 @@ pub enum NotApplied {
         to: i64,
     },
     /// A violation may be reachable from every state.
-    #[error("{target} may be reached from everywhere, as far as it can be told")]
+    #[error("{target} may be reachable from every state")]
     ReachableEverywhere {
         /// The violation.
         target: String,
@@ -200,7 +199,7 @@ pub enum NotApplied {
         is_deadlock: bool,
     },
     /// The preferred values do not dominate the others.
-    #[error("not all {sense} values of `{variable}` can do what others can: {why}")]
+    #[error("not all {sense} values of `{variable}` dominate: {why}")]
     NotDominating {
         /// `smaller` or `larger`.
         sense: String,
@@ -210,10 +209,10 @@ pub enum NotApplied {
         why: String,
     },
     /// Deadlocks may be missed without these values.
-    #[error("a deadlock may be missed where values of {0} are left out")]
+    #[error("pruning by {0} may miss a deadlock")]
     MayMissDeadlock(String),
     /// The property distinguishes elements of a scalarset.
-    #[error("the formula is about each value of a scalarset by itself")]
+    #[error("the formula distinguishes the elements of a scalarset")]
     FormulaBreaksSymmetry,
     /// The property may count repeated states.
     #[error("{0}")]
@@ -221,49 +220,49 @@ pub enum NotApplied {
 
     // Trials of `auto`.
     /// The saving is too small.
-    #[error("it would save {0} of the first states")]
+    #[error("it saves only {0} of the first states")]
     SavesLittle(String),
     /// Choosing takes more time than it saves.
-    #[error("choosing steps would take longer than what it saves")]
+    #[error("selecting transitions takes more time than it saves")]
     Slow,
     /// Almost no transitions can be postponed.
-    #[error("next to no step can be put off")]
+    #[error("almost no transition can be postponed")]
     PostponesLittle,
     /// There are too many instances for a trial.
-    #[error("choosing among {0} action instances takes long")]
+    #[error("{0} action instances are too many for a trial")]
     ManyInstances(u32),
     /// The program is too large for a trial.
-    #[error("the program is so large that it takes long to try it")]
+    #[error("the program is too large for a trial")]
     LargeProgram,
     /// The search ends before the reduction pays.
-    #[error("something is violated in the first states")]
+    #[error("there is a violation in the first levels")]
     ViolatedEarly,
     /// There are few states.
     #[error("{0}")]
     FewStates(String),
     /// The first levels do not fit.
-    #[error("the first levels are too large to be tried")]
+    #[error("the first levels are too large for a trial")]
     LargeLevels,
     /// There was no time.
-    #[error("there was no time to try it")]
+    #[error("there was no time for a trial")]
     NoTime,
     /// The check was stopped.
     #[error("the check was stopped")]
     Stopped,
     /// The trial failed.
-    #[error("it cannot be tried: {0}")]
+    #[error("its trial failed: {0}")]
     TrialFailed(String),
     /// Reversible rules are used.
-    #[error("where rules are undone no steps are put off")]
+    #[error("with reversible rules, no transitions are postponed")]
     BesideUndoneRules,
     /// Pruning is used.
-    #[error("where states are left out no steps are put off")]
+    #[error("with pruning of states, no transitions are postponed")]
     BesidePruning,
     /// There is a claim and symmetry.
-    #[error("steps are not put off beside a claim and symmetry")]
+    #[error("with a claim and symmetry, no transitions are postponed")]
     BesideClaimAndSymmetry,
     /// The store has no room for it.
-    #[error("steps cannot be put off where states are stored so")]
+    #[error("the store has no space for postponed transitions")]
     NoRoomInStore,
 }
 
@@ -301,11 +300,5 @@ impl NotApplied {
             NotApplied::Exceeded(BudgetExceeded::Memory(_)) => Remedy::MoreMemory,
             _ => return None,
         })
-    }
-}
-
-impl From<NumberingError> for NotApplied {
-    fn from(error: NumberingError) -> NotApplied {
-        NotApplied::Instances(error.reason)
     }
 }
