@@ -113,6 +113,7 @@ fn named(dir: &Path) -> String {
 }
 
 /// Prints the address of the page.
+#[cfg(feature = "http")]
 fn say_where(address: std::net::SocketAddr) {
     say(format!("http://{address}/ shows it, until this is interrupted"));
     if !address.ip().is_loopback() {

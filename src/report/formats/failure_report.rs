@@ -30,6 +30,7 @@ impl FailureReport {
     }
 
     /// Returns the error message as one line.
+    #[cfg(feature = "junit")]
     pub(super) fn headline(&self) -> String {
         let first = self.message.lines().next().unwrap_or_default();
         first.strip_prefix("error: ").unwrap_or(first).to_owned()

@@ -163,6 +163,7 @@ impl TraceView {
     }
 
     /// Formats the steps, one line each, followed by their changes.
+    #[cfg(feature = "junit")]
     pub(in crate::report) fn lines(&self) -> Vec<String> {
         let told = |it: &StepView| {
             let places = it.places.iter().map(|at| format!("  ({})", at.label)).collect::<String>();
