@@ -45,6 +45,8 @@ pub enum FaultKind {
     TooManyReceived,
     /// A message that is sent or received although a `trace` does not allow it.
     Event,
+    /// The evaluation of an expression that has no value, in TLA+.
+    Evaluation,
     /// There is no slot for an instance of the process with this number, and the program can be built again with more
     /// slots. This is not an error of the model and never a finding: see
     /// [`record_finding`](super::SuccessorSink::record_finding).
@@ -59,7 +61,7 @@ pub struct OutOfSlots(pub u32);
 
 impl FaultKind {
     /// Every kind of error of a model, in the order of their codes on disk.
-    pub const ALL: [FaultKind; 13] = [
+    pub const ALL: [FaultKind; 14] = [
         FaultKind::Index,
         FaultKind::Division,
         FaultKind::Range,
@@ -73,6 +75,7 @@ impl FaultKind {
         FaultKind::TooFewReceived,
         FaultKind::TooManyReceived,
         FaultKind::Event,
+        FaultKind::Evaluation,
     ];
 
     /// Returns whether a communication has more or fewer values than the messages of its channel.
@@ -123,6 +126,7 @@ impl FaultKind {
             FaultKind::TooFewReceived => "missing pars in receive",
             FaultKind::TooManyReceived => "too many fields in receive",
             FaultKind::Event => "event not allowed",
+            FaultKind::Evaluation => "evaluation failed",
         }
     }
 }

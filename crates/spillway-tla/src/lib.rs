@@ -14,6 +14,7 @@
 //! | `standard` | the standard modules' operators on values |
 //! | `eval` | evaluation, initial states and successors as TLC generates them |
 //! | `cells` | values as fixed-width cells with dictionaries |
+//! | `system` | a specification as a state space |
 //! | `cell_search` | a search in memory over cells |
 
 pub mod cell_search;
@@ -26,6 +27,7 @@ pub mod modules;
 pub mod resolve;
 pub mod standard;
 pub mod syntax;
+pub mod system;
 pub mod value;
 
 use modules::SearchPath;

@@ -183,8 +183,18 @@ impl CellLayout {
         new.number(symbols, dictionaries, &mut entries);
         states.iter().for_each(|it| new.collect_escapes(it.as_ref(), dictionaries));
         new.number(symbols, dictionaries, &mut entries);
+        self.check_escapes(dictionaries)?;
+        Ok(entries)
+    }
+
+    /// Checks that the dictionaries of whole values have room.
+    ///
+    /// # Errors
+    ///
+    /// One of them is full, so that some value may have no encoding.
+    pub fn check_escapes(&self, dictionaries: &Dictionaries) -> Result<(), NumberingError> {
         let full =
             (0..self.variables.len()).find(|it| dictionaries.get(self.escapes(*it)).is_full());
-        full.map_or(Ok(entries), |it| Err(NumberingError::TooManyEscapes(it)))
+        full.map_or(Ok(()), |it| Err(NumberingError::TooManyEscapes(it)))
     }
 }
