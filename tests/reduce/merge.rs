@@ -174,7 +174,9 @@ fn ends(text: &str) -> bool {
     let fused = model
         .rewritten(&merge(), &AnalysisBudget::largest())
         .and_then(|it| it.pass::<TransitionMerging>());
-    fused.is_some_and(|it| it.describe_effect(model.interp.program()).contains("1 loop executed to the end"))
+    fused.is_some_and(|it| {
+        it.describe_effect(model.interp.program()).contains("1 loop executed to the end")
+    })
 }
 
 #[test]
