@@ -10,6 +10,8 @@ mod states;
 mod support;
 #[path = "library/texts.rs"]
 mod texts;
+#[path = "library/tla.rs"]
+mod tla;
 
 use spillway::model::{
     Capabilities, ProgramDescription, PropertyInfo, StateSpace, StepDescription, StepOutcome,

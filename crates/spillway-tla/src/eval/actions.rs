@@ -6,6 +6,7 @@
 //! its instances. What a formula binds is restored when the enumeration backtracks.
 
 use super::evaluator::{Evaluator, SlotContent};
+use super::generation::{ActionParameter, Flow, ParameterSlot, Phase, Rest, RestKind, TakenAction};
 use super::node::{Argument, BinaryNode, BindingNode, BoundNode, Node, NodeId, SlotId};
 use super::program::Program;
 use crate::standard::{Failure, FailureReason, Outcome, functions, sets};
@@ -13,89 +14,6 @@ use crate::value::{LazyValue, Value};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 use triomphe::Arc;
-
-/// What is generated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Phase {
-    /// Nothing: formulas are predicates.
-    #[default]
-    Evaluation,
-    /// Initial states: unprimed variables are assigned.
-    Initial,
-    /// Successors: primed variables are assigned.
-    Next,
-    /// One successor, to see whether there is one.
-    Enabled,
-}
-
-/// The state of a generation.
-#[derive(Debug, Default)]
-pub(super) struct Generation {
-    pub phase: Phase,
-    /// The number of variables without a value.
-    pub unassigned: usize,
-    /// The states, one after the other, each with a value for each variable.
-    pub states: Vec<Value>,
-    /// The action of each state.
-    pub actions: Vec<TakenAction>,
-    /// The definition whose disjunct is read.
-    action: u32,
-    /// The slots of its parameters, by index on the stack.
-    parameters: Vec<ParameterSlot>,
-    /// Whether the values of parameters are kept.
-    pub keeps_parameters: bool,
-}
-
-/// Where the value of a parameter of an action is.
-#[derive(Clone, Copy, Debug)]
-struct ParameterSlot {
-    definition: u32,
-    slot: SlotId,
-    index: u32,
-}
-
-/// The action by which a state was generated.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TakenAction {
-    /// The definition: the innermost one that a disjunct of the next-state action calls.
-    pub definition: u32,
-    /// Its parameters and the variables that its leading quantifiers bind, if they were asked for.
-    pub parameters: Vec<ActionParameter>,
-}
-
-/// A parameter of an action.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ActionParameter {
-    /// The definition that has the slot.
-    pub definition: u32,
-    /// The slot.
-    pub slot: u32,
-    /// The value.
-    pub value: Value,
-}
-
-/// Whether the enumeration goes on.
-pub(super) type Flow = ControlFlow<()>;
-
-/// What still has to hold.
-#[derive(Clone, Copy)]
-pub(super) struct Rest<'r> {
-    pub kind: RestKind<'r>,
-    pub base: u32,
-    pub next: Option<&'r Rest<'r>>,
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum RestKind<'r> {
-    /// Formulas, of which there is at least one.
-    Conjuncts(&'r [NodeId]),
-    /// Expressions that do not change, of which there is at least one.
-    Unchanged(&'r [NodeId]),
-    /// An expression that changes.
-    Changed(NodeId),
-    /// Instances of the body of `\A`, of which there is at least one, the last one first.
-    Instances { body: NodeId, slots: &'r [SlotId], values: &'r [Vec<Value>] },
-}
 
 impl<'p> Evaluator<'p> {
     /// Generates the states that satisfy a formula.

@@ -1,7 +1,7 @@
 //! Assignments in formulas: `x' = e`, `x' \in S`, `UNCHANGED e`.
 
-use super::actions::{Flow, Phase, Rest, RestKind};
 use super::evaluator::{Evaluator, SlotContent};
+use super::generation::{Flow, Phase, Rest, RestKind};
 use super::node::{BinaryNode, Node, NodeId};
 use crate::standard::elements::Elements;
 use crate::standard::{Outcome, sets};

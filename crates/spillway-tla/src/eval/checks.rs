@@ -1,7 +1,7 @@
 //! Initial states, successors and checks of a specification: the interface of the evaluator.
 
-use super::actions::{ActionParameter, Phase, TakenAction};
 use super::evaluator::Evaluator;
+use super::generation::{ActionParameter, Phase, TakenAction};
 use crate::resolve::ids::DefinitionId;
 use crate::resolve::tree::PropertyPart;
 use crate::standard::{Outcome, boolean};

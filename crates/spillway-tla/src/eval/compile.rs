@@ -5,7 +5,6 @@ use super::node::{
     ArmNode, BinaryNode, BindingNode, BoundNode, ClosureNode, FieldNode, LazyNode, Node, NodeId,
     Operator, StepNode, UnaryNode, UpdateNode,
 };
-use super::program::model_value;
 use crate::level::Level;
 use crate::resolve::ids::{ExprId, Slot, StringId};
 use crate::resolve::tree::{
@@ -13,7 +12,7 @@ use crate::resolve::tree::{
     OperatorValue, Pattern, Quantifier, RecordField, Specification, UnaryOperator,
 };
 use crate::standard::numbers;
-use crate::value::{Symbol, SymbolTable, Value, shared_names};
+use crate::value::{ModelValue, Symbol, SymbolTable, Value, shared_names};
 
 /// What the compiler makes.
 pub(super) struct Compiled {
@@ -389,4 +388,11 @@ fn binary(operator: BinaryOperator, left: NodeId, right: NodeId) -> Node {
         }
     };
     Node::Binary(operator, left, right)
+}
+
+/// Returns the model value with an index.
+fn model_value(specification: &Specification, symbols: &SymbolTable, index: usize) -> Value {
+    let model = &specification.model_values[index];
+    let name = symbols.symbol(model.string.0).expect("a model value is among the strings");
+    Value::Model(ModelValue::new(name, &model.name))
 }

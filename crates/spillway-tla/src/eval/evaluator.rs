@@ -42,7 +42,7 @@ pub struct Evaluator<'p> {
     /// The lines that the specification printed.
     pub(super) printed: Vec<String>,
     /// The generation of successors under way.
-    pub(super) generation: super::actions::Generation,
+    pub(super) generation: super::generation::Generation,
 }
 
 /// What a slot holds.

@@ -28,14 +28,15 @@ mod compile;
 mod evaluator;
 mod facts;
 mod formulas;
+mod generation;
 mod node;
 mod program;
 mod search;
 mod symmetry;
 
-pub use actions::{ActionParameter, TakenAction};
 pub use checks::{FailedCheck, GeneratedStates};
 pub use evaluator::Evaluator;
+pub use generation::{ActionParameter, TakenAction};
 pub use program::Program;
 pub use search::{MemorySearch, MemorySearchOptions, SearchEnding};
 pub use symmetry::SymmetryGroup;

@@ -5,7 +5,7 @@ use super::node::{Node, Operator};
 use crate::level::Level;
 use crate::resolve::ids::{DefinitionId, ExprId};
 use crate::resolve::tree::{DefinitionOrigin, Specification};
-use crate::value::{ModelValue, SymbolTable, Value};
+use crate::value::SymbolTable;
 use std::collections::BTreeMap;
 
 /// A compiled specification. It is shared between threads; each has its own [`Evaluator`](super::Evaluator).
@@ -91,15 +91,4 @@ impl Program {
     pub(super) fn expression(node: u32) -> ExprId {
         ExprId(node)
     }
-}
-
-/// Returns the model value with an index.
-pub(super) fn model_value(
-    specification: &Specification,
-    symbols: &SymbolTable,
-    index: usize,
-) -> Value {
-    let model = &specification.model_values[index];
-    let name = symbols.symbol(model.string.0).expect("a model value is among the strings");
-    Value::Model(ModelValue::new(name, &model.name))
 }

@@ -1,55 +1,10 @@
-//! Functions: application, domain, replacement, `:>` and `@@`.
+//! Functions: application, domain, `:>` and `@@`.
 
-use super::elements::list;
-use super::{ClosureHost, Failure, FailureReason, Outcome, sets};
-use crate::value::{LazyValue, ModelValue, SharedValues, Value, shared, sort_set};
-use triomphe::{Arc, ThinArc};
+use super::elements::{contains, list, normalise};
+use super::{ClosureHost, Failure, FailureReason, Outcome};
+use crate::value::{LazyValue, ModelValue, Value, shared, sort_set};
 
-/// Returns the values of a canonical function in the order of its domain, or nothing if the value is no function.
-pub fn values(function: &Value) -> Option<&[Value]> {
-    match function {
-        Value::Tuple(it) => Some(&it.slice),
-        Value::Record(it) => Some(&it.slice),
-        Value::Function(it) => Some(&it.slice),
-        _ => None,
-    }
-}
-
-/// Returns the index of an argument among the values of a canonical function, or nothing if it is not in the domain.
-pub fn index_of(function: &Value, argument: &Value) -> Option<usize> {
-    match (function, argument) {
-        (Value::Tuple(it), Value::Int(number)) => {
-            let index = usize::try_from(i64::from(*number) - 1).ok()?;
-            (index < it.slice.len()).then_some(index)
-        }
-        (Value::Record(it), Value::Str(name)) => {
-            it.header.header.slice.iter().position(|it| it == name)
-        }
-        (Value::Function(it), _) => find(&it.header.header.slice, argument),
-        _ => None,
-    }
-}
-
-/// The size of a domain up to which it is searched from its start.
-const LINEAR_MAX: usize = 8;
-
-fn find(domain: &[Value], argument: &Value) -> Option<usize> {
-    if let (Value::Int(number), Some(Value::Int(first))) = (argument, domain.first()) {
-        let guess = usize::try_from(i64::from(*number) - i64::from(*first)).ok()?;
-        if domain.get(guess) == Some(argument) {
-            return Some(guess);
-        }
-    }
-    if domain.len() <= LINEAR_MAX {
-        return domain.iter().position(|it| it == argument);
-    }
-    domain.binary_search(argument).ok()
-}
-
-/// Returns the value of a canonical function at an argument.
-pub fn lookup<'f>(function: &'f Value, argument: &Value) -> Option<&'f Value> {
-    Some(&values(function)?[index_of(function, argument)?])
-}
+pub use super::tables::{domain_list, has_domain, index_of, lookup, replace, values};
 
 /// Returns `function[argument]`.
 ///
@@ -60,7 +15,7 @@ pub fn apply(host: &mut dyn ClosureHost, function: &Value, argument: &Value) -> 
     if let Value::Lazy(lazy) = function
         && let LazyValue::Function(domain, _) = &**lazy
     {
-        if !sets::contains(host, domain, argument)? {
+        if !contains(host, domain, argument)? {
             return Err(out_of_domain(function, argument));
         }
         return host.apply_closure(lazy, argument);
@@ -69,7 +24,7 @@ pub fn apply(host: &mut dyn ClosureHost, function: &Value, argument: &Value) -> 
         return Err(Failure::wrong_kind("an application", "a function", function));
     }
     if !argument.is_canonical() {
-        let argument = sets::normalise(host, argument.clone())?;
+        let argument = normalise(host, argument.clone())?;
         return apply(host, function, &argument);
     }
     lookup(function, argument).cloned().ok_or_else(|| out_of_domain(function, argument))
@@ -103,87 +58,6 @@ pub fn domain(function: &Value) -> Outcome<Value> {
     }
 }
 
-/// Returns the domain of a canonical function as a sorted list.
-pub fn domain_list(function: &Value) -> SharedValues {
-    match function {
-        Value::Function(it) => it.header.header.clone(),
-        Value::Record(it) => {
-            shared(it.header.header.slice.iter().map(|it| Value::Str(*it)).collect())
-        }
-        Value::Tuple(it) => shared((1..=it.slice.len() as i32).map(Value::Int).collect()),
-        _ => shared(Vec::new()),
-    }
-}
-
-/// Returns whether the domain of a canonical function is `domain`, which is canonical or an interval.
-pub fn has_domain(function: &Value, domain: &Value) -> bool {
-    match (function, domain) {
-        (Value::Tuple(it), Value::Interval(low, high)) => {
-            let count = it.slice.len() as i32;
-            if count == 0 { low > high } else { *low == 1 && *high == count }
-        }
-        (Value::Tuple(it), Value::Set(domain)) => {
-            let count = it.slice.len();
-            count == domain.slice.len()
-                && domain
-                    .slice
-                    .iter()
-                    .zip(1..)
-                    .all(|(it, number)| matches!(it, Value::Int(it) if *it == number))
-        }
-        (Value::Record(it), Value::Set(domain)) => {
-            let names = &it.header.header.slice;
-            names.len() == domain.slice.len()
-                && names.iter().zip(&domain.slice).all(|(name, it)| Value::Str(*name) == *it)
-        }
-        (Value::Function(it), Value::Set(domain)) => {
-            crate::value::same_domain(&it.header.header, domain)
-        }
-        (Value::Function(it), Value::Interval(low, high)) => {
-            let domain = &it.header.header.slice;
-            domain.len() as i64 == i64::from(*high) - i64::from(*low) + 1
-                && domain.first() == Some(&Value::Int(*low))
-                && domain.last() == Some(&Value::Int(*high))
-        }
-        _ => false,
-    }
-}
-
-/// Replaces the value at an index of a canonical function. Changes the function in place if nothing else uses it.
-pub fn replace(function: Value, index: usize, value: Value) -> Value {
-    match function {
-        Value::Tuple(it) => Value::Tuple(replace_in(it, index, value)),
-        Value::Record(it) => Value::Record(replace_in(it, index, value)),
-        Value::Function(it) => Value::Function(replace_in(it, index, value)),
-        other => other,
-    }
-}
-
-fn replace_in<H: Clone>(
-    mut function: ThinArc<H, Value>,
-    index: usize,
-    value: Value,
-) -> ThinArc<H, Value> {
-    let is_unique = function.with_arc_mut(|arc| Arc::get_mut(arc).is_some());
-    if is_unique {
-        function.with_arc_mut(|arc| {
-            if let Some(it) = Arc::get_mut(arc) {
-                it.slice_mut()[index] = value;
-            }
-        });
-        return function;
-    }
-    let mut value = Some(value);
-    let values = function.slice.iter().enumerate().map(|(at, it)| match value.take() {
-        Some(new) if at == index => new,
-        unused => {
-            value = unused;
-            it.clone()
-        }
-    });
-    ThinArc::from_header_and_iter(function.header.header.clone(), values)
-}
-
 /// Returns `argument :> value`.
 pub fn pair(argument: Value, value: Value) -> Value {
     Value::function(shared(vec![argument]), vec![value])
@@ -195,7 +69,7 @@ pub fn pair(argument: Value, value: Value) -> Value {
 ///
 /// An operand is no function, or the domains have incomparable elements.
 pub fn overlay(host: &mut dyn ClosureHost, left: Value, right: Value) -> Outcome<Value> {
-    let (left, right) = (sets::normalise(host, left)?, sets::normalise(host, right)?);
+    let (left, right) = (normalise(host, left)?, normalise(host, right)?);
     for it in [&left, &right] {
         if values(it).is_none() {
             return Err(Failure::wrong_kind("@@", "functions", it));
@@ -219,7 +93,7 @@ pub fn table(
     operator: &'static str,
     function: &Value,
 ) -> Outcome<Value> {
-    let function = sets::normalise(host, function.clone())?;
+    let function = normalise(host, function.clone())?;
     match values(&function) {
         Some(_) => Ok(function),
         None => Err(Failure::wrong_kind(operator, "a function", &function)),

@@ -31,6 +31,7 @@ pub mod relations;
 pub mod sequence_extensions;
 pub mod sequences;
 pub mod sets;
+mod tables;
 pub mod tlc;
 
 pub use failure::{Failure, FailureReason, FailureValue, Outcome};

@@ -1,0 +1,88 @@
+//! The state of a generation of states, and what still has to hold.
+
+use super::node::{NodeId, SlotId};
+use crate::value::Value;
+use std::ops::ControlFlow;
+
+/// What is generated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Nothing: formulas are predicates.
+    #[default]
+    Evaluation,
+    /// Initial states: unprimed variables are assigned.
+    Initial,
+    /// Successors: primed variables are assigned.
+    Next,
+    /// One successor, to see whether there is one.
+    Enabled,
+}
+
+/// The state of a generation.
+#[derive(Debug, Default)]
+pub(super) struct Generation {
+    pub phase: Phase,
+    /// The number of variables without a value.
+    pub unassigned: usize,
+    /// The states, one after the other, each with a value for each variable.
+    pub states: Vec<Value>,
+    /// The action of each state.
+    pub actions: Vec<TakenAction>,
+    /// The definition whose disjunct is read.
+    pub action: u32,
+    /// The slots of its parameters, by index on the stack.
+    pub parameters: Vec<ParameterSlot>,
+    /// Whether the values of parameters are kept.
+    pub keeps_parameters: bool,
+}
+
+/// Where the value of a parameter of an action is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ParameterSlot {
+    pub definition: u32,
+    pub slot: SlotId,
+    pub index: u32,
+}
+
+/// The action by which a state was generated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakenAction {
+    /// The definition: the innermost one that a disjunct of the next-state action calls.
+    pub definition: u32,
+    /// Its parameters and the variables that its leading quantifiers bind, if they were asked for.
+    pub parameters: Vec<ActionParameter>,
+}
+
+/// A parameter of an action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionParameter {
+    /// The definition that has the slot.
+    pub definition: u32,
+    /// The slot.
+    pub slot: u32,
+    /// The value.
+    pub value: Value,
+}
+
+/// Whether the enumeration goes on.
+pub(super) type Flow = ControlFlow<()>;
+
+/// What still has to hold.
+#[derive(Clone, Copy)]
+pub(super) struct Rest<'r> {
+    pub kind: RestKind<'r>,
+    pub base: u32,
+    pub next: Option<&'r Rest<'r>>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum RestKind<'r> {
+    /// Formulas, of which there is at least one.
+    Conjuncts(&'r [NodeId]),
+    /// Expressions that do not change, of which there is at least one.
+    Unchanged(&'r [NodeId]),
+    /// An expression that changes.
+    Changed(NodeId),
+    /// Instances of the body of `\A`, of which there is at least one, the last one first.
+    Instances { body: NodeId, slots: &'r [SlotId], values: &'r [Vec<Value>] },
+}

@@ -1,0 +1,89 @@
+//! TLA+ specifications on disk. TLC (of 2026) counts 8,312 distinct and 26,545 generated states in 13 levels.
+
+use super::alone;
+use spillway::source::SourceMap;
+use spillway::{Check, SearchVerdict};
+use spillway_tla::eval::{MemorySearch, MemorySearchOptions, Program};
+use spillway_tla::modules::SearchPath;
+use spillway_tla::system::SpecificationSystem;
+use spillway_tla::{config, modules, resolve};
+use std::path::Path;
+
+const DISTINCT: u64 = 8312;
+const STEPS: u64 = 26_544;
+const LEVELS: usize = 13;
+
+fn configuration() -> String {
+    std::fs::read_to_string(folder().join("mailboxes.cfg")).unwrap()
+}
+
+fn folder() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tla")
+}
+
+/// The mailboxes with a configuration.
+fn program(configuration: &str) -> (Program, SourceMap) {
+    let root = folder().join("mailboxes.tla");
+    let mut sources = SourceMap::default();
+    let file = sources.add("mailboxes.cfg", configuration);
+    let config = config::parse(file, configuration).expect("a configuration");
+    let search = SearchPath::new(&root, &[], None);
+    let set = modules::load(&root, &search, &mut sources).expect("modules");
+    let request = resolve::Request { set: &set, config: &config, formulas: &[], sources: &sources };
+    let resolved = resolve::resolve(request).expect("a specification");
+    (Program::new(resolved.specification), sources)
+}
+
+fn system(configuration: &str) -> SpecificationSystem {
+    let (program, sources) = program(configuration);
+    SpecificationSystem::new(program, &sources)
+}
+
+#[test]
+fn a_specification_has_the_counts_of_tlc() {
+    let _alone = alone();
+    let options = MemorySearchOptions { checks_deadlock: false, states_max: u64::MAX };
+    let oracle = MemorySearch::run(&program(&configuration()).0, options);
+    assert_eq!((oracle.distinct, oracle.generated), (DISTINCT, STEPS + 1));
+    for threads in [1, 2] {
+        let system = system(&configuration());
+        let found = Check::of_model(&system).threads(threads).run().unwrap();
+        assert_eq!(found.verdict(), SearchVerdict::Verified);
+        let outcome = found.outcome();
+        assert_eq!((found.states(), outcome.levels.len()), (DISTINCT, LEVELS));
+        assert_eq!(outcome.counters.transitions, STEPS);
+    }
+}
+
+#[test]
+fn a_specification_goes_on_after_each_stop() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let (mut most, mut stops) = (1, 0);
+    loop {
+        // Each session reads the dictionaries from the directory.
+        let system = system(&configuration());
+        let check = Check::of_model(&system).dir(dir.path()).max_states(most);
+        let found = check.run().unwrap();
+        if found.verdict() == SearchVerdict::Verified {
+            assert_eq!(found.states(), DISTINCT);
+            assert_eq!(found.outcome().counters.transitions, STEPS);
+            break;
+        }
+        (most, stops) = (2 * found.states(), stops + 1);
+    }
+    assert!(stops > 5, "{stops} stops");
+}
+
+#[test]
+fn a_violated_invariant_has_a_shortest_trace_in_the_words_of_the_specification() {
+    let _alone = alone();
+    let system = system(&configuration().replace("InOrder", "InOrder NeverAll"));
+    let found = Check::of_model(&system).run().unwrap();
+    assert_eq!(found.verdict(), SearchVerdict::Violated);
+    let told = found.to_string();
+    // Four letters are sent, and one peer reads them.
+    assert!(told.contains("after    8 steps (shortest)"), "{told}");
+    assert!(told.contains("Send (p: ") && told.contains("Read (p: "), "{told}");
+    assert!(told.contains("[from |-> "), "{told}");
+}
