@@ -3,7 +3,7 @@
 use super::args::{CheckArgs, LivenessArgs, ModelArgs, QuestionArgs, SessionArgs, StateSpaceQuery};
 use super::collector::CheckCollector;
 use super::failure::CommandFailure;
-use super::result_files;
+use super::unbuilt_outputs::reject_unbuilt;
 use super::{output, say};
 use crate::escape;
 use crate::front::{LANGUAGES, Language};
@@ -230,7 +230,7 @@ impl CheckCommand {
         let read = |path: &PathBuf| CheckConfig::read(path);
         let mut config = args.config.as_ref().map(read).transpose()?.unwrap_or_default();
         args.apply(&mut config)?;
-        result_files::reject_unbuilt(&config.output)?;
+        reject_unbuilt(&config.output)?;
         Ok(CheckCommand {
             model: ModelInput::new(&args.model.model, &config)?,
             run: SessionOptions::new(&args.run, &config),

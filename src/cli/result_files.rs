@@ -4,6 +4,7 @@ use super::command::SessionOptions;
 use super::failure::CommandFailure;
 use super::report_page::{self, ReportedSearch, ShownViolation};
 use super::say;
+use super::unbuilt_outputs::reject_unbuilt;
 use crate::report::{
     self, FailureReport, JudgementReport, RenderedPage, ReportPage, TraceView, junit,
     junit_of_failure, sarif, sarif_of_failure,
@@ -86,16 +87,6 @@ pub(super) fn write_failure(outputs: &SearchOutputs, name: &Path, failure: &Comm
         FailureReport { model: name.display().to_string(), message, mistakes, code: *code };
     let written = results(outputs, || junit_of_failure(&failed), || sarif_of_failure(&failed));
     written.unwrap_or_else(say);
-}
-
-/// Returns an error if this build cannot write a requested file.
-pub(super) fn reject_unbuilt(outputs: &SearchOutputs) -> Result<(), CommandFailure> {
-    match outputs.junit.is_some() && !cfg!(feature = "junit") {
-        true => Err(CommandFailure::wrong(
-            "this build writes no JUnit files: it was built without the feature `junit`",
-        )),
-        false => Ok(()),
-    }
 }
 
 /// Writes the requested files.

@@ -12,7 +12,7 @@ mod web;
 
 use super::args::WatchArgs;
 use super::failure::{self, CommandFailure};
-use super::output::{self, print, print_drawn, say};
+use super::output::{self, print, print_drawn};
 use super::{CommandResult, line_wrap};
 use crate::report::{PanelStatus, StatusPanel};
 use crate::session::{TemporarySearch, temporary_in};
@@ -115,8 +115,8 @@ fn named(dir: &Path) -> String {
 /// Prints the address of the page.
 #[cfg(feature = "http")]
 fn say_where(address: std::net::SocketAddr) {
-    say(format!("http://{address}/ shows it, until this is interrupted"));
+    output::say(format!("http://{address}/ shows it, until this is interrupted"));
     if !address.ip().is_loopback() {
-        say("note: whoever reaches this machine can read the models there");
+        output::say("note: whoever reaches this machine can read the models there");
     }
 }
