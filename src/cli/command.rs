@@ -3,6 +3,7 @@
 use super::args::{CheckArgs, LivenessArgs, ModelArgs, QuestionArgs, SessionArgs, StateSpaceQuery};
 use super::collector::CheckCollector;
 use super::failure::CommandFailure;
+use super::unbuilt_outputs::reject_unbuilt;
 use super::{output, say};
 use crate::escape;
 use crate::front::{LANGUAGES, Language};
@@ -299,15 +300,5 @@ impl From<ConfigError> for CommandFailure {
     fn from(error: ConfigError) -> CommandFailure {
         let help = "keys are the long names of the flags, in the sections that docs/reference/command-line.md lists";
         CommandFailure::wrong(format!("{error}\n  help: {help}"))
-    }
-}
-
-/// Returns an error if this build cannot write a requested file.
-pub(super) fn reject_unbuilt(outputs: &SearchOutputs) -> Result<(), CommandFailure> {
-    match outputs.junit.is_some() && !cfg!(feature = "junit") {
-        true => Err(CommandFailure::wrong(
-            "this build writes no JUnit files: it was built without the feature `junit`",
-        )),
-        false => Ok(()),
     }
 }

@@ -48,6 +48,7 @@ mod trace;
 mod trace_finder;
 mod trace_position;
 mod trail;
+mod unbuilt_outputs;
 mod values;
 mod variable_filter;
 mod watch;
@@ -224,7 +225,7 @@ fn check_once(command: &CheckCommand) -> CommandResult {
 /// `spillway resume`.
 fn resume(args: &ResumeArgs) -> CommandResult {
     let run = SessionOptions::resumed(&args.run, None, &args.dir);
-    command::reject_unbuilt(&run.outputs)?;
+    unbuilt_outputs::reject_unbuilt(&run.outputs)?;
     notify::set_command(&run, None, Some(&args.dir));
     let deadline = run.deadline();
     if let Some(saved) = SavedCheck::load(&args.dir)? {
@@ -236,7 +237,7 @@ fn resume(args: &ResumeArgs) -> CommandResult {
     retry_resume_with_more_slots(&args.dir, disk_limit, || {
         let previous = SearchDirectory::open(&args.dir, disk_limit)?.0.previous_limits.clone();
         let run = SessionOptions::resumed(&args.run, previous.as_ref(), &args.dir);
-        command::reject_unbuilt(&run.outputs)?;
+        unbuilt_outputs::reject_unbuilt(&run.outputs)?;
         resume_once(&ResumeCommand {
             dir: args.dir.clone(),
             run: SessionOptions { deadline, ..run },

@@ -1,9 +1,10 @@
 //! The output files with results: report page, JUnit, SARIF.
 
-use super::command::{SessionOptions, reject_unbuilt};
+use super::command::SessionOptions;
 use super::failure::CommandFailure;
 use super::report_page::{self, ReportedSearch, ShownViolation};
 use super::say;
+use super::unbuilt_outputs::reject_unbuilt;
 use crate::report::{
     self, FailureReport, JudgementReport, RenderedPage, ReportPage, TraceView, junit,
     junit_of_failure, sarif, sarif_of_failure,
