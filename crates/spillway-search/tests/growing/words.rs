@@ -104,7 +104,7 @@ impl Words {
     }
 
     fn is_broken(&self, node: u64) -> bool {
-        self.broken > 0 && scramble(node + 77) % self.broken == 0
+        self.broken > 0 && scramble(node + 77).is_multiple_of(self.broken)
     }
 
     fn add(&self, node: u64, out: &mut SuccessorSink) {

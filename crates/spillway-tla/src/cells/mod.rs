@@ -12,7 +12,7 @@
 //!
 //! # Growth
 //!
-//! An encoding can need values that no [dictionary](dictionary) has yet. Then [`CellLayout::encode`] returns
+//! An encoding can need values that no [dictionary] has yet. Then [`CellLayout::encode`] returns
 //! [`Unnumbered`], and the caller sets the state aside. At the end of a level, [`CellLayout::number`] gives numbers to
 //! all values that the states set aside need, in the order of their bytes; then these states have encodings. So the
 //! numbers depend only on the *set* of states of each level.
