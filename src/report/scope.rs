@@ -34,7 +34,7 @@ pub struct CheckScope {
     /// The property that every run without errors is known to satisfy.
     pub known: Option<UncheckedSpec>,
     pub(super) checks: CheckSelection,
-    /// Whether a step goes on after a failed assertion.
+    /// Whether a step continues after a failed assertion.
     pub(super) continues_after_assertions: bool,
     /// Errors of actions from this number on occur in the evaluation of properties, not in steps.
     pub(super) judging_from: u32,

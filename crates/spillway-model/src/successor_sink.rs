@@ -98,7 +98,8 @@ impl SuccessorSink<'_> {
         SuccessorSink::counting_on(ActionCounts::default(), batch, on_full, None, run)
     }
 
-    /// As [`collect_in_batches`](SuccessorSink::collect_in_batches), but passes unencoded states to `set_aside`.
+    /// As [`collect_in_batches`](SuccessorSink::collect_in_batches), but passes unencoded states to `set_aside`. Without
+    /// it, the expansion fails if there are any.
     ///
     /// # Errors
     ///
@@ -106,16 +107,11 @@ impl SuccessorSink<'_> {
     pub fn collect_growing(
         batch: CandidateBatch<'_>,
         on_full: impl FnMut(&mut Vec<u8>) -> ControlFlow<()>,
-        mut set_aside: impl FnMut(&[u8]) -> ControlFlow<()>,
+        mut set_aside: Option<impl FnMut(&[u8]) -> ControlFlow<()>>,
         run: impl FnOnce(&mut SuccessorSink),
     ) -> Result<ExpansionOutcome> {
-        SuccessorSink::counting_on(
-            ActionCounts::default(),
-            batch,
-            on_full,
-            Some(&mut set_aside),
-            run,
-        )
+        let set_aside = set_aside.as_mut().map(|it| it as &mut SetAsideHandler<'_>);
+        SuccessorSink::counting_on(ActionCounts::default(), batch, on_full, set_aside, run)
     }
 
     /// As [`collect_in_batches`](SuccessorSink::collect_in_batches), but adds to these counts of actions.

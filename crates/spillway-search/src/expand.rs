@@ -84,7 +84,7 @@ impl LevelExpansion<'_> {
         };
         let batch = CandidateBatch { width, buffer: &mut dropped, limit: width };
         let drop_unencoded = |_: &[u8]| ControlFlow::Continue(());
-        let counted = SuccessorSink::collect_growing(batch, drop_all, drop_unencoded, expand);
+        let counted = SuccessorSink::collect_growing(batch, drop_all, Some(drop_unencoded), expand);
         Ok(Some((count as u64, counted.map_err(model_failure)?)))
     }
 

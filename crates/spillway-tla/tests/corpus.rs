@@ -1,28 +1,14 @@
 //! Every module of the corpus is parsed and resolved, with every configuration. The corpus is in the folder `tla` of `SPILLWAY_CORPUS`.
 
+mod files;
+
+use files::files_below;
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::SourceMap;
 use spillway_tla::modules::{SearchPath, load};
 use spillway_tla::read_specification;
 use spillway_tla::resolve::check;
 use std::path::{Path, PathBuf};
-
-/// The files with an ending below a folder, in order.
-fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
-    let (mut files, mut open) = (Vec::new(), vec![folder.to_owned()]);
-    while let Some(folder) = open.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                open.push(path);
-            } else if path.extension().is_some_and(|it| it == ending) {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    files
-}
 
 fn corpus() -> Option<PathBuf> {
     std::env::var_os("SPILLWAY_CORPUS").map(|it| PathBuf::from(it).join("tla"))

@@ -3,6 +3,9 @@
 //! The modules are those of `tests/modules`, and with `SPILLWAY_CORPUS` those of its folder `tla`. `SPILLWAY_MUTANTS` is
 //! the number of mutants.
 
+mod files;
+
+use files::files_below;
 use spillway_base::random::SplitMix64;
 use spillway_base::source::SourceMap;
 use spillway_tla::config::{self, Config};
@@ -13,22 +16,6 @@ use std::path::{Path, PathBuf};
 
 /// The number of mutants without `SPILLWAY_MUTANTS`.
 const FEW: usize = 300;
-
-fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
-    let (mut files, mut open) = (Vec::new(), vec![folder.to_owned()]);
-    while let Some(folder) = open.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                open.push(path);
-            } else if path.extension().is_some_and(|it| it == ending) {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    files
-}
 
 fn own_modules() -> Vec<PathBuf> {
     files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/modules"), "tla")

@@ -99,16 +99,9 @@ impl SliceSinks<'_> {
         };
         let expand = |out: &mut SuccessorSink| level.steps.take(model, slice, out, &mut owe);
         let batch = CandidateBatch { width: model.width(), buffer: self.fresh, limit: staged };
-        let expanded = match self.unencoded {
-            None => {
-                let CandidateBatch { width, buffer, limit } = batch;
-                SuccessorSink::collect_in_batches(width, buffer, limit, take, expand)
-            }
-            Some(unencoded) => {
-                let set_aside = |state: &[u8]| errors.check(unencoded.add(level.last, state));
-                SuccessorSink::collect_growing(batch, take, set_aside, expand)
-            }
-        };
+        let set_aside =
+            self.unencoded.map(|it| |state: &[u8]| errors.check(it.add(level.last, state)));
+        let expanded = SuccessorSink::collect_growing(batch, take, set_aside, expand);
         errors.or_error(expanded, model_failure)
     }
 }
@@ -187,16 +180,9 @@ impl ExpansionWorker {
         let errors = BreakOff::new();
         let take = |fresh: &mut Vec<u8>| errors.check(collect(fresh));
         let batch = CandidateBatch { width: whole, buffer: fresh, limit: staged };
-        let collected = match unencoded {
-            None => {
-                let CandidateBatch { width, buffer, limit } = batch;
-                SuccessorSink::collect_in_batches(width, buffer, limit, take, run)
-            }
-            Some(unencoded) => {
-                let set_aside = |state: &[u8]| errors.check(unencoded.add(level, state));
-                SuccessorSink::collect_growing(batch, take, set_aside, run)
-            }
-        };
+        let set_aside =
+            unencoded.as_mut().map(|it| |state: &[u8]| errors.check(it.add(level, state)));
+        let collected = SuccessorSink::collect_growing(batch, take, set_aside, run);
         let collected = errors.or_error(collected, model_failure)?;
         collect(fresh)?;
         candidates.sort();

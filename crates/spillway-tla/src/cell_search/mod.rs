@@ -88,20 +88,20 @@ pub struct EncodingFigures {
 }
 
 /// The end of a search before all states are visited.
-enum Stop {
+enum SearchStop {
     Violation(FailedCheck),
     Deadlock,
     Failure(Box<Failure>),
     Encoding(EncodingFailure),
 }
 
-impl From<Box<Failure>> for Stop {
+impl From<Box<Failure>> for SearchStop {
     fn from(failure: Box<Failure>) -> Self {
         Self::Failure(failure)
     }
 }
 
-impl<E: Into<EncodingFailure>> From<E> for Stop {
+impl<E: Into<EncodingFailure>> From<E> for SearchStop {
     fn from(failure: E) -> Self {
         Self::Encoding(failure.into())
     }
@@ -151,10 +151,10 @@ impl CellSearch {
         let mut search = Search::new(program, encoding, checks_deadlock);
         let ending = match search.explore() {
             Ok(()) => CellSearchEnding::Complete,
-            Err(Stop::Violation(failed)) => CellSearchEnding::Violation(failed),
-            Err(Stop::Deadlock) => CellSearchEnding::Deadlock,
-            Err(Stop::Failure(failure)) => CellSearchEnding::Failure(failure),
-            Err(Stop::Encoding(failure)) => CellSearchEnding::Encoding(failure),
+            Err(SearchStop::Violation(failed)) => CellSearchEnding::Violation(failed),
+            Err(SearchStop::Deadlock) => CellSearchEnding::Deadlock,
+            Err(SearchStop::Failure(failure)) => CellSearchEnding::Failure(failure),
+            Err(SearchStop::Encoding(failure)) => CellSearchEnding::Encoding(failure),
         };
         Self {
             distinct: search.visited.len() as u64,
@@ -216,7 +216,7 @@ impl<'p> Search<'p> {
         }
     }
 
-    fn explore(&mut self) -> Result<(), Stop> {
+    fn explore(&mut self) -> Result<(), SearchStop> {
         self.symmetry = SymmetryGroup::of(&mut self.evaluator)?;
         self.visit_initial()?;
         let mut successors = GeneratedStates::default();
@@ -230,7 +230,7 @@ impl<'p> Search<'p> {
         Ok(())
     }
 
-    fn visit_initial(&mut self) -> Result<(), Stop> {
+    fn visit_initial(&mut self) -> Result<(), SearchStop> {
         self.evaluator.set_level(1);
         let initial = self.evaluator.initial_states()?;
         for state in initial.values.chunks(self.evaluator.program().variable_count()) {
@@ -238,7 +238,7 @@ impl<'p> Search<'p> {
             self.evaluator.set_state(state);
             let violated = self.evaluator.violated_initial_property()?;
             if let Some(failed) = violated {
-                return Err(Stop::Violation(failed));
+                return Err(SearchStop::Violation(failed));
             }
             let is_in_model = self.evaluator.is_in_model()?;
             self.visit(state, is_in_model, None)?;
@@ -246,36 +246,23 @@ impl<'p> Search<'p> {
         self.number_set_aside()
     }
 
-    fn expand(&mut self, key: &[u8], successors: &mut GeneratedStates) -> Result<(), Stop> {
+    fn expand(&mut self, key: &[u8], successors: &mut GeneratedStates) -> Result<(), SearchStop> {
         let state = self.states.layout.decode(key, &self.states.dictionaries)?;
         self.evaluator.set_level(self.depth);
         let result = self.evaluator.successors(&state, successors);
         self.generated += successors.actions.len() as u64;
         result?;
         if successors.actions.is_empty() && self.checks_deadlock {
-            return Err(Stop::Deadlock);
+            return Err(SearchStop::Deadlock);
         }
         let before = EncodedState { values: &state, key };
         let width = state.len();
-        let checks = &self.evaluator.program().specification.checks;
-        let checks_steps = !checks.action_constraints.is_empty() || !checks.properties.is_empty();
         for successor in successors.values.chunks(width) {
             self.evaluator.set_level(self.depth + 1);
-            self.evaluator.set_state(successor);
-            let mut is_in_model = self.evaluator.is_in_model()?;
-            if checks_steps {
-                self.evaluator.set_state(&state);
-                self.evaluator.set_successor(successor);
-                is_in_model = is_in_model && self.evaluator.is_step_in_model()?;
-            }
+            let is_in_model = self.evaluator.leads_into_model(&state, successor)?;
             self.visit(successor, is_in_model, Some(before))?;
-            if checks_steps {
-                self.evaluator.set_state(&state);
-                self.evaluator.set_successor(successor);
-                let violated = self.evaluator.violated_step_property()?;
-                if let Some(failed) = violated {
-                    return Err(Stop::Violation(failed));
-                }
+            if let Some(failed) = self.evaluator.violated_by_step(&state, successor)? {
+                return Err(SearchStop::Violation(failed));
             }
         }
         Ok(())
@@ -287,7 +274,7 @@ impl<'p> Search<'p> {
         state: &[Value],
         is_in_model: bool,
         before: Option<EncodedState<'_>>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), SearchStop> {
         if !is_in_model {
             return self.check(state);
         }
@@ -323,7 +310,7 @@ impl<'p> Search<'p> {
     }
 
     /// Adds the representative or the view of a state to the visited keys. Returns whether it is new.
-    fn insert_reduced(&mut self, state: &[Value]) -> Result<bool, Stop> {
+    fn insert_reduced(&mut self, state: &[Value]) -> Result<bool, SearchStop> {
         let mut values = match &self.symmetry {
             Some(group) => group.representative(state)?,
             None => state.to_vec(),
@@ -349,14 +336,14 @@ impl<'p> Search<'p> {
         sets::normalise(&mut self.evaluator, value)
     }
 
-    fn check(&mut self, state: &[Value]) -> Result<(), Stop> {
+    fn check(&mut self, state: &[Value]) -> Result<(), SearchStop> {
         self.evaluator.set_state(state);
         let violated = self.evaluator.violated_invariant()?;
-        violated.map_or(Ok(()), |it| Err(Stop::Violation(it)))
+        violated.map_or(Ok(()), |it| Err(SearchStop::Violation(it)))
     }
 
     /// Gives numbers to the values of the states that were set aside, and visits these states.
-    fn number_set_aside(&mut self) -> Result<(), Stop> {
+    fn number_set_aside(&mut self) -> Result<(), SearchStop> {
         let states: Vec<_> = std::mem::take(&mut self.set_aside).into_iter().collect();
         if states.is_empty() {
             return Ok(());

@@ -68,7 +68,7 @@ pub(super) fn infer<S: AsRef<[Value]>>(
         let variable = |it: usize| sample.iter().map(|state| &state.as_ref()[it]).collect();
         let shapes: Vec<_> = (0..variables)
             .map(|it| {
-                inference.shape(Place { values: variable(it), copies: 1, is_repeated: false })
+                inference.shape(ValuePlace { values: variable(it), copies: 1, is_repeated: false })
             })
             .collect();
         let bits = shapes.iter().fold(0_u32, |sum, it| sum.saturating_add(it.bits()));
@@ -82,7 +82,7 @@ pub(super) fn infer<S: AsRef<[Value]>>(
 }
 
 /// Where values occur.
-struct Place<'v> {
+struct ValuePlace<'v> {
     /// The values in the order of the sample, with repetitions.
     values: Vec<&'v Value>,
     copies: u32,
@@ -92,7 +92,7 @@ struct Place<'v> {
 
 /// The kinds of values that one shape has.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Form {
+enum ValueForm {
     Boolean,
     Integer,
     Name,
@@ -100,17 +100,17 @@ enum Form {
     Function,
 }
 
-fn form(value: &Value) -> Form {
+fn form(value: &Value) -> ValueForm {
     match value {
-        Value::Bool(_) => Form::Boolean,
-        Value::Int(_) => Form::Integer,
-        Value::Str(_) | Value::Model(_) => Form::Name,
-        Value::Set(_) => Form::Set,
-        _ => Form::Function,
+        Value::Bool(_) => ValueForm::Boolean,
+        Value::Int(_) => ValueForm::Integer,
+        Value::Str(_) | Value::Model(_) => ValueForm::Name,
+        Value::Set(_) => ValueForm::Set,
+        _ => ValueForm::Function,
     }
 }
 
-fn forms(values: &[&Value]) -> Vec<Form> {
+fn forms(values: &[&Value]) -> Vec<ValueForm> {
     let mut forms: Vec<_> = values.iter().map(|it| form(it)).collect();
     forms.sort_unstable();
     forms.dedup();
@@ -140,16 +140,16 @@ impl Inference {
         DictionaryId(self.dictionaries.len() as u32 - 1)
     }
 
-    fn shape(&mut self, place: Place<'_>) -> Shape {
+    fn shape(&mut self, place: ValuePlace<'_>) -> Shape {
         let forms = forms(&place.values);
         match forms.as_slice() {
             [] => self.number(&place.values),
-            [Form::Boolean] => Shape::new(ShapeKind::Boolean),
-            [Form::Integer] => self.integer(&place.values),
-            [Form::Name] => self.number(&place.values),
+            [ValueForm::Boolean] => Shape::new(ShapeKind::Boolean),
+            [ValueForm::Integer] => self.integer(&place.values),
+            [ValueForm::Name] => self.number(&place.values),
             [_] if place.is_repeated && are_few(&place.values) => self.number(&place.values),
-            [Form::Set] => self.set(place),
-            [Form::Function] => self.function(place),
+            [ValueForm::Set] => self.set(place),
+            [ValueForm::Function] => self.function(place),
             _ if are_few(&place.values) => self.number(&place.values),
             forms => self.choice(place, forms),
         }
@@ -190,7 +190,7 @@ impl Inference {
         least.max(most.min(512 / copies.max(1))).next_multiple_of(8)
     }
 
-    fn set(&mut self, place: Place<'_>) -> Shape {
+    fn set(&mut self, place: ValuePlace<'_>) -> Shape {
         let sets = || {
             place.values.iter().filter_map(|it| match it {
                 Value::Set(it) => Some(&it.slice),
@@ -215,7 +215,7 @@ impl Inference {
         self.number_of_bits(MANY_BITS)
     }
 
-    fn function(&mut self, place: Place<'_>) -> Shape {
+    fn function(&mut self, place: ValuePlace<'_>) -> Shape {
         let are_tuples = place.values.iter().all(|it| matches!(it, Value::Tuple(_)));
         let domain = Domain::of(place.values[0]).expect("a function");
         let is_constant = place.values.iter().all(|it| domain.values(it).is_some());
@@ -226,7 +226,7 @@ impl Inference {
         }
     }
 
-    fn constant_domain(&mut self, place: Place<'_>, domain: Domain) -> Shape {
+    fn constant_domain(&mut self, place: ValuePlace<'_>, domain: Domain) -> Shape {
         let size = domain.size() as u32;
         let component = |index: usize| -> Vec<&Value> {
             let values = place.values.iter().filter_map(|it| domain.values(it));
@@ -238,21 +238,23 @@ impl Inference {
         let is_array = !matches!(domain, Domain::Names(_)) && forms(&all).len() <= most_forms;
         let id = DomainId(self.domains.len() as u32);
         self.domains.push(domain);
-        let Place { copies, is_repeated, .. } = place;
+        let ValuePlace { copies, is_repeated, .. } = place;
         if is_array {
-            let place = Place { values: all, copies: copies.saturating_mul(size), is_repeated };
+            let place =
+                ValuePlace { values: all, copies: copies.saturating_mul(size), is_repeated };
             let element = Box::new(self.shape(place));
             return Shape::new(ShapeKind::Array { domain: id, size, element });
         }
-        let places = components.into_iter().map(|values| Place { values, copies, is_repeated });
+        let places =
+            components.into_iter().map(|values| ValuePlace { values, copies, is_repeated });
         let components = places.map(|it| self.shape(it)).collect();
         Shape::new(ShapeKind::Product { domain: id, components })
     }
 
-    fn sequence(&mut self, place: Place<'_>) -> Shape {
+    fn sequence(&mut self, place: ValuePlace<'_>) -> Shape {
         let entries = place.values.iter().filter_map(|it| FunctionEntries::of(it));
         let elements = entries.flatten().map(|it| it.1).collect();
-        let elements = Place { values: elements, copies: place.copies, is_repeated: true };
+        let elements = ValuePlace { values: elements, copies: place.copies, is_repeated: true };
         let lengths = place.values.iter().filter_map(|it| Domain::of(it));
         let length = lengths.map(|it| it.size()).max().unwrap_or(0) as u32;
         let lengths = [length.saturating_mul(2).max(length + 3), length + 1];
@@ -266,7 +268,7 @@ impl Inference {
     }
 
     /// Functions whose domains differ: records with different fields, functions that grow.
-    fn variable_domain(&mut self, place: Place<'_>) -> Shape {
+    fn variable_domain(&mut self, place: ValuePlace<'_>) -> Shape {
         if place.values.iter().all(|it| matches!(it, Value::Record(_))) {
             if are_few(&place.values) {
                 return self.number(&place.values);
@@ -278,7 +280,7 @@ impl Inference {
         let entries = || place.values.iter().filter_map(|it| FunctionEntries::of(it)).flatten();
         let arguments = entries().map(|it| it.0).collect::<FxHashSet<_>>().len() as u32;
         let values = entries().map(|it| it.1).collect();
-        let values = Place { values, copies: place.copies, is_repeated: true };
+        let values = ValuePlace { values, copies: place.copies, is_repeated: true };
         let map = |capacity| {
             self.collection(&values, capacity, |inference, value| {
                 let arguments = inference.dictionary(capacity, true);
@@ -290,7 +292,7 @@ impl Inference {
     }
 
     /// Returns a choice among records of the same fields, or nothing if there are too many alternatives.
-    fn records(&mut self, place: &Place<'_>) -> Option<Shape> {
+    fn records(&mut self, place: &ValuePlace<'_>) -> Option<Shape> {
         let mut groups: Vec<(Domain, Vec<&Value>)> = Vec::new();
         for value in &place.values {
             match groups.iter().position(|it| it.0.values(value).is_some()) {
@@ -299,11 +301,11 @@ impl Inference {
                 None => groups.push((Domain::of(value)?, vec![value])),
             }
         }
-        let Place { copies, is_repeated, .. } = *place;
+        let ValuePlace { copies, is_repeated, .. } = *place;
         let mut alternatives: Vec<_> = groups
             .into_iter()
             .map(|(domain, values)| {
-                self.constant_domain(Place { values, copies, is_repeated }, domain)
+                self.constant_domain(ValuePlace { values, copies, is_repeated }, domain)
             })
             .collect();
         alternatives.push(self.number(&[]));
@@ -313,13 +315,14 @@ impl Inference {
     /// Returns the shape of a collection of at most `count` items, or nothing if it has too many bits.
     fn collection(
         &mut self,
-        items: &Place<'_>,
+        items: &ValuePlace<'_>,
         count: u32,
         kind: impl FnOnce(&mut Self, Box<Shape>) -> ShapeKind,
     ) -> Option<Shape> {
         let (dictionaries, domains) = (self.dictionaries.len(), self.domains.len());
         let copies = items.copies.saturating_mul(count);
-        let item = self.shape(Place { values: items.values.clone(), copies, is_repeated: true });
+        let item =
+            self.shape(ValuePlace { values: items.values.clone(), copies, is_repeated: true });
         let kind = kind(self, Box::new(item));
         let shape = Shape::new(kind);
         if shape.bits().saturating_mul(items.copies) <= COLLECTION_BITS_MAX {
@@ -330,16 +333,20 @@ impl Inference {
         None
     }
 
-    fn choice(&mut self, place: Place<'_>, forms: &[Form]) -> Shape {
+    fn choice(&mut self, place: ValuePlace<'_>, forms: &[ValueForm]) -> Shape {
         let mut alternatives = Vec::new();
-        for wanted in forms.iter().filter(|it| **it != Form::Name) {
+        for wanted in forms.iter().filter(|it| **it != ValueForm::Name) {
             let values = place.values.iter().copied().filter(|it| form(it) == *wanted).collect();
             let copies = place.copies;
-            alternatives.push(self.shape(Place { values, copies, is_repeated: place.is_repeated }));
+            alternatives.push(self.shape(ValuePlace {
+                values,
+                copies,
+                is_repeated: place.is_repeated,
+            }));
         }
         // Accepts every value of no other alternative.
         let names: Vec<_> =
-            place.values.iter().copied().filter(|it| form(it) == Form::Name).collect();
+            place.values.iter().copied().filter(|it| form(it) == ValueForm::Name).collect();
         alternatives.push(self.number(&names));
         Shape::new(ShapeKind::Choice { alternatives })
     }

@@ -46,7 +46,7 @@ mod value_bytes;
 
 pub use dictionary::{Dictionaries, Dictionary, DictionaryId, DictionarySpec};
 pub use journal::{JournalError, journal_bytes, read_journal};
-pub use numbering::{DictionaryEntries, EntryError, NewValues, NumberingError};
+pub use numbering::{DictionaryEntries, EntryError, NumberingError};
 pub use shape::InvalidKey;
 pub use stored_layout::{StoredLayout, StoredLayoutError};
 pub use value_bytes::{ValueBytesError, ValueReader, value_bytes, write_value};

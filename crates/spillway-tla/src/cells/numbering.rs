@@ -93,19 +93,19 @@ pub(super) fn add_entries(
 }
 
 /// Values that need numbers.
-pub struct NewValues<'l> {
+struct NewValues<'l> {
     layout: &'l CellLayout,
     by_dictionary: BTreeMap<DictionaryId, FxHashSet<Value>>,
 }
 
 impl<'l> NewValues<'l> {
     /// Starts without values.
-    pub fn new(layout: &'l CellLayout) -> Self {
+    fn new(layout: &'l CellLayout) -> Self {
         Self { layout, by_dictionary: BTreeMap::new() }
     }
 
     /// Adds the dictionary values that the encoding of a state needs.
-    pub fn collect_cells(&mut self, state: &[Value], dictionaries: &Dictionaries) {
+    fn collect_cells(&mut self, state: &[Value], dictionaries: &Dictionaries) {
         for (variable, value) in state.iter().enumerate() {
             if dictionaries.get(self.layout.escapes(variable)).lookup(value).is_some() {
                 continue;
@@ -120,7 +120,7 @@ impl<'l> NewValues<'l> {
 
     /// Adds the values of a state that escape. The values that [`collect_cells`](Self::collect_cells) found for all
     /// states have their numbers.
-    pub fn collect_escapes(&mut self, state: &[Value], dictionaries: &Dictionaries) {
+    fn collect_escapes(&mut self, state: &[Value], dictionaries: &Dictionaries) {
         for (variable, value) in state.iter().enumerate() {
             let escapes = self.layout.escapes(variable);
             let mut wanted = Vec::new();
@@ -141,7 +141,7 @@ impl<'l> NewValues<'l> {
 
     /// Numbers the values in the order of their bytes, as long as their dictionaries have room, and adds them to
     /// `entries`. Leaves no values.
-    pub fn number(
+    fn number(
         &mut self,
         symbols: &SymbolTable,
         dictionaries: &mut Dictionaries,
@@ -178,23 +178,32 @@ impl CellLayout {
         symbols: &SymbolTable,
         dictionaries: &mut Dictionaries,
     ) -> Result<DictionaryEntries, NumberingError> {
-        let (mut new, mut entries) = (NewValues::new(self), DictionaryEntries::default());
-        states.iter().for_each(|it| new.collect_cells(it.as_ref(), dictionaries));
-        new.number(symbols, dictionaries, &mut entries);
-        states.iter().for_each(|it| new.collect_escapes(it.as_ref(), dictionaries));
-        new.number(symbols, dictionaries, &mut entries);
-        self.check_escapes(dictionaries)?;
-        Ok(entries)
+        let visit = |each: &mut dyn FnMut(&[Value])| {
+            states.iter().for_each(|it| each(it.as_ref()));
+            Ok(())
+        };
+        self.number_visited(visit, symbols, dictionaries)
     }
 
-    /// Checks that the dictionaries of whole values have room.
+    /// As [`number`](Self::number), for the states that `visit` passes to a function. It is called twice, with the same
+    /// states in any order.
     ///
     /// # Errors
     ///
-    /// One of them is full, so that some value may have no encoding.
-    pub fn check_escapes(&self, dictionaries: &Dictionaries) -> Result<(), NumberingError> {
+    /// Those of `visit`, or a dictionary of whole values is full.
+    pub fn number_visited<E: From<NumberingError>>(
+        &self,
+        visit: impl Fn(&mut dyn FnMut(&[Value])) -> Result<(), E>,
+        symbols: &SymbolTable,
+        dictionaries: &mut Dictionaries,
+    ) -> Result<DictionaryEntries, E> {
+        let (mut new, mut entries) = (NewValues::new(self), DictionaryEntries::default());
+        visit(&mut |it| new.collect_cells(it, dictionaries))?;
+        new.number(symbols, dictionaries, &mut entries);
+        visit(&mut |it| new.collect_escapes(it, dictionaries))?;
+        new.number(symbols, dictionaries, &mut entries);
         let full =
             (0..self.variables.len()).find(|it| dictionaries.get(self.escapes(*it)).is_full());
-        full.map_or(Ok(()), |it| Err(NumberingError::TooManyEscapes(it)))
+        full.map_or(Ok(entries), |it| Err(NumberingError::TooManyEscapes(it).into()))
     }
 }

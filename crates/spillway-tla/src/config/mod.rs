@@ -1,6 +1,6 @@
 //! Configuration files, as TLC reads them.
 //!
-//! A configuration is a sequence of sections. A section begins with a keyword and goes on until the next keyword, so a
+//! A configuration is a sequence of sections. A section begins with a keyword and ends at the next keyword, so a
 //! keyword cannot be the name of a constant or an operator. Comments are those of TLA+.
 
 mod parse;

@@ -14,7 +14,7 @@ const DEPTH_MAX: usize = 100;
 
 /// A section of a configuration.
 #[derive(Clone, Copy)]
-enum Section {
+enum ConfigSection {
     Constants,
     Init,
     Next,
@@ -34,33 +34,33 @@ enum Section {
 /// A keyword that begins a section.
 struct SectionKeyword {
     text: &'static str,
-    section: Section,
+    section: ConfigSection,
 }
 
 /// The keywords.
 const SECTIONS: &[SectionKeyword] = &[
-    SectionKeyword { text: "CONSTANT", section: Section::Constants },
-    SectionKeyword { text: "CONSTANTS", section: Section::Constants },
-    SectionKeyword { text: "INIT", section: Section::Init },
-    SectionKeyword { text: "NEXT", section: Section::Next },
-    SectionKeyword { text: "SPECIFICATION", section: Section::Specification },
-    SectionKeyword { text: "INVARIANT", section: Section::Invariants },
-    SectionKeyword { text: "INVARIANTS", section: Section::Invariants },
-    SectionKeyword { text: "PROPERTY", section: Section::Properties },
-    SectionKeyword { text: "PROPERTIES", section: Section::Properties },
-    SectionKeyword { text: "CONSTRAINT", section: Section::Constraints },
-    SectionKeyword { text: "CONSTRAINTS", section: Section::Constraints },
-    SectionKeyword { text: "ACTION_CONSTRAINT", section: Section::ActionConstraints },
-    SectionKeyword { text: "ACTION_CONSTRAINTS", section: Section::ActionConstraints },
-    SectionKeyword { text: "SYMMETRY", section: Section::Symmetry },
-    SectionKeyword { text: "VIEW", section: Section::View },
-    SectionKeyword { text: "ALIAS", section: Section::Alias },
-    SectionKeyword { text: "POSTCONDITION", section: Section::Postconditions },
-    SectionKeyword { text: "POSTCONDITIONS", section: Section::Postconditions },
-    SectionKeyword { text: "CHECK_DEADLOCK", section: Section::CheckDeadlock },
-    SectionKeyword { text: "_PERIODIC", section: Section::Ignored },
-    SectionKeyword { text: "_RL_REWARD", section: Section::Ignored },
-    SectionKeyword { text: "_POSSIBLE", section: Section::Ignored },
+    SectionKeyword { text: "CONSTANT", section: ConfigSection::Constants },
+    SectionKeyword { text: "CONSTANTS", section: ConfigSection::Constants },
+    SectionKeyword { text: "INIT", section: ConfigSection::Init },
+    SectionKeyword { text: "NEXT", section: ConfigSection::Next },
+    SectionKeyword { text: "SPECIFICATION", section: ConfigSection::Specification },
+    SectionKeyword { text: "INVARIANT", section: ConfigSection::Invariants },
+    SectionKeyword { text: "INVARIANTS", section: ConfigSection::Invariants },
+    SectionKeyword { text: "PROPERTY", section: ConfigSection::Properties },
+    SectionKeyword { text: "PROPERTIES", section: ConfigSection::Properties },
+    SectionKeyword { text: "CONSTRAINT", section: ConfigSection::Constraints },
+    SectionKeyword { text: "CONSTRAINTS", section: ConfigSection::Constraints },
+    SectionKeyword { text: "ACTION_CONSTRAINT", section: ConfigSection::ActionConstraints },
+    SectionKeyword { text: "ACTION_CONSTRAINTS", section: ConfigSection::ActionConstraints },
+    SectionKeyword { text: "SYMMETRY", section: ConfigSection::Symmetry },
+    SectionKeyword { text: "VIEW", section: ConfigSection::View },
+    SectionKeyword { text: "ALIAS", section: ConfigSection::Alias },
+    SectionKeyword { text: "POSTCONDITION", section: ConfigSection::Postconditions },
+    SectionKeyword { text: "POSTCONDITIONS", section: ConfigSection::Postconditions },
+    SectionKeyword { text: "CHECK_DEADLOCK", section: ConfigSection::CheckDeadlock },
+    SectionKeyword { text: "_PERIODIC", section: ConfigSection::Ignored },
+    SectionKeyword { text: "_RL_REWARD", section: ConfigSection::Ignored },
+    SectionKeyword { text: "_POSSIBLE", section: ConfigSection::Ignored },
 ];
 
 /// Parses a configuration.
@@ -99,7 +99,7 @@ impl<'t> ConfigParser<'t> {
     }
 
     /// Returns the section that begins here.
-    fn keyword(&self) -> Option<Section> {
+    fn keyword(&self) -> Option<ConfigSection> {
         let word = self.word();
         SECTIONS.iter().find(|it| it.text == word).map(|it| it.section)
     }
@@ -128,39 +128,39 @@ impl<'t> ConfigParser<'t> {
         };
         let keyword = self.bump();
         match section {
-            Section::Constants => return self.constants(),
-            Section::CheckDeadlock => return self.check_deadlock(keyword),
-            Section::Ignored => {
+            ConfigSection::Constants => return self.constants(),
+            ConfigSection::CheckDeadlock => return self.check_deadlock(keyword),
+            ConfigSection::Ignored => {
                 let text = self.text_of(keyword).to_owned();
                 self.config.ignored.push(ConfigName { text, span: keyword.span });
                 self.names()?;
             }
-            Section::Invariants => {
+            ConfigSection::Invariants => {
                 let names = self.names()?;
                 self.config.invariants.extend(names);
             }
-            Section::Properties => {
+            ConfigSection::Properties => {
                 let names = self.names()?;
                 self.config.properties.extend(names);
             }
-            Section::Constraints => {
+            ConfigSection::Constraints => {
                 let names = self.names()?;
                 self.config.constraints.extend(names);
             }
-            Section::ActionConstraints => {
+            ConfigSection::ActionConstraints => {
                 let names = self.names()?;
                 self.config.action_constraints.extend(names);
             }
-            Section::Postconditions => {
+            ConfigSection::Postconditions => {
                 let names = self.names()?;
                 self.config.postconditions.extend(names);
             }
-            Section::Init => self.single(keyword, |it| &mut it.init)?,
-            Section::Next => self.single(keyword, |it| &mut it.next)?,
-            Section::Specification => self.single(keyword, |it| &mut it.specification)?,
-            Section::Symmetry => self.single(keyword, |it| &mut it.symmetry)?,
-            Section::View => self.single(keyword, |it| &mut it.view)?,
-            Section::Alias => self.single(keyword, |it| &mut it.alias)?,
+            ConfigSection::Init => self.single(keyword, |it| &mut it.init)?,
+            ConfigSection::Next => self.single(keyword, |it| &mut it.next)?,
+            ConfigSection::Specification => self.single(keyword, |it| &mut it.specification)?,
+            ConfigSection::Symmetry => self.single(keyword, |it| &mut it.symmetry)?,
+            ConfigSection::View => self.single(keyword, |it| &mut it.view)?,
+            ConfigSection::Alias => self.single(keyword, |it| &mut it.alias)?,
         }
         Ok(())
     }

@@ -6,7 +6,10 @@
 //! its instances. What a formula binds is restored when the enumeration backtracks.
 
 use super::evaluator::{Evaluator, SlotContent};
-use super::generation::{ActionParameter, Flow, ParameterSlot, Phase, Rest, RestKind, TakenAction};
+use super::generation::{
+    ActionParameter, Continuation, ContinuationKind, Flow, GenerationPhase, ParameterSlot,
+    TakenAction,
+};
 use super::node::{Argument, BinaryNode, BindingNode, BoundNode, Node, NodeId, SlotId};
 use super::program::Program;
 use crate::standard::{Failure, FailureReason, Outcome, functions, sets};
@@ -17,36 +20,45 @@ use triomphe::Arc;
 
 impl<'p> Evaluator<'p> {
     /// Generates the states that satisfy a formula.
-    pub(super) fn generate(&mut self, phase: Phase, body: NodeId, definition: u32) -> Outcome<()> {
+    pub(super) fn generate(
+        &mut self,
+        phase: GenerationPhase,
+        body: NodeId,
+        definition: u32,
+    ) -> Outcome<()> {
         self.generation.phase = phase;
         self.generation.unassigned = self.program.variable_count();
         self.generation.action = definition;
         self.generation.parameters.clear();
         let assigned = match phase {
-            Phase::Initial => &mut self.current,
+            GenerationPhase::Initial => &mut self.current,
             _ => &mut self.next,
         };
         assigned.fill(None);
-        self.is_complete = phase != Phase::Initial;
+        self.is_complete = phase != GenerationPhase::Initial;
         let frame = self.open_frame(definition, &[], 0);
         let result = match phase {
-            Phase::Next => self.enumerate_named(body, frame),
+            GenerationPhase::Next => self.enumerate_named(body, frame),
             _ => self.enumerate(body, frame, None),
         };
         self.close_frame(frame);
-        self.generation.phase = Phase::Evaluation;
+        self.generation.phase = GenerationPhase::Evaluation;
         self.is_complete = true;
         result.map(|_| ())
     }
 
     /// Generates the states that satisfy all formulas, each the body of a definition without parameters.
-    pub(super) fn generate_all(&mut self, phase: Phase, bodies: &[NodeId]) -> Outcome<()> {
+    pub(super) fn generate_all(
+        &mut self,
+        phase: GenerationPhase,
+        bodies: &[NodeId],
+    ) -> Outcome<()> {
         self.generation.phase = phase;
         self.generation.unassigned = self.program.variable_count();
         self.current.fill(None);
-        self.is_complete = phase != Phase::Initial;
+        self.is_complete = phase != GenerationPhase::Initial;
         let result = self.conjuncts(bodies, 0, None);
-        self.generation.phase = Phase::Evaluation;
+        self.generation.phase = GenerationPhase::Evaluation;
         self.is_complete = true;
         result.map(|_| ())
     }
@@ -122,7 +134,7 @@ impl<'p> Evaluator<'p> {
         &mut self,
         node: NodeId,
         base: u32,
-        rest: Option<&Rest<'_>>,
+        rest: Option<&Continuation<'_>>,
     ) -> Outcome<Flow> {
         let program = self.program;
         let result = self.enumerate_node(node, &program.nodes[node as usize], base, rest);
@@ -134,7 +146,7 @@ impl<'p> Evaluator<'p> {
         id: NodeId,
         node: &'p Node,
         base: u32,
-        rest: Option<&Rest<'_>>,
+        rest: Option<&Continuation<'_>>,
     ) -> Outcome<Flow> {
         match node {
             Node::And(operands) => self.conjuncts(operands, base, rest),
@@ -189,7 +201,8 @@ impl<'p> Evaluator<'p> {
                 self.unchanged(*subscript, base, rest)
             }
             Node::AngleAction { action, subscript } => {
-                let rest = Rest { kind: RestKind::Changed(*subscript), base, next: rest };
+                let rest =
+                    Continuation { kind: ContinuationKind::Changed(*subscript), base, next: rest };
                 self.enumerate(*action, base, Some(&rest))
             }
             _ => self.enumerate_call(id, node, base, rest),
@@ -201,7 +214,7 @@ impl<'p> Evaluator<'p> {
         id: NodeId,
         node: &'p Node,
         base: u32,
-        rest: Option<&Rest<'_>>,
+        rest: Option<&Continuation<'_>>,
     ) -> Outcome<Flow> {
         match node {
             Node::Call { definition, arguments } => {
@@ -240,7 +253,7 @@ impl<'p> Evaluator<'p> {
         lazy: &Arc<LazyValue>,
         argument: NodeId,
         base: u32,
-        rest: Option<&Rest<'_>>,
+        rest: Option<&Continuation<'_>>,
     ) -> Outcome<Flow> {
         let argument = self.eval(argument, base)?;
         if let LazyValue::Function(domain, _) = &**lazy
@@ -255,7 +268,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Goes on if a predicate holds.
-    fn test(&mut self, node: NodeId, base: u32, rest: Option<&Rest<'_>>) -> Outcome<Flow> {
+    fn test(&mut self, node: NodeId, base: u32, rest: Option<&Continuation<'_>>) -> Outcome<Flow> {
         if self.holds_node("an action", node, base)? {
             self.proceed(rest)
         } else {
@@ -267,36 +280,37 @@ impl<'p> Evaluator<'p> {
         &mut self,
         operands: &[NodeId],
         base: u32,
-        rest: Option<&Rest<'_>>,
+        rest: Option<&Continuation<'_>>,
     ) -> Outcome<Flow> {
         match operands {
             [] => self.proceed(rest),
             [last] => self.enumerate(*last, base, rest),
             [first, others @ ..] => {
-                let rest = Rest { kind: RestKind::Conjuncts(others), base, next: rest };
+                let rest =
+                    Continuation { kind: ContinuationKind::Conjuncts(others), base, next: rest };
                 self.enumerate(*first, base, Some(&rest))
             }
         }
     }
 
     /// Goes on with what still has to hold.
-    pub(super) fn proceed(&mut self, rest: Option<&Rest<'_>>) -> Outcome<Flow> {
+    pub(super) fn proceed(&mut self, rest: Option<&Continuation<'_>>) -> Outcome<Flow> {
         let Some(rest) = rest else { return self.complete() };
         let phase = self.generation.phase;
-        if self.generation.unassigned == 0 && phase != Phase::Enabled {
+        if self.generation.unassigned == 0 && phase != GenerationPhase::Enabled {
             return self.proceed_as_predicates(rest);
         }
         match rest.kind {
-            RestKind::Conjuncts(nodes) => self.conjuncts(nodes, rest.base, rest.next),
-            RestKind::Unchanged(nodes) => self.all_unchanged(nodes, rest.base, rest.next),
-            RestKind::Changed(node) => {
+            ContinuationKind::Conjuncts(nodes) => self.conjuncts(nodes, rest.base, rest.next),
+            ContinuationKind::Unchanged(nodes) => self.all_unchanged(nodes, rest.base, rest.next),
+            ContinuationKind::Changed(node) => {
                 if self.is_unchanged(node, rest.base)? {
                     Ok(Flow::Continue(()))
                 } else {
                     self.proceed(rest.next)
                 }
             }
-            RestKind::Instances { body, slots, values } => {
+            ContinuationKind::Instances { body, slots, values } => {
                 self.instances(body, slots, values, rest)
             }
         }
@@ -307,10 +321,13 @@ impl<'p> Evaluator<'p> {
         body: NodeId,
         slots: &[SlotId],
         values: &[Vec<Value>],
-        rest: &Rest<'_>,
+        rest: &Continuation<'_>,
     ) -> Outcome<Flow> {
         let Some((last, others)) = values.split_last() else { return self.proceed(rest.next) };
-        let next = Rest { kind: RestKind::Instances { body, slots, values: others }, ..*rest };
+        let next = Continuation {
+            kind: ContinuationKind::Instances { body, slots, values: others },
+            ..*rest
+        };
         let next = if others.is_empty() { rest.next } else { Some(&next) };
         let saved = self.rebind(slots, last, rest.base);
         let flow = self.enumerate(body, rest.base, next)?;
@@ -319,7 +336,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Evaluates what still has to hold, once all variables have values.
-    fn proceed_as_predicates(&mut self, rest: &Rest<'_>) -> Outcome<Flow> {
+    fn proceed_as_predicates(&mut self, rest: &Continuation<'_>) -> Outcome<Flow> {
         let mut open = Some(rest);
         while let Some(rest) = open {
             if !self.holds_rest(rest)? {
@@ -330,25 +347,25 @@ impl<'p> Evaluator<'p> {
         self.complete()
     }
 
-    fn holds_rest(&mut self, rest: &Rest<'_>) -> Outcome<bool> {
+    fn holds_rest(&mut self, rest: &Continuation<'_>) -> Outcome<bool> {
         let base = rest.base;
         match rest.kind {
-            RestKind::Conjuncts(nodes) => {
+            ContinuationKind::Conjuncts(nodes) => {
                 for node in nodes {
                     if !self.holds_node("an action", *node, base)? {
                         return Ok(false);
                     }
                 }
             }
-            RestKind::Unchanged(nodes) => {
+            ContinuationKind::Unchanged(nodes) => {
                 for node in nodes {
                     if !self.is_unchanged(*node, base)? {
                         return Ok(false);
                     }
                 }
             }
-            RestKind::Changed(node) => return Ok(!self.is_unchanged(node, base)?),
-            RestKind::Instances { body, slots, values } => {
+            ContinuationKind::Changed(node) => return Ok(!self.is_unchanged(node, base)?),
+            ContinuationKind::Instances { body, slots, values } => {
                 for values in values.iter().rev() {
                     let saved = self.rebind(slots, values, base);
                     let holds = self.holds_node("an action", body, base)?;
@@ -366,21 +383,22 @@ impl<'p> Evaluator<'p> {
     fn complete(&mut self) -> Outcome<Flow> {
         let variables = self.program.variable_count();
         let assigned = match self.generation.phase {
-            Phase::Enabled => return Ok(Flow::Break(())),
-            Phase::Initial => &self.current,
+            GenerationPhase::Enabled => return Ok(Flow::Break(())),
+            GenerationPhase::Initial => &self.current,
             _ => &self.next,
         };
         for (variable, value) in assigned[..variables].iter().enumerate() {
             match value {
                 Some(value) => self.generation.states.push(value.clone()),
                 None => {
-                    let prime = if self.generation.phase == Phase::Next { "'" } else { "" };
+                    let prime =
+                        if self.generation.phase == GenerationPhase::Next { "'" } else { "" };
                     let name = format!("{}{prime}", self.program.variable_name(variable));
                     return Err(Failure::new(FailureReason::Unassigned { name }));
                 }
             }
         }
-        if self.generation.phase == Phase::Next {
+        if self.generation.phase == GenerationPhase::Next {
             let action = self.taken_action();
             self.generation.actions.push(action);
         }
@@ -406,7 +424,7 @@ impl<'p> Evaluator<'p> {
         bounds: &'p [BoundNode],
         body: NodeId,
         base: u32,
-        rest: Option<&Rest<'_>>,
+        rest: Option<&Continuation<'_>>,
     ) -> Outcome<Flow> {
         let slots: Vec<SlotId> = bounds.iter().flat_map(|it| it.slots.iter().copied()).collect();
         let saved = self.save(bounds, base);
@@ -419,8 +437,8 @@ impl<'p> Evaluator<'p> {
             self.restore_saved(saved);
             return self.proceed(rest);
         };
-        let kind = RestKind::Instances { body, slots: &slots, values: others };
-        let next = Rest { kind, base, next: rest };
+        let kind = ContinuationKind::Instances { body, slots: &slots, values: others };
+        let next = Continuation { kind, base, next: rest };
         let next = if others.is_empty() { rest } else { Some(&next) };
         for (slot, value) in slots.iter().zip(first) {
             self.bind(base, *slot, value.clone());
@@ -437,7 +455,7 @@ impl<'p> Evaluator<'p> {
         }
         let next = vec![None; self.next.len()];
         let next = std::mem::replace(&mut self.next, next);
-        let phase = std::mem::replace(&mut self.generation.phase, Phase::Enabled);
+        let phase = std::mem::replace(&mut self.generation.phase, GenerationPhase::Enabled);
         let variables = self.program.variable_count();
         let unassigned = std::mem::replace(&mut self.generation.unassigned, variables);
         let result = self.enumerate(action, base, None);

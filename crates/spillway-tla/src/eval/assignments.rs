@@ -1,7 +1,7 @@
 //! Assignments in formulas: `x' = e`, `x' \in S`, `UNCHANGED e`.
 
 use super::evaluator::{Evaluator, SlotContent};
-use super::generation::{Flow, Phase, Rest, RestKind};
+use super::generation::{Continuation, ContinuationKind, Flow, GenerationPhase};
 use super::node::{BinaryNode, Node, NodeId};
 use crate::standard::elements::Elements;
 use crate::standard::{Outcome, sets};
@@ -14,7 +14,7 @@ impl Evaluator<'_> {
         left: NodeId,
         right: NodeId,
         base: u32,
-        rest: Option<&Rest<'_>>,
+        rest: Option<&Continuation<'_>>,
     ) -> Outcome<Flow> {
         let variable = self.target(left, base);
         if let Some(variable) = variable
@@ -36,7 +36,7 @@ impl Evaluator<'_> {
         operator: BinaryNode,
         operands: [NodeId; 2],
         base: u32,
-        rest: Option<&Rest<'_>>,
+        rest: Option<&Continuation<'_>>,
     ) -> Outcome<Flow> {
         let [left, right] = operands;
         let variable = self.target(left, base);
@@ -64,13 +64,18 @@ impl Evaluator<'_> {
 
     fn assigned(&mut self, variable: u32) -> &mut Option<Value> {
         match self.generation.phase {
-            Phase::Initial => &mut self.current[variable as usize],
+            GenerationPhase::Initial => &mut self.current[variable as usize],
             _ => &mut self.next[variable as usize],
         }
     }
 
     /// Assigns a value to a variable while the rest is enumerated.
-    fn assign(&mut self, variable: u32, value: Value, rest: Option<&Rest<'_>>) -> Outcome<Flow> {
+    fn assign(
+        &mut self,
+        variable: u32,
+        value: Value,
+        rest: Option<&Continuation<'_>>,
+    ) -> Outcome<Flow> {
         let value = if value.is_canonical() { value } else { sets::normalise(self, value)? };
         let is_part = (variable as usize) < self.program.variable_count();
         *self.assigned(variable) = Some(value);
@@ -84,7 +89,7 @@ impl Evaluator<'_> {
     /// Returns the variable that a formula with this left side assigns.
     fn target(&self, node: NodeId, base: u32) -> Option<u32> {
         match (self.generation.phase, &self.program.nodes[node as usize]) {
-            (Phase::Initial, _) => self.variable_of(node, base),
+            (GenerationPhase::Initial, _) => self.variable_of(node, base),
             (_, Node::Prime(operand)) => self.variable_of(*operand, base),
             (_, Node::Local(slot)) => {
                 let (node, base) = self.thunk_at(base + slot)?;
@@ -130,7 +135,7 @@ impl Evaluator<'_> {
         &mut self,
         node: NodeId,
         base: u32,
-        rest: Option<&Rest<'_>>,
+        rest: Option<&Continuation<'_>>,
     ) -> Outcome<Flow> {
         let program = self.program;
         if let Some(variable) = self.variable_of(node, base) {
@@ -158,19 +163,24 @@ impl Evaluator<'_> {
         &mut self,
         operands: &[NodeId],
         base: u32,
-        rest: Option<&Rest<'_>>,
+        rest: Option<&Continuation<'_>>,
     ) -> Outcome<Flow> {
         match operands {
             [] => self.proceed(rest),
             [last] => self.unchanged(*last, base, rest),
             [first, others @ ..] => {
-                let rest = Rest { kind: RestKind::Unchanged(others), base, next: rest };
+                let rest =
+                    Continuation { kind: ContinuationKind::Unchanged(others), base, next: rest };
                 self.unchanged(*first, base, Some(&rest))
             }
         }
     }
 
-    fn unchanged_variable(&mut self, variable: u32, rest: Option<&Rest<'_>>) -> Outcome<Flow> {
+    fn unchanged_variable(
+        &mut self,
+        variable: u32,
+        rest: Option<&Continuation<'_>>,
+    ) -> Outcome<Flow> {
         let Some(before) = &self.current[variable as usize] else {
             return Err(self.unassigned(variable));
         };

@@ -400,7 +400,7 @@ pub(super) struct ClosureFrame {
     pub body: NodeId,
     /// The start of the frame.
     pub frame: u32,
-    /// Whether unprimed variables stand for the successor's.
+    /// Whether unprimed variables have the values of the successor.
     pub is_primed: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Initial states, successors and checks of a specification: the interface of the evaluator.
 
 use super::evaluator::Evaluator;
-use super::generation::{ActionParameter, Phase, TakenAction};
+use super::generation::{ActionParameter, GenerationPhase, TakenAction};
 use crate::resolve::ids::DefinitionId;
 use crate::resolve::tree::PropertyPart;
 use crate::standard::{Outcome, boolean};
@@ -37,7 +37,7 @@ impl Evaluator<'_> {
         self.depth = 0;
         self.is_primed = false;
         self.is_complete = true;
-        self.generation.phase = Phase::Evaluation;
+        self.generation.phase = GenerationPhase::Evaluation;
     }
 
     /// Sets whether the parameters of actions are recorded.
@@ -100,7 +100,7 @@ impl Evaluator<'_> {
         let slots = slots.map(|it| program.definitions[it.index()].slots).max();
         self.stack.resize_with(slots.unwrap_or(0) as usize, Default::default);
         self.generation.states.clear();
-        self.generate_all(Phase::Initial, &init)?;
+        self.generate_all(GenerationPhase::Initial, &init)?;
         Ok(GeneratedStates {
             values: std::mem::take(&mut self.generation.states),
             actions: Vec::new(),
@@ -120,7 +120,7 @@ impl Evaluator<'_> {
         let Some(next) = self.program.specification.checks.next else { return Ok(()) };
         std::mem::swap(&mut self.generation.states, &mut successors.values);
         std::mem::swap(&mut self.generation.actions, &mut successors.actions);
-        let result = self.generate(Phase::Next, self.program.body(next), next.0);
+        let result = self.generate(GenerationPhase::Next, self.program.body(next), next.0);
         std::mem::swap(&mut self.generation.states, &mut successors.values);
         std::mem::swap(&mut self.generation.actions, &mut successors.actions);
         result
@@ -173,6 +173,60 @@ impl Evaluator<'_> {
     /// The evaluation fails.
     pub fn is_step_in_model(&mut self) -> Outcome<bool> {
         self.all_hold(&self.program.specification.checks.action_constraints)
+    }
+
+    /// Returns whether a step leads to a state of the model: whether the constraints and the action constraints of the
+    /// configuration hold. Changes the state and the successor of the evaluator.
+    ///
+    /// # Errors
+    ///
+    /// The evaluation fails.
+    pub fn leads_into_model(&mut self, state: &[Value], successor: &[Value]) -> Outcome<bool> {
+        let checks = &self.program.specification.checks;
+        if !checks.constraints.is_empty() {
+            self.set_state(successor);
+            if !self.is_in_model()? {
+                return Ok(false);
+            }
+        }
+        if checks.action_constraints.is_empty() {
+            return Ok(true);
+        }
+        self.set_state(state);
+        self.set_successor(successor);
+        self.is_step_in_model()
+    }
+
+    /// Returns the first property that the step violates. Changes the state and the successor of the evaluator.
+    ///
+    /// # Errors
+    ///
+    /// The evaluation fails.
+    pub fn violated_by_step(
+        &mut self,
+        state: &[Value],
+        successor: &[Value],
+    ) -> Outcome<Option<FailedCheck>> {
+        if self.program.specification.checks.properties.is_empty() {
+            return Ok(None);
+        }
+        self.set_state(state);
+        self.set_successor(successor);
+        self.violated_step_property()
+    }
+
+    /// Returns the index of the first assumption that is false.
+    ///
+    /// # Errors
+    ///
+    /// The evaluation fails.
+    pub fn false_assumption(&mut self) -> Outcome<Option<usize>> {
+        for (index, it) in self.program.specification.checks.assumptions.iter().enumerate() {
+            if !self.holds(*it)? {
+                return Ok(Some(index));
+            }
+        }
+        Ok(None)
     }
 
     fn all_hold(&mut self, definitions: &[DefinitionId]) -> Outcome<bool> {

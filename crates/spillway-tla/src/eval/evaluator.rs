@@ -27,7 +27,7 @@ pub struct Evaluator<'p> {
     pub(super) current: Vec<Option<Value>>,
     /// The values of the variables in the successor, as far as they are assigned.
     pub(super) next: Vec<Option<Value>>,
-    /// Whether a variable stands for its value in the successor.
+    /// Whether a variable has its value in the successor.
     pub(super) is_primed: bool,
     /// Whether the state is complete, so that a value that depends on it can be kept.
     pub(super) is_complete: bool,
@@ -182,7 +182,7 @@ impl<'p> Evaluator<'p> {
         Failure::new(FailureReason::Unassigned { name })
     }
 
-    /// Returns the value that a slot stands for, and keeps it if it stays valid.
+    /// Returns the value of a slot, and keeps it if it stays valid.
     pub(super) fn local(&mut self, mut index: u32) -> Outcome<Value> {
         loop {
             match &self.stack[index as usize] {
@@ -442,7 +442,7 @@ impl<'p> Evaluator<'p> {
         Thunk { node: lazy.node, base, level: levels.fold(lazy.level, Level::max) }
     }
 
-    /// Returns the level of what a slot stands for.
+    /// Returns the level of the content of a slot.
     fn slot_level(&self, mut index: u32) -> Level {
         loop {
             match &self.stack[index as usize] {

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 /// What is generated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum GenerationPhase {
     /// Nothing: formulas are predicates.
     #[default]
     Evaluation,
@@ -21,7 +21,7 @@ pub(super) enum Phase {
 /// The state of a generation.
 #[derive(Debug, Default)]
 pub(super) struct Generation {
-    pub phase: Phase,
+    pub phase: GenerationPhase,
     /// The number of variables without a value.
     pub unassigned: usize,
     /// The states, one after the other, each with a value for each variable.
@@ -64,19 +64,19 @@ pub struct ActionParameter {
     pub value: Value,
 }
 
-/// Whether the enumeration goes on.
+/// Whether the enumeration continues.
 pub(super) type Flow = ControlFlow<()>;
 
 /// What still has to hold.
 #[derive(Clone, Copy)]
-pub(super) struct Rest<'r> {
-    pub kind: RestKind<'r>,
+pub(super) struct Continuation<'r> {
+    pub kind: ContinuationKind<'r>,
     pub base: u32,
-    pub next: Option<&'r Rest<'r>>,
+    pub next: Option<&'r Continuation<'r>>,
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum RestKind<'r> {
+pub(super) enum ContinuationKind<'r> {
     /// Formulas, of which there is at least one.
     Conjuncts(&'r [NodeId]),
     /// Expressions that do not change, of which there is at least one.

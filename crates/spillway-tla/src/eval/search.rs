@@ -55,12 +55,12 @@ pub struct MemorySearchOptions {
 }
 
 /// The end of a search before its end.
-enum Stop {
+enum SearchStop {
     Ending(SearchEnding),
     Failure(Box<Failure>),
 }
 
-impl From<Box<Failure>> for Stop {
+impl From<Box<Failure>> for SearchStop {
     fn from(failure: Box<Failure>) -> Self {
         Self::Failure(failure)
     }
@@ -139,8 +139,8 @@ impl MemorySearch {
         };
         let ending = match search.explore() {
             Ok(()) => SearchEnding::Complete,
-            Err(Stop::Ending(ending)) => ending,
-            Err(Stop::Failure(failure)) => SearchEnding::Failure(failure),
+            Err(SearchStop::Ending(ending)) => ending,
+            Err(SearchStop::Failure(failure)) => SearchEnding::Failure(failure),
         };
         Self {
             distinct: search.visited.count() as u64,
@@ -153,12 +153,9 @@ impl MemorySearch {
 }
 
 impl Search<'_> {
-    fn explore(&mut self) -> Result<(), Stop> {
-        let assumptions = &self.evaluator.program().specification.checks.assumptions;
-        for (index, assumption) in assumptions.iter().enumerate() {
-            if !self.evaluator.holds(*assumption)? {
-                return Err(Stop::Ending(SearchEnding::Assumption(index)));
-            }
+    fn explore(&mut self) -> Result<(), SearchStop> {
+        if let Some(index) = self.evaluator.false_assumption()? {
+            return Err(SearchStop::Ending(SearchEnding::Assumption(index)));
         }
         self.symmetry = SymmetryGroup::of(&mut self.evaluator)?;
         self.visit_initial()?;
@@ -174,7 +171,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn visit_initial(&mut self) -> Result<(), Stop> {
+    fn visit_initial(&mut self) -> Result<(), SearchStop> {
         self.evaluator.set_level(1);
         let initial = self.evaluator.initial_states()?;
         for state in initial.values.chunks(self.width) {
@@ -190,13 +187,13 @@ impl Search<'_> {
             };
             if let Some(failed) = failed {
                 self.trace = vec![state.to_vec()];
-                return Err(Stop::Ending(SearchEnding::Violation(failed)));
+                return Err(SearchStop::Ending(SearchEnding::Violation(failed)));
             }
         }
         Ok(())
     }
 
-    fn expand(&mut self, index: u32, successors: &mut GeneratedStates) -> Result<(), Stop> {
+    fn expand(&mut self, index: u32, successors: &mut GeneratedStates) -> Result<(), SearchStop> {
         self.evaluator.set_level(self.depth);
         let result = self.evaluator.successors(self.visited.state(index, self.width), successors);
         self.generated += successors.actions.len() as u64;
@@ -206,7 +203,7 @@ impl Search<'_> {
         }
         if successors.actions.is_empty() && self.options.checks_deadlock {
             self.trace = self.path(index);
-            return Err(Stop::Ending(SearchEnding::Deadlock));
+            return Err(SearchStop::Ending(SearchEnding::Deadlock));
         }
         for successor in successors.values.chunks(self.width) {
             let stop = self.visit(index, successor);
@@ -222,38 +219,28 @@ impl Search<'_> {
     }
 
     /// Checks a successor, and adds it to the visited states if it is new.
-    fn visit(&mut self, parent: u32, successor: &[Value]) -> Result<(), Stop> {
-        let checks = &self.evaluator.program().specification.checks;
-        let has_properties = !checks.properties.is_empty();
-        let mut is_in_model = true;
+    fn visit(&mut self, parent: u32, successor: &[Value]) -> Result<(), SearchStop> {
         self.evaluator.set_level(self.depth + 1);
-        if !checks.constraints.is_empty() {
-            self.evaluator.set_state(successor);
-            is_in_model = self.evaluator.is_in_model()?;
-        }
-        if has_properties || !checks.action_constraints.is_empty() {
-            self.evaluator.set_successor(successor);
-            self.evaluator.set_state(self.visited.state(parent, self.width));
-            is_in_model = is_in_model && self.evaluator.is_step_in_model()?;
-        }
+        let before = self.visited.state(parent, self.width);
+        let is_in_model = self.evaluator.leads_into_model(before, successor)?;
         let is_new = !is_in_model || self.insert(successor, Some(parent))?;
         let mut failed = None;
         if is_new {
             self.evaluator.set_state(successor);
             failed = self.evaluator.violated_invariant()?;
         }
-        if has_properties && failed.is_none() {
-            self.evaluator.set_state(self.visited.state(parent, self.width));
-            failed = self.evaluator.violated_step_property()?;
+        if failed.is_none() {
+            let before = self.visited.state(parent, self.width);
+            failed = self.evaluator.violated_by_step(before, successor)?;
         }
         match failed {
-            Some(failed) => Err(Stop::Ending(SearchEnding::Violation(failed))),
+            Some(failed) => Err(SearchStop::Ending(SearchEnding::Violation(failed))),
             None => Ok(()),
         }
     }
 
     /// Adds a state if its key is new. The state of the evaluator is changed if there is a view.
-    fn insert(&mut self, state: &[Value], parent: Option<u32>) -> Result<bool, Stop> {
+    fn insert(&mut self, state: &[Value], parent: Option<u32>) -> Result<bool, SearchStop> {
         let view = self.evaluator.program().specification.checks.view;
         let is_new = match (&self.symmetry, view) {
             (None, None) => self.visited.insert(state),
@@ -269,7 +256,7 @@ impl Search<'_> {
         if is_new {
             self.visited.parents.push(parent);
             if self.visited.count() as u64 > self.options.states_max {
-                return Err(Stop::Ending(SearchEnding::LimitReached));
+                return Err(SearchStop::Ending(SearchEnding::LimitReached));
             }
         }
         Ok(is_new)

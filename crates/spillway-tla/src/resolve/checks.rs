@@ -52,7 +52,7 @@ fn formula(name: &ConfigName) -> Expr {
 }
 
 /// A section of a configuration with names of formulas.
-struct Section {
+struct FormulaSection {
     keyword: &'static str,
     level: Level,
 }
@@ -96,7 +96,7 @@ impl<'a> CheckBuilder<'_, 'a> {
         level: Level,
         names: &[ConfigName],
     ) -> Vec<DefinitionId> {
-        let section = Section { keyword, level };
+        let section = FormulaSection { keyword, level };
         names.iter().filter_map(|it| self.named(&section, it)).collect()
     }
 
@@ -133,7 +133,7 @@ impl<'a> CheckBuilder<'_, 'a> {
     }
 
     /// Returns the definition that a name of the configuration is.
-    fn named(&mut self, section: &Section, name: &ConfigName) -> Option<DefinitionId> {
+    fn named(&mut self, section: &FormulaSection, name: &ConfigName) -> Option<DefinitionId> {
         if !self.is_operator(section.keyword, name) {
             return None;
         }

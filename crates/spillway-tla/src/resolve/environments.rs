@@ -7,7 +7,7 @@ use super::names::{
 };
 use super::resolver::{Resolver, definition_arities};
 use super::tree::{DefinitionOrigin, Level};
-use super::usage::{Source, Use};
+use super::usage::{ModuleSource, Use};
 use crate::library::StandardModule;
 use crate::syntax::ast::{
     Declaration, Definition, DefinitionBody, Expr, Instance, Module, Name, Statement, Unit,
@@ -24,12 +24,12 @@ impl<'a> Resolver<'a> {
         parent: Option<Place>,
     ) -> EnvironmentId {
         let name = &*module.name.text;
-        let source = Source { module: Some(module), standard: None, name, parent };
+        let source = ModuleSource { module: Some(module), standard: None, name, parent };
         self.build(source, &mut Use::new())
     }
 
     /// Returns the module with a name at a place: an inner one, one of a file, or a standard one.
-    pub(super) fn source(&self, name: &'a str, place: Place) -> Option<Source<'a>> {
+    pub(super) fn source(&self, name: &'a str, place: Place) -> Option<ModuleSource<'a>> {
         let mut here = Some(place);
         while let Some(at) = here {
             let environment = self.environment(at.environment);
@@ -38,16 +38,16 @@ impl<'a> Resolver<'a> {
             {
                 let place = Place { environment: inner.environment, order: inner.order };
                 let (module, parent) = (Some(inner.module), Some(place));
-                return Some(Source { module, standard: None, name, parent });
+                return Some(ModuleSource { module, standard: None, name, parent });
             }
             here = environment.parent;
         }
         let (module, standard) = (self.set.get(name), StandardModule::find(name));
         let exists = module.is_some() || standard.is_some();
-        exists.then_some(Source { module, standard, name, parent: None })
+        exists.then_some(ModuleSource { module, standard, name, parent: None })
     }
 
-    pub(super) fn build(&mut self, source: Source<'a>, usage: &mut Use<'a>) -> EnvironmentId {
+    pub(super) fn build(&mut self, source: ModuleSource<'a>, usage: &mut Use<'a>) -> EnvironmentId {
         if let (Some(&built), None) = (usage.built.get(source.name), source.parent) {
             return built;
         }
@@ -99,7 +99,7 @@ impl<'a> Resolver<'a> {
         if self.environment(id).module.is_none() {
             for &name in standard.extends {
                 let module = StandardModule::find(name);
-                let source = Source { module: None, standard: module, name, parent: None };
+                let source = ModuleSource { module: None, standard: module, name, parent: None };
                 let extended = self.build(source, usage);
                 let at = Span::default();
                 self.import(extended, Target { environment: id, order: 0, is_local: false, at });

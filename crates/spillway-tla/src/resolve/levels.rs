@@ -8,6 +8,7 @@
 use super::expr::{Argument, BinaryOperator, Bound, Expr, ExprKind, OperatorValue, UnaryOperator};
 use super::ids::{DefinitionId, ExprId, Slot};
 use super::names::Symbol;
+use super::operands::free_slots;
 use super::resolver::{Resolver, SubstitutionLimit};
 use super::tree::Definition;
 use crate::level::Level;
@@ -541,40 +542,9 @@ fn help_for(level: Level) -> &'static str {
 impl Resolver<'_> {
     /// Computes for each expression whether it uses slots that it does not bind.
     pub(super) fn compute_frame_use(&mut self) {
-        let mut free: Vec<Vec<Slot>> = Vec::with_capacity(self.arena.expressions.len());
-        for expr in &mut self.arena.expressions {
-            let mut slots: Vec<Slot> = Vec::new();
-            expr.kind.for_each_operand(&mut |it| slots.extend(&free[it.index()]));
-            let bound = expr.kind.bound_slots();
-            match &expr.kind {
-                ExprKind::Local(slot) => slots.push(*slot),
-                ExprKind::ApplyLocal { operator, arguments } => {
-                    slots.push(*operator);
-                    add_operators(arguments, &mut slots);
-                }
-                ExprKind::Apply { arguments, .. }
-                | ExprKind::Standard { arguments, .. }
-                | ExprKind::Undefined { arguments, .. } => add_operators(arguments, &mut slots),
-                _ => {}
-            }
-            slots.retain(|it| !bound.contains(it));
-            slots.sort_unstable();
-            slots.dedup();
+        let free = free_slots(&self.arena.expressions);
+        for (expr, slots) in self.arena.expressions.iter_mut().zip(free) {
             expr.uses_frame = !slots.is_empty();
-            free.push(slots);
-        }
-    }
-}
-
-/// Adds the slots of operators among arguments.
-fn add_operators(arguments: &[Argument], slots: &mut Vec<Slot>) {
-    for argument in arguments {
-        match argument {
-            Argument::Operator(OperatorValue::Local(slot)) => slots.push(*slot),
-            Argument::Operator(OperatorValue::Definition { captured, .. }) => {
-                add_operators(captured, slots);
-            }
-            _ => {}
         }
     }
 }

@@ -27,7 +27,7 @@ mod levels;
 mod lower;
 mod lowering;
 mod names;
-mod operands;
+pub mod operands;
 mod paths;
 mod pieces;
 mod print;

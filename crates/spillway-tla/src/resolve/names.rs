@@ -50,7 +50,7 @@ table_index!(
     DeclaredId
 );
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Symbol {
     /// A variable of the root module.

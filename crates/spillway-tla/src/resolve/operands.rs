@@ -1,7 +1,10 @@
 //! The operands of expressions.
 
-use super::expr::{Argument, Bound, ExceptStep, ExceptUpdate, ExprKind, OperatorValue, Pattern};
+use super::expr::{
+    Argument, Bound, ExceptStep, ExceptUpdate, Expr, ExprKind, OperatorValue, Pattern,
+};
 use super::ids::{DefinitionId, ExprId, Slot};
+use super::operators::StandardOperator;
 
 impl Argument {
     /// Calls a function for each expression of the argument.
@@ -17,30 +20,69 @@ impl Argument {
 }
 
 impl Argument {
-    /// Calls a function for each definition that is passed as an operator.
-    fn for_each_definition(&self, call: &mut dyn FnMut(DefinitionId)) {
-        if let Argument::Operator(OperatorValue::Definition { definition, captured }) = self {
-            call(*definition);
-            captured.iter().for_each(|it| it.for_each_definition(call));
+    /// Calls a function for each operator that is passed, also as an argument that another one captures.
+    fn for_each_operator(&self, call: &mut dyn FnMut(&OperatorValue)) {
+        if let Argument::Operator(operator) = self {
+            call(operator);
+            if let OperatorValue::Definition { captured, .. } = operator {
+                captured.iter().for_each(|it| it.for_each_operator(call));
+            }
         }
     }
 }
 
 impl ExprKind {
+    /// Returns the arguments of a call; none for other expressions.
+    fn arguments(&self) -> &[Argument] {
+        match self {
+            ExprKind::Apply { arguments, .. }
+            | ExprKind::ApplyLocal { arguments, .. }
+            | ExprKind::Standard { arguments, .. }
+            | ExprKind::Undefined { arguments, .. } => arguments,
+            _ => &[],
+        }
+    }
+
+    /// Calls a function for each operator that the expression itself passes, without those of its operands.
+    fn for_each_operator(&self, call: &mut dyn FnMut(&OperatorValue)) {
+        self.arguments().iter().for_each(|it| it.for_each_operator(call));
+    }
+
     /// Calls a function for each definition that the expression itself calls or passes, without those of its operands.
     pub fn for_each_definition(&self, call: &mut dyn FnMut(DefinitionId)) {
-        match self {
-            ExprKind::Apply { definition, arguments } => {
-                call(*definition);
-                arguments.iter().for_each(|it| it.for_each_definition(call));
-            }
-            ExprKind::ApplyLocal { arguments, .. }
-            | ExprKind::Standard { arguments, .. }
-            | ExprKind::Undefined { arguments, .. } => {
-                arguments.iter().for_each(|it| it.for_each_definition(call));
-            }
-            _ => {}
+        if let ExprKind::Apply { definition, .. } = self {
+            call(*definition);
         }
+        self.for_each_operator(&mut |it| {
+            if let OperatorValue::Definition { definition, .. } = it {
+                call(*definition);
+            }
+        });
+    }
+
+    /// Calls a function for each standard operator that the expression itself calls or passes, without those of its
+    /// operands.
+    pub fn for_each_standard(&self, call: &mut dyn FnMut(StandardOperator)) {
+        if let ExprKind::Standard { operator, .. } = self {
+            call(*operator);
+        }
+        self.for_each_operator(&mut |it| {
+            if let OperatorValue::Standard(operator) = it {
+                call(*operator);
+            }
+        });
+    }
+
+    /// Calls a function for each slot that the expression itself uses, without those of its operands.
+    fn for_each_slot(&self, call: &mut dyn FnMut(Slot)) {
+        if let ExprKind::Local(slot) | ExprKind::ApplyLocal { operator: slot, .. } = self {
+            call(*slot);
+        }
+        self.for_each_operator(&mut |it| {
+            if let OperatorValue::Local(slot) = it {
+                call(*slot);
+            }
+        });
     }
 
     /// Calls a function for each operand, in the order of the text.
@@ -56,11 +98,11 @@ impl ExprKind {
             | ExprKind::Variable(_)
             | ExprKind::Constant(_)
             | ExprKind::Local(_) => {}
-            ExprKind::Apply { arguments, .. }
-            | ExprKind::ApplyLocal { arguments, .. }
-            | ExprKind::Standard { arguments, .. }
-            | ExprKind::Undefined { arguments, .. } => {
-                arguments.iter().for_each(|it| it.for_each_operand(call));
+            ExprKind::Apply { .. }
+            | ExprKind::ApplyLocal { .. }
+            | ExprKind::Standard { .. }
+            | ExprKind::Undefined { .. } => {
+                self.arguments().iter().for_each(|it| it.for_each_operand(call));
             }
             ExprKind::Unary { operand, .. } => call(*operand),
             ExprKind::Binary { left: first, right: second, .. }
@@ -171,4 +213,21 @@ impl ExprKind {
             _ => Vec::new(),
         }
     }
+}
+
+/// Returns for each expression the slots that it uses and does not bind, sorted. Operands precede the expressions that
+/// use them. No slot has two binders, so the scope of a binder does not matter.
+pub fn free_slots(expressions: &[Expr]) -> Vec<Vec<Slot>> {
+    let mut free: Vec<Vec<Slot>> = Vec::with_capacity(expressions.len());
+    for Expr { kind, .. } in expressions {
+        let mut slots = Vec::new();
+        kind.for_each_operand(&mut |it| slots.extend(&free[it.index()]));
+        kind.for_each_slot(&mut |it| slots.push(it));
+        let bound = kind.bound_slots();
+        slots.retain(|it| !bound.contains(it));
+        slots.sort_unstable();
+        slots.dedup();
+        free.push(slots);
+    }
+    free
 }

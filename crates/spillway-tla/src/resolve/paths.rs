@@ -142,7 +142,7 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// Returns what a name of an instance's module stands for.
+    /// Returns the meaning of a name in the module of an instance.
     fn member(&mut self, environment: EnvironmentId, name: &Name) -> Option<Symbol> {
         let inside = self.resolver.environment(environment);
         let (row, module) = (inside.symbols.get(&name.text).copied(), inside.name);

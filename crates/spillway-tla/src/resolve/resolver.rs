@@ -179,13 +179,13 @@ impl<'a> Resolver<'a> {
         hidden
     }
 
-    /// Returns what a name stands for.
+    /// Returns the meaning of a name.
     pub(super) fn find(&self, scope: &Scope, name: &str) -> Option<Symbol> {
         let found = || self.row(scope.place, name).filter(|it| it.is_visible);
         scope.local(name).or_else(|| found().map(|it| it.row.symbol))
     }
 
-    /// Returns what a name stands for, or reports that it stands for nothing.
+    /// Returns the meaning of a name, or reports that it has none.
     pub(super) fn lookup(&mut self, scope: &Scope, name: &str, span: Span) -> Option<Symbol> {
         if let Some(symbol) = scope.local(name) {
             return Some(symbol);

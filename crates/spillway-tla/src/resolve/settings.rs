@@ -67,8 +67,12 @@ impl<'a> Resolver<'a> {
                 let Some(owner) = self.module_of(module, name) else { return };
                 let constant = self.new_constant(name, value);
                 match owner {
-                    Owner::Module(key) => drop(self.module_values.insert(key, constant)),
-                    Owner::Standard(it) => drop(self.standard_values.insert(it, constant)),
+                    ConfiguredOperator::Module(key) => {
+                        self.module_values.insert(key, constant);
+                    }
+                    ConfiguredOperator::Standard(it) => {
+                        self.standard_values.insert(it, constant);
+                    }
                 }
                 return;
             }
@@ -132,7 +136,7 @@ impl<'a> Resolver<'a> {
         id
     }
 
-    /// Returns what a name of the configuration stands for in the root module.
+    /// Returns the meaning of a name of the configuration in the root module.
     pub(super) fn root_symbol(&self, root: EnvironmentId, name: &ConfigName) -> Option<Symbol> {
         let place = Place { environment: root, order: usize::MAX };
         self.find(&Scope { place, locals: None }, &name.text)
@@ -150,8 +154,12 @@ impl<'a> Resolver<'a> {
         };
         if let Some(module) = module {
             match self.module_of(module, name) {
-                Some(Owner::Module(key)) => drop(self.module_replacements.insert(key, by)),
-                Some(Owner::Standard(it)) => drop(self.standard_replacements.insert(it, by)),
+                Some(ConfiguredOperator::Module(key)) => {
+                    self.module_replacements.insert(key, by);
+                }
+                Some(ConfiguredOperator::Standard(it)) => {
+                    self.standard_replacements.insert(it, by);
+                }
                 None => {}
             }
             return;
@@ -187,7 +195,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// Returns the operator that a configuration names in a module.
-    fn module_of(&mut self, module: &ConfigName, name: &ConfigName) -> Option<Owner> {
+    fn module_of(&mut self, module: &ConfigName, name: &ConfigName) -> Option<ConfiguredOperator> {
         let Some(text) = self.set.get(&module.text) else {
             let message = format!("there is no module `{}`", module.text);
             self.report(
@@ -200,13 +208,13 @@ impl<'a> Resolver<'a> {
         while let Some(it) = open.pop() {
             if defines(it, &name.text) {
                 let (module, name) = (it.name.text.clone(), name.text.as_str().into());
-                return Some(Owner::Module(ModuleOperator { module, name }));
+                return Some(ConfiguredOperator::Module(ModuleOperator { module, name }));
             }
             open.extend(it.extends.iter().filter_map(|it| self.set.get(&it.text)));
         }
         let standard = STANDARD_MODULES.iter().find_map(|it| it.operator(&name.text));
         if let Some(operator) = standard {
-            return Some(Owner::Standard(operator));
+            return Some(ConfiguredOperator::Standard(operator));
         }
         let message = format!("the module `{}` does not define `{}`", module.text, name.text);
         self.report(Diagnostic::error(name.span, message).help("correct the name"));
@@ -215,7 +223,7 @@ impl<'a> Resolver<'a> {
 }
 
 /// An operator that a configuration names in a module.
-enum Owner {
+enum ConfiguredOperator {
     Module(ModuleOperator),
     Standard(StandardOperator),
 }

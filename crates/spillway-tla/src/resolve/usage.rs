@@ -40,7 +40,7 @@ impl InstanceUse<'_> {
 
 /// A module to build an environment of.
 #[derive(Clone, Copy)]
-pub(super) struct Source<'a> {
+pub(super) struct ModuleSource<'a> {
     pub(super) module: Option<&'a Module>,
     pub(super) standard: Option<&'static StandardModule>,
     pub(super) name: &'a str,

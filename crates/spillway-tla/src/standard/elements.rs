@@ -14,11 +14,11 @@ use triomphe::{Arc, ThinArc};
 /// The elements of a set that are still to come. Each call of [`Elements::next`] returns one, in ascending order.
 #[derive(Debug)]
 pub struct Elements {
-    source: Source,
+    source: ElementSource,
 }
 
 #[derive(Debug)]
-enum Source {
+enum ElementSource {
     Interval { next: i64, last: i64 },
     Shared { values: SharedValues, at: usize },
     List(std::vec::IntoIter<Value>),
@@ -37,9 +37,9 @@ impl Elements {
     /// The value is no set, or a set that cannot be enumerated.
     pub fn of(host: &mut dyn ClosureHost, set: &Value) -> Outcome<Self> {
         let source = match set {
-            Value::Set(values) => Source::Shared { values: values.clone(), at: 0 },
+            Value::Set(values) => ElementSource::Shared { values: values.clone(), at: 0 },
             Value::Interval(low, high) => {
-                Source::Interval { next: i64::from(*low), last: i64::from(*high) }
+                ElementSource::Interval { next: i64::from(*low), last: i64::from(*high) }
             }
             Value::Lazy(lazy) => Self::of_lazy(host, set, lazy)?,
             other => return Err(Failure::wrong_kind("an enumeration", "a set", other)),
@@ -54,32 +54,36 @@ impl Elements {
     /// The value is no set, or a set that cannot be enumerated.
     pub fn of_owned(host: &mut dyn ClosureHost, set: Value) -> Outcome<Self> {
         match set {
-            Value::Set(values) => Ok(Self { source: Source::Shared { values, at: 0 } }),
+            Value::Set(values) => Ok(Self { source: ElementSource::Shared { values, at: 0 } }),
             other => Self::of(host, &other),
         }
     }
 
-    fn of_lazy(host: &mut dyn ClosureHost, set: &Value, lazy: &Arc<LazyValue>) -> Outcome<Source> {
+    fn of_lazy(
+        host: &mut dyn ClosureHost,
+        set: &Value,
+        lazy: &Arc<LazyValue>,
+    ) -> Outcome<ElementSource> {
         Ok(match &**lazy {
-            LazyValue::Subsets(base) => Source::Subsets(Subsets::new(list(host, base)?)),
+            LazyValue::Subsets(base) => ElementSource::Subsets(Subsets::new(list(host, base)?)),
             LazyValue::Functions(domain, range) => {
                 let domain = shared(list(host, domain)?);
                 let range = if domain.slice.is_empty() { Vec::new() } else { list(host, range)? };
                 let choices = domain.slice.iter().map(|_| range.clone()).collect();
-                Source::Functions { odometer: Odometer::new(choices), domain }
+                ElementSource::Functions { odometer: Odometer::new(choices), domain }
             }
             LazyValue::Records(fields) => {
                 let names = shared_names(fields.iter().map(|it| it.0).collect());
                 let sets = fields.iter().map(|it| list(host, &it.1)).collect::<Outcome<_>>()?;
-                Source::Records { names, odometer: Odometer::new(sets) }
+                ElementSource::Records { names, odometer: Odometer::new(sets) }
             }
             LazyValue::Product(sets) => {
                 let sets = sets.iter().map(|it| list(host, it)).collect::<Outcome<_>>()?;
-                Source::Product(Odometer::new(sets))
+                ElementSource::Product(Odometer::new(sets))
             }
             LazyValue::Filter(inner, _) => {
                 let inner = Box::new(Self::of(host, inner)?);
-                Source::Filter { inner, closure: lazy.clone() }
+                ElementSource::Filter { inner, closure: lazy.clone() }
             }
             LazyValue::Cup(one, two) => {
                 let mut elements = list(host, one)?;
@@ -116,28 +120,28 @@ impl Elements {
     /// The predicate of a filter fails.
     pub fn next(&mut self, host: &mut dyn ClosureHost) -> Outcome<Option<Value>> {
         Ok(match &mut self.source {
-            Source::Interval { next, last } => {
+            ElementSource::Interval { next, last } => {
                 if *next > *last {
                     return Ok(None);
                 }
                 *next += 1;
                 Some(Value::Int((*next - 1) as i32))
             }
-            Source::Shared { values, at } => {
+            ElementSource::Shared { values, at } => {
                 let element = values.slice.get(*at).cloned();
                 *at += 1;
                 element
             }
-            Source::List(list) => list.next(),
-            Source::Subsets(subsets) => subsets.next(),
-            Source::Functions { domain, odometer } => {
+            ElementSource::List(list) => list.next(),
+            ElementSource::Subsets(subsets) => subsets.next(),
+            ElementSource::Functions { domain, odometer } => {
                 odometer.next().map(|values| Value::function(domain.clone(), values))
             }
-            Source::Records { names, odometer } => odometer.next().map(|values| {
+            ElementSource::Records { names, odometer } => odometer.next().map(|values| {
                 Value::Record(ThinArc::from_header_and_iter(names.clone(), values.into_iter()))
             }),
-            Source::Product(odometer) => odometer.next().map(Value::tuple),
-            Source::Filter { inner, closure } => {
+            ElementSource::Product(odometer) => odometer.next().map(Value::tuple),
+            ElementSource::Filter { inner, closure } => {
                 while let Some(element) = inner.next(host)? {
                     if host.holds(closure, &element)? {
                         return Ok(Some(element));
@@ -167,16 +171,16 @@ pub fn list(host: &mut dyn ClosureHost, set: &Value) -> Outcome<Vec<Value>> {
     Ok(list)
 }
 
-fn sorted(mut elements: Vec<Value>) -> Outcome<Source> {
+fn sorted(mut elements: Vec<Value>) -> Outcome<ElementSource> {
     crate::value::sort_set(&mut elements)?;
-    Ok(Source::List(elements.into_iter()))
+    Ok(ElementSource::List(elements.into_iter()))
 }
 
 fn select(
     host: &mut dyn ClosureHost,
     set: &Value,
     mut keeps: impl FnMut(&mut dyn ClosureHost, &Value) -> Outcome<bool>,
-) -> Outcome<Source> {
+) -> Outcome<ElementSource> {
     let mut kept = Vec::new();
     let mut elements = Elements::of(host, set)?;
     while let Some(element) = elements.next(host)? {
@@ -184,7 +188,7 @@ fn select(
             kept.push(element);
         }
     }
-    Ok(Source::List(kept.into_iter()))
+    Ok(ElementSource::List(kept.into_iter()))
 }
 
 /// The subsets of a list, by size and then lexicographically, which is the order of sets.

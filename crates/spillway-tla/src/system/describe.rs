@@ -19,7 +19,7 @@ impl SystemDescription for SpecificationSystem {
         let mut steps = Vec::new();
         self.visit_steps(&mut evaluator, &values, &mut |step, target| {
             let outcome = match target {
-                StepTarget::State(successor) => match self.key_for_report(successor) {
+                StepTarget::State(successor) => match self.key(successor) {
                     Some(key) => StepOutcome::Successor(key),
                     // A search that was stopped has not reached it.
                     None => return true,
@@ -43,9 +43,7 @@ impl SystemDescription for SpecificationSystem {
         let step = SpecificationStep { number: self.initial_number(), parameters: &[] };
         self.visit_initial(&mut |target| {
             let outcome = match target {
-                InitialTarget::State(state) => {
-                    self.key_for_report(&state).map(StepOutcome::Successor)
-                }
+                InitialTarget::State(state) => self.key(&state).map(StepOutcome::Successor),
                 InitialTarget::Excluded => None,
                 InitialTarget::Failed(fault) => Some(StepOutcome::Fault(*fault)),
             };

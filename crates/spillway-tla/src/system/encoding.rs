@@ -2,8 +2,8 @@
 
 use super::SpecificationSystem;
 use crate::cells::{
-    CellLayout, Dictionaries, DictionaryEntries, EncodedState, InvalidKey, NewValues, ValueReader,
-    journal_bytes, read_journal, write_value,
+    CellLayout, Dictionaries, EncodedState, InvalidKey, NumberingError, ValueReader, journal_bytes,
+    read_journal, write_value,
 };
 use crate::value::Value;
 use spillway_model::{GrowingStateSpace, ModelError, Result, SuccessorSink, UnencodedStates};
@@ -29,8 +29,14 @@ impl Encoding {
 #[error("a state that was set aside is damaged")]
 struct DamagedState;
 
+impl From<NumberingError> for ModelError {
+    fn from(error: NumberingError) -> ModelError {
+        ModelError::failed(error)
+    }
+}
+
 impl SpecificationSystem {
-    pub(super) fn read(&self) -> RwLockReadGuard<'_, Encoding> {
+    fn read(&self) -> RwLockReadGuard<'_, Encoding> {
         self.encoding.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -43,50 +49,43 @@ impl SpecificationSystem {
         self.layout.decode(key, &self.read().dictionaries)
     }
 
-    /// Adds a state as a candidate. `before` is a state that shares most values with it, and its encoding.
+    /// Adds a state as a candidate. `before` is a state that shares most values with it. `key` is a buffer for its
+    /// encoding.
     pub(super) fn pass_on(
         &self,
         state: &[Value],
-        before: Option<(&[Value], &[u8])>,
+        before: Option<EncodedState<'_>>,
+        key: &mut [u8],
         out: &mut SuccessorSink,
     ) {
-        match self.key(state, before) {
-            Some(key) => out.candidate(&key),
-            None => out.set_aside(&self.unencoded(state)),
+        match self.write_key(state, before, key) {
+            true => out.candidate(key),
+            false => out.set_aside(&self.unencoded(state)),
         }
     }
 
     /// Returns the encoding of a state, if it has one.
-    fn key(&self, state: &[Value], before: Option<(&[Value], &[u8])>) -> Option<Vec<u8>> {
+    pub(super) fn key(&self, state: &[Value]) -> Option<Vec<u8>> {
         let mut key = vec![0; self.layout.width()];
-        let encoding = self.read();
-        let encoded = match before {
-            Some((values, before)) => {
-                let before = EncodedState { values, key: before };
-                self.layout.encode_successor(state, before, &encoding.dictionaries, &mut key)
-            }
-            None => self.layout.encode(state, &encoding.dictionaries, &mut key),
-        };
-        match (encoded, encoding.grows_at_once) {
-            (Ok(()), _) => Some(key),
-            (Err(_), false) => None,
-            (Err(_), true) => {
-                drop(encoding);
-                let mut encoding = self.write();
-                let states = [state];
-                self.layout
-                    .number(&states, &self.program.symbols, &mut encoding.dictionaries)
-                    .ok()?;
-                key.fill(0);
-                self.layout.encode(state, &encoding.dictionaries, &mut key).ok()?;
-                Some(key)
-            }
-        }
+        self.write_key(state, None, &mut key).then_some(key)
     }
 
-    /// Returns the encoding of a state that a search visits, or of one that it cannot: for reports.
-    pub(super) fn key_for_report(&self, state: &[Value]) -> Option<Vec<u8>> {
-        self.key(state, None)
+    /// Writes the encoding of a state. Returns false if it has none.
+    fn write_key(&self, state: &[Value], before: Option<EncodedState<'_>>, key: &mut [u8]) -> bool {
+        let encoding = self.read();
+        let encoded = match before {
+            Some(before) => {
+                self.layout.encode_successor(state, before, &encoding.dictionaries, key)
+            }
+            None => self.layout.encode(state, &encoding.dictionaries, key),
+        };
+        if encoded.is_ok() || !encoding.grows_at_once {
+            return encoded.is_ok();
+        }
+        drop(encoding);
+        let dictionaries = &mut self.write().dictionaries;
+        let numbered = self.layout.number(&[state], &self.program.symbols, dictionaries);
+        numbered.is_ok() && self.layout.encode(state, dictionaries, key).is_ok()
     }
 
     /// Returns the form of a state that is set aside: the canonical bytes of its values.
@@ -123,19 +122,13 @@ impl GrowingStateSpace for SpecificationSystem {
     fn grow(&self, states: &dyn UnencodedStates) -> Result<Vec<u8>> {
         let mut encoding = self.write();
         let Encoding { dictionaries, journal, .. } = &mut *encoding;
-        let (mut new, mut entries) = (NewValues::new(&self.layout), DictionaryEntries::default());
-        let symbols = &self.program.symbols;
-        states.visit(&mut |it| {
-            new.collect_cells(&self.values(it)?, dictionaries);
-            Ok(())
-        })?;
-        new.number(symbols, dictionaries, &mut entries);
-        states.visit(&mut |it| {
-            new.collect_escapes(&self.values(it)?, dictionaries);
-            Ok(())
-        })?;
-        new.number(symbols, dictionaries, &mut entries);
-        self.layout.check_escapes(dictionaries).map_err(ModelError::failed)?;
+        let visit = |each: &mut dyn FnMut(&[Value])| {
+            states.visit(&mut |it| {
+                each(&self.values(it)?);
+                Ok(())
+            })
+        };
+        let entries = self.layout.number_visited(visit, &self.program.symbols, dictionaries)?;
         let bytes = journal_bytes(*journal, &self.layout, &entries);
         *journal += bytes.len() as u64;
         Ok(bytes)
@@ -143,7 +136,6 @@ impl GrowingStateSpace for SpecificationSystem {
 
     fn encode(&self, unencoded: &[u8], state: &mut [u8]) -> Result<()> {
         let values = self.values(unencoded)?;
-        state.fill(0);
         let encoded = self.layout.encode(&values, &self.read().dictionaries, state);
         encoded.map_err(ModelError::failed)
     }

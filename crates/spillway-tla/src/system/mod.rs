@@ -20,7 +20,7 @@ mod encoding;
 mod steps;
 
 use crate::cell_search::{SampleSize, sample_states};
-use crate::cells::CellLayout;
+use crate::cells::{CellLayout, EncodedState};
 use crate::eval::{Evaluator, Program};
 use crate::resolve::ids::DefinitionId;
 use crate::resolve::tree::PropertyPart;
@@ -104,14 +104,7 @@ impl SpecificationSystem {
     ///
     /// The evaluation fails.
     pub fn false_assumption(&self) -> Outcome<Option<usize>> {
-        let mut evaluator = Evaluator::new(&self.program);
-        for (index, assumption) in self.program.specification.checks.assumptions.iter().enumerate()
-        {
-            if !evaluator.holds(*assumption)? {
-                return Ok(Some(index));
-            }
-        }
-        Ok(None)
+        Evaluator::new(&self.program).false_assumption()
     }
 }
 
@@ -158,9 +151,10 @@ impl StateSpace for SpecificationSystem {
 
     fn initial(&self, out: &mut SuccessorSink) {
         let zero = vec![0; self.width()];
+        let mut buffer = zero.clone();
         self.visit_initial(&mut |target| {
             match target {
-                InitialTarget::State(state) => self.pass_on(&state, None, out),
+                InitialTarget::State(state) => self.pass_on(&state, None, &mut buffer, out),
                 InitialTarget::Excluded => out.count_excluded(1),
                 InitialTarget::Failed(fault) => {
                     let check = Violation::Fault(fault.kind, self.initial_number());
@@ -173,6 +167,7 @@ impl StateSpace for SpecificationSystem {
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         let mut evaluator = Evaluator::new(&self.program);
+        let mut buffer = vec![0; self.width()];
         for key in states.chunks_exact(self.width()) {
             if stop_request::is_requested() || out.has_failed() {
                 return;
@@ -181,12 +176,13 @@ impl StateSpace for SpecificationSystem {
                 Ok(state) => state,
                 Err(error) => return out.fail(error),
             };
+            let before = EncodedState { values: &state, key };
             let mut is_stuck = true;
             self.visit_steps(&mut evaluator, &state, &mut |step, target| {
                 is_stuck = false;
                 match target {
                     StepTarget::State(successor) => {
-                        self.pass_on(successor, Some((&state, key)), out)
+                        self.pass_on(successor, Some(before), &mut buffer, out)
                     }
                     StepTarget::Excluded => out.count_excluded(1),
                     StepTarget::Failed(fault) => {

@@ -205,33 +205,15 @@ fn judge_step(
     state: &[Value],
     successor: &[Value],
 ) -> Result<StepJudgement, Box<Failure>> {
-    let checks = &evaluator.program().specification.checks;
-    let (has_constraints, has_steps) = (
-        !checks.constraints.is_empty(),
-        !checks.action_constraints.is_empty() || !checks.properties.is_empty(),
-    );
-    let mut is_in_model = true;
-    if has_constraints {
-        evaluator.set_state(successor);
-        is_in_model = evaluator.is_in_model()?;
-    }
-    if has_steps {
-        evaluator.set_state(state);
-        evaluator.set_successor(successor);
-        is_in_model = is_in_model && evaluator.is_step_in_model()?;
-    }
+    let is_in_model = evaluator.leads_into_model(state, successor)?;
     if !is_in_model {
         evaluator.set_state(successor);
         if let Some(failed) = evaluator.violated_invariant()? {
             return Ok(StepJudgement::Violated(failed));
         }
     }
-    if has_steps {
-        evaluator.set_state(state);
-        evaluator.set_successor(successor);
-        if let Some(failed) = evaluator.violated_step_property()? {
-            return Ok(StepJudgement::Violated(failed));
-        }
+    if let Some(failed) = evaluator.violated_by_step(state, successor)? {
+        return Ok(StepJudgement::Violated(failed));
     }
     Ok(if is_in_model { StepJudgement::InModel } else { StepJudgement::Excluded })
 }

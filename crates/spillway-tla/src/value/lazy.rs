@@ -52,7 +52,7 @@ pub enum InfiniteSet {
 pub struct Captured {
     /// The number of the expression that makes the set or function.
     pub expression: u32,
-    /// Whether unprimed variables stand for the successor's.
+    /// Whether unprimed variables have the values of the successor.
     pub is_primed: bool,
     /// The names in scope that the expression uses.
     pub slots: Vec<CapturedSlot>,
@@ -63,11 +63,11 @@ pub struct Captured {
 pub struct CapturedSlot {
     /// The slot.
     pub slot: u32,
-    /// What it stands for.
+    /// The meaning of the name.
     pub content: CapturedContent,
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum CapturedContent {
     /// A value.

@@ -29,48 +29,50 @@ impl Parser<'_> {
             let mut expr = parser.prefixed(left)?;
             loop {
                 match parser.extended(expr, left)? {
-                    Extension::More(more) => {
+                    ExtendedExpression::More(more) => {
                         // Operands of `/\` are one node, however many they are.
                         if !matches!(more.kind, ExprKind::Junction { .. }) {
                             parser.grow()?;
                         }
                         expr = more;
                     }
-                    Extension::Done(done) => return Ok(done),
+                    ExtendedExpression::Done(done) => return Ok(done),
                 }
             }
         })
     }
 
     /// Extends an expression by the next operator, unless the operator to the left binds it first.
-    fn extended(&mut self, expr: Expr, left: Option<LeftOperator>) -> Parsed<Extension> {
+    fn extended(&mut self, expr: Expr, left: Option<LeftOperator>) -> Parsed<ExtendedExpression> {
         if self.is_outside_junction() {
-            return Ok(Extension::Done(expr));
+            return Ok(ExtendedExpression::Done(expr));
         }
         let token = self.peek();
         match token.kind {
             // These two bind before every symbol.
-            TokenKind::Mark(Mark::LeftBracket) => self.application(expr).map(Extension::More),
+            TokenKind::Mark(Mark::LeftBracket) => {
+                self.application(expr).map(ExtendedExpression::More)
+            }
             TokenKind::Mark(Mark::Dot) => {
                 self.bump();
                 let field = self.field_name()?;
                 let span = expr.span.to(field.span);
                 let kind = ExprKind::Field { record: Box::new(expr), field };
-                Ok(Extension::More(Expr { kind, span }))
+                Ok(ExtendedExpression::More(Expr { kind, span }))
             }
             TokenKind::Symbol(symbol) if symbol.fixity() != Fixity::Prefix => {
                 if let Some(left) = left {
                     if left.symbol.binds_before(symbol) {
-                        return Ok(Extension::Done(expr));
+                        return Ok(ExtendedExpression::Done(expr));
                     }
                     if !left.symbol.binds_after(symbol) {
                         return Err(self.conflict(left, symbol));
                     }
                 }
                 self.bump();
-                self.apply(expr, symbol, token.span).map(Extension::More)
+                self.apply(expr, symbol, token.span).map(ExtendedExpression::More)
             }
-            _ => Ok(Extension::Done(expr)),
+            _ => Ok(ExtendedExpression::Done(expr)),
         }
     }
 
@@ -170,7 +172,7 @@ impl Parser<'_> {
 }
 
 /// An expression after a try to extend it.
-enum Extension {
+enum ExtendedExpression {
     /// It was extended.
     More(Expr),
     /// Nothing that follows belongs to it.
