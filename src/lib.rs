@@ -80,11 +80,14 @@ pub use spillway_model as model;
 #[doc(hidden)]
 pub use spillway_reduce as reduce;
 pub use spillway_search as search;
+#[cfg(feature = "languages")]
+#[doc(hidden)]
+pub use spillway_tla as tla;
 
 pub use model::{Property, StateSpace, StateValue, SystemDescription, TransitionSystem};
 pub use search::{CheckSelection, SearchControl, SearchOutcome, SearchVerdict, StateStorage};
 pub use session::{Check, CheckConfig, CheckResult, Error, check};
 #[cfg(feature = "languages")]
-pub use session::{CheckReport, ModelText, TextCheck, TextModel};
+pub use session::{CheckReport, ModelText, SpecificationModel, TextCheck, TextModel};
 pub use spill;
 pub use system::{ModelInconsistency, PackedSystem, check_consistency};

@@ -134,6 +134,18 @@ pub struct ModelArgs {
     /// Check that this expression of the model's language holds in some reachable state
     #[arg(help_heading = headings::PROPERTIES, long = "cover", value_name = "EXPR")]
     pub covers: Vec<String>,
+    /// The configuration of a specification.
+    #[arg(long, value_name = "FILE", help = format!(
+        "The configuration file ({}) [default: the model file with the extension cfg]",
+        languages::titles(|it| it.options.has_configuration)
+    ))]
+    pub cfg: Option<PathBuf>,
+    /// A further folder of modules.
+    #[arg(long = "library", value_name = "DIR", help = format!(
+        "Look for modules in this folder, too ({})",
+        languages::titles(|it| it.options.has_configuration)
+    ))]
+    pub libraries: Vec<PathBuf>,
     /// What becomes of a value outside its variable's range.
     #[arg(long, value_enum, help = format!(
         "The effect of a value outside the range of its variable, in {} [default: error]",
@@ -184,6 +196,8 @@ impl ModelArgs {
         override_with(&mut model.slots, slots);
         model.lossy |= lossy;
         override_with(&mut model.claim, claim);
+        override_with(&mut model.configuration, &self.cfg);
+        replace_with(&mut model.libraries, &self.libraries);
         model.no_claim = (model.no_claim && claim.is_none()) || self.no_claim;
         replace_with(&mut config.properties.invariants, &self.invariants);
         replace_with(&mut config.properties.covers, &self.covers);

@@ -195,6 +195,17 @@ impl From<Error> for CommandFailure {
                 format!("give the directory of one of them, such as {}", escape::shell_path(&first))
             }
             Error::Understood => "resume it with that version, or check the model again".into(),
+            Error::Growth(_) => "use another --store".into(),
+            Error::NoConfiguration(_, Some(other)) => {
+                let other = escape::shell_path(other);
+                format!("`spillway check {other}` checks a module that has one; --cfg FILE names another file")
+            }
+            Error::NoConfiguration(_, None) => {
+                "write this file, which says what is checked, or name another one with --cfg FILE".into()
+            }
+            Error::NoProgram(_) => {
+                "`check`, `resume`, `status`, `trace`, `report`, `simulate` and `graph` read specifications".into()
+            }
             Error::Unreadable(_)
             | Error::IllFormed(_)
             | Error::Sample(_)

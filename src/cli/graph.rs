@@ -3,29 +3,30 @@
 use super::args::GraphArgs;
 use super::command::ModelInput;
 use super::failure::{self, CommandFailure};
-use super::reachable_graph::{ReachableEdge, ReachableGraph};
+use super::reachable_graph::{ReachableEdge, ReachableGraph, walkable};
 use super::trace_position::TracePosition;
 use super::{CommandResult, languages, model, print, say, warn};
 use crate::escape;
 use crate::front::DrawnState;
 use crate::model::{StepOutcome, SystemDescription};
 use crate::report::{count, grouped, print_changes, print_state};
-use crate::session::{Error, TextModel};
+use crate::session::{Error, SourceModel};
 use crate::source::SourceMap;
 use std::fmt::Write;
 use std::path::Path;
 
 /// `spillway graph`.
 pub(super) fn graph(args: &GraphArgs) -> CommandResult {
-    let (model, warnings) = model::open_widest(&ModelInput::from(&args.model))?;
+    let (model, warnings) = model::open_any(&ModelInput::from(&args.model))?;
+    let model = &*model;
     warnings.iter().for_each(warn);
     if args.structure {
-        return structure(args, &model);
+        return structure(args, model);
     }
     let searched = model.searched();
-    let graph = ReachableGraph::of(searched.model().description(), args.states_max)
-        .ok_or_else(|| too_large(&model, args.states_max))?;
-    write_to(args.out.as_deref(), &graph.text(&model, args.changes))
+    let graph = ReachableGraph::of(walkable(&searched), args.states_max)
+        .ok_or_else(|| too_large(model, args.states_max))?;
+    write_to(args.out.as_deref(), &graph.text(model, args.changes))
 }
 
 /// Writes a graph to a file, or prints it.
@@ -43,9 +44,9 @@ fn write_to(path: Option<&Path>, text: &str) -> CommandResult {
 }
 
 /// Draws the model itself, in its initial state or in the one that `--from` selects.
-fn structure(args: &GraphArgs, model: &TextModel) -> CommandResult {
+fn structure(args: &GraphArgs, model: &dyn SourceModel) -> CommandResult {
     let draw =
-        languages::require_feature("--structure is", model.name(), model.language, |it| it.draw)?;
+        languages::require_feature("--structure is", model.name(), model.language(), |it| it.draw)?;
     let drawn = |sources: &SourceMap, walked: &dyn SystemDescription, state: &[u8]| {
         let next: Vec<String> = walked.steps(state).into_iter().map(|it| it.name).collect();
         let values = walked.describe(state);
@@ -56,19 +57,19 @@ fn structure(args: &GraphArgs, model: &TextModel) -> CommandResult {
     if let Some(from) = args.from.as_deref().map(TracePosition::read) {
         return from.walk(model, |begun| {
             let last = begun.states.last().map_or(&[][..], Vec::as_slice);
-            drawn(&begun.model.sources, begun.walked, last)
+            drawn(begun.model.sources(), begun.walked, last)
         });
     }
     let searched = model.searched();
     let walked = searched.model().description();
     let start = walked.starts().into_iter().next().map(|it| it.outcome);
     match start.unwrap_or_else(|| unreachable!("models that are drawn have an initial state")) {
-        StepOutcome::Successor(state) => drawn(&model.sources, walked, &state),
+        StepOutcome::Successor(state) => drawn(model.sources(), walked, &state),
         StepOutcome::Fault(fault) => Err(CommandFailure::wrong(fault.message)),
     }
 }
 
-fn too_large(model: &TextModel, most: u64) -> CommandFailure {
+fn too_large(model: &dyn SourceModel, most: u64) -> CommandFailure {
     let (name, most) = (model.name(), grouped(most));
     CommandFailure::wrong(format!(
         "{name} has more than {most} states, too many to be drawn\n  help: --max-states N draws more; \
@@ -77,7 +78,7 @@ fn too_large(model: &TextModel, most: u64) -> CommandFailure {
 }
 
 impl ReachableGraph<'_> {
-    fn text(&self, model: &TextModel, changes: bool) -> String {
+    fn text(&self, model: &dyn SourceModel, changes: bool) -> String {
         let (states, steps) = (self.states.len() as u64, self.steps.len() as u64);
         let told =
             format!("{}: {}, {}", model.name(), count(states, "state"), count(steps, "step"));
@@ -88,7 +89,7 @@ impl ReachableGraph<'_> {
             let of_start = number < self.starts;
             let lines: Vec<String> = match changes && !of_start {
                 true => vec![number.to_string()],
-                false => print_state(&model.sources, &values[number]),
+                false => print_state(model.sources(), &values[number]),
             };
             let wrong = !self.walked.violations(state).is_empty();
             let style = match (of_start, wrong) {

@@ -38,6 +38,7 @@ mod signals;
 mod simulate;
 mod slot_survey;
 mod slots;
+mod specification;
 mod state_space_queries;
 mod status;
 mod stdio_origin;
@@ -196,6 +197,9 @@ fn check_once(command: &CheckCommand) -> CommandResult {
     }
     let preparation = SearchPreparation::begin(&command.run);
     preparation.enter(SearchPhase::Reading);
+    if model::is_specification(&command.model)? {
+        return specification::check(command, preparation);
+    }
     let properties = &command.config.properties;
     // If there is one property, the model is read together with it.
     if let (Some(wanted), false) = (command.property(), properties.are_several()) {
@@ -280,6 +284,9 @@ fn resume_once(command: &ResumeCommand) -> CommandResult {
         say(format!("note: {name} has changed; the search resumes with its original text"));
     }
     match contents.job.runs() {
+        None if contents.job.is_of_specification() => {
+            run::resume_specification(command, directory, contents, preparation)
+        }
         None => run::resume(command, directory, contents, preparation),
         Some(_) => liveness::resume(command, directory, contents, preparation),
     }

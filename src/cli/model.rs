@@ -6,7 +6,9 @@ use super::progress::ProgressDisplay;
 use super::{languages, slot_survey, warn};
 use crate::front::{Language, LanguageOptions, Options};
 use crate::session::config::ModelConfig;
-use crate::session::{Error, LivenessCheck, PropertyRequest, TextModel, read_text};
+use crate::session::{
+    Error, LivenessCheck, PropertyRequest, SourceModel, SpecificationModel, TextModel, read_text,
+};
 use crate::source::SourceMap;
 
 /// Reads the model of a command. Warnings go to standard error.
@@ -63,9 +65,37 @@ fn read<T>(
     Ok(load(language, sources, Options { slots_by_process: room, ..options })?)
 }
 
+/// Reads the model of a command that needs no program, for single steps. Warnings are returned.
+pub(super) fn open_any(
+    input: &ModelInput,
+) -> Result<(Box<dyn SourceModel>, Vec<String>), CommandFailure> {
+    if is_specification(input)? {
+        let (model, warnings) = open_specification(input)?;
+        return Ok((Box::new(model), warnings));
+    }
+    let (model, warnings) = open_widest(input)?;
+    Ok((Box::new(model), warnings))
+}
+
+/// Reads the specification of a command. Warnings are returned.
+pub(super) fn open_specification(
+    input: &ModelInput,
+) -> Result<(SpecificationModel, Vec<String>), CommandFailure> {
+    let _shown = ProgressDisplay::of_wait(format!("reading {}", input.path.display()));
+    Ok(SpecificationModel::open(&input.path, &input.config)?)
+}
+
+/// Returns whether the model of a command is a specification.
+pub(super) fn is_specification(input: &ModelInput) -> Result<bool, CommandFailure> {
+    Ok(!language_of(input)?.has_programs())
+}
+
 /// Returns the text of the command's model, and the reading options.
 fn to_read(input: &ModelInput) -> Result<(&'static Language, SourceMap, Options), CommandFailure> {
     let (language, sources) = self::sources(input)?;
+    if !language.has_programs() {
+        return Err(Error::NoProgram(input.path.display().to_string()).into());
+    }
     let options = input.config.reading_options(language);
     Ok((language, sources, Options { slots_by_process: input.slots.clone(), ..options }))
 }
@@ -109,20 +139,34 @@ struct LanguageFlag {
 }
 
 fn own_flags(input: &ModelInput) -> impl Iterator<Item = LanguageFlag> {
-    let ModelConfig { definitions, overflow, deadlock, slots, lossy, claim, no_claim, .. } =
-        &input.config.model;
+    let ModelConfig {
+        language: _,
+        definitions,
+        overflow,
+        deadlock,
+        slots,
+        lossy,
+        claim,
+        no_claim,
+        configuration,
+        libraries,
+    } = &input.config.model;
     let flag = |subject, is_given, has_meaning| LanguageFlag { subject, is_given, has_meaning };
     let is_bare = definitions.iter().any(|it| it.value.is_none());
     let is_text = definitions.iter().any(|it| it.integer().is_none());
     [
         flag("--define NAME without =VALUE is", is_bare, |it| it.macros),
-        flag("--define NAME=VALUE with a VALUE that is no integer is", is_text, |it| it.macros),
+        flag("--define NAME=VALUE with a VALUE that is no integer is", is_text, |it| {
+            it.macros || it.has_configuration
+        }),
         flag("--overflow is", overflow.is_some(), |it| it.overflow),
         flag("--deadlock is", deadlock.is_some(), |it| it.deadlock),
         flag("--slots is", slots.is_some(), |it| it.slots.is_some()),
         flag("--lossy is", *lossy, |it| it.lossy),
         flag("--claim is", claim.is_some(), |it| it.claim),
         flag("--no-claim is", *no_claim, |it| it.model_property),
+        flag("--cfg is", configuration.is_some(), |it| it.has_configuration),
+        flag("--library is", !libraries.is_empty(), |it| it.has_configuration),
     ]
     .into_iter()
 }

@@ -5,7 +5,8 @@ use crate::escape;
 use crate::front::Language;
 use crate::model::Violation;
 use crate::report::{Report, ViolationReport};
-use crate::session::TextModel;
+use crate::session::SourceModel;
+use crate::session::config::ModelConfig;
 
 /// The properties of a counterexample that determine its commands.
 #[derive(Clone, Copy)]
@@ -32,12 +33,13 @@ impl CounterexampleShape {
 
 /// Returns the commands for a counterexample of a model. `dir` is the search directory, if it is kept.
 pub(super) fn commands(
-    model: &TextModel,
+    model: &dyn SourceModel,
     found: CounterexampleShape,
     dir: Option<&str>,
     args: Option<&SessionOptions>,
 ) -> Vec<String> {
-    let has_chart = found.has_steps && !model.interp.program().processes.is_empty();
+    let program = model.as_program().map(|it| it.interp.program());
+    let has_chart = found.has_steps && program.is_some_and(|it| !it.processes.is_empty());
     let walk = |dir: &str| {
         let words = [&["spillway", "simulate"].map(str::to_owned)[..], &named(model)].concat();
         format!("{} --from {dir}", words.join(" "))
@@ -56,7 +58,7 @@ pub(super) fn commands(
 }
 
 /// Returns the command that repeats the check and shows the counterexample. `None` if none would be shown.
-fn check_command(model: &TextModel, args: &SessionOptions) -> Option<String> {
+fn check_command(model: &dyn SourceModel, args: &SessionOptions) -> Option<String> {
     let mut words: Vec<String> =
         std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned()).collect();
     let is_wanted = |it: &String| it != "--no-trace";
@@ -72,13 +74,18 @@ fn check_command(model: &TextModel, args: &SessionOptions) -> Option<String> {
 }
 
 /// Returns the arguments of a model: its file, its language if the file does not determine it, and its constants.
-fn named(model: &TextModel) -> Vec<String> {
+fn named(model: &dyn SourceModel) -> Vec<String> {
     let mut words = vec![escape::shell(model.name()).into_owned()];
-    if Language::from_file_name(model.name()) != Some(model.language) {
-        words.extend(["--language".to_owned(), model.language.name.to_owned()]);
+    if Language::from_file_name(model.name()) != Some(model.language()) {
+        words.extend(["--language".to_owned(), model.language().name.to_owned()]);
     }
-    for define in model.options.definitions() {
+    let ModelConfig { definitions, configuration, libraries, .. } = model.model_config();
+    for define in definitions.into_iter().map(String::from) {
         words.extend(["-D".to_owned(), escape::shell(&define).into_owned()]);
+    }
+    let files = configuration.iter().map(|it| ("--cfg", it));
+    for (flag, path) in files.chain(libraries.iter().map(|it| ("--library", it))) {
+        words.extend([flag.to_owned(), escape::shell_path(path)]);
     }
     words
 }

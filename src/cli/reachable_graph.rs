@@ -2,15 +2,15 @@
 
 use crate::model::{StepDescription, StepOutcome, SystemDescription};
 use crate::report::{StateDiagram, StateDiagramEdge, print_state};
-use crate::session::TextModel;
+use crate::session::{SearchedModel, SourceModel};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 /// Returns the diagram of a model's states for a page. `None` if there are more than `most`.
-pub(super) fn state_diagram(model: &TextModel, most: u64) -> Option<StateDiagram> {
+pub(super) fn state_diagram(model: &dyn SourceModel, most: u64) -> Option<StateDiagram> {
     let searched = model.searched();
-    let graph = ReachableGraph::of(searched.model().description(), most)?;
-    let sources = &model.sources;
+    let graph = ReachableGraph::of(walkable(&searched), most)?;
+    let sources = model.sources();
     let values = graph.states.iter().map(|it| print_state(sources, &graph.walked.describe(it)));
     let wrong = graph.states.iter().enumerate();
     let wrong = wrong.filter(|(_, it)| !graph.walked.violations(it).is_empty()).map(|it| it.0);
@@ -28,6 +28,14 @@ pub(super) fn state_diagram(model: &TextModel, most: u64) -> Option<StateDiagram
         wrong: wrong.collect(),
         steps: steps.collect(),
     })
+}
+
+/// Returns the description of a model, for walks that need every state at once.
+pub(super) fn walkable<'m>(searched: &'m SearchedModel<'_>) -> &'m dyn SystemDescription {
+    if let Some(growing) = searched.model().capabilities().growing {
+        growing.grow_at_once();
+    }
+    searched.model().description()
 }
 
 /// The states of an unreduced model in breadth-first order, with their transitions.

@@ -83,11 +83,11 @@ pub(super) fn directory_page(
     if job.runs().is_some() {
         return liveness::page(dir, contents, beside);
     }
-    let (model, mut html) = (job.model(dir)?, String::new());
+    let (model, mut html) = (job.source_model(dir)?, String::new());
     let mut make = |shown: Option<&ShownViolation<'_>>| {
-        status::with_report(dir, contents, &model, |report| {
+        status::with_report(dir, contents, &*model, |report| {
             html = report_page::with_page(
-                &ReportedSearch { report, model: &model, dir },
+                &ReportedSearch { report, model: &*model, dir },
                 shown,
                 |page| beside.apply_to(page).html(),
             );
@@ -98,7 +98,7 @@ pub(super) fn directory_page(
     match found {
         None => make(None)?,
         Some(saved) => {
-            let search = CheckpointedSearch { dir, job, model: &model, saved };
+            let search = CheckpointedSearch { dir, job, model: &*model, saved };
             trace::with_violations(&search, beside.memory, |found| {
                 let first = found.violations.first();
                 let shown = first

@@ -4,7 +4,7 @@ use super::{explain, reachable_graph};
 use crate::report::{self, Report, ReportPage, StatusPanel, TraceView, ViolationReport};
 use crate::search::trace::Counterexample;
 use crate::search::{SearchVerdict, events};
-use crate::session::TextModel;
+use crate::session::SourceModel;
 use std::path::Path;
 
 /// The maximum number of states of a model that is drawn.
@@ -29,7 +29,7 @@ pub(super) struct PageContext<'b> {
 /// A search in a directory, and its report.
 pub(super) struct ReportedSearch<'r> {
     pub report: &'r Report<'r>,
-    pub model: &'r TextModel,
+    pub model: &'r dyn SourceModel,
     pub dir: &'r Path,
 }
 
@@ -40,17 +40,19 @@ pub(super) fn with_page<T>(
     and_then: impl FnOnce(ReportPage<'_>) -> T,
 ) -> T {
     let ReportedSearch { report, model, dir } = *search;
-    let ending =
-        shown.map(|(violation, way)| report::CounterexampleEnd::of(violation, way, &model.sources));
-    let way = ending.as_ref().zip(shown).map(|(end, it)| TraceView::of(end, &it.1, &model.sources));
-    let (events, layout) = (events::read(dir), explain::layout(&model.interp));
+    let ending = shown
+        .map(|(violation, way)| report::CounterexampleEnd::of(violation, way, model.sources()));
+    let way =
+        ending.as_ref().zip(shown).map(|(end, it)| TraceView::of(end, &it.1, model.sources()));
+    let (events, program) = (events::read(dir), model.as_program());
+    let layout = program.map(|it| explain::layout(&it.interp));
     let is_small =
         report.verdict() != SearchVerdict::Incomplete && report.outcome.states() <= DRAWN_MAX;
     let graph = is_small.then(|| reachable_graph::state_diagram(model, DRAWN_MAX)).flatten();
     and_then(ReportPage {
         way,
         events: &events,
-        layout: Some(&layout),
+        layout: layout.as_deref(),
         graph: graph.as_ref(),
         ..ReportPage::of(report, ending.as_ref())
     })

@@ -33,8 +33,8 @@ pub(super) fn write(
     let outputs = &args.outputs;
     if outputs.junit.is_some() || outputs.sarif.is_some() || args.collector.is_some() {
         let shown = shown.map(|(violation, way)| {
-            let ending = report::CounterexampleEnd::of(violation, way, &model.sources);
-            (violation.check, TraceView::of(&ending, way, &model.sources))
+            let ending = report::CounterexampleEnd::of(violation, way, model.sources());
+            (violation.check, TraceView::of(&ending, way, model.sources()))
         });
         let told = report::print_result(report, None, true);
         write_judgements(args, JudgementReport::of(report, shown, told, args.strict))?;

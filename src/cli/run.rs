@@ -17,6 +17,7 @@ use super::{
 };
 use crate::escape;
 use crate::exec::{Executor, Interp};
+use crate::model::StateSpace;
 use crate::reduce::ReductionRefusal;
 use crate::report::{self, Report, ViolationReport};
 use crate::search::checkpoint::SavedSearch;
@@ -26,7 +27,8 @@ use crate::search::{SearchControl, SearchVerdict};
 use crate::session::config::{CheckKind, PropertyConfig};
 use crate::session::{
     CheckConfig, DirectoryContents, Fairness, ReadySession, ReductionChoice, SearchBudget,
-    SearchDirectory, SearchedModel, Session, TextModel, TextSearch, UnreducedSearch,
+    SearchDirectory, SearchedModel, Session, SourceModel, SpecificationModel, TextModel,
+    TextSearch, UnreducedSearch,
 };
 use std::sync::Arc;
 
@@ -68,6 +70,42 @@ pub(super) fn check_errors(
     preparation.enter(SearchPhase::Reading);
     let (model, _) = super::model::open_quietly(&args.model)?;
     begin(&args, Some(known), model, &preparation)
+}
+
+/// `spillway check` of a specification.
+pub(super) fn check_specification(
+    args: &CheckCommand,
+    model: &SpecificationModel,
+    preparation: &SearchPreparation,
+) -> CommandResult {
+    let config = &args.config;
+    storage::reject_flags_of_other_stores(&config.search)?;
+    let stored = model.prepare(config, None, false, &preparation.control)?;
+    let (control, signals) = preparation.end();
+    let ready = stored.begin(args.dir.as_deref(), &args.run.saved_limits())?;
+    notify::set_directory(&ready.session.directory.path);
+    SessionRun::new(model, ready, &args.run, control).run(true, signals)
+}
+
+/// `spillway resume` of a specification.
+pub(super) fn resume_specification(
+    args: &ResumeCommand,
+    directory: SearchDirectory,
+    contents: DirectoryContents,
+    preparation: SearchPreparation,
+) -> CommandResult {
+    let job = &contents.job;
+    let model = job.specification()?;
+    trail::refuse(args.run.spin_trail.as_deref(), &model)?;
+    let config = CheckConfig { limits: args.run.limits.clone(), ..job.config() };
+    let storage = job.storage(&args.dir, model.system().width())?;
+    if contents.saved.as_ref().is_some_and(|it| it.verdict != 0) {
+        say_ended();
+    }
+    let stored = model.prepare(&config, Some(storage), true, &preparation.control)?;
+    let (control, signals) = preparation.end();
+    let ready = stored.resume_in(directory, contents, &args.run.saved_limits())?;
+    SessionRun::new(&model, ready, &args.run, control).run(false, signals)
 }
 
 /// Begins a search. The property of this name is known to hold.
@@ -143,7 +181,7 @@ pub(super) fn executor(model: &Interp, budget: SearchBudget) -> Executor<'_> {
 
 /// A session with its presentation.
 struct SessionRun<'a> {
-    model: &'a TextModel,
+    model: &'a dyn SourceModel,
     session: Session<'a>,
     /// The last checkpoint. `None` if there is none.
     saved: Option<SavedSearch>,
@@ -157,7 +195,7 @@ struct SessionRun<'a> {
 
 impl<'a> SessionRun<'a> {
     fn new(
-        model: &'a TextModel,
+        model: &'a dyn SourceModel,
         ready: ReadySession<'a>,
         args: &'a SessionOptions,
         control: Arc<SearchControl>,
@@ -197,8 +235,11 @@ impl<'a> SessionRun<'a> {
         };
         signals.set_exit_code(code, &control);
         let (session, model) = (&self.session, self.model);
-        self.answered =
-            state_space_queries::evaluate_queries(self.args, session, model, &outcome, &control)?;
+        if let Some(program) = model.as_program() {
+            self.answered = state_space_queries::evaluate_queries(
+                self.args, session, program, &outcome, &control,
+            )?;
+        }
         if outcome.verdict != SearchVerdict::Incomplete {
             self.session.directory.remove_if_temporary();
         }
@@ -319,7 +360,7 @@ impl<'a> SessionRun<'a> {
 
     /// Prints the counterexample.
     fn show(&self, violation: &ViolationReport, way: &Counterexample) -> report::CounterexampleEnd {
-        let sources = &self.model.sources;
+        let sources = self.model.sources();
         let (view, ending) =
             (self.args.view(), report::CounterexampleEnd::of(violation, way, sources));
         report::write_trace(sources, &view, &ending, way, &mut |it| print(it));

@@ -3,13 +3,14 @@
 use super::args::SimulateArgs;
 use super::command::ModelInput;
 use super::failure::{VERIFIED, VIOLATED};
+use super::reachable_graph::walkable;
 use super::trace_position::{TracePosition, WalkStart};
 use super::{CommandResult, model, print, say, warn};
 use crate::escape;
 use crate::model::{StateValue, StepDescription, StepOutcome, SystemDescription, Violation};
 use crate::random::SplitMix64;
 use crate::report;
-use crate::session::TextModel;
+use crate::session::SourceModel;
 use std::io::BufRead;
 
 /// The default number of random steps.
@@ -20,7 +21,8 @@ const ALONE_MAX: usize = 20;
 
 /// `spillway simulate`.
 pub(super) fn simulate(args: &SimulateArgs) -> CommandResult {
-    let (model, warnings) = model::open_widest(&ModelInput::from(&args.model))?;
+    let (model, warnings) = model::open_any(&ModelInput::from(&args.model))?;
+    let model = &*model;
     if args.from.is_none() {
         // Otherwise the search has printed them.
         warnings.iter().for_each(warn);
@@ -28,10 +30,10 @@ pub(super) fn simulate(args: &SimulateArgs) -> CommandResult {
     match args.from.as_deref().map(TracePosition::read) {
         None => {
             let searched = model.searched();
-            let walked = searched.model().description();
-            ModelWalk { model: &model, walked, states: Vec::new() }.go(args)
+            let walked = walkable(&searched);
+            ModelWalk { model, walked, states: Vec::new() }.go(args)
         }
-        Some(from) => from.walk(&model, |begun| {
+        Some(from) => from.walk(model, |begun| {
             let WalkStart { model, walked, states, to } = begun;
             let walk = ModelWalk { model, walked, states };
             let at = match walk.states.len() - 1 {
@@ -48,7 +50,7 @@ pub(super) fn simulate(args: &SimulateArgs) -> CommandResult {
 
 /// A walk through a model.
 struct ModelWalk<'w> {
-    model: &'w TextModel,
+    model: &'w dyn SourceModel,
     walked: &'w dyn SystemDescription,
     /// The states of the walk so far.
     states: Vec<Vec<u8>>,
@@ -100,11 +102,11 @@ impl ModelWalk<'_> {
         let state = match &step.outcome {
             StepOutcome::Successor(state) => state.clone(),
             StepOutcome::Fault(fault) => {
-                let place = self.model.sources.locate(fault.span).unwrap_or_default();
+                let place = self.model.sources().locate(fault.span).unwrap_or_default();
                 let kind = fault.kind.violation();
                 let told = format!("{kind}: {} ({place})", fault.message);
                 print(&report::wrapped(MARGIN, &told));
-                for line in report::call_lines(&self.model.sources, &fault.calls) {
+                for line in report::call_lines(self.model.sources(), &fault.calls) {
                     print(&report::wrapped(MARGIN, &line));
                 }
                 if let (Some(before), Some(reached)) = (self.states.last(), &fault.reached) {
@@ -119,7 +121,7 @@ impl ModelWalk<'_> {
         };
         let after = self.walked.describe(&state);
         let lines = match self.states.last() {
-            None => report::print_state(&self.model.sources, &after),
+            None => report::print_state(self.model.sources(), &after),
             Some(before) => report::print_changes(&self.walked.describe(before), &after),
         };
         for line in lines {
@@ -141,7 +143,7 @@ impl ModelWalk<'_> {
         let told = match self.walked.violations(state).into_iter().next()? {
             Violation::Property(number) => {
                 let info = &self.walked.properties()[number as usize];
-                let place = self.model.sources.locate(info.span).unwrap_or_default();
+                let place = self.model.sources().locate(info.span).unwrap_or_default();
                 let told = match info.kind {
                     "claim" => format!("the claim `{}` ends here ({place})", info.name),
                     kind => format!("the {kind} `{}` does not hold here ({place})", info.name),
@@ -234,7 +236,7 @@ const ANSWERS: &str = "       a number takes that step, b goes back to the last 
 /// Prints steps with their numbers.
 fn list(walk: &ModelWalk<'_>, options: &[StepDescription]) {
     for (number, step) in options.iter().enumerate() {
-        let place = step.spans.first().and_then(|&span| walk.model.sources.locate(span));
+        let place = step.spans.first().and_then(|&span| walk.model.sources().locate(span));
         let place = place.unwrap_or_default();
         let fails = matches!(step.outcome, StepOutcome::Fault(_));
         let fails = if fails { ", fails" } else { "" };

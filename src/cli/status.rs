@@ -14,7 +14,7 @@ use crate::search::storage::SavedStorage;
 use crate::search::{SearchOutcome, SearchVerdict};
 use crate::session::{
     CheckpointEvidence, DirectoryContents, Error, SavedCheck, SearchDirectory, SearchSnapshot,
-    TextModel, shortened_in,
+    SourceModel, shortened_in,
 };
 use serde_json::json;
 use std::path::Path;
@@ -65,9 +65,9 @@ fn status_of_levels(
     live: &SearchSnapshot,
     args: &StatusArgs,
 ) -> CommandResult {
-    let model = contents.job.model(dir)?;
+    let model = contents.job.source_model(dir)?;
     let saved = contents.saved.as_ref();
-    with_report(dir, &contents, &model, |report| {
+    with_report(dir, &contents, &*model, |report| {
         if args.json {
             print_json(&format!(
                 "{:#}\n",
@@ -99,8 +99,8 @@ pub(super) fn verdict(
     if job.runs().is_some() {
         return liveness::verdict(dir, &contents, live);
     }
-    let (model, mut told) = (job.model(dir)?, String::new());
-    with_report(dir, &contents, &model, |report| {
+    let (model, mut told) = (job.source_model(dir)?, String::new());
+    with_report(dir, &contents, &*model, |report| {
         told = report::print_verdict(report);
         Ok(())
     })?;
@@ -111,7 +111,7 @@ pub(super) fn verdict(
 pub(super) fn with_report(
     dir: &Path,
     contents: &DirectoryContents,
-    model: &TextModel,
+    model: &dyn SourceModel,
     and_then: impl FnOnce(&mut Report) -> Result<(), CommandFailure>,
 ) -> Result<(), CommandFailure> {
     let DirectoryContents { job, saved, bytes, .. } = contents;
@@ -119,13 +119,13 @@ pub(super) fn with_report(
     let (reduced, about) = (model.searched(), model.about(&limits));
     let outcome = match saved {
         Some(saved) => {
-            let (limits, sources) = (&limits, &model.sources);
+            let (limits, sources) = (&limits, model.sources());
             CheckpointEvidence { saved, dir, limits, sources }.outcome(reduced.model())?
         }
         None => SearchOutcome::default(),
     };
     let preserved = reduced.stack().preserves();
-    let found = report::violations(reduced.model(), preserved, &model.sources, &limits, &outcome);
+    let found = report::violations(reduced.model(), preserved, model.sources(), &limits, &outcome);
     let disk = saved.as_ref().map_or(DiskFigures::default(), |saved| saved.disk);
     let mut report = Report {
         model_name: job.model_name(),
@@ -139,8 +139,8 @@ pub(super) fn with_report(
         reductions: reduced.stack().summaries(&outcome.counters),
         unused: reduced.stack().unused_reductions(),
         claim: about.claim,
-        sources: &model.sources,
-        conditions: &model.options.conditions,
+        sources: model.sources(),
+        conditions: model.conditions(),
         limits: &limits,
         scope: &about.scope,
         outcome: &outcome,

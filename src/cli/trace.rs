@@ -2,16 +2,16 @@
 
 use super::args::TraceArgs;
 use super::failure::{self, CommandFailure};
+use super::progress::ProgressDisplay;
 use super::signals::SignalHandlers;
 use super::trace_finder::{budget, finder};
 use super::trail::WrittenTrail;
-use super::{CommandResult, print, print_json, run, trail, variable_filter, warnings};
-use crate::budget::AnalysisBudget;
+use super::{CommandResult, print, print_json, trail, variable_filter, warnings};
 use crate::report::{self, CheckScope, TraceFormat, ViolationReport};
 use crate::search::SearchControl;
 use crate::search::checkpoint::SavedSearch;
 use crate::search::trace::{Counterexample, TraceFinder};
-use crate::session::{CheckpointEvidence, SearchJob, TextModel, shortened_in};
+use crate::session::{CheckpointEvidence, SearchJob, SourceModel, shortened_in};
 use spill::RealDisk;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,19 +23,27 @@ pub(super) fn trace(
     job: &SearchJob,
     saved: Option<SavedSearch>,
 ) -> CommandResult {
-    let model = job.model(dir)?;
-    variable_filter::refuse_unknown(&args.view.view().only, model.interp.program())?;
-    let scope = model.scope(&job.limits(None).checks);
+    let model = job.source_model(dir)?;
+    let model = &*model;
+    let only = args.view.view().only;
+    match model.as_program() {
+        Some(program) => variable_filter::refuse_unknown(&only, program.interp.program())?,
+        None => variable_filter::refuse_unknown_variables(
+            &only,
+            model.searched().model().description(),
+        )?,
+    }
+    let scope = model.about(&job.limits(None)).scope;
     let (shown, view) = (TraceListing { json: args.json, scope: &scope }, args.view.view());
     let Some(saved) = saved else {
         shown.print_no_checkpoint();
         return Ok(failure::VERIFIED);
     };
-    let sources = &model.sources;
-    let search = CheckpointedSearch { dir, job, model: &model, saved: &saved };
+    let sources = model.sources();
+    let search = CheckpointedSearch { dir, job, model, saved: &saved };
     if let Some(format) = args.format {
         return with_violations(&search, args.memory, |found| {
-            print_in_format(found, format.into(), &model)
+            print_in_format(found, format.into(), model)
         });
     }
     with_violations(&search, args.memory, |found| {
@@ -44,7 +52,7 @@ pub(super) fn trace(
         for (number, violation) in found.violations.iter().enumerate() {
             let way = found.counterexample(violation)?;
             if let Some(path) = args.spin_trail.as_deref().filter(|_| number == 0) {
-                written = Some(trail::write_counterexample(path, &model, &way)?);
+                written = Some(trail::write_counterexample(path, model, &way)?);
             }
             if args.json {
                 print_json(if number == 0 { "\n    " } else { ",\n    " });
@@ -77,10 +85,10 @@ pub(super) fn trace(
 fn print_in_format(
     found: &TracedViolations<'_>,
     format: TraceFormat,
-    model: &TextModel,
+    model: &dyn SourceModel,
 ) -> CommandResult {
     let violation = found.violations.first().ok_or_else(none_to_print)?;
-    let (way, sources) = (found.counterexample(violation)?, &model.sources);
+    let (way, sources) = (found.counterexample(violation)?, model.sources());
     let ending = report::CounterexampleEnd::of(violation, &way, sources);
     print(&report::format_counterexample(format, model.name(), sources, &ending, &way));
     Ok(failure::VIOLATED)
@@ -116,7 +124,7 @@ impl<'f> TracedViolations<'f> {
 pub(super) struct CheckpointedSearch<'s> {
     pub dir: &'s Path,
     pub job: &'s SearchJob,
-    pub model: &'s TextModel,
+    pub model: &'s dyn SourceModel,
     pub saved: &'s SavedSearch,
 }
 
@@ -132,11 +140,10 @@ pub(super) fn with_violations(
     let disk = opened.map_err(|error| CommandFailure::cannot_open(dir, error))?;
     let states = saved.store.levels.keys_by_level().sum();
     let budget = budget(memory.unwrap_or(saved.plan.budget), states);
-    let largest = AnalysisBudget::largest();
-    let executor = |it| run::executor(it, budget);
-    let runs = model.runnable(&model.wished, &largest, executor);
-    let searched = model.searched_by(runs, &largest);
-    let evidence = CheckpointEvidence { saved, dir, limits: &limits, sources: &model.sources };
+    let shown = ProgressDisplay::of_wait("compiling the model".into());
+    let searched = model.searched_within(budget);
+    drop(shown);
+    let evidence = CheckpointEvidence { saved, dir, limits: &limits, sources: model.sources() };
     let found = evidence.violations(&searched)?.into_iter();
     let (mut violations, nowhere) = found.partition::<Vec<_>, _>(ViolationReport::has_trace);
     if shortened_in(dir, &violations)?.is_some_and(|it| it.is_done) {

@@ -5,7 +5,7 @@ use super::trace::CheckpointedSearch;
 use super::{CommandResult, liveness, trace};
 use crate::model::{StepDescription, StepOutcome, SystemDescription};
 use crate::report::{ViolationReport, count};
-use crate::session::{DirectoryContents, SearchDirectory, TextModel, trace_directory};
+use crate::session::{DirectoryContents, SearchDirectory, SourceModel, trace_directory};
 use std::path::{Path, PathBuf};
 
 /// A step of a counterexample.
@@ -18,7 +18,7 @@ pub(super) struct TracePosition {
 /// The part of a walk before its start.
 pub(super) struct WalkStart<'b> {
     /// The model that provides the texts.
-    pub model: &'b TextModel,
+    pub model: &'b dyn SourceModel,
     /// The system that takes the steps.
     pub walked: &'b dyn SystemDescription,
     /// The states so far.
@@ -41,7 +41,7 @@ impl TracePosition {
     /// Passes the start to a walk, if the search is of this model.
     pub fn walk(
         &self,
-        model: &TextModel,
+        model: &dyn SourceModel,
         walk: impl FnOnce(WalkStart<'_>) -> CommandResult,
     ) -> CommandResult {
         let dir = trace_directory(&self.dir)?;
@@ -64,8 +64,8 @@ impl TracePosition {
             });
         }
         let Some(saved) = &contents.saved else { return Err(self.no_counterexample()) };
-        let model = job.model(&dir)?;
-        let search = CheckpointedSearch { dir: &dir, job, model: &model, saved };
+        let model = job.source_model(&dir)?;
+        let search = CheckpointedSearch { dir: &dir, job, model: &*model, saved };
         trace::with_violations(&search, None, |found| {
             let violation = found.violations.first().ok_or_else(|| self.no_counterexample())?;
             let way = found.counterexample(violation)?;
@@ -73,7 +73,7 @@ impl TracePosition {
             way.each_step(&mut |step, _| states.add(step));
             let ViolationReport { kind, name, .. } = violation;
             let (states, to) = (self.first(states)?, format!("{kind}: {name}"));
-            walk(WalkStart { model: &model, walked: way.explained(), states, to })
+            walk(WalkStart { model: &*model, walked: way.explained(), states, to })
         })
     }
 

@@ -6,7 +6,7 @@ use crate::escape;
 use crate::front::{MakeTrailWriter, StepSource, TrailEnd};
 use crate::model::{StepDescription, Violation};
 use crate::search::trace::Counterexample;
-use crate::session::{Error, TextModel};
+use crate::session::{Error, SourceModel, TextModel};
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
@@ -24,9 +24,10 @@ impl WrittenTrail {
 /// Writes a counterexample as a SPIN trail.
 pub(super) fn write_counterexample(
     path: &Path,
-    model: &TextModel,
+    model: &dyn SourceModel,
     way: &Counterexample,
 ) -> Result<WrittenTrail, CommandFailure> {
+    let model = program_of(model)?;
     // The claim's moves to its end follow the last state.
     let last = way.last().filter(|_| matches!(way.check(), Violation::Property(_)));
     let product = model.claim().map(|claim| claim.with(&model.interp));
@@ -59,16 +60,23 @@ pub(super) fn write(
 }
 
 /// Returns an error if a trail is requested and SPIN does not read the model's language.
-pub(super) fn refuse(wanted: Option<&Path>, model: &TextModel) -> Result<(), CommandFailure> {
-    wanted.map_or(Ok(()), |_| trail_of(model).map(drop))
+pub(super) fn refuse(wanted: Option<&Path>, model: &dyn SourceModel) -> Result<(), CommandFailure> {
+    wanted.map_or(Ok(()), |_| trail_of(program_of(model)?).map(drop))
 }
 
 /// Returns the trail writer of a model, if SPIN reads its language.
 fn trail_of(model: &TextModel) -> Result<MakeTrailWriter, CommandFailure> {
-    model.language.spin_trail.ok_or_else(|| {
-        CommandFailure::wrong(format!(
-            "only counterexamples of {} models can be replayed by SPIN",
-            languages::titles(|language| language.spin_trail.is_some())
-        ))
-    })
+    model.language.spin_trail.ok_or_else(not_replayed)
+}
+
+/// Returns the program whose steps SPIN may replay.
+fn program_of(model: &dyn SourceModel) -> Result<&TextModel, CommandFailure> {
+    model.as_program().ok_or_else(not_replayed)
+}
+
+fn not_replayed() -> CommandFailure {
+    CommandFailure::wrong(format!(
+        "only counterexamples of {} models can be replayed by SPIN",
+        languages::titles(|language| language.spin_trail.is_some())
+    ))
 }

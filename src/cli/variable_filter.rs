@@ -3,12 +3,28 @@
 use super::failure::CommandFailure;
 use crate::front::name_suggestion;
 use crate::ir::{Owner, Process, Program};
+use crate::model::SystemDescription;
 use std::collections::BTreeSet;
 
 /// Rejects a name that is no variable, channel or process of a model, and suggests a similar one.
 pub(super) fn refuse_unknown(wanted: &[String], program: &Program) -> Result<(), CommandFailure> {
     let names = StateVariableNames { program };
     wanted.iter().try_for_each(|it| names.check(it))
+}
+
+/// Rejects a name that is no variable in the states of a model without processes, and suggests a similar one.
+pub(super) fn refuse_unknown_variables(
+    wanted: &[String],
+    model: &dyn SystemDescription,
+) -> Result<(), CommandFailure> {
+    // Any bytes have all variables, whatever their values.
+    let variables = model.describe(&vec![0; model.width()]);
+    let known: Vec<&str> = variables.iter().map(|it| it.0.as_str()).collect();
+    let unknown = wanted.iter().map(|it| split(it).0).find(|it| !known.contains(it));
+    unknown.map_or(Ok(()), |it| {
+        let help = name_suggestion::unknown_name_help(it, &known, "variables");
+        Err(refused(&format!("the model has no variable {it}"), &help))
+    })
 }
 
 /// The names in the states of a program.

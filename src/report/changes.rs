@@ -95,14 +95,15 @@ pub fn print_state(sources: &SourceMap, values: &NamedValues) -> Vec<String> {
 }
 
 /// Formats a change as lines.
-pub(super) fn lines(change: &ValueChange<'_>) -> Vec<String> {
+pub(super) fn lines<'v>(change: &ValueChange<'v>) -> Vec<String> {
     let ValueChange { name, old, new } = change;
+    let elements = |it: &Option<&'v StateValue>| it.and_then(StateValue::elements);
+    if let (Some(old), Some(new)) = (elements(old), elements(new)) {
+        let gone = without(old, new).into_iter().map(|it| format!("{name}: {it} removed"));
+        let come = without(new, old).into_iter().map(|it| format!("{name}: {it} added"));
+        return gone.chain(come).collect();
+    }
     match (old, new) {
-        (Some(StateValue::Bag(old)), Some(StateValue::Bag(new))) => {
-            let gone = without(old, new).into_iter().map(|it| format!("{name}: {it} removed"));
-            let come = without(new, old).into_iter().map(|it| format!("{name}: {it} added"));
-            gone.chain(come).collect()
-        }
         (Some(old), Some(new)) => vec![format!("{name}: {old} -> {new}")],
         (None, Some(new)) => vec![format!("{name} = {new}")],
         (Some(old), None) => vec![format!("{name}: {old}, removed")],

@@ -22,6 +22,8 @@ mod page;
 mod program_scope;
 mod refusals;
 mod scope;
+#[cfg(feature = "languages")]
+mod specification_scope;
 mod steps;
 mod table;
 mod text;

@@ -31,15 +31,20 @@ pub(super) fn pairs(named: &[(String, StateValue)]) -> Value {
 }
 
 /// Converts a value of a state. Numbers and truth values are kept. The undefined value is null. Names are strings.
-/// Arrays, channels, messages and multisets are arrays. Values with named parts are objects.
+/// Arrays, channels, messages, sets and multisets are arrays. Values with named parts are objects.
 pub(super) fn value(told: &StateValue) -> Value {
-    use StateValue::{Array, Bag, Message, Name, Number, Queue, Record, Table, Truth, Undefined};
+    use StateValue::{
+        Array, Bag, Message, Name, Number, Queue, Record, Set, Table, Truth, Undefined, Written,
+    };
     match told {
         Number(number) => json!(number),
         Truth(truth) => json!(truth),
         Name(text) => json!(text),
         Undefined => Value::Null,
-        Array(_, all) | Queue(all) | Message(all) | Bag(all) => all.iter().map(value).collect(),
+        Array(_, all) | Queue(all) | Message(all) | Bag(all) | Set(all) => {
+            all.iter().map(value).collect()
+        }
+        Written(_, parts) => value(parts),
         Table(parts) | Record(parts) => pairs(parts),
     }
 }

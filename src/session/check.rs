@@ -1,14 +1,12 @@
 //! The builder of a search: a model, the checks and the limits.
 
-#[cfg(feature = "languages")]
-use super::TextModel;
-use super::memory_budget::SearchBudget;
-use super::searched_model::{ModelSummary, SearchedModel};
+use super::searched_model::ModelSummary;
 use super::{
-    CheckConfig, CheckResult, Error, EventuallyCheck, PreparedSearch, ReadySession, RunLimits,
-    SavedLimits, SearchDirectory, SearchJob, SearchOutputs, StoredSearch, check_room,
-    reject_empty_scope,
+    CheckConfig, CheckResult, Error, EventuallyCheck, ReadySession, RunLimits, SavedLimits,
+    SearchDirectory, SearchJob, SearchOutputs, StoredSearch, UnreducedModel,
 };
+#[cfg(feature = "languages")]
+use super::{SpecificationModel, TextModel};
 
 use crate::model::{StateSpace, TransitionSystem};
 use crate::report::{CheckScope, RUST};
@@ -66,6 +64,8 @@ pub(super) enum CheckSubject<'m> {
     Rust(RustType<'m>),
     #[cfg(feature = "languages")]
     Text(&'m TextModel),
+    #[cfg(feature = "languages")]
+    Specification(&'m SpecificationModel),
 }
 
 /// A Rust type.
@@ -114,6 +114,8 @@ impl<'m> Check<'m> {
             CheckSubject::Rust(_) => CheckConfig::default(),
             #[cfg(feature = "languages")]
             CheckSubject::Text(model) => CheckConfig::for_model(model),
+            #[cfg(feature = "languages")]
+            CheckSubject::Specification(model) => CheckConfig::for_specification(model),
         };
         Check {
             subject,
@@ -275,6 +277,10 @@ impl<'m> Check<'m> {
         let stored = match subject {
             #[cfg(feature = "languages")]
             CheckSubject::Text(model) => self.store_text(model, goes_on, control)?,
+            #[cfg(feature = "languages")]
+            CheckSubject::Specification(model) => {
+                model.prepare(config, self.storage.clone(), goes_on, control)?
+            }
             CheckSubject::Rust(it) => self.store_rust(it, state_bytes, goes_on, control)?,
         };
         let limits = SavedLimits::new(config.limits.clone(), SearchOutputs::default());
@@ -287,7 +293,7 @@ impl<'m> Check<'m> {
         let promised = match subject {
             CheckSubject::Rust(it) => (it.promised)(session.searched().model().width()),
             #[cfg(feature = "languages")]
-            CheckSubject::Text(_) => Vec::new(),
+            CheckSubject::Text(_) | CheckSubject::Specification(_) => Vec::new(),
         };
         session.set_eventually_checks(promised, config.limits.memory / 4)?;
         let outcome = session.run(saved, control)?;
@@ -317,18 +323,10 @@ impl<'m> Check<'m> {
             claim: None,
             scope: CheckScope::of_model(model.description(), &limits.checks),
         };
-        reject_empty_scope(&about)?;
-        let storage = match &self.storage {
-            Some(storage) => storage.clone(),
-            None => config.search.storage(&*model, control)?,
-        };
-        let job = SearchJob::of_rust(config, &rust.name, &*model, &storage);
-        let searched = SearchedModel::unreduced(model);
-        let budget = SearchBudget::of(&config.limits, goes_on);
-        let plan = budget.plan_for_rust(storage.stored_width(searched.model()))?;
-        check_room(&storage, &plan, searched.model().width())?;
-        let prepared = PreparedSearch { searched, about, limits, storage, plan };
-        Ok(StoredSearch { prepared, job, unreduced: None })
+        let digest = model.digest();
+        let job = |storage: &StateStorage| SearchJob::of_rust(config, &rust.name, digest, storage);
+        let model = UnreducedModel { model, about, limits };
+        model.store(config, self.storage.clone(), goes_on, control, job)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::check::{Check, CheckSubject};
 use super::text_search::{ReductionChoice, TextSearch};
-use super::{DirectoryContents, Error, StoredSearch, TextModel};
+use super::{DirectoryContents, Error, SpecificationModel, StoredSearch, TextModel};
 use crate::exec::ExecutionMode;
 use crate::reduce::ReductionConfig;
 use crate::search::SearchControl;
@@ -11,6 +11,11 @@ impl<'m> Check<'m> {
     /// Creates a search of a model that was read from a text.
     pub fn of_text(model: &'m TextModel) -> Check<'m> {
         Check::of(CheckSubject::Text(model))
+    }
+
+    /// Creates a search of a specification.
+    pub fn of_specification(model: &'m SpecificationModel) -> Check<'m> {
+        Check::of(CheckSubject::Specification(model))
     }
 
     /// Sets the reductions for a model from a text. The default is the model's own [plan](TextModel::wished), which

@@ -98,6 +98,12 @@ pub struct ModelConfig {
     /// Whether messages that are sent to a full channel are lost.
     #[serde(skip_serializing_if = "is_false")]
     pub lossy: bool,
+    /// The configuration file of a specification. The default is beside the model's file.
+    #[serde(rename = "cfg", skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<PathBuf>,
+    /// Further folders in which the modules of a specification are looked for.
+    #[serde(rename = "library", skip_serializing_if = "Vec::is_empty")]
+    pub libraries: Vec<PathBuf>,
     /// The name of the never claim of the program. The default is the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claim: Option<String>,

@@ -3,6 +3,7 @@
 use super::frequency_table::FrequencyTableError;
 use crate::diag::LocatedDiagnostic;
 use crate::model::OutOfSlots;
+use crate::search::GrowthError;
 use crate::search::memory_plan::BudgetTooSmall;
 use crate::system::PackingError;
 use std::fmt;
@@ -79,6 +80,15 @@ pub enum Error {
     /// The model of the search is in a language that this version does not know.
     #[error("models in {0} cannot be read by this version")]
     Language(String),
+    /// The storage of states is impossible for a model whose encoding of states grows.
+    #[error("{0}")]
+    Growth(GrowthError),
+    /// A specification has no configuration file: its name, and a module beside the specification that has one.
+    #[error("there is no configuration {}", .0.display())]
+    NoConfiguration(PathBuf, Option<PathBuf>),
+    /// The model of the search, of this name, is a specification, and the command needs a program.
+    #[error("{0} is a specification, and this command reads programs only")]
+    NoProgram(String),
     /// The model of the search is a Rust type. Only the program that defines it can resume the search.
     #[error("the model {0} is a Rust type: resume with the program that started the search")]
     RustType(String),

@@ -87,7 +87,7 @@ impl<'m> EventuallyCheck<'m> {
         let job = SearchJob::of_rust(
             &CheckConfig::default(),
             &self.name,
-            model,
+            model.digest(),
             &StateStorage::default(),
         );
         let (directory, saved) = match SearchDirectory::has_search(place) {

@@ -7,7 +7,7 @@ use super::run_property::product_limits;
 #[cfg(feature = "languages")]
 use super::saved_reductions::SavedReductions as ReductionDecision;
 use super::{CheckConfig, Fairness, RunLimits, SavedProperty, SearchOutputs};
-use crate::model::{FiniteRunPolicy, StateSpace};
+use crate::model::FiniteRunPolicy;
 use crate::report::RUST;
 use crate::search::checkpoint::FORMAT;
 use crate::search::files::JOB;
@@ -65,17 +65,29 @@ impl SearchJob {
     pub fn of_rust(
         config: &CheckConfig,
         name: &str,
-        model: &dyn StateSpace,
+        digest: [u8; 32],
+        storage: &StateStorage,
+    ) -> SearchJob {
+        let files = vec![(name.into(), String::new())];
+        SearchJob::unreduced(config, RUST, files, digest, storage)
+    }
+
+    /// Creates the job of searching a model without reductions.
+    pub(super) fn unreduced(
+        config: &CheckConfig,
+        language: &str,
+        files: Vec<(String, String)>,
+        digest: [u8; 32],
         storage: &StateStorage,
     ) -> SearchJob {
         SearchJob {
             config: as_json(config),
-            language: RUST.into(),
-            files: vec![(name.into(), String::new())],
+            language: language.into(),
+            files,
             room: Vec::new(),
             reductions: NO_REDUCTIONS.into(),
             order: Vec::new(),
-            digest: model.digest(),
+            digest,
             runs: None,
             storage: storage.saved(),
         }

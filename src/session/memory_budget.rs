@@ -48,8 +48,8 @@ impl SearchBudget {
         }
     }
 
-    /// Returns the memory plan for a model that is a Rust type.
-    pub fn plan_for_rust(&self, stored_width: usize) -> Result<MemoryPlan, Error> {
+    /// Returns the memory plan for a model that is neither compiled nor reduced.
+    pub fn plan_without_text(&self, stored_width: usize) -> Result<MemoryPlan, Error> {
         self.share_out(stored_width).map_err(Error::Memory)
     }
 }

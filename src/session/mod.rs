@@ -60,6 +60,10 @@ mod shortest_counterexample;
 #[cfg(feature = "languages")]
 mod slots;
 mod snapshot;
+#[cfg(feature = "languages")]
+mod source_model;
+#[cfg(feature = "languages")]
+mod specification;
 mod storage_choice;
 mod stored_search;
 #[cfg(feature = "languages")]
@@ -75,6 +79,7 @@ mod text_job;
 mod text_model;
 #[cfg(feature = "languages")]
 mod text_search;
+mod unreduced_model;
 #[cfg(feature = "languages")]
 mod unreduced_search;
 mod verdict;
@@ -129,6 +134,10 @@ pub use shortest_counterexample::{UnreducedSearch, trace_directory};
 #[cfg(feature = "languages")]
 pub use slots::{SlotCounts, process_without_slot};
 pub use snapshot::{SearchForecast, SearchSnapshot, SearchState};
+#[cfg(feature = "languages")]
+pub use source_model::SourceModel;
+#[cfg(feature = "languages")]
+pub use specification::SpecificationModel;
 pub use stored_search::{ReadySession, StoredSearch};
 #[cfg(feature = "languages")]
 pub use tasks::{SharedSearch, TaskRunner};
@@ -161,6 +170,7 @@ use directory::SessionSetup;
 use eventually_verdicts::EventuallyVerdicts;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use unreduced_model::UnreducedModel;
 
 /// The order of variables in the key by which states are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! How a model is read and reduced, as configured.
 
 use super::config::{Definition, ModelConfig, PropertyConfig, SearchConfig};
-use super::{CheckConfig, TextModel};
+use super::{CheckConfig, SourceModel, SpecificationModel, TextModel};
 use crate::front::{ClaimChoice, Language, Options};
 use crate::reduce::ReductionRequest;
 
@@ -11,6 +11,13 @@ impl CheckConfig {
         let mut config =
             CheckConfig { model: ModelConfig::of(&model.options), ..CheckConfig::default() };
         config.properties.named_conditions = model.options.conditions.clone();
+        config
+    }
+
+    /// Returns the configuration with which a specification was read. Everything else has its default.
+    pub(super) fn for_specification(model: &SpecificationModel) -> CheckConfig {
+        let mut config = CheckConfig { model: model.model_config(), ..CheckConfig::default() };
+        config.properties.named_conditions = model.conditions().to_vec();
         config
     }
 
@@ -37,6 +44,8 @@ impl ModelConfig {
             deadlock: *deadlock,
             slots: *slots,
             lossy: *lossy,
+            configuration: None,
+            libraries: Vec::new(),
             claim: match claim {
                 ClaimChoice::Named(name) => Some(name.clone()),
                 ClaimChoice::First | ClaimChoice::Omit => None,

@@ -6,7 +6,7 @@
 use super::config::CheckConfig;
 use super::error::Error;
 #[cfg(feature = "languages")]
-use super::{SearchOutputs, TextModel};
+use super::{SearchOutputs, TextModel, text_job::saved_files};
 #[cfg(feature = "languages")]
 use crate::front::Language;
 use crate::search::checkpoint::FORMAT;
@@ -55,12 +55,11 @@ impl SavedCheck {
 impl SavedCheck {
     /// Creates the description of a check whose searches are in these folders.
     pub fn new(config: &CheckConfig, model: &TextModel, folders: Vec<String>) -> SavedCheck {
-        let files = model.sources.model_files().map(|it| (it.name.clone(), it.text.clone()));
         let config = CheckConfig { output: SearchOutputs::default(), ..config.clone() };
         SavedCheck {
             config: serde_json::to_string(&config).unwrap_or_default(),
             language: model.language.name.to_owned(),
-            files: files.collect(),
+            files: saved_files(&model.sources),
             folders,
         }
     }

@@ -6,7 +6,7 @@ use super::frequency_table::read_table;
 use crate::model::StateSpace;
 use crate::search::control::SearchPhase;
 use crate::search::storage::train_codec;
-use crate::search::{SearchControl, StateStorage};
+use crate::search::{SearchControl, StateStorage, model_failure};
 use spill::{Codec, HuffmanTables};
 
 impl SearchConfig {
@@ -28,7 +28,12 @@ impl SearchConfig {
             StoreKind::Huffman => match &self.huffman_table {
                 None => {
                     control.progress.enter(SearchPhase::Sampling);
+                    let growing = model.capabilities().growing;
+                    // The sample ends with the search that takes it, so its states get their bytes at once.
+                    growing.into_iter().for_each(|it| it.grow_at_once());
                     let trained = train_codec(model, HuffmanTables::Columns, control);
+                    let restored = growing.map_or(Ok(()), |it| it.restore(&[]));
+                    restored.map_err(|it| Error::Sample(model_failure(it)))?;
                     if control.should_stop() {
                         return Err(Error::Stopped(control.progress.describe_phase()));
                     }

@@ -4,13 +4,18 @@ use super::error::Error;
 use super::job::{SavedRunProperty, SearchJob, as_json};
 use super::liveness_check::LivenessCheck;
 use super::saved_reductions::SavedReductions;
-use super::{CheckConfig, Fairness, KeyOrder, SearchedModel, SlotCounts, TextModel};
+use super::source_model::SourceModel;
+use super::{
+    CheckConfig, Fairness, KeyOrder, SearchedModel, SlotCounts, SpecificationModel, TextModel,
+};
 use crate::front::{Language, Options};
 use crate::ir::layout::GroupId;
+use crate::model::StateSpace;
 use crate::reduce::claim::FiniteRunPolicy;
 use crate::reduce::{ReductionPlan, ReductionRefusal, ReductionRequest};
 use crate::search::files::JOB;
 use crate::search::{SearchControl, StateStorage};
+use crate::session::config::ModelConfig;
 use crate::source::SourceMap;
 use std::path::Path;
 
@@ -30,11 +35,7 @@ impl SearchJob {
         SearchJob {
             config: as_json(config),
             language: model.language.name.into(),
-            files: model
-                .sources
-                .model_files()
-                .map(|it| (it.name.clone(), it.text.clone()))
-                .collect(),
+            files: saved_files(&model.sources),
             room: model.options.slots_by_process.clone(),
             reductions: reductions.saved(),
             order: model.interp.layout().order.iter().map(|group| group.0).collect(),
@@ -60,14 +61,50 @@ impl SearchJob {
         }
     }
 
+    /// Creates the job of searching a specification.
+    pub fn of_specification(
+        config: &CheckConfig,
+        model: &SpecificationModel,
+        storage: &StateStorage,
+    ) -> SearchJob {
+        let files = saved_files(model.sources());
+        let digest = model.system().digest();
+        SearchJob::unreduced(config, model.language().name, files, digest, storage)
+    }
+
     /// Returns whether the job has this model: the same texts with the same constants. Other reading options belong to
     /// the search.
-    pub fn is_of(&self, model: &TextModel) -> bool {
-        let Options { defines, macros, .. } = self.options(model.language);
+    pub fn is_of(&self, model: &dyn SourceModel) -> bool {
+        let definitions = match model.as_program() {
+            Some(program) => ModelConfig::of(&self.options(program.language)).definitions,
+            None => self.config().model.definitions,
+        };
         let texts = self.files.iter().map(|it| it.1.as_str());
-        self.language == model.language.name
-            && (&defines, &macros) == (&model.options.defines, &model.options.macros)
-            && texts.eq(model.sources.model_files().map(|it| it.text.as_str()))
+        self.language == model.language().name
+            && definitions == model.model_config().definitions
+            && texts.eq(model.sources().model_files().map(|it| it.text.as_str()))
+    }
+
+    /// Reads the model again from the texts in `dir`: a program or a specification.
+    pub fn source_model(&self, dir: &Path) -> Result<Box<dyn SourceModel>, Error> {
+        match self.is_of_specification() {
+            true => Ok(Box::new(self.specification()?)),
+            false => Ok(Box::new(self.model(dir)?)),
+        }
+    }
+
+    /// Returns whether the model is a specification.
+    pub fn is_of_specification(&self) -> bool {
+        Language::from_name(&self.language).is_some_and(|it| !it.has_programs())
+    }
+
+    /// Reads the specification again.
+    pub fn specification(&self) -> Result<SpecificationModel, Error> {
+        let model = SpecificationModel::of_texts(&self.files, &self.config())?;
+        match model.system().digest() == self.digest {
+            true => Ok(model),
+            false => Err(Error::Understood),
+        }
     }
 
     /// Returns the options of reading the model in its language.
@@ -87,6 +124,9 @@ impl SearchJob {
         }
         let language = Language::from_name(&self.language)
             .ok_or_else(|| Error::Language(self.language.clone()))?;
+        if !language.has_programs() {
+            return Err(Error::NoProgram(self.model_name().into()));
+        }
         Ok((language, sources, self.options(language)))
     }
 
@@ -185,6 +225,11 @@ impl SearchJob {
             false => Err(Error::Understood),
         }
     }
+}
+
+/// Returns the names and the texts of a model's files.
+pub(super) fn saved_files(sources: &SourceMap) -> Vec<(String, String)> {
+    sources.model_files().map(|it| (it.name.clone(), it.text.clone())).collect()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::search::checkpoint::SavedSearch;
 use crate::search::trace::{Counterexample, StoredLevels, TraceFinder};
 use crate::search::{SearchLimits, SearchOutcome, StateStorage, comback};
 use crate::source::SourceMap;
+use spill::RealDisk;
 use std::path::Path;
 
 /// A checkpoint of a search of a model.
@@ -23,10 +24,15 @@ pub struct CheckpointEvidence<'e> {
 }
 
 impl CheckpointEvidence<'_> {
-    /// Returns the outcome. It is an error if the checkpoint belongs to another model.
+    /// Returns the outcome. If the encoding of states grows, the model then has the encoding of the checkpoint. It is
+    /// an error if the checkpoint belongs to another model.
     pub fn outcome(&self, model: &dyn StateSpace) -> Result<SearchOutcome, Error> {
-        let outcome = self.saved.check_model(model).and_then(|()| self.saved.outcome());
-        outcome.map_err(Error::open(self.dir))
+        let outcome = || {
+            self.saved.check_model(model)?;
+            self.saved.restore_encoding(model, &RealDisk::open(self.dir)?)?;
+            self.saved.outcome()
+        };
+        outcome().map_err(Error::open(self.dir))
     }
 
     /// Returns the violations, shallowest first.

@@ -24,8 +24,8 @@ pub struct Language {
     pub extensions: &'static [&'static str],
     /// The options that have a meaning for the language.
     pub options: LanguageOptions,
-    /// See [`Language::load`].
-    pub(super) load: LoadModel,
+    /// What its texts are.
+    pub form: ModelForm,
     /// Creates the writer of counterexamples as SPIN's trails, if SPIN reads the language.
     pub spin_trail: Option<MakeTrailWriter>,
     /// Reads the properties in another file of the sources about the model in file 0, if the language has such files.
@@ -36,6 +36,20 @@ pub struct Language {
     pub template: &'static str,
     /// Flags of the language's other checkers that Spillway lacks.
     pub foreign_flags: &'static [ForeignFlag],
+}
+
+/// What the texts of a language are.
+#[derive(Clone, Copy, Debug)]
+pub enum ModelForm {
+    /// Programs. See [`Language::load`].
+    Program(LoadModel),
+    /// Specifications, which are no programs. Each has a configuration, which says what is checked.
+    Specification {
+        /// The extension of the configuration file, without the dot.
+        configuration_extension: &'static str,
+        /// The configuration of the template.
+        configuration_template: &'static str,
+    },
 }
 
 /// A flag of another checker of a language, and its replacement here.
@@ -69,7 +83,7 @@ impl ForeignFlag {
 }
 
 /// Reads the model in file 0 of the sources, and its property.
-pub(super) type LoadModel =
+pub type LoadModel =
     fn(&mut SourceMap, &Options, Option<&PropertySource>) -> Result<LoadedModel, Vec<Diagnostic>>;
 
 /// Reads the properties in a file about the model in file 0 of the sources.
@@ -116,6 +130,8 @@ pub struct LanguageOptions {
     pub checks_unlabelled_models: bool,
     /// The term for a whole state, if the numbers in it can be added up.
     pub whole: Option<&'static str>,
+    /// Whether a model has a configuration file beside it, and further files in folders of libraries.
+    pub has_configuration: bool,
 }
 
 impl LanguageOptions {
@@ -130,6 +146,7 @@ impl LanguageOptions {
         slots: None,
         checks_unlabelled_models: false,
         whole: None,
+        has_configuration: false,
     };
 }
 
@@ -154,12 +171,12 @@ impl Language {
     ) -> Result<LoadedModel, Vec<Diagnostic>> {
         let conditions = &options.conditions;
         if conditions.is_empty() {
-            return Ok(finish((self.load)(sources, options, None)?, options));
+            return Ok(finish(self.load_program(sources, options, None)?, options));
         }
         let add = |it: &StateCondition| sources.add_property(it.source_name(), &*it.text);
         let files: Vec<u32> = conditions.iter().map(add).collect();
         let asked = PropertySource::Propositions(files.clone());
-        let mut loaded = (self.load)(sources, options, Some(&asked))?;
+        let mut loaded = self.load_program(sources, options, Some(&asked))?;
         let propositions = loaded.property.take().map_or(Vec::new(), |it| it.propositions);
         for ((StateCondition { holds, name, text }, file), proposition) in
             conditions.iter().zip(files).zip(propositions)
@@ -181,7 +198,27 @@ impl Language {
         options: &Options,
         asked: &PropertySource,
     ) -> Result<LoadedModel, Vec<Diagnostic>> {
-        Ok(finish((self.load)(sources, options, Some(asked))?, options))
+        Ok(finish(self.load_program(sources, options, Some(asked))?, options))
+    }
+
+    /// Returns whether its models are programs.
+    pub fn has_programs(&self) -> bool {
+        matches!(self.form, ModelForm::Program(_))
+    }
+
+    fn load_program(
+        &self,
+        sources: &mut SourceMap,
+        options: &Options,
+        asked: Option<&PropertySource>,
+    ) -> Result<LoadedModel, Vec<Diagnostic>> {
+        match self.form {
+            ModelForm::Program(load) => load(sources, options, asked),
+            ModelForm::Specification { .. } => {
+                let message = format!("a specification in {} is no program", self.title);
+                Err(vec![Diagnostic::error(Span::default(), message)])
+            }
+        }
     }
 }
 

@@ -17,12 +17,13 @@ pub mod promela;
 mod quantifier_expansion;
 mod quote;
 mod temporal_property;
+pub mod tla;
 mod token;
 
 pub use external_property::{ExternalProperty, ExternalPropertyKind};
 pub use language::{
-    DrawModel, DrawnState, ForeignFlag, Language, LanguageOptions, MakeTrailWriter,
-    ReadPropertyFile, StepSource, TrailEnd, TrailWriter,
+    DrawModel, DrawnState, ForeignFlag, Language, LanguageOptions, LoadModel, MakeTrailWriter,
+    ModelForm, ReadPropertyFile, StepSource, TrailEnd, TrailWriter,
 };
 pub use temporal_property::{
     CycleLabel, PropertySource, Proposition, TemporalProperty, TemporalSpec,
@@ -33,7 +34,7 @@ use spillway_ir::{EndRule, OverflowRule, Program, StateCondition};
 
 /// All languages, in the order in which they are listed to users.
 pub static LANGUAGES: &[&Language] =
-    &[&dve::LANGUAGE, &murphi::LANGUAGE, &pnml::LANGUAGE, &promela::LANGUAGE];
+    &[&dve::LANGUAGE, &murphi::LANGUAGE, &pnml::LANGUAGE, &promela::LANGUAGE, &tla::LANGUAGE];
 
 /// Options of the command line that affect the meaning of a model.
 #[derive(Clone, Debug, Default)]

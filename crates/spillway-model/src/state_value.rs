@@ -25,6 +25,10 @@ pub enum StateValue {
     Message(Vec<StateValue>),
     /// The elements of a multiset.
     Bag(Vec<StateValue>),
+    /// The elements of a set.
+    Set(Vec<StateValue>),
+    /// A value that is shown as a text of the model's language. Its parts are those of the value.
+    Written(String, Box<StateValue>),
 }
 
 impl StateValue {
@@ -49,6 +53,15 @@ impl StateValue {
         }
     }
 
+    /// Returns the elements of a set or a multiset. Nothing for another value.
+    pub fn elements(&self) -> Option<&[StateValue]> {
+        match self {
+            StateValue::Bag(elements) | StateValue::Set(elements) => Some(elements),
+            StateValue::Written(_, value) => value.elements(),
+            _ => None,
+        }
+    }
+
     /// Returns the parts whose changes are reported separately, each with the suffix that follows the name of the
     /// whole. Empty if the value is reported as a whole.
     pub fn named_parts(&self) -> Vec<(String, &StateValue)> {
@@ -63,6 +76,7 @@ impl StateValue {
             StateValue::Record(fields) => {
                 fields.iter().map(|(name, it)| (format!(".{name}"), it)).collect()
             }
+            StateValue::Written(_, value) => value.named_parts(),
             _ => Vec::new(),
         }
     }
@@ -98,13 +112,15 @@ impl Display for StateValue {
         match self {
             StateValue::Number(number) => write!(out, "{number}"),
             StateValue::Truth(truth) => write!(out, "{truth}"),
-            StateValue::Name(text) => out.write_str(text),
+            StateValue::Name(text) | StateValue::Written(text, _) => out.write_str(text),
             StateValue::Undefined => out.write_str("undefined"),
             StateValue::Array(_, values) => list(out, "[", values, "]"),
             StateValue::Table(values) => named(out, "[", values, "]"),
             StateValue::Record(values) => named(out, "{", values, "}"),
             StateValue::Queue(values) => list(out, "<", values, ">"),
-            StateValue::Message(values) | StateValue::Bag(values) => list(out, "{", values, "}"),
+            StateValue::Message(values) | StateValue::Bag(values) | StateValue::Set(values) => {
+                list(out, "{", values, "}")
+            }
         }
     }
 }

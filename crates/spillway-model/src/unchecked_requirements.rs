@@ -38,6 +38,10 @@ pub enum UncheckedKind {
     PropertyProcess,
     /// A state that no run may visit infinitely often (DVE `accept`).
     AcceptingState,
+    /// The part of a property that is neither an invariant nor about initial states or single steps (TLA+ `PROPERTY`).
+    TemporalProperty,
+    /// A condition on the counts of a search (TLA+ `POSTCONDITION`).
+    Postcondition,
 }
 
 impl UncheckedKind {
@@ -51,6 +55,8 @@ impl UncheckedKind {
             UncheckedKind::Liveness => "liveness",
             UncheckedKind::PropertyProcess => "property process",
             UncheckedKind::AcceptingState => "accepting state",
+            UncheckedKind::TemporalProperty => "temporal property",
+            UncheckedKind::Postcondition => "postcondition",
         }
     }
 
@@ -64,7 +70,9 @@ impl UncheckedKind {
                 Some("--acceptance".to_owned())
             }
             UncheckedKind::ProgressLabel => Some("--non-progress".to_owned()),
-            UncheckedKind::Liveness => None,
+            UncheckedKind::Liveness
+            | UncheckedKind::TemporalProperty
+            | UncheckedKind::Postcondition => None,
         }
     }
 

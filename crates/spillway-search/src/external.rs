@@ -146,7 +146,7 @@ impl<'a> ExternalSearch<'a> {
     ) -> Result<Self> {
         sweep(&*resources.disk, None)?;
         resources.control.begin(0, 0, 0);
-        check_growth(model, &storage)?;
+        check_growth(model, &storage).map_err(GrowthError::into_error)?;
         let journal = EncodingJournal::restore(model, &*resources.disk, 0)?;
         Ok(Self { journal, ..Self::new(model, resources, limits, storage) })
     }
@@ -594,7 +594,10 @@ pub fn has_room_for_obligations(model: &dyn StateSpace, storage: &StateStorage) 
 }
 
 /// Rejects a search of a system whose encoding grows if the storage or another capability cannot wait for encodings.
-pub fn check_growth(model: &dyn StateSpace, storage: &StateStorage) -> Result<()> {
+pub fn check_growth(
+    model: &dyn StateSpace,
+    storage: &StateStorage,
+) -> std::result::Result<(), GrowthError> {
     let capabilities = model.capabilities();
     if capabilities.growing.is_none() {
         return Ok(());
@@ -606,7 +609,7 @@ pub fn check_growth(model: &dyn StateSpace, storage: &StateStorage) -> Result<()
         (capabilities.dominance.is_some(), "dominance"),
     ];
     match unsupported.into_iter().find(|it| it.0) {
-        Some((_, part)) => Err(GrowthError::Unsupported(part).into_error()),
+        Some((_, part)) => Err(GrowthError::Unsupported(part)),
         None => Ok(()),
     }
 }

@@ -63,6 +63,9 @@ pub enum TraceFormatArg {
     Plantuml,
     /// A sequence diagram of Mermaid
     Mermaid,
+    /// The states as TLC prints them
+    #[value(name = TraceFormat::TLC_NAME)]
+    Tlc,
 }
 
 impl From<TraceFormatArg> for TraceFormat {
@@ -72,6 +75,7 @@ impl From<TraceFormatArg> for TraceFormat {
             TraceFormatArg::Csv => TraceFormat::Csv,
             TraceFormatArg::Plantuml => TraceFormat::PlantUml,
             TraceFormatArg::Mermaid => TraceFormat::Mermaid,
+            TraceFormatArg::Tlc => TraceFormat::Tlc,
         }
     }
 }

@@ -65,6 +65,8 @@ fn json(value: &StateValue) -> Json {
         StateValue::Record(all) => {
             all.iter().map(|(name, it)| (name.clone(), json(it))).collect::<Map<_, _>>().into()
         }
+        StateValue::Set(all) => json!({ "#set": all.iter().map(json).collect::<Vec<_>>() }),
+        StateValue::Written(_, value) => json(value),
         StateValue::Message(all) => json!({ "#tup": all.iter().map(json).collect::<Vec<_>>() }),
     }
 }

@@ -10,6 +10,7 @@ mod junit;
 mod junit;
 mod sarif;
 mod table;
+mod tlc;
 
 pub use failure_report::FailureReport;
 pub use junit::{junit, junit_of_failure};
@@ -34,6 +35,13 @@ pub enum TraceFormat {
     PlantUml,
     /// A sequence diagram of Mermaid.
     Mermaid,
+    /// The states as TLC prints them, with values in TLA+.
+    Tlc,
+}
+
+impl TraceFormat {
+    /// The name of [`TraceFormat::Tlc`] on the command line: that of the language of its values.
+    pub const TLC_NAME: &str = "tla";
 }
 
 /// The values of the variables in a state. `None` if a step fails.
@@ -104,6 +112,7 @@ impl<'t> ValuedTrace<'t> {
             TraceFormat::Csv => table::text(self),
             TraceFormat::PlantUml => diagrams::plant_uml(self),
             TraceFormat::Mermaid => diagrams::mermaid(self),
+            TraceFormat::Tlc => tlc::text(self),
         }
     }
 

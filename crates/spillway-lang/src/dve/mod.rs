@@ -47,7 +47,7 @@ mod scope;
 
 use super::language::stem;
 use super::temporal_property::UnresolvedProperty;
-use super::{Language, LanguageOptions, LoadedModel, Options, PropertySource};
+use super::{Language, LanguageOptions, LoadedModel, ModelForm, Options, PropertySource};
 use crate::ltl::FormulaSyntax;
 use check::DiagnosticSink;
 use spillway_base::diag::Diagnostic;
@@ -61,7 +61,7 @@ pub static LANGUAGE: Language = Language {
     origin: "DiVinE's",
     extensions: &["dve"],
     options: LanguageOptions { overflow: true, model_property: true, ..LanguageOptions::NONE },
-    load: |sources, options, asked| load(sources, options, asked),
+    form: ModelForm::Program(|sources, options, asked| load(sources, options, asked)),
     spin_trail: None,
     read_properties: None,
     draw: None,

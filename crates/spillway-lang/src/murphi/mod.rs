@@ -40,7 +40,7 @@ pub mod parse;
 use super::diagnostics::DiagnosticSink;
 use super::language::stem;
 use super::temporal_property::UnresolvedProperty;
-use super::{Language, LanguageOptions, LoadedModel, Options, PropertySource};
+use super::{Language, LanguageOptions, LoadedModel, ModelForm, Options, PropertySource};
 use crate::ltl::FormulaSyntax;
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::{SourceMap, Span};
@@ -53,7 +53,7 @@ pub static LANGUAGE: Language = Language {
     origin: "CMurphi's and Rumur's",
     extensions: &["m", "murphi"],
     options: LanguageOptions { deadlock: true, ..LanguageOptions::NONE },
-    load: |sources, options, asked| load(sources, options, asked),
+    form: ModelForm::Program(|sources, options, asked| load(sources, options, asked)),
     spin_trail: None,
     read_properties: None,
     draw: None,

@@ -43,7 +43,8 @@ mod xml;
 use super::language::stem;
 use super::temporal_property::UnresolvedProperty;
 use super::{
-    DrawnState, ExternalProperty, Language, LanguageOptions, LoadedModel, Options, PropertySource,
+    DrawnState, ExternalProperty, Language, LanguageOptions, LoadedModel, ModelForm, Options,
+    PropertySource,
 };
 use crate::ltl::FormulaSyntax;
 use spillway_base::diag::Diagnostic;
@@ -56,7 +57,9 @@ pub static LANGUAGE: Language = Language {
     origin: "ISO 15909-2's",
     extensions: &["pnml"],
     options: LanguageOptions { whole: Some("a marking"), ..LanguageOptions::NONE },
-    load: |sources, options, asked| load(sources, options, asked).map_err(|error| vec![error]),
+    form: ModelForm::Program(|sources, options, asked| {
+        load(sources, options, asked).map_err(|error| vec![error])
+    }),
     spin_trail: None,
     read_properties: Some(questions),
     draw: Some(draw),

@@ -13,7 +13,8 @@ pub mod token;
 pub mod trail;
 
 use super::{
-    Language, LanguageOptions, LoadedModel, Options, PropertySource, Proposition, TemporalProperty,
+    Language, LanguageOptions, LoadedModel, ModelForm, Options, PropertySource, Proposition,
+    TemporalProperty,
 };
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::{SourceMap, Span};
@@ -34,7 +35,7 @@ pub static LANGUAGE: Language = Language {
         checks_unlabelled_models: true,
         ..LanguageOptions::NONE
     },
-    load,
+    form: ModelForm::Program(load),
     spin_trail: Some(trail::trail_writer),
     read_properties: None,
     draw: None,

@@ -4,8 +4,8 @@ use super::evaluator::Evaluator;
 use super::generation::{ActionParameter, GenerationPhase, TakenAction};
 use crate::resolve::ids::DefinitionId;
 use crate::resolve::tree::PropertyPart;
-use crate::standard::{Outcome, boolean};
-use crate::value::Value;
+use crate::standard::{Outcome, boolean, sets};
+use crate::value::{Symbol, Value};
 
 /// States that were generated.
 #[derive(Debug, Default)]
@@ -124,6 +124,22 @@ impl Evaluator<'_> {
         std::mem::swap(&mut self.generation.states, &mut successors.values);
         std::mem::swap(&mut self.generation.actions, &mut successors.actions);
         result
+    }
+
+    /// Evaluates a definition without parameters whose value is a record. Returns its fields.
+    ///
+    /// # Errors
+    ///
+    /// The evaluation fails.
+    pub fn record_fields(
+        &mut self,
+        definition: DefinitionId,
+    ) -> Outcome<Option<Vec<(String, Value)>>> {
+        let value = self.evaluate(definition)?;
+        let Value::Record(record) = sets::normalise(self, value)? else { return Ok(None) };
+        let names = record.header.header.slice.iter();
+        let name = |it: &Symbol| self.program.symbols.text(*it).to_owned();
+        Ok(Some(names.map(name).zip(record.slice.iter().cloned()).collect()))
     }
 
     /// Returns the action of each step of a path, as text: `Receive(p: 1)`. Nothing for what is no step.

@@ -8,6 +8,7 @@
 //! | `evaluator` | the evaluation of expressions |
 //! | `formulas`, `collections`, `calls` | its parts |
 //! | `actions`, `assignments` | initial states and successors |
+//! | `named_actions` | the actions that steps are named by |
 //! | `checks` | states, successors and checks: the interface |
 //! | `symmetry` | symmetry |
 //! | `search` | a search in memory, the oracle |
@@ -29,6 +30,7 @@ mod evaluator;
 mod facts;
 mod formulas;
 mod generation;
+mod named_actions;
 mod node;
 mod program;
 mod search;

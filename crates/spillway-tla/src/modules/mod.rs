@@ -14,6 +14,7 @@ use crate::syntax::walk;
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::{SourceMap, Span, read};
 use std::collections::HashMap;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// Where modules are looked for.
@@ -21,6 +22,17 @@ use std::path::{Path, PathBuf};
 pub struct SearchPath {
     /// The folders, in order.
     pub folders: Vec<PathBuf>,
+    /// The texts that take the place of all files, if there are any.
+    texts: Option<Vec<NamedText>>,
+}
+
+/// A text that takes the place of a file.
+#[derive(Clone, Debug)]
+pub struct NamedText {
+    /// The path of the file.
+    pub path: PathBuf,
+    /// The content.
+    pub text: String,
 }
 
 impl SearchPath {
@@ -30,13 +42,36 @@ impl SearchPath {
         let mut folders = vec![own];
         folders.extend(further.iter().cloned());
         folders.extend(library.iter().flat_map(|it| std::env::split_paths(it)));
-        Self { folders }
+        Self { folders, texts: None }
+    }
+
+    /// Creates a search path on which these texts are the only files.
+    pub fn of_texts(texts: Vec<NamedText>) -> Self {
+        Self { folders: Vec::new(), texts: Some(texts) }
     }
 
     /// Returns the file of a module.
     pub fn find(&self, module: &str) -> Option<PathBuf> {
         let name = format!("{module}.tla");
-        self.folders.iter().map(|it| it.join(&name)).find(|it| it.is_file())
+        let Some(texts) = &self.texts else {
+            return self.folders.iter().map(|it| it.join(&name)).find(|it| it.is_file());
+        };
+        let is_wanted = |it: &&NamedText| it.path.file_name().is_some_and(|it| *it == *name);
+        texts.iter().find(is_wanted).map(|it| it.path.clone())
+    }
+
+    /// Returns the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or is no UTF-8.
+    pub(crate) fn read(&self, path: &Path) -> io::Result<String> {
+        let Some(texts) = &self.texts else {
+            let text = String::from_utf8(read(path)?);
+            return text.map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is no UTF-8"));
+        };
+        let found = texts.iter().find(|it| it.path == path);
+        found.map(|it| it.text.clone()).ok_or_else(|| io::Error::from(ErrorKind::NotFound))
     }
 }
 
@@ -85,10 +120,37 @@ pub fn load(
     search: &SearchPath,
     sources: &mut SourceMap,
 ) -> Result<ModuleSet, Diagnostic> {
+    let file = read_file(root, search, sources)?;
+    load_file(file, search, sources)
+}
+
+/// Reads a root module in a file of the sources, and all that it needs. Adds the other texts to the sources.
+pub fn load_file(
+    file: u32,
+    search: &SearchPath,
+    sources: &mut SourceMap,
+) -> Result<ModuleSet, Diagnostic> {
     let (set, open, further) = (ModuleSet::default(), Vec::new(), HashMap::new());
     let mut loader = Loader { search, sources, set, open, further };
-    loader.load_file(root, None)?;
+    loader.add_file(file)?;
     Ok(loader.set)
+}
+
+/// Reads a file into the sources, and returns its index.
+pub(crate) fn read_file(
+    path: &Path,
+    search: &SearchPath,
+    sources: &mut SourceMap,
+) -> Result<u32, Diagnostic> {
+    let text = search.read(path).map_err(|error| {
+        let message = format!("cannot read {}: {error}", path.display());
+        let diagnostic = Diagnostic::error(Span::default(), message);
+        match error.kind() {
+            ErrorKind::InvalidData => diagnostic.help("save the file as UTF-8"),
+            _ => diagnostic,
+        }
+    })?;
+    Ok(sources.add(path.display().to_string(), text))
 }
 
 /// Reads a root module from a text with a name, and all that it needs. Adds the texts to the sources.
@@ -124,19 +186,11 @@ struct FurtherModule {
 }
 
 impl Loader<'_> {
-    /// Reads a file. `name` is the name by which its module is used.
-    fn load_file(&mut self, path: &Path, name: Option<&Name>) -> Result<(), Diagnostic> {
-        let span = name.map_or(Span::default(), |it| it.span);
-        let failed = |error: &dyn std::fmt::Display| {
-            Diagnostic::error(span, format!("cannot read {}: {error}", path.display()))
-        };
-        let bytes = read(path).map_err(|error| failed(&error))?;
-        let text = String::from_utf8(bytes)
-            .map_err(|_| failed(&"it is no UTF-8").help("save the file as UTF-8"))?;
-        let file = self.sources.add(path.display().to_string(), text);
+    /// Adds the first module of a file, which has the name of the file.
+    fn add_file(&mut self, file: u32) -> Result<(), Diagnostic> {
         let module = self.parse_file(file)?;
-        let stem = path.file_stem().map(|it| it.to_string_lossy().into_owned());
-        if stem.as_deref() != Some(&*module.name.text) {
+        let path = Path::new(&self.sources.file(file).name);
+        if path.file_stem().is_none_or(|it| *it != *module.name.text) {
             let message = format!("the module `{}` is in a file of another name", module.name.text);
             return Err(Diagnostic::error(module.name.span, message)
                 .help(format!("name the file `{}.tla`", module.name.text)));
@@ -185,7 +239,10 @@ impl Loader<'_> {
             return self.add(module);
         }
         match self.search.find(&name.text) {
-            Some(path) => self.load_file(&path, Some(name)),
+            Some(path) => {
+                let file = read_file(&path, self.search, self.sources);
+                self.add_file(file.map_err(|it| Diagnostic { span: name.span, ..it })?)
+            }
             None if standard.is_some() => Ok(()),
             None => {
                 let folders: Vec<String> =

@@ -1,13 +1,15 @@
 //! Steps and states for reports.
 
 use super::SpecificationSystem;
-use super::steps::{InitialTarget, InvariantViolation, SpecificationStep, StepTarget};
+use super::steps::{ConditionFinding, InitialTarget, SpecificationStep, StepTarget};
 use crate::eval::Evaluator;
+use crate::resolve::tree::Definition;
 use crate::value::Value;
 use spillway_base::source::Span;
 use spillway_model::{
-    ProgramDescription, PropertyInfo, RuntimeFault, StateValue, StepDescription, StepOutcome,
-    SystemDescription, Violation,
+    ActionInfo, ConditionModality, DisabledRuleInstance, ProcessLocation, ProgramDescription,
+    PropertyInfo, RuntimeFault, StateValue, StepDescription, StepOutcome, SystemDescription,
+    Violation,
 };
 use std::ops::ControlFlow;
 
@@ -30,8 +32,8 @@ impl SystemDescription for SpecificationSystem {
             steps.push(self.step_description(&step, outcome));
             true
         });
-        self.visit_invariants(&mut evaluator, &values, &mut |violation| {
-            if let InvariantViolation::Failed { number, fault } = violation {
+        self.visit_findings(&mut evaluator, &values, &mut |finding| {
+            if let ConditionFinding::Failed { number, fault } = finding {
                 let step = SpecificationStep { number, parameters: &[] };
                 steps.push(self.step_description(&step, StepOutcome::Fault(*fault)));
             }
@@ -52,23 +54,23 @@ impl SystemDescription for SpecificationSystem {
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {
-        let info = |it: &super::NamedCheck| PropertyInfo {
-            kind: "invariant",
+        let info = |it: &super::NamedCondition| PropertyInfo {
+            kind: it.holds.name(),
             name: it.name.clone(),
             span: self.program.specification[it.definition].span,
         };
-        self.invariants.iter().map(info).collect()
+        self.conditions.iter().map(info).collect()
     }
 
     fn action_name(&self, action: u32) -> String {
-        let definitions = &self.program.specification.definitions;
-        let action = action as usize;
-        match definitions.get(action) {
-            Some(definition) => definition.name.clone(),
-            None => match self.invariants.get(action - definitions.len()) {
-                Some(invariant) => format!("evaluation of {}", invariant.name),
-                None => "initial predicate".to_owned(),
-            },
+        let number = action as usize;
+        if let Some(&definition) = self.actions.get(number) {
+            return self.program.specification.definitions[definition as usize].name.clone();
+        }
+        match self.condition_evaluated_by(action) {
+            Some(condition) => format!("evaluation of {}", self.conditions[condition].name),
+            None if action == self.initial_number() => "initial predicate".to_owned(),
+            None => "next-state action".to_owned(),
         }
     }
 
@@ -83,40 +85,91 @@ impl SystemDescription for SpecificationSystem {
             });
             violations.extend(is_stuck.then_some(Violation::Deadlock));
         }
-        self.visit_invariants(&mut evaluator, &values, &mut |violation| {
-            if let InvariantViolation::False(_) = violation {
-                violations.push(violation.check());
+        self.visit_findings(&mut evaluator, &values, &mut |finding| {
+            if let ConditionFinding::Decided(index) = finding
+                && self.conditions[index as usize].holds == ConditionModality::Always
+            {
+                violations.push(finding.check());
             }
         });
         violations
     }
 
     fn describe(&self, state: &[u8]) -> Vec<(String, StateValue)> {
-        let values = self.decode(state).unwrap_or_default();
-        let named = values.iter().enumerate();
-        named.map(|(at, it)| (self.program.variable_name(at).to_owned(), self.shown(it))).collect()
+        let values = self.decode(state).ok();
+        if let Some(fields) = values.as_deref().and_then(|it| self.alias_fields(it)) {
+            return fields;
+        }
+        let value =
+            |at: usize| values.as_ref().map_or(StateValue::Undefined, |it| self.shown(&it[at]));
+        let variables = 0..self.program.variable_count();
+        variables.map(|at| (self.program.variable_name(at).to_owned(), value(at))).collect()
     }
 
     fn program(&self) -> Option<&dyn ProgramDescription> {
-        None
+        Some(self)
+    }
+}
+
+impl ProgramDescription for SpecificationSystem {
+    fn actions(&self) -> Vec<ActionInfo> {
+        let definitions = &self.program.specification.definitions;
+        let info = |it: &u32| {
+            let Definition { name, span, .. } = &definitions[*it as usize];
+            ActionInfo { name: name.clone(), span: *span }
+        };
+        self.actions.iter().map(info).collect()
+    }
+
+    fn operands(&self, _: &[u8], _: u32) -> Vec<(String, StateValue)> {
+        Vec::new()
+    }
+
+    fn process_locations(&self, _: &[u8]) -> Vec<ProcessLocation> {
+        Vec::new()
+    }
+
+    fn disabled_rules(&self, _: &[u8]) -> Vec<DisabledRuleInstance> {
+        Vec::new()
+    }
+
+    fn property_judged_by(&self, action: u32) -> Option<u32> {
+        self.condition_evaluated_by(action).map(|it| it as u32)
     }
 }
 
 impl SpecificationSystem {
+    /// Returns the fields of ALIAS in a state. Nothing if there is no such record, or its evaluation fails.
+    fn alias_fields(&self, values: &[Value]) -> Option<Vec<(String, StateValue)>> {
+        let alias = self.state_alias()?;
+        let mut evaluator = Evaluator::new(&self.program);
+        evaluator.set_state(values);
+        let fields = evaluator.record_fields(alias).ok()??;
+        let shown = |(name, value): (String, Value)| (name, self.shown(&value));
+        Some(fields.into_iter().map(shown).collect())
+    }
+
     fn step_description(
         &self,
         step: &SpecificationStep<'_>,
         outcome: StepOutcome,
     ) -> StepDescription {
         let specification = &self.program.specification;
-        let definition = specification.definitions.get(step.number as usize);
-        let parameters = step.parameters.iter().enumerate().map(|(at, it)| {
+        let action = self.actions.get(step.number as usize);
+        let definition = action.map(|it| &specification.definitions[*it as usize]);
+        let parameters = step.parameters.iter().map(|it| {
             let definition = &specification.definitions[it.definition as usize];
-            let name = definition.parameters.get(it.slot as usize);
-            let name = name.map_or_else(|| format!("#{}", at + 1), |it| it.name.clone());
-            (name, self.shown(&it.value))
+            (definition.slot_names[it.slot as usize].clone(), self.shown(&it.value))
         });
-        let span = definition.map(|it| it.span).or(match &outcome {
+        let extent = |it: &Definition| {
+            let body = specification[it.body].span;
+            if body.file == it.span.file && body.start >= it.span.start {
+                it.span.to(body)
+            } else {
+                it.span
+            }
+        };
+        let span = definition.map(extent).or(match &outcome {
             StepOutcome::Fault(RuntimeFault { span, .. }) => Some(*span),
             StepOutcome::Successor(_) => None,
         });
@@ -132,12 +185,47 @@ impl SpecificationSystem {
         }
     }
 
-    /// Returns a value as TLA+ text, except for numbers and truth values.
+    /// Returns a value as TLA+ text, with its parts.
     fn shown(&self, value: &Value) -> StateValue {
-        match value {
+        let symbols = &self.program.symbols;
+        let all = |values: &[Value]| values.iter().map(|it| self.shown(it)).collect::<Vec<_>>();
+        let parts = match value {
+            Value::Int(number) => return StateValue::Number(i64::from(*number)),
             Value::Bool(truth) => StateValue::Truth(*truth),
-            Value::Int(number) => StateValue::Number(i64::from(*number)),
-            value => StateValue::Name(value.text(&self.program.symbols).to_string()),
-        }
+            Value::Str(symbol) => StateValue::Name(symbols.text(*symbol).to_owned()),
+            Value::Set(elements) => StateValue::Set(all(&elements.slice)),
+            Value::Tuple(elements) => StateValue::Array(1, all(&elements.slice)),
+            Value::Record(record) => {
+                let names =
+                    record.header.header.slice.iter().map(|it| symbols.text(*it).to_owned());
+                StateValue::Record(names.zip(all(&record.slice)).collect())
+            }
+            Value::Function(function) => {
+                let domain = &function.header.header.slice;
+                if let Some(first) = first_of_interval(domain) {
+                    return self.written(value, StateValue::Array(first, all(&function.slice)));
+                }
+                let domain = domain.iter();
+                let arguments = domain.map(|it| it.text(symbols).to_string());
+                StateValue::Table(arguments.zip(all(&function.slice)).collect())
+            }
+            Value::Model(_) | Value::Interval(..) | Value::Lazy(_) => {
+                return StateValue::Name(value.text(symbols).to_string());
+            }
+        };
+        self.written(value, parts)
     }
+
+    fn written(&self, value: &Value, parts: StateValue) -> StateValue {
+        StateValue::Written(value.text(&self.program.symbols).to_string(), Box::new(parts))
+    }
+}
+
+/// Returns the first number of a sorted domain, if the domain is an interval of integers.
+fn first_of_interval(domain: &[Value]) -> Option<i64> {
+    let Some(Value::Int(first)) = domain.first() else { return None };
+    let mut numbered = domain.iter().zip(i64::from(*first)..);
+    let is_interval =
+        numbered.all(|(it, number)| matches!(it, Value::Int(it) if i64::from(*it) == number));
+    is_interval.then_some(i64::from(*first))
 }

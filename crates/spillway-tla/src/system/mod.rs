@@ -10,6 +10,7 @@
 //! | a violated invariant | [`Violation::Property`] of the state |
 //! | a violated invariant in a state outside of CONSTRAINT, which is not stored | an assertion that fails in the step |
 //! | a violated step property or initial predicate of a property | an assertion that fails in the step |
+//! | a false assumption | an assertion that fails in the initial predicate |
 //! | a failed evaluation | an evaluation that fails in the step, or in a step that is named like the invariant |
 //!
 //! SYMMETRY and VIEW are not applied: every state is visited. `TLCGet("level")` has no value, because a state is stored
@@ -22,15 +23,18 @@ mod steps;
 use crate::cell_search::{SampleSize, sample_states};
 use crate::cells::{CellLayout, EncodedState};
 use crate::eval::{Evaluator, Program};
-use crate::resolve::ids::DefinitionId;
-use crate::resolve::tree::PropertyPart;
-use crate::standard::Outcome;
+use crate::level::Level;
+use crate::resolve::tree::{
+    Definition, DefinitionId, Expr, ExprKind, PropertyPart, Specification, StandardOperator,
+};
 use encoding::Encoding;
+use spillway_base::diag::Diagnostic;
 use spillway_base::source::SourceMap;
 use spillway_model::{
-    Capabilities, GrowingStateSpace, StateSpace, SuccessorSink, SystemDescription, Violation,
-    any_bits, stop_request,
+    Capabilities, ConditionModality, GrowingStateSpace, StateCondition, StateSpace, SuccessorSink,
+    SystemDescription, UncheckedKind, UncheckedRequirement, Violation, any_bits, stop_request,
 };
+use std::collections::HashMap;
 use std::sync::RwLock;
 use steps::{InitialTarget, StepTarget};
 
@@ -39,31 +43,41 @@ pub struct SpecificationSystem {
     program: Program,
     layout: CellLayout,
     encoding: RwLock<Encoding>,
-    /// The invariants of the configuration and those that are parts of properties, with their names.
-    invariants: Vec<NamedCheck>,
+    /// The actions, by number.
+    actions: Vec<u32>,
+    /// The number of the action of each definition that is one.
+    action_numbers: HashMap<u32, u32>,
+    /// The invariants of the configuration, those that are parts of properties, and further conditions.
+    conditions: Vec<NamedCondition>,
     checks_deadlock: bool,
     digest: [u8; 32],
 }
 
-/// An invariant.
-struct NamedCheck {
+/// A condition on states.
+struct NamedCondition {
     name: String,
     definition: DefinitionId,
+    /// The states in which it must hold.
+    holds: ConditionModality,
 }
 
 impl SpecificationSystem {
-    /// Creates a system. `sources` are the texts of the specification. A sample of states determines the cells.
-    pub fn new(program: Program, sources: &SourceMap) -> Self {
+    /// Creates a system. `sources` are the texts of the specification. `conditions` are the conditions on states with
+    /// which it was [read](crate::SpecificationRequest::conditions). A sample of states determines the cells.
+    pub fn new(program: Program, sources: &SourceMap, conditions: &[StateCondition]) -> Self {
         let sample = sample_states(&program, SampleSize::default());
         let layout = CellLayout::from_sample(program.variable_count(), &sample);
-        let invariants = invariants(&program);
+        let conditions = named_conditions(&program, conditions);
+        let actions = program.named_actions();
         let checks_deadlock = program.specification.checks.check_deadlock.unwrap_or(true);
         Self {
             encoding: RwLock::new(Encoding::new(&layout)),
             digest: digest(sources, &layout),
+            action_numbers: actions.iter().copied().zip(0..).collect(),
+            actions,
             program,
             layout,
-            invariants,
+            conditions,
             checks_deadlock,
         }
     }
@@ -78,53 +92,95 @@ impl SpecificationSystem {
         &self.program
     }
 
-    /// Returns what the configuration has and this system does not check or apply, by name: temporal properties,
-    /// fairness, SYMMETRY and VIEW.
-    pub fn unchecked(&self) -> Vec<String> {
-        let specification = &self.program.specification;
-        let checks = &specification.checks;
-        let temporal = checks
-            .properties
-            .iter()
-            .filter(|it| it.parts.iter().any(|part| matches!(part, PropertyPart::Temporal(_))));
-        let mut names: Vec<String> =
-            temporal.map(|it| format!("the temporal part of {}", it.name)).collect();
-        let fairness = (!checks.fairness.is_empty()).then_some("fairness".to_owned());
-        names.extend(fairness);
-        let named = |what: &str, id: DefinitionId| format!("{what} {}", specification[id].name);
-        names.extend(checks.symmetries.iter().map(|&it| named("SYMMETRY", it)));
-        names.extend(checks.view.map(|it| named("VIEW", it)));
-        names.extend(checks.postconditions.iter().map(|&it| named("POSTCONDITION", it)));
-        names
+    /// Returns whether a state without successor is a violation.
+    pub fn checks_deadlock(&self) -> bool {
+        self.checks_deadlock
     }
 
-    /// Returns the index of the first assumption that is false.
-    ///
-    /// # Errors
-    ///
-    /// The evaluation fails.
-    pub fn false_assumption(&self) -> Outcome<Option<usize>> {
-        Evaluator::new(&self.program).false_assumption()
+    /// Returns whether there are assertions to check in steps: assumptions, parts of properties that are about initial
+    /// states or steps, and calls of `Assert`.
+    pub fn has_assertions(&self) -> bool {
+        let Specification { checks, expressions, .. } = &self.program.specification;
+        let parts = || checks.properties.iter().flat_map(|it| &it.parts);
+        let is_asserted =
+            |it: &PropertyPart| matches!(it, PropertyPart::Initial(_) | PropertyPart::Step { .. });
+        let asserts = |it: &Expr| {
+            matches!(&it.kind, ExprKind::Standard { operator: StandardOperator::Assert, .. })
+        };
+        !checks.assumptions.is_empty()
+            || parts().any(is_asserted)
+            || expressions.iter().any(asserts)
+    }
+
+    /// Returns what the configuration demands and this system does not check.
+    pub fn unchecked(&self) -> Vec<UncheckedRequirement> {
+        let specification = &self.program.specification;
+        let checks = &specification.checks;
+        let is_temporal = |it: &PropertyPart| matches!(it, PropertyPart::Temporal(_));
+        let temporal = checks.properties.iter().filter(|it| it.parts.iter().any(is_temporal));
+        let temporal = temporal.map(|it| UncheckedRequirement {
+            kind: UncheckedKind::TemporalProperty,
+            name: it.name.clone(),
+            span: it.span,
+        });
+        let postcondition = |it: &DefinitionId| UncheckedRequirement {
+            kind: UncheckedKind::Postcondition,
+            name: specification[*it].name.clone(),
+            span: specification[*it].span,
+        };
+        temporal.chain(checks.postconditions.iter().map(postcondition)).collect()
+    }
+
+    /// Returns warnings about what the configuration has and this system does not apply.
+    pub fn unapplied(&self) -> Vec<Diagnostic> {
+        let specification = &self.program.specification;
+        let checks = &specification.checks;
+        let warning = |what: &str, id: &DefinitionId| {
+            let definition = &specification[*id];
+            let message =
+                format!("{what} {} is not applied: all states are visited", definition.name);
+            Diagnostic::warning(definition.span, message)
+        };
+        let symmetries = checks.symmetries.iter().map(|it| warning("SYMMETRY", it));
+        let mut warnings: Vec<_> =
+            symmetries.chain(checks.view.iter().map(|it| warning("VIEW", it))).collect();
+        if let (Some(alias), None) = (checks.alias, self.state_alias()) {
+            let Definition { name, span, .. } = &specification[alias];
+            let message = format!("ALIAS {name} is not applied: it has primed variables");
+            warnings.push(Diagnostic::warning(*span, message));
+        }
+        warnings
+    }
+
+    /// Returns the definition of ALIAS, if it is about single states.
+    fn state_alias(&self) -> Option<DefinitionId> {
+        let specification = &self.program.specification;
+        specification.checks.alias.filter(|it| specification[*it].level <= Level::State)
     }
 }
 
-/// Returns the invariants of the configuration and of its properties.
-fn invariants(program: &Program) -> Vec<NamedCheck> {
+/// Returns the conditions on states: the invariants of the configuration and of its properties, then further ones.
+fn named_conditions(program: &Program, further: &[StateCondition]) -> Vec<NamedCondition> {
     let specification = &program.specification;
-    let direct = specification
-        .checks
-        .invariants
-        .iter()
-        .map(|&definition| NamedCheck { name: specification[definition].name.clone(), definition });
-    let of_properties = specification.checks.properties.iter().flat_map(|property| {
+    let checks = &specification.checks;
+    let always = |name: &str, definition: DefinitionId| NamedCondition {
+        name: name.to_owned(),
+        definition,
+        holds: ConditionModality::Always,
+    };
+    let direct = checks.invariants.iter().map(|it| always(&specification[*it].name, *it));
+    let of_properties = checks.properties.iter().flat_map(|property| {
         property.parts.iter().filter_map(|part| match part {
-            PropertyPart::Invariant(definition) => {
-                Some(NamedCheck { name: property.name.clone(), definition: *definition })
-            }
+            PropertyPart::Invariant(definition) => Some(always(&property.name, *definition)),
             _ => None,
         })
     });
-    direct.chain(of_properties).collect()
+    let further = checks.formulas.iter().zip(further).map(|(&definition, it)| NamedCondition {
+        name: it.name.clone().unwrap_or_else(|| it.text.trim().to_owned()),
+        definition,
+        holds: it.holds,
+    });
+    direct.chain(of_properties).chain(further).collect()
 }
 
 /// Returns a digest of the texts and of the layout, which the sample determined.
@@ -180,6 +236,9 @@ impl StateSpace for SpecificationSystem {
             let mut is_stuck = true;
             self.visit_steps(&mut evaluator, &state, &mut |step, target| {
                 is_stuck = false;
+                if let Some(count) = out.counts(self.actions.len()).get_mut(step.number as usize) {
+                    *count += 1;
+                }
                 match target {
                     StepTarget::State(successor) => {
                         self.pass_on(successor, Some(before), &mut buffer, out)
@@ -194,8 +253,8 @@ impl StateSpace for SpecificationSystem {
             if is_stuck && self.checks_deadlock {
                 out.record_finding(Violation::Deadlock, key);
             }
-            self.visit_invariants(&mut evaluator, &state, &mut |violation| {
-                out.record_finding(violation.check(), key);
+            self.visit_findings(&mut evaluator, &state, &mut |finding| {
+                out.record_finding(finding.check(), key);
             });
         }
     }

@@ -5,7 +5,7 @@ use crate::eval::{ActionParameter, Evaluator, FailedCheck, GeneratedStates, Take
 use crate::standard::{Failure, FailureReason};
 use crate::value::Value;
 use spillway_base::source::Span;
-use spillway_model::{FaultKind, RuntimeFault, Violation};
+use spillway_model::{ConditionModality, FaultKind, RuntimeFault, Violation};
 
 /// A step.
 pub(super) struct SpecificationStep<'s> {
@@ -35,10 +35,10 @@ pub(super) enum InitialTarget {
     Failed(Box<RuntimeFault>),
 }
 
-/// An invariant that does not hold.
-pub(super) enum InvariantViolation {
-    /// It is false: its index.
-    False(u32),
+/// What a condition on states says about a state.
+pub(super) enum ConditionFinding {
+    /// It is a violated invariant, or a goal that is reached: its index.
+    Decided(u32),
     /// Its evaluation fails.
     Failed {
         /// The number of the evaluation among actions.
@@ -48,33 +48,51 @@ pub(super) enum InvariantViolation {
     },
 }
 
-impl InvariantViolation {
+impl ConditionFinding {
     pub(super) fn check(&self) -> Violation {
         match self {
-            InvariantViolation::False(index) => Violation::Property(*index),
-            InvariantViolation::Failed { number, fault } => Violation::Fault(fault.kind, *number),
+            ConditionFinding::Decided(index) => Violation::Property(*index),
+            ConditionFinding::Failed { number, fault } => Violation::Fault(fault.kind, *number),
         }
     }
 }
 
 impl SpecificationSystem {
-    /// Returns the number of the evaluation of an invariant. Actions have the numbers of their definitions.
-    fn invariant_number(&self, invariant: usize) -> u32 {
-        (self.program.specification.definitions.len() + invariant) as u32
+    /// Returns the number of the initial predicate. Numbers of actions are smaller.
+    pub(super) fn initial_number(&self) -> u32 {
+        self.actions.len() as u32
     }
 
-    /// Returns the number of the initial predicate.
-    pub(super) fn initial_number(&self) -> u32 {
-        self.invariant_number(self.invariants.len())
+    /// Returns the number of the next-state action. A step has it if its evaluation failed before its action was known.
+    pub(super) fn next_number(&self) -> u32 {
+        self.initial_number() + 1
+    }
+
+    /// Returns the first number of an evaluation of a condition on states. Numbers of steps are smaller.
+    pub fn evaluations_from(&self) -> u32 {
+        self.next_number() + 1
+    }
+
+    /// Returns the condition whose evaluation has a number.
+    pub(super) fn condition_evaluated_by(&self, number: u32) -> Option<usize> {
+        let condition = number.checked_sub(self.evaluations_from())? as usize;
+        (condition < self.conditions.len()).then_some(condition)
     }
 
     /// Visits every initial state until `visit` returns false.
     pub(super) fn visit_initial(&self, visit: &mut dyn FnMut(InitialTarget) -> bool) {
         let mut evaluator = Evaluator::new(&self.program);
-        let initial = match evaluator.initial_states() {
+        let assumed = match evaluator.false_assumption() {
+            Ok(None) => Ok(()),
+            Ok(Some(index)) => Err(self.false_assumption(index)),
+            Err(failure) => Err(self.fault(&failure)),
+        };
+        let initial = assumed
+            .and_then(|()| evaluator.initial_states().map_err(|failure| self.fault(&failure)));
+        let initial = match initial {
             Ok(initial) => initial,
-            Err(failure) => {
-                visit(InitialTarget::Failed(self.fault(&failure)));
+            Err(fault) => {
+                visit(InitialTarget::Failed(fault));
                 return;
             }
         };
@@ -117,14 +135,14 @@ impl SpecificationSystem {
         for (successor, TakenAction { definition, parameters }) in targets.zip(&successors.actions)
         {
             let target = self.step_target(evaluator, state, successor);
-            if !visit(SpecificationStep { number: *definition, parameters }, target) {
+            let number = self.action_numbers.get(definition).copied();
+            let number = number.unwrap_or_else(|| self.next_number());
+            if !visit(SpecificationStep { number, parameters }, target) {
                 return;
             }
         }
         if let Err(failure) = generated {
-            let next = self.program.specification.checks.next;
-            let number = next.map_or(self.initial_number(), |it| it.0);
-            let step = SpecificationStep { number, parameters: &[] };
+            let step = SpecificationStep { number: self.next_number(), parameters: &[] };
             visit(step, StepTarget::Failed(self.fault(&failure)));
         }
     }
@@ -143,24 +161,31 @@ impl SpecificationSystem {
         }
     }
 
-    /// Visits every invariant that a state violates.
-    pub(super) fn visit_invariants(
+    /// Visits every condition that a state decides: invariants that it violates, and goals that it reaches.
+    pub(super) fn visit_findings(
         &self,
         evaluator: &mut Evaluator<'_>,
         state: &[Value],
-        visit: &mut dyn FnMut(InvariantViolation),
+        visit: &mut dyn FnMut(ConditionFinding),
     ) {
         evaluator.set_state(state);
-        for (index, invariant) in self.invariants.iter().enumerate() {
-            match evaluator.holds(invariant.definition) {
-                Ok(true) => {}
-                Ok(false) => visit(InvariantViolation::False(index as u32)),
-                Err(failure) => visit(InvariantViolation::Failed {
-                    number: self.invariant_number(index),
+        for (index, condition) in self.conditions.iter().enumerate() {
+            match evaluator.holds(condition.definition) {
+                Ok(holds) if holds == (condition.holds == ConditionModality::Always) => {}
+                Ok(_) => visit(ConditionFinding::Decided(index as u32)),
+                Err(failure) => visit(ConditionFinding::Failed {
+                    number: self.evaluations_from() + index as u32,
                     fault: self.fault(&failure),
                 }),
             }
         }
+    }
+
+    /// Returns a false assumption as a failed assertion.
+    fn false_assumption(&self, index: usize) -> Box<RuntimeFault> {
+        let specification = &self.program.specification;
+        let span = specification[specification.checks.assumptions[index]].span;
+        Box::new(RuntimeFault::new(FaultKind::Assertion, "the assumption is false", span))
     }
 
     /// Returns a failed evaluation as a run-time error.

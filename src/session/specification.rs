@@ -1,0 +1,189 @@
+//! Models that are specifications in TLA+.
+
+use super::searched_model::{ModelSummary, SearchedModel};
+use super::source_model::SourceModel;
+use super::{CheckConfig, Error, SearchBudget, SearchJob, StoredSearch, TextModel, UnreducedModel};
+use crate::diag::Diagnostic;
+use crate::front::{Language, tla};
+use crate::model::StateCondition;
+use crate::report::CheckScope;
+use crate::search::{SearchControl, SearchLimits, StateStorage};
+use crate::session::config::{Definition, ModelConfig};
+use crate::source::SourceMap;
+use crate::tla::SpecificationRequest;
+use crate::tla::eval::Program;
+use crate::tla::modules::{NamedText, SearchPath};
+use crate::tla::system::SpecificationSystem;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+/// The variable with further folders of modules.
+const LIBRARY_VARIABLE: &str = "TLA_LIBRARY";
+
+/// A specification in TLA+ that can be searched.
+///
+/// ```no_run
+/// use spillway::{Check, CheckConfig, SpecificationModel};
+///
+/// let config = CheckConfig::default();
+/// let (model, warnings) = SpecificationModel::open("MC.tla".as_ref(), &config)?;
+/// warnings.iter().for_each(|it| eprintln!("{it}"));
+/// let found = Check::of_specification(&model).config(config).memory(256 << 20).run()?;
+/// print!("{found}");
+/// # Ok::<(), spillway::Error>(())
+/// ```
+pub struct SpecificationModel {
+    system: SpecificationSystem,
+    sources: SourceMap,
+    conditions: Vec<StateCondition>,
+    config: ModelConfig,
+}
+
+impl SpecificationModel {
+    /// Reads the specification whose root module is in a file, and its configuration. Modules are looked for beside the
+    /// file, in the folders of the configuration, and in those of the variable `TLA_LIBRARY`. Returns the warnings as
+    /// text.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be read, or a text has errors.
+    pub fn open(
+        path: &Path,
+        config: &CheckConfig,
+    ) -> Result<(SpecificationModel, Vec<String>), Error> {
+        let ModelConfig { configuration, libraries, .. } = &config.model;
+        let library = std::env::var_os(LIBRARY_VARIABLE);
+        let search = SearchPath::new(path, libraries, library.as_deref());
+        let cfg = match configuration {
+            Some(configuration) => configuration.clone(),
+            None => configuration_beside(path)?,
+        };
+        SpecificationModel::read(path, &cfg, &search, config)
+    }
+
+    /// Reads the specification of a job again: the root module, its configuration, then the other modules.
+    pub(super) fn of_texts(
+        files: &[(String, String)],
+        config: &CheckConfig,
+    ) -> Result<SpecificationModel, Error> {
+        let [(root, _), (cfg, _), ..] = files else {
+            return Err(Error::Unreadable("the specification has no configuration".into()));
+        };
+        let text = |(name, text): &(String, String)| NamedText {
+            path: PathBuf::from(name),
+            text: text.clone(),
+        };
+        let search = SearchPath::of_texts(files.iter().map(text).collect());
+        Ok(SpecificationModel::read(root.as_ref(), cfg.as_ref(), &search, config)?.0)
+    }
+
+    fn read(
+        root: &Path,
+        configuration: &Path,
+        search: &SearchPath,
+        config: &CheckConfig,
+    ) -> Result<(SpecificationModel, Vec<String>), Error> {
+        let conditions = config.properties.conditions();
+        let constant = |it: &Definition| format!("{} = {}", it.name, it.text());
+        let constants: Vec<String> = config.model.definitions.iter().map(constant).collect();
+        let mut sources = SourceMap::default();
+        let request = SpecificationRequest {
+            root,
+            config: configuration,
+            search,
+            constants: &constants,
+            conditions: &conditions,
+        };
+        let resolved = request.read(&mut sources).map_err(|it| Error::text(&it, &sources))?;
+        let program = Program::new(resolved.specification);
+        let system = SpecificationSystem::new(program, &sources, &conditions);
+        let warnings = resolved.warnings.into_iter().chain(system.unapplied());
+        let warnings = warnings.map(|it: Diagnostic| it.render(&sources).to_string()).collect();
+        let config = config.model.clone();
+        Ok((SpecificationModel { system, sources, conditions, config }, warnings))
+    }
+
+    /// Returns the system that is searched.
+    pub fn system(&self) -> &SpecificationSystem {
+        &self.system
+    }
+
+    /// Prepares a search, except for its directory. `storage` replaces the configuration's, if given.
+    ///
+    /// # Errors
+    ///
+    /// If the options leave nothing to check, or the budget is too small.
+    pub fn prepare(
+        &self,
+        config: &CheckConfig,
+        storage: Option<StateStorage>,
+        goes_on: bool,
+        control: &SearchControl,
+    ) -> Result<StoredSearch<'_>, Error> {
+        let limits = config.search_limits();
+        let about = self.about(&limits);
+        let job = |storage: &StateStorage| SearchJob::of_specification(config, self, storage);
+        let model = UnreducedModel { model: Box::new(&self.system), about, limits };
+        model.store(config, storage, goes_on, control, job)
+    }
+}
+
+/// Returns the configuration file beside a root module.
+///
+/// # Errors
+///
+/// There is none. If the module is there, the error names a model of it that has a configuration: the editors of TLA+
+/// write models as `MC.tla` or `MCName.tla`.
+fn configuration_beside(root: &Path) -> Result<PathBuf, Error> {
+    let beside = |root: &Path| root.with_extension(tla::CONFIGURATION_EXTENSION);
+    let (expected, name) = (beside(root), root.file_name().unwrap_or_default());
+    if expected.exists() || !root.exists() {
+        return Ok(expected);
+    }
+    let models = ["MC.tla".to_owned(), format!("MC{}", name.to_string_lossy())];
+    let models = models.map(|it| root.with_file_name(it));
+    let model = models.into_iter().find(|it| it.is_file() && beside(it).is_file());
+    Err(Error::NoConfiguration(expected, model))
+}
+
+impl SourceModel for SpecificationModel {
+    fn sources(&self) -> &SourceMap {
+        &self.sources
+    }
+
+    fn language(&self) -> &'static Language {
+        &tla::LANGUAGE
+    }
+
+    fn model_config(&self) -> ModelConfig {
+        self.config.clone()
+    }
+
+    fn conditions(&self) -> &[StateCondition] {
+        &self.conditions
+    }
+
+    fn searched(&self) -> SearchedModel<'_> {
+        SearchedModel::unreduced(Box::new(&self.system))
+    }
+
+    fn searched_within(&self, _: SearchBudget) -> SearchedModel<'_> {
+        self.searched()
+    }
+
+    fn about(&self, limits: &SearchLimits) -> ModelSummary<'_> {
+        ModelSummary {
+            name: self.name().into(),
+            language: self.language().name,
+            key_order: "declared",
+            sources: Cow::Borrowed(&self.sources),
+            conditions: &self.conditions,
+            claim: None,
+            scope: CheckScope::of_specification(&self.system, &limits.checks, &self.sources),
+        }
+    }
+
+    fn as_program(&self) -> Option<&TextModel> {
+        None
+    }
+}

@@ -1,0 +1,51 @@
+//! A model that is searched without reductions: a Rust type or a specification.
+
+use super::searched_model::{ModelSummary, SearchedModel};
+use super::{
+    CheckConfig, Error, PreparedSearch, SearchBudget, SearchJob, StoredSearch, check_room,
+    reject_empty_scope,
+};
+use crate::model::StateSpace;
+use crate::search::{SearchControl, SearchLimits, StateStorage, check_growth};
+
+/// A model without reductions, and what is checked of it.
+pub(super) struct UnreducedModel<'m> {
+    /// The model.
+    pub model: Box<dyn StateSpace + 'm>,
+    /// Its description for reports.
+    pub about: ModelSummary<'m>,
+    /// The checks, and when the search stops.
+    pub limits: SearchLimits,
+}
+
+impl<'m> UnreducedModel<'m> {
+    /// Settles the storage of states and the memory plan of its search. `storage` replaces the configuration's, if
+    /// given. `job` creates the job.
+    ///
+    /// # Errors
+    ///
+    /// If the options leave nothing to check, or the budget is too small.
+    pub(super) fn store(
+        self,
+        config: &CheckConfig,
+        storage: Option<StateStorage>,
+        goes_on: bool,
+        control: &SearchControl,
+        job: impl FnOnce(&StateStorage) -> SearchJob,
+    ) -> Result<StoredSearch<'m>, Error> {
+        let UnreducedModel { model, about, limits } = self;
+        reject_empty_scope(&about)?;
+        let storage = match storage {
+            Some(storage) => storage,
+            None => config.search.storage(&*model, control)?,
+        };
+        check_growth(&*model, &storage).map_err(Error::Growth)?;
+        let job = job(&storage);
+        let searched = SearchedModel::unreduced(model);
+        let budget = SearchBudget::of(&config.limits, goes_on);
+        let plan = budget.plan_without_text(storage.stored_width(searched.model()))?;
+        check_room(&storage, &plan, searched.model().width())?;
+        let prepared = PreparedSearch { searched, about, limits, storage, plan };
+        Ok(StoredSearch { prepared, job, unreduced: None })
+    }
+}
