@@ -16,6 +16,7 @@ mod schema;
 mod screens;
 mod several;
 mod sites;
+mod specifications;
 mod values;
 mod walks;
 mod watch;

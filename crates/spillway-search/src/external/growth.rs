@@ -106,8 +106,9 @@ fn restore_encoding(model: &dyn StateSpace, disk: &dyn Disk, length: u64) -> Res
     if length == 0 {
         return growing.restore(&[]).map_err(model_failure);
     }
-    let journal = disk.map(&FileName::Encoding.to_string(), 0..length)?;
-    growing.restore(&journal).map_err(model_failure)
+    let name = FileName::Encoding.to_string();
+    let journal = disk.map(&name, 0..length)?;
+    growing.restore(&journal).map_err(|error| Error::corrupt(name, 0, error.to_string()))
 }
 
 impl SavedSearch {

@@ -1,0 +1,300 @@
+//! Specifications with a configuration: what each command prints about them.
+
+use super::Folder;
+
+/// Two processes that may enter at the same time.
+const DOORS: &str = r#"---- MODULE Doors ----
+EXTENDS Naturals, FiniteSets
+CONSTANT Processes
+VARIABLES at, seen
+vars == <<at, seen>>
+Exclusion == Cardinality({p \in Processes : at[p] = "in"}) < 2
+Small == Cardinality(seen) <= 3
+Init == at = [p \in Processes |-> "out"] /\ seen = {}
+Enter(p) == /\ at[p] = "out"
+            /\ at' = [at EXCEPT ![p] = "in"]
+            /\ seen' = seen \cup {p}
+Leave(p) == /\ at[p] = "in"
+            /\ at' = [at EXCEPT ![p] = "out"]
+            /\ UNCHANGED seen
+Never == seen = {9} /\ UNCHANGED vars
+Next == (\E p \in Processes : Enter(p) \/ Leave(p)) \/ Never
+Spec == Init /\ [][Next]_vars /\ WF_vars(Next)
+Lively == <>(seen = Processes)
+Grows == [][seen \subseteq seen']_vars
+View == seen
+Shown == [inside |-> {p \in Processes : at[p] = "in"}, entered |-> Cardinality(seen)]
+====
+"#;
+
+const ALL: &str = "SPECIFICATION Spec\nCONSTANT Processes = {1, 2}\n";
+
+fn doors(configuration: &str) -> Folder {
+    let folder = Folder::with("Doors.tla", DOORS);
+    folder.write("Doors.cfg", &(ALL.to_owned() + configuration));
+    folder
+}
+
+#[test]
+fn a_violated_invariant_is_shown_by_every_command() {
+    let folder = doors("INVARIANTS Small Exclusion");
+    let counterexample = r#"counterexample: invariant: Exclusion, 2 steps
+    0  initial state
+         at = <<"out", "out">>
+         seen = {}
+    1  Enter (p: 2)    Doors.tla:9:1
+         at[2]: "out" -> "in"
+         seen: 2 added
+    2  Enter (p: 1)    Doors.tla:9:1
+         at[1]: "out" -> "in"
+         seen: 1 added
+       here the invariant `Exclusion` of Doors.tla:6:1 does not hold
+"#;
+    let ran = folder.run(&["check", "Doors.tla", "--dir", "d"]);
+    assert_eq!((ran.code, ran.err.as_str()), (1, ""));
+    let [shown, result] = ran.out.split_once("\n\n").map(|(a, b)| [a, b]).unwrap();
+    assert_eq!(shown.trim_end(), counterexample.trim_end());
+    for row in [
+        "Doors.tla: VIOLATED: invariant: Exclusion at Doors.tla:6:1\n  after    2 steps (shortest)\n",
+        "  checked  deadlocks, invariants, run-time errors\n",
+        "  next     spillway trace d\n           spillway simulate Doors.tla --from d\n",
+    ] {
+        assert!(result.contains(row), "{result}");
+    }
+    let ran = folder.run(&["trace", "d"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.starts_with(counterexample), "{}", ran.out);
+    let ran = folder.run(&["trace", "d", "--only", "seen"]);
+    assert!(!ran.out.contains("at[1]") && ran.out.contains("seen: 1 added"), "{}", ran.out);
+    let ran = folder.run(&["trace", "d", "--only", "sen"]);
+    let told = "error: --only: the model has no variable sen\n  help: did you mean `seen`?\n";
+    assert_eq!((ran.code, ran.err.as_str()), (2, told));
+    let ran = folder.run(&["status", "d"]);
+    assert!(ran.out.contains("VIOLATED: invariant: Exclusion"), "{}", ran.out);
+    let ran = folder.run(&["simulate", "Doors.tla", "--from", "d:1", "--steps", "1"]);
+    assert!(ran.out.contains("after step 1 of the counterexample"), "{}", ran.out);
+    let ran = folder.run(&["report", "d"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, "wrote d.html\n"));
+    let page = std::fs::read_to_string(folder.path("d.html")).unwrap();
+    assert!(page.contains("Enter (p: 1)"), "{page}");
+}
+
+#[test]
+fn a_counterexample_is_exported_with_sets_and_expressions() {
+    let folder = doors("INVARIANT Exclusion");
+    assert_eq!(folder.run(&["check", "Doors.tla", "--dir", "d", "--no-trace"]).code, 1);
+    let expressions = r#"\* Doors.tla: invariant: Exclusion
+State 1: <Initial predicate>
+/\ at = <<"out", "out">>
+/\ seen = {}
+
+State 2: <Enter line 9, col 1 to line 11, col 36 of module Doors>
+/\ at = <<"out", "in">>
+/\ seen = {2}
+
+State 3: <Enter line 9, col 1 to line 11, col 36 of module Doors>
+/\ at = <<"in", "in">>
+/\ seen = {1, 2}
+
+"#;
+    let ran = folder.run(&["trace", "d", "--as", "tla"]);
+    assert_eq!((ran.code, ran.out.as_str()), (1, expressions));
+    let itf = folder.run(&["trace", "d", "--as", "itf"]).out;
+    let itf: serde_json::Value = serde_json::from_str(&itf).unwrap();
+    assert_eq!(itf["states"][2]["seen"], serde_json::json!({ "#set": [1, 2] }));
+}
+
+#[test]
+fn a_stopped_search_is_resumed_by_another_process() {
+    let folder = doors("INVARIANT Small");
+    folder.write("Three.cfg", "SPECIFICATION Spec\nCONSTANT Processes = {a, b, c}");
+    let check = ["check", "Doors.tla", "--cfg", "Three.cfg", "--dir", "d", "--max-states", "2"];
+    let ran = folder.run(&check);
+    assert_eq!(ran.code, 3);
+    // The texts are in the directory.
+    std::fs::remove_file(folder.path("Doors.tla")).unwrap();
+    std::fs::remove_file(folder.path("Three.cfg")).unwrap();
+    let ran = folder.run(&["resume", "d"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    // For each process that has entered: two places.
+    assert!(ran.out.contains("27 states"), "{}", ran.out);
+    let ran = folder.run(&["resume", "d"]);
+    let told = "note: this search is complete; this is its result\n";
+    assert_eq!((ran.code, ran.err.as_str()), (0, told));
+    assert!(ran.out.contains("27 states"), "{}", ran.out);
+}
+
+#[test]
+fn a_damaged_dictionary_is_refused() {
+    let folder = doors("INVARIANT Small");
+    assert_eq!(folder.run(&["check", "Doors.tla", "--dir", "d", "--max-states", "2"]).code, 3);
+    let files = std::fs::read_dir(folder.path("d")).unwrap().map(|it| it.unwrap().path());
+    let name = |it: &std::path::Path| it.file_name().unwrap().to_str().unwrap().to_owned();
+    let journal = files.into_iter().find(|it| name(it).starts_with("encoding"));
+    let journal = journal.expect("a journal");
+    let bytes = std::fs::read(&journal).unwrap();
+    for at in [0, bytes.len() / 2, bytes.len() - 1] {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 4;
+        std::fs::write(&journal, damaged).unwrap();
+        let ran = folder.run(&["resume", "d"]);
+        assert_eq!(ran.code, 4, "byte {at}: {}", ran.err);
+        assert!(ran.err.starts_with("error: d: "), "{}", ran.err);
+    }
+    std::fs::write(&journal, bytes).unwrap();
+    assert_eq!(folder.run(&["resume", "d"]).code, 0);
+}
+
+#[test]
+fn what_is_not_checked_or_applied_is_named() {
+    let folder = doors("PROPERTIES Lively Grows\nVIEW View\nALIAS Shown\n");
+    let ran = folder.run(&["check", "Doors.tla"]);
+    let warning = "Doors.tla:20:1: warning: VIEW View is not applied: all states are visited\n";
+    assert!(ran.err.starts_with(warning), "{}", ran.err);
+    assert_eq!(ran.code, 0);
+    assert!(
+        ran.out.contains("  NOT checked  temporal property Lively (Doors.cfg:3)\n"),
+        "{}",
+        ran.out
+    );
+    assert!(ran.out.contains("Doors.tla: every reachable state was visited"), "{}", ran.out);
+    let row = "  never executed  1 of 3 actions: Never (Doors.tla:15)\n";
+    assert!(ran.out.contains(row), "{}", ran.out);
+    let ran = folder.run(&["check", "Doors.tla", "--strict"]);
+    assert_eq!(ran.code, 1);
+    let told = "with --strict, properties that are NOT checked count as violated\n";
+    assert!(ran.err.ends_with(told), "{}", ran.err);
+}
+
+#[test]
+fn steps_and_assumptions_are_checked() {
+    let folder = doors("PROPERTY Grows\n");
+    folder.write("Doors.tla", &DOORS.replace("UNCHANGED seen", "seen' = {}"));
+    let ran = folder.run(&["check", "Doors.tla"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains("assert: this violates Grows (Doors.cfg:3:10)\n"), "{}", ran.out);
+    let assumed =
+        DOORS.replace("CONSTANT Processes", "CONSTANT Processes\nASSUME 3 \\in Processes");
+    folder.write("Doors.tla", &assumed);
+    let ran = folder.run(&["check", "Doors.tla"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains("assert: the assumption is false (Doors.tla:4:8)\n"), "{}", ran.out);
+}
+
+#[test]
+fn flags_add_conditions_and_constants() {
+    let folder = doors("INVARIANT Small");
+    let ran = folder.run(&[
+        "check",
+        "Doors.tla",
+        "-D",
+        "Processes={1, 2, 3}",
+        "--cover",
+        "seen = {2, 3}",
+    ]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.out.contains("27 states"), "{}", ran.out);
+    assert!(ran.out.contains("first after 2 steps\n"), "{}", ran.out);
+    let ran = folder.run(&["check", "Doors.tla", "--invariant", "seen # Processes", "--no-trace"]);
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.out.contains("VIOLATED: invariant: seen # Processes at invariant:1:1"),
+        "{}",
+        ran.out
+    );
+    let ran = folder.run(&["check", "Doors.tla", "--invariant", "seen' = seen"]);
+    let told = "invariant:1:1: error: this formula has action level, not state level\n";
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.starts_with(told), "{}", ran.err);
+}
+
+#[test]
+fn modules_are_found_in_libraries() {
+    let folder = Folder::with("MC.tla", "---- MODULE MC ----\nEXTENDS Doors\n====\n");
+    folder.write("MC.cfg", &(ALL.to_owned() + "INVARIANT Small"));
+    std::fs::create_dir(folder.path("modules")).unwrap();
+    folder.write("modules/Doors.tla", DOORS);
+    let ran = folder.run(&["check", "MC.tla"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("there is no module `Doors`"), "{}", ran.err);
+    let ran = folder.run(&["check", "MC.tla", "--library", "modules"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(ran.out.contains("9 states"), "{}", ran.out);
+}
+
+#[test]
+fn a_model_of_a_specification_is_suggested() {
+    let folder = Folder::with("Doors.tla", DOORS);
+    let ran = folder.run(&["check", "Doors.tla"]);
+    let told = "error: there is no configuration Doors.cfg\n  help: write this file, which says what is checked, or \
+                name another one with --cfg FILE\n";
+    assert_eq!((ran.code, ran.err.as_str()), (2, told));
+    folder.write("MCDoors.tla", "---- MODULE MCDoors ----\nEXTENDS Doors\n====\n");
+    folder.write("MCDoors.cfg", ALL);
+    let ran = folder.run(&["check", "Doors.tla"]);
+    let told = "error: there is no configuration Doors.cfg\n  help: `spillway check MCDoors.tla` checks a module that \
+                has one; --cfg FILE names another file\n";
+    assert_eq!((ran.code, ran.err.as_str()), (2, told));
+}
+
+#[test]
+fn every_sorted_store_has_all_states() {
+    let folder = doors("INVARIANT Small");
+    for store in ["sorted", "raw", "rle", "huffman"] {
+        let ran = folder.run(&["check", "Doors.tla", "--store", store]);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{store}");
+        assert!(ran.out.contains("9 states"), "{store}: {}", ran.out);
+    }
+    let ran = folder.run(&["check", "Doors.tla", "--store", "comback"]);
+    let told = "error: the encoding of states grows during this search, which the store `comback` does not support\n  \
+                help: use another --store\n";
+    assert_eq!((ran.code, ran.err.as_str()), (2, told));
+}
+
+#[test]
+fn what_is_for_programs_is_refused() {
+    let folder = doors("INVARIANT Small");
+    for (flags, flag) in [
+        (&["--ltl", "p"][..], "--ltl"),
+        (&["--acceptance"], "--acceptance"),
+        (&["--non-progress"], "--non-progress"),
+        (&["--fair", "weak"], "--fair"),
+        (&["--spin-trail", "t"], "--spin-trail"),
+        (&["--key-order", "static"], "--key-order"),
+    ] {
+        let ran = folder.run(&[&["check", "Doors.tla"], flags].concat());
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{flag}");
+        let told =
+            format!("error: {flag} is for programs, and this model is a specification\n  help: ");
+        assert!(ran.err.starts_with(&told), "{}", ran.err);
+    }
+    let ran = folder.run(&["check", "Doors.tla", "--reduce", "por"]);
+    let told =
+        "warning: reductions are not applied: they are for programs, and this is a specification\n";
+    assert_eq!((ran.code, ran.err.as_str()), (0, told));
+    let ran = folder.run(&["check", "Doors.tla", "--lossy"]);
+    assert_eq!(ran.code, 2);
+    let ran = folder.run(&["check", "Doors.tla", "-deadlock"]);
+    assert!(ran.err.ends_with("TLA+; here: --no-deadlock\n"), "{}", ran.err);
+    assert_eq!(folder.run(&["check", "Doors.tla", "--dir", "d"]).code, 0);
+    let ran = folder.run(&["values", "d"]);
+    let told = "error: Doors.tla is a specification, and this command reads programs only\n";
+    assert!(ran.err.starts_with(told), "{}", ran.err);
+    assert_eq!(ran.code, 2);
+}
+
+#[test]
+fn a_new_specification_has_a_configuration() {
+    let folder = Folder::with("file", "");
+    folder.prints(
+        &["new", "tla", "Lock.tla"],
+        0,
+        "wrote Lock.cfg\nwrote Lock.tla; `spillway check Lock.tla` checks it\n",
+    );
+    let ran = folder.run(&["check", "Lock.tla"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(ran.out.contains("10 states, 16 transitions, 4 levels"), "{}", ran.out);
+    let ran = folder.run(&["new", "tla", "1-2.tla"]);
+    let told = "error: 1-2.tla is no name of a module\n  help: use letters, digits and underscores, with one letter at least\n";
+    assert_eq!((ran.code, ran.err.as_str()), (2, told));
+}
