@@ -272,6 +272,11 @@ fn the_tutorial_for_users_of_murphi_does_what_it_says() {
 }
 
 #[test]
+fn the_tutorial_for_users_of_tlc_does_what_it_says() {
+    follow(&["tutorials/tlc"], false);
+}
+
+#[test]
 fn the_tutorial_for_rust_programmers_does_what_it_says() {
     follow(&["tutorials/rust"], false);
 }

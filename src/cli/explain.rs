@@ -3,24 +3,28 @@
 use super::args::{AutomatonFormatArg, ExplainArgs};
 use super::command::ModelInput;
 use super::failure::{CommandFailure, VERIFIED};
-use super::{CommandResult, model, print};
+use super::{CommandResult, model, print, warn};
 use crate::budget::AnalysisBudget;
 use crate::exec::{ExecutionMode, Executor, Interp};
 use crate::ir::layout::GroupContent;
 use crate::ir::{Program, text};
-use crate::model::Counters;
+use crate::model::{ActionInfo, Counters, PropertyInfo, StateSpace, SystemDescription};
 use crate::reduce::entry::ReductionSubject;
 use crate::reduce::{ReductionConfig, ReductionPlan, ReductionRefusal, ReductionSummary};
 use crate::report;
 use crate::search::{SearchControl, SearchLimits, StateStorage};
 use crate::session::{
     ApplicableReduction, KeyOrder, LivenessCheck, PropertyRequest, ReductionSaving,
-    ReductionSettings, SearchBudget, SearchedModel, TextModel,
+    ReductionSettings, SearchBudget, SearchedModel, SourceModel, TextModel,
 };
 use std::fmt::Write;
 
 /// `spillway explain`.
 pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
+    let input = ModelInput::from(&args.model);
+    if model::is_specification(&input)? {
+        return specification(args, &input);
+    }
     if let Some(wanted) = args.shown.property.wanted() {
         return property(args, wanted);
     }
@@ -28,7 +32,7 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
     args.reductions.apply(&mut config)?;
     let wanted = config.resolve(false);
     let control = SearchControl::default();
-    let model = model::open(&ModelInput::from(&args.model))?;
+    let model = model::open(&input)?;
     let (model, share) = model.in_key_order(args.key_order.into(), &control)?;
     if args.reductions_only {
         let found = model.applicable(args.memory, |it| Executor::new(it, ExecutionMode::Jit));
@@ -56,6 +60,42 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
     };
     let searched = model.reduced(runs.clone(), wanted, settings);
     print(&format!("{}{}\n", reductions(&searched), memory(args, &searched)));
+    Ok(VERIFIED)
+}
+
+/// Prints what is searched of a specification: its files, variables, actions, conditions and memory plan.
+fn specification(args: &ExplainArgs, input: &ModelInput) -> CommandResult {
+    let for_programs = [
+        ("--reductions", args.reductions_only),
+        ("--asm", args.asm.is_some()),
+        ("--ltl, --automaton, --acceptance or --non-progress", args.shown.property.count() > 0),
+    ];
+    if let Some((flag, _)) = for_programs.into_iter().find(|it| it.1) {
+        return Err(CommandFailure::wrong(format!(
+            "{flag} is for programs, and this model is a specification\n  help: leave it out"
+        )));
+    }
+    let (model, warnings) = model::open_specification(input)?;
+    warnings.iter().for_each(warn);
+    let (system, sources) = (model.system(), model.sources());
+    let place = |span| sources.place(span).map_or(String::new(), |it| it.line());
+    let files: Vec<&str> = sources.model_files().map(|it| it.name.as_str()).collect();
+    let mut out = report::row("files", &files.join(", "));
+    let description: &dyn SystemDescription = system;
+    for ActionInfo { name, span } in description.actions() {
+        out += &report::row("action", &format!("{name} ({})", place(span)));
+    }
+    for PropertyInfo { kind, name, span } in description.properties() {
+        out += &report::row(kind, &format!("{name} ({})", place(span)));
+    }
+    let width = system.width();
+    let _ = writeln!(out, "\nstate of {} bits in {width} bytes, and dictionaries", 8 * width);
+    // Any bytes have all variables.
+    let variables = system.describe(&vec![0; width]);
+    for ((name, _), bits) in variables.iter().zip(system.variable_bits()) {
+        let _ = writeln!(out, "  {bits:>5} bits {name}");
+    }
+    print(&format!("{out}\n{}\n", memory(args, &model.searched())));
     Ok(VERIFIED)
 }
 

@@ -155,6 +155,59 @@ impl CommandFailure {
     }
 }
 
+/// Returns advice on an error; empty if there is none.
+fn help(error: &Error) -> String {
+    match error {
+        Error::Memory(_) => "raise --memory to at least this size".into(),
+        Error::Cache { .. } => "raise --memory, or lower --comback-cache".into(),
+        Error::Temporary(..) => "choose a directory with --dir".into(),
+        Error::NotEmpty(_) => "use a new or empty directory".into(),
+        Error::Taken(path, DirectoryConflict::SameModel) => format!(
+            "`spillway resume {}` resumes it; to start again, remove it or use another directory",
+            escape::shell_path(path)
+        ),
+        Error::Taken(_, DirectoryConflict::OtherModel(_) | DirectoryConflict::Otherwise) => {
+            "use another directory".into()
+        }
+        Error::NoRunProperty(_) => "give a formula with --ltl".into(),
+        Error::SeveralSearches(path, folders) => {
+            let first = folders.first().map(|it| path.join(it)).unwrap_or_default();
+            format!("give the directory of one of them, such as {}", escape::shell_path(&first))
+        }
+        Error::Understood => "resume it with that version, or check the model again".into(),
+        Error::Growth(_) => "use another --store".into(),
+        Error::NoConfiguration(_, Some(other)) => {
+            let other = escape::shell_path(other);
+            format!(
+                "`spillway check {other}` checks a module that has one; --cfg FILE names another file"
+            )
+        }
+        Error::NoConfiguration(_, None) => {
+            "write this file, which says what is checked, or name another one with --cfg FILE"
+                .into()
+        }
+        Error::NoProgram(_) => "`spillway check` checks a specification".into(),
+        Error::Unreadable(_)
+        | Error::Text(..)
+        | Error::Open(..)
+        | Error::Begin(..)
+        | Error::Run(..)
+        | Error::Stopped(_)
+        | Error::Nothing { .. }
+        | Error::IllFormed(_)
+        | Error::Sample(_)
+        | Error::FrequencyTable(_)
+        | Error::Create(..)
+        | Error::Taken(_, DirectoryConflict::Running(_))
+        | Error::NoSearch(_)
+        | Error::NoStates(_)
+        | Error::Unshared(..)
+        | Error::Language(_)
+        | Error::Misfit(_)
+        | Error::RustType(_) => String::new(),
+    }
+}
+
 impl From<Error> for CommandFailure {
     fn from(error: Error) -> CommandFailure {
         if let Some(process) = error.lacks_slots() {
@@ -165,63 +218,21 @@ impl From<Error> for CommandFailure {
                 ..CommandFailure::of_code(STOPPED, message)
             };
         }
-        let help = match &error {
+        match &error {
             // Each diagnostic already says that it is an error.
             Error::Text(shown, mistakes) => {
                 let mistakes = mistakes.clone();
-                return CommandFailure { mistakes, ..CommandFailure::of_code(WRONG, shown) };
+                CommandFailure { mistakes, ..CommandFailure::of_code(WRONG, shown) }
             }
-            Error::Open(..) | Error::Begin(..) | Error::Run(..) => {
-                return CommandFailure::of_disk(error);
-            }
-            Error::Stopped(_) => return CommandFailure::before_search(&error),
-            Error::Memory(_) => "raise --memory to at least this size".into(),
+            Error::Open(..) | Error::Begin(..) | Error::Run(..) => CommandFailure::of_disk(error),
+            Error::Stopped(_) => CommandFailure::before_search(&error),
             Error::Nothing { model, impossible, there } => {
-                return CommandFailure::nothing_to_check(model, impossible, there);
+                CommandFailure::nothing_to_check(model, impossible, there)
             }
-            Error::Cache { .. } => "raise --memory, or lower --comback-cache".into(),
-            Error::Temporary(..) => "choose a directory with --dir".into(),
-            Error::NotEmpty(_) => "use a new or empty directory".into(),
-            Error::Taken(path, DirectoryConflict::SameModel) => format!(
-                "`spillway resume {}` resumes it; to start again, remove it or use another directory",
-                escape::shell_path(path)
-            ),
-            Error::Taken(_, DirectoryConflict::OtherModel(_) | DirectoryConflict::Otherwise) => {
-                "use another directory".into()
-            }
-            Error::NoRunProperty(_) => "give a formula with --ltl".into(),
-            Error::SeveralSearches(path, folders) => {
-                let first = folders.first().map(|it| path.join(it)).unwrap_or_default();
-                format!("give the directory of one of them, such as {}", escape::shell_path(&first))
-            }
-            Error::Understood => "resume it with that version, or check the model again".into(),
-            Error::Growth(_) => "use another --store".into(),
-            Error::NoConfiguration(_, Some(other)) => {
-                let other = escape::shell_path(other);
-                format!("`spillway check {other}` checks a module that has one; --cfg FILE names another file")
-            }
-            Error::NoConfiguration(_, None) => {
-                "write this file, which says what is checked, or name another one with --cfg FILE".into()
-            }
-            Error::NoProgram(_) => {
-                "`check`, `resume`, `status`, `trace`, `report`, `simulate` and `graph` read specifications".into()
-            }
-            Error::Unreadable(_)
-            | Error::IllFormed(_)
-            | Error::Sample(_)
-            | Error::FrequencyTable(_)
-            | Error::Create(..)
-            | Error::Taken(_, DirectoryConflict::Running(_))
-            | Error::NoSearch(_)
-            | Error::NoStates(_)
-            | Error::Unshared(..)
-            | Error::Language(_)
-            | Error::Misfit(_)
-            | Error::RustType(_) => String::new(),
-        };
-        match help.as_str() {
-            "" => CommandFailure::wrong(error.to_string()),
-            help => CommandFailure::wrong(format!("{error}\n  help: {help}")),
+            error => match help(error).as_str() {
+                "" => CommandFailure::wrong(error.to_string()),
+                help => CommandFailure::wrong(format!("{error}\n  help: {help}")),
+            },
         }
     }
 }

@@ -335,7 +335,7 @@ fn with_kept_search(
 /// Prints the run that a search in a directory found.
 pub(super) fn trace(args: &TraceArgs, contents: &DirectoryContents) -> CommandResult {
     let model = property_of_job(&contents.job)?.0.model;
-    variable_filter::refuse_unknown(&args.view.view().only, model.interp.program())?;
+    variable_filter::refuse_unknown(&args.view.view().only, &model)?;
     drop(model);
     if contents.saved.is_none() && contents.answer.is_none() {
         return trace_of_nothing(args, &contents.job);

@@ -7,11 +7,12 @@ use super::signals::SignalHandlers;
 use super::trace_finder::{budget, finder};
 use super::trail::WrittenTrail;
 use super::{CommandResult, print, print_json, trail, variable_filter, warnings};
-use crate::report::{self, CheckScope, TraceFormat, ViolationReport};
+use crate::report::{self, CheckScope, TraceDisplayOptions, TraceFormat, ViolationReport};
 use crate::search::SearchControl;
 use crate::search::checkpoint::SavedSearch;
 use crate::search::trace::{Counterexample, TraceFinder};
 use crate::session::{CheckpointEvidence, SearchJob, SourceModel, shortened_in};
+use crate::source::SourceMap;
 use spill::RealDisk;
 use std::path::Path;
 use std::sync::Arc;
@@ -25,21 +26,15 @@ pub(super) fn trace(
 ) -> CommandResult {
     let model = job.source_model(dir)?;
     let model = &*model;
-    let only = args.view.view().only;
-    match model.as_program() {
-        Some(program) => variable_filter::refuse_unknown(&only, program.interp.program())?,
-        None => variable_filter::refuse_unknown_variables(
-            &only,
-            model.searched().model().description(),
-        )?,
-    }
+    variable_filter::refuse_unknown(&args.view.view().only, model)?;
     let scope = model.about(&job.limits(None)).scope;
-    let (shown, view) = (TraceListing { json: args.json, scope: &scope }, args.view.view());
+    let view = args.view.view();
+    let shown =
+        TraceListing { json: args.json, scope: &scope, view: &view, sources: model.sources() };
     let Some(saved) = saved else {
         shown.print_no_checkpoint();
         return Ok(failure::VERIFIED);
     };
-    let sources = model.sources();
     let search = CheckpointedSearch { dir, job, model, saved: &saved };
     if let Some(format) = args.format {
         return with_violations(&search, args.memory, |found| {
@@ -54,19 +49,7 @@ pub(super) fn trace(
             if let Some(path) = args.spin_trail.as_deref().filter(|_| number == 0) {
                 written = Some(trail::write_counterexample(path, model, &way)?);
             }
-            if args.json {
-                print_json(if number == 0 { "\n    " } else { ",\n    " });
-                report::write_json_trace(sources, violation, &way, "    ", &mut |it| {
-                    print_json(it)
-                });
-            } else {
-                let ending = report::CounterexampleEnd::of(violation, &way, sources);
-                report::write_trace(sources, &view, &ending, &way, &mut |it| print(it));
-                // The heading may have scrolled away.
-                print(&report::print_violated(&ending.violation));
-                print(&ending.rows());
-                print("\n");
-            }
+            shown.print(number, violation, &way);
         }
         if !args.json {
             found.unreached.iter().for_each(|it| print(&report::print_violated(it)));
@@ -159,6 +142,8 @@ pub(super) fn with_violations(
 struct TraceListing<'s> {
     json: bool,
     scope: &'s CheckScope,
+    view: &'s TraceDisplayOptions,
+    sources: &'s SourceMap,
 }
 
 impl TraceListing<'_> {
@@ -170,6 +155,22 @@ impl TraceListing<'_> {
                 member(checked.0, &checked.1)
             ));
         }
+    }
+
+    /// Prints a counterexample, the first one with the number 0.
+    fn print(&self, number: usize, violation: &ViolationReport, way: &Counterexample) {
+        let TraceListing { view, sources, .. } = *self;
+        if self.json {
+            print_json(if number == 0 { "\n    " } else { ",\n    " });
+            report::write_json_trace(sources, violation, way, "    ", &mut |it| print_json(it));
+            return;
+        }
+        let ending = report::CounterexampleEnd::of(violation, way, sources);
+        report::write_trace(sources, view, &ending, way, &mut |it| print(it));
+        // The heading may have scrolled away.
+        print(&report::print_violated(&ending.violation));
+        print(&ending.rows());
+        print("\n");
     }
 
     /// Prints the text for a search without a checkpoint.

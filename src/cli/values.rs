@@ -9,7 +9,8 @@ use crate::report::{count, grouped, row, wrapped};
 use crate::search::SearchControl;
 use crate::search::checkpoint::SavedSearch;
 use crate::session::{
-    DirectoryContents, ObservedValues, TextModel, ValueSum, VariableValues, observe_values,
+    DirectoryContents, ObservedValues, SourceModel, ValueSum, VariableValues,
+    observe_described_values, observe_values,
 };
 use serde_json::{Value, json};
 use spill::RealDisk;
@@ -22,8 +23,8 @@ pub(super) fn values(args: &ValuesArgs) -> CommandResult {
     let sums: Vec<Vec<String>> = args.sums.iter().map(|it| it.0.clone()).collect();
     let (model, met, reduced) = self::collect_values(&args.dir, args.memory, &contents, &sums)?;
     match args.json {
-        true => print_json(&format!("{:#}\n", as_json(&model, &met, &sums, &reduced))),
-        false => print(&as_text(&model, &met, &sums, &reduced)),
+        true => print_json(&format!("{:#}\n", as_json(&*model, &met, &sums, &reduced))),
+        false => print(&as_text(&*model, &met, &sums, &reduced)),
     }
     Ok(failure::VERIFIED)
 }
@@ -34,13 +35,13 @@ pub(super) fn collect_values(
     memory: Option<u64>,
     contents: &DirectoryContents,
     sums: &[Vec<String>],
-) -> Result<(TextModel, ObservedValues, Vec<String>), CommandFailure> {
+) -> Result<(Box<dyn SourceModel>, ObservedValues, Vec<String>), CommandFailure> {
     if contents.job.runs().is_some() {
         let error = "a search for infinite runs stores states of the product with an automaton";
         let help = "`spillway check MODEL --dir DIR` stores those of the model";
         return Err(CommandFailure::wrong(format!("{error}\n  help: {help}")));
     }
-    let model = contents.job.model(dir)?;
+    let model = contents.job.source_model(dir)?;
     let stored = |it: &&SavedSearch| it.store.levels.keys_by_level().sum::<u64>() > 0;
     let Some(saved) = contents.saved.as_ref().filter(stored) else {
         return Err(CommandFailure::wrong("there is no checkpoint yet, so no states"));
@@ -52,7 +53,21 @@ pub(super) fn collect_values(
     saved.check_model(searched.model()).map_err(|error| CommandFailure::cannot_open(dir, error))?;
     let memory = memory.unwrap_or(saved.plan.budget);
     let finder = trace_finder::finder(searched.model(), memory, dir, &disk, &control);
-    let Some(mut met) = observe_values(&finder, &model, dir, saved, sums)? else {
+    let met = match model.as_program() {
+        Some(program) => observe_values(&finder, program, dir, saved, sums)?,
+        None if sums.is_empty() => {
+            // The states have no meaning without the encoding of this checkpoint.
+            saved
+                .restore_encoding(searched.model(), &disk)
+                .map_err(|error| CommandFailure::cannot_open(dir, error))?;
+            observe_described_values(&finder, searched.model().description(), dir, saved)?
+        }
+        None => {
+            let why = "--sum is for programs, and this model is a specification";
+            return Err(CommandFailure::wrong(format!("{why}\n  help: leave it out")));
+        }
+    };
+    let Some(mut met) = met else {
         let message = "stopped before all states were read";
         return Err(CommandFailure::of_code(failure::STOPPED, message));
     };
@@ -67,7 +82,7 @@ pub(super) fn collect_values(
 }
 
 fn as_text(
-    model: &TextModel,
+    model: &dyn SourceModel,
     met: &ObservedValues,
     sums: &[Vec<String>],
     reduced: &[String],
@@ -91,7 +106,7 @@ fn as_text(
         let told = range.map_or(String::new(), between);
         out += &row(&names.join(" + "), &(told + &changed(changed_by)));
     }
-    if let Some((what, sums)) = model.language.options.whole.zip(met.sums) {
+    if let Some((what, sums)) = model.language().options.whole.zip(met.sums) {
         let mut by: Vec<String> =
             met.all.iter().flat_map(|it| it.changed_by.iter().cloned()).collect();
         by.dedup();
@@ -121,7 +136,7 @@ fn grouped_signed(number: i64) -> String {
 }
 
 fn as_json(
-    model: &TextModel,
+    model: &dyn SourceModel,
     met: &ObservedValues,
     asked: &[Vec<String>],
     reduced: &[String],
@@ -139,10 +154,10 @@ fn as_json(
     let asked = asked.map(|(names, it)| {
         json!({ "of": names, "range": between(it.range), "changed_by": it.changed_by })
     });
-    let sums = met.sums.filter(|_| model.language.options.whole.is_some());
+    let sums = met.sums.filter(|_| model.language().options.whole.is_some());
     json!({
         "model": model.name(),
-        "language": model.language.name,
+        "language": model.language().name,
         "states": met.states,
         "reductions": reduced,
         "values": all.collect::<Vec<_>>(),

@@ -4,16 +4,25 @@ use super::failure::CommandFailure;
 use crate::front::name_suggestion;
 use crate::ir::{Owner, Process, Program};
 use crate::model::SystemDescription;
+use crate::session::SourceModel;
 use std::collections::BTreeSet;
 
 /// Rejects a name that is no variable, channel or process of a model, and suggests a similar one.
-pub(super) fn refuse_unknown(wanted: &[String], program: &Program) -> Result<(), CommandFailure> {
-    let names = StateVariableNames { program };
-    wanted.iter().try_for_each(|it| names.check(it))
+pub(super) fn refuse_unknown(
+    wanted: &[String],
+    model: &dyn SourceModel,
+) -> Result<(), CommandFailure> {
+    match model.as_program() {
+        Some(program) => {
+            let names = StateVariableNames { program: program.interp.program() };
+            wanted.iter().try_for_each(|it| names.check(it))
+        }
+        None => refuse_unknown_variables(wanted, model.searched().model().description()),
+    }
 }
 
-/// Rejects a name that is no variable in the states of a model without processes, and suggests a similar one.
-pub(super) fn refuse_unknown_variables(
+/// Rejects a name that is no variable in the states of a model without processes.
+fn refuse_unknown_variables(
     wanted: &[String],
     model: &dyn SystemDescription,
 ) -> Result<(), CommandFailure> {

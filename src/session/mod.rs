@@ -16,6 +16,8 @@ mod check_result;
 #[cfg(feature = "languages")]
 mod compatibility;
 pub mod config;
+#[cfg(feature = "languages")]
+mod described_values;
 mod directory;
 mod emptiness_search;
 mod error;
@@ -95,6 +97,8 @@ pub use check_result::CheckResult;
 #[cfg(feature = "languages")]
 pub use compatibility::{ApplicableReduction, ReductionSaving};
 pub use config::CheckConfig;
+#[cfg(feature = "languages")]
+pub use described_values::observe_described_values;
 pub use directory::{DirectoryContents, SearchDirectory};
 pub use emptiness_search::{EmptinessOutcome, EmptinessSearch, EmptinessTarget, SweepStatus};
 pub use error::{DirectoryConflict, Error};

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The maximum size of a domain whose values are listed by name.
-const NAMED_MAX: u32 = 64;
+pub(super) const NAMED_MAX: u32 = 64;
 
 /// The values of a variable, or of a part of it. All elements of an array count together.
 #[derive(Clone, Debug, PartialEq, Eq)]

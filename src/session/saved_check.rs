@@ -6,7 +6,7 @@
 use super::config::CheckConfig;
 use super::error::Error;
 #[cfg(feature = "languages")]
-use super::{SearchOutputs, TextModel, text_job::saved_files};
+use super::{SearchOutputs, TextModel};
 #[cfg(feature = "languages")]
 use crate::front::Language;
 use crate::search::checkpoint::FORMAT;
@@ -59,7 +59,7 @@ impl SavedCheck {
         SavedCheck {
             config: serde_json::to_string(&config).unwrap_or_default(),
             language: model.language.name.to_owned(),
-            files: saved_files(&model.sources),
+            files: model.sources.model_texts(),
             folders,
         }
     }

@@ -35,7 +35,7 @@ impl SearchJob {
         SearchJob {
             config: as_json(config),
             language: model.language.name.into(),
-            files: saved_files(&model.sources),
+            files: model.sources.model_texts(),
             room: model.options.slots_by_process.clone(),
             reductions: reductions.saved(),
             order: model.interp.layout().order.iter().map(|group| group.0).collect(),
@@ -67,7 +67,7 @@ impl SearchJob {
         model: &SpecificationModel,
         storage: &StateStorage,
     ) -> SearchJob {
-        let files = saved_files(model.sources());
+        let files = model.sources().model_texts();
         let digest = model.system().digest();
         SearchJob::unreduced(config, model.language().name, files, digest, storage)
     }
@@ -225,11 +225,6 @@ impl SearchJob {
             false => Err(Error::Understood),
         }
     }
-}
-
-/// Returns the names and the texts of a model's files.
-pub(super) fn saved_files(sources: &SourceMap) -> Vec<(String, String)> {
-    sources.model_files().map(|it| (it.name.clone(), it.text.clone())).collect()
 }
 
 #[cfg(test)]

@@ -274,13 +274,95 @@ fn what_is_for_programs_is_refused() {
     assert_eq!((ran.code, ran.err.as_str()), (0, told));
     let ran = folder.run(&["check", "Doors.tla", "--lossy"]);
     assert_eq!(ran.code, 2);
+    folder.write("a.dve", "process P { state a; init a; } system async;");
+    for (flags, told) in [
+        (["--cfg", "Doors.cfg"], "error: --cfg is for models in TLA+, but a.dve is in dve\n"),
+        (["--library", "."], "error: --library is for models in TLA+, but a.dve is in dve\n"),
+    ] {
+        let ran = folder.run(&[&["check", "a.dve"][..], &flags].concat());
+        assert_eq!((ran.code, ran.err.as_str()), (2, told));
+    }
     let ran = folder.run(&["check", "Doors.tla", "-deadlock"]);
     assert!(ran.err.ends_with("TLA+; here: --no-deadlock\n"), "{}", ran.err);
     assert_eq!(folder.run(&["check", "Doors.tla", "--dir", "d"]).code, 0);
-    let ran = folder.run(&["values", "d"]);
-    let told = "error: Doors.tla is a specification, and this command reads programs only\n";
-    assert!(ran.err.starts_with(told), "{}", ran.err);
-    assert_eq!(ran.code, 2);
+    for (command, flag) in [
+        (&["values", "d", "--sum", "at"][..], "--sum"),
+        (&["explain", "Doors.tla", "--asm", "0"], "--asm"),
+        (&["explain", "Doors.tla", "--reductions"], "--reductions"),
+    ] {
+        let ran = folder.run(command);
+        let told = format!(
+            "error: {flag} is for programs, and this model is a specification\n  help: leave it out\n"
+        );
+        assert_eq!((ran.code, ran.err), (2, told));
+    }
+}
+
+#[test]
+fn what_a_specification_has_not_cannot_be_selected() {
+    let folder = doors("");
+    for (kind, why) in [
+        ("assert", "the specification has no assertion"),
+        ("invariant", "the configuration has no invariant"),
+    ] {
+        let ran = folder.run(&["check", "Doors.tla", "--only", kind]);
+        let told = format!("error: Doors.tla: the flags leave nothing to check: {why}\n  help: ");
+        assert!(ran.err.starts_with(&told), "{}", ran.err);
+        assert_eq!(ran.code, 2);
+    }
+    let ran = folder.run(&["check", "Doors.tla", "--ltl", "p"]);
+    let help = "name properties in the configuration; temporal ones are reported as not checked";
+    assert!(ran.err.ends_with(&format!("\n  help: {help}\n")), "{}", ran.err);
+    assert_eq!(folder.run(&["check", "Doors.tla", "--dir", "d", "--max-states", "2"]).code, 3);
+    let ran = folder.run(&["task", "plan", "d", "--tasks", "2"]);
+    let told = "error: Doors.tla is a specification, and this command reads programs only\n  help: `spillway check` \
+                checks a specification\n";
+    assert_eq!((ran.code, ran.err.as_str()), (2, told));
+    let ran = folder.run(&["values", "d", "--sum", "at"]);
+    let told =
+        "error: --sum is for programs, and this model is a specification\n  help: leave it out\n";
+    assert_eq!((ran.code, ran.err.as_str()), (2, told));
+}
+
+#[test]
+fn a_cycle_is_exported_as_states_of_tlc() {
+    let text =
+        "byte x; process P { state a; init a; trans a -> a { effect x = 1 - x; }; } system async;";
+    let folder = Folder::with("turn.dve", text);
+    assert_eq!(folder.run(&["check", "turn.dve", "--ltl", "F G (x == 0)", "--dir", "d"]).code, 1);
+    let ran = folder.run(&["trace", "d", "--as", "tla"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains("\n/\\ x = 1\n/\\ P = a\n"), "{}", ran.out);
+    assert!(ran.out.contains("\nBack to state "), "{}", ran.out);
+}
+
+#[test]
+fn the_values_of_variables_are_those_of_the_states() {
+    let folder = doors("INVARIANT Small");
+    assert_eq!(folder.run(&["check", "Doors.tla", "--dir", "d", "--max-states", "4"]).code, 3);
+    assert_eq!(folder.run(&["resume", "d"]).code, 0);
+    let values = "Doors.tla: values in 9 states
+  at[]     \"in\", \"out\"
+  seen{}   1 to 2
+";
+    folder.prints(&["values", "d"], 0, values);
+}
+
+#[test]
+fn a_specification_is_explained() {
+    let folder = doors("INVARIANT Small");
+    let ran = folder.run(&["explain", "Doors.tla"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let told = "  files    Doors.tla, Doors.cfg
+  action   Enter (Doors.tla:9)
+  action   Leave (Doors.tla:12)
+  action   Never (Doors.tla:15)
+  invariant  Small (Doors.tla:7)
+
+state of ";
+    assert!(ran.out.starts_with(told), "{}", ran.out);
+    assert!(ran.out.contains(" bytes, and dictionaries\n"), "{}", ran.out);
+    assert!(ran.out.contains(" bits seen\n"), "{}", ran.out);
 }
 
 #[test]

@@ -232,6 +232,11 @@ impl SourceMap {
         self.files.iter().filter(|it| !it.is_property)
     }
 
+    /// Returns the names and the texts of the files of the model, in order.
+    pub fn model_texts(&self) -> Vec<(String, String)> {
+        self.model_files().map(|it| (it.name.clone(), it.text.clone())).collect()
+    }
+
     /// Returns every file, in order.
     pub fn iter(&self) -> impl Iterator<Item = &SourceFile> {
         self.files.iter()

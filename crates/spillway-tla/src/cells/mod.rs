@@ -59,7 +59,7 @@ use shape::{Domain, Fit, Misfit, Shape, ShapeContext, ShapeKind};
 use std::ops::Range;
 
 /// The bits of an escape cell.
-const ESCAPE_BITS: u32 = 32;
+pub const ESCAPE_BITS: u32 = 32;
 
 /// The most values of a dictionary of whole values: the escape cell holds a number plus 1.
 const ESCAPES_MAX: u32 = u32::MAX - 1;

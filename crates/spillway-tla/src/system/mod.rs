@@ -21,7 +21,7 @@ mod encoding;
 mod steps;
 
 use crate::cell_search::{SampleSize, sample_states};
-use crate::cells::{CellLayout, EncodedState};
+use crate::cells::{CellLayout, ESCAPE_BITS, EncodedState};
 use crate::eval::{Evaluator, Program};
 use crate::level::Level;
 use crate::resolve::tree::{
@@ -90,6 +90,11 @@ impl SpecificationSystem {
     /// Returns the specification.
     pub fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// Returns the bits of each variable in a state, without the values in dictionaries.
+    pub fn variable_bits(&self) -> impl Iterator<Item = u32> {
+        self.layout.cell_bits().map(|it| it + ESCAPE_BITS)
     }
 
     /// Returns whether a state without successor is a violation.
