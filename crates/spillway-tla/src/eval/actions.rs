@@ -149,6 +149,11 @@ impl<'p> Evaluator<'p> {
         rest: Option<&Continuation<'_>>,
     ) -> Outcome<Flow> {
         match node {
+            // A constant formula is entered like any other: TLC generates a successor for each way to satisfy it. Only
+            // a definition without parameters is a value there.
+            Node::Memo(_, inner) if !is_plain_call(inner) => {
+                self.enumerate_node(id, inner, base, rest)
+            }
             Node::And(operands) => self.conjuncts(operands, base, rest),
             Node::Or(operands) => {
                 for operand in operands {
@@ -501,4 +506,9 @@ type Saved = SmallVec<[SavedSlot; 2]>;
 struct SavedSlot {
     index: u32,
     content: SlotContent,
+}
+
+/// Returns whether a node is a call of a definition without parameters.
+fn is_plain_call(node: &Node) -> bool {
+    matches!(node, Node::Call { arguments, .. } if arguments.is_empty())
 }
