@@ -136,7 +136,7 @@ pub(super) fn with_report(
         rebuilt: rebuilt(saved.as_ref()),
         compiled: None,
         model: reduced.model(),
-        reductions: reduced.stack().summaries(&outcome.counters),
+        reductions: reduced.summaries(&outcome.counters),
         unused: reduced.stack().unused_reductions(),
         claim: about.claim,
         sources: model.sources(),

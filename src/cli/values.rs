@@ -53,16 +53,16 @@ pub(super) fn collect_values(
     saved.check_model(searched.model()).map_err(|error| CommandFailure::cannot_open(dir, error))?;
     let memory = memory.unwrap_or(saved.plan.budget);
     let finder = trace_finder::finder(searched.model(), memory, dir, &disk, &control);
-    let met = match model.as_program() {
-        Some(program) => observe_values(&finder, program, dir, saved, sums)?,
-        None if sums.is_empty() => {
+    let met = match (model.as_program(), model.stored_description()) {
+        (Some(program), _) => observe_values(&finder, program, dir, saved, sums)?,
+        (None, Some(description)) if sums.is_empty() => {
             // The states have no meaning without the encoding of this checkpoint.
             saved
                 .restore_encoding(searched.model(), &disk)
                 .map_err(|error| CommandFailure::cannot_open(dir, error))?;
-            observe_described_values(&finder, searched.model().description(), dir, saved)?
+            observe_described_values(&finder, description, dir, saved)?
         }
-        None => {
+        (None, _) => {
             let why = "--sum is for programs, and this model is a specification";
             return Err(CommandFailure::wrong(format!("{why}\n  help: leave it out")));
         }
@@ -71,7 +71,7 @@ pub(super) fn collect_values(
         let message = "stopped before all states were read";
         return Err(CommandFailure::of_code(failure::STOPPED, message));
     };
-    let told = searched.stack().summaries(&Counters::default());
+    let told = searched.summaries(&Counters::default());
     let reduced: Vec<String> = told.into_iter().map(|it| it.name).collect();
     // Only the requested reductions that are in use change values.
     let is_used = |it: &String| reduced.contains(it);

@@ -123,7 +123,7 @@ fn print_reductions(report: &Report, verbose: bool) -> String {
         out += &row("reduced", &format!("by {name}, which preserves {preserves}{did}{proviso}"));
     }
     // Rust types have no reductions.
-    if !report.reductions.is_empty() && report.language != RUST {
+    if report.reductions.iter().any(|it| !it.is_of_model) && report.language != RUST {
         out += &row("", "off: --reduce none");
     }
     for ReductionRefusal { name, reason: why, .. } in report.unused.iter().filter(|_| verbose) {

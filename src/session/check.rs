@@ -325,7 +325,7 @@ impl<'m> Check<'m> {
         };
         let digest = model.digest();
         let job = |storage: &StateStorage| SearchJob::of_rust(config, &rust.name, digest, storage);
-        let model = UnreducedModel { model, about, limits };
+        let model = UnreducedModel { model, about, limits, own_reductions: Vec::new() };
         model.store(config, self.storage.clone(), goes_on, control, job)
     }
 }

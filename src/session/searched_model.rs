@@ -14,6 +14,8 @@ use std::borrow::Cow;
 pub struct SearchedModel<'m> {
     model: Box<dyn StateSpace + 'm>,
     compiled: Option<Result<CompilationStats, InterpretationReason>>,
+    /// The reductions that the model itself demands.
+    own_reductions: Vec<ReductionSummary>,
     #[cfg(feature = "languages")]
     reductions: SearchedReductions<'m>,
 }
@@ -33,9 +35,15 @@ impl<'m> SearchedModel<'m> {
         SearchedModel {
             model,
             compiled: None,
+            own_reductions: Vec::new(),
             #[cfg(feature = "languages")]
             reductions: SearchedReductions::default(),
         }
+    }
+
+    /// Sets the reductions that the model itself demands.
+    pub(super) fn with_own_reductions(self, own_reductions: Vec<ReductionSummary>) -> Self {
+        SearchedModel { own_reductions, ..self }
     }
 
     /// Returns the model.
@@ -50,14 +58,15 @@ impl<'m> SearchedModel<'m> {
 
     /// Summarises the reductions and their effects.
     #[cfg(feature = "languages")]
-    pub(super) fn summaries(&self, counters: &Counters) -> Vec<ReductionSummary> {
-        self.reductions.stack.summaries(counters)
+    pub fn summaries(&self, counters: &Counters) -> Vec<ReductionSummary> {
+        let own = self.own_reductions.iter().cloned();
+        own.chain(self.reductions.stack.summaries(counters)).collect()
     }
 
-    /// Returns nothing: without languages there are no reductions.
+    /// Returns those that the model itself demands: without languages there are no others.
     #[cfg(not(feature = "languages"))]
     pub(super) fn summaries(&self, _: &Counters) -> Vec<ReductionSummary> {
-        Vec::new()
+        self.own_reductions.clone()
     }
 
     /// Returns the properties that the reductions preserve.
@@ -97,7 +106,7 @@ impl<'m> SearchedModel<'m> {
     ) -> SearchedModel<'m> {
         let model = stack.wrap(runs);
         let reductions = SearchedReductions { stack, wished, is_undecided: false };
-        SearchedModel { model, compiled, reductions }
+        SearchedModel { model, compiled, own_reductions: Vec::new(), reductions }
     }
 
     /// Returns the reductions.

@@ -4,7 +4,7 @@ use super::searched_model::{ModelSummary, SearchedModel};
 use super::{SearchBudget, TextModel};
 use crate::budget::AnalysisBudget;
 use crate::front::Language;
-use crate::model::StateCondition;
+use crate::model::{StateCondition, SystemDescription};
 use crate::search::SearchLimits;
 use crate::session::config::ModelConfig;
 use crate::source::SourceMap;
@@ -34,6 +34,9 @@ pub trait SourceModel {
 
     /// Returns the description for reports.
     fn about(&self, limits: &SearchLimits) -> ModelSummary<'_>;
+
+    /// Returns the description of stored states, unless the model is a program.
+    fn stored_description(&self) -> Option<&dyn SystemDescription>;
 
     /// Returns the program, if the model is one.
     fn as_program(&self) -> Option<&TextModel>;
@@ -73,6 +76,10 @@ impl SourceModel for TextModel {
 
     fn about(&self, limits: &SearchLimits) -> ModelSummary<'_> {
         TextModel::about(self, limits)
+    }
+
+    fn stored_description(&self) -> Option<&dyn SystemDescription> {
+        None
     }
 
     fn as_program(&self) -> Option<&TextModel> {

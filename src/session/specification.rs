@@ -5,7 +5,7 @@ use super::source_model::SourceModel;
 use super::{CheckConfig, Error, SearchBudget, SearchJob, StoredSearch, TextModel, UnreducedModel};
 use crate::diag::Diagnostic;
 use crate::front::{Language, tla};
-use crate::model::StateCondition;
+use crate::model::{PreservedProperties, ReductionSummary, StateCondition, SystemDescription};
 use crate::report::CheckScope;
 use crate::search::{SearchControl, SearchLimits, StateStorage};
 use crate::session::config::{Definition, ModelConfig};
@@ -97,6 +97,7 @@ impl SpecificationModel {
         let resolved = request.read(&mut sources).map_err(|it| Error::text(&it, &sources))?;
         let program = Program::new(resolved.specification);
         let system = SpecificationSystem::new(program, &sources, &conditions);
+        let system = system.map_err(|it| Error::text(&[it], &sources))?;
         let warnings = resolved.warnings.into_iter().chain(system.unapplied());
         let warnings = warnings.map(|it: Diagnostic| it.render(&sources).to_string()).collect();
         let config = config.model.clone();
@@ -106,6 +107,20 @@ impl SpecificationModel {
     /// Returns the system that is searched.
     pub fn system(&self) -> &SpecificationSystem {
         &self.system
+    }
+
+    /// Returns the reductions that the configuration demands.
+    fn own_reductions(&self) -> Vec<ReductionSummary> {
+        let states = self.system.orbit_size_max();
+        let symmetry = (states > 1).then(|| ReductionSummary {
+            name: "SYMMETRY".to_owned(),
+            preserves: PreservedProperties::ALL,
+            effect: Some(format!("a state represents up to {states}")),
+            proviso: None,
+            keeps_all_actions: true,
+            is_of_model: true,
+        });
+        symmetry.into_iter().collect()
     }
 
     /// Prepares a search, except for its directory. `storage` replaces the configuration's, if given.
@@ -123,7 +138,12 @@ impl SpecificationModel {
         let limits = config.search_limits();
         let about = self.about(&limits);
         let job = |storage: &StateStorage| SearchJob::of_specification(config, self, storage);
-        let model = UnreducedModel { model: Box::new(&self.system), about, limits };
+        let model = UnreducedModel {
+            model: Box::new(&self.system),
+            about,
+            limits,
+            own_reductions: self.own_reductions(),
+        };
         model.store(config, storage, goes_on, control, job)
     }
 }
@@ -164,7 +184,7 @@ impl SourceModel for SpecificationModel {
     }
 
     fn searched(&self) -> SearchedModel<'_> {
-        SearchedModel::unreduced(Box::new(&self.system))
+        SearchedModel::unreduced(Box::new(&self.system)).with_own_reductions(self.own_reductions())
     }
 
     fn searched_within(&self, _: SearchBudget) -> SearchedModel<'_> {
@@ -181,6 +201,10 @@ impl SourceModel for SpecificationModel {
             claim: None,
             scope: CheckScope::of_specification(&self.system, &limits.checks, &self.sources),
         }
+    }
+
+    fn stored_description(&self) -> Option<&dyn SystemDescription> {
+        Some(&self.system)
     }
 
     fn as_program(&self) -> Option<&TextModel> {

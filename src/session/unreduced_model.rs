@@ -5,7 +5,7 @@ use super::{
     CheckConfig, Error, PreparedSearch, SearchBudget, SearchJob, StoredSearch, check_room,
     reject_empty_scope,
 };
-use crate::model::StateSpace;
+use crate::model::{ReductionSummary, StateSpace};
 use crate::search::{SearchControl, SearchLimits, StateStorage, check_growth};
 
 /// A model without reductions, and what is checked of it.
@@ -16,6 +16,8 @@ pub(super) struct UnreducedModel<'m> {
     pub about: ModelSummary<'m>,
     /// The checks, and when the search stops.
     pub limits: SearchLimits,
+    /// The reductions that the model itself demands.
+    pub own_reductions: Vec<ReductionSummary>,
 }
 
 impl<'m> UnreducedModel<'m> {
@@ -33,7 +35,7 @@ impl<'m> UnreducedModel<'m> {
         control: &SearchControl,
         job: impl FnOnce(&StateStorage) -> SearchJob,
     ) -> Result<StoredSearch<'m>, Error> {
-        let UnreducedModel { model, about, limits } = self;
+        let UnreducedModel { model, about, limits, own_reductions } = self;
         reject_empty_scope(&about)?;
         let storage = match storage {
             Some(storage) => storage,
@@ -41,7 +43,7 @@ impl<'m> UnreducedModel<'m> {
         };
         check_growth(&*model, &storage).map_err(Error::Growth)?;
         let job = job(&storage);
-        let searched = SearchedModel::unreduced(model);
+        let searched = SearchedModel::unreduced(model).with_own_reductions(own_reductions);
         let budget = SearchBudget::of(&config.limits, goes_on);
         let plan = budget.plan_without_text(storage.stored_width(searched.model()))?;
         check_room(&storage, &plan, searched.model().width())?;

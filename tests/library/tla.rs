@@ -36,7 +36,7 @@ fn program(configuration: &str) -> (Program, SourceMap) {
 
 fn system(configuration: &str) -> SpecificationSystem {
     let (program, sources) = program(configuration);
-    SpecificationSystem::new(program, &sources, &[])
+    SpecificationSystem::new(program, &sources, &[]).expect("no symmetry")
 }
 
 #[test]

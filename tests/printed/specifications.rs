@@ -348,6 +348,42 @@ fn the_values_of_variables_are_those_of_the_states() {
     folder.prints(&["values", "d"], 0, values);
 }
 
+/// TLC with one worker counts 15 distinct and 61 generated states. Without SYMMETRY there are 81.
+#[test]
+fn with_symmetry_a_state_stands_for_its_orbit() {
+    let permuted = DOORS.replace("FiniteSets", "FiniteSets, TLC").replace("<= 3", "<= 4");
+    let permuted = permuted.replace("Never ==", "Perms == Permutations(Processes)\nNever ==");
+    let folder = Folder::with("Doors.tla", &permuted);
+    let configuration = "SPECIFICATION Spec\nCONSTANT Processes = {a, b, c, d}\nINVARIANT Small\n";
+    folder.write("Doors.cfg", configuration);
+    let whole = folder.run(&["check", "Doors.tla"]);
+    assert!(whole.out.contains("found    81 states"), "{}", whole.out);
+    folder.write("Doors.cfg", &(configuration.to_owned() + "SYMMETRY Perms"));
+    let ran = folder.run(&["check", "Doors.tla", "--dir", "d"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(ran.out.contains("found    15 states, 60 transitions, 9 levels"), "{}", ran.out);
+    let row = "  reduced  by SYMMETRY, which preserves everything: a state represents up to 24\n";
+    assert!(ran.out.contains(row) && !ran.out.contains("--reduce none"), "{}", ran.out);
+    let values = folder.run(&["values", "d"]);
+    assert!(values.out.contains("  at[]     \"in\", \"out\"\n"), "{}", values.out);
+    // Every step of a counterexample is a step of the specification, which permutes nothing.
+    let entered = "Cardinality(seen) < 3 \\/ at[CHOOSE p \\in seen : TRUE] = \"in\"";
+    let ran = folder.run(&["check", "Doors.tla", "--dir", "e", "--invariant", entered]);
+    assert_eq!(ran.code, 1);
+    let steps: Vec<&str> = ran
+        .out
+        .lines()
+        .filter(|it| it.contains("Enter (p: ") || it.contains("Leave (p: "))
+        .collect();
+    assert_eq!(steps.len(), 4, "{}", ran.out);
+    let traced = folder.run(&["trace", "e"]);
+    assert!(steps.iter().all(|it| traced.out.contains(it)), "{}", traced.out);
+    folder.write("Doors.cfg", &(configuration.to_owned() + "SYMMETRY Small"));
+    let ran = folder.run(&["check", "Doors.tla"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("error: "), "{}", ran.err);
+}
+
 #[test]
 fn a_specification_is_explained() {
     let folder = doors("INVARIANT Small");

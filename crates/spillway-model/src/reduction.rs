@@ -16,6 +16,8 @@ pub struct ReductionSummary {
     pub proviso: Option<&'static str>,
     /// Whether each executable action is still executed.
     pub keeps_all_actions: bool,
+    /// Whether the model itself demands it. No flag turns it off.
+    pub is_of_model: bool,
 }
 
 /// A reduction that was requested or tried and is not applied.

@@ -191,7 +191,15 @@ impl<'m> ReductionStack<'m> {
             .map(|it| {
                 let ReductionTraits { preserves, proviso, keeps_all_actions, .. } = it.traits();
                 let (name, effect) = (it.name(), it.describe_effect(tally));
-                ReductionSummary { name, preserves, effect, proviso, keeps_all_actions }
+                let is_of_model = false;
+                ReductionSummary {
+                    name,
+                    preserves,
+                    effect,
+                    proviso,
+                    keeps_all_actions,
+                    is_of_model,
+                }
             })
             .collect()
     }

@@ -36,6 +36,11 @@ impl SymmetryGroup {
         Ok(Some(Self { permutations: closure(generators) }))
     }
 
+    /// Returns the number of permutations, with the identity.
+    pub fn order(&self) -> usize {
+        self.permutations.len() + 1
+    }
+
     /// Returns the least state of the orbit of a state.
     ///
     /// # Errors

@@ -58,9 +58,15 @@ impl SpecificationSystem {
         key: &mut [u8],
         out: &mut SuccessorSink,
     ) {
-        match self.write_key(state, before, key) {
+        let stored = match self.stored_state(state) {
+            Ok(stored) => stored,
+            Err(error) => return out.fail(error),
+        };
+        // A representative need not share anything with the state before.
+        let before = before.filter(|_| self.quotient.is_none());
+        match self.write_key(&stored, before, key) {
             true => out.candidate(key),
-            false => out.set_aside(&self.unencoded(state)),
+            false => out.set_aside(&self.unencoded(&stored)),
         }
     }
 

@@ -13,34 +13,37 @@
 //! | a false assumption | an assertion that fails in the initial predicate |
 //! | a failed evaluation | an evaluation that fails in the step, or in a step that is named like the invariant |
 //!
-//! SYMMETRY and VIEW are not applied: every state is visited. `TLCGet("level")` has no value, because a state is stored
+//! With SYMMETRY, a stored state stands for its orbit. VIEW is not applied: every state is visited. `TLCGet("level")` has no value, because a state is stored
 //! without its level.
 
 mod describe;
 mod encoding;
+mod quotient;
 mod steps;
 
 use crate::cell_search::{SampleSize, sample_states};
 use crate::cells::{CellLayout, ESCAPE_BITS, EncodedState};
-use crate::eval::{Evaluator, Program};
+use crate::eval::{Evaluator, Program, SymmetryGroup};
 use crate::level::Level;
 use crate::resolve::tree::{
     Definition, DefinitionId, Expr, ExprKind, PropertyPart, Specification, StandardOperator,
 };
 use encoding::Encoding;
+use quotient::Quotient;
 use spillway_base::diag::Diagnostic;
-use spillway_base::source::SourceMap;
+use spillway_base::source::{SourceMap, Span};
 use spillway_model::{
-    Capabilities, ConditionModality, GrowingStateSpace, StateCondition, StateSpace, SuccessorSink,
-    SystemDescription, UncheckedKind, UncheckedRequirement, Violation, any_bits, stop_request,
+    Capabilities, ConditionModality, GrowingStateSpace, Simulation, StateCondition, StateSpace,
+    SuccessorSink, SystemDescription, UncheckedKind, UncheckedRequirement, Violation, any_bits,
+    stop_request,
 };
 use std::collections::HashMap;
-use std::sync::RwLock;
+use std::sync::{Arc, RwLock};
 use steps::{InitialTarget, StepTarget};
 
 /// A specification that can be searched.
 pub struct SpecificationSystem {
-    program: Program,
+    program: Arc<Program>,
     layout: CellLayout,
     encoding: RwLock<Encoding>,
     /// The actions, by number.
@@ -51,9 +54,12 @@ pub struct SpecificationSystem {
     conditions: Vec<NamedCondition>,
     checks_deadlock: bool,
     digest: [u8; 32],
+    /// The symmetry, if the configuration has SYMMETRY.
+    quotient: Option<Quotient>,
 }
 
 /// A condition on states.
+#[derive(Clone)]
 struct NamedCondition {
     name: String,
     definition: DefinitionId,
@@ -64,7 +70,47 @@ struct NamedCondition {
 impl SpecificationSystem {
     /// Creates a system. `sources` are the texts of the specification. `conditions` are the conditions on states with
     /// which it was [read](crate::SpecificationRequest::conditions). A sample of states determines the cells.
-    pub fn new(program: Program, sources: &SourceMap, conditions: &[StateCondition]) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// SYMMETRY cannot be evaluated, or is no set of permutations of model values.
+    pub fn new(
+        program: Program,
+        sources: &SourceMap,
+        conditions: &[StateCondition],
+    ) -> Result<Self, Diagnostic> {
+        let group = SymmetryGroup::of(&mut Evaluator::new(&program));
+        let group = group.map_err(|failure| {
+            let place = failure.place.or(failure.calls.first().copied());
+            let span = place.map_or(Span::default(), |it| program.specification[it].span);
+            Diagnostic::error(span, format!("SYMMETRY: {}", failure.text(&program.symbols)))
+        })?;
+        let mut system = Self::without_symmetry(program, sources, conditions);
+        system.quotient = group.map(|it| Quotient::new(it, Box::new(system.concrete())));
+        Ok(system)
+    }
+
+    /// Returns the same system without symmetry.
+    fn concrete(&self) -> Self {
+        let Self { program, layout, actions, action_numbers, conditions, .. } = self;
+        Self {
+            program: Arc::clone(program),
+            layout: layout.clone(),
+            encoding: RwLock::new(Encoding::new(layout)),
+            actions: actions.clone(),
+            action_numbers: action_numbers.clone(),
+            conditions: conditions.clone(),
+            checks_deadlock: self.checks_deadlock,
+            digest: self.digest,
+            quotient: None,
+        }
+    }
+
+    fn without_symmetry(
+        program: Program,
+        sources: &SourceMap,
+        conditions: &[StateCondition],
+    ) -> Self {
         let sample = sample_states(&program, SampleSize::default());
         let layout = CellLayout::from_sample(program.variable_count(), &sample);
         let conditions = named_conditions(&program, conditions);
@@ -75,10 +121,11 @@ impl SpecificationSystem {
             digest: digest(sources, &layout),
             action_numbers: actions.iter().copied().zip(0..).collect(),
             actions,
-            program,
+            program: Arc::new(program),
             layout,
             conditions,
             checks_deadlock,
+            quotient: None,
         }
     }
 
@@ -146,9 +193,7 @@ impl SpecificationSystem {
                 format!("{what} {} is not applied: all states are visited", definition.name);
             Diagnostic::warning(definition.span, message)
         };
-        let symmetries = checks.symmetries.iter().map(|it| warning("SYMMETRY", it));
-        let mut warnings: Vec<_> =
-            symmetries.chain(checks.view.iter().map(|it| warning("VIEW", it))).collect();
+        let mut warnings: Vec<_> = checks.view.iter().map(|it| warning("VIEW", it)).collect();
         if let (Some(alias), None) = (checks.alias, self.state_alias()) {
             let Definition { name, span, .. } = &specification[alias];
             let message = format!("ALIAS {name} is not applied: it has primed variables");
@@ -273,10 +318,15 @@ impl StateSpace for SpecificationSystem {
     }
 
     fn description(&self) -> &dyn SystemDescription {
-        self
+        self.quotient.as_ref().map_or(self, |it| &*it.concrete)
     }
 
     fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities { growing: Some(self as &dyn GrowingStateSpace), ..Capabilities::NONE }
+        let simulation = self.quotient.as_ref().map(|_| self as &dyn Simulation);
+        Capabilities {
+            simulation,
+            growing: Some(self as &dyn GrowingStateSpace),
+            ..Capabilities::NONE
+        }
     }
 }
