@@ -2,11 +2,11 @@
 
 use super::alone;
 use spillway::source::SourceMap;
-use spillway::{Check, SearchVerdict};
-use spillway_tla::eval::{MemorySearch, MemorySearchOptions, Program};
-use spillway_tla::modules::SearchPath;
-use spillway_tla::system::SpecificationSystem;
-use spillway_tla::{config, modules, resolve};
+use spillway::tla::eval::{Evaluator, MemorySearch, MemorySearchOptions, Program};
+use spillway::tla::modules::SearchPath;
+use spillway::tla::system::SpecificationSystem;
+use spillway::tla::{config, modules, resolve};
+use spillway::{Check, CheckConfig, SearchVerdict, SpecificationModel};
 use std::path::Path;
 
 const DISTINCT: u64 = 8312;
@@ -86,4 +86,64 @@ fn a_violated_invariant_has_a_shortest_trace_in_the_words_of_the_specification()
     assert!(told.contains("after    8 steps (shortest)"), "{told}");
     assert!(told.contains("Send (p: ") && told.contains("Read (p: "), "{told}");
     assert!(told.contains("[from |-> "), "{told}");
+}
+
+/// The most distinct states of a model that is searched, and with `SPILLWAY_LARGE`.
+const DISTINCT_MAX: [u64; 2] = [20_000, 2_000_000];
+
+/// Every model of `SPILLWAY_CORPUS` with TLC's counts: distinct states, and states generated.
+#[test]
+fn models_of_the_corpus_have_the_counts_of_tlc() {
+    let Some(corpus) = std::env::var_os("SPILLWAY_CORPUS") else {
+        return println!("skipped: SPILLWAY_CORPUS is not set");
+    };
+    let folder = Path::new(&corpus).join("tla");
+    let reference = std::fs::read_to_string(folder.join("reference.tsv")).unwrap();
+    let most = DISTINCT_MAX[usize::from(std::env::var_os("SPILLWAY_LARGE").is_some())];
+    let (mut equal, mut wrong) = (0, Vec::new());
+    for row in reference.lines().skip(1) {
+        let fields: Vec<&str> = row.split('\t').collect();
+        let [module, configuration, distinct, generated, ..] = fields[..] else {
+            panic!("a row has too few fields: {row}")
+        };
+        let [distinct, generated]: [u64; 2] = [distinct, generated].map(|it| it.parse().unwrap());
+        let text = std::fs::read_to_string(folder.join(configuration)).unwrap();
+        if text.lines().any(|line| line.trim().starts_with("VIEW")) {
+            println!("{configuration}: left out: VIEW is not applied");
+            continue;
+        }
+        if distinct > most {
+            println!("{configuration}: left out: {distinct} states");
+            continue;
+        }
+        let mut config = CheckConfig::default();
+        config.model.configuration = Some(folder.join(configuration));
+        config.model.libraries =
+            ["community", "tlapm"].map(|it| folder.join("library").join(it)).to_vec();
+        config.limits.memory = 512 << 20;
+        let found = counts(&folder.join(module), config);
+        match found == Ok((distinct, generated)) {
+            true => equal += 1,
+            false => wrong.push(format!("{configuration}: {distinct}, {generated}: {found:?}")),
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    println!("{equal} models are equal");
+}
+
+/// Returns the distinct and the generated states of a specification. An error is told as text.
+fn counts(root: &Path, config: CheckConfig) -> Result<(u64, u64), String> {
+    let model = SpecificationModel::open(root, &config).map_err(|it| it.to_string())?.0;
+    let program = model.system().program();
+    let initial = Evaluator::new(program).initial_states();
+    let initial = initial.map_err(|it| it.text(&program.symbols))?.values.len();
+    let initial = (initial / program.variable_count()) as u64;
+    let found =
+        Check::of_specification(&model).config(config).run().map_err(|it| it.to_string())?;
+    match found.verdict() {
+        SearchVerdict::Verified => {
+            Ok((found.states(), initial + found.outcome().counters.transitions))
+        }
+        _ => Err(found.to_string()),
+    }
 }
