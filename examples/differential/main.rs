@@ -1,7 +1,7 @@
-//! Compares Spillway with SPIN and Rumur, and with itself, on random models.
+//! Compares Spillway with SPIN, Rumur and TLC, and with itself, on random models.
 //!
 //! ```sh
-//! cargo run --release --example differential -- [--language promela|murphi|dve] [--seed N]
+//! cargo run --release --example differential -- [--language promela|murphi|dve|tla] [--seed N]
 //!     [--count N] [--time SECONDS] [--keep FOLDER] [--show]
 //! ```
 //!
@@ -11,6 +11,9 @@
 //! with both; `--keep` writes it to a folder. Differences that `docs/reference/languages.md` explains are recognised
 //! (`causes.rs`, `claims.rs`) and counted by their cause. The exit code is 1 if there is any other difference.
 //!
+//! Modules in TLA+ are compared by the values of expressions and by the counts of searches (`tla/`). TLC is found by
+//! the variable `TLC_CLASSPATH`. Without it the other ways alone are compared, and a message says so.
+//!
 //! `--show` only prints the models of the seeds.
 
 mod causes;
@@ -18,28 +21,31 @@ mod claims;
 mod models;
 mod ours;
 mod shrink;
+mod subject;
 #[path = "../../tests/support/mod.rs"]
 mod support;
+mod tla;
 mod tools;
 
 use causes::Comparison;
 use ours::Answer;
-use spillway::front::{Language, murphi, promela};
+use spillway::front::promela;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
+use subject::Subject;
 use support::Random;
 
 /// A model that takes longer counts as a failure, like a crash. The limit allows for a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(1200);
 
 struct Settings {
-    language: &'static Language,
+    subject: Subject,
     seed: u64,
     count: u64,
     time: Duration,
@@ -83,7 +89,8 @@ fn main() -> ExitCode {
     let keep = settings.keep.clone();
     std::thread::spawn(move || watch(keep));
     let folder = tempfile::tempdir().expect("a folder for the other tool's files");
-    let mut campaign = Campaign { settings, folder, census: Census::default() };
+    let tla = tla::Comparer::new(folder.path());
+    let mut campaign = Campaign { settings, folder, tla, census: Census::default() };
     match campaign.run() {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::from(1),
@@ -92,7 +99,7 @@ fn main() -> ExitCode {
 
 fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, Box<dyn Error>> {
     let mut settings = Settings {
-        language: &promela::LANGUAGE,
+        subject: Subject::Program(&promela::LANGUAGE),
         seed: 1,
         count: 100,
         time: Duration::MAX,
@@ -112,8 +119,8 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, Box<dyn 
             "--show" => settings.show = true,
             "--language" => {
                 let name = value()?;
-                let language = Language::from_name(&name);
-                settings.language = language.ok_or(format!("unknown language `{name}`"))?;
+                let subject = Subject::from_name(&name);
+                settings.subject = subject.ok_or(format!("unknown language `{name}`"))?;
             }
             _ => return Err(format!("there is no flag `{arg}`").into()),
         }
@@ -154,26 +161,29 @@ struct Census {
 struct Campaign {
     settings: Settings,
     folder: tempfile::TempDir,
+    tla: tla::Comparer,
     census: Census,
 }
 
 impl Campaign {
     /// Runs all models. Returns the number of those that differ.
     fn run(&mut self) -> u64 {
-        let language = self.settings.language;
-        let tool = causes::tool(language);
-        if tool.is_none() {
+        let subject = self.settings.subject;
+        let has_tool = match subject {
+            Subject::Program(language) => causes::tool(language).is_some(),
+            Subject::Tla => self.tla.has_tool(),
+        };
+        if !has_tool {
             println!(
                 "{}: no reference tool is installed; only our own ways are compared",
-                language.name
+                subject.name()
             );
         }
         let (begun, mut different) = (Instant::now(), 0);
         for seed in self.settings.seed..self.settings.seed + self.settings.count {
             let numbers = models::numbers(seed);
             if self.settings.show {
-                let mark = mark(language);
-                println!("{mark} seed {seed}\n{}", models::make(language, &numbers).0);
+                println!("{} seed {seed}\n{}", subject.mark(), subject.make(&numbers).0);
                 continue;
             }
             let verdict = self.compare(seed, &numbers, true);
@@ -194,43 +204,55 @@ impl Campaign {
             }
         }
         if !self.settings.show {
-            self.census.print(language, begun.elapsed());
+            self.census.print(subject.name(), begun.elapsed());
         }
         different
     }
 
     fn compare(&mut self, seed: u64, numbers: &[u16], count: bool) -> Verdict {
-        let language = self.settings.language;
-        let census = &mut self.census;
-        let folder = self.folder.path();
-        let compared = catch_unwind(AssertUnwindSafe(|| {
-            let (text, constructs) = models::make(language, numbers);
-            let current = Some((Instant::now(), seed, text.clone()));
-            *CURRENT.lock().expect("nobody panics with it") = current;
-            let answer = ours::explore(language, &text);
-            if count {
-                census.count(&answer, constructs);
-            }
-            let theirs = match &answer {
-                Answer::Large => return Verdict::Skipped("too many states".into()),
-                answer => causes::compare(language, &text, answer, folder),
-            };
-            // If there are two differences, the other tool's is shown.
-            if let Answer::Explored(explored) = &answer
-                && !matches!(theirs, Comparison::Different(_))
-            {
-                ours::assert_all_agree(explored, &mut Random::new(seed));
-            }
-            match theirs {
-                Comparison::Same => Verdict::Equal,
-                Comparison::None(why) => Verdict::Alone(why),
-                Comparison::Explained(cause) => Verdict::Explained(cause),
-                Comparison::Refused(why) => Verdict::Skipped(why),
-                Comparison::Different(how) => Verdict::Differs(how),
-            }
-        }));
+        let (text, constructs) = self.settings.subject.make(numbers);
+        let current = Some((Instant::now(), seed, text.clone()));
+        *CURRENT.lock().expect("nobody panics with it") = current;
+        let compared = catch_unwind(AssertUnwindSafe(|| self.compare_text(seed, &text)));
         *CURRENT.lock().expect("nobody panics with it") = None;
-        compared.unwrap_or_else(|_| Verdict::Differs(PANIC.with_borrow(String::clone)))
+        match compared {
+            Ok(compared) => {
+                if count && let Some(figures) = compared.figures {
+                    self.census.count(figures, constructs);
+                }
+                compared.verdict
+            }
+            Err(_) => Verdict::Differs(PANIC.with_borrow(String::clone)),
+        }
+    }
+
+    fn compare_text(&mut self, seed: u64, text: &str) -> Compared {
+        let language = match self.settings.subject {
+            Subject::Tla => return self.tla.compare(text),
+            Subject::Program(language) => language,
+        };
+        let answer = ours::explore(language, text);
+        let figures = Some(Figures::of(&answer));
+        let theirs = match &answer {
+            Answer::Large => {
+                return Compared { verdict: Verdict::Skipped("too many states".into()), figures };
+            }
+            answer => causes::compare(language, text, answer, self.folder.path()),
+        };
+        // If there are two differences, the other tool's is shown.
+        if let Answer::Explored(explored) = &answer
+            && !matches!(theirs, Comparison::Different(_))
+        {
+            ours::assert_all_agree(explored, &mut Random::new(seed));
+        }
+        let verdict = match theirs {
+            Comparison::Same => Verdict::Equal,
+            Comparison::None(why) => Verdict::Alone(why),
+            Comparison::Explained(cause) => Verdict::Explained(cause),
+            Comparison::Refused(why) => Verdict::Skipped(why),
+            Comparison::Different(how) => Verdict::Differs(how),
+        };
+        Compared { verdict, figures }
     }
 
     /// Shows the smallest model with a difference of the same kind.
@@ -242,17 +264,16 @@ impl Campaign {
             _ => false,
         };
         let small = shrink::shrink(numbers, &mut differs_so);
-        let language = self.settings.language;
-        let (text, _) = models::make(language, &small);
+        let subject = self.settings.subject;
+        let (text, _) = subject.make(&small);
         let how = match self.compare(seed, &small, false) {
             Verdict::Differs(how) => how,
             _ => "(not again)".to_owned(),
         };
-        println!("---- seed {seed}, {}\n{text}---- {how}\n", language.name);
+        println!("---- seed {seed}, {}\n{text}---- {how}\n", subject.name());
         if let Some(folder) = &self.settings.keep {
             let _ = std::fs::create_dir_all(folder);
-            let ending = language.extensions[0];
-            let mark = mark(language);
+            let (ending, mark) = (subject.extension(), subject.mark());
             let how: String = how.lines().map(|line| format!("{mark} {line}\n")).collect();
             let path = folder.join(format!("{seed}.{ending}"));
             if let Err(error) = std::fs::write(&path, how + &text) {
@@ -260,11 +281,6 @@ impl Campaign {
             }
         }
     }
-}
-
-/// Returns the beginning of a comment.
-fn mark(language: &Language) -> &'static str {
-    if *language == murphi::LANGUAGE { "--" } else { "//" }
 }
 
 fn first_line(text: &str) -> &str {
@@ -281,19 +297,46 @@ fn sort(how: &str) -> String {
         .collect()
 }
 
-impl Census {
-    fn count(&mut self, answer: &Answer, constructs: std::collections::BTreeSet<&'static str>) {
-        self.models += 1;
-        let mut lively = matches!(answer, Answer::Large);
-        if let Answer::Explored(explored) = answer {
-            let states = explored.outcome.states();
-            self.states += states;
-            lively = states > 10;
-            self.with_errors += u64::from(explored.findings() > 0);
-            let (taken, actions) = ours::reached(explored);
-            self.actions.0 += taken;
-            self.actions.1 += actions;
+/// The result for a model, with its figures if it was read.
+struct Compared {
+    verdict: Verdict,
+    figures: Option<Figures>,
+}
+
+/// What the census counts of a model.
+#[derive(Default)]
+struct Figures {
+    states: u64,
+    /// Whether there are too many states.
+    is_large: bool,
+    has_errors: bool,
+    /// The actions that random walks took, and all actions.
+    actions: (usize, usize),
+}
+
+impl Figures {
+    fn of(answer: &Answer) -> Self {
+        match answer {
+            Answer::Explored(explored) => Self {
+                states: explored.outcome.states(),
+                is_large: false,
+                has_errors: explored.findings() > 0,
+                actions: ours::reached(explored),
+            },
+            Answer::Large => Self { is_large: true, ..Self::default() },
+            Answer::Refused(_) => Self::default(),
         }
+    }
+}
+
+impl Census {
+    fn count(&mut self, figures: Figures, constructs: BTreeSet<&'static str>) {
+        self.models += 1;
+        self.states += figures.states;
+        self.with_errors += u64::from(figures.has_errors);
+        self.actions.0 += figures.actions.0;
+        self.actions.1 += figures.actions.1;
+        let lively = figures.is_large || figures.states > 10;
         self.lively += u64::from(lively);
         for construct in constructs {
             let (with, lively_with) = self.constructs.entry(construct).or_default();
@@ -302,12 +345,11 @@ impl Census {
         }
     }
 
-    fn print(&self, language: &Language, time: Duration) {
+    fn print(&self, language: &str, time: Duration) {
         let Census { models, lively, with_errors, states, actions: (taken, actions), .. } = self;
         println!(
-            "{}: {models} models, {lively} with more than 10 states, {with_errors} with errors; \
+            "{language}: {models} models, {lively} with more than 10 states, {with_errors} with errors; \
              {states} states; random walks took {taken} of {actions} actions; {:.0} s",
-            language.name,
             time.as_secs_f64()
         );
         for (verdict, count) in &self.verdicts {

@@ -30,7 +30,7 @@ use spillway::exec::Interp;
 use spillway::front::{Language, Options, dve, murphi, promela};
 use spillway::ir::layout::{CellId, GroupContent};
 use spillway::ir::{Arena, PidRule, ProcessInstance, Program, PropertyId, PropertyKind};
-use spillway::model::{FaultKind, StepOutcome, SystemDescription, Violation};
+use spillway::model::{StepOutcome, SystemDescription, Violation};
 use spillway::source::SourceMap;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;

@@ -2,7 +2,7 @@
 //! the same model; a shorter list or one of lesser numbers gives a simpler model.
 
 #[path = "../../../tests/support/programs/choices.rs"]
-mod choices;
+pub mod choices;
 mod dve;
 mod murphi;
 mod promela;
