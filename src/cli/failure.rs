@@ -158,7 +158,8 @@ impl CommandFailure {
 impl From<Error> for CommandFailure {
     fn from(error: Error) -> CommandFailure {
         if let Some(process) = error.lacks_slots() {
-            let help = "`spillway resume` restarts the search with more slots, as does `--slots N`";
+            let help =
+                "`spillway resume` restarts the search with more slots, as does `-X slots=N`";
             let message = format!("error: {error}\n  help: {help}");
             return CommandFailure {
                 lacks_slots: Some(process),
@@ -179,7 +180,7 @@ impl From<Error> for CommandFailure {
             Error::Nothing { model, impossible, there } => {
                 return CommandFailure::nothing_to_check(model, impossible, there);
             }
-            Error::Cache { .. } => "raise --memory, or lower --comback-cache".into(),
+            Error::Cache { .. } => "raise --memory, or lower -X comback-cache".into(),
             Error::Temporary(..) => "choose a directory with --dir".into(),
             Error::NotEmpty(_) => "use a new or empty directory".into(),
             Error::Taken(path, DirectoryConflict::SameModel) => format!(

@@ -78,7 +78,7 @@ fn begin(
     preparation: &SearchPreparation,
 ) -> CommandResult {
     let config = &args.config;
-    storage::reject_flags_of_other_stores(&config.search)?;
+    storage::reject_options_of_other_stores(&config.search)?;
     let control = &preparation.control;
     let (model, _) = model.in_key_order(config.search.key_order, control)?;
     trail::refuse(args.run.spin_trail.as_deref(), &model)?;

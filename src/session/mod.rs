@@ -62,6 +62,7 @@ mod slots;
 mod snapshot;
 mod storage_choice;
 mod stored_search;
+mod stores;
 #[cfg(feature = "languages")]
 mod tasks;
 mod temporary_search;
@@ -130,6 +131,7 @@ pub use shortest_counterexample::{UnreducedSearch, trace_directory};
 pub use slots::{SlotCounts, process_without_slot};
 pub use snapshot::{SearchForecast, SearchSnapshot, SearchState};
 pub use stored_search::{ReadySession, StoredSearch};
+pub use stores::{STORES, StoreEntry, StoreOption, StoreOptionError};
 #[cfg(feature = "languages")]
 pub use tasks::{SharedSearch, TaskRunner};
 pub use temporary_search::{DirectoryJob, RemovalOutcome, TemporarySearch, temporary_in};

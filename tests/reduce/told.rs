@@ -54,7 +54,7 @@ fn refusals_name_the_flag_that_helps() {
     let cases = [
         (exceeded, "its share of the memory budget, 32MiB: raise --memory"),
         (NotApplied::SleepBesideSymmetry, ": use `--symmetry off`"),
-        (NotApplied::RunsNeedStatic, ": use `--por-proviso static`"),
+        (NotApplied::RunsNeedStatic, ": use `-X por-proviso=static`"),
         (NotApplied::OnlyDeadlocks, ": use `--only deadlock`"),
         (NotApplied::OtherChecks, ": use `--only claim`"),
         (NotApplied::MayMissDeadlock("x".into()), ": use `--no-deadlock`"),
