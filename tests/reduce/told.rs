@@ -14,7 +14,7 @@ fn reported(text: &str) -> (String, String) {
     let found = Check::of_text(&model).reduce(reduce).run().unwrap();
     let report = found.to_string();
     let (way, found) = report.split_once("\n\n").unwrap();
-    let way = way.strip_prefix("counterexample: ").unwrap();
+    let (_, way) = way.strip_prefix("counterexample in ").unwrap().split_once(": ").unwrap();
     (found.to_owned(), way.to_owned())
 }
 
