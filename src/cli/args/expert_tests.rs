@@ -47,13 +47,13 @@ fn a_former_flag_is_replaced_with_its_value() {
         former_flag(&words, flag)
     };
     for (line, flag, expected) in [
-        ("check m.dve --por-proviso levels", "--por-proviso", Some("-X por-proviso=levels")),
-        ("check --por-proviso=levels m.dve", "--por-proviso", Some("-X por-proviso=levels")),
-        ("check m.dve --por-proviso --json", "--por-proviso", Some("-X por-proviso=PROVISO")),
-        ("check --check-reversible m.dve", "--check-reversible", Some("-X check-reversible")),
-        ("simulate m.pml --slots 3", "--slots", Some("-X slots=3")),
-        ("simulate m.pml --key-order static", "--key-order", None),
-        ("check m.dve --por-provisos levels", "--por-provisos", None),
+        ("check model --por-proviso levels", "--por-proviso", Some("-X por-proviso=levels")),
+        ("check --por-proviso=levels model", "--por-proviso", Some("-X por-proviso=levels")),
+        ("check model --por-proviso --json", "--por-proviso", Some("-X por-proviso=PROVISO")),
+        ("check --check-reversible model", "--check-reversible", Some("-X check-reversible")),
+        ("simulate model --slots 3", "--slots", Some("-X slots=3")),
+        ("simulate model --key-order static", "--key-order", None),
+        ("check model --por-provisos levels", "--por-provisos", None),
         ("status d --slots 3", "--slots", None),
     ] {
         assert_eq!(replaced(line, flag).as_deref(), expected, "{line}");
