@@ -753,7 +753,7 @@ fn a_search_that_puts_steps_off_has_the_same_counts_however_it_is_run() {
     let more = ["states_partly_expanded", "states_expanded_again"];
     let counts = |json: &Value| keys.iter().chain(&more).map(|key| json[key].clone()).collect();
     for method in ["local", "overman", "stubborn"] {
-        let way = ["--por", method, "--por-proviso", "levels"];
+        let way = ["--por", method, "-X", "por-proviso=levels"];
         let whole = bench.check(LOOSE, &[&way[..], &["--json"]].concat()).json();
         let expected: Vec<Value> = counts(&whole);
         let count = |key: &str| whole[key].as_u64().unwrap();
@@ -786,7 +786,7 @@ fn what_reduces_a_search_and_what_does_not_is_told() {
         bench.check(watched(), &["--json", "--reduce", "none"]).json()["states"]
     );
     let by = |proviso| {
-        let flags = ["--reduce", "por", "--por-proviso", proviso, "--json"];
+        let flags = ["--reduce", "por", "-X", &format!("por-proviso={proviso}"), "--json"];
         bench.check(watched(), &flags).json()
     };
     let (levels, order) = (by("levels"), by("static"));
@@ -917,14 +917,17 @@ fn flags_that_contradict_each_other_are_refused_by_name() {
         (&["--reduce", "slices"], ["slices", "--reduce"]),
         (&["--reduce", ""], ["a value is required", "--reduce"]),
         (&["--por", "persistent"], ["persistent", "--por"]),
-        (&["--por", "local", "--por-proviso", "stack"], ["stack", "--por-proviso"]),
         (
-            &["--por-proviso", "static"],
-            ["--por-proviso static", "choose one with --reduce or --por"],
+            &["--por", "local", "-X", "por-proviso=stack"],
+            ["por-proviso=stack", "the values of `por-proviso` are static, levels"],
         ),
         (
-            &["--reduce", "symmetry", "--por-proviso", "levels"],
-            ["--por-proviso levels", "--reduce"],
+            &["-X", "por-proviso=static"],
+            ["-X por-proviso=static", "choose one with --reduce or --por"],
+        ),
+        (
+            &["--reduce", "symmetry", "-X", "por-proviso=levels"],
+            ["-X por-proviso=levels", "--reduce"],
         ),
     ];
     for (flags, said) in wrong {
@@ -934,9 +937,9 @@ fn flags_that_contradict_each_other_are_refused_by_name() {
     }
     for flags in [["--por", "conditional"], ["--reduce", "por"]] {
         let args = [&["check", "m.dve", "--store", "comback", "--json"], &flags[..]].concat();
-        let levels = [&args[..], &["--por-proviso", "levels"]].concat();
+        let levels = [&args[..], &["-X", "por-proviso=levels"]].concat();
         let refused = bench.run(&levels);
-        refused.refused(2, &[&flags.join(" "), "--por-proviso levels", "--store comback"]);
+        refused.refused(2, &[&flags.join(" "), "-X por-proviso=levels", "--store comback"]);
         let deadlocks = [&levels[..], &["--only", "deadlock"]].concat();
         for args in [args, deadlocks] {
             let found = bench.run(&args).json();
@@ -982,11 +985,11 @@ fn what_cannot_reduce_a_model_is_left_out_with_a_line() {
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
         assert!(ran.err.starts_with("warning: ") && ran.err.contains(said), "{}", ran.err);
     }
-    let ran = bench.run(&["check", "c.pml", "--por", "local", "--por-proviso", "levels"]);
-    assert!(ran.err.contains("explored at once: use `--por-proviso static`"), "{}", ran.err);
-    let ran = bench.run(&["check", "c.pml", "--por", "local", "--por-proviso", "chains"]);
-    assert!(ran.err.contains("chains are not used: use `--por-proviso static`"), "{}", ran.err);
-    let flags = ["--por", "conditional", "--por-proviso", "static+chains", "--shortest"];
+    let ran = bench.run(&["check", "c.pml", "--por", "local", "-X", "por-proviso=levels"]);
+    assert!(ran.err.contains("explored at once: use `-X por-proviso=static`"), "{}", ran.err);
+    let ran = bench.run(&["check", "c.pml", "--por", "local", "-X", "por-proviso=chains"]);
+    assert!(ran.err.contains("chains are not used: use `-X por-proviso=static`"), "{}", ran.err);
+    let flags = ["--por", "conditional", "-X", "por-proviso=static+chains", "--shortest"];
     let ran = bench.check(watched(), &flags);
     assert!(ran.err.contains("--shortest is ignored"), "{}", ran.err);
     assert!(ran.out.contains(" passed through without being stored"), "{}", ran.out);
@@ -1013,7 +1016,10 @@ fn memory_is_planned_for_what_is_reduced() {
         assert!(out.contains("\nreduced by partial order "), "{out}");
     }
     for (proviso, are_owed) in [("levels", true), ("static", false)] {
-        let out = explained("watched.dve", &["--por", "stubborn", "--por-proviso", proviso]);
+        let out = explained(
+            "watched.dve",
+            &["--por", "stubborn", "-X", &format!("por-proviso={proviso}")],
+        );
         assert_eq!(out.contains("\n  obligations  "), are_owed, "{out}");
     }
     assert!(!explained("watched.dve", &WHOLE).contains("obligations"));
@@ -1038,9 +1044,9 @@ fn roundabout(least: u64) -> String {
 fn a_counterexample_that_need_not_be_shortest_says_so_and_a_shorter_one_is_looked_for() {
     let bench = Bench::new();
     let model = roundabout(150);
-    let reduced = ["--por", "conditional", "--por-proviso", "levels", "--no-deadlock"];
+    let reduced = ["--por", "conditional", "-X", "por-proviso=levels", "--no-deadlock"];
     let steps = |out: &str| {
-        let line = out.lines().find(|line| line.starts_with("counterexample: ")).unwrap();
+        let line = out.lines().find(|line| line.starts_with("counterexample in ")).unwrap();
         let words: Vec<_> = line.split([' ', ';']).collect();
         let at = words.iter().position(|&word| word == "steps").unwrap();
         words[at - 1].parse::<u64>().unwrap()
@@ -1139,10 +1145,8 @@ fn what_an_order_of_the_states_puts_off_need_not_be_shortest() {
     let flags = ["check", &model, "--por", "conditional", "--no-deadlock"];
     let ran = bench.run(&flags);
     assert!(ran.code == 1 && ran.out.contains(perhaps), "{}", ran.out);
-    assert!(
-        !ran.out
-            .contains("counterexample: assert: assertion failed in fails: assert(z == 1), 2 steps")
-    );
+    let shortest = "assert: assertion failed in fails: assert(z == 1), 2 steps";
+    assert!(!ran.flat().contains(shortest), "{}", ran.out);
     let ran = bench.run(&[&flags[..], &["--shortest"]].concat());
     assert!(ran.code == 1 && !ran.out.contains(perhaps), "{}", ran.out);
     assert!(ran.flat().contains("  shortest full search: the minimum is 2 steps ("), "{}", ran.out);
@@ -1154,7 +1158,7 @@ fn a_counterexample_that_is_shortest_is_not_called_into_question() {
     let bench = Bench::new();
     let stuck = watched().replace("x == 300;", "x == 299;").replace("state a, b", "state a, c, b");
     let flags =
-        ["--por", "conditional", "--por-proviso", "levels", "--shortest", "--only", "assert"];
+        ["--por", "conditional", "-X", "por-proviso=levels", "--shortest", "--only", "assert"];
     let ran = bench.check(&stuck, &[&flags[..], &["--dir", "d"]].concat());
     assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
     assert!(
@@ -1324,7 +1328,11 @@ fn traces_are_told_again_as_text_and_json() {
     let stuck = COUNTER.replace("x == 100;", "x == 101;");
     assert_eq!(bench.check(&stuck, &["--dir", "d"]).code, 1);
     let ran = bench.run(&["trace", "d"]);
-    assert!(ran.code == 1 && ran.out.contains("counterexample: deadlock"), "{}", ran.out);
+    assert!(
+        ran.code == 1 && ran.out.contains("counterexample in model.dve: deadlock"),
+        "{}",
+        ran.out
+    );
     let json = bench.run(&["trace", "d", "--json"]).json();
     let trace = &json["counterexamples"][0];
     assert_eq!(
@@ -1364,7 +1372,7 @@ fn the_claim_is_chosen_by_name_or_left_out_and_kept_by_the_directory() {
     let second = bench.run(&["check", "model.pml", "--claim", "two", "--dir", "d"]);
     assert!(second.err.is_empty(), "{}", second.err);
     assert!(second.out.contains("claim    two; deadlocks are not checked"), "{}", second.out);
-    assert!(second.out.contains("here the claim `two` of model.pml:4:15 ends"));
+    assert!(second.out.contains("here the claim `two` of line 4:15 ends"));
     for again in [bench.run(&["status", "d"]), bench.run(&["trace", "d"])] {
         assert!(again.out.contains("two"), "{}", again.out);
     }
@@ -1469,19 +1477,21 @@ fn the_key_order_can_be_chosen_and_is_kept() {
     let counts = |json: &Value| {
         ["verdict", "states", "transitions", "levels"].map(|field| json[field].clone())
     };
-    let args = ["--json", "--key-order", "declared", "--reduce", "none"];
+    let args = ["--json", "-X", "key-order=declared", "--reduce", "none"];
     let declared = bench.check(GRID, &args).json();
     for order in ["declared", "static", "sampled"] {
-        let args = ["--dir", order, "--max-states", "20000", "--key-order", order];
+        let args = ["--dir", order, "--max-states", "20000", "-X", &format!("key-order={order}")];
         assert_eq!(bench.check(GRID, &[&args[..], &WHOLE].concat()).code, 3);
         let json = bench.run(&["resume", order, "--json"]).json();
         assert_eq!(counts(&json), counts(&declared), "{order}");
         bench.check(GRID, &["--dir", order]).refused(2, &["already holds a search of this model"]);
-        let ran = bench.run(&["explain", "model.dve", "--key-order", order]);
+        let ran = bench.run(&["explain", "model.dve", "-X", &format!("key-order={order}")]);
         assert!(ran.out.contains("key order "), "{}", ran.out);
     }
     assert_eq!(declared["key_order"], "declared");
-    bench.check(GRID, &["--key-order", "alphabetical"]).refused(2, &["--key-order"]);
+    bench
+        .check(GRID, &["-X", "key-order=alphabetical"])
+        .refused(2, &["key-order=alphabetical", "declared, static, sampled"]);
 }
 
 #[test]
@@ -1550,9 +1560,9 @@ fn every_store_has_the_same_counts_and_is_kept_by_the_directory() {
         &["--store", "raw"][..],
         &["--store", "rle"],
         &["--store", "huffman"],
-        &["--store", "huffman", "--huffman-table", "bytes.txt"],
-        &["--store", "comback", "--comback-cache", "heuristic:500"],
-        &["--store", "comback", "--comback-hash", "64", "--comback-cache", "stratified-5"],
+        &["--store", "huffman", "-X", "huffman-table=bytes.txt"],
+        &["--store", "comback", "-X", "comback-cache=heuristic:500"],
+        &["--store", "comback", "-X", "comback-hash=64", "-X", "comback-cache=stratified-5"],
     ]
     .into_iter()
     .enumerate()
@@ -1615,18 +1625,24 @@ fn flags_of_another_store_and_bad_tables_are_refused() {
     bench.write("bad.txt", "0 1\n7 seven\n");
     bench.write("wide.txt", "1 0 10\n");
     for (flags, message) in [
-        (&["--huffman-table", "bad.txt"][..], "--huffman-table is for --store huffman"),
-        (&["--store", "huffman", "--huffman-table", "bad.txt"], "bad.txt:2: `seven`"),
-        (&["--store", "huffman", "--huffman-table", "none.txt"], "cannot read the table none.txt"),
-        (&["--comback-hash", "64"], "are for --store comback"),
-        (&["--store", "comback", "--comback-cache", "lru"], "expected none, random, fifo"),
-        (&["--store", "comback", "--comback-cache", "fifo:900000000"], "is too large"),
-        (&["--store", "huffman", "--comback-cache", "none"], "are for --store comback"),
-        (&["--store", "comback", "--huffman-table", "bad.txt"], "is for --store huffman"),
-        (&["--store", "comback", "--comback-hash", "12"], "possible values: 8, 16, 32, 64"),
-        (&["--store", "comback", "--comback-cache", "none:5"], "none has no size"),
+        (&["-X", "huffman-table=bad.txt"][..], "-X huffman-table is for --store huffman"),
+        (&["--store", "huffman", "-X", "huffman-table=bad.txt"], "bad.txt:2: `seven`"),
+        (&["--store", "huffman", "-X", "huffman-table=none.txt"], "cannot read the table none.txt"),
+        (&["-X", "comback-hash=64"], "-X comback-hash is for --store comback"),
+        (&["--store", "comback", "-X", "comback-cache=lru"], "expected none, random, fifo"),
+        (&["--store", "comback", "-X", "comback-cache=fifo:900000000"], "is too large"),
         (
-            &["--store", "huffman", "--huffman-table", "wide.txt"],
+            &["--store", "huffman", "-X", "comback-cache=none"],
+            "-X comback-cache is for --store comback",
+        ),
+        (&["--store", "comback", "-X", "huffman-table=bad.txt"], "is for --store huffman"),
+        (
+            &["--store", "comback", "-X", "comback-hash=12"],
+            "the values of `comback-hash` are 8, 16, 32, 64",
+        ),
+        (&["--store", "comback", "-X", "comback-cache=none:5"], "none has no size"),
+        (
+            &["--store", "huffman", "-X", "huffman-table=wide.txt"],
             "wide.txt:1: there is no column 1",
         ),
     ] {
@@ -1699,6 +1715,47 @@ fn a_search_keeps_its_symmetry_and_its_rule_of_deadlocks() {
 }
 
 #[test]
+fn a_former_flag_is_refused_with_the_option_in_its_place() {
+    let bench = Bench::new();
+    let dve = bench.write("counter.dve", COUNTER);
+    for (flags, option) in [
+        (&["--por-proviso", "levels"][..], "-X por-proviso=levels"),
+        (&["--key-order=static"], "-X key-order=static"),
+        (&["--check-reversible"], "-X check-reversible"),
+        (&["--huffman-table", "a file"], "-X huffman-table='a file'"),
+    ] {
+        let ran = bench.run(&[&["check", &dve, "--json"], flags].concat());
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        let flag = flags[0].split('=').next().unwrap();
+        let help = format!("help: {flag} is an option of -X: {option}\n");
+        assert!(ran.err.ends_with(&help), "{}", ran.err);
+        let object: Value = serde_json::from_str(&ran.out).unwrap();
+        assert!(object["error"].as_str().unwrap().ends_with(help.trim_end()), "{object}");
+    }
+    // A command without the option has no help for it.
+    let ran = bench.run(&["simulate", &dve, "--key-order", "static"]);
+    assert!(ran.code == 2 && !ran.err.contains("-X"), "{}", ran.err);
+}
+
+#[test]
+fn options_for_experts_are_listed_and_the_last_value_counts() {
+    let bench = Bench::new();
+    let dve = bench.write("counter.dve", COUNTER);
+    let list = bench.run(&["check", "-X", "help"]);
+    assert_eq!((list.code, list.err.as_str()), (0, ""));
+    assert!(list.out.contains("\n  -X por-proviso=PROVISO\n"), "{}", list.out);
+    assert_eq!(bench.run(&["check", &dve, "-Xhelp"]).out, list.out);
+    let list = bench.run(&["simulate", "-X", "help"]).out;
+    assert!(list.contains("\n  -X slots=N\n") && !list.contains("por-proviso"), "{list}");
+    let orders = ["-X", "key-order=sampled", "-X", "key-order=static"];
+    let dir = ["--dir", "d", "--max-states", "1"];
+    assert_eq!(bench.run(&[&["check", &dve], &orders[..], &dir].concat()).code, 3);
+    let status = bench.run(&["status", "d", "--json"]);
+    let status: Value = serde_json::from_str(&status.out).unwrap();
+    assert_eq!(status["config"]["search"]["key-order"], "static");
+}
+
+#[test]
 fn flags_without_a_meaning_in_the_language_are_refused() {
     let bench = Bench::new();
     let dve = bench.write("counter.dve", COUNTER);
@@ -1707,7 +1764,7 @@ fn flags_without_a_meaning_in_the_language_are_refused() {
     let wrong: [(&[&str], &str, &[&String]); 6] = [
         (&["--overflow", "wrap"], "--overflow is for models in DVE", &[&murphi, &promela]),
         (&["--overflow", "error"], "--overflow is for models in DVE", &[&murphi, &promela]),
-        (&["--slots", "3"], "--slots is for models in Promela", &[&dve, &murphi]),
+        (&["-X", "slots=3"], "-X slots is for models in Promela", &[&dve, &murphi]),
         (&["--deadlock", "stuck"], "--deadlock is for models in Murphi", &[&dve, &promela]),
         (&["--claim", "c"], "--claim is for models in Promela", &[&dve, &murphi]),
         (&["--no-claim"], "--no-claim is for models in DVE and Promela", &[&murphi]),
@@ -1720,7 +1777,7 @@ fn flags_without_a_meaning_in_the_language_are_refused() {
         }
     }
     // Where they have one they are taken.
-    for (model, flags) in [(&dve, ["--overflow", "wrap"]), (&promela, ["--slots", "3"])] {
+    for (model, flags) in [(&dve, ["--overflow", "wrap"]), (&promela, ["-X", "slots=3"])] {
         assert_eq!(bench.run(&[&["explain", model], &flags[..]].concat()).code, 0, "{model}");
     }
 }
@@ -1742,13 +1799,13 @@ fn processes_that_come_late_have_slots_too() {
         let again = "worker needs more than 1 slot: restarting the search with 16";
         assert!(ran.err.contains(again), "{}", ran.err);
         let result: Value = serde_json::from_str(&ran.out).unwrap();
-        let asked = bench.run(&["check", &model, "--json", "--slots", "16"]);
+        let asked = bench.run(&["check", &model, "--json", "-X", "slots=16"]);
         let expected: Value = serde_json::from_str(&asked.out).unwrap();
         let counts = ["states", "transitions", "verdict"];
         counts.into_iter().for_each(|name| assert_eq!(result[name], expected[name], "{name}"));
     }
-    let few = bench.run(&["check", &model, "--slots", "2"]);
-    assert!(few.code == 1 && few.out.contains("`--slots 16`"), "{}", few.out);
+    let few = bench.run(&["check", &model, "-X", "slots=2"]);
+    assert!(few.code == 1 && few.out.contains("`-X slots=16`"), "{}", few.out);
     // A search that was stopped before it needs them begins again in its directory.
     let stopped = bench.run(&["check", &model, "--dir", "stopped", "--max-states", "100"]);
     assert_eq!(stopped.code, 3, "{}", stopped.err);
@@ -1756,7 +1813,7 @@ fn processes_that_come_late_have_slots_too() {
     assert!(resumed.err.contains("restarting the search with 16"), "{}", resumed.err);
     assert_eq!(resumed.code, 0, "{}", resumed.err);
     let result: Value = serde_json::from_str(&resumed.out).unwrap();
-    let asked = bench.run(&["check", &model, "--json", "--slots", "16"]);
+    let asked = bench.run(&["check", &model, "--json", "-X", "slots=16"]);
     let expected: Value = serde_json::from_str(&asked.out).unwrap();
     assert_eq!(result["states"], expected["states"]);
     assert_eq!(bench.run(&["status", "stopped"]).code, 0);

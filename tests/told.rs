@@ -61,18 +61,18 @@ fn prints(name: &str, text: &str, args: &[&str], (code, expected): (i32, &str)) 
 #[test]
 fn a_violated_invariant_is_told_with_its_parameters_and_values() {
     let expected = "\
-counterexample: invariant: one writer, 2 steps
+counterexample in lock.m: invariant: one writer, 2 steps
     0  initial state
          st = [Node_1: I, Node_2: I, Node_3: I]
          owner = undefined
          sharers = 0
-    1  ask to share (n: Node_1)    lock.m:6:3
+    1  ask to share (n: Node_1)    line 6:3
          st[Node_1]: I -> S
          sharers: 0 -> 1
-    2  ask to own (n: Node_2)    lock.m:7:3
+    2  ask to own (n: Node_2)    line 7:3
          st[Node_2]: I -> E
          owner: undefined -> Node_2
-       here the invariant `one writer` of lock.m:9:1 does not hold
+       here the invariant `one writer` of line 9:1 does not hold
 
 lock.m: VIOLATED: invariant: one writer at lock.m:9:1
   after    2 steps (shortest)
@@ -91,16 +91,16 @@ lock.m: VIOLATED: invariant: one writer at lock.m:9:1
 #[test]
 fn a_deadlock_is_told_with_what_each_process_waits_for() {
     let expected = "\
-counterexample: deadlock: no successor, 2 steps
+counterexample in stuck.dve: deadlock: no successor, 2 steps
     0  initial state
          free = 1
          P = idle
          P.turns = 0
          Q = idle
-    1  Q.idle -> works    stuck.dve:7:7
+    1  Q.idle -> works    line 7:7
          free: 1 -> 0
          Q: idle -> works
-    2  P.idle -> waits    stuck.dve:3:7
+    2  P.idle -> waits    line 3:7
          P: idle -> waits
          P.turns: 0 -> 1
        no step can be taken here
@@ -121,7 +121,8 @@ stuck.dve: VIOLATED: deadlock: no successor
 #[test]
 fn a_failed_assertion_is_told_with_its_operands() {
     let expected = "\
-counterexample: assert: assertion failed in Sender: assert(sent < 3), 11 steps
+counterexample in channel.pml: assert: assertion failed in Sender: assert(sent <
+           3), 11 steps
     0  initial state
          sent = 0
          m2s = <>
@@ -129,34 +130,34 @@ counterexample: assert: assertion failed in Sender: assert(sent < 3), 11 steps
          Sender[0].ab = 0
          Receiver[1] = line 12
          Receiver[1].b = 0
-    1  Sender[0]: m2s!DATA(ab)    channel.pml:7:6
+    1  Sender[0]: m2s!DATA(ab)    line 7:6
          m2s: <> -> <{DATA, 0}>
          Sender[0]: line 6 -> line 7:22
-    2  Receiver[1]: m2s?DATA(b)    channel.pml:13:6
+    2  Receiver[1]: m2s?DATA(b)    line 13:6
          m2s: <{DATA, 0}> -> <>
-    3  Sender[0]: sent++    channel.pml:7:22
+    3  Sender[0]: sent++    line 7:22
          sent: 0 -> 1
          Sender[0]: line 7:22 -> line 7:30
-    4  Sender[0]: assert(sent < 3)    channel.pml:7:30
+    4  Sender[0]: assert(sent < 3)    line 7:30
          Sender[0]: line 7:30 -> line 6
-    5  Sender[0]: m2s!DATA(ab)    channel.pml:7:6
+    5  Sender[0]: m2s!DATA(ab)    line 7:6
          m2s: <> -> <{DATA, 0}>
          Sender[0]: line 6 -> line 7:22
-    6  Receiver[1]: m2s?DATA(b)    channel.pml:13:6
+    6  Receiver[1]: m2s?DATA(b)    line 13:6
          m2s: <{DATA, 0}> -> <>
-    7  Sender[0]: sent++    channel.pml:7:22
+    7  Sender[0]: sent++    line 7:22
          sent: 1 -> 2
          Sender[0]: line 7:22 -> line 7:30
-    8  Sender[0]: assert(sent < 3)    channel.pml:7:30
+    8  Sender[0]: assert(sent < 3)    line 7:30
          Sender[0]: line 7:30 -> line 6
-    9  Sender[0]: m2s!DATA(ab)    channel.pml:7:6
+    9  Sender[0]: m2s!DATA(ab)    line 7:6
          m2s: <> -> <{DATA, 0}>
          Sender[0]: line 6 -> line 7:22
-   10  Sender[0]: sent++    channel.pml:7:22
+   10  Sender[0]: sent++    line 7:22
          sent: 2 -> 3
          Sender[0]: line 7:22 -> line 7:30
-   11  Sender[0]: assert(sent < 3)    channel.pml:7:30
-         assert: (sent < 3) (channel.pml:7:30)
+   11  Sender[0]: assert(sent < 3)    line 7:30
+         assert: (sent < 3) (line 7:30)
 
 channel.pml: VIOLATED: assert: assertion failed in Sender: assert(sent < 3) at
            channel.pml:7:30
@@ -179,19 +180,19 @@ channel.pml: VIOLATED: assert: assertion failed in Sender: assert(sent < 3) at
 #[test]
 fn what_is_undefined_is_named_and_messages_come_and_go() {
     let expected = "\
-counterexample: error: undefined value in take, 3 steps
+counterexample in net.m: error: undefined value in take, 3 steps
     0  initial state
          net = {}
          done = [false: 0, true: 0]
          seen = [Node_1: undefined, Node_2: undefined]
-    1  send (n: Node_1)    net.m:5:3
+    1  send (n: Node_1)    line 5:3
          net: {from: Node_1, kind: req} added
          done[true]: 0 -> 1
-    2  send (n: Node_1)    net.m:5:3
+    2  send (n: Node_1)    line 5:3
          net: {from: Node_1, kind: req} added
          done[true]: 1 -> 2
-    3  take (i: 0)    net.m:9:3
-         error: an undefined value is read: seen[Node_1] (net.m:10:32)
+    3  take (i: 0)    line 9:3
+         error: an undefined value is read: seen[Node_1] (line 10:32)
 
 net.m: VIOLATED: error: undefined value in take at net.m:10:32
   after    3 steps (shortest); 4 failing steps found
@@ -217,15 +218,15 @@ ruleset n: Node do rule \"lose\" x < 2 ==> begin undefine st[n]; x := x + 1; end
 ruleset m: Node do invariant \"small\" st[m] < 3; end;
 ";
     let expected = "\
-counterexample: error: undefined value in invariant small, 2 steps
+counterexample in read.m: error: undefined value in invariant small, 2 steps
     0  initial state
          st = [Node_1: 0, Node_2: 0, Node_3: 0]
          x = 0
-    1  lose (n: Node_1)    read.m:4:20
+    1  lose (n: Node_1)    line 4:20
          st[Node_1]: 0 -> undefined
          x: 0 -> 1
-    2  evaluating the invariant small    read.m:5:20
-         error: an undefined value is read: st[Node_1] (read.m:5:38)
+    2  evaluating the invariant small    line 5:20
+         error: an undefined value is read: st[Node_1] (line 5:38)
 
 read.m: VIOLATED: error: undefined value in invariant small at read.m:5:38
   after    2 steps (shortest)
@@ -296,14 +297,14 @@ startstate begin x := 1; y := 0; end;
 rule \"go\" true ==> begin outer(x); end;
 ";
     let expected = "\
-counterexample: error: two is too many in go, 1 step
+counterexample in e.m: error: two is too many in go, 1 step
     0  initial state
          x = 1
          y = 0
-    1  go    e.m:12:1
-         error: two is too many (e.m:4:17)
-         in check, called at e.m:9:3
-         in outer, called at e.m:12:26
+    1  go    line 12:1
+         error: two is too many (line 4:17)
+         in check, called at line 9:3
+         in outer, called at line 12:26
          x: 1 -> 2
 
 e.m: VIOLATED: error: two is too many in go at e.m:4:17
@@ -326,9 +327,9 @@ end;
 startstate begin x := 0; end;
 rule \"go\" true ==> begin x := f(20); end;
 ";
-    let inner = "         in f, called at e.m:5:10\n";
+    let inner = "         in f, called at line 5:10\n";
     let calls = format!(
-        "         error: zero (e.m:4:17)\n{}         in 13 more calls\n{}         in f, called at e.m:8:31\n",
+        "         error: zero (line 4:17)\n{}         in 13 more calls\n{}         in f, called at line 8:31\n",
         inner.repeat(4),
         inner.repeat(3)
     );
@@ -359,18 +360,18 @@ cov.pml: every reachable state was visited, no violation was found
 #[test]
 fn where_all_is_searched_all_that_was_found_is_counted() {
     let expected = "\
-counterexample: deadlock: no successor, 3 steps
+counterexample in lock.m: deadlock: no successor, 3 steps
     0  initial state
          st = [Node_1: I, Node_2: I, Node_3: I]
          owner = undefined
          sharers = 0
-    1  ask to share (n: Node_1)    lock.m:6:3
+    1  ask to share (n: Node_1)    line 6:3
          st[Node_1]: I -> S
          sharers: 0 -> 1
-    2  ask to share (n: Node_2)    lock.m:6:3
+    2  ask to share (n: Node_2)    line 6:3
          st[Node_2]: I -> S
          sharers: 1 -> 2
-    3  ask to share (n: Node_3)    lock.m:6:3
+    3  ask to share (n: Node_3)    line 6:3
          st[Node_3]: I -> S
          sharers: 2 -> 3
        no step can be taken here
@@ -476,7 +477,7 @@ active [2] proctype P() { byte v; atomic { v = y + 1; x = v + 1; y = x }; assert
 ";
     assert_eq!(traced(model, &["--msc"]), wanted);
     let steps = traced(model, &[]);
-    let first = "    1  P[1]: v = y + 1; x = v + 1; y = x\n           meet.pml:2:44 + ";
+    let first = "    1  P[1]: v = y + 1; x = v + 1; y = x    line 2:44 + ";
     assert!(steps.contains(first), "{steps}");
 }
 
@@ -530,7 +531,8 @@ active proctype S() { byte mine = 3; do :: one?[2] -> skip :: mine > n + 1 -> sk
 
 #[test]
 fn the_last_steps_and_some_variables_can_be_asked_for() {
-    let title = "counterexample: assert: assertion failed in Left: assert(x == 0), 5 steps\n";
+    let title = "counterexample in meet.pml: assert: assertion failed in Left: assert(x == 0),
+           5 steps\n";
     let last = traced(MEET, &["--last", "2"]);
     assert!(
         last.starts_with(&format!("{title}       3 steps left out\n    3  Left[0]: back?x    ")),
@@ -544,16 +546,16 @@ fn the_last_steps_and_some_variables_can_be_asked_for() {
     let expected = "    0  initial state
          back = <>
          Right[2].y = 0
-    1  Left[0]: c!1 + Right[2]: c?y    meet.pml:2:34 + meet.pml:4:35
+    1  Left[0]: c!1 + Right[2]: c?y    line 2:34 + line 4:35
          Right[2].y: 0 -> 1
-    2  Right[2]: back!y    meet.pml:4:40
+    2  Right[2]: back!y    line 4:40
          back: <> -> <1>
-    3  Left[0]: back?x    meet.pml:2:39
+    3  Left[0]: back?x    line 2:39
          back: <1> -> <>
-    4  Left[0]: c!2 + Right[2]: c?y    meet.pml:2:47 + meet.pml:4:48
+    4  Left[0]: c!2 + Right[2]: c?y    line 2:47 + line 4:48
          Right[2].y: 1 -> 2
-    5  Left[0]: assert(x == 0)    meet.pml:2:52
-         assert: (x == 0) (meet.pml:2:52)
+    5  Left[0]: assert(x == 0)    line 2:52
+         assert: (x == 0) (line 2:52)
        there is no variable Right[7].y
 ";
     assert_eq!(only, format!("{title}{expected}"));

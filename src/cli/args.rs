@@ -1,5 +1,9 @@
 //! Commands and flags.
 
+mod expert_args;
+mod expert_options;
+#[cfg(test)]
+mod expert_tests;
 mod headings;
 mod page;
 mod property;
@@ -11,6 +15,8 @@ mod short_help;
 mod task;
 mod trace;
 
+pub(in crate::cli) use expert_args::ExpertArgs;
+pub use expert_args::{former_flag, requested_text};
 pub use page::{
     CompletionsArgs, DoctorArgs, GraphArgs, ManArgs, NewArgs, ReportArgs, ValuesArgs, WatchArgs,
 };
@@ -28,10 +34,11 @@ use super::failure::CommandFailure;
 use super::languages;
 use crate::front::Language;
 use crate::ir::{EndRule, OverflowRule};
-use crate::search::comback::{HashWidth, StateCacheConfig};
 use crate::session::config::{self, Definition, StoreKind, parse_duration, parse_size};
-use crate::session::{CheckConfig, KeyOrder};
+use crate::session::{CheckConfig, STORES};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use expert_args::EXPERT;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -158,12 +165,6 @@ pub struct ModelArgs {
         languages::titles(|it| it.options.deadlock)
     ))]
     pub deadlock: Option<DeadlockArg>,
-    /// How many instances of a process a `run` in a loop may make.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255), help = format!(
-        "The number of instances that a `run` in a loop may create ({})",
-        languages::titles(|it| it.options.slots.is_some())
-    ))]
-    pub slots: Option<u32>,
     /// Lose what is sent to a full channel.
     #[arg(long, help = format!(
         "Lose messages that are sent to a full channel instead of blocking ({})",
@@ -187,13 +188,12 @@ pub struct ModelArgs {
 impl ModelArgs {
     /// Sets what the flags say.
     pub(super) fn apply(&self, config: &mut CheckConfig) {
-        let ModelArgs { language, defines, overflow, deadlock, slots, lossy, claim, .. } = self;
+        let ModelArgs { language, defines, overflow, deadlock, lossy, claim, .. } = self;
         let model = &mut config.model;
         override_with(&mut model.language, &language.map(|it| it.name.to_owned()));
         model.definitions.extend(defines.iter().cloned());
         override_with(&mut model.overflow, &overflow.map(OverflowRule::from));
         override_with(&mut model.deadlock, &deadlock.map(EndRule::from));
-        override_with(&mut model.slots, slots);
         model.lossy |= lossy;
         override_with(&mut model.claim, claim);
         override_with(&mut model.configuration, &self.cfg);
@@ -254,83 +254,14 @@ impl From<OverflowArg> for OverflowRule {
     }
 }
 
-/// What comes first in the key by which states are sorted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum KeyOrderArg {
-    /// The order of declaration
-    #[default]
-    Declared,
-    /// An order computed from the processes and channels that own the variables
-    Static,
-    /// The order that compresses a sample of the states best
-    Sampled,
-}
-
-impl From<KeyOrderArg> for KeyOrder {
-    fn from(arg: KeyOrderArg) -> KeyOrder {
-        match arg {
-            KeyOrderArg::Declared => KeyOrder::Declared,
-            KeyOrderArg::Static => KeyOrder::Static,
-            KeyOrderArg::Sampled => KeyOrder::Sampled,
-        }
-    }
-}
-
-/// How states are stored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum StoreArg {
-    /// Front-coded sorted runs
-    #[default]
-    Sorted,
-    /// Uncompressed states, for comparison
-    Raw,
-    /// Run-length codes
-    Rle,
-    /// Static Huffman codes
-    Huffman,
-    /// Hashes and back-edges (ComBack), for states of hundreds of bytes
-    Comback,
-}
-
-impl From<StoreArg> for StoreKind {
-    fn from(arg: StoreArg) -> StoreKind {
-        match arg {
-            StoreArg::Sorted => StoreKind::Sorted,
-            StoreArg::Raw => StoreKind::Raw,
-            StoreArg::Rle => StoreKind::Rle,
-            StoreArg::Huffman => StoreKind::Huffman,
-            StoreArg::Comback => StoreKind::Comback,
-        }
-    }
-}
-
-/// Bits of a hash.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum HashBits {
-    /// For tests: nearly every hash collides
-    #[value(name = "8")]
-    Bits8,
-    /// For tests: many hashes collide
-    #[value(name = "16")]
-    Bits16,
-    /// For up to about 10^9 states
-    #[default]
-    #[value(name = "32")]
-    Bits32,
-    /// For more states
-    #[value(name = "64")]
-    Bits64,
-}
-
-impl From<HashBits> for HashWidth {
-    fn from(arg: HashBits) -> HashWidth {
-        match arg {
-            HashBits::Bits8 => HashWidth::Bits8,
-            HashBits::Bits16 => HashWidth::Bits16,
-            HashBits::Bits32 => HashWidth::Bits32,
-            HashBits::Bits64 => HashWidth::Bits64,
-        }
-    }
+/// Reads the name of a store.
+fn store_parser() -> impl TypedValueParser<Value = StoreKind> {
+    let names = STORES.iter().map(|it| PossibleValue::new(it.name).help(it.summary));
+    let kind = |name: String| {
+        let entry = STORES.iter().find(|it| it.name == name);
+        entry.map_or_else(StoreKind::default, |it| it.kind)
+    };
+    PossibleValuesParser::new(names).map(kind)
 }
 
 /// `spillway check`.
@@ -367,23 +298,11 @@ pub struct CheckArgs {
     pub no_coverage: bool,
     #[command(flatten)]
     pub(super) reductions: ReduceArgs,
-    /// The order of the variables in stored states [default: declared]
-    #[arg(help_heading = headings::STORAGE, long, value_enum)]
-    pub key_order: Option<KeyOrderArg>,
     /// The storage of visited states [default: sorted]
-    #[arg(help_heading = headings::STORAGE, long, value_enum)]
-    pub store: Option<StoreArg>,
-    /// A file with byte frequencies, for `--store huffman` [default: from a sample of the states]
-    #[arg(help_heading = headings::STORAGE, long, value_name = "FILE")]
-    pub huffman_table: Option<PathBuf>,
-    /// The number of bits of a hash, for `--store comback` [default: 32]
-    #[arg(help_heading = headings::STORAGE, long, value_name = "BITS", value_enum)]
-    pub comback_hash: Option<HashBits>,
-    /// The cache of reconstructed states, for `--store comback`: none, random, fifo, heuristic,
-    /// stratified or stratified-K (every K-th level), with a number of states or `max`, as in
-    /// fifo:10000 [default: fifo, 4 bytes for each visited state]
-    #[arg(help_heading = headings::STORAGE, long, value_name = "KIND[:SIZE]", value_parser = str::parse::<StateCacheConfig>)]
-    pub comback_cache: Option<StateCacheConfig>,
+    #[arg(help_heading = headings::STORAGE, long, value_parser = store_parser())]
+    pub store: Option<StoreKind>,
+    #[command(flatten)]
+    pub(super) expert: ExpertArgs,
 }
 
 /// What can be checked.
@@ -424,18 +343,15 @@ impl CheckArgs {
         search.stop_when_answered |= self.questions.property_file.is_some();
         search.shortest |= self.shortest;
         search.no_coverage |= self.no_coverage;
-        self.key_order.into_iter().for_each(|it| search.key_order = it.into());
-        self.store.into_iter().for_each(|it| search.store = it.into());
-        override_with(&mut search.huffman_table, &self.huffman_table);
-        override_with(&mut search.comback_hash, &self.comback_hash.map(HashWidth::from));
-        override_with(&mut search.comback_cache, &self.comback_cache);
+        self.store.into_iter().for_each(|it| search.store = it);
         let properties = &mut config.properties;
         if !self.only.is_empty() {
             properties.only = Some(self.only.iter().map(|&it| it.into()).collect());
         }
         properties.no_deadlock |= self.no_deadlock;
         properties.strict |= self.run.strict;
-        self.reductions.apply(&mut config.search.reductions)
+        self.expert.apply(config);
+        self.reductions.apply(&self.expert, &mut config.search.reductions)
     }
 }
 
@@ -476,9 +392,6 @@ pub struct StatusArgs {
 pub struct ExplainArgs {
     #[command(flatten)]
     pub(super) model: ModelArgs,
-    /// The order of the variables in stored states
-    #[arg(long, value_enum, default_value_t)]
-    pub key_order: KeyOrderArg,
     #[command(flatten)]
     pub(super) reductions: ReduceArgs,
     /// Print only the reductions that apply to the model, with their savings
@@ -495,6 +408,8 @@ pub struct ExplainArgs {
     pub asm: Option<String>,
     #[command(flatten)]
     pub(super) shown: ShownPropertyArgs,
+    #[command(flatten)]
+    pub(super) expert: ExpertArgs,
 }
 
 /// `spillway simulate`.
@@ -512,6 +427,8 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Start after a step of the first counterexample in this search directory [default: after the last step]
-    #[arg(long, value_name = "DIR[:STEP]", conflicts_with_all = ["overflow", "deadlock", "slots", "lossy", "claim", "no_claim"])]
+    #[arg(long, value_name = "DIR[:STEP]", conflicts_with_all = ["overflow", "deadlock", EXPERT, "lossy", "claim", "no_claim"])]
     pub from: Option<String>,
+    #[command(flatten)]
+    pub(super) expert: ExpertArgs,
 }

@@ -1,6 +1,8 @@
 //! Commands, as flags and a configuration file define them.
 
-use super::args::{CheckArgs, LivenessArgs, ModelArgs, QuestionArgs, SessionArgs, StateSpaceQuery};
+use super::args::{
+    CheckArgs, ExpertArgs, LivenessArgs, ModelArgs, QuestionArgs, SessionArgs, StateSpaceQuery,
+};
 use super::collector::CheckCollector;
 use super::failure::CommandFailure;
 use super::unbuilt_outputs::reject_unbuilt;
@@ -46,6 +48,14 @@ impl ModelInput {
         Ok(ModelInput::in_language(path, language.transpose()?, config.clone()))
     }
 
+    /// Creates the model of a command without a configuration file.
+    pub(super) fn from_args(args: &ModelArgs, expert: &ExpertArgs) -> ModelInput {
+        let mut config = CheckConfig::default();
+        args.apply(&mut config);
+        expert.apply(&mut config);
+        ModelInput::in_language(&args.model, args.language, config)
+    }
+
     fn in_language(path: &Path, language: Option<&'static Language>, config: CheckConfig) -> Self {
         ModelInput {
             path: path.to_path_buf(),
@@ -55,14 +65,6 @@ impl ModelInput {
             slots: SlotCounts::new(),
             deadline: None,
         }
-    }
-}
-
-impl From<&ModelArgs> for ModelInput {
-    fn from(args: &ModelArgs) -> ModelInput {
-        let mut config = CheckConfig::default();
-        args.apply(&mut config);
-        ModelInput::in_language(&args.model, args.language, config)
     }
 }
 
@@ -298,7 +300,8 @@ impl CheckCommand {
 
 impl From<ConfigError> for CommandFailure {
     fn from(error: ConfigError) -> CommandFailure {
-        let help = "keys are the long names of the flags, in the sections that docs/reference/command-line.md lists";
+        let help = "keys are the long names of the flags and the names of options of -X, in the sections that \
+                    docs/reference/command-line.md lists";
         CommandFailure::wrong(format!("{error}\n  help: {help}"))
     }
 }

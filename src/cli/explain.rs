@@ -21,7 +21,7 @@ use std::fmt::Write;
 
 /// `spillway explain`.
 pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
-    let input = ModelInput::from(&args.model);
+    let input = ModelInput::from_args(&args.model, &args.expert);
     if model::is_specification(&input)? {
         return specification(args, &input);
     }
@@ -29,11 +29,11 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
         return property(args, wanted);
     }
     let mut config = ReductionConfig::default();
-    args.reductions.apply(&mut config)?;
+    args.reductions.apply(&args.expert, &mut config)?;
     let wanted = config.resolve(false);
     let control = SearchControl::default();
-    let model = model::open(&input)?;
-    let (model, share) = model.in_key_order(args.key_order.into(), &control)?;
+    let key_order = input.config.search.key_order;
+    let (model, share) = model::open(&input)?.in_key_order(key_order, &control)?;
     if args.reductions_only {
         let found = model.applicable(args.memory, |it| Executor::new(it, ExecutionMode::Jit));
         let found = found.map_err(|error| CommandFailure::wrong(error.to_string()))?;
@@ -50,7 +50,7 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
         return Ok(VERIFIED);
     }
     print(&format!("{}\n", text::print(model.interp.program())));
-    print(&format!("{}{}\n", layout(&model.interp), order(&model, args.key_order.into(), share)));
+    print(&format!("{}{}\n", layout(&model.interp), order(&model, key_order, share)));
     print(&format!("{}\n\n", report::print_compiled(executor.compiled())));
     let settings = ReductionSettings {
         limits: &limits,
@@ -108,7 +108,7 @@ fn property(args: &ExplainArgs, wanted: PropertyRequest<'_>) -> CommandResult {
         )));
     }
     let LivenessCheck { name, automaton, .. } =
-        model::open_with_property(&ModelInput::from(&args.model), wanted)?;
+        model::open_with_property(&ModelInput::from_args(&args.model, &args.expert), wanted)?;
     let Some(automaton) = automaton else {
         return Err(CommandFailure::wrong(format!(
             "{name} is a never claim of the model\n  help: `spillway explain --claim {name}` shows it, as part of the \

@@ -159,7 +159,7 @@ impl CommandFailure {
 fn help(error: &Error) -> String {
     match error {
         Error::Memory(_) => "raise --memory to at least this size".into(),
-        Error::Cache { .. } => "raise --memory, or lower --comback-cache".into(),
+        Error::Cache { .. } => "raise --memory, or lower -X comback-cache".into(),
         Error::Temporary(..) => "choose a directory with --dir".into(),
         Error::NotEmpty(_) => "use a new or empty directory".into(),
         Error::Taken(path, DirectoryConflict::SameModel) => format!(
@@ -211,7 +211,8 @@ fn help(error: &Error) -> String {
 impl From<Error> for CommandFailure {
     fn from(error: Error) -> CommandFailure {
         if let Some(process) = error.lacks_slots() {
-            let help = "`spillway resume` restarts the search with more slots, as does `--slots N`";
+            let help =
+                "`spillway resume` restarts the search with more slots, as does `-X slots=N`";
             let message = format!("error: {error}\n  help: {help}");
             return CommandFailure {
                 lacks_slots: Some(process),

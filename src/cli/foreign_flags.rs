@@ -1,21 +1,30 @@
-//! Help for users of other checkers: their flags are explained in terms of Spillway's.
+//! Help for invalid command lines: flags of other checkers, and former flags that are options of `-X`.
 
+use super::args::former_flag;
 use crate::escape;
 use crate::front::{LANGUAGES, Language};
 use crate::session::SearchDirectory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::path::Path;
 
-/// Adds help to an invalid command line, if its flags are those of another checker.
+/// Adds help to an invalid command line, if its flags are those of another checker, or if one of them was replaced by
+/// an option of `-X`.
 pub(super) fn with_foreign_help(mut error: clap::Error) -> (clap::Error, Option<String>) {
     let help = match error.kind() {
-        ErrorKind::UnknownArgument => flag().map(|(typed, meant)| {
-            // The text is neither a cluster of short flags nor a value.
-            error.remove(ContextKind::Suggested);
-            error.remove(ContextKind::SuggestedArg);
-            error.insert(ContextKind::InvalidArg, ContextValue::String(typed.clone()));
-            format!("help: {typed} is a flag of {meant}")
-        }),
+        ErrorKind::UnknownArgument => {
+            let former = former_flag_of(&error);
+            if former.is_some() {
+                // It shows a flag with a similar name.
+                error.remove(ContextKind::Usage);
+            }
+            former.or_else(flag).map(|it| {
+                // The text is neither a cluster of short flags nor a value.
+                error.remove(ContextKind::Suggested);
+                error.remove(ContextKind::SuggestedArg);
+                error.insert(ContextKind::InvalidArg, ContextValue::String(it.typed));
+                it.help
+            })
+        }
         ErrorKind::InvalidSubcommand => match error.get(ContextKind::InvalidSubcommand) {
             Some(ContextValue::String(name)) => forgotten(name),
             _ => None,
@@ -32,17 +41,42 @@ fn forgotten(name: &str) -> Option<String> {
         () if Language::from_file_name(name).is_some() => "check",
         () => return None,
     };
-    let words = std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned());
-    let words: Vec<String> = words.map(|it| escape::shell(&it).into_owned()).collect();
+    let words = typed_words();
+    let words: Vec<_> = words.iter().map(|it| escape::shell(it)).collect();
     Some(format!("help: did you mean `spillway {command} {}`?", words.join(" ")))
 }
 
+/// A flag that no command has, but that has a known meaning.
+struct KnownFlag {
+    /// The flag as it is typed.
+    typed: String,
+    /// The message that explains it.
+    help: String,
+}
+
+/// Returns the words of the command line after the name of the program.
+fn typed_words() -> Vec<String> {
+    std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned()).collect()
+}
+
+/// Returns the unknown flag of an error, if an option of `-X` has replaced it.
+fn former_flag_of(error: &clap::Error) -> Option<KnownFlag> {
+    let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };
+    let replacement = former_flag(&typed_words(), flag)?;
+    Some(KnownFlag {
+        typed: flag.clone(),
+        help: format!("help: {flag} is an option of -X: {replacement}"),
+    })
+}
+
 /// Returns the first flag of another checker, and its equivalent.
-fn flag() -> Option<(String, String)> {
-    let all: Vec<String> =
-        std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned()).collect();
+fn flag() -> Option<KnownFlag> {
+    let all = typed_words();
     let language = all.iter().find_map(|it| Language::from_file_name(it));
-    all.into_iter().find_map(|typed| Some((typed.clone(), meant(&typed, language)?)))
+    all.into_iter().find_map(|typed| {
+        let help = format!("help: {typed} is a flag of {}", meant(&typed, language)?);
+        Some(KnownFlag { typed, help })
+    })
 }
 
 /// Returns the checker that has a flag, and the equivalent. The checkers of `own` come first, if a language is given.

@@ -17,7 +17,7 @@ use std::path::Path;
 
 /// `spillway graph`.
 pub(super) fn graph(args: &GraphArgs) -> CommandResult {
-    let (model, warnings) = model::open_any(&ModelInput::from(&args.model))?;
+    let (model, warnings) = model::open_any(&ModelInput::from_args(&args.model, &args.expert))?;
     let model = &*model;
     warnings.iter().for_each(warn);
     if args.structure {

@@ -537,7 +537,7 @@ fn unsupported_flag(args: &CheckCommand) -> Option<String> {
         ("--no-deadlock", properties.no_deadlock),
         ("--keep-going", search.keep_going),
         ("--store", search.store != StoreKind::default()),
-        ("--key-order", search.key_order != KeyOrder::default()),
+        ("-X key-order", search.key_order != KeyOrder::default()),
     ];
     let given = given.into_iter().find(|(_, is_given)| *is_given);
     given

@@ -84,7 +84,8 @@ pub fn run() -> ExitCode {
                 return report_usage_error(error);
             }
             // Requests for help and the version are not errors.
-            print(&line_wrap::wrap_lines(&error.render().to_string(), line_wrap::DEFAULT_COLUMNS));
+            let text = args::requested_text(&error);
+            print(&line_wrap::wrap_lines(&text, line_wrap::DEFAULT_COLUMNS));
             return ExitCode::from(report_result(Ok(failure::VERIFIED), false));
         }
     };

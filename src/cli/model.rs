@@ -161,7 +161,7 @@ fn own_flags(input: &ModelInput) -> impl Iterator<Item = LanguageFlag> {
         }),
         flag("--overflow is", overflow.is_some(), |it| it.overflow),
         flag("--deadlock is", deadlock.is_some(), |it| it.deadlock),
-        flag("--slots is", slots.is_some(), |it| it.slots.is_some()),
+        flag("-X slots is", slots.is_some(), |it| it.slots.is_some()),
         flag("--lossy is", *lossy, |it| it.lossy),
         flag("--claim is", claim.is_some(), |it| it.claim),
         flag("--no-claim is", *no_claim, |it| it.model_property),

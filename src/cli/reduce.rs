@@ -17,7 +17,7 @@ pub(super) fn liveness_unsafe_flag(config: &ReductionConfig) -> Option<String> {
         .find(|(entry, _)| config.lists(entry.name) && !entry.preserves_runs);
     let unsafe_parameter = || {
         let set = SetParameter::of_selection(&config.selection);
-        set.into_iter().filter(|it| !it.preserves_runs()).find_map(|it| it.flag())
+        set.into_iter().find(|it| !it.preserves_runs()).map(|it| it.as_given())
     };
     listed.map(|(entry, _)| format!("--reduce {}", entry.name)).or_else(unsafe_parameter)
 }
@@ -44,15 +44,15 @@ pub(super) fn refuse_store(
     }
     let config = &args.config.search.reductions;
     let set = SetParameter::of_selection(&config.selection);
-    let choosing = set.iter().filter(|it| {
-        it.entry.kind == ReductionKind::Choice && it.spec.flag.is_some_and(|it| it.chooses)
-    });
+    let mut choosing = set
+        .iter()
+        .filter(|it| it.entry.kind == ReductionKind::Choice && it.spec.control.flag().is_some());
     let listed = || {
         let choices = REDUCTIONS.iter().filter(|it| it.kind == ReductionKind::Choice);
         let listed = choices.rev().find(|it| config.lists(it.name));
         listed.map_or(String::new(), |it| format!("--reduce {}", it.name))
     };
-    let flag = choosing.into_iter().find_map(SetParameter::flag).unwrap_or_else(listed);
+    let flag = choosing.next().map_or_else(listed, SetParameter::as_given);
     if sleeps {
         let store = if is_comback { "comback" } else { "huffman" };
         return Err(CommandFailure::wrong(format!(
@@ -61,8 +61,8 @@ pub(super) fn refuse_store(
         )));
     }
     Err(CommandFailure::wrong(format!(
-        "{flag} --por-proviso levels and --store comback cannot be combined: this store has no space for postponed \
-         transitions\n  help: leave out one of them, use --por-proviso static with --symmetry off, or check deadlocks \
+        "{flag} -X por-proviso=levels and --store comback cannot be combined: this store has no space for postponed \
+         transitions\n  help: leave out one of them, use -X por-proviso=static with --symmetry off, or check deadlocks \
          only (--only deadlock)"
     )))
 }

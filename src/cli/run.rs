@@ -79,7 +79,7 @@ pub(super) fn check_specification(
     preparation: &SearchPreparation,
 ) -> CommandResult {
     let config = &args.config;
-    storage::reject_flags_of_other_stores(&config.search)?;
+    storage::reject_options_of_other_stores(&config.search)?;
     let stored = model.prepare(config, None, false, &preparation.control)?;
     let (control, signals) = preparation.end();
     let ready = stored.begin(args.dir.as_deref(), &args.run.saved_limits())?;
@@ -116,7 +116,7 @@ fn begin(
     preparation: &SearchPreparation,
 ) -> CommandResult {
     let config = &args.config;
-    storage::reject_flags_of_other_stores(&config.search)?;
+    storage::reject_options_of_other_stores(&config.search)?;
     let control = &preparation.control;
     let (model, _) = model.in_key_order(config.search.key_order, control)?;
     trail::refuse(args.run.spin_trail.as_deref(), &model)?;

@@ -21,7 +21,7 @@ const ALONE_MAX: usize = 20;
 
 /// `spillway simulate`.
 pub(super) fn simulate(args: &SimulateArgs) -> CommandResult {
-    let (model, warnings) = model::open_any(&ModelInput::from(&args.model))?;
+    let (model, warnings) = model::open_any(&ModelInput::from_args(&args.model, &args.expert))?;
     let model = &*model;
     if args.from.is_none() {
         // Otherwise the search has printed them.
@@ -102,11 +102,12 @@ impl ModelWalk<'_> {
         let state = match &step.outcome {
             StepOutcome::Successor(state) => state.clone(),
             StepOutcome::Fault(fault) => {
-                let place = self.model.sources().locate(fault.span).unwrap_or_default();
+                let sources = self.model.sources();
+                let place = sources.locate(fault.span).unwrap_or_default();
                 let kind = fault.kind.violation();
                 let told = format!("{kind}: {} ({place})", fault.message);
                 print(&report::wrapped(MARGIN, &told));
-                for line in report::call_lines(self.model.sources(), &fault.calls) {
+                for line in report::call_lines(&fault.calls, &mut |span| sources.locate(span)) {
                     print(&report::wrapped(MARGIN, &line));
                 }
                 if let (Some(before), Some(reached)) = (self.states.last(), &fault.reached) {

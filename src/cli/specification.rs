@@ -39,7 +39,7 @@ fn reject_flags_of_programs(command: &CheckCommand) -> Result<(), CommandFailure
     }
     let others = [
         ("--spin-trail", command.run.spin_trail.is_some()),
-        ("--key-order", command.config.search.key_order != KeyOrder::default()),
+        ("-X key-order", command.config.search.key_order != KeyOrder::default()),
     ];
     match others.into_iter().find(|it| it.1) {
         None => Ok(()),

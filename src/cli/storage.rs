@@ -1,21 +1,18 @@
-//! Flags that belong to a kind of `--store`.
+//! Options that belong to a kind of `--store`.
 
 use super::failure::CommandFailure;
-use crate::session::config::{SearchConfig, StoreKind};
+use crate::session::STORES;
+use crate::session::config::SearchConfig;
 
-/// Rejects flags of another kind of storage than the selected one.
-pub(super) fn reject_flags_of_other_stores(search: &SearchConfig) -> Result<(), CommandFailure> {
-    if search.huffman_table.is_some() && search.store != StoreKind::Huffman {
-        return Err(CommandFailure::wrong(
-            "--huffman-table is for --store huffman\n  help: add that, or leave the table out",
-        ));
-    }
-    let for_comback = search.comback_hash.is_some() || search.comback_cache.is_some();
-    if for_comback && search.store != StoreKind::Comback {
-        return Err(CommandFailure::wrong(
-            "--comback-hash and --comback-cache are for --store comback\n  help: add that, or leave \
-             them out",
-        ));
+/// Rejects options of another kind of storage than the selected one.
+pub(super) fn reject_options_of_other_stores(search: &SearchConfig) -> Result<(), CommandFailure> {
+    for store in STORES.iter().filter(|it| it.kind != search.store) {
+        if let Some(option) = store.options.iter().find(|it| (it.is_set)(search)) {
+            return Err(CommandFailure::wrong(format!(
+                "-X {} is for --store {}\n  help: add that, or leave the option out",
+                option.name, store.name
+            )));
+        }
     }
     Ok(())
 }

@@ -68,7 +68,7 @@ impl CounterexampleEnd {
     /// Returns lines about the last step: the violation and the values that it depends on.
     #[cfg(feature = "cli")]
     pub(super) fn violation_lines(&self) -> Vec<String> {
-        let says = end(&self.violation);
+        let says = end(&self.violation, &mut SourceLocation::to_string);
         let says =
             says.unwrap_or_else(|| format!("{}: {}", self.violation.kind, self.violation.name));
         std::iter::once(says).chain(self.scene.with()).collect()
@@ -89,10 +89,14 @@ impl CounterexampleEnd {
     }
 }
 
-/// Describes the violation at the end of a counterexample. `None` if the last step describes it.
-pub(super) fn end(violation: &ViolationReport) -> Option<String> {
+/// Describes the violation at the end of a counterexample; `locate` names its position. `None` if the last step
+/// describes it.
+pub(super) fn end(
+    violation: &ViolationReport,
+    locate: &mut dyn FnMut(&SourceLocation) -> String,
+) -> Option<String> {
     let ViolationReport { kind, name, check, .. } = violation;
-    let place = violation.place.as_ref().map_or("the model".to_owned(), SourceLocation::to_string);
+    let place = violation.place.as_ref().map_or("the model".to_owned(), locate);
     match *kind {
         "deadlock" => Some("no step can be taken here".to_owned()),
         _ if matches!(check, Violation::Fault(..)) => None,

@@ -5,8 +5,8 @@ use super::changes::StepValues;
 use super::cycle::RunCycle;
 use super::final_state::FinalStateView;
 use super::json::step as step_as_json;
-use super::steps::{StepCallback, StepSequence, TraceDisplayOptions, write_steps};
-use super::table::{row, wrapped};
+use super::steps::{StepCallback, StepSequence, TraceDisplayOptions, TraceHeading, write_steps};
+use super::table::row;
 use crate::model::{StepDescription, StepOutcome, SystemDescription};
 use crate::numbers::count;
 use crate::source::SourceMap;
@@ -42,8 +42,9 @@ pub(super) fn length(before: u64, round: u64) -> String {
 /// [`ViolatingRun::text`] prints the positions of steps as well.
 impl fmt::Display for ViolatingRun<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&wrapped("", &format!("run: {}", self.length())))?;
-        f.write_str(&self.steps_as_text(&SourceMap::default(), &TraceDisplayOptions::default()))
+        let heading = TraceHeading { what: "run", title: &self.length() };
+        let (sources, view) = (SourceMap::default(), TraceDisplayOptions::default());
+        f.write_str(&self.text_after(&heading, &sources, &view))
     }
 }
 
@@ -90,8 +91,25 @@ impl<'m> ViolatingRun<'m> {
 
     /// Formats the run as text.
     pub fn text(&self, sources: &SourceMap, view: &TraceDisplayOptions, name: &str) -> String {
-        let heading = format!("counterexample: {name}: {}", self.length());
-        wrapped("", &heading) + &self.steps_as_text(sources, view)
+        let title = format!("{name}: {}", self.length());
+        self.text_after(&TraceHeading { what: "counterexample", title: &title }, sources, view)
+    }
+
+    /// Formats the run below a heading.
+    fn text_after(
+        &self,
+        heading: &TraceHeading<'_>,
+        sources: &SourceMap,
+        view: &TraceDisplayOptions,
+    ) -> String {
+        let mut out = String::new();
+        self.with_steps(|course| {
+            write_steps(sources, view, course, heading, &mut |text| out += text)
+        });
+        out + &match self.loop_start() {
+            Some(back) => format!("       back to the state after step {back}\n"),
+            None => "       whatever follows now, the property is violated\n".to_owned(),
+        }
     }
 
     /// Passes the steps to a function.
@@ -101,16 +119,6 @@ impl<'m> ViolatingRun<'m> {
             loop_start: self.loop_start().map(|it| it as u64),
             visit_all: &|visit| self.each(visit),
         })
-    }
-
-    /// Formats the steps and the continuation.
-    fn steps_as_text(&self, sources: &SourceMap, view: &TraceDisplayOptions) -> String {
-        let mut out = String::new();
-        self.with_steps(|course| write_steps(sources, view, course, &mut |text| out += text));
-        out + &match self.loop_start() {
-            Some(back) => format!("       back to the state after step {back}\n"),
-            None => "       whatever follows now, the property is violated\n".to_owned(),
-        }
     }
 
     /// Formats rows: the length, and the roles of processes in the cycle or the violating state.

@@ -19,6 +19,7 @@ mod lasso;
 #[cfg(feature = "cli")]
 mod page;
 #[cfg(feature = "languages")]
+mod position_names;
 mod program_scope;
 mod refusals;
 mod scope;

@@ -7,7 +7,7 @@ pub fn print_refusal(reason: &NotApplied) -> String {
     let Some(remedy) = reason.remedy() else { return reason.to_string() };
     let help = match remedy {
         Remedy::NoSymmetry => "use `--symmetry off`",
-        Remedy::StaticProviso => "use `--por-proviso static`",
+        Remedy::StaticProviso => "use `-X por-proviso=static`",
         Remedy::NoDeadlocks => "use `--no-deadlock`",
         Remedy::OnlyDeadlocks => "use `--only deadlock`",
         Remedy::OnlyClaim => "use `--only claim`",

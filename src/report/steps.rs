@@ -4,12 +4,13 @@ use super::NamedValues;
 use super::changes::{StepValues, changes, lines, print_state};
 use super::chart::SequenceChart;
 use super::folding::folds;
+use super::position_names::PositionNames;
 use super::table::{WIDTH, places_behind, wrapped};
 use crate::model::{CallSite, StateValue, StepDescription, StepOutcome};
 use crate::numbers::count;
 use crate::search::trace::Counterexample;
-use crate::source::SourceMap;
-use std::collections::{HashMap, VecDeque};
+use crate::source::{SourceMap, Span};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// The steps of a counterexample that are shown, and their form.
 #[derive(Clone, Debug, Default)]
@@ -65,10 +66,13 @@ pub(super) fn each_step(trace: &Counterexample, visit: &mut StepCallback<'_>) {
 /// The maximum number of calls that are shown for a failing step: the innermost and the outermost.
 const CALLS_SHOWN: usize = 8;
 
-/// Formats the functions in which a step failed, innermost first, each with its call site.
-pub fn call_lines(sources: &SourceMap, calls: &[CallSite]) -> Vec<String> {
-    let line = |CallSite { function, span }: &CallSite| {
-        let place = sources.locate(*span).map_or(String::new(), |it| format!(", called at {it}"));
+/// Formats the functions in which a step failed, innermost first, each with its call site, which `locate` names.
+pub fn call_lines(
+    calls: &[CallSite],
+    locate: &mut dyn FnMut(Span) -> Option<String>,
+) -> Vec<String> {
+    let mut line = |CallSite { function, span }: &CallSite| {
+        let place = locate(*span).map_or(String::new(), |it| format!(", called at {it}"));
         format!("in {function}{place}")
     };
     if calls.len() <= CALLS_SHOWN {
@@ -76,7 +80,10 @@ pub fn call_lines(sources: &SourceMap, calls: &[CallSite]) -> Vec<String> {
     }
     let (inner, outer) = (&calls[..CALLS_SHOWN / 2], &calls[calls.len() - CALLS_SHOWN / 2..]);
     let left_out = format!("in {} more calls", calls.len() - CALLS_SHOWN);
-    inner.iter().map(line).chain([left_out]).chain(outer.iter().map(line)).collect()
+    let mut lines: Vec<String> = inner.iter().map(&mut line).collect();
+    lines.push(left_out);
+    lines.extend(outer.iter().map(line));
+    lines
 }
 
 /// Returns the title of a step by its number.
@@ -90,6 +97,18 @@ pub(super) fn places(sources: &SourceMap, step: &StepDescription) -> String {
     places.collect::<Vec<_>>().join(" + ")
 }
 
+/// Returns all positions that are shown with a step.
+fn positions(step: &StepDescription) -> impl Iterator<Item = Span> + '_ {
+    let of_fault = match &step.outcome {
+        StepOutcome::Fault(fault) => {
+            let calls = fault.calls.iter().map(|it| it.span);
+            Some(std::iter::once(fault.span).chain(calls))
+        }
+        StepOutcome::Successor(_) => None,
+    };
+    step.spans.iter().copied().chain(of_fault.into_iter().flatten())
+}
+
 /// The steps of a counterexample.
 pub(super) struct StepSequence<'c> {
     /// The number of the last step. The initial state is 0.
@@ -100,17 +119,31 @@ pub(super) struct StepSequence<'c> {
     pub visit_all: &'c dyn Fn(&mut StepCallback<'_>),
 }
 
-/// Writes the steps of a counterexample with their changes, as `view` selects them.
+/// The heading of a counterexample.
+pub(super) struct TraceHeading<'h> {
+    /// What follows: `counterexample`.
+    pub what: &'h str,
+    /// The violated property and the number of steps.
+    pub title: &'h str,
+}
+
+/// Writes a heading and the steps of a counterexample with their changes, as `view` selects them. The heading names the
+/// file if all positions are in one. Returns the names of positions behind the steps.
 pub(super) fn write_steps(
     sources: &SourceMap,
     view: &TraceDisplayOptions,
     course: &StepSequence<'_>,
+    heading: &TraceHeading<'_>,
     write: &mut dyn FnMut(&str),
-) {
+) -> PositionNames {
     let mut steps = StepPrinter::new(view, sources, course);
-    steps.fold();
+    steps.survey();
+    let TraceHeading { what, title } = heading;
+    let place = steps.names.file().map_or(String::new(), |it| format!(" in {it}"));
+    write(&wrapped("", &format!("{what}{place}: {title}")));
     (course.visit_all)(&mut |step, values| write(&steps.next(step, values)));
     write(&steps.end());
+    steps.names
 }
 
 /// Repeated steps.
@@ -173,6 +206,8 @@ struct StepPrinter<'v> {
     missing: Vec<&'v str>,
     /// The chart, if one is requested.
     chart: SequenceChart,
+    /// The names of positions.
+    names: PositionNames,
 }
 
 impl<'v> StepPrinter<'v> {
@@ -184,26 +219,36 @@ impl<'v> StepPrinter<'v> {
         let missing = view.only.iter().map(String::as_str).collect();
         let first = course.last - view.last.unwrap_or(course.last).min(course.last);
         let (folded, kept, chart) = (VecDeque::new(), Vec::new(), SequenceChart::default());
-        StepPrinter { view, sources, course, next: 0, first, folded, kept, missing, chart }
+        let names = PositionNames::default();
+        StepPrinter { view, sources, course, next: 0, first, folded, kept, missing, chart, names }
     }
 
-    /// Finds repetitions of shown steps. Steps with the same title count as equal. The last step is always shown.
-    fn fold(&mut self) {
-        if self.view.unfolded || self.view.chart {
+    /// Finds the file of all positions, if it is one, and repetitions of shown steps. Steps with the same title and the
+    /// same positions count as equal. The last step is always shown.
+    fn survey(&mut self) {
+        if self.view.chart {
             return;
         }
         let (mut number, mut list) = (0, Vec::new());
         let mut titles: HashMap<(String, String), u32> = HashMap::new();
+        let mut files = BTreeSet::new();
         (self.course.visit_all)(&mut |step, values| {
-            if (self.first + 1..self.course.last).contains(&number)
-                && (self.view.only.is_empty() || self.step_lines(number, step, values).is_some())
-            {
-                let new = titles.len() as u32;
-                list.push((number, *titles.entry(self.title(number, step)).or_insert(new)));
+            if number > 0 && self.is_shown(number, step, values) {
+                files.extend(
+                    positions(step).filter_map(|it| self.sources.place(it)).map(|it| it.file),
+                );
+                let is_foldable = number > self.first && number < self.course.last;
+                if is_foldable && !self.view.unfolded {
+                    let new = titles.len() as u32;
+                    let title = (title(number, step), places(self.sources, step));
+                    list.push((number, *titles.entry(title).or_insert(new)));
+                }
             }
             number += 1;
         });
         self.folded.extend(fold_steps(&list, self.course.loop_start));
+        let only = files.pop_first().filter(|_| files.is_empty());
+        self.names = PositionNames::after(only);
     }
 
     /// Formats the next step with its changes. Empty if it is not shown.
@@ -233,15 +278,26 @@ impl<'v> StepPrinter<'v> {
     }
 
     /// Formats a step with its changes. Empty if it is not shown.
-    fn print_step(&self, number: u64, step: &StepDescription, values: StepValues<'_>) -> String {
-        let Some(told) = self.step_lines(number, step, values) else { return String::new() };
+    fn print_step(
+        &mut self,
+        number: u64,
+        step: &StepDescription,
+        values: StepValues<'_>,
+    ) -> String {
+        if !self.is_shown(number, step, values) {
+            return String::new();
+        }
         let mut out = match number == self.first && number > 0 {
             true => format!("       {} left out\n", count(number, "step")),
             false => String::new(),
         };
-        let (title, places) = self.title(number, step);
-        out += &places_behind(&format!("{number:>5}  {title}"), &places);
-        told.iter().for_each(|it| out += &wrapped("         ", it));
+        let places = match number {
+            0 => String::new(),
+            _ => self.names.join(self.sources, &step.spans),
+        };
+        out += &places_behind(&format!("{number:>5}  {}", title(number, step)), &places);
+        let lines = self.step_lines(number, step, values);
+        lines.iter().for_each(|it| out += &wrapped("         ", it));
         out
     }
 
@@ -257,22 +313,33 @@ impl<'v> StepPrinter<'v> {
         out
     }
 
-    /// Returns the lines of a step's changes. `None` if the step is not shown.
-    fn step_lines(
+    /// Returns whether a step is shown. Steps without shown changes are left out, except the first and the last.
+    fn is_shown(
         &self,
         number: u64,
         step: &StepDescription,
         StepValues { before, after }: StepValues<'_>,
-    ) -> Option<Vec<String>> {
-        if number < self.first {
-            return None;
-        }
-        let told = match &step.outcome {
+    ) -> bool {
+        let is_end = || number == self.first || number == self.course.last;
+        let is_fault = || matches!(step.outcome, StepOutcome::Fault(_));
+        let changes = || !self.changed_lines(before, after).is_empty();
+        number >= self.first && (self.view.only.is_empty() || is_end() || is_fault() || changes())
+    }
+
+    /// Returns the lines of a step's changes.
+    fn step_lines(
+        &mut self,
+        number: u64,
+        step: &StepDescription,
+        StepValues { before, after }: StepValues<'_>,
+    ) -> Vec<String> {
+        match &step.outcome {
             StepOutcome::Fault(fault) => {
-                let place = self.sources.locate(fault.span);
-                let place = place.map_or(String::new(), |it| format!(" ({it})"));
+                let names = &mut self.names;
+                let mut locate = |span| names.locate(self.sources, span);
+                let place = locate(fault.span).map_or(String::new(), |it| format!(" ({it})"));
                 let error = format!("{}: {}{place}", fault.kind.violation(), fault.message);
-                let calls = call_lines(self.sources, &fault.calls);
+                let calls = call_lines(&fault.calls, &mut locate);
                 let changed = match fault.reached {
                     Some(_) => self.changed_lines(before, after),
                     None => Vec::new(),
@@ -287,10 +354,7 @@ impl<'v> StepPrinter<'v> {
                 shown.map(|(name, value)| format!("{name} = {value}")).collect()
             }
             StepOutcome::Successor(_) => self.changed_lines(before, after),
-        };
-        // Steps without shown changes are left out, except the first and the last.
-        let is_end = number == self.first || number == self.course.last;
-        (self.view.only.is_empty() || !told.is_empty() || is_end).then_some(told)
+        }
     }
 
     /// Formats the changes of the shown parts.
@@ -298,12 +362,6 @@ impl<'v> StepPrinter<'v> {
         let changes = changes(before, after).into_iter();
         let shown = changes.filter(|it| self.view.shows(&it.name, it.new.or(it.old)));
         shown.flat_map(|it| lines(&it)).collect()
-    }
-
-    /// Returns the title of a step and its positions.
-    fn title(&self, number: u64, step: &StepDescription) -> (String, String) {
-        let places = if number == 0 { String::new() } else { places(self.sources, step) };
-        (title(number, step), places)
     }
 
     /// Returns the text after the last step: the chart, or the selected parts that never appeared.

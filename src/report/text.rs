@@ -4,7 +4,7 @@ use super::answers::{self, ConditionAnswer, answers};
 use super::coverage::never_taken;
 use super::lasso::length as length_of_run;
 use super::refusals::print_refusal;
-use super::steps::{TraceDisplayOptions, write_steps};
+use super::steps::{TraceDisplayOptions, TraceHeading, write_steps};
 use super::table::{row, row_on_one_line, wrapped};
 use super::{
     CheckScope, CounterexampleEnd, CoverWitness, RUST, Report, ShorteningResult, UncheckedSpec,
@@ -377,13 +377,10 @@ pub fn write_trace(
     trace: &Counterexample,
     write: &mut dyn FnMut(&str),
 ) {
-    let violation = &ending.violation;
-    write(&wrapped("", &format!("counterexample: {}", ending.title())));
-    ending.with_steps(trace, |course| write_steps(sources, view, course, write));
-    write(&print_end(violation));
-}
-
-/// Formats the violation at the end of a counterexample as a line.
-fn print_end(violation: &ViolationReport) -> String {
-    super::counterexample_end::end(violation).map_or(String::new(), |it| wrapped("       ", &it))
+    let title = ending.title();
+    let heading = TraceHeading { what: "counterexample", title: &title };
+    let mut names =
+        ending.with_steps(trace, |course| write_steps(sources, view, course, &heading, write));
+    let end = super::counterexample_end::end(&ending.violation, &mut |it| names.name(it));
+    write(&end.map_or(String::new(), |it| wrapped("       ", &it)));
 }

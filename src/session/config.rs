@@ -2,7 +2,7 @@
 //!
 //! A [`CheckConfig`] has four uses. The flags of the command line parse into it. A program that uses the library
 //! builds it. `spillway check --config FILE.toml` reads it. A search directory stores it. Its keys are the long names
-//! of the flags. Each default is in the `Default` of its section.
+//! of the flags and the names of the options of `-X`. Each default is in the `Default` of its section.
 
 pub use super::quantity::{
     DurationError, SizeError, format_duration, format_size, parse_duration, parse_size,

@@ -68,6 +68,7 @@ mod source_model;
 mod specification;
 mod storage_choice;
 mod stored_search;
+mod stores;
 #[cfg(feature = "languages")]
 mod tasks;
 mod temporary_search;
@@ -143,6 +144,7 @@ pub use source_model::SourceModel;
 #[cfg(feature = "languages")]
 pub use specification::SpecificationModel;
 pub use stored_search::{ReadySession, StoredSearch};
+pub use stores::{STORES, StoreEntry, StoreOption, StoreOptionError};
 #[cfg(feature = "languages")]
 pub use tasks::{SharedSearch, TaskRunner};
 pub use temporary_search::{DirectoryJob, RemovalOutcome, TemporarySearch, temporary_in};

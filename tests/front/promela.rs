@@ -674,7 +674,7 @@ fn a_process_beyond_its_slots_is_a_fault_that_names_the_flag() {
         spillway::model::StepOutcome::Successor(_) => None,
     });
     let messages: Vec<String> = faults.collect();
-    assert!(messages.iter().any(|it| it.contains("`--slots 32`")), "{messages:?}");
+    assert!(messages.iter().any(|it| it.contains("`-X slots=32`")), "{messages:?}");
     // Where nobody says how many there are, it is no error of the model: the search is to be made again with more.
     let (model, _) = load(text).unwrap();
     let failed = memory::search(&model, &limits).unwrap_err();

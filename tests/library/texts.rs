@@ -27,7 +27,8 @@ fn each_property_has_a_verdict_and_a_counterexample() {
     assert_eq!(report.verdict(), SearchVerdict::Violated);
     let told = report.to_string();
     assert!(
-        told.contains("counterexample: invariant: x < 3") && told.contains("the loop starts"),
+        told.contains("counterexample in counter.dve: invariant: x < 3")
+            && told.contains("the loop starts"),
         "{told}"
     );
 }

@@ -412,9 +412,9 @@ fn what_does_not_keep_it_is_refused_or_left_out() {
         &["--reversible"],
         &["--por", "sleep"],
         &["--por", "local+sleep"],
-        &["--por", "local", "--por-proviso", "levels"],
-        &["--reduce", "por", "--por-proviso", "chains"],
-        &["--reduce", "por", "--por-proviso", "static+chains"],
+        &["--por", "local", "-X", "por-proviso=levels"],
+        &["--reduce", "por", "-X", "por-proviso=chains"],
+        &["--reduce", "por", "-X", "por-proviso=static+chains"],
     ] {
         let told = bench.run(&[&["check", "m.pml"], &formula[..], flags].concat());
         assert_eq!((told.code, &*told.out), (2, ""), "{flags:?}\n{}", told.err);

@@ -139,7 +139,7 @@ fn a_configuration_file_says_what_no_flag_says() {
         ("[limits]\nmemory = 64\n", "check.toml:2: "),
         (
             "[limit]\n",
-            "help: keys are the long names of the flags, in the sections that docs/reference/command-line.md lists",
+            "help: keys are the long names of the flags and the names of options of -X, in the sections that docs/reference/command-line.md lists",
         ),
         ("[limits]\nmemory = \"64\"\n", "check.toml:2: a size has a unit"),
         ("\n[search]\nstores = \"raw\"\n", "check.toml:3: unknown field `stores`"),

@@ -33,34 +33,35 @@ system async;
 #[test]
 fn rounds_are_shown_once_with_what_they_changed_in_all() {
     let expected = "\
-counterexample: assert: assertion failed in Sender: assert(sent < 9), 35 steps
+counterexample in counts.pml: assert: assertion failed in Sender: assert(sent <
+           9), 35 steps
     0  initial state
          sent = 0
          m2s = <>
          Sender[0] = line 3:28
          Receiver[1] = line 4
          Receiver[1].b = 0
-    1  Sender[0]: m2s!1    counts.pml:3:34
+    1  Sender[0]: m2s!1    line 3:34
          m2s: <> -> <1>
          Sender[0]: line 3:28 -> line 3:43
-    2  Receiver[1]: m2s?b    counts.pml:4:44
+    2  Receiver[1]: m2s?b    line 4:44
          m2s: <1> -> <>
          Receiver[1].b: 0 -> 1
-    3  Sender[0]: sent++    counts.pml:3:43
+    3  Sender[0]: sent++    line 3:43
          sent: 0 -> 1
          Sender[0]: line 3:43 -> line 3:51
-    4  Sender[0]: assert(sent < 9)    counts.pml:3:51
+    4  Sender[0]: assert(sent < 9)    line 3:51
          Sender[0]: line 3:51 -> line 3:28
   ...  steps 1-4 again 7 times, to step 32
          sent: 1 -> 8
-   33  Sender[0]: m2s!1    counts.pml:3:34
+   33  Sender[0]: m2s!1    line 3:34
          m2s: <> -> <1>
          Sender[0]: line 3:28 -> line 3:43
-   34  Sender[0]: sent++    counts.pml:3:43
+   34  Sender[0]: sent++    line 3:43
          sent: 8 -> 9
          Sender[0]: line 3:43 -> line 3:51
-   35  Sender[0]: assert(sent < 9)    counts.pml:3:51
-         assert: (sent < 9) (counts.pml:3:51)
+   35  Sender[0]: assert(sent < 9)    line 3:51
+         assert: (sent < 9) (line 3:51)
 
 counts.pml: VIOLATED: assert: assertion failed in Sender: assert(sent < 9) at
            counts.pml:3:51
@@ -81,15 +82,16 @@ counts.pml: VIOLATED: assert: assertion failed in Sender: assert(sent < 9) at
     folder.prints(&["check", "counts.pml", "--dir", "d"], 1, expected);
     // What is shown of some variables is folded by what is shown.
     let expected = "\
-counterexample: assert: assertion failed in Sender: assert(sent < 9), 35 steps
+counterexample in counts.pml: assert: assertion failed in Sender: assert(sent <
+           9), 35 steps
     0  initial state
          sent = 0
-    3  Sender[0]: sent++    counts.pml:3:43
+    3  Sender[0]: sent++    line 3:43
          sent: 0 -> 1
   ...  step 3 again 8 times, to step 34
          sent: 1 -> 9
-   35  Sender[0]: assert(sent < 9)    counts.pml:3:51
-         assert: (sent < 9) (counts.pml:3:51)
+   35  Sender[0]: assert(sent < 9)    line 3:51
+         assert: (sent < 9) (line 3:51)
 VIOLATED: assert: assertion failed in Sender: assert(sent < 9) at
            counts.pml:3:51
   after    35 steps (shortest)
@@ -104,29 +106,29 @@ VIOLATED: assert: assertion failed in Sender: assert(sent < 9) at
 #[test]
 fn what_is_folded_is_on_the_way_to_a_loop_or_in_it() {
     let expected = "\
-counterexample: low: 40 steps, then a cycle of 22 steps
+counterexample in loops.pml: low: 40 steps, then a cycle of 22 steps
     0  initial state
          claim low = state 0
          n = 0
          P[0] = line 3
-    1  P[0]: n < 20    loops.pml:4:6
+    1  P[0]: n < 20    line 4:6
          P[0]: line 3 -> line 4
-    2  P[0]: n++    loops.pml:4:16
+    2  P[0]: n++    line 4:16
          n: 0 -> 1
          P[0]: line 4 -> line 3
   ...  steps 1-2 again 19 times, to step 40
          n: 1 -> 20
        <<<the loop starts here>>>
-   41  P[0]: n >= 20 && n < 30    loops.pml:5:6
+   41  P[0]: n >= 20 && n < 30    line 5:6
          P[0]: line 3 -> line 5
-   42  P[0]: n++    loops.pml:5:27
+   42  P[0]: n++    line 5:27
          n: 20 -> 21
          P[0]: line 5 -> line 3
   ...  steps 41-42 again 9 times, to step 60
          n: 21 -> 30
-   61  P[0]: n == 30    loops.pml:6:6
+   61  P[0]: n == 30    line 6:6
          P[0]: line 3 -> line 6
-   62  P[0]: n = 20    loops.pml:6:17
+   62  P[0]: n = 20    line 6:17
          n: 30 -> 20
          P[0]: line 6 -> line 3
        back to the state after step 40

@@ -29,6 +29,8 @@ use tempfile::TempDir;
 mod masked;
 #[path = "../support/mistaken.rs"]
 mod mistaken;
+#[path = "../support/unfigured.rs"]
+mod unfigured;
 
 /// A folder to run commands in.
 struct Folder(TempDir);

@@ -144,7 +144,7 @@ fn of_searches(printed: &mut Printed, folder: &Folder) {
     let told = check(&["check", "called.m"], 1);
     let steps = told["counterexample"]["steps"].as_array().unwrap();
     assert_eq!(steps.last().unwrap()["error"]["calls"][0]["function"], "fails");
-    check(&["check", "count.dve", "--key-order", "sampled", "--store", "huffman"], 1);
+    check(&["check", "count.dve", "-X", "key-order=sampled", "--store", "huffman"], 1);
     let told = check(&["check", "dividing.dve"], 1);
     let steps = told["counterexample"]["steps"].as_array().unwrap();
     assert_eq!(steps.last().unwrap()["error"]["line"], 2);

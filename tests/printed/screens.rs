@@ -14,6 +14,7 @@
 
 use super::Folder;
 use super::masked::masked;
+use super::unfigured::unfigured;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -54,43 +55,6 @@ fn unnamed(line: &str) -> String {
         out += part.trim_start_matches(|it: char| it.is_ascii_alphanumeric());
     }
     out
-}
-
-/// A row without figures that differ each time.
-fn unfigured(row: &str) -> String {
-    let rows = [
-        "  took ",
-        "  disk ",
-        "  store ",
-        "  run      compiled",
-        "           young runs",
-        "           back-edges",
-        "stopped ",
-        "ended ",
-        "note: TMP/spillway-",
-        "  program and model ",
-        "  reserve ",
-        "  candidates ",
-        "  young runs ",
-        "  filter ",
-    ];
-    if !rows.iter().any(|it| row.starts_with(it)) {
-        return row.to_owned();
-    }
-    let (mut out, mut rest) = (String::new(), row);
-    while let Some(at) = rest.find(|it: char| it.is_ascii_digit()) {
-        // Where figures stand in columns, their length moves them.
-        let before = &rest[..at];
-        let is_far = before.ends_with("  ");
-        out += if is_far { before.trim_end() } else { before };
-        out += if is_far { "  *" } else { "*" };
-        let figure = |it: char| it.is_ascii_digit() || matches!(it, '.' | ',');
-        let tail = rest[at..].trim_start_matches(figure);
-        let figure = &rest[at..rest.len() - tail.len()];
-        // A comma behind it is the sentence's.
-        rest = &rest[at + figure.trim_end_matches([',', '.']).len()..];
-    }
-    out + rest
 }
 
 /// A page with what its commands print now.

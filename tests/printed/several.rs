@@ -101,7 +101,11 @@ fn a_check_of_several_properties_is_resumed() {
     let result: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((ran.code, verdicts(&result)), (1, ALL.to_vec()), "{}", ran.err);
     let traced = folder.run(&["trace", "d/3-ltl"]);
-    assert!(traced.code == 1 && traced.out.starts_with("counterexample: below"), "{}", traced.out);
+    assert!(
+        traced.code == 1 && traced.out.starts_with("counterexample in count.pml: below"),
+        "{}",
+        traced.out
+    );
     for command in [&["trace", "d"][..], &["status", "d", "--json"], &["values", "d"]] {
         let ran = folder.run(command);
         let told = "error: d holds a check of several searches: 0-states, 1-ltl, 2-ltl, 3-ltl\n  help: give the directory of one of them, such as d/0-states";

@@ -260,7 +260,7 @@ fn what_is_for_programs_is_refused() {
         (&["--non-progress"], "--non-progress"),
         (&["--fair", "weak"], "--fair"),
         (&["--spin-trail", "t"], "--spin-trail"),
-        (&["--key-order", "static"], "--key-order"),
+        (&["-X", "key-order=static"], "-X key-order"),
     ] {
         let ran = folder.run(&[&["check", "Doors.tla"], flags].concat());
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{flag}");

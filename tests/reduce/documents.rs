@@ -1,6 +1,7 @@
 //! The tables of reductions in the documents agree with the program.
 
 use spillway::reduce::entry::ReductionEntry;
+use spillway::reduce::parameters::ParameterControl;
 use spillway::reduce::{PropertyClass, REDUCTIONS};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -40,7 +41,11 @@ fn row(entry: &ReductionEntry) -> String {
 
 fn parameter_rows(entry: &ReductionEntry) -> String {
     let rows = entry.parameters.iter().map(|it| {
-        let flag = it.flag.map_or(String::new(), |it| format!(" (`--{}`)", it.name));
+        let flag = match it.control {
+            ParameterControl::Flag(flag) => format!(" (`--{}`)", flag.name),
+            ParameterControl::Expert(option) => format!(" (`-X {}`)", option.name),
+            ParameterControl::Configuration => String::new(),
+        };
         let values = it.kind.describe().replace('|', "\\|");
         format!("| `{}` | `{}`{flag} | {values} | {} |\n", entry.name, it.name, it.summary)
     });

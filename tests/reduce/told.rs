@@ -14,7 +14,7 @@ fn reported(text: &str) -> (String, String) {
     let found = Check::of_text(&model).reduce(reduce).run().unwrap();
     let report = found.to_string();
     let (way, found) = report.split_once("\n\n").unwrap();
-    let way = way.strip_prefix("counterexample: ").unwrap();
+    let (_, way) = way.strip_prefix("counterexample in ").unwrap().split_once(": ").unwrap();
     (found.to_owned(), way.to_owned())
 }
 
@@ -54,7 +54,7 @@ fn refusals_name_the_flag_that_helps() {
     let cases = [
         (exceeded, "its share of the memory budget, 32MiB: raise --memory"),
         (NotApplied::SleepBesideSymmetry, ": use `--symmetry off`"),
-        (NotApplied::RunsNeedStatic, ": use `--por-proviso static`"),
+        (NotApplied::RunsNeedStatic, ": use `-X por-proviso=static`"),
         (NotApplied::OnlyDeadlocks, ": use `--only deadlock`"),
         (NotApplied::OtherChecks, ": use `--only claim`"),
         (NotApplied::MayMissDeadlock("x".into()), ": use `--no-deadlock`"),

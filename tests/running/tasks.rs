@@ -371,8 +371,8 @@ fn what_cannot_be_done_in_tasks_is_refused() {
             "states are stored as hashes and back-edges (--store comback)",
         ),
         (
-            &["--reduce", "por", "--por-proviso", "levels"],
-            "transitions are postponed (--por-proviso levels)",
+            &["--reduce", "por", "-X", "por-proviso=levels"],
+            "transitions are postponed (-X por-proviso=levels)",
         ),
         (&["--reduce", "por", "--por", "sleep"], "transitions are in sleep sets (--por sleep)"),
         (&["--ltl", "[] x < 400"], "it checks infinite runs"),

@@ -111,7 +111,7 @@ fn what_is_no_file_is_not_waited_for() {
     bench.run(&["check", "folder.dve"]).refused(2, &["folder.dve", "folder"]);
     bench.shell("$S check /dev/zero --language dve").refused(2, &["/dev/zero", "device"]);
     bench.write("m.dve", COUNTER);
-    let table = ["check", "m.dve", "--store", "huffman", "--huffman-table", "pipe.dve"];
+    let table = ["check", "m.dve", "--store", "huffman", "-X", "huffman-table=pipe.dve"];
     bench.run(&table).refused(2, &["pipe.dve", "nobody writes"]);
     // A pipe that somebody writes to is as good as a file.
     let piped = bench.shell("(sleep 0.1; cat m.dve) | $S check /dev/stdin --language dve");

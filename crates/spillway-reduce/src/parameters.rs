@@ -12,8 +12,8 @@ pub struct ParameterSpec {
     pub summary: &'static str,
     /// The possible values.
     pub kind: ParameterKind,
-    /// The flag of the command line that sets it. `None` if only a configuration can.
-    pub flag: Option<FlagSpec>,
+    /// How the command line sets it.
+    pub control: ParameterControl,
     /// Another parameter of the same reduction that excludes this one.
     pub excludes: Option<&'static str>,
 }
@@ -45,7 +45,47 @@ pub struct ChoiceValue {
     pub preserves_runs: bool,
 }
 
-/// The flag of the command line that sets a parameter. Reductions may share a flag.
+/// How the command line sets a parameter.
+#[derive(Clone, Copy, Debug)]
+pub enum ParameterControl {
+    /// By a flag, which also selects the reduction: `--por stubborn`.
+    Flag(FlagSpec),
+    /// By an option for experts, which does not select the reduction: `-X por-proviso=levels`.
+    Expert(ExpertOptionSpec),
+    /// Not at all: only a configuration sets it.
+    Configuration,
+}
+
+impl ParameterControl {
+    /// Returns the flag, if a flag sets the parameter.
+    pub fn flag(&self) -> Option<&FlagSpec> {
+        match self {
+            ParameterControl::Flag(flag) => Some(flag),
+            ParameterControl::Expert(_) | ParameterControl::Configuration => None,
+        }
+    }
+
+    /// Returns the option for experts, if one sets the parameter.
+    pub fn expert(&self) -> Option<&ExpertOptionSpec> {
+        match self {
+            ParameterControl::Flag(_) | ParameterControl::Configuration => None,
+            ParameterControl::Expert(option) => Some(option),
+        }
+    }
+}
+
+/// The option of `-X` that sets a parameter. Reductions may share an option.
+#[derive(Clone, Copy, Debug)]
+pub struct ExpertOptionSpec {
+    /// The name.
+    pub name: &'static str,
+    /// The name of the value in help; empty for a switch.
+    pub value_name: &'static str,
+    /// The help of the command line.
+    pub help: &'static str,
+}
+
+/// The flag of the command line that sets a parameter and selects its reduction.
 #[derive(Clone, Copy, Debug)]
 pub struct FlagSpec {
     /// The name, without dashes.
@@ -54,8 +94,6 @@ pub struct FlagSpec {
     pub value_name: &'static str,
     /// The help of the command line.
     pub help: &'static str,
-    /// Whether the flag also selects the reduction.
-    pub chooses: bool,
     /// Whether the flag may be given without a value, which means all.
     pub bare: bool,
     /// The help of the value `off`, which excludes the reduction. `None` if there is no such value.

@@ -41,7 +41,10 @@ use super::entry::{
     AppliedReduction, AutomaticUse, DetectionContext, ReductionContext, ReductionEntry,
     ReductionMethod, ReductionSubject, SavingMeasure,
 };
-use super::parameters::{ChoiceValue, FlagSpec, ParameterKind, ParameterSpec, ParameterValues};
+use super::parameters::{
+    ChoiceValue, ExpertOptionSpec, FlagSpec, ParameterControl, ParameterKind, ParameterSpec,
+    ParameterValues,
+};
 use super::state_map::{CANDIDATES, map_candidates};
 use super::{
     NotApplied, PreservedProperties, Reduction, ReductionKind, ReductionStack, ReductionTraits,
@@ -102,11 +105,10 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
                     preserves_runs: true,
                 },
             ]),
-            flag: Some(FlagSpec {
+            control: ParameterControl::Flag(FlagSpec {
                 name: "symmetry",
                 value_name: "EFFORT",
                 help: "The representatives of an orbit [default: exact]",
-                chooses: true,
                 bare: false,
                 off: Some("No symmetry: all states"),
             }),
@@ -116,7 +118,11 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
             name: PROCESSES,
             summary: "whether identical processes are permuted in models without scalarsets; by default they are",
             kind: ParameterKind::Switch,
-            flag: None,
+            control: ParameterControl::Expert(ExpertOptionSpec {
+                name: "symmetry-processes",
+                value_name: "",
+                help: "Permute identical processes in models without scalarsets [default: true; with --reduce auto if it pays]",
+            }),
             excludes: None,
         },
     ],

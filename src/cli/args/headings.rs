@@ -14,3 +14,5 @@ pub const OUTPUT: &str = "Output";
 pub const REDUCTIONS: &str = "Reductions";
 /// How states are stored.
 pub const STORAGE: &str = "Storage";
+/// Options that few checks need.
+pub const EXPERT: &str = "Expert";

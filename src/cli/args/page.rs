@@ -1,6 +1,7 @@
 //! Flags of `report`, `values` and `graph`, and of what is told of the command line itself.
 
 use super::ModelArgs;
+use super::expert_args::ExpertArgs;
 use crate::cli::languages;
 use crate::front::Language;
 use crate::session::config::parse_size;
@@ -103,6 +104,8 @@ pub struct GraphArgs {
     /// Label each transition with its changes, and all states but the initial ones with their numbers
     #[arg(long)]
     pub changes: bool,
+    #[command(flatten)]
+    pub(in crate::cli) expert: ExpertArgs,
 }
 
 /// `spillway new`.

@@ -1,6 +1,7 @@
-//! What the flags of reductions set in a configuration.
+//! What the flags and the options for experts set in a configuration of reductions.
 
-use super::reductions::{FlagValue, ReduceArgs, ReductionFlag, given_flag};
+use super::expert_args::{ExpertArgs, GivenParameter};
+use super::reductions::{FlagValue, ReduceArgs, ReductionFlag, as_given};
 use crate::cli::failure::CommandFailure;
 use crate::reduce::parameters::{ParameterKind, ParameterSpec, ParameterValue, ParameterValues};
 use crate::reduce::{
@@ -10,7 +11,11 @@ use crate::reduce::{
 
 impl ReduceArgs {
     /// Sets what the flags say. A list of reductions replaces the one before.
-    pub(in crate::cli) fn apply(&self, config: &mut ReductionConfig) -> Result<(), CommandFailure> {
+    pub(in crate::cli) fn apply(
+        &self,
+        expert: &ExpertArgs,
+        config: &mut ReductionConfig,
+    ) -> Result<(), CommandFailure> {
         if let Some(one) =
             ["none", "auto"].iter().find(|it| self.lists(it) && self.reduce.len() > 1)
         {
@@ -32,10 +37,8 @@ impl ReduceArgs {
             true => list_of(config),
             false => self.list(),
         };
-        let (choosing, others): (Vec<_>, Vec<_>) =
-            self.flags.iter().partition(|it| it.spec.chooses);
-        choosing.into_iter().try_for_each(|flag| choose(flag, &list, config))?;
-        others.into_iter().try_for_each(|flag| adjust(flag, &mut config.selection))?;
+        self.flags.iter().try_for_each(|flag| choose(flag, &list, config))?;
+        expert.given_parameters().try_for_each(|it| adjust(&it, &mut config.selection))?;
         config.validate().map_err(|error| selection_failure(config, &list, &error))
     }
 }
@@ -55,8 +58,7 @@ fn choose(
     list: &str,
     config: &mut ReductionConfig,
 ) -> Result<(), CommandFailure> {
-    let Some((entry, spec)) = flag.targets.first() else { return Ok(()) };
-    let (given, name) = (flag.as_given(), entry.name);
+    let (given, name) = (flag.as_given(), flag.entry.name);
     let is_listed = config.lists(name);
     let FlagValue::Value(value) = &flag.value else {
         if is_listed {
@@ -76,24 +78,26 @@ fn choose(
     }
     config.exclude.retain(|it| it != name);
     let parameters = config.selection.remove(name).unwrap_or_default();
-    config.selection =
-        std::mem::take(&mut config.selection).with(name, parameters.with(spec.name, value.clone()));
+    config.selection = std::mem::take(&mut config.selection)
+        .with(name, parameters.with(flag.spec.name, value.clone()));
     Ok(())
 }
 
 /// Sets a parameter of chosen reductions.
-fn adjust(flag: &ReductionFlag, selection: &mut ReductionSelection) -> Result<(), CommandFailure> {
-    let FlagValue::Value(value) = &flag.value else { return Ok(()) };
+fn adjust(
+    given: &GivenParameter,
+    selection: &mut ReductionSelection,
+) -> Result<(), CommandFailure> {
     let mut is_set = false;
-    for (entry, spec) in &flag.targets {
-        if let Some(parameters) = selection.get_mut(entry.name) {
-            parameters.set(spec.name, value.clone());
+    for target in given.targets {
+        if let Some(parameters) = selection.get_mut(target.entry.name) {
+            parameters.set(target.spec.name, given.value.clone());
             is_set = true;
         }
     }
     match is_set {
         true => Ok(()),
-        false => Err(unused_parameter(flag)),
+        false => Err(unused_parameter(given)),
     }
 }
 
@@ -107,7 +111,7 @@ fn selection_failure(
         let set = SetParameter::of_selection(&config.selection);
         set.into_iter()
             .find(|it| it.entry.name == reduction && it.spec.name == parameter)
-            .and_then(|it| it.flag())
+            .map(|it| it.as_given())
             .unwrap_or_default()
     };
     CommandFailure::wrong(match error {
@@ -158,9 +162,9 @@ impl<'s> SetParameter<'s> {
         entry.parameters.iter().filter_map(of)
     }
 
-    /// The flag that sets it so.
-    pub fn flag(&self) -> Option<String> {
-        Some(given_flag(&self.spec.flag?, self.value))
+    /// The flag or the option that sets it so.
+    pub fn as_given(&self) -> String {
+        as_given(self.spec, self.value)
     }
 
     /// Whether its reduction preserves whole runs then.
@@ -174,20 +178,19 @@ impl<'s> SetParameter<'s> {
     }
 }
 
-/// That no reduction is chosen that has the parameter of a flag.
-fn unused_parameter(flag: &ReductionFlag) -> CommandFailure {
-    let given = flag.as_given();
-    let choosing = |entry: &ReductionEntry| {
-        entry.parameters.iter().filter_map(|it| it.flag).find(|it| it.chooses)
-    };
-    let flags: Vec<String> = flag
+/// That no reduction is chosen that has a given parameter.
+fn unused_parameter(parameter: &GivenParameter) -> CommandFailure {
+    let given = &parameter.given;
+    let choosing =
+        |entry: &ReductionEntry| entry.parameters.iter().find_map(|it| it.control.flag());
+    let flags: Vec<String> = parameter
         .targets
         .iter()
-        .filter_map(|it| choosing(it.0))
+        .filter_map(|it| choosing(it.entry))
         .map(|it| format!(" or --{}", it.name))
         .collect();
     let flags = flags.concat();
-    let names: Vec<&str> = flag.targets.iter().map(|it| it.0.name).collect();
+    let names: Vec<&str> = parameter.targets.iter().map(|it| it.entry.name).collect();
     CommandFailure::wrong(match names.split_last() {
         Some((last, [_, ..])) => {
             let others = names[..names.len() - 1].join(", ");

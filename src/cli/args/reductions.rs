@@ -1,7 +1,9 @@
 //! Flags of reductions, made from the table of reductions.
 
 use super::headings;
-use crate::reduce::parameters::{FlagSpec, ParameterKind, ParameterSpec, ParameterValue};
+use crate::reduce::parameters::{
+    FlagSpec, ParameterControl, ParameterKind, ParameterSpec, ParameterValue,
+};
 use crate::reduce::{REDUCTIONS, ReductionEntry};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
@@ -12,28 +14,25 @@ const REDUCE: &str = "reduce";
 /// The value of a flag that excludes its reduction.
 const OFF: &str = "off";
 
-/// The flags of reductions as they are given.
+/// The flags that select reductions, as they are given.
 #[derive(Clone, Debug, Default)]
 pub struct ReduceArgs {
     /// The values of `--reduce`: `none`, `auto`, or names of reductions.
     pub reduce: Vec<String>,
-    /// The flags of parameters, in the order of the table.
+    /// The flags of parameters that select their reduction, in the order of the table.
     pub flags: Vec<ReductionFlag>,
 }
 
 /// A flag of a parameter, as it is given.
 #[derive(Clone, Debug)]
 pub struct ReductionFlag {
-    /// The reductions that the flag is for, each with the parameter that it sets.
-    pub targets: Vec<FlagTarget>,
-    /// How the table specifies it.
-    pub spec: FlagSpec,
+    /// The reduction.
+    pub entry: &'static ReductionEntry,
+    /// The parameter.
+    pub spec: &'static ParameterSpec,
     /// The value.
     pub value: FlagValue,
 }
-
-/// A reduction, and a parameter of it that a flag sets.
-pub type FlagTarget = (&'static ReductionEntry, &'static ParameterSpec);
 
 /// The value of a flag.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,17 +47,31 @@ impl ReductionFlag {
     /// As it is given: `--symmetry exact`. A list is left out.
     pub fn as_given(&self) -> String {
         match &self.value {
-            FlagValue::Off => format!("--{} {OFF}", self.spec.name),
-            FlagValue::Value(value) => given_flag(&self.spec, value),
+            FlagValue::Off => {
+                let flag = self.spec.control.flag();
+                flag.map_or(String::new(), |it| format!("--{} {OFF}", it.name))
+            }
+            FlagValue::Value(value) => as_given(self.spec, value),
         }
     }
 }
 
-/// A flag with a value: `--symmetry exact`. A list is left out.
-pub fn given_flag(flag: &FlagSpec, value: &ParameterValue) -> String {
-    match value {
-        ParameterValue::Choice(value) => format!("--{} {value}", flag.name),
-        _ => format!("--{}", flag.name),
+/// A parameter with a value as the command line sets it: `--symmetry exact`, `-X por-proviso=levels`. A list is left
+/// out. Empty if only a configuration sets it.
+pub fn as_given(spec: &ParameterSpec, value: &ParameterValue) -> String {
+    match (spec.control, value) {
+        (ParameterControl::Flag(flag), ParameterValue::Choice(value)) => {
+            format!("--{} {value}", flag.name)
+        }
+        (ParameterControl::Flag(flag), _) => format!("--{}", flag.name),
+        (ParameterControl::Expert(option), ParameterValue::Choice(value)) => {
+            format!("-X {}={value}", option.name)
+        }
+        (ParameterControl::Expert(option), ParameterValue::Switch(false)) => {
+            format!("-X {}=false", option.name)
+        }
+        (ParameterControl::Expert(option), _) => format!("-X {}", option.name),
+        (ParameterControl::Configuration, _) => String::new(),
     }
 }
 
@@ -74,19 +87,21 @@ impl ReduceArgs {
     }
 }
 
-/// The flags of the table, each with the reductions that it is for.
-fn flags() -> Vec<(FlagSpec, Vec<FlagTarget>)> {
-    let mut all: Vec<(FlagSpec, Vec<FlagTarget>)> = Vec::new();
-    for entry in REDUCTIONS {
-        for spec in entry.parameters {
-            let Some(flag) = spec.flag else { continue };
-            match all.iter_mut().find(|it| it.0.name == flag.name) {
-                Some((_, targets)) => targets.push((entry, spec)),
-                None => all.push((flag, vec![(entry, spec)])),
-            }
-        }
-    }
-    all
+/// A flag of the table, with its reduction and the parameter that it sets.
+struct TableFlag {
+    flag: FlagSpec,
+    entry: &'static ReductionEntry,
+    spec: &'static ParameterSpec,
+}
+
+/// The flags of the table.
+fn flags() -> impl Iterator<Item = TableFlag> {
+    REDUCTIONS.iter().flat_map(|entry| {
+        let with_flag = move |spec: &'static ParameterSpec| {
+            Some(TableFlag { flag: *spec.control.flag()?, entry, spec })
+        };
+        entry.parameters.iter().filter_map(with_flag)
+    })
 }
 
 /// The argument of a flag.
@@ -131,7 +146,7 @@ impl Args for ReduceArgs {
             .value_parser(PossibleValuesParser::new(alone.into_iter().chain(named)))
             .help_heading(headings::REDUCTIONS)
             .help("The reductions: none, auto, or a list of names [default: auto; with --keep-going symmetry]");
-        let others = flags().into_iter().map(|(flag, targets)| argument(flag, targets[0].1));
+        let others = flags().map(|it| argument(it.flag, it.spec));
         command.arg(reduce).args(others)
     }
 
@@ -159,9 +174,8 @@ impl FromArgMatches for ReduceArgs {
                 matches.contains_id(name).then(|| FlagValue::Value(many(name).into()))
             }
         };
-        let given = flags().into_iter().filter_map(|(spec, targets)| {
-            let value = value(spec.name, targets[0].1.kind)?;
-            Some(ReductionFlag { targets, spec, value })
+        let given = flags().filter_map(|TableFlag { flag, entry, spec }| {
+            Some(ReductionFlag { entry, spec, value: value(flag.name, spec.kind)? })
         });
         Ok(ReduceArgs { reduce: many(REDUCE), flags: given.collect() })
     }

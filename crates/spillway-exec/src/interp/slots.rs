@@ -103,7 +103,7 @@ impl Interp {
         }
         if slot >= self.program.slots(process) {
             let message = format!(
-                "{} has no free slot: {slot} instances run already; use `--slots {}` for more",
+                "{} has no free slot: {slot} instances run already; use `-X slots={}` for more",
                 about.name,
                 slot.saturating_mul(2).max(16)
             );

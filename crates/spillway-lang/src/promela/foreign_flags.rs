@@ -73,7 +73,6 @@ pub(super) const FOREIGN_FLAGS: &[ForeignFlag] = &[
     ForeignFlag::new("-q#", SHOWN),
     ForeignFlag::new("-x", TRAIL),
     ForeignFlag::new("-T", TRAIL),
-    ForeignFlag::new("-X", "no flag: results are on standard output, all else on standard error"),
     ForeignFlag::new("-S", "`--no-trace`"),
     ForeignFlag::new("-B", "`--no-trace`"),
     ForeignFlag::new("-V", "`spillway --version`"),

@@ -18,7 +18,7 @@ use super::entry::{
     AppliedReduction, AutomaticUse, DetectionContext, ReductionContext, ReductionEntry,
     ReductionMethod, ReductionSubject, SavingMeasure,
 };
-use super::parameters::{FlagSpec, ParameterKind, ParameterSpec};
+use super::parameters::{FlagSpec, ParameterControl, ParameterKind, ParameterSpec};
 use super::variable_names::{cells_of, variable};
 use super::{
     NotApplied, PreservedProperties, PropertyClass as Holds, Reduction, ReductionKind,
@@ -50,11 +50,10 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         name: PROGRESS,
         summary: "variables whose sum never decreases; by default those that prune most",
         kind: ParameterKind::Names { form: "NAME", is_valid: |it| !it.is_empty() },
-        flag: Some(FlagSpec {
+        control: ParameterControl::Flag(FlagSpec {
             name: "progress",
             value_name: "NAME,...",
             help: "Prune states by these variables, whose sum must never decrease (which is checked)",
-            chooses: true,
             bare: false,
             off: None,
         }),

@@ -27,7 +27,7 @@ use super::entry::{
     AutomaticUse, DetectionContext, ReductionEntry, ReductionMethod, ReductionSubject,
     RewriteContext, SavingMeasure,
 };
-use super::parameters::{ParameterKind, ParameterSpec};
+use super::parameters::{ParameterControl, ParameterKind, ParameterSpec};
 use super::rewrite_pass::{MergedSteps, RewritePass};
 use super::{PreservedProperties, ReductionKind};
 use dead_cells::DeadCells;
@@ -53,7 +53,8 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
         name: JOINT,
         summary: "whether variables are also reset that are dead only at locations of several processes; by default if no other reduction depends on reads",
         kind: ParameterKind::Switch,
-        flag: None,
+        // The default is the only value that suits every selection.
+        control: ParameterControl::Configuration,
         excludes: None,
     }],
     automatic: AutomaticUse::Always { for_counts: false, switches: &[] },

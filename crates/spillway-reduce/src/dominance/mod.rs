@@ -20,7 +20,7 @@ use super::entry::{
     AppliedReduction, AutomaticUse, DetectionContext, Incompatibility, IncompatibilityKind,
     ReductionContext, ReductionEntry, ReductionMethod, ReductionSubject, SavingMeasure,
 };
-use super::parameters::{FlagSpec, ParameterKind, ParameterSpec};
+use super::parameters::{FlagSpec, ParameterControl, ParameterKind, ParameterSpec};
 use super::variable_names::{cells_of, variable, variable_name};
 use super::{
     NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack,
@@ -55,11 +55,10 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
             form: "NAME:down|up",
             is_valid: |it| dominating(it).is_some(),
         },
-        flag: Some(FlagSpec {
+        control: ParameterControl::Flag(FlagSpec {
             name: "dominate",
             value_name: "NAME:down|up,...",
             help: "Prune dominated states, by these variables: smaller (down) or larger (up) values dominate (which is checked)",
-            chooses: true,
             bare: false,
             off: None,
         }),

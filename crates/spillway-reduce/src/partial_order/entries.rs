@@ -6,7 +6,10 @@ use crate::entry::{
     AppliedReduction, AutomaticUse, DetectionContext, Incompatibility, IncompatibilityKind,
     ReductionContext, ReductionEntry, ReductionMethod, ReductionSubject, SavingMeasure,
 };
-use crate::parameters::{ChoiceValue, FlagSpec, ParameterKind, ParameterSpec, ParameterValues};
+use crate::parameters::{
+    ChoiceValue, ExpertOptionSpec, FlagSpec, ParameterControl, ParameterKind, ParameterSpec,
+    ParameterValues,
+};
 use crate::{
     NotApplied, PreservedProperties, PropertyClass, ReductionKind, ReductionRefusal,
     ReductionSelection, confluence, simultaneous,
@@ -51,13 +54,10 @@ const PROVISO_PARAMETER: ParameterSpec = ParameterSpec {
             preserves_runs: false,
         },
     ]),
-    flag: Some(FlagSpec {
+    control: ParameterControl::Expert(ExpertOptionSpec {
         name: "por-proviso",
         value_name: "PROVISO",
         help: "The cycle proviso [default: static; levels with symmetry; --reduce auto tries levels if static saves too little]",
-        chooses: false,
-        bare: false,
-        off: None,
     }),
     excludes: None,
 };
@@ -102,11 +102,10 @@ pub static POR: ReductionEntry = ReductionEntry {
                     preserves_runs: false,
                 },
             ]),
-            flag: Some(FlagSpec {
+            control: ParameterControl::Flag(FlagSpec {
                 name: "por",
                 value_name: "METHOD",
                 help: "The partial-order method [default: conditional]",
-                chooses: true,
                 bare: false,
                 off: None,
             }),
@@ -155,13 +154,10 @@ pub static CONFLUENCE: ReductionEntry = ReductionEntry {
                     preserves_runs: false,
                 },
             ]),
-            flag: Some(FlagSpec {
+            control: ParameterControl::Expert(ExpertOptionSpec {
                 name: "confluence",
                 value_name: "USE",
                 help: "The use of confluent transitions [default: map]",
-                chooses: false,
-                bare: false,
-                off: None,
             }),
             excludes: Some(PROVISO),
         },

@@ -27,7 +27,9 @@ use super::entry::{
     AppliedReduction, AutomaticUse, DetectionContext, Incompatibility, IncompatibilityKind,
     ReductionContext, ReductionEntry, ReductionMethod, ReductionSubject, SavingMeasure,
 };
-use super::parameters::{FlagSpec, ParameterKind, ParameterSpec};
+use super::parameters::{
+    ExpertOptionSpec, FlagSpec, ParameterControl, ParameterKind, ParameterSpec,
+};
 use super::{
     NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack,
     ReductionTraits,
@@ -60,11 +62,10 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
             name: RULES,
             summary: "the reversible rules; by default all that are found",
             kind: ParameterKind::Names { form: "RULE", is_valid: |_| true },
-            flag: Some(FlagSpec {
+            control: ParameterControl::Flag(FlagSpec {
                 name: "reversible",
                 value_name: "RULE,...",
                 help: "Store only progenitors, by these reversible rules [default: all that are found]",
-                chooses: true,
                 bare: true,
                 off: None,
             }),
@@ -74,13 +75,10 @@ pub static ENTRY: ReductionEntry = ReductionEntry {
             name: CHECK,
             summary: "whether reversibility is checked in every state; by default not",
             kind: ParameterKind::Switch,
-            flag: Some(FlagSpec {
+            control: ParameterControl::Expert(ExpertOptionSpec {
                 name: "check-reversible",
                 value_name: "",
                 help: "Check in every state that the rules are reversible",
-                chooses: false,
-                bare: false,
-                off: None,
             }),
             excludes: None,
         },

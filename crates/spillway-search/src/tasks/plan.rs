@@ -118,7 +118,7 @@ pub fn sharing_obstacle(model: &dyn StateSpace, storage: &SavedStorage) -> Optio
         return Some("states are stored as hashes and back-edges (--store comback)");
     }
     if model.capabilities().postponing.is_some() {
-        return Some("transitions are postponed (--por-proviso levels)");
+        return Some("transitions are postponed (-X por-proviso=levels)");
     }
     if model.capabilities().sleep_sets.is_some() {
         return Some("transitions are in sleep sets (--por sleep)");
