@@ -10,7 +10,7 @@
 //! - In a block `console`, a line after `$ ` is a command for the shell, in which `spillway` is the tested command. The
 //!   lines up to the next command are all its output, on both streams. `cd` applies to the commands that follow, and
 //!   `echo $?` prints the exit code of the last one. It must follow a command whose exit code is neither 0 nor 1.
-//! - A block `sh` is run as one script. It must end with exit code 0 or 1.
+//! - A block `sh` is run as one script, each command of which must succeed.
 //! - A block `console skip=REASON` or `sh skip=REASON` is not run. [`SKIP_REASONS`] has the reasons. No tutorial has
 //!   such a block.
 //! - A block `console of=TOOL` shows the output of another checker. A line `…` replaces any omitted lines, and `…` in a
@@ -235,13 +235,13 @@ fn walk_planted(page: &str, options: WalkOptions) -> Result<walk::WalkResult, Pa
 
 #[test]
 fn pages_with_other_blocks_are_followed_too() {
-    let right = "```json\n{}\n```\n```\n->\n```\n```sh\ntrue\nfalse\n```\n```console skip=long\n$ sleep 1000\n```\n\
+    let right = "```json\n{}\n```\n```\n->\n```\n```sh\ntrue\ntrue\n```\n```console skip=long\n$ sleep 1000\n```\n\
         ```console\n$ echo '  took     7 s'\n  took     8 s\n```\n";
     assert_eq!(walk_planted(right, REFERENCE).map(|it| it.commands), Ok(2));
     assert!(walk_planted(right, TUTORIAL).is_err());
     for wrong in [
-        "```sh\nexit 2\n```\n",
-        "```sh\nfalse\nexit 2\n```\n```sh\nexit 3\n```\n",
+        "```sh\nexit 1\n```\n",
+        "```sh\nfalse\ntrue\n```\n",
         "```console skip=because\n$ true\n```\n",
         "```json skip=long\n{}\n```\n",
         "```text\n$ spillway check\n```\n",
