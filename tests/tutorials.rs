@@ -82,6 +82,7 @@ fn follow_tutorial(names: &[&str], options: WalkOptions) {
 
 const SPIN: &str = "docs/tutorials/spin.md";
 const MURPHI: &str = "docs/tutorials/murphi.md";
+const TLC: &str = "docs/tutorials/tlc.md";
 const RUST: &str = "docs/tutorials/rust.md";
 
 #[test]
@@ -96,7 +97,7 @@ fn the_tutorial_for_users_of_murphi_does_what_it_says() {
 
 #[test]
 fn the_tutorial_for_users_of_tlc_does_what_it_says() {
-    follow(&["tutorials/tlc"], false);
+    follow_tutorial(&[TLC], TUTORIAL);
 }
 
 #[test]
@@ -145,7 +146,7 @@ fn flags_that_the_tutorials_name_are_there() {
     assert!(there.contains("--memory") && !there.contains("--search"), "{there:?}");
     // Cargo's, to build it.
     there.insert("--release");
-    for name in [SPIN, MURPHI] {
+    for name in [SPIN, MURPHI, TLC] {
         let page = read(name);
         // What others' commands are called stands in the first column of a table.
         let ours = page.lines().map(|line| match line.strip_prefix("| ") {
@@ -220,7 +221,7 @@ fn reasons_for_skipped_blocks_are_listed_and_used() {
 #[ignore = "writes the pages"]
 fn renew() {
     let renews = true;
-    for names in [&[SPIN][..], &[MURPHI], &[RUST], &FIVE_BUGS] {
+    for names in [&[SPIN][..], &[MURPHI], &[TLC], &[RUST], &FIVE_BUGS] {
         follow(names, WalkOptions { renews, ..TUTORIAL }).unwrap_or_else(|it| panic!("{it}"));
     }
     for page in reference_pages("").iter().map(String::as_str).chain(["README.md"]) {

@@ -38,17 +38,17 @@ fn doors(configuration: &str) -> Folder {
 #[test]
 fn a_violated_invariant_is_shown_by_every_command() {
     let folder = doors("INVARIANTS Small Exclusion");
-    let counterexample = r#"counterexample: invariant: Exclusion, 2 steps
+    let counterexample = r#"counterexample in Doors.tla: invariant: Exclusion, 2 steps
     0  initial state
          at = <<"out", "out">>
          seen = {}
-    1  Enter (p: 2)    Doors.tla:9:1
+    1  Enter (p: 2)    line 9:1
          at[2]: "out" -> "in"
          seen: 2 added
-    2  Enter (p: 1)    Doors.tla:9:1
+    2  Enter (p: 1)    line 9:1
          at[1]: "out" -> "in"
          seen: 1 added
-       here the invariant `Exclusion` of Doors.tla:6:1 does not hold
+       here the invariant `Exclusion` of line 6:1 does not hold
 "#;
     let ran = folder.run(&["check", "Doors.tla", "--dir", "d"]);
     assert_eq!((ran.code, ran.err.as_str()), (1, ""));
