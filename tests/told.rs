@@ -275,7 +275,7 @@ active proctype Q() { d_step { if :: y > 7 -> y = 0 :: y == 4 -> y = 1 fi } }
 ";
     let (code, out) = told("d.pml", text, &["--reduce", "none"]);
     assert_eq!(code, 1);
-    let shown = "    1  P[0]: y = 4; y > 1; x = 5; goto\n           d.pml:4:5 + d.pml:6:8 + d.pml:6:17 + d.pml:5:5\n";
+    let shown = "    1  P[0]: y = 4; y > 1; x = 5; goto\n           line 4:5 + line 6:8 + line 6:17 + line 5:5\n";
     assert!(out.contains(shown), "{out}");
     assert!(!out.contains("d_step {"), "{out}");
 }
@@ -596,10 +596,10 @@ active proctype P() { byte a; set(a); CHECK(a); take(fork); take(other); CHECK(f
 ";
     let (_, all) = told("p.pml", model, &[]);
     for line in [
-        "  P[0]: a = 6    p.pml:5:35\n",
-        "  P[0]: a++    p.pml:5:35\n",
-        "  P[0]: assert(a == 1 || a == 7)    p.pml:5:39\n",
-        "  P[0]: fork > 0; fork--    p.pml:5:54 + p.pml:5:54\n",
+        "  P[0]: a = 6    line 5:35\n",
+        "  P[0]: a++    line 5:35\n",
+        "  P[0]: assert(a == 1 || a == 7)    line 5:39\n",
+        "  P[0]: fork > 0; fork--    line 5:54 + line 5:54\n",
         "p.pml: VIOLATED: assert: assertion failed in P: assert(fork == 1 || fork == 7)",
         "  with     fork = 0\n",
     ] {

@@ -2,8 +2,6 @@
 
 mod expert_args;
 mod expert_options;
-#[cfg(test)]
-mod expert_tests;
 mod headings;
 mod page;
 mod property;

@@ -86,8 +86,8 @@ mod tests {
         assert_eq!(
             unknown_ending("model.txt"),
             "model.txt: unknown file extension\n  help: models in DVE end in .dve, in Murphi in .m or .murphi, in \
-             PNML in .pnml, in Promela in .pml, .prom, .promela, .pr, .prm, .spin or .pm; `--language` selects the \
-             language, whatever the extension"
+             PNML in .pnml, in Promela in .pml, .prom, .promela, .pr, .prm, .spin or .pm, in TLA+ in .tla; `--language` \
+             selects the language, whatever the extension"
         );
     }
 }

@@ -5,6 +5,7 @@ mod asked;
 mod branching;
 mod covers;
 mod drawn;
+mod experts;
 mod files;
 mod folded;
 mod hostile;

@@ -84,11 +84,14 @@ fn below(folder: &str, ending: &str, out: &mut Vec<(String, String)>) {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(&name);
         if path.is_dir() {
             below(&name, ending, out);
-        } else if name.ends_with(ending) && name != "tests/printed/sites.rs" {
+        } else if name.ends_with(ending) && !NO_SITES.iter().any(|it| name.ends_with(it)) {
             out.push((name, fs::read_to_string(path).unwrap()));
         }
     }
 }
+
+/// Files whose texts are not printed: those of tests in a file of their own, and this one.
+const NO_SITES: [&str; 2] = ["/tests.rs", "tests/printed/sites.rs"];
 
 /// String literals of a source text, but for those of its tests, of comments and of what only a defect would show.
 fn literals(text: &str) -> Vec<String> {

@@ -319,3 +319,6 @@ impl ExpertOption {
         Some((targets, value))
     }
 }
+
+#[cfg(test)]
+mod tests;

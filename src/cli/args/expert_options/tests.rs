@@ -1,7 +1,7 @@
 //! Tests of the table of options for experts, and the table in the reference that is written from it.
 
-use super::expert_args::former_flag;
-use super::expert_options::{self, ExpertOption};
+use super::super::expert_args::former_flag;
+use super::{ExpertOption, all};
 use crate::session::CheckConfig;
 use clap::CommandFactory;
 use std::collections::BTreeSet;
@@ -12,10 +12,10 @@ const END: &str = "<!-- End of the table. -->";
 
 #[test]
 fn options_have_one_name_and_known_commands() {
-    let options = expert_options::all();
+    let options = all();
     let names: BTreeSet<&str> = options.iter().map(|it| it.name).collect();
     assert_eq!(names.len(), options.len(), "{names:?}");
-    let cli = super::Cli::command();
+    let cli = crate::cli::args::Cli::command();
     for option in &options {
         for command in option.commands {
             let command = cli.find_subcommand(command).expect("a command");
@@ -28,7 +28,7 @@ fn options_have_one_name_and_known_commands() {
 
 #[test]
 fn every_listed_value_is_taken_and_no_other() {
-    for option in expert_options::all() {
+    for option in all() {
         for it in &option.values {
             assert_eq!(option.value(Some(it.name)).unwrap(), it.name, "{}", option.name);
             let is_set = option.set(it.name, &mut CheckConfig::default()).is_ok();
@@ -74,7 +74,7 @@ fn row(option: &ExpertOption) -> String {
 
 fn table() -> String {
     let head = "| option | values | commands | meaning |\n| --- | --- | --- | --- |\n";
-    let rows: String = expert_options::all().iter().map(row).collect();
+    let rows: String = all().iter().map(row).collect();
     format!("\n{head}{rows}\n")
 }
 
