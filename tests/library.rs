@@ -12,6 +12,8 @@ mod support;
 mod texts;
 #[path = "library/tla.rs"]
 mod tla;
+#[path = "library/tla_models.rs"]
+mod tla_models;
 
 use spillway::model::{
     Capabilities, ProgramDescription, PropertyInfo, StateSpace, StepDescription, StepOutcome,

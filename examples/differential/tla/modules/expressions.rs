@@ -195,7 +195,12 @@ impl Maker<'_> {
         let from = Kind::choose(&mut self.choices, ELEMENTS_MAX);
         let function = Kind::Function(Box::new(from.clone()), Box::new(kind.clone()));
         let function = self.expression(&function, depth);
-        format!("{function}[{}]", self.argument(&from, depth))
+        let text = format!("{function}[{}]", self.argument(&from, depth));
+        // TLC ignores EXCEPT where it enters a function as an action. An operand is evaluated.
+        match *kind == Kind::Boolean && function.contains("EXCEPT") {
+            true => format!("({text} = TRUE)"),
+            false => text,
+        }
     }
 
     /// Returns an argument of a function, in most cases one in its domain.
