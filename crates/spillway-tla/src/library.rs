@@ -295,47 +295,21 @@ standard_modules! {
         IsConnected "IsConnected" [0 0];
     }
     "Graphs" (partial) extends ["Naturals" "Sequences" "FiniteSets" "SequencesExt" "Relation"] {
-        IsDirectedGraph "IsDirectedGraph" [0];
-        DirectedSubgraph "DirectedSubgraph" [0];
-        Transpose "Transpose" [0];
-        IsUndirectedDigraph "IsUndirectedGraph" [0];
-        UndirectedSubDigraph "UndirectedSubgraph" [0];
-        DigraphPath "Path" [0];
-        SimpleDigraphPath "SimplePath" [0];
         AreConnectedInDigraph "AreConnectedIn" [0 0 0];
         IsStronglyConnectedDigraph "IsStronglyConnected" [0];
         ConnectionsIn "ConnectionsIn" [0];
-        IsTreeWithRoot "IsTreeWithRoot" [0 0];
-        GraphUnion "GraphUnion" [0 0];
-        IsBipartiteWithPartitions "IsBipartiteWithPartitions" [0 0 0];
         HasCycle "HasCycle" [0];
-        IsDag "IsDag" [0];
         Successors "Successors" [0 0];
-        AllSuccessors "AllSuccessors" [0 0];
         Predecessors "Predecessors" [0 0];
-        AllPredecessors "AllPredecessors" [0 0];
-        Ancestors "Ancestors" [0 0];
-        Descendants "Descendants" [0 0];
         InDegree "InDegree" [0 0];
         OutDegree "OutDegree" [0 0];
-        Roots "Roots" [0];
-        Leaves "Leaves" [0];
-        EmptyGraph "EmptyGraph" [];
-        Graphs "Graphs" [0];
     }
     "UndirectedGraphs" (partial) extends [] {
-        IsUndirectedGraph "IsUndirectedGraph" [0];
-        IsLoopFreeUndirectedGraph "IsLoopFreeUndirectedGraph" [0];
-        UndirectedSubgraph "UndirectedSubgraph" [0];
-        UndirectedPath "Path" [0];
-        SimpleUndirectedPath "SimplePath" [0];
         AreConnectedIn "AreConnectedIn" [0 0 0];
         ConnectedComponents "ConnectedComponents" [0];
         IsStronglyConnected "IsStronglyConnected" [0];
-        UndirectedGraphs "UndirectedGraphs" [0];
     }
     "Combinatorics" (partial) extends ["Naturals"] {
-        Factorial "factorial" [];
         Binomial "choose" [0 0];
     }
     "IOUtils" (partial) extends [] {
@@ -349,7 +323,6 @@ standard_modules! {
         IoEnvExecTemplate "IOEnvExecTemplate" [0 0 0];
         IoEnv "IOEnv" [];
         IoAtoi "atoi" [0];
-        IoZeroPad "zeroPadN" [0 0];
     }
     "Json" (partial) extends [] {
         ToJson "ToJson" [0];
