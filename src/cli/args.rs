@@ -430,3 +430,6 @@ pub struct SimulateArgs {
     #[command(flatten)]
     pub(super) expert: ExpertArgs,
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,8 +18,8 @@ mod judgement;
 mod lasso;
 #[cfg(feature = "cli")]
 mod page;
-#[cfg(feature = "languages")]
 mod position_names;
+#[cfg(feature = "languages")]
 mod program_scope;
 mod refusals;
 mod scope;

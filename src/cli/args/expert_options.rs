@@ -319,6 +319,3 @@ impl ExpertOption {
         Some((targets, value))
     }
 }
-
-#[cfg(test)]
-mod tests;

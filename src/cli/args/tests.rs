@@ -1,7 +1,7 @@
 //! Tests of the table of options for experts, and the table in the reference that is written from it.
 
-use super::super::expert_args::former_flag;
-use super::{ExpertOption, all};
+use super::expert_args::former_flag;
+use super::expert_options::{ExpertOption, all};
 use crate::session::CheckConfig;
 use clap::CommandFactory;
 use std::collections::BTreeSet;
