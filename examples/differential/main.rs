@@ -2,7 +2,7 @@
 //!
 //! ```sh
 //! cargo run --release --example differential -- [--language promela|murphi|dve] [--seed N]
-//!     [--count N] [--time SECONDS] [--keep FOLDER] [--show]
+//!     [--count N] [--time SECONDS] [--keep FOLDER] [--show] [--reductions]
 //! ```
 //!
 //! A seed gives a list of numbers, and the numbers give a model (`models/`). Spillway's plain answer comes from its
@@ -11,12 +11,14 @@
 //! with both; `--keep` writes it to a folder. Differences that `docs/reference/languages.md` explains are recognised
 //! (`causes.rs`, `claims.rs`) and counted by their cause. The exit code is 1 if there is any other difference.
 //!
-//! `--show` only prints the models of the seeds.
+//! `--show` only prints the models of the seeds. `--reductions` compares the plain answer only with the other tool's
+//! and with partial order (`partial_order.rs`), which takes less time.
 
 mod causes;
 mod claims;
 mod models;
 mod ours;
+mod partial_order;
 mod shrink;
 #[path = "../../tests/support/mod.rs"]
 mod support;
@@ -24,6 +26,7 @@ mod tools;
 
 use causes::Comparison;
 use ours::Answer;
+use partial_order::ReducedSearches;
 use spillway::front::{Language, murphi, promela};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -45,6 +48,7 @@ struct Settings {
     time: Duration,
     keep: Option<PathBuf>,
     show: bool,
+    reductions_only: bool,
 }
 
 /// The result for one model.
@@ -98,6 +102,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, Box<dyn 
         time: Duration::MAX,
         keep: None,
         show: false,
+        reductions_only: false,
     };
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} needs a value"));
@@ -110,6 +115,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, Box<dyn 
             "--time" => settings.time = Duration::from_secs(number(value()?)?),
             "--keep" => settings.keep = Some(PathBuf::from(value()?)),
             "--show" => settings.show = true,
+            "--reductions" => settings.reductions_only = true,
             "--language" => {
                 let name = value()?;
                 let language = Language::from_name(&name);
@@ -149,6 +155,7 @@ struct Census {
     /// For each construct: the number of models with it, and of those among them with more than ten states.
     constructs: BTreeMap<&'static str, (u64, u64)>,
     states: u64,
+    reduced: ReducedSearches,
 }
 
 struct Campaign {
@@ -200,7 +207,7 @@ impl Campaign {
     }
 
     fn compare(&mut self, seed: u64, numbers: &[u16], count: bool) -> Verdict {
-        let language = self.settings.language;
+        let (language, reductions_only) = (self.settings.language, self.settings.reductions_only);
         let census = &mut self.census;
         let folder = self.folder.path();
         let compared = catch_unwind(AssertUnwindSafe(|| {
@@ -219,7 +226,13 @@ impl Campaign {
             if let Answer::Explored(explored) = &answer
                 && !matches!(theirs, Comparison::Different(_))
             {
-                ours::assert_all_agree(explored, &mut Random::new(seed));
+                let mut random = Random::new(seed);
+                if !reductions_only {
+                    ours::assert_all_agree(explored, &mut random);
+                }
+                let done = partial_order::assert_partial_orders_agree(explored, &mut random);
+                census.reduced.all += done.all;
+                census.reduced.fewer += done.fewer;
             }
             match theirs {
                 Comparison::Same => Verdict::Equal,
@@ -310,6 +323,8 @@ impl Census {
             language.name,
             time.as_secs_f64()
         );
+        let ReducedSearches { all, fewer } = self.reduced;
+        println!("{all} searches with partial order; {fewer} of them stored fewer states");
         for (verdict, count) in &self.verdicts {
             println!("{count:>7} {verdict}");
         }
