@@ -94,7 +94,7 @@ impl Maker<'_> {
         let place = self.place();
         let text = &place.text;
         let constant = self.constant(place.ty);
-        match self.choices.weighted(&[30, 15, 10, 10, 6, 6, 6, 5, 3, 4, 3, 1]) {
+        match self.choices.weighted(&[30, 15, 10, 10, 6, 6, 6, 5, 3, 4, 3, 3]) {
             0 => format!("{text} == {constant}"),
             1 => format!("{text} != {constant}"),
             2 => format!("{text} < {}", self.choices.between(1, 3)),

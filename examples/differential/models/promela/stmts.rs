@@ -164,7 +164,13 @@ impl Maker<'_> {
                 Ty::Chan => {
                     let first = self.first_kind();
                     // Without channels the parameter is unused.
-                    if first.is_empty() { "0".into() } else { self.choices.pick(&first).into() }
+                    match first.is_empty() {
+                        true => "0".into(),
+                        false => {
+                            self.used.insert("channel argument");
+                            self.choices.pick(&first).into()
+                        }
+                    }
                 }
                 ty => self.constant(ty),
             });
