@@ -40,6 +40,8 @@ struct Writer {
     /// The number of processes before the current one.
     earlier: usize,
     depth: usize,
+    /// Whether the statement is in an atomic sequence. Such a sequence has no loops, because it may not end.
+    in_atomic: bool,
 }
 
 impl Writer {
@@ -50,7 +52,9 @@ impl Writer {
     fn program(seed: u64) -> String {
         let mut random = Random::new(seed);
         let capacities = [random.below(3), random.below(3)];
-        let mut writer = Writer { random, capacities, channels: Vec::new(), earlier: 0, depth: 0 };
+        let channels = Vec::new();
+        let (earlier, depth, in_atomic) = (0, 0, false);
+        let mut writer = Writer { random, capacities, channels, earlier, depth, in_atomic };
         let [one, two] = capacities;
         let mut text = format!(
             "byte g0, g1;\nchan c = [{one}] of {{ byte }};\nchan d[2] = [{two}] of {{ byte }};\n\
@@ -104,8 +108,14 @@ impl Writer {
             5 => format!("assert({} != 2)", self.pick(&["g0", "g1", "l"])),
             6 => self.pick(&["m!c", "m?q", "m?q; q!1", "m!d[1]", "skip"]).into(),
             7 | 8 => format!("if {} fi", self.options()),
+            9 if self.in_atomic => format!("if {} fi", self.options()),
             9 => format!("do {} :: {} -> break od", self.options(), self.guard()),
-            10 => format!("atomic {{ {} -> {} }}", self.guard(), self.sequence()),
+            10 => {
+                let around = std::mem::replace(&mut self.in_atomic, true);
+                let text = format!("atomic {{ {} -> {} }}", self.guard(), self.sequence());
+                self.in_atomic = around;
+                text
+            }
             _ => format!("{{ {} }} unless {{ {} }}", self.sequence(), self.guard()),
         };
         self.depth -= 1;
