@@ -2,7 +2,7 @@
 //!
 //! ```sh
 //! cargo run --release --example differential -- [--language promela|murphi|dve|tla] [--seed N]
-//!     [--count N] [--time SECONDS] [--keep FOLDER] [--show]
+//!     [--count N] [--time SECONDS] [--keep FOLDER] [--show] [--reductions]
 //! ```
 //!
 //! A seed gives a list of numbers, and the numbers give a model (`models/`). Spillway's plain answer comes from its
@@ -14,12 +14,14 @@
 //! Modules in TLA+ are compared by the values of expressions and by the counts of searches (`tla/`). TLC is found by
 //! the variable `TLC_CLASSPATH`. Without it the other ways alone are compared, and a message says so.
 //!
-//! `--show` only prints the models of the seeds.
+//! `--show` only prints the models of the seeds. `--reductions` compares the plain answer only with the other tool's
+//! and with partial order (`partial_order.rs`), which takes less time.
 
 mod causes;
 mod claims;
 mod models;
 mod ours;
+mod partial_order;
 mod shrink;
 mod subject;
 #[path = "../../tests/support/mod.rs"]
@@ -29,6 +31,7 @@ mod tools;
 
 use causes::Comparison;
 use ours::Answer;
+use partial_order::ReducedSearches;
 use spillway::front::promela;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,6 +54,7 @@ struct Settings {
     time: Duration,
     keep: Option<PathBuf>,
     show: bool,
+    reductions_only: bool,
 }
 
 /// The result for one model.
@@ -105,6 +109,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, Box<dyn 
         time: Duration::MAX,
         keep: None,
         show: false,
+        reductions_only: false,
     };
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} needs a value"));
@@ -117,6 +122,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, Box<dyn 
             "--time" => settings.time = Duration::from_secs(number(value()?)?),
             "--keep" => settings.keep = Some(PathBuf::from(value()?)),
             "--show" => settings.show = true,
+            "--reductions" => settings.reductions_only = true,
             "--language" => {
                 let name = value()?;
                 let subject = Subject::from_name(&name);
@@ -156,6 +162,7 @@ struct Census {
     /// For each construct: the number of models with it, and of those among them with more than ten states.
     constructs: BTreeMap<&'static str, (u64, u64)>,
     states: u64,
+    reduced: ReducedSearches,
 }
 
 struct Campaign {
@@ -243,7 +250,13 @@ impl Campaign {
         if let Answer::Explored(explored) = &answer
             && !matches!(theirs, Comparison::Different(_))
         {
-            ours::assert_all_agree(explored, &mut Random::new(seed));
+            let mut random = Random::new(seed);
+            if !self.settings.reductions_only {
+                ours::assert_all_agree(explored, &mut random);
+            }
+            let done = partial_order::assert_partial_orders_agree(explored, &mut random);
+            self.census.reduced.all += done.all;
+            self.census.reduced.fewer += done.fewer;
         }
         let verdict = match theirs {
             Comparison::Same => Verdict::Equal,
@@ -352,6 +365,8 @@ impl Census {
              {states} states; random walks took {taken} of {actions} actions; {:.0} s",
             time.as_secs_f64()
         );
+        let ReducedSearches { all, fewer } = self.reduced;
+        println!("{all} searches with partial order; {fewer} of them stored fewer states");
         for (verdict, count) in &self.verdicts {
             println!("{count:>7} {verdict}");
         }

@@ -35,6 +35,7 @@ mod states;
 mod stopped;
 mod structural;
 mod symmetry;
+mod timeouts;
 mod together;
 mod told;
 mod values;

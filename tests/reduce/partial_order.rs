@@ -40,18 +40,18 @@ const TRANSITIONS_EACH_MAX: usize = 10;
 
 /// How much of a program is tried.
 #[derive(Clone, Copy)]
-struct Extent {
+pub struct Extent {
     /// With more states it is not searched.
-    states: usize,
+    pub states: usize,
     /// States whose choice is looked at closely, in each search.
     close: usize,
 }
 
-const OF_RANDOM: Extent = Extent { states: 800, close: 25 };
+pub const OF_RANDOM: Extent = Extent { states: 800, close: 25 };
 const OF_OURS: Extent = Extent { states: 1500, close: 2 };
 const OF_OTHERS: Extent = Extent { states: 20_000, close: 2 };
 
-type Tried<T> = Result<T, TestCaseError>;
+pub type Tried<T> = Result<T, TestCaseError>;
 
 /// The methods that leave out states; those by which steps are asleep are tried by `tests/reduce/sleep.rs`.
 const CHOOSING: [PartialOrderMethod; 4] = [
@@ -143,7 +143,7 @@ fn is_persistent(one: &One, state: &[u8], chosen: &[InstanceId]) -> Tried<()> {
 }
 
 /// What is violated, each with the level where it is first.
-type Found = BTreeMap<Violation, usize>;
+pub type Found = BTreeMap<Violation, usize>;
 
 /// Collects what one look at states gives.
 #[derive(Default)]
@@ -163,7 +163,7 @@ impl Look {
 
 /// All states of a model and what is violated, level by level; nothing if there are too many. What is put
 /// off is taken up when no successor of a state is new, together with the next level.
-fn searched(model: &dyn StateSpace, most: usize) -> Option<(BTreeSet<Vec<u8>>, Found)> {
+pub fn searched(model: &dyn StateSpace, most: usize) -> Option<(BTreeSet<Vec<u8>>, Found)> {
     searched_and(model, most, true)
 }
 
@@ -235,11 +235,11 @@ fn selected(model: &dyn StateSpace, checks: &CheckSelection, found: &Found) -> F
 
 /// What was tried.
 #[derive(Default)]
-struct Census {
-    searched: Cell<u32>,
-    fewer: Cell<u32>,
-    violated: Cell<u32>,
-    close: Cell<u32>,
+pub struct Census {
+    pub searched: Cell<u32>,
+    pub fewer: Cell<u32>,
+    pub violated: Cell<u32>,
+    pub close: Cell<u32>,
 }
 
 fn count(cell: &Cell<u32>) {
@@ -371,7 +371,7 @@ fn ways_by(provisos: &[CycleProviso], checks: &CheckSelection) -> Vec<PartialOrd
     ways.filter(is_tried).collect()
 }
 
-fn is_reduced_well(interp: &Interp, extent: Extent, census: &Census) -> Tried<()> {
+pub fn is_reduced_well(interp: &Interp, extent: Extent, census: &Census) -> Tried<()> {
     if interp.selector().is_err() {
         return Ok(());
     }
@@ -385,7 +385,7 @@ fn is_reduced_well(interp: &Interp, extent: Extent, census: &Census) -> Tried<()
 }
 
 impl Census {
-    fn show(&self) {
+    pub fn show(&self) {
         let Census { searched, fewer, violated, close } = self;
         let [searched, fewer, violated, close] = [searched, fewer, violated, close].map(Cell::get);
         println!(
@@ -502,7 +502,7 @@ const RULES_SEEN_ON_THE_WAY: &str = "
     rule \"second\" x = 0 ==> x := 1; end;
     invariant \"in order\" x = 1 -> y = 1;";
 
-fn interp(language: &str, text: &str) -> Interp {
+pub fn interp(language: &str, text: &str) -> Interp {
     load(Language::from_name(language).unwrap(), "model", text, Options::default()).interp
 }
 
@@ -517,6 +517,12 @@ fn reduced_as<'m>(
     let reduction =
         PartialOrder::of(seen, selector, way, checks, &AnalysisBudget::largest()).unwrap();
     reduction.wrap(Box::new(model))
+}
+
+/// All states and violations of a model reduced by the default strategy, for all checks.
+pub fn searched_by_default(model: &Interp) -> (BTreeSet<Vec<u8>>, Found) {
+    let reduced = reduced_as(model, model, PartialOrderMethod::DEFAULT, &CheckSelection::ALL);
+    searched(&*reduced, usize::MAX).unwrap()
 }
 
 /// What is found wrong in a model, of what some checks look for.

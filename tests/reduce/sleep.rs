@@ -123,7 +123,7 @@ fn searched(model: &dyn StateSpace, join: Join, most: usize) -> Option<Came> {
 
 /// What was tried.
 #[derive(Default)]
-struct Census {
+pub struct Census {
     asleep: Cell<u32>,
     local: Cell<u32>,
     fewer: Cell<u32>,
@@ -146,7 +146,7 @@ fn reduced<'m>(
     Some(reduction.wrap(Box::new(model)))
 }
 
-fn keeps_all(interp: &Interp, most: usize, census: &Census) -> Tried<()> {
+pub fn keeps_all(interp: &Interp, most: usize, census: &Census) -> Tried<()> {
     let Some(sleeping) = reduced(interp, interp, PartialOrderMethod::Sleep) else { return Ok(()) };
     let Some(whole) = searched(interp, BOTH, most) else { return Ok(()) };
     let asleep = searched(&*sleeping, BOTH, most).unwrap();

@@ -244,7 +244,9 @@ impl Walk<'_> {
             return Ok(());
         }
         let printed = self.run(shown.command);
-        if !matches!(self.code, 0 | 1) {
+        // A page of reference shows an error by its message.
+        let is_told = self.options.kind == PageKind::Reference;
+        if !is_told && !matches!(self.code, 0 | 1) {
             self.untold = Some(shown.line);
         }
         if self.is_same(&printed, shown) {

@@ -262,6 +262,18 @@ impl ActionInstances {
         })
     }
 
+    /// Returns the actions that an action can meet as the sender of a rendezvous, ascending.
+    pub fn receivers_of(&self, sender: ActionId) -> impl Iterator<Item = ActionId> {
+        let first = (sender, ActionId(0));
+        let from = self.meetings.range(first..).map(|((sender, receiver), _)| (*sender, *receiver));
+        from.take_while(move |it| it.0 == sender).map(|it| it.1)
+    }
+
+    /// Returns the sides of an action: each slot with each combination of parameter values.
+    pub fn sides_of(&self, action: ActionId) -> impl Iterator<Item = InstanceSide> {
+        (0..self.size(action) as u32).map(move |offset| self.side(action, offset))
+    }
+
     /// Returns the number of the query whether a process may move.
     pub fn may_move(&self, process: ProcessId, slot: u32) -> Option<u32> {
         Some(self.may_move[process]? + slot)

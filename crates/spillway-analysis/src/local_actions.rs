@@ -124,7 +124,7 @@ impl<'t> LocalActions<'t> {
         for &(cell, location) in &reads.asks {
             self.asked.entry((cell, location.0)).or_default().add_movers(movers);
         }
-        if reads.reads_anything {
+        if reads.depends_on_anything() {
             self.all.add_movers(movers);
         }
     }
@@ -173,7 +173,7 @@ impl<'t> LocalActions<'t> {
             asked.is_only_by(mover)
         };
         let is_told = access.failures().any() || effect.may_drop;
-        let is_plain = !(is_told || effect.writes_instances || reads.reads_anything)
+        let is_plain = !(is_told || effect.writes_instances || reads.depends_on_anything())
             && reads.channels.is_empty()
             && self.all.is_only_by(mover)
             && (!reads.reads_instances || self.instances.is_only_by(mover));

@@ -84,7 +84,7 @@ impl<'t> ActionTrial<'t> {
         action.is_some_and(|it| {
             it.communication.is_none() && it.control.tier == 0 && !it.control.otherwise
         }) && !access.effect.writes_instances
-            && !(reads.reads_anything || reads.reads_instances || reads.reads_commitment)
+            && !(reads.depends_on_anything() || reads.reads_instances || reads.reads_commitment)
             && reads.channels.is_empty()
             && touched.iter().all(|cells| cells.iter().all(is_free))
     }

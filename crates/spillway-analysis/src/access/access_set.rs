@@ -83,6 +83,8 @@ pub struct AccessSet {
     pub writes_commitment: bool,
     /// Whether the code may read anything, because the analysis does not understand it.
     pub reads_anything: bool,
+    /// Whether the code reads `timeout`: whether anything is possible without it.
+    pub reads_timeout: bool,
     /// Whether an assumption may cancel the step.
     pub may_drop: bool,
     /// The ways in which the code may fail.
@@ -111,6 +113,7 @@ impl AccessSet {
         self.reads_commitment |= other.reads_commitment;
         self.writes_commitment |= other.writes_commitment;
         self.reads_anything |= other.reads_anything;
+        self.reads_timeout |= other.reads_timeout;
         self.may_drop |= other.may_drop;
         self.failures.join(other.failures);
     }
@@ -142,7 +145,8 @@ impl AccessSet {
         let mut reads = self.reads.clone();
         self.adds.iter().for_each(|it| reads.extend(&it.cells));
         let channels = self.channels.iter().map(|(at, _)| (*at, ChannelEffect::Queried)).collect();
-        let AccessSet { reads_instances, reads_commitment, reads_anything, .. } = *self;
+        let AccessSet { reads_instances, reads_commitment, .. } = *self;
+        let AccessSet { reads_anything, reads_timeout, .. } = *self;
         let asks = self.asks.clone();
         AccessSet {
             reads,
@@ -151,6 +155,7 @@ impl AccessSet {
             reads_instances,
             reads_commitment,
             reads_anything,
+            reads_timeout,
             ..AccessSet::default()
         }
     }
@@ -166,6 +171,16 @@ impl AccessSet {
         self.channels.extend(channels.iter().map(|at| (*at, ChannelEffect::Queried)));
     }
 
+    /// Returns the reads of a query about what other processes can do. These may wait for `timeout`.
+    pub(super) fn of_others() -> AccessSet {
+        AccessSet { reads_anything: true, reads_timeout: true, ..AccessSet::default() }
+    }
+
+    /// Returns whether the result may depend on any part of the state.
+    pub fn depends_on_anything(&self) -> bool {
+        self.reads_anything || self.reads_timeout
+    }
+
     /// Returns whether this code may change what other code reads.
     pub fn may_change(&self, read: &AccessSet) -> bool {
         let asked = |moved: &LocationChange| {
@@ -179,7 +194,7 @@ impl AccessSet {
         let changed = |(at, it): &(ChannelSlot, ChannelEffect)| {
             it.changes() && read.channels.iter().any(|(other, _)| other == at)
         };
-        (read.reads_anything && self.changes_anything())
+        (read.depends_on_anything() && self.changes_anything())
             || (read.reads_instances && self.writes_instances)
             || (read.reads_commitment && (self.writes_commitment || self.writes_instances))
             || self.writes.intersects(&read.reads)

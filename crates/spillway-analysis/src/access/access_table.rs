@@ -20,12 +20,14 @@ use spillway_ir::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The static accesses of a program's actions.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct AccessTable<'p> {
     program: &'p Program,
     layout: &'p Layout,
     ranges: Option<ValueRanges>,
     fixed: BTreeMap<CellId, i64>,
+    /// Processes that exist in the states in question.
+    present: Vec<ProcessInstance>,
     /// The cells that may be undefined.
     undefined: CellSet,
     instances: ActionInstances,
@@ -74,6 +76,7 @@ impl<'p> AccessTable<'p> {
             layout,
             ranges: ranges.as_ref(),
             fixed: &fixed,
+            present: &[],
             undefined: None,
         };
         let undefined = possibly_undefined(known);
@@ -83,6 +86,7 @@ impl<'p> AccessTable<'p> {
             layout,
             ranges,
             fixed,
+            present: Vec::new(),
             undefined,
             instances,
             from,
@@ -111,8 +115,14 @@ impl<'p> AccessTable<'p> {
             layout: self.layout,
             ranges: self.ranges.as_ref(),
             fixed: &self.fixed,
+            present: &self.present,
             undefined: Some(&self.undefined),
         }
+    }
+
+    /// Returns the table for the states in which these processes exist.
+    pub(crate) fn with_present(&self, present: Vec<ProcessInstance>) -> Self {
+        AccessTable { present, ..self.clone() }
     }
 
     /// Returns whether the table is restricted to states in which some cells never change.
@@ -198,7 +208,7 @@ impl<'p> AccessTable<'p> {
     }
 
     /// Returns a collector for the code of one side, with its parameters bound to their values.
-    fn collector(&self, side: InstanceSide) -> AccessCollector<'_> {
+    pub(super) fn collector(&self, side: InstanceSide) -> AccessCollector<'_> {
         let action = &self.program.actions[side.action];
         let process = action.edge.map(|edge| edge.process);
         let mover = MoverSlots { process, slots: side.slot..side.slot + 1 };
@@ -233,8 +243,7 @@ impl<'p> AccessTable<'p> {
         }
         let is_free = |side: InstanceSide| self.program.actions[side.action].edge.is_none();
         if self.has_priorities && instance.sides().any(is_free) {
-            let access = AccessSet { reads_anything: true, ..AccessSet::default() };
-            found.guard.push(GuardConjunct::holds(access));
+            found.guard.push(GuardConjunct::holds(AccessSet::of_others()));
         }
         if let Some(assumed) = self.assumed.as_ref().filter(|it| found.effect.may_change(it)) {
             let mut access = assumed.clone();
@@ -261,7 +270,7 @@ impl<'p> AccessTable<'p> {
     }
 
     /// Returns whether two sides never meet, because they use different channels or expect different messages.
-    fn never_meet(&self, instance: ActionInstance) -> bool {
+    pub(super) fn never_meet(&self, instance: ActionInstance) -> bool {
         let ActionInstance::Meeting { sender, receiver } = instance else { return false };
         let message = |side: InstanceSide| self.program.actions[side.action].communication.as_ref();
         let (
@@ -307,8 +316,10 @@ impl<'p> AccessTable<'p> {
         life.provided.iter().for_each(|it| judge.condition(it));
         access.failures = judge.take();
         // The evaluation of a priority examines the processes of higher priorities.
-        access.reads_anything |= life.priority.is_some();
-        access.failures.other |= life.priority.is_some();
+        if life.priority.is_some() {
+            access.extend_optional(AccessSet::of_others());
+            access.failures.other = true;
+        }
         let cell = self.known().location_cell(process, slot).0;
         access.reads.insert(cell..cell + 1);
         InstanceAccess { guard: vec![GuardConjunct::holds(access)], effect: AccessSet::default() }
@@ -469,8 +480,7 @@ impl<'p> AccessTable<'p> {
             guard.push(GuardConjunct { expr, ..GuardConjunct::holds(access) });
         }
         if life.priority.is_some() {
-            let access = AccessSet { reads_anything: true, ..AccessSet::default() };
-            guard.push(GuardConjunct::holds(access));
+            guard.push(GuardConjunct::holds(AccessSet::of_others()));
         }
         self.add_precedence_conditions(side, guard);
     }
@@ -539,8 +549,9 @@ impl<'p> AccessTable<'p> {
         if let Some(communication) = &action.communication {
             let conjuncts = collector.readiness(communication, FailureKinds::default());
             conjuncts.iter().for_each(|it| access.extend(it.reads()));
-            // The existence of a receiver depends on all other processes.
-            access.reads_anything |= self.may_meet(communication.channel());
+            if self.may_meet(communication.channel()) {
+                access.extend_optional(self.partner_reads(side));
+            }
         }
         access
     }
@@ -571,7 +582,7 @@ impl<'p> AccessTable<'p> {
     }
 
     /// Returns the reads that decide whether a message is received, and on which channel.
-    fn message(&self, sender: InstanceSide, receiver: InstanceSide) -> AccessSet {
+    pub(super) fn message(&self, sender: InstanceSide, receiver: InstanceSide) -> AccessSet {
         let mut access = AccessSet::default();
         for side in [sender, receiver] {
             let mut collector = self.collector(side);
@@ -591,7 +602,7 @@ impl<'p> AccessTable<'p> {
     }
 
     /// Returns the effect of the actions of one instance where its guard holds, without the rest of the step.
-    fn effect(&self, sides: &[InstanceSide], guard: &[GuardConjunct<'_>]) -> AccessSet {
+    pub(super) fn effect(&self, sides: &[InstanceSide], guard: &[GuardConjunct<'_>]) -> AccessSet {
         let effect = self.effect_where(sides, &BTreeMap::new());
         // A conjunct of the guard stays true if its cell is not written.
         let written = self.written_by(&effect);
@@ -640,7 +651,7 @@ impl<'p> AccessTable<'p> {
     pub fn read_cells(&self, access: &InstanceAccess<'_>) -> CellSet {
         let mut reads = access.effect.as_reads();
         access.guard.iter().for_each(|it| reads.extend(it.reads()));
-        let mut cells = reads.reads;
+        let mut cells = reads.reads.clone();
         reads.asks.iter().for_each(|(cell, _)| cells.insert(cell.0..cell.0 + 1));
         for (channel, _) in &reads.channels {
             cells.insert(self.known().channel_cells(*channel));
@@ -651,7 +662,7 @@ impl<'p> AccessTable<'p> {
                 cells.insert(cell..cell + 1);
             }
         }
-        if reads.reads_anything {
+        if reads.depends_on_anything() {
             cells = CellSet::all(self.layout.state_cells);
         }
         cells

@@ -13,7 +13,7 @@ use spillway_ir::layout::{CellGroup, CellId, GroupContent, ValueRanges};
 use spillway_ir::{
     CallArgument, ChannelId, ChannelRef, Entity, Expr, ExprKind, Function, FunctionId, Layout,
     LocalId, LocationId, OverflowRule, Owner, Place, PlaceRoot, PlaceSelector, ProcessEdge,
-    ProcessId, Program, Type, TypeId, Urgency, VarId,
+    ProcessId, ProcessInstance, Program, Type, TypeId, Urgency, VarId,
 };
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -34,6 +34,8 @@ pub(super) struct StaticFacts<'p> {
     pub ranges: Option<&'p ValueRanges>,
     /// The values of locals that never change in the states in question.
     pub fixed: &'p BTreeMap<CellId, i64>,
+    /// Processes that exist in the states in question. No other process starts in their slots.
+    pub present: &'p [ProcessInstance],
     /// The cells that may be undefined in reachable states, if that is known.
     pub undefined: Option<&'p CellSet>,
 }
@@ -558,7 +560,8 @@ impl AccessVisitor for AccessCollector<'_> {
                 process.into_iter().for_each(|process| self.pids(process, slots.clone()));
             }
             StateTouch::Instances => self.instances(),
-            StateTouch::Others => self.access.reads_anything = true,
+            StateTouch::Others => self.access.extend_optional(AccessSet::of_others()),
+            StateTouch::Timeout => self.access.reads_timeout = true,
             StateTouch::Run(process) => self.run(process),
             StateTouch::Exit => self.exit(),
             StateTouch::Assume => self.access.may_drop = true,

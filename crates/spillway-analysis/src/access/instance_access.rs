@@ -3,7 +3,7 @@
 use super::access_set::AccessSet;
 use super::failure_kinds::FailureKinds;
 use super::guard::{ConjunctCondition, GuardConjunct};
-use spillway_ir::BinaryOp;
+use spillway_ir::{BinaryOp, ExprKind};
 
 /// The guard and the effect of an action instance. Both are empty if it is never enabled.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +26,30 @@ impl InstanceAccess<'_> {
         let mut all = self.effect.failures;
         self.guard.iter().for_each(|it| all.join(it.access.failures));
         all
+    }
+
+    /// Returns whether the guard reads `timeout`.
+    pub fn asks_for_timeout(&self) -> bool {
+        self.guard.iter().any(|it| it.access.reads_timeout)
+    }
+
+    /// Returns whether the instance is enabled only where `timeout` is true.
+    pub fn requires_timeout(&self) -> bool {
+        let mut asked = self.certain_conjuncts().filter_map(|it| it.expr);
+        asked.any(|it| it.kind == ExprKind::Timeout)
+    }
+
+    /// Restricts the guard and the effect to states in which `timeout` is false. If the instance requires `timeout`,
+    /// the effect keeps only how it may fail and whether it may be taken back.
+    pub(crate) fn restrict_to_no_timeout(&mut self) {
+        if self.requires_timeout() {
+            let (failures, may_drop) = (self.failures(), self.effect.may_drop);
+            self.guard.retain(|it| matches!(it.expr, Some(it) if it.kind == ExprKind::Timeout));
+            self.guard.truncate(1);
+            self.effect = AccessSet { failures, may_drop, ..AccessSet::default() };
+        }
+        let guard = self.guard.iter_mut().map(|it| &mut it.access);
+        guard.chain([&mut self.effect]).for_each(|it| it.reads_timeout = false);
     }
 
     /// Returns whether no state enables both instances: a process would be at two locations, or a cell would hold two

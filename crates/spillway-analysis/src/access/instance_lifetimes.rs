@@ -28,20 +28,32 @@ impl AccessCollector<'_> {
     pub(super) fn run(&mut self, process: ProcessId) {
         self.instances();
         self.access.writes_instances = true;
-        let slots = 0..self.known.program.slots(process);
-        for slot in slots.clone() {
-            self.overwrite_own(process, slot);
-            let cell = self.known.location_cell(process, slot);
-            let start = self.known.program.processes[process].start;
-            self.access.moves.push(LocationChange { cell, from: None, to: Some(start) });
+        for slots in self.free_slots(process) {
+            for slot in slots.clone() {
+                self.overwrite_own(process, slot);
+                let cell = self.known.location_cell(process, slot);
+                let start = self.known.program.processes[process].start;
+                self.access.moves.push(LocationChange { cell, from: None, to: Some(start) });
+            }
+            let begun = MoverSlots { process: Some(process), slots };
+            let starter = std::mem::replace(&mut self.scope.mover, begun);
+            self.begin_optional();
+            let prologue = &self.known.program.processes[process].life.prologue;
+            self.walk().body(self, prologue);
+            self.end_optional();
+            self.scope.mover = starter;
         }
-        let begun = MoverSlots { process: Some(process), slots };
-        let starter = std::mem::replace(&mut self.scope.mover, begun);
-        self.begin_optional();
-        let prologue = &self.known.program.processes[process].life.prologue;
-        self.walk().body(self, prologue);
-        self.end_optional();
-        self.scope.mover = starter;
+    }
+
+    /// Returns the ranges of slots in which a process may start: those of no process that exists.
+    fn free_slots(&self, process: ProcessId) -> Vec<Range<u32>> {
+        let present = self.known.present.iter().filter(|it| it.process == process);
+        let mut taken: Vec<u32> = present.map(|it| it.slot).collect();
+        taken.sort_unstable();
+        let count = self.known.program.slots(process);
+        let starts = std::iter::once(0).chain(taken.iter().map(|slot| slot + 1));
+        let ends = taken.iter().copied().chain([count]);
+        starts.zip(ends).map(|(start, end)| start..end).filter(|it| !it.is_empty()).collect()
     }
 
     pub(super) fn exit(&mut self) {

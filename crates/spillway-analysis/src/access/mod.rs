@@ -9,7 +9,7 @@
 //!   `definedness`: cells that may be undefined;
 //! - `guard`: guards as lists of conjuncts;
 //! - `access_table`: all action instances with their accesses (`instance_access`); `atomic_sequences`: the rest of a
-//!   step; `observers`: the reads of properties.
+//!   step; `observers`: the reads of properties; `partners`: the reads that decide whether a rendezvous has a receiver.
 //!
 //! `docs/internals/ir.md` defines the objects and the accesses of each operation.
 
@@ -27,6 +27,7 @@ mod guard;
 mod instance_access;
 mod instance_lifetimes;
 mod observers;
+mod partners;
 mod value_queries;
 pub mod walk;
 

@@ -49,8 +49,10 @@ pub enum StateTouch<'a> {
     OwnPid,
     /// The code reads the set or the number of instances.
     Instances,
-    /// The code queries what other processes can do, or whether none can move.
+    /// The code queries what other processes can do.
     Others,
+    /// The code queries whether anything is possible without `timeout`.
+    Timeout,
     /// An instance starts.
     Run(ProcessId),
     /// The mover ends.
@@ -404,7 +406,7 @@ impl<'p> AccessWalk<'p> {
             }
             ExprKind::Self_ => to.touch(StateTouch::OwnPid),
             ExprKind::Processes => to.touch(StateTouch::Instances),
-            ExprKind::Timeout => to.touch(StateTouch::Others),
+            ExprKind::Timeout => to.touch(StateTouch::Timeout),
             _ => unreachable!("other expressions are computed from others"),
         }
     }

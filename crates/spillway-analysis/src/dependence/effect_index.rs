@@ -141,7 +141,7 @@ impl EffectIndex {
             (GlobalEffect::WritesInstances, effect.writes_instances),
             (GlobalEffect::ReadsCommitment, effect.reads_commitment),
             (GlobalEffect::ChangesCommitment, effect.writes_commitment || effect.writes_instances),
-            (GlobalEffect::ReadsAnything, effect.reads_anything),
+            (GlobalEffect::ReadsAnything, effect.depends_on_anything()),
             (GlobalEffect::ChangesAnything, effect.changes_anything()),
         ];
         besides.into_iter().filter(|it| it.1).for_each(|(what, _)| self.besides.add(what, id));
@@ -174,7 +174,7 @@ impl EffectIndex {
             self.enters.extend(row, asked);
         }
         let besides = [
-            (read.reads_anything, GlobalEffect::ChangesAnything),
+            (read.depends_on_anything(), GlobalEffect::ChangesAnything),
             (read.reads_instances, GlobalEffect::WritesInstances),
             (read.reads_commitment, GlobalEffect::ChangesCommitment),
         ];

@@ -10,7 +10,7 @@ use super::conditional_dependence::{self, ConditionalInteraction, InstanceRelati
 use super::effect_index::{ConflictCache, EffectIndex, InstanceBits};
 use crate::access::{AccessSet, ChannelPredicate, ChannelSlot, ConjunctCondition, GuardConjunct};
 use crate::bit_sets::{
-    BitMatrix, BitSetInterner, extend, insert, members, remove_member, subtract, words_of,
+    BitMatrix, BitSetInterner, extend, has, insert, members, remove_member, subtract, words_of,
 };
 use crate::instances::InstanceId;
 use spillway_base::budget::{AnalysisBudget, BudgetExceeded};
@@ -77,6 +77,9 @@ impl DependenceRelation<'_> {
 /// The work units of one word of a set of pairs of an instance.
 const EACH_PAIR: u64 = 8;
 
+/// The work units of one pair of an instance that starts a process.
+const EACH_START: u64 = 64;
+
 /// The condition of a conjunct, as a key for all conjuncts with the same condition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum ConditionKey {
@@ -124,15 +127,15 @@ impl<'d, 't> MatrixBuilder<'d, 't> {
             // Each set is stored twice, because it is also a key.
             budget.hold(2 * (shared.count() - shared_before) * words * size_of::<u64>())?;
         }
+        self.separate_starts(&mut dependent, &mut interacting, budget)?;
         let mut sometimes = Arena::new();
         for id in self.of.instances() {
             budget.work(EACH_PAIR * words as u64)?;
             let at = id.index();
             extend(dependent.row_mut(at), interacting.row(at));
-            subtract(dependent.row_mut(at), excluded.row(at));
-            remove_member(dependent.row_mut(at), at);
-            remove_member(interacting.row_mut(at), at);
-            subtract(interacting.row_mut(at), excluded.row(at));
+            for rows in [&mut dependent, &mut interacting] {
+                self.restrict(rows.row_mut(at), &excluded, at);
+            }
             let pairs = InstanceRelations {
                 dependent: dependent.row(at),
                 excluded: excluded.row(at),
@@ -157,6 +160,36 @@ impl<'d, 't> MatrixBuilder<'d, 't> {
             interacting,
             conditional: sometimes,
         })
+    }
+
+    /// Makes instances that start processes independent of those that they do not disturb where both are enabled.
+    fn separate_starts(
+        &self,
+        dependent: &mut BitMatrix,
+        interacting: &mut BitMatrix,
+        budget: &AnalysisBudget,
+    ) -> Result<(), BudgetExceeded> {
+        for starting in self.of.starting.instances() {
+            budget.work(EACH_START * self.of.accesses.len() as u64)?;
+            let others = self.of.instances();
+            for other in others.filter(|&it| self.of.are_independent(starting, it)) {
+                for rows in [&mut *dependent, &mut *interacting] {
+                    remove_member(rows.row_mut(starting.index()), other.index());
+                    remove_member(rows.row_mut(other.index()), starting.index());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the instances that are never enabled together with an instance from those that it depends on. Adds
+    /// those that may also need `timeout`.
+    fn restrict(&self, row: &mut [u64], excluded: &BitMatrix, at: usize) {
+        subtract(row, excluded.row(at));
+        if let Some(asking) = self.of.asking_for_timeout().filter(|it| has(it, at)) {
+            extend(row, asking);
+        }
+        remove_member(row, at);
     }
 
     /// Returns the numbers of the sets of instances that may make each conjunct of a guard true.

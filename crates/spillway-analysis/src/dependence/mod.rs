@@ -10,17 +10,20 @@ pub mod channels;
 mod conditional_dependence;
 mod effect_index;
 mod matrix;
+mod process_starts;
 
 use crate::access::{
     AccessSet, AccessTable, ConjunctCondition, CounterAddition, GuardConjunct, InstanceAccess,
     LocationChange,
 };
+use crate::bit_sets;
 use crate::instances::InstanceId;
 use channels::PredicateAnswer;
 use conditional_dependence::SmallDomainCells;
+use process_starts::StartingEffects;
 use spillway_base::budget::{AnalysisBudget, BudgetExceeded};
 use spillway_ir::layout::CellId;
-use spillway_ir::{Arena, BinaryOp, Expr, PropertyId};
+use spillway_ir::{Arena, BinaryOp, Entity, Expr, PropertyId};
 
 pub use conditional_dependence::ConditionalInteraction;
 pub use matrix::{DependenceMatrix, ProgramDependence};
@@ -34,6 +37,9 @@ pub struct DependenceRelation<'t> {
     table: &'t AccessTable<'t>,
     accesses: Arena<InstanceId, InstanceAccess<'t>>,
     small_domains: SmallDomainCells,
+    starting: StartingEffects,
+    /// The instances whose guards read `timeout`, if the relation is about states in which `timeout` is false.
+    asking: Option<Vec<u64>>,
 }
 
 impl<'t> DependenceRelation<'t> {
@@ -43,19 +49,54 @@ impl<'t> DependenceRelation<'t> {
         most: u32,
         budget: &AnalysisBudget,
     ) -> Result<Option<DependenceRelation<'t>>, BudgetExceeded> {
-        let count = table.instances().count();
-        if count > most {
+        if table.instances().count() > most {
             return Ok(None);
         }
-        let mut accesses = Arena::new();
-        for number in (0..count).map(InstanceId) {
-            budget.work(EACH_INSTANCE)?;
-            let access = table.access(number);
-            budget.hold(access.bytes())?;
-            accesses.push(access);
+        let accesses = accesses(table, budget)?;
+        Ok(Some(DependenceRelation::of(table, accesses, None, budget)?))
+    }
+
+    /// As `new`, for the states in which `timeout` is false. There nothing depends on `timeout`
+    /// (`docs/reductions/dependence.md`). Instances whose guards read `timeout` depend on each other.
+    pub fn before_timeout(
+        table: &'t AccessTable<'t>,
+        most: u32,
+        budget: &AnalysisBudget,
+    ) -> Result<Option<DependenceRelation<'t>>, BudgetExceeded> {
+        if table.instances().count() > most {
+            return Ok(None);
         }
-        let gauges = SmallDomainCells::new(table, &accesses);
-        Ok(Some(DependenceRelation { table, accesses, small_domains: gauges }))
+        let mut accesses = accesses(table, budget)?;
+        let mut asking = vec![0; bit_sets::words_of(accesses.len())];
+        let asks = accesses.iter().filter(|(_, it)| it.asks_for_timeout());
+        asks.for_each(|(instance, _)| bit_sets::insert(&mut asking, instance.index()));
+        accesses.values_mut().for_each(InstanceAccess::restrict_to_no_timeout);
+        Ok(Some(DependenceRelation::of(table, accesses, Some(asking), budget)?))
+    }
+
+    fn of(
+        table: &'t AccessTable<'t>,
+        accesses: Arena<InstanceId, InstanceAccess<'t>>,
+        asking: Option<Vec<u64>>,
+        budget: &AnalysisBudget,
+    ) -> Result<DependenceRelation<'t>, BudgetExceeded> {
+        let small_domains = SmallDomainCells::new(table, &accesses);
+        let starting = StartingEffects::new(table, &accesses, budget)?;
+        Ok(DependenceRelation { table, accesses, small_domains, starting, asking })
+    }
+
+    /// Returns the instances whose guards read `timeout`, if the relation is about states in which it is false.
+    /// `timeout` is false in each state that enables any other instance.
+    pub fn asking_for_timeout(&self) -> Option<&[u64]> {
+        self.asking.as_deref()
+    }
+
+    /// Returns whether both instances may be enabled only because `timeout` is true.
+    fn may_need_timeout(&self, one: InstanceId, other: InstanceId) -> bool {
+        let asks = |it: InstanceId| {
+            self.asking.as_ref().is_some_and(|asking| bit_sets::has(asking, it.index()))
+        };
+        asks(one) && asks(other)
     }
 
     /// Returns the table of the action instances.
@@ -81,14 +122,21 @@ impl<'t> DependenceRelation<'t> {
     /// Returns whether two instances commute and do not disable each other, in every reachable state in which both
     /// are enabled.
     pub fn are_independent(&self, one: InstanceId, other: InstanceId) -> bool {
-        let (left, right) = (&self.accesses[one], &self.accesses[other]);
-        let keeps = |by: &InstanceAccess, guard: &[GuardConjunct]| {
-            !guard.iter().any(|it| self.may_change(&by.effect, it, PredicateAnswer::Yes))
+        let (left, right) = (self.effect_beside(one, other), self.effect_beside(other, one));
+        let keeps = |effect: &AccessSet, by: InstanceId| {
+            let mut guard = self.accesses[by].guard.iter();
+            !guard.any(|it| self.may_change(effect, it, PredicateAnswer::Yes))
         };
-        self.exclude(one, other)
-            || (effects_commute(&left.effect, &right.effect)
-                && keeps(left, &right.guard)
-                && keeps(right, &left.guard))
+        let commute = || {
+            self.exclude(one, other)
+                || (effects_commute(left, right) && keeps(left, other) && keeps(right, one))
+        };
+        !self.may_need_timeout(one, other) && commute()
+    }
+
+    /// Returns the effect of an instance in the states that also enable another one.
+    fn effect_beside(&self, one: InstanceId, other: InstanceId) -> &AccessSet {
+        self.starting.effect_beside(one, other).unwrap_or(&self.accesses[one].effect)
     }
 
     /// Returns whether `by` may make this conjunct true, or may make an earlier conjunct fail, which also enables the
@@ -194,6 +242,21 @@ impl<'t> DependenceRelation<'t> {
             || effect.sets.iter().any(sets)
             || effect.adds.iter().any(adds)
     }
+}
+
+/// Returns the accesses of all action instances in a table.
+fn accesses<'t>(
+    table: &'t AccessTable<'t>,
+    budget: &AnalysisBudget,
+) -> Result<Arena<InstanceId, InstanceAccess<'t>>, BudgetExceeded> {
+    let mut accesses = Arena::new();
+    for number in (0..table.instances().count()).map(InstanceId) {
+        budget.work(EACH_INSTANCE)?;
+        let access = table.access(number);
+        budget.hold(access.bytes())?;
+        accesses.push(access);
+    }
+    Ok(accesses)
 }
 
 /// Returns whether a comparison keeps its value when `by` is added.

@@ -264,6 +264,7 @@ impl AccessVisitor for StepFootprint<'_> {
             | StateTouch::OwnPid
             | StateTouch::Instances
             | StateTouch::Others
+            | StateTouch::Timeout
             | StateTouch::Assume => {}
         }
     }

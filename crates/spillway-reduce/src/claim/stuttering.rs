@@ -78,7 +78,7 @@ impl NeverClaim<'_> {
         may_stop: bool,
     ) -> Result<StutterDependence, NotApplied> {
         let name = || self.name().to_owned();
-        if self.claim.moves.iter().any(|it| table.observation(&it.action).reads_anything) {
+        if self.claim.moves.iter().any(|it| table.observation(&it.action).depends_on_anything()) {
             return Err(NotApplied::ClaimReadsEnabled(name()));
         }
         let letters = ClaimLetter::all(table, self.claim).filter(|all| all.len() <= LETTERS_MAX);
@@ -110,7 +110,7 @@ impl NeverClaim<'_> {
     /// otherwise.
     pub(crate) fn judges_states(&self, table: &AccessTable) -> Result<(), NotApplied> {
         for it in &self.claim.moves {
-            if table.observation(&it.action).reads_anything {
+            if table.observation(&it.action).depends_on_anything() {
                 return Err(NotApplied::PropertyReadsEnabled(self.name().into()));
             }
             if table.failures_of(&it.action).any() {

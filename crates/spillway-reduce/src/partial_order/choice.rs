@@ -179,7 +179,11 @@ impl TransitionChooser {
         enabled: &[u64],
         room: &'r mut ChooserBuffers,
     ) -> TransitionChoice<'r> {
-        if !self.choose_confluent(enabled, room) && !self.choose_all(enabled, room) {
+        let is_chosen = match self.may_need_timeout(enabled) {
+            true => self.choose_all(enabled, room),
+            false => self.choose_confluent(enabled, room) || self.choose_all(enabled, room),
+        };
+        if !is_chosen {
             let ChooserBuffers { outlook, next, .. } = room;
             next.resize(1 + self.words + self.relation.facts.words(), 0);
             next[0] = self.number;
@@ -231,9 +235,16 @@ impl TransitionChooser {
         &self.confluent
     }
 
-    /// Chooses all enabled instances, if they alone show that no smaller set is chosen. Returns whether it did.
+    /// Returns whether all enabled instances may need `timeout` to be true. The relation is not valid in such a state.
+    fn may_need_timeout(&self, enabled: &[u64]) -> bool {
+        let asking = &self.relation.asking_for_timeout;
+        !asking.is_empty() && bit_sets::is_subset(enabled, asking)
+    }
+
+    /// Chooses all enabled instances, if they alone show that no smaller set is chosen, or if the relation is not
+    /// valid in the state. Returns whether it did.
     fn choose_all(&self, enabled: &[u64], room: &mut ChooserBuffers) -> bool {
-        let mut takes_all = bit_sets::is_single(enabled);
+        let mut takes_all = bit_sets::is_single(enabled) || self.may_need_timeout(enabled);
         if !takes_all {
             self.examine_enabled(enabled, room);
             takes_all = bit_sets::is_subset(enabled, room.outlook.universal_seeds());

@@ -40,12 +40,13 @@ pub(super) struct VerificationGoal {
     pub infinite_runs: bool,
 }
 
-/// Computes the dependence of the action instances in a table, or returns the reason why it is not computed.
+/// Computes the dependence of the action instances in a table, in the states where `timeout` is false, or returns the
+/// reason why it is not computed.
 pub(super) fn dependence<'t>(
     table: &'t AccessTable<'t>,
     budget: &AnalysisBudget,
 ) -> Result<DependenceRelation<'t>, NotApplied> {
-    let found = DependenceRelation::new(table, INSTANCES_MAX, budget)?;
+    let found = DependenceRelation::before_timeout(table, INSTANCES_MAX, budget)?;
     found.ok_or(NotApplied::TooManyInstances(INSTANCES_MAX))
 }
 
@@ -103,6 +104,9 @@ pub(super) struct MemberRelation {
     pub shown: Option<Vec<u64>>,
     /// The slots of processes, with their members and location changes.
     pub places: Vec<ProcessSlot>,
+    /// The instances whose guards read `timeout`. The relation is valid where any other instance is enabled, because
+    /// `timeout` is false there.
+    pub asking_for_timeout: Vec<u64>,
     pub facts: FactReader,
 }
 
@@ -164,6 +168,7 @@ impl MemberRelation {
             monitors: building.none(),
             shown: None,
             places: Vec::new(),
+            asking_for_timeout: dependence.asking_for_timeout().unwrap_or_default().to_vec(),
             facts: FactReader::default(),
         };
         for (at, property) in watched.into_iter().enumerate() {
@@ -203,6 +208,7 @@ impl MemberRelation {
             monitors,
             shown,
             places,
+            asking_for_timeout,
             facts,
         } = self;
         (*instances, facts.words()) == (other.instances, other.facts.words())
@@ -210,6 +216,7 @@ impl MemberRelation {
             && (monitors, shown) == (&other.monitors, &other.shown)
             && (sometimes, waits) == (&other.value_dependences, &other.waits)
             && (movers, places) == (&other.movers, &other.places)
+            && asking_for_timeout == &other.asking_for_timeout
     }
 
     /// Returns the visible instances: monitors, and those that a watcher is dependent on.
@@ -408,9 +415,12 @@ impl<'b> RelationBuilder<'b> {
         let sets = self.matrix.enabling_of[instance].clone();
         let constant = |conjunct: &GuardConjunct| match conjunct.expr.map(|it| &it.kind) {
             Some(ExprKind::Constant(value)) => Some(*value != 0),
+            // The relation is about states in which `timeout` is false.
+            Some(ExprKind::Timeout) => Some(false),
             _ => None,
         };
-        if guard.iter().any(|it| constant(it) == Some(false)) {
+        let access = self.dependence.access(instance);
+        if access.certain_conjuncts().any(|it| constant(it) == Some(false)) {
             // Nothing can enable the member.
             let (fact, none) = (self.facts.in_any_state(), self.none());
             let enabling = self.pointed.intern(none);

@@ -161,6 +161,13 @@ impl Maker<'_> {
             }
             self.own_channels.push(variable("q".into()));
         }
+        if self.choices.chance(10)
+            && let Some(channel) = self.channels.iter().find(|it| !it.text.contains('['))
+        {
+            self.used.insert("xr and xs");
+            let claim = self.choices.pick(&["xr", "xs"]);
+            text += &format!("{claim} {};\n", channel.text);
+        }
         if self.choices.chance(4) && !self.kinds.is_empty() {
             self.used.insert("local channel");
             let fields: Vec<&str> = self.kinds[0].iter().map(|ty| word(*ty)).collect();

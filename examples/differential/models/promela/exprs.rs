@@ -94,7 +94,7 @@ impl Maker<'_> {
         let place = self.place();
         let text = &place.text;
         let constant = self.constant(place.ty);
-        match self.choices.weighted(&[30, 15, 10, 10, 6, 6, 6, 5, 3, 4]) {
+        match self.choices.weighted(&[30, 15, 10, 10, 6, 6, 6, 5, 3, 4, 3, 3]) {
             0 => format!("{text} == {constant}"),
             1 => format!("{text} != {constant}"),
             2 => format!("{text} < {}", self.choices.between(1, 3)),
@@ -112,8 +112,35 @@ impl Maker<'_> {
             7 => self.poll().unwrap_or_else(|| text.clone()),
             8 => format!("{} > {}", self.special(), self.choices.between(0, 2)),
             9 => self.remote(),
+            10 => self.waiting(),
+            11 => self.enabled(),
             _ => text.clone(),
         }
+    }
+
+    /// Returns a condition that reads `timeout`.
+    fn waiting(&mut self) -> String {
+        self.used.insert("timeout in an expression");
+        let text = self.place().text;
+        match self.choices.below(4) {
+            0 => format!("(timeout && {text} == 1)"),
+            1 => format!("({text} != 1 && timeout)"),
+            2 => "!timeout".into(),
+            _ => format!("(timeout || {text} == 2)"),
+        }
+    }
+
+    /// Returns a query whether a process of an earlier type is enabled. So no process queries itself, and no queries
+    /// are cyclic: both are errors. SPIN does not allow the query with rendezvous channels.
+    fn enabled(&mut self) -> String {
+        let earlier = &self.processes[..self.current.unwrap_or_default()];
+        let count: usize = earlier.iter().map(|it| it.active).sum();
+        let buffered = self.channels.iter().all(|it| it.buffered);
+        if count == 0 || !buffered {
+            return "true".into();
+        }
+        self.used.insert("enabled");
+        format!("enabled({})", self.choices.below(count))
     }
 
     /// Returns a condition as a part of another. It contains no queries about the length of a channel.

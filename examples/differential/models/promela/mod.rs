@@ -156,7 +156,8 @@ impl Maker<'_> {
         let mut parameters = Vec::new();
         if run {
             for _ in 0..self.choices.below(3) {
-                parameters.push(self.choices.pick(&[Ty::Byte, Ty::Bit, Ty::Chan, Ty::Int]));
+                let types = [Ty::Byte, Ty::Bit, Ty::Chan, Ty::Chan, Ty::Int];
+                parameters.push(self.choices.pick(&types));
             }
         }
         Process { name, active, parameters, labels: Vec::new(), local: None }

@@ -164,7 +164,13 @@ impl Maker<'_> {
                 Ty::Chan => {
                     let first = self.first_kind();
                     // Without channels the parameter is unused.
-                    if first.is_empty() { "0".into() } else { self.choices.pick(&first).into() }
+                    match first.is_empty() {
+                        true => "0".into(),
+                        false => {
+                            self.used.insert("channel argument");
+                            self.choices.pick(&first).into()
+                        }
+                    }
                 }
                 ty => self.constant(ty),
             });
@@ -191,10 +197,14 @@ impl Maker<'_> {
         for _ in 0..1 + self.choices.below(3) {
             let guard = match around.urgency {
                 Urgency::DStep => self.condition(1),
-                _ => match self.choices.weighted(&[10, 4, 4, 5]) {
+                _ => match self.choices.weighted(&[10, 4, 4, 5, 2]) {
                     0 => self.condition(1),
                     1 => self.send(around.urgency).unwrap_or_else(|| self.condition(0)),
                     2 => self.receive(around.urgency).unwrap_or_else(|| self.condition(0)),
+                    4 => {
+                        self.used.insert("timeout");
+                        "timeout".into()
+                    }
                     _ => {
                         let deeper = Around { depth: around.depth + 1, ..around };
                         self.statement(deeper)
@@ -209,8 +219,9 @@ impl Maker<'_> {
                 false => text += &format!(" :: {guard}"),
             }
         }
-        if enough || self.choices.chance(40) && conditions_only {
-            self.used.insert("else");
+        let beside_messages = !conditions_only && self.choices.chance(30);
+        if enough || self.choices.chance(40) && (conditions_only || beside_messages) {
+            self.used.insert(if conditions_only { "else" } else { "else beside messages" });
             let sequence = match self.choices.chance(50) {
                 true if around.in_loop => "break".into(),
                 _ => self.sequence(around, 1),
