@@ -165,6 +165,43 @@ impl<'p> Evaluator<'p> {
                 Ok(flow)
             }
             Node::Quantified { bounds, body, .. } => self.forall(bounds, *body, base, rest),
+            Node::If { .. } | Node::Case { .. } | Node::Let { .. } | Node::Implies(..) => {
+                self.enumerate_branch(node, base, rest)
+            }
+            Node::Binary(BinaryNode::Equal, left, right) => {
+                self.equality(*left, *right, base, rest)
+            }
+            Node::Binary(operator @ (BinaryNode::In | BinaryNode::SubsetOrEqual), left, right) => {
+                self.membership(*operator, [*left, *right], base, rest)
+            }
+            Node::Unchanged(operand) => self.unchanged(*operand, base, rest),
+            Node::BoxAction { action, subscript } => {
+                if self.enumerate(*action, base, rest)?.is_break() {
+                    return Ok(Flow::Break(()));
+                }
+                self.unchanged(*subscript, base, rest)
+            }
+            Node::AngleAction { action, subscript } => {
+                let rest =
+                    Continuation { kind: ContinuationKind::Changed(*subscript), base, next: rest };
+                self.enumerate(*action, base, Some(&rest))
+            }
+            // TLC evaluates constant definitions once, and enters any other constant formula.
+            Node::Memo(_, inner) if !is_definition(inner) => {
+                self.enumerate_node(id, inner, base, rest)
+            }
+            _ => self.enumerate_call(id, node, base, rest),
+        }
+    }
+
+    /// A formula that selects another one, or binds names around it.
+    fn enumerate_branch(
+        &mut self,
+        node: &'p Node,
+        base: u32,
+        rest: Option<&Continuation<'_>>,
+    ) -> Outcome<Flow> {
+        match node {
             Node::If { condition, yes, no } => {
                 let branch = if self.holds_node("IF", *condition, base)? { yes } else { no };
                 self.enumerate(*branch, base, rest)
@@ -187,25 +224,7 @@ impl<'p> Evaluator<'p> {
                     self.proceed(rest)
                 }
             }
-            Node::Binary(BinaryNode::Equal, left, right) => {
-                self.equality(*left, *right, base, rest)
-            }
-            Node::Binary(operator @ (BinaryNode::In | BinaryNode::SubsetOrEqual), left, right) => {
-                self.membership(*operator, [*left, *right], base, rest)
-            }
-            Node::Unchanged(operand) => self.unchanged(*operand, base, rest),
-            Node::BoxAction { action, subscript } => {
-                if self.enumerate(*action, base, rest)?.is_break() {
-                    return Ok(Flow::Break(()));
-                }
-                self.unchanged(*subscript, base, rest)
-            }
-            Node::AngleAction { action, subscript } => {
-                let rest =
-                    Continuation { kind: ContinuationKind::Changed(*subscript), base, next: rest };
-                self.enumerate(*action, base, Some(&rest))
-            }
-            _ => self.enumerate_call(id, node, base, rest),
+            _ => Err(Failure::unsupported("a formula")),
         }
     }
 
@@ -235,10 +254,12 @@ impl<'p> Evaluator<'p> {
                     None => self.test(id, base, rest),
                 }
             }
-            Node::Local(slot) => match self.thunk_at(base + slot) {
-                Some((node, base)) => self.deeper(|it| it.enumerate(node, base, rest)),
-                None => self.test(id, base, rest),
-            },
+            Node::Local(slot) if self.peek_slot(base + slot).is_none() => {
+                match self.thunk_at(base + slot) {
+                    Some((node, base)) => self.deeper(|it| it.enumerate(node, base, rest)),
+                    None => self.test(id, base, rest),
+                }
+            }
             Node::Apply(function, argument) => match self.lazy_function(*function, base)? {
                 Some(lazy) => self.enumerate_closure(&lazy, *argument, base, rest),
                 None => self.test(id, base, rest),
@@ -387,22 +408,25 @@ impl<'p> Evaluator<'p> {
             GenerationPhase::Initial => &self.current,
             _ => &self.next,
         };
-        for (variable, value) in assigned[..variables].iter().enumerate() {
-            match value {
-                Some(value) => self.generation.states.push(value.clone()),
-                None => {
-                    let prime =
-                        if self.generation.phase == GenerationPhase::Next { "'" } else { "" };
-                    let name = format!("{}{prime}", self.program.variable_name(variable));
-                    return Err(Failure::new(FailureReason::Unassigned { name }));
-                }
-            }
+        let assigned = &assigned[..variables];
+        let is_next = self.generation.phase == GenerationPhase::Next;
+        let missing = assigned.iter().position(Option::is_none);
+        if missing.is_none() {
+            self.generation.states.extend(assigned.iter().flatten().cloned());
         }
-        if self.generation.phase == GenerationPhase::Next {
+        // TLC counts an incomplete successor as generated.
+        if is_next {
             let action = self.taken_action();
             self.generation.actions.push(action);
         }
-        Ok(Flow::Continue(()))
+        match missing {
+            None => Ok(Flow::Continue(())),
+            Some(variable) => {
+                let prime = if is_next { "'" } else { "" };
+                let name = format!("{}{prime}", self.program.variable_name(variable));
+                Err(Failure::new(FailureReason::Unassigned { name }))
+            }
+        }
     }
 
     fn taken_action(&mut self) -> TakenAction {
@@ -501,4 +525,9 @@ type Saved = SmallVec<[SavedSlot; 2]>;
 struct SavedSlot {
     index: u32,
     content: SlotContent,
+}
+
+/// Returns whether a node calls a definition without parameters.
+fn is_definition(node: &Node) -> bool {
+    matches!(node, Node::Call { arguments, .. } if arguments.is_empty())
 }

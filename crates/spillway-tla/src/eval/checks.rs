@@ -12,7 +12,8 @@ use crate::value::Value;
 pub struct GeneratedStates {
     /// The values of the variables, state after state.
     pub values: Vec<Value>,
-    /// The action of each state. Initial states have none.
+    /// The action of each state. Initial states have none. After a failure there can be one more, of a successor without
+    /// a value for each variable.
     pub actions: Vec<TakenAction>,
 }
 

@@ -176,7 +176,17 @@ impl<'p> Evaluator<'p> {
         base: u32,
     ) -> Outcome<Option<Arc<LazyValue>>> {
         let program = self.program;
-        match &program.nodes[id as usize] {
+        let mut node = &program.nodes[id as usize];
+        if let Node::Memo(_, inner) = node {
+            if !matches!(**inner, Node::Function { .. }) {
+                return Ok(match self.eval(id, base)? {
+                    Value::Lazy(lazy) if matches!(*lazy, LazyValue::Function(..)) => Some(lazy),
+                    _ => None,
+                });
+            }
+            node = inner;
+        }
+        match node {
             Node::Function { bounds, closure, .. } => {
                 let domain = self.function_domain(bounds, base)?.domain;
                 let captured = self.capture(id, closure, base);

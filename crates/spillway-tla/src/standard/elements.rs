@@ -404,21 +404,7 @@ fn contains_lazy(
             None => unlike(element, "\\in [S -> T]", "a function"),
         },
         LazyValue::Records(fields) => contains_record(host, fields, element),
-        LazyValue::Product(sets) => match element {
-            Value::Tuple(values) => {
-                if values.slice.len() != sets.len() {
-                    return Ok(false);
-                }
-                for (set, value) in sets.iter().zip(&values.slice) {
-                    if !contains(host, set, value)? {
-                        return Ok(false);
-                    }
-                }
-                Ok(true)
-            }
-            Value::Function(_) | Value::Record(_) => Ok(false),
-            other => unlike(other, "\\in S \\X T", "a tuple"),
-        },
+        LazyValue::Product(sets) => contains_tuple(host, sets, element),
         LazyValue::Cup(one, two) => {
             Ok(contains(host, one, element)? || contains(host, two, element)?)
         }
@@ -465,6 +451,24 @@ fn contains_all(host: &mut dyn ClosureHost, set: &Value, values: &[Value]) -> Ou
         }
     }
     Ok(true)
+}
+
+fn contains_tuple(host: &mut dyn ClosureHost, sets: &[Value], element: &Value) -> Outcome<bool> {
+    match element {
+        Value::Tuple(values) => {
+            if values.slice.len() != sets.len() {
+                return Ok(false);
+            }
+            for (set, value) in sets.iter().zip(&values.slice) {
+                if !contains(host, set, value)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+        Value::Function(_) | Value::Record(_) => Ok(false),
+        other => unlike(other, "\\in S \\X T", "a tuple"),
+    }
 }
 
 fn contains_infinite(set: InfiniteSet, element: &Value) -> Outcome<bool> {
