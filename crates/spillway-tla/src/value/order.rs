@@ -240,8 +240,8 @@ fn total_order(left: &Value, right: &Value) -> Ordering {
         (Bool(one), Bool(two)) => one.cmp(two),
         (Int(one), Int(two)) => one.cmp(two),
         (Str(one), Str(two)) => one.cmp(two),
-        (Model(one), Model(two)) if are_related(*one, *two) => one.name.cmp(&two.name),
-        (Model(one), Model(two)) => one.kind.cmp(&two.kind).then(one.name.cmp(&two.name)),
+        // An untyped one is compared with those of every type by name, so types cannot precede names.
+        (Model(one), Model(two)) => one.name.cmp(&two.name),
         (Set(one), Set(two)) | (Tuple(one), Tuple(two)) => order_lists(&one.slice, &two.slice),
         (Tuple(_) | Record(_) | Function(_), Tuple(_) | Record(_) | Function(_)) => {
             order_functions(left, right)
