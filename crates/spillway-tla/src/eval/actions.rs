@@ -35,6 +35,7 @@ impl<'p> Evaluator<'p> {
             _ => &mut self.next,
         };
         assigned.fill(None);
+        self.state_memos.forget(phase == GenerationPhase::Next);
         self.is_complete = phase != GenerationPhase::Initial;
         let frame = self.open_frame(definition, &[], 0);
         let result = match phase {
@@ -56,6 +57,7 @@ impl<'p> Evaluator<'p> {
         self.generation.phase = phase;
         self.generation.unassigned = self.program.variable_count();
         self.current.fill(None);
+        self.state_memos.forget(false);
         self.is_complete = phase != GenerationPhase::Initial;
         let result = self.conjuncts(bodies, 0, None);
         self.generation.phase = GenerationPhase::Evaluation;
@@ -66,7 +68,7 @@ impl<'p> Evaluator<'p> {
     /// Enumerates the disjuncts of the next-state action, and sets the action of each.
     fn enumerate_named(&mut self, node: NodeId, base: u32) -> Outcome<Flow> {
         let program = self.program;
-        match &program.nodes[node as usize] {
+        match program.entered(node) {
             Node::Or(operands) => {
                 for operand in operands {
                     if self.enumerate_named(*operand, base)?.is_break() {
@@ -137,7 +139,7 @@ impl<'p> Evaluator<'p> {
         rest: Option<&Continuation<'_>>,
     ) -> Outcome<Flow> {
         let program = self.program;
-        let result = self.enumerate_node(node, &program.nodes[node as usize], base, rest);
+        let result = self.enumerate_node(node, program.entered(node), base, rest);
         result.map_err(|it| it.at(Program::expression(node)))
     }
 

@@ -369,7 +369,7 @@ impl<'p> Evaluator<'p> {
         let (LazyValue::Filter(_, captured) | LazyValue::Function(_, captured)) = &**lazy else {
             return Err(Failure::unsupported("a call of what is no closure"));
         };
-        let mut node = &program.nodes[captured.expression as usize];
+        let mut node = program.entered(captured.expression);
         if let Node::Memo(_, inner) = node {
             node = inner;
         }

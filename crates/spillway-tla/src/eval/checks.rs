@@ -53,15 +53,15 @@ impl Evaluator<'_> {
 
     /// Sets the state in which expressions are evaluated.
     pub fn set_state(&mut self, state: &[Value]) {
-        for (variable, value) in self.current.iter_mut().zip(state) {
-            *variable = Some(value.clone());
+        if replace_values(&mut self.current, state) {
+            self.state_memos.forget(false);
         }
     }
 
     /// Sets the successor in which primed expressions are evaluated.
     pub fn set_successor(&mut self, state: &[Value]) {
-        for (variable, value) in self.next.iter_mut().zip(state) {
-            *variable = Some(value.clone());
+        if replace_values(&mut self.next, state) {
+            self.state_memos.forget(true);
         }
     }
 
@@ -304,4 +304,16 @@ impl Evaluator<'_> {
         self.close_frame(frame);
         Ok(is_unchanged)
     }
+}
+
+/// Gives values to the variables of a state. Returns whether one is not the value that the variable had.
+fn replace_values(variables: &mut [Option<Value>], state: &[Value]) -> bool {
+    let mut is_changed = false;
+    for (variable, value) in variables.iter_mut().zip(state) {
+        if !variable.as_ref().is_some_and(|it| it.is_identical(value)) {
+            *variable = Some(value.clone());
+            is_changed = true;
+        }
+    }
+    is_changed
 }

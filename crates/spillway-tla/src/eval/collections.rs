@@ -176,7 +176,7 @@ impl<'p> Evaluator<'p> {
         base: u32,
     ) -> Outcome<Option<Arc<LazyValue>>> {
         let program = self.program;
-        let mut node = &program.nodes[id as usize];
+        let mut node = program.entered(id);
         if let Node::Memo(_, inner) = node {
             if !matches!(**inner, Node::Function { .. }) {
                 return Ok(match self.eval(id, base)? {

@@ -20,7 +20,7 @@ pub(super) struct Compiled {
     pub nodes: Vec<Node>,
     /// The operators that are arguments.
     pub operators: Vec<Operator>,
-    /// The number of memoised constant expressions.
+    /// The number of memoised expressions.
     pub memo_count: u32,
 }
 
@@ -58,14 +58,35 @@ impl<'s> Compiler<'s> {
             node,
             Node::Literal(_) | Node::Variable(_) | Node::Local(_) | Node::Unsupported(_)
         );
-        if is_simple || expr.level != Level::Constant || expr.uses_frame || !self.facts.is_pure(id)
-        {
+        if is_simple || expr.uses_frame || !self.facts.is_pure(id) {
             return node;
         }
-        Node::Memo(self.memo(id), Box::new(node))
+        match expr.level {
+            Level::Constant => Node::Memo(self.memo(id), Box::new(node)),
+            Level::State if self.is_costly(&node) => Node::StateMemo(self.memo(id), Box::new(node)),
+            _ => node,
+        }
     }
 
-    /// Returns the index of the memoised value of a constant expression. Calls of one definition without parameters
+    /// Returns whether the evaluation of an expression costs more than to keep its value.
+    fn is_costly(&self, node: &Node) -> bool {
+        match node {
+            Node::Call { definition, .. } => {
+                let body = self.specification.definitions[*definition as usize].body;
+                let kind = &self.specification[body].kind;
+                !matches!(kind, ExprKind::Variable(_) | ExprKind::Local(_) | ExprKind::Tuple(_))
+            }
+            Node::Filter { .. }
+            | Node::Map { .. }
+            | Node::Function { .. }
+            | Node::Choose { .. }
+            | Node::Quantified { .. }
+            | Node::Unary(UnaryNode::BigUnion, _) => true,
+            _ => false,
+        }
+    }
+
+    /// Returns the index of the memoised value of an expression. Calls of one definition without parameters
     /// share it.
     fn memo(&mut self, id: ExprId) -> u32 {
         let next = self.memo_count;

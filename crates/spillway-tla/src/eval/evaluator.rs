@@ -1,7 +1,9 @@
 //! The evaluator: the state of an evaluation, and the evaluation of expressions.
 
+use super::generation::GenerationPhase;
 use super::node::{BinaryNode, LazyNode, Node, NodeId, SlotId, UnaryNode};
 use super::program::Program;
+use super::state_memo::StateMemos;
 use crate::level::Level;
 use crate::standard::{
     ClosureHost, Failure, FailureReason, Outcome, boolean, functions, numbers, sets,
@@ -35,6 +37,8 @@ pub struct Evaluator<'p> {
     pub(super) stack: Vec<SlotContent>,
     /// The values of constant expressions.
     pub(super) memo: Vec<Option<Value>>,
+    /// The values of expressions that depend on the state only.
+    pub(super) state_memos: StateMemos,
     /// The number of calls under way.
     pub(super) depth: u32,
     /// The level of the state, 1 for initial states.
@@ -88,6 +92,7 @@ impl<'p> Evaluator<'p> {
             is_complete: true,
             stack: Vec::new(),
             memo: vec![None; program.memo_count as usize],
+            state_memos: StateMemos::new(program.memo_count),
             depth: 0,
             level: 0,
             printed: Vec::new(),
@@ -120,6 +125,7 @@ impl<'p> Evaluator<'p> {
             Node::Variable(variable) => self.variable(*variable),
             Node::Local(slot) => self.local(base + slot),
             Node::Memo(memo, inner) => self.memo(*memo, id, inner, base),
+            Node::StateMemo(memo, inner) => self.state_memo(*memo, id, inner, base),
             Node::Call { definition, arguments } => self.call(id, *definition, arguments, base),
             Node::CallLocal { slot, arguments } => self.call_local(base + slot, arguments, base),
             Node::Standard { operator, arguments } => self.standard(*operator, arguments, base),
@@ -239,6 +245,26 @@ impl<'p> Evaluator<'p> {
         Ok(value)
     }
 
+    fn state_memo(&mut self, memo: u32, id: NodeId, inner: &'p Node, base: u32) -> Outcome<Value> {
+        if !self.keeps_state_values() {
+            return self.eval_node(id, inner, base);
+        }
+        if let Some(value) = self.state_memos.get(memo, self.is_primed) {
+            return Ok(value.clone());
+        }
+        let value = self.eval_node(id, inner, base)?;
+        self.state_memos.keep(memo, self.is_primed, value.clone());
+        Ok(value)
+    }
+
+    /// Returns whether the state, or the successor in a primed expression, is complete and stays as it is.
+    fn keeps_state_values(&self) -> bool {
+        match self.is_primed {
+            false => self.is_complete,
+            true => self.generation.phase == GenerationPhase::Evaluation,
+        }
+    }
+
     /// Enumerates a lazy filter of few candidates, which is used often.
     fn enumerate_small(&mut self, value: Value) -> Value {
         let Value::Lazy(lazy) = &value else { return value };
@@ -268,6 +294,9 @@ impl<'p> Evaluator<'p> {
             Node::Literal(value) => Some(value),
             Node::Variable(variable) => self.variable_ref(*variable),
             Node::Memo(memo, _) => self.memo[*memo as usize].as_ref(),
+            Node::StateMemo(memo, _) if self.keeps_state_values() => {
+                self.state_memos.get(*memo, self.is_primed)
+            }
             Node::Local(slot) => self.peek_slot(base + slot),
             Node::Prime(operand) if !self.is_primed => {
                 match &self.program.nodes[*operand as usize] {

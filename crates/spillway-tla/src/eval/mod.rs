@@ -9,6 +9,7 @@
 //! | `formulas`, `collections`, `calls` | its parts |
 //! | `actions`, `assignments` | initial states and successors |
 //! | `checks` | states, successors and checks: the interface |
+//! | `state_memo` | values that are kept as long as the state is the same |
 //! | `symmetry` | symmetry |
 //! | `search` | a search in memory, the oracle |
 //!
@@ -32,6 +33,7 @@ mod generation;
 mod node;
 mod program;
 mod search;
+mod state_memo;
 mod symmetry;
 
 pub use checks::{FailedCheck, GeneratedStates};

@@ -23,7 +23,7 @@ pub struct Program {
     pub(super) definitions: Vec<CompiledDefinition>,
     /// The operators that are arguments.
     pub(super) operators: Vec<Operator>,
-    /// The number of memoised constant expressions.
+    /// The number of memoised expressions.
     pub(super) memo_count: u32,
 }
 
@@ -75,6 +75,14 @@ impl Program {
     /// Returns the number of variables of a state.
     pub fn variable_count(&self) -> usize {
         self.specification.state_variables
+    }
+
+    /// Returns a node as it is entered by an action or a closure: without the memo of a value of the state.
+    pub(super) fn entered(&self, node: u32) -> &Node {
+        match &self.nodes[node as usize] {
+            Node::StateMemo(_, inner) => inner,
+            node => node,
+        }
     }
 
     /// Returns the name of a variable.

@@ -142,6 +142,19 @@ impl Value {
         }
     }
 
+    /// Returns whether two values are known to be equal without a comparison of their components.
+    pub fn is_identical(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Set(one), Self::Set(two)) | (Self::Tuple(one), Self::Tuple(two)) => {
+                one.ptr() == two.ptr()
+            }
+            (Self::Record(one), Self::Record(two)) => one.ptr() == two.ptr(),
+            (Self::Function(one), Self::Function(two)) => one.ptr() == two.ptr(),
+            (Self::Lazy(_), _) => false,
+            (one, two) => one == two,
+        }
+    }
+
     /// Returns whether the value is canonical. Components of canonical values are.
     pub fn is_canonical(&self) -> bool {
         !matches!(self, Self::Interval(..) | Self::Lazy(_))
