@@ -30,6 +30,7 @@ impl<'p> Evaluator<'p> {
         self.generation.unassigned = self.program.variable_count();
         self.generation.action = definition;
         self.generation.parameters.clear();
+        self.generation.own_parameters = 0;
         let assigned = match phase {
             GenerationPhase::Initial => &mut self.current,
             _ => &mut self.next,
@@ -115,18 +116,22 @@ impl<'p> Evaluator<'p> {
     ) -> Outcome<Flow> {
         let compiled = self.program.definitions[definition as usize];
         let frame = self.open_frame(definition, arguments, base);
-        let saved = compiled.is_named.then(|| {
-            let parameters = std::mem::take(&mut self.generation.parameters);
-            let own = compiled.captured..arguments.len() as u32;
-            self.generation.parameters =
-                own.map(|slot| ParameterSlot { definition, slot, index: frame + slot }).collect();
-            (std::mem::replace(&mut self.generation.action, definition), parameters)
-        });
-        let flow = self.deeper(|it| it.enumerate_named(compiled.body, frame))?;
-        if let Some((action, parameters)) = saved {
-            self.generation.action = action;
-            self.generation.parameters = parameters;
+        if !compiled.is_named {
+            let flow = self.deeper(|it| it.enumerate_named(compiled.body, frame))?;
+            self.close_frame(frame);
+            return Ok(flow);
         }
+        let generation = &mut self.generation;
+        let count = generation.parameters.len();
+        let own_parameters = std::mem::replace(&mut generation.own_parameters, count);
+        let action = std::mem::replace(&mut generation.action, definition);
+        let slots = compiled.captured..arguments.len() as u32;
+        let own = slots.map(|slot| ParameterSlot { definition, slot, index: frame + slot });
+        generation.parameters.extend(own);
+        let flow = self.deeper(|it| it.enumerate_named(compiled.body, frame))?;
+        self.generation.parameters.truncate(count);
+        self.generation.own_parameters = own_parameters;
+        self.generation.action = action;
         self.close_frame(frame);
         Ok(flow)
     }
@@ -343,10 +348,10 @@ impl<'p> Evaluator<'p> {
         &mut self,
         body: NodeId,
         slots: &[SlotId],
-        values: &[Vec<Value>],
+        values: &[Value],
         rest: &Continuation<'_>,
     ) -> Outcome<Flow> {
-        let Some((last, others)) = values.split_last() else { return self.proceed(rest.next) };
+        let (others, last) = values.split_at(values.len() - slots.len());
         let next = Continuation {
             kind: ContinuationKind::Instances { body, slots, values: others },
             ..*rest
@@ -389,7 +394,7 @@ impl<'p> Evaluator<'p> {
             }
             ContinuationKind::Changed(node) => return Ok(!self.is_unchanged(node, base)?),
             ContinuationKind::Instances { body, slots, values } => {
-                for values in values.iter().rev() {
+                for values in values.rchunks(slots.len()) {
                     let saved = self.rebind(slots, values, base);
                     let holds = self.holds_node("an action", body, base)?;
                     self.restore_saved(saved);
@@ -434,7 +439,7 @@ impl<'p> Evaluator<'p> {
     fn taken_action(&mut self) -> TakenAction {
         let mut parameters = Vec::new();
         if self.generation.keeps_parameters {
-            for at in 0..self.generation.parameters.len() {
+            for at in self.generation.own_parameters..self.generation.parameters.len() {
                 let ParameterSlot { definition, slot, index } = self.generation.parameters[at];
                 if let Ok(value) = self.local(index) {
                     parameters.push(ActionParameter { definition, slot, value });
@@ -452,17 +457,21 @@ impl<'p> Evaluator<'p> {
         base: u32,
         rest: Option<&Continuation<'_>>,
     ) -> Outcome<Flow> {
-        let slots: Vec<SlotId> = bounds.iter().flat_map(|it| it.slots.iter().copied()).collect();
+        let slots = bounds.iter().flat_map(|it| it.slots.iter().copied());
+        let slots: SmallVec<[SlotId; 4]> = slots.collect();
         let saved = self.save(bounds, base);
-        let mut instances: Vec<Vec<Value>> = Vec::new();
+        let mut instances: SmallVec<[Value; 8]> = SmallVec::new();
         let _ = self.each(bounds, base, &mut |it| {
-            instances.push(slots.iter().map(|slot| it.local(base + slot)).collect::<Outcome<_>>()?);
+            for slot in &slots {
+                instances.push(it.local(base + slot)?);
+            }
             Ok(ControlFlow::Continue(()))
         })?;
-        let Some((first, others)) = instances.split_first() else {
+        if instances.is_empty() {
             self.restore_saved(saved);
             return self.proceed(rest);
-        };
+        }
+        let (first, others) = instances.split_at(slots.len());
         let kind = ContinuationKind::Instances { body, slots: &slots, values: others };
         let next = Continuation { kind, base, next: rest };
         let next = if others.is_empty() { rest } else { Some(&next) };

@@ -528,6 +528,11 @@ impl<'p> Evaluator<'p> {
             Node::Unary(UnaryNode::Not, operand) => {
                 self.holds_node("~", *operand, base).map(|it| !it)
             }
+            Node::Apply(..) | Node::Local(_) | Node::StateMemo(..)
+                if let Some(Value::Bool(holds)) = self.peek(node, base) =>
+            {
+                Ok(*holds)
+            }
             _ => self.eval(node, base).and_then(|it| boolean(construct, &it)),
         };
         result.map_err(|it| it.at(Program::expression(node)))
@@ -545,10 +550,24 @@ fn is_comparison(operator: BinaryNode) -> bool {
     )
 }
 
+/// Returns whether two scalars of one kind are equal, and nothing for other values.
+#[inline]
+fn equal_scalars(left: &Value, right: &Value) -> Option<bool> {
+    match (left, right) {
+        (Value::Int(one), Value::Int(two)) => Some(one == two),
+        (Value::Str(one), Value::Str(two)) => Some(one == two),
+        (Value::Bool(one), Value::Bool(two)) => Some(one == two),
+        _ => None,
+    }
+}
+
 /// Compares two canonical values without the evaluator, if that is possible.
 fn compare_at_hand(operator: BinaryNode, left: &Value, right: &Value) -> Option<Outcome<bool>> {
     match operator {
         BinaryNode::Equal | BinaryNode::NotEqual => {
+            if let Some(result) = equal_scalars(left, right) {
+                return Some(Ok(result == (operator == BinaryNode::Equal)));
+            }
             if !left.is_canonical() || !right.is_canonical() {
                 return None;
             }

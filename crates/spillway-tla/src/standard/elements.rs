@@ -47,18 +47,6 @@ impl Elements {
         Ok(Self { source })
     }
 
-    /// Starts the enumeration of a set that nothing else uses.
-    ///
-    /// # Errors
-    ///
-    /// The value is no set, or a set that cannot be enumerated.
-    pub fn of_owned(host: &mut dyn ClosureHost, set: Value) -> Outcome<Self> {
-        match set {
-            Value::Set(values) => Ok(Self { source: ElementSource::Shared { values, at: 0 } }),
-            other => Self::of(host, &other),
-        }
-    }
-
     fn of_lazy(
         host: &mut dyn ClosureHost,
         set: &Value,

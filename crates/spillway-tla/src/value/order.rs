@@ -173,20 +173,27 @@ fn argument(function: &Value, at: usize) -> Value {
     }
 }
 
+/// Returns whether canonical values are sorted by [`compare`], without duplicates.
+///
+/// # Errors
+///
+/// Two neighbours are not comparable.
+pub fn is_ascending(elements: &[Value]) -> Compared<bool> {
+    for pair in elements.windows(2) {
+        if compare(&pair[0], &pair[1])? != Ordering::Less {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Sorts canonical values by [`compare`] and removes duplicates.
 ///
 /// # Errors
 ///
 /// Two elements are not comparable.
 pub fn sort_set(elements: &mut Vec<Value>) -> Compared<()> {
-    let mut ascending = true;
-    for pair in elements.windows(2) {
-        if compare(&pair[0], &pair[1])? != Ordering::Less {
-            ascending = false;
-            break;
-        }
-    }
-    if ascending {
+    if is_ascending(elements)? {
         return Ok(());
     }
     let mut failure = None;
