@@ -36,7 +36,6 @@ impl<'p> Evaluator<'p> {
             _ => &mut self.next,
         };
         assigned.fill(None);
-        self.state_memos.forget(phase == GenerationPhase::Next);
         self.is_complete = phase != GenerationPhase::Initial;
         let frame = self.open_frame(definition, &[], 0);
         let result = match phase {
@@ -58,7 +57,6 @@ impl<'p> Evaluator<'p> {
         self.generation.phase = phase;
         self.generation.unassigned = self.program.variable_count();
         self.current.fill(None);
-        self.state_memos.forget(false);
         self.is_complete = phase != GenerationPhase::Initial;
         let result = self.conjuncts(bodies, 0, None);
         self.generation.phase = GenerationPhase::Evaluation;

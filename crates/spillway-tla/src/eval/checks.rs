@@ -53,16 +53,12 @@ impl Evaluator<'_> {
 
     /// Sets the state in which expressions are evaluated.
     pub fn set_state(&mut self, state: &[Value]) {
-        if replace_values(&mut self.current, state) {
-            self.state_memos.forget(false);
-        }
+        replace_values(&mut self.current, state);
     }
 
     /// Sets the successor in which primed expressions are evaluated.
     pub fn set_successor(&mut self, state: &[Value]) {
-        if replace_values(&mut self.next, state) {
-            self.state_memos.forget(true);
-        }
+        replace_values(&mut self.next, state);
     }
 
     /// Evaluates a definition without parameters.
@@ -306,14 +302,11 @@ impl Evaluator<'_> {
     }
 }
 
-/// Gives values to the variables of a state. Returns whether one is not the value that the variable had.
-fn replace_values(variables: &mut [Option<Value>], state: &[Value]) -> bool {
-    let mut is_changed = false;
+/// Gives values to the variables of a state.
+fn replace_values(variables: &mut [Option<Value>], state: &[Value]) {
     for (variable, value) in variables.iter_mut().zip(state) {
         if !variable.as_ref().is_some_and(|it| it.is_identical(value)) {
             *variable = Some(value.clone());
-            is_changed = true;
         }
     }
-    is_changed
 }

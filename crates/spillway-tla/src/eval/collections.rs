@@ -43,7 +43,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Evaluates expressions whose values become components of a value.
-    fn components(&mut self, nodes: &[NodeId], base: u32) -> Outcome<ValueList> {
+    pub(super) fn components(&mut self, nodes: &[NodeId], base: u32) -> Outcome<ValueList> {
         let mut values = SmallVec::with_capacity(nodes.len());
         for node in nodes {
             let value = self.eval(*node, base)?;
@@ -343,7 +343,7 @@ impl<'p> Evaluator<'p> {
 }
 
 /// Values that become parts of a value. Few of them need no allocation of their own.
-type ValueList = SmallVec<[Value; 6]>;
+pub(super) type ValueList = SmallVec<[Value; 6]>;
 
 /// The domain of a function.
 struct FunctionDomain {

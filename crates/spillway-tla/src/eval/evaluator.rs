@@ -1,14 +1,13 @@
 //! The evaluator: the state of an evaluation, and the evaluation of expressions.
 
-use super::generation::GenerationPhase;
 use super::node::{BinaryNode, LazyNode, Node, NodeId, SlotId, UnaryNode};
 use super::program::Program;
-use super::state_memo::StateMemos;
+use super::state_memo::{Inputs, StateMemos};
 use crate::level::Level;
 use crate::standard::{
     ClosureHost, Failure, FailureReason, Outcome, boolean, functions, numbers, sets,
 };
-use crate::value::{CapturedOperator, LazyValue, SymbolTable, Value};
+use crate::value::{CapturedOperator, LazyValue, LiteralValue, SymbolTable, Value};
 use triomphe::Arc;
 
 /// The greatest depth of nested calls.
@@ -91,8 +90,8 @@ impl<'p> Evaluator<'p> {
             is_primed: false,
             is_complete: true,
             stack: Vec::new(),
-            memo: vec![None; program.memo_count as usize],
-            state_memos: StateMemos::new(program.memo_count),
+            memo: vec![None; program.memo_reads.len()],
+            state_memos: StateMemos::new(program.memo_reads.len()),
             depth: 0,
             level: 0,
             printed: Vec::new(),
@@ -246,22 +245,30 @@ impl<'p> Evaluator<'p> {
     }
 
     fn state_memo(&mut self, memo: u32, id: NodeId, inner: &'p Node, base: u32) -> Outcome<Value> {
-        if !self.keeps_state_values() {
+        // Initial states have few variables in common with those before.
+        if !self.is_complete {
             return self.eval_node(id, inner, base);
         }
-        if let Some(value) = self.state_memos.get(memo, self.is_primed) {
+        if let Some(value) = self.state_memos.get(memo, self.inputs(memo)) {
             return Ok(value.clone());
         }
         let value = self.eval_node(id, inner, base)?;
-        self.state_memos.keep(memo, self.is_primed, value.clone());
+        // What is evaluated later would see other variables.
+        if !matches!(value, Value::Lazy(_)) {
+            let variables = if self.is_primed { &self.next } else { &self.current };
+            let reads = &self.program.memo_reads[memo as usize];
+            let inputs = Inputs { variables, reads, is_primed: self.is_primed };
+            self.state_memos.keep(memo, inputs, value.clone());
+        }
         Ok(value)
     }
 
-    /// Returns whether the state, or the successor in a primed expression, is complete and stays as it is.
-    fn keeps_state_values(&self) -> bool {
-        match self.is_primed {
-            false => self.is_complete,
-            true => self.generation.phase == GenerationPhase::Evaluation,
+    /// Returns the variables on which a memoised expression depends.
+    fn inputs(&self, memo: u32) -> Inputs<'_> {
+        Inputs {
+            variables: if self.is_primed { &self.next } else { &self.current },
+            reads: &self.program.memo_reads[memo as usize],
+            is_primed: self.is_primed,
         }
     }
 
@@ -294,8 +301,8 @@ impl<'p> Evaluator<'p> {
             Node::Literal(value) => Some(value),
             Node::Variable(variable) => self.variable_ref(*variable),
             Node::Memo(memo, _) => self.memo[*memo as usize].as_ref(),
-            Node::StateMemo(memo, _) if self.keeps_state_values() => {
-                self.state_memos.get(*memo, self.is_primed)
+            Node::StateMemo(memo, _) if self.is_complete => {
+                self.state_memos.get(*memo, self.inputs(*memo))
             }
             Node::Local(slot) => self.peek_slot(base + slot),
             Node::Prime(operand) if !self.is_primed => {
@@ -326,6 +333,7 @@ impl<'p> Evaluator<'p> {
                 SlotContent::Value(value) => return Some(value),
                 SlotContent::Forced(value, _) if !self.is_primed => return Some(value),
                 SlotContent::Forward(target) => index = *target,
+                SlotContent::Thunk(thunk) => return self.peek(thunk.node, thunk.base),
                 _ => return None,
             }
         }
@@ -360,7 +368,35 @@ impl<'p> Evaluator<'p> {
         {
             return result;
         }
+        if let Some(result) = self.literal_membership(operator, [left, right], base)? {
+            return Ok(result);
+        }
         self.comparison_of_evaluated(operator, [left, right], base)
+    }
+
+    /// Tests whether a tuple or record literal is in a set at hand, without making the tuple or record.
+    fn literal_membership(
+        &mut self,
+        operator: BinaryNode,
+        operands: [NodeId; 2],
+        base: u32,
+    ) -> Outcome<Option<bool>> {
+        let [left, right] = operands;
+        let (names, parts) = match (operator, &self.program.nodes[left as usize]) {
+            (BinaryNode::In | BinaryNode::NotIn, Node::Tuple(parts)) => (None, parts),
+            (BinaryNode::In | BinaryNode::NotIn, Node::Record { names, values }) => {
+                (Some(names), values)
+            }
+            _ => return Ok(None),
+        };
+        if !matches!(self.peek(right, base), Some(Value::Set(_))) {
+            return Ok(None);
+        }
+        let parts = self.components(parts, base)?;
+        let Some(Value::Set(elements)) = self.peek(right, base) else { return Ok(None) };
+        let is_member =
+            sets::contains_literal(&elements.slice, LiteralValue { names, parts: &parts })?;
+        Ok(Some(is_member == (operator == BinaryNode::In)))
     }
 
     fn comparison_of_evaluated(
@@ -533,6 +569,7 @@ impl<'p> Evaluator<'p> {
             {
                 Ok(*holds)
             }
+            Node::Call { .. } => self.call_formula(construct, node, base),
             _ => self.eval(node, base).and_then(|it| boolean(construct, &it)),
         };
         result.map_err(|it| it.at(Program::expression(node)))

@@ -9,7 +9,7 @@
 //! | `formulas`, `collections`, `calls` | its parts |
 //! | `actions`, `assignments` | initial states and successors |
 //! | `checks` | states, successors and checks: the interface |
-//! | `state_memo` | values that are kept as long as the state is the same |
+//! | `state_memo` | values that are kept while the variables that they depend on are the same |
 //! | `symmetry` | symmetry |
 //! | `search` | a search in memory, the oracle |
 //!

@@ -2,7 +2,7 @@
 //!
 //! A node has the index of the expression that it was compiled from, so that failures have a place. Literals are values,
 //! constant expressions have a place in a table of memoised values, those of a state one in a table of values that are
-//! kept as long as the state is the same, and an argument knows the slots that it uses.
+//! kept while the variables are the same, and an argument knows the slots that it uses.
 
 use crate::level::Level;
 use crate::library::StandardOperator;
@@ -25,8 +25,8 @@ pub enum Node {
     Local(SlotId),
     /// A constant expression: the index of its memoised value, and the expression.
     Memo(u32, Box<Node>),
-    /// An expression that depends on the state only and uses no slot of its frame: the index of the value that is kept
-    /// as long as the state is the same, and the expression.
+    /// An expression that depends on the state only and uses no slot of its frame: the index of its kept value, and the
+    /// expression.
     StateMemo(u32, Box<Node>),
     /// A call of a definition.
     Call { definition: u32, arguments: Box<[Argument]> },

@@ -2,6 +2,7 @@
 
 use super::compile::Compiler;
 use super::node::{Node, Operator};
+use super::state_memo::VariableList;
 use crate::level::Level;
 use crate::resolve::ids::{DefinitionId, ExprId};
 use crate::resolve::tree::{DefinitionOrigin, Specification};
@@ -23,8 +24,8 @@ pub struct Program {
     pub(super) definitions: Vec<CompiledDefinition>,
     /// The operators that are arguments.
     pub(super) operators: Vec<Operator>,
-    /// The number of memoised expressions.
-    pub(super) memo_count: u32,
+    /// The variables that each memoised expression reads.
+    pub(super) memo_reads: Vec<VariableList>,
 }
 
 /// A compiled definition.
@@ -64,7 +65,7 @@ impl Program {
         Self {
             nodes: compiled.nodes,
             operators: compiled.operators,
-            memo_count: compiled.memo_count,
+            memo_reads: compiled.memo_reads,
             environment: BTreeMap::new(),
             specification,
             symbols,

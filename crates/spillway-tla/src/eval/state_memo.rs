@@ -1,48 +1,69 @@
-//! Values of expressions that depend on nothing but the state, kept as long as the state is the same.
+//! Values of expressions that depend on nothing but the state, kept as long as the variables that they read have the
+//! same values.
 //!
 //! A refinement mapping is such an expression: every step of a state uses it in the state, and every operator of the
-//! abstract specification uses it again. Each expression has one value in the state and one in the successor.
+//! abstract specification uses it again. A conjunct of an invariant is another: most steps change few variables. Each
+//! expression has one kept value for the state and one for the successor, and either serves both: a kept value is used
+//! where the variables are identical to those with which it was computed.
 
 use crate::value::Value;
+
+/// The variables that an expression reads, by index.
+pub(super) type VariableList = Box<[u32]>;
 
 /// The kept values, by the number of the expression.
 #[derive(Debug)]
 pub(super) struct StateMemos {
     /// The values in the state and in the successor.
     values: Vec<[KeptValue; 2]>,
-    /// The numbers of the present state and of the present successor.
-    numbers: [u64; 2],
 }
 
-/// A value that was computed in a state.
+/// A value with the values of the variables with which it was computed.
 #[derive(Clone, Debug, Default)]
 struct KeptValue {
-    /// The number of the state, 0 if there is no value.
-    number: u64,
+    inputs: Vec<Value>,
+    /// Nothing if no value was kept yet.
     value: Option<Value>,
 }
 
+/// The values of variables, as far as they are assigned.
+#[derive(Clone, Copy)]
+pub(super) struct Inputs<'s> {
+    pub variables: &'s [Option<Value>],
+    /// Those that the expression reads.
+    pub reads: &'s [u32],
+    /// Whether the variables are those of the successor.
+    pub is_primed: bool,
+}
+
+impl Inputs<'_> {
+    fn are_identical(&self, values: &[Value]) -> bool {
+        self.reads.iter().zip(values).all(|(variable, value)| {
+            let present = &self.variables[*variable as usize];
+            present.as_ref().is_some_and(|it| it.is_identical(value))
+        })
+    }
+}
+
 impl StateMemos {
-    pub fn new(count: u32) -> Self {
-        Self { values: vec![Default::default(); count as usize], numbers: [1; 2] }
+    pub fn new(count: usize) -> Self {
+        Self { values: vec![Default::default(); count] }
     }
 
-    /// Returns the value of an expression in the present state or successor, if it was kept.
-    pub fn get(&self, memo: u32, is_primed: bool) -> Option<&Value> {
-        let side = usize::from(is_primed);
-        let kept = &self.values[memo as usize][side];
-        if kept.number == self.numbers[side] { kept.value.as_ref() } else { None }
+    /// Returns the value of an expression, if one was kept for these inputs.
+    pub fn get(&self, memo: u32, inputs: Inputs<'_>) -> Option<&Value> {
+        let [current, next] = &self.values[memo as usize];
+        let sides = if inputs.is_primed { [next, current] } else { [current, next] };
+        let fits = |it: &&KeptValue| it.value.is_some() && inputs.are_identical(&it.inputs);
+        sides.into_iter().find(fits)?.value.as_ref()
     }
 
-    /// Keeps the value of an expression in the present state or successor.
-    pub fn keep(&mut self, memo: u32, is_primed: bool, value: Value) {
-        let side = usize::from(is_primed);
-        let number = self.numbers[side];
-        self.values[memo as usize][side] = KeptValue { number, value: Some(value) };
-    }
-
-    /// Forgets all values in the state or all in the successor.
-    pub fn forget(&mut self, is_primed: bool) {
-        self.numbers[usize::from(is_primed)] += 1;
+    /// Keeps the value of an expression that was computed with these inputs.
+    pub fn keep(&mut self, memo: u32, inputs: Inputs<'_>, value: Value) {
+        let kept = &mut self.values[memo as usize][usize::from(inputs.is_primed)];
+        kept.inputs.clear();
+        let present = inputs.reads.iter().map(|it| &inputs.variables[*it as usize]);
+        kept.inputs.extend(present.flatten().cloned());
+        kept.value = (kept.inputs.len() == inputs.reads.len()).then_some(value);
     }
 }

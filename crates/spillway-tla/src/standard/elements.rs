@@ -5,8 +5,8 @@
 
 use super::{ClosureHost, Failure, FailureReason, Outcome, tables};
 use crate::value::{
-    FieldNames, InfiniteSet, LazyValue, ModelValue, SharedValues, Value, compare, shared,
-    shared_names,
+    FieldNames, InfiniteSet, LazyValue, LiteralValue, ModelValue, SharedValues, Value, compare,
+    compare_with_literal, shared, shared_names,
 };
 use std::cmp::Ordering;
 use triomphe::{Arc, ThinArc};
@@ -350,10 +350,26 @@ pub fn contains(host: &mut dyn ClosureHost, set: &Value, element: &Value) -> Out
 ///
 /// The element is not comparable with those.
 pub fn contains_sorted(elements: &[Value], element: &Value) -> Outcome<bool> {
+    search_sorted(elements, |it| Ok(compare(it, element)?))
+}
+
+/// Returns whether a tuple or record, given by its parts, is among sorted elements.
+///
+/// # Errors
+///
+/// It is not comparable with those.
+pub fn contains_literal(elements: &[Value], literal: LiteralValue<'_>) -> Outcome<bool> {
+    search_sorted(elements, |it| match compare_with_literal(it, literal) {
+        Some(order) => Ok(order?),
+        None => Ok(compare(it, &literal.to_value())?),
+    })
+}
+
+fn search_sorted(elements: &[Value], order: impl Fn(&Value) -> Outcome<Ordering>) -> Outcome<bool> {
     let (mut low, mut high) = (0, elements.len());
     while low < high {
         let middle = (low + high) / 2;
-        match compare(&elements[middle], element)? {
+        match order(&elements[middle])? {
             Ordering::Equal => return Ok(true),
             Ordering::Less => low = middle + 1,
             Ordering::Greater => high = middle,

@@ -31,7 +31,9 @@ mod symbol;
 mod text;
 
 pub use lazy::{Captured, CapturedContent, CapturedOperator, CapturedSlot, InfiniteSet, LazyValue};
-pub use order::{Incomparable, compare, equal, is_ascending, sort_set};
+pub use order::{
+    Incomparable, LiteralValue, compare, compare_with_literal, equal, is_ascending, sort_set,
+};
 pub use symbol::{Symbol, SymbolTable};
 pub use text::{ValueText, quote};
 

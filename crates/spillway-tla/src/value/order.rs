@@ -1,6 +1,6 @@
 //! TLC's order and equality of values, and a total order that agrees with them.
 
-use super::{ModelValue, Value, same_domain, same_names};
+use super::{FieldNames, ModelValue, Value, same_domain, same_names};
 use std::cmp::Ordering;
 
 /// Two values that TLC does not compare.
@@ -61,6 +61,36 @@ pub fn compare(left: &Value, right: &Value) -> Compared<Ordering> {
         // TLC converts an empty sequence to a record, and no other.
         (Record(_), Tuple(two)) if two.slice.is_empty() => Ok(Ordering::Greater),
         _ => incomparable(left, right),
+    }
+}
+
+/// A tuple or a record of canonical parts that has no allocation of its own.
+#[derive(Clone, Copy)]
+pub struct LiteralValue<'v> {
+    /// The field names of a record, nothing for a tuple.
+    pub names: Option<&'v FieldNames>,
+    /// The components of a tuple, or the values of the fields.
+    pub parts: &'v [Value],
+}
+
+impl LiteralValue<'_> {
+    /// Returns the value.
+    pub fn to_value(self) -> Value {
+        match self.names {
+            Some(names) => Value::record(names.clone(), self.parts.to_vec()),
+            None => Value::tuple(self.parts.to_vec()),
+        }
+    }
+}
+
+/// Compares a canonical value with a literal, as [`compare`], if their representations are the same.
+pub fn compare_with_literal(left: &Value, right: LiteralValue<'_>) -> Option<Compared<Ordering>> {
+    match (left, right.names) {
+        (Value::Tuple(one), None) => Some(compare_lists(&one.slice, right.parts)),
+        (Value::Record(one), Some(names)) if same_names(&one.header.header, names) => {
+            Some(compare_elements(&one.slice, right.parts))
+        }
+        _ => None,
     }
 }
 
