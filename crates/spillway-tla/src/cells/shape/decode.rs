@@ -2,8 +2,9 @@
 
 use super::super::dictionary::{Dictionary, DictionaryId};
 use super::super::key_bits::{bits_for, get};
-use super::{Shape, ShapeContext, ShapeKind, choice_bits};
-use crate::value::{Value, shared};
+use super::{DecodedValues, Shape, ShapeContext, ShapeKind, choice_bits};
+use crate::value::{Value, shared, shared_from};
+use smallvec::SmallVec;
 
 /// The bits of a key are not those of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -53,7 +54,7 @@ impl Shape {
                 }
                 let element_at = |index| at + length_bits + index * element.bits;
                 let elements = (0..length).map(|it| element.decode(key, element_at(it), context));
-                Ok(Value::tuple(elements.collect::<Result<_, _>>()?))
+                Ok(Value::Tuple(shared_from(elements.collect::<Result<DecodedValues, _>>()?)))
             }
             ShapeKind::Array { domain, size, element } => {
                 let values =
@@ -77,6 +78,56 @@ impl Shape {
             }
         }
     }
+}
+
+/// A decoded value with the key from which it was read.
+#[derive(Clone, Copy)]
+pub(in crate::cells) struct DecodedCells<'k> {
+    pub key: &'k [u8],
+    pub value: &'k Value,
+}
+
+impl Shape {
+    /// As [`decode`](Self::decode), next to a value that was decoded from the same place of another key by this shape.
+    /// The parts whose cells are equal are shared.
+    pub(in crate::cells) fn decode_like(
+        &self,
+        key: &[u8],
+        at: u32,
+        like: DecodedCells<'_>,
+        context: ShapeContext<'_>,
+    ) -> Result<Value, InvalidKey> {
+        if has_equal_bits(key, like.key, at, self.bits) {
+            return Ok(like.value.clone());
+        }
+        let (domain, values) = match &self.kind {
+            ShapeKind::Array { domain, .. } | ShapeKind::Product { domain, .. } => {
+                let domain = context.domain(*domain);
+                (domain, domain.values(like.value).ok_or(InvalidKey)?)
+            }
+            _ => return self.decode(key, at, context),
+        };
+        let mut at = at;
+        let values = values.iter().enumerate().map(|(index, value)| {
+            let part = match &self.kind {
+                ShapeKind::Product { components, .. } => &components[index],
+                ShapeKind::Array { element, .. } => element,
+                _ => return Err(InvalidKey),
+            };
+            let first = at;
+            at += part.bits;
+            part.decode_like(key, first, DecodedCells { value, ..like }, context)
+        });
+        Ok(domain.function(values.collect::<Result<_, _>>()?))
+    }
+}
+
+/// Returns whether two keys have the same bits in a range.
+fn has_equal_bits(one: &[u8], two: &[u8], at: u32, bits: u32) -> bool {
+    (0..bits).step_by(32).all(|start| {
+        let count = (bits - start).min(32);
+        get(one, at + start, count) == get(two, at + start, count)
+    })
 }
 
 /// The cells of an open map.
@@ -113,12 +164,11 @@ fn set_of(
     numbers: impl Iterator<Item = u32>,
 ) -> Result<Value, InvalidKey> {
     let ranks = numbers.map(|it| dictionary.rank(it));
-    let mut ranks = ranks.collect::<Option<Vec<_>>>().ok_or(InvalidKey)?;
+    let mut ranks = ranks.collect::<Option<SmallVec<[_; 16]>>>().ok_or(InvalidKey)?;
     ranks.sort_unstable();
     ranks.dedup();
-    Ok(Value::sorted_set(
-        ranks.into_iter().map(|it| dictionary.value_of_rank(it).clone()).collect(),
-    ))
+    let elements = ranks.iter().map(|it| dictionary.value_of_rank(*it).clone());
+    Ok(Value::Set(shared_from(elements)))
 }
 
 /// Returns the positions of the bits that are set among `count` bits.
