@@ -304,10 +304,18 @@ impl<'p> Evaluator<'p> {
 
     fn conjuncts(
         &mut self,
-        operands: &[NodeId],
+        mut operands: &[NodeId],
         base: u32,
         rest: Option<&Continuation<'_>>,
     ) -> Outcome<Flow> {
+        while let [first, others @ ..] = operands
+            && self.program.tests[*first as usize]
+        {
+            if !self.holds_node("an action", *first, base)? {
+                return Ok(Flow::Continue(()));
+            }
+            operands = others;
+        }
         match operands {
             [] => self.proceed(rest),
             [last] => self.enumerate(*last, base, rest),

@@ -126,8 +126,14 @@ impl<'p> Evaluator<'p> {
             return Err(Failure::wrong_kind("EXCEPT", "a function", &function));
         };
         let Some(index) = functions::index_of(&function, step) else { return Ok(function) };
-        let old = values[index].clone();
-        let value = self.update(old, path, update, base)?;
+        // The old value is needed for `@` only.
+        let value = if path.is_empty() && update.old.is_none() {
+            let value = self.eval(update.value, base)?;
+            sets::component(self, value)?
+        } else {
+            let old = values[index].clone();
+            self.update(old, path, update, base)?
+        };
         Ok(functions::replace(function, index, value))
     }
 

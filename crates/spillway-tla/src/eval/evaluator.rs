@@ -110,9 +110,16 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Evaluates an expression in the frame that starts at `base`.
+    #[inline]
     pub(super) fn eval(&mut self, node: NodeId, base: u32) -> Outcome<Value> {
         let program = self.program;
-        match self.eval_node(node, &program.nodes[node as usize], base) {
+        let kind = &program.nodes[node as usize];
+        let result = match kind {
+            Node::Literal(value) => return Ok(value.clone()),
+            Node::Local(slot) => self.local(base + slot),
+            _ => self.eval_node(node, kind, base),
+        };
+        match result {
             Ok(value) => Ok(value),
             Err(failure) => Err(failure.at(Program::expression(node))),
         }
@@ -296,10 +303,17 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Returns a value without evaluation, if it is at hand.
+    #[inline]
     pub(super) fn peek(&self, node: NodeId, base: u32) -> Option<&Value> {
         match &self.program.nodes[node as usize] {
             Node::Literal(value) => Some(value),
             Node::Variable(variable) => self.variable_ref(*variable),
+            node => self.peek_compound(node, base),
+        }
+    }
+
+    fn peek_compound(&self, node: &'p Node, base: u32) -> Option<&Value> {
+        match node {
             Node::Memo(memo, _) => self.memo[*memo as usize].as_ref(),
             Node::StateMemo(memo, _) if self.is_complete => {
                 self.state_memos.get(*memo, self.inputs(*memo))

@@ -1,7 +1,7 @@
 //! The program: a resolved specification, compiled for the evaluator.
 
 use super::compile::Compiler;
-use super::node::{Node, Operator};
+use super::node::{BinaryNode, Node, Operator};
 use super::state_memo::VariableList;
 use crate::level::Level;
 use crate::resolve::ids::{DefinitionId, ExprId};
@@ -20,6 +20,8 @@ pub struct Program {
     pub environment: BTreeMap<String, String>,
     /// The compiled expressions, by the index of the expression.
     pub(super) nodes: Vec<Node>,
+    /// Whether an action only tests the expression: it is no formula that is entered and assigns nothing.
+    pub(super) tests: Vec<bool>,
     /// The compiled definitions, by the index of the definition.
     pub(super) definitions: Vec<CompiledDefinition>,
     /// The operators that are arguments.
@@ -43,6 +45,17 @@ pub(super) struct CompiledDefinition {
     pub is_named: bool,
 }
 
+/// Returns whether an action only tests an expression.
+fn is_test(nodes: &[Node], node: usize) -> bool {
+    match &nodes[node] {
+        Node::Binary(BinaryNode::Equal | BinaryNode::In | BinaryNode::SubsetOrEqual, left, _) => {
+            matches!(nodes[*left as usize], Node::Field(..) | Node::Apply(..) | Node::Literal(_))
+        }
+        Node::Binary(..) | Node::Arithmetic { .. } | Node::Unary(..) => true,
+        _ => false,
+    }
+}
+
 impl Program {
     /// Compiles a specification. It sees no environment variables.
     pub fn new(specification: Specification) -> Self {
@@ -63,6 +76,7 @@ impl Program {
             .collect();
         let compiled = Compiler::compile(&specification, &symbols);
         Self {
+            tests: (0..compiled.nodes.len()).map(|it| is_test(&compiled.nodes, it)).collect(),
             nodes: compiled.nodes,
             operators: compiled.operators,
             memo_reads: compiled.memo_reads,

@@ -1,6 +1,6 @@
 //! TLC's order and equality of values, and a total order that agrees with them.
 
-use super::{FieldNames, ModelValue, Value, same_domain, same_names};
+use super::{FieldNames, ModelValue, Symbol, Value, same_domain, same_names};
 use std::cmp::Ordering;
 
 /// Two values that TLC does not compare.
@@ -42,8 +42,7 @@ pub fn compare(left: &Value, right: &Value) -> Compared<Ordering> {
             if same_names(names, other_names) {
                 return compare_elements(&one.slice, &two.slice);
             }
-            let by_size = names.slice.len().cmp(&other_names.slice.len());
-            Ok(by_size.then_with(|| names.slice.cmp(&other_names.slice)))
+            Ok(compare_names(&names.slice, &other_names.slice))
         }
         (Function(one), Function(two)) => {
             let (domain, other_domain) = (&one.header.header, &two.header.header);
@@ -90,6 +89,9 @@ pub fn compare_with_literal(left: &Value, right: LiteralValue<'_>) -> Option<Com
         (Value::Record(one), Some(names)) if same_names(&one.header.header, names) => {
             Some(compare_elements(&one.slice, right.parts))
         }
+        (Value::Record(one), Some(names)) => {
+            Some(Ok(compare_names(&one.header.header.slice, &names.slice)))
+        }
         _ => None,
     }
 }
@@ -127,6 +129,11 @@ pub fn equal(left: &Value, right: &Value) -> Compared<bool> {
         }
         _ => Ok(compare(left, right)? == Ordering::Equal),
     }
+}
+
+/// Compares the field names of records, by their number first.
+fn compare_names(left: &[Symbol], right: &[Symbol]) -> Ordering {
+    left.len().cmp(&right.len()).then_with(|| left.cmp(right))
 }
 
 fn equal_lists(left: &[Value], right: &[Value]) -> Compared<bool> {
