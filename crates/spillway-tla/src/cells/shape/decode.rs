@@ -19,16 +19,16 @@ impl Shape {
         at: u32,
         context: ShapeContext<'_>,
     ) -> Result<Value, InvalidKey> {
-        let number_of = |dictionary: DictionaryId, number: u32| {
-            context.dictionaries.get(dictionary).value(number).cloned().ok_or(InvalidKey)
-        };
         match &self.kind {
             ShapeKind::Boolean => Ok(Value::Bool(get(key, at, 1) == 1)),
             ShapeKind::Integer { low, bits } => {
                 let integer = low + i64::from(get(key, at, *bits));
                 i32::try_from(integer).map(Value::Int).map_err(|_| InvalidKey)
             }
-            ShapeKind::Number { dictionary, bits } => number_of(*dictionary, get(key, at, *bits)),
+            ShapeKind::Number { dictionary, bits } => {
+                let dictionary = context.dictionaries.get(*dictionary);
+                dictionary.value(get(key, at, *bits)).cloned().ok_or(InvalidKey)
+            }
             ShapeKind::OpenSet { dictionary, capacity } => {
                 let numbers = set_bits(key, at, *capacity);
                 set_of(context.dictionaries.get(*dictionary), numbers)
@@ -52,14 +52,12 @@ impl Shape {
                 if length > *length_max {
                     return Err(InvalidKey);
                 }
-                let element_at = |index| at + length_bits + index * element.bits;
-                let elements = (0..length).map(|it| element.decode(key, element_at(it), context));
-                Ok(Value::Tuple(shared_from(elements.collect::<Result<DecodedValues, _>>()?)))
+                let elements = element.decode_all(length, key, at + length_bits, context)?;
+                Ok(Value::Tuple(shared_from(elements)))
             }
             ShapeKind::Array { domain, size, element } => {
-                let values =
-                    (0..*size).map(|it| element.decode(key, at + it * element.bits, context));
-                Ok(context.domain(*domain).function(values.collect::<Result<_, _>>()?))
+                let values = element.decode_all(*size, key, at, context)?;
+                Ok(context.domain(*domain).function(values))
             }
             ShapeKind::Product { domain, components } => {
                 let mut at = at;
@@ -77,6 +75,17 @@ impl Shape {
                 alternative.decode(key, at + choice_bits, context)
             }
         }
+    }
+
+    /// Reads values from cells that follow one another, all of this shape.
+    fn decode_all(
+        &self,
+        count: u32,
+        key: &[u8],
+        at: u32,
+        context: ShapeContext<'_>,
+    ) -> Result<DecodedValues, InvalidKey> {
+        (0..count).map(|it| self.decode(key, at + it * self.bits, context)).collect()
     }
 }
 
