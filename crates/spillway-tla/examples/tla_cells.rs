@@ -101,6 +101,16 @@ fn compare(config: &Path, program: &Program, compares_numbers: bool) -> bool {
     all_equal
 }
 
+/// Returns the nanoseconds of the fastest of several rounds: the machine may be busy.
+fn time(run: &mut dyn FnMut()) -> usize {
+    let round = |_| {
+        let start = Instant::now();
+        run();
+        start.elapsed().as_nanos() as usize
+    };
+    (0..20).map(round).min().unwrap_or(0)
+}
+
 /// Prints the time to encode and to decode a state.
 fn measure(program: &Program) {
     let sample = sample_states(program, SampleSize::default());
@@ -132,15 +142,6 @@ fn measure(program: &Program) {
     }
     let width = program.variable_count();
     let successors: usize = steps.iter().map(|it| it.2.len() / width).sum();
-    // The least of several rounds: the machine may be busy.
-    let time = |run: &mut dyn FnMut()| {
-        let round = |_| {
-            let start = Instant::now();
-            run();
-            start.elapsed().as_nanos() as usize
-        };
-        (0..20).map(round).min().unwrap_or(0)
-    };
     let whole = time(&mut || {
         for successor in steps.iter().flat_map(|it| it.2.chunks(width)) {
             let _ = black_box(layout.encode(successor, &dictionaries, &mut key));

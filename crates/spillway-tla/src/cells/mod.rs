@@ -55,7 +55,7 @@ use crate::value::Value;
 use dictionary::address;
 use key_bits::{KeyWriter, get, key_bytes};
 use serde::{Deserialize, Serialize};
-use shape::{Domain, Fit, Misfit, Shape, ShapeContext, ShapeKind};
+use shape::{DecodedCells, Domain, Fit, Misfit, Shape, ShapeContext, ShapeKind};
 use std::ops::Range;
 
 /// The bits of an escape cell.
@@ -226,6 +226,36 @@ impl CellLayout {
         let variables =
             (0..self.variables.len()).map(|it| self.decode_variable(it, key, dictionaries));
         variables.collect()
+    }
+
+    /// As [`decode`](Self::decode), next to another decoded state. Values and parts of values whose cells are equal are
+    /// shared with it.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are not an encoding.
+    pub fn decode_like(
+        &self,
+        key: &[u8],
+        other: EncodedState<'_>,
+        dictionaries: &Dictionaries,
+    ) -> Result<Vec<Value>, InvalidKey> {
+        if key.len() != self.width || other.key.len() != self.width {
+            return Err(InvalidKey);
+        }
+        let variables = self.variables.iter().zip(other.values).enumerate();
+        let values = variables.map(|(variable, (cells, value))| {
+            let at = cells.first_byte * 8;
+            let escape = get(key, at, ESCAPE_BITS);
+            match &cells.shape {
+                Some(shape) if escape == 0 && get(other.key, at, ESCAPE_BITS) == 0 => {
+                    let like = DecodedCells { key: other.key, value };
+                    shape.decode_like(key, at + ESCAPE_BITS, like, self.context(dictionaries))
+                }
+                _ => self.decode_variable(variable, key, dictionaries),
+            }
+        });
+        values.collect()
     }
 
     /// Returns the value of one variable of an encoded state.

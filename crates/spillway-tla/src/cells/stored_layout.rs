@@ -7,6 +7,7 @@ use super::shape::{Domain, DomainId, Shape, ShapeKind};
 use super::{CellLayout, ValueBytesError, ValueReader, VariableCells, write_value};
 use crate::value::{SymbolTable, Value};
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 /// A layout that can be serialised.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +35,7 @@ impl CellLayout {
     pub fn store(&self, symbols: &SymbolTable) -> StoredLayout {
         let bytes = |domain: &Domain| {
             let mut bytes = Vec::new();
-            let function = domain.function(vec![Value::Bool(false); domain.size()]);
+            let function = domain.function(SmallVec::from_elem(Value::Bool(false), domain.size()));
             write_value(&function, symbols, &mut bytes);
             bytes
         };

@@ -30,6 +30,7 @@ impl<'p> Evaluator<'p> {
         self.generation.unassigned = self.program.variable_count();
         self.generation.action = definition;
         self.generation.parameters.clear();
+        self.generation.own_parameters = 0;
         let assigned = match phase {
             GenerationPhase::Initial => &mut self.current,
             _ => &mut self.next,
@@ -66,7 +67,7 @@ impl<'p> Evaluator<'p> {
     /// Enumerates the disjuncts of the next-state action, and sets the action of each.
     fn enumerate_named(&mut self, node: NodeId, base: u32) -> Outcome<Flow> {
         let program = self.program;
-        match &program.nodes[node as usize] {
+        match program.entered(node) {
             Node::Or(operands) => {
                 for operand in operands {
                     if self.enumerate_named(*operand, base)?.is_break() {
@@ -113,18 +114,22 @@ impl<'p> Evaluator<'p> {
     ) -> Outcome<Flow> {
         let compiled = self.program.definitions[definition as usize];
         let frame = self.open_frame(definition, arguments, base);
-        let saved = compiled.is_named.then(|| {
-            let parameters = std::mem::take(&mut self.generation.parameters);
-            let own = compiled.captured..arguments.len() as u32;
-            self.generation.parameters =
-                own.map(|slot| ParameterSlot { definition, slot, index: frame + slot }).collect();
-            (std::mem::replace(&mut self.generation.action, definition), parameters)
-        });
-        let flow = self.deeper(|it| it.enumerate_named(compiled.body, frame))?;
-        if let Some((action, parameters)) = saved {
-            self.generation.action = action;
-            self.generation.parameters = parameters;
+        if !compiled.is_named {
+            let flow = self.deeper(|it| it.enumerate_named(compiled.body, frame))?;
+            self.close_frame(frame);
+            return Ok(flow);
         }
+        let generation = &mut self.generation;
+        let count = generation.parameters.len();
+        let own_parameters = std::mem::replace(&mut generation.own_parameters, count);
+        let action = std::mem::replace(&mut generation.action, definition);
+        let slots = compiled.captured..arguments.len() as u32;
+        let own = slots.map(|slot| ParameterSlot { definition, slot, index: frame + slot });
+        generation.parameters.extend(own);
+        let flow = self.deeper(|it| it.enumerate_named(compiled.body, frame))?;
+        self.generation.parameters.truncate(count);
+        self.generation.own_parameters = own_parameters;
+        self.generation.action = action;
         self.close_frame(frame);
         Ok(flow)
     }
@@ -137,7 +142,7 @@ impl<'p> Evaluator<'p> {
         rest: Option<&Continuation<'_>>,
     ) -> Outcome<Flow> {
         let program = self.program;
-        let result = self.enumerate_node(node, &program.nodes[node as usize], base, rest);
+        let result = self.enumerate_node(node, program.entered(node), base, rest);
         result.map_err(|it| it.at(Program::expression(node)))
     }
 
@@ -149,11 +154,6 @@ impl<'p> Evaluator<'p> {
         rest: Option<&Continuation<'_>>,
     ) -> Outcome<Flow> {
         match node {
-            // A constant formula is entered like any other: TLC generates a successor for each way to satisfy it. Only
-            // a definition without parameters is a value there.
-            Node::Memo(_, inner) if !is_plain_call(inner) => {
-                self.enumerate_node(id, inner, base, rest)
-            }
             Node::And(operands) => self.conjuncts(operands, base, rest),
             Node::Or(operands) => {
                 for operand in operands {
@@ -170,6 +170,43 @@ impl<'p> Evaluator<'p> {
                 Ok(flow)
             }
             Node::Quantified { bounds, body, .. } => self.forall(bounds, *body, base, rest),
+            Node::If { .. } | Node::Case { .. } | Node::Let { .. } | Node::Implies(..) => {
+                self.enumerate_branch(node, base, rest)
+            }
+            Node::Binary(BinaryNode::Equal, left, right) => {
+                self.equality(*left, *right, base, rest)
+            }
+            Node::Binary(operator @ (BinaryNode::In | BinaryNode::SubsetOrEqual), left, right) => {
+                self.membership(*operator, [*left, *right], base, rest)
+            }
+            Node::Unchanged(operand) => self.unchanged(*operand, base, rest),
+            Node::BoxAction { action, subscript } => {
+                if self.enumerate(*action, base, rest)?.is_break() {
+                    return Ok(Flow::Break(()));
+                }
+                self.unchanged(*subscript, base, rest)
+            }
+            Node::AngleAction { action, subscript } => {
+                let rest =
+                    Continuation { kind: ContinuationKind::Changed(*subscript), base, next: rest };
+                self.enumerate(*action, base, Some(&rest))
+            }
+            // TLC evaluates constant definitions once, and enters any other constant formula.
+            Node::Memo(_, inner) if !is_definition(inner) => {
+                self.enumerate_node(id, inner, base, rest)
+            }
+            _ => self.enumerate_call(id, node, base, rest),
+        }
+    }
+
+    /// A formula that selects another one, or binds names around it.
+    fn enumerate_branch(
+        &mut self,
+        node: &'p Node,
+        base: u32,
+        rest: Option<&Continuation<'_>>,
+    ) -> Outcome<Flow> {
+        match node {
             Node::If { condition, yes, no } => {
                 let branch = if self.holds_node("IF", *condition, base)? { yes } else { no };
                 self.enumerate(*branch, base, rest)
@@ -192,25 +229,7 @@ impl<'p> Evaluator<'p> {
                     self.proceed(rest)
                 }
             }
-            Node::Binary(BinaryNode::Equal, left, right) => {
-                self.equality(*left, *right, base, rest)
-            }
-            Node::Binary(operator @ (BinaryNode::In | BinaryNode::SubsetOrEqual), left, right) => {
-                self.membership(*operator, [*left, *right], base, rest)
-            }
-            Node::Unchanged(operand) => self.unchanged(*operand, base, rest),
-            Node::BoxAction { action, subscript } => {
-                if self.enumerate(*action, base, rest)?.is_break() {
-                    return Ok(Flow::Break(()));
-                }
-                self.unchanged(*subscript, base, rest)
-            }
-            Node::AngleAction { action, subscript } => {
-                let rest =
-                    Continuation { kind: ContinuationKind::Changed(*subscript), base, next: rest };
-                self.enumerate(*action, base, Some(&rest))
-            }
-            _ => self.enumerate_call(id, node, base, rest),
+            _ => Err(Failure::unsupported("a formula")),
         }
     }
 
@@ -240,10 +259,12 @@ impl<'p> Evaluator<'p> {
                     None => self.test(id, base, rest),
                 }
             }
-            Node::Local(slot) => match self.thunk_at(base + slot) {
-                Some((node, base)) => self.deeper(|it| it.enumerate(node, base, rest)),
-                None => self.test(id, base, rest),
-            },
+            Node::Local(slot) if self.peek_slot(base + slot).is_none() => {
+                match self.thunk_at(base + slot) {
+                    Some((node, base)) => self.deeper(|it| it.enumerate(node, base, rest)),
+                    None => self.test(id, base, rest),
+                }
+            }
             Node::Apply(function, argument) => match self.lazy_function(*function, base)? {
                 Some(lazy) => self.enumerate_closure(&lazy, *argument, base, rest),
                 None => self.test(id, base, rest),
@@ -283,10 +304,18 @@ impl<'p> Evaluator<'p> {
 
     fn conjuncts(
         &mut self,
-        operands: &[NodeId],
+        mut operands: &[NodeId],
         base: u32,
         rest: Option<&Continuation<'_>>,
     ) -> Outcome<Flow> {
+        while let [first, others @ ..] = operands
+            && self.program.tests[*first as usize]
+        {
+            if !self.holds_node("an action", *first, base)? {
+                return Ok(Flow::Continue(()));
+            }
+            operands = others;
+        }
         match operands {
             [] => self.proceed(rest),
             [last] => self.enumerate(*last, base, rest),
@@ -325,10 +354,10 @@ impl<'p> Evaluator<'p> {
         &mut self,
         body: NodeId,
         slots: &[SlotId],
-        values: &[Vec<Value>],
+        values: &[Value],
         rest: &Continuation<'_>,
     ) -> Outcome<Flow> {
-        let Some((last, others)) = values.split_last() else { return self.proceed(rest.next) };
+        let (others, last) = values.split_at(values.len() - slots.len());
         let next = Continuation {
             kind: ContinuationKind::Instances { body, slots, values: others },
             ..*rest
@@ -371,7 +400,7 @@ impl<'p> Evaluator<'p> {
             }
             ContinuationKind::Changed(node) => return Ok(!self.is_unchanged(node, base)?),
             ContinuationKind::Instances { body, slots, values } => {
-                for values in values.iter().rev() {
+                for values in values.rchunks(slots.len()) {
                     let saved = self.rebind(slots, values, base);
                     let holds = self.holds_node("an action", body, base)?;
                     self.restore_saved(saved);
@@ -392,28 +421,31 @@ impl<'p> Evaluator<'p> {
             GenerationPhase::Initial => &self.current,
             _ => &self.next,
         };
-        for (variable, value) in assigned[..variables].iter().enumerate() {
-            match value {
-                Some(value) => self.generation.states.push(value.clone()),
-                None => {
-                    let prime =
-                        if self.generation.phase == GenerationPhase::Next { "'" } else { "" };
-                    let name = format!("{}{prime}", self.program.variable_name(variable));
-                    return Err(Failure::new(FailureReason::Unassigned { name }));
-                }
-            }
+        let assigned = &assigned[..variables];
+        let is_next = self.generation.phase == GenerationPhase::Next;
+        let missing = assigned.iter().position(Option::is_none);
+        if missing.is_none() {
+            self.generation.states.extend(assigned.iter().flatten().cloned());
         }
-        if self.generation.phase == GenerationPhase::Next {
+        // TLC counts an incomplete successor as generated.
+        if is_next {
             let action = self.taken_action();
             self.generation.actions.push(action);
         }
-        Ok(Flow::Continue(()))
+        match missing {
+            None => Ok(Flow::Continue(())),
+            Some(variable) => {
+                let prime = if is_next { "'" } else { "" };
+                let name = format!("{}{prime}", self.program.variable_name(variable));
+                Err(Failure::new(FailureReason::Unassigned { name }))
+            }
+        }
     }
 
     fn taken_action(&mut self) -> TakenAction {
         let mut parameters = Vec::new();
         if self.generation.keeps_parameters {
-            for at in 0..self.generation.parameters.len() {
+            for at in self.generation.own_parameters..self.generation.parameters.len() {
                 let ParameterSlot { definition, slot, index } = self.generation.parameters[at];
                 if let Ok(value) = self.local(index) {
                     parameters.push(ActionParameter { definition, slot, value });
@@ -431,17 +463,21 @@ impl<'p> Evaluator<'p> {
         base: u32,
         rest: Option<&Continuation<'_>>,
     ) -> Outcome<Flow> {
-        let slots: Vec<SlotId> = bounds.iter().flat_map(|it| it.slots.iter().copied()).collect();
+        let slots = bounds.iter().flat_map(|it| it.slots.iter().copied());
+        let slots: SmallVec<[SlotId; 4]> = slots.collect();
         let saved = self.save(bounds, base);
-        let mut instances: Vec<Vec<Value>> = Vec::new();
+        let mut instances: SmallVec<[Value; 8]> = SmallVec::new();
         let _ = self.each(bounds, base, &mut |it| {
-            instances.push(slots.iter().map(|slot| it.local(base + slot)).collect::<Outcome<_>>()?);
+            for slot in &slots {
+                instances.push(it.local(base + slot)?);
+            }
             Ok(ControlFlow::Continue(()))
         })?;
-        let Some((first, others)) = instances.split_first() else {
+        if instances.is_empty() {
             self.restore_saved(saved);
             return self.proceed(rest);
-        };
+        }
+        let (first, others) = instances.split_at(slots.len());
         let kind = ContinuationKind::Instances { body, slots: &slots, values: others };
         let next = Continuation { kind, base, next: rest };
         let next = if others.is_empty() { rest } else { Some(&next) };
@@ -508,7 +544,7 @@ struct SavedSlot {
     content: SlotContent,
 }
 
-/// Returns whether a node is a call of a definition without parameters.
-fn is_plain_call(node: &Node) -> bool {
+/// Returns whether a node calls a definition without parameters.
+fn is_definition(node: &Node) -> bool {
     matches!(node, Node::Call { arguments, .. } if arguments.is_empty())
 }

@@ -88,7 +88,7 @@ impl Evaluator<'_> {
 
     /// Returns the variable that a formula with this left side assigns.
     fn target(&self, node: NodeId, base: u32) -> Option<u32> {
-        match (self.generation.phase, &self.program.nodes[node as usize]) {
+        match (self.generation.phase, self.program.entered(node)) {
             (GenerationPhase::Initial, _) => self.variable_of(node, base),
             (_, Node::Prime(operand)) => self.variable_of(*operand, base),
             (_, Node::Local(slot)) => {
@@ -104,7 +104,7 @@ impl Evaluator<'_> {
 
     /// Returns the variable that an expression is.
     fn variable_of(&self, node: NodeId, base: u32) -> Option<u32> {
-        match &self.program.nodes[node as usize] {
+        match self.program.entered(node) {
             Node::Variable(variable) => Some(*variable),
             Node::Local(slot) => {
                 let (node, base) = self.thunk_at(base + slot)?;
@@ -141,7 +141,7 @@ impl Evaluator<'_> {
         if let Some(variable) = self.variable_of(node, base) {
             return self.unchanged_variable(variable, rest);
         }
-        match &program.nodes[node as usize] {
+        match program.entered(node) {
             Node::Tuple(operands) => self.all_unchanged(operands, base, rest),
             Node::Call { definition, arguments } if arguments.is_empty() => {
                 let frame = self.open_frame(*definition, &[], base);

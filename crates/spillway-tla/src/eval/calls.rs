@@ -28,6 +28,24 @@ impl<'p> Evaluator<'p> {
         result.map_err(|it| it.called_from(Program::expression(id)))
     }
 
+    /// Evaluates a call of a definition that must be Boolean.
+    pub(super) fn call_formula(
+        &mut self,
+        construct: &'static str,
+        id: NodeId,
+        base: u32,
+    ) -> Outcome<bool> {
+        let program = self.program;
+        let Node::Call { definition, arguments } = &program.nodes[id as usize] else {
+            return Err(Failure::unsupported("a call of what is no definition"));
+        };
+        let frame = self.open_frame(*definition, arguments, base);
+        let body = program.definitions[*definition as usize].body;
+        let result = self.deeper(|it| it.holds_node(construct, body, frame));
+        self.close_frame(frame);
+        result.map_err(|it| it.called_from(Program::expression(id)))
+    }
+
     /// Makes the frame of a call and returns its start.
     pub(super) fn open_frame(
         &mut self,
@@ -369,7 +387,7 @@ impl<'p> Evaluator<'p> {
         let (LazyValue::Filter(_, captured) | LazyValue::Function(_, captured)) = &**lazy else {
             return Err(Failure::unsupported("a call of what is no closure"));
         };
-        let mut node = &program.nodes[captured.expression as usize];
+        let mut node = program.entered(captured.expression);
         if let Node::Memo(_, inner) = node {
             node = inner;
         }

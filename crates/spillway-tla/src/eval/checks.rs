@@ -12,7 +12,8 @@ use crate::value::{Symbol, Value};
 pub struct GeneratedStates {
     /// The values of the variables, state after state.
     pub values: Vec<Value>,
-    /// The action of each state. Initial states have none.
+    /// The action of each state. Initial states have none. After a failure there can be one more, of a successor without
+    /// a value for each variable.
     pub actions: Vec<TakenAction>,
 }
 
@@ -52,16 +53,12 @@ impl Evaluator<'_> {
 
     /// Sets the state in which expressions are evaluated.
     pub fn set_state(&mut self, state: &[Value]) {
-        for (variable, value) in self.current.iter_mut().zip(state) {
-            *variable = Some(value.clone());
-        }
+        replace_values(&mut self.current, state);
     }
 
     /// Sets the successor in which primed expressions are evaluated.
     pub fn set_successor(&mut self, state: &[Value]) {
-        for (variable, value) in self.next.iter_mut().zip(state) {
-            *variable = Some(value.clone());
-        }
+        replace_values(&mut self.next, state);
     }
 
     /// Evaluates a definition without parameters.
@@ -318,5 +315,14 @@ impl Evaluator<'_> {
         let is_unchanged = self.is_unchanged(self.program.body(definition), frame)?;
         self.close_frame(frame);
         Ok(is_unchanged)
+    }
+}
+
+/// Gives values to the variables of a state.
+fn replace_values(variables: &mut [Option<Value>], state: &[Value]) {
+    for (variable, value) in variables.iter_mut().zip(state) {
+        if !variable.as_ref().is_some_and(|it| it.is_identical(value)) {
+            *variable = Some(value.clone());
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::node::{BoundNode, FieldNode, Node, NodeId, StepNode, UpdateNode};
 use super::program::Program;
 use crate::standard::elements::Elements;
 use crate::standard::{Failure, FailureReason, Outcome, functions, sets};
-use crate::value::{LazyValue, Symbol, Value, shared};
+use crate::value::{LazyValue, Symbol, Value, is_ascending, shared, shared_from};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 use triomphe::{Arc, ThinArc};
@@ -25,9 +25,11 @@ impl<'p> Evaluator<'p> {
                 Ok(Value::Tuple(ThinArc::from_header_and_iter((), values.into_iter())))
             }
             Node::SetLiteral(elements) => {
-                let mut elements = self.components(elements, base)?.into_vec();
-                crate::value::sort_set(&mut elements)?;
-                Ok(Value::Set(shared(elements)))
+                let elements = self.components(elements, base)?;
+                if is_ascending(&elements)? {
+                    return Ok(Value::Set(shared_from(elements)));
+                }
+                Ok(Value::set(elements.into_vec())?)
             }
             Node::Except { function, updates } => self.except(*function, updates, base),
             Node::Function { .. } => self.function(id, node, base),
@@ -41,7 +43,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Evaluates expressions whose values become components of a value.
-    fn components(&mut self, nodes: &[NodeId], base: u32) -> Outcome<SmallVec<[Value; 6]>> {
+    pub(super) fn components(&mut self, nodes: &[NodeId], base: u32) -> Outcome<ValueList> {
         let mut values = SmallVec::with_capacity(nodes.len());
         for node in nodes {
             let value = self.eval(*node, base)?;
@@ -124,8 +126,14 @@ impl<'p> Evaluator<'p> {
             return Err(Failure::wrong_kind("EXCEPT", "a function", &function));
         };
         let Some(index) = functions::index_of(&function, step) else { return Ok(function) };
-        let old = values[index].clone();
-        let value = self.update(old, path, update, base)?;
+        // The old value is needed for `@` only.
+        let value = if path.is_empty() && update.old.is_none() {
+            let value = self.eval(update.value, base)?;
+            sets::component(self, value)?
+        } else {
+            let old = values[index].clone();
+            self.update(old, path, update, base)?
+        };
         Ok(functions::replace(function, index, value))
     }
 
@@ -142,13 +150,13 @@ impl<'p> Evaluator<'p> {
             Value::Set(domain) => domain,
             other => return Err(Failure::wrong_kind("a function", "a set as its domain", &other)),
         };
-        let mut values = Vec::with_capacity(domain.slice.len());
+        let mut values: ValueList = SmallVec::with_capacity(domain.slice.len());
         for argument in &domain.slice {
             self.bind_argument(bounds, base, argument)?;
             let value = self.eval(closure.body, base)?;
             values.push(sets::component(self, value)?);
         }
-        Ok(Value::function(domain, values))
+        Ok(Value::function_from(domain, values))
     }
 
     /// Evaluates the domain of a function: a product if there are several bounds.
@@ -176,7 +184,17 @@ impl<'p> Evaluator<'p> {
         base: u32,
     ) -> Outcome<Option<Arc<LazyValue>>> {
         let program = self.program;
-        match &program.nodes[id as usize] {
+        let mut node = program.entered(id);
+        if let Node::Memo(_, inner) = node {
+            if !matches!(**inner, Node::Function { .. }) {
+                return Ok(match self.eval(id, base)? {
+                    Value::Lazy(lazy) if matches!(*lazy, LazyValue::Function(..)) => Some(lazy),
+                    _ => None,
+                });
+            }
+            node = inner;
+        }
+        match node {
             Node::Function { bounds, closure, .. } => {
                 let domain = self.function_domain(bounds, base)?.domain;
                 let captured = self.capture(id, closure, base);
@@ -236,7 +254,7 @@ impl<'p> Evaluator<'p> {
         let set = self.eval(bound.set, base)?;
         match &set {
             Value::Set(elements) => {
-                let mut kept = Vec::new();
+                let mut kept = ValueList::new();
                 for element in &elements.slice {
                     self.bind_element(bound, base, element.clone())?;
                     if self.holds_node("a set filter", closure.body, base)? {
@@ -246,10 +264,10 @@ impl<'p> Evaluator<'p> {
                 if kept.len() == elements.slice.len() {
                     return Ok(set);
                 }
-                Ok(Value::Set(shared(kept)))
+                Ok(Value::Set(shared_from(kept)))
             }
             Value::Interval(..) => {
-                let mut kept = Vec::new();
+                let mut kept = ValueList::new();
                 let mut elements = Elements::of(self, &set)?;
                 while let Some(element) = elements.next(self)? {
                     self.bind_element(bound, base, element.clone())?;
@@ -257,7 +275,7 @@ impl<'p> Evaluator<'p> {
                         kept.push(element);
                     }
                 }
-                Ok(Value::Set(shared(kept)))
+                Ok(Value::Set(shared_from(kept)))
             }
             other if sets::is_set(other) => {
                 let captured = self.capture(id, closure, base);
@@ -329,6 +347,9 @@ impl<'p> Evaluator<'p> {
         Ok(sets::lazy(LazyValue::Functions(domain, range)))
     }
 }
+
+/// Values that become parts of a value. Few of them need no allocation of their own.
+pub(super) type ValueList = SmallVec<[Value; 6]>;
 
 /// The domain of a function.
 struct FunctionDomain {

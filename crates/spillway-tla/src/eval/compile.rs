@@ -5,6 +5,7 @@ use super::node::{
     ArmNode, BinaryNode, BindingNode, BoundNode, ClosureNode, FieldNode, LazyNode, Node, NodeId,
     Operator, StepNode, UnaryNode, UpdateNode,
 };
+use super::state_memo::VariableList;
 use crate::level::Level;
 use crate::resolve::ids::{ExprId, Slot, StringId};
 use crate::resolve::tree::{
@@ -12,7 +13,7 @@ use crate::resolve::tree::{
     OperatorValue, Pattern, Quantifier, RecordField, Specification, UnaryOperator,
 };
 use crate::standard::numbers;
-use crate::value::{ModelValue, Symbol, SymbolTable, Value, shared_names};
+use crate::value::{FieldNames, ModelValue, Symbol, SymbolTable, Value, shared_names};
 
 /// What the compiler makes.
 pub(super) struct Compiled {
@@ -20,8 +21,8 @@ pub(super) struct Compiled {
     pub nodes: Vec<Node>,
     /// The operators that are arguments.
     pub operators: Vec<Operator>,
-    /// The number of memoised constant expressions.
-    pub memo_count: u32,
+    /// The variables that each memoised expression reads.
+    pub memo_reads: Vec<VariableList>,
 }
 
 /// The state of a compilation.
@@ -32,7 +33,9 @@ pub(super) struct Compiler<'s> {
     operators: Vec<Operator>,
     /// The memoised values of definitions without parameters.
     definition_memos: Vec<Option<u32>>,
-    memo_count: u32,
+    memo_reads: Vec<VariableList>,
+    /// The field names of record literals. Literals with the same fields share them.
+    names: Vec<FieldNames>,
 }
 
 impl<'s> Compiler<'s> {
@@ -44,11 +47,12 @@ impl<'s> Compiler<'s> {
             facts: Facts::of(specification),
             operators: Vec::new(),
             definition_memos: vec![None; specification.definitions.len()],
-            memo_count: 0,
+            memo_reads: Vec::new(),
+            names: Vec::new(),
         };
         let count = specification.expressions.len() as u32;
         let nodes = (0..count).map(|it| compiler.node(ExprId(it))).collect();
-        Compiled { nodes, operators: compiler.operators, memo_count: compiler.memo_count }
+        Compiled { nodes, operators: compiler.operators, memo_reads: compiler.memo_reads }
     }
 
     fn node(&mut self, id: ExprId) -> Node {
@@ -58,17 +62,44 @@ impl<'s> Compiler<'s> {
             node,
             Node::Literal(_) | Node::Variable(_) | Node::Local(_) | Node::Unsupported(_)
         );
-        if is_simple || expr.level != Level::Constant || expr.uses_frame || !self.facts.is_pure(id)
-        {
+        if is_simple || expr.uses_frame || !self.facts.is_pure(id) {
             return node;
         }
-        Node::Memo(self.memo(id), Box::new(node))
+        match expr.level {
+            Level::Constant => Node::Memo(self.memo(id), Box::new(node)),
+            Level::State if self.is_costly(&node) && self.facts.reads(id).is_some() => {
+                Node::StateMemo(self.memo(id), Box::new(node))
+            }
+            _ => node,
+        }
     }
 
-    /// Returns the index of the memoised value of a constant expression. Calls of one definition without parameters
+    /// Returns whether the evaluation of an expression costs more than to keep its value.
+    fn is_costly(&self, node: &Node) -> bool {
+        match node {
+            Node::Call { definition, .. } => {
+                let body = self.specification.definitions[*definition as usize].body;
+                let kind = &self.specification[body].kind;
+                !matches!(kind, ExprKind::Variable(_) | ExprKind::Local(_) | ExprKind::Tuple(_))
+            }
+            Node::Filter { .. }
+            | Node::Map { .. }
+            | Node::Function { .. }
+            | Node::Choose { .. }
+            | Node::Quantified { .. }
+            | Node::Unary(UnaryNode::BigUnion, _) => true,
+            Node::Binary(BinaryNode::In | BinaryNode::SubsetOrEqual, _, set) => {
+                let set = &self.specification[ExprId(*set)];
+                set.level == Level::Constant && !matches!(set.kind, ExprKind::SetLiteral(_))
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns the index of the memoised value of an expression. Calls of one definition without parameters
     /// share it.
     fn memo(&mut self, id: ExprId) -> u32 {
-        let next = self.memo_count;
+        let next = self.memo_reads.len() as u32;
         let memo = match &self.specification[id].kind {
             ExprKind::Apply { definition, arguments } if arguments.is_empty() => {
                 *self.definition_memos[definition.index()].get_or_insert(next)
@@ -76,7 +107,7 @@ impl<'s> Compiler<'s> {
             _ => next,
         };
         if memo == next {
-            self.memo_count += 1;
+            self.memo_reads.push(self.facts.reads(id).unwrap_or_default());
         }
         memo
     }
@@ -173,7 +204,7 @@ impl<'s> Compiler<'s> {
             ExprKind::Field { record, field } => Node::Field(record.0, self.symbol(*field)),
             ExprKind::Record(fields) => {
                 let fields = self.fields(fields);
-                let names = shared_names(fields.iter().map(|it| it.name).collect());
+                let names = self.field_names(fields.iter().map(|it| it.name).collect());
                 Node::Record { names, values: fields.iter().map(|it| it.set).collect() }
             }
             ExprKind::RecordSet(fields) => Node::RecordSet(self.fields(fields).into()),
@@ -313,6 +344,15 @@ impl<'s> Compiler<'s> {
             |it: u32| Some(it) == itself || bounds.iter().any(|bound| bound.slots.contains(&it));
         let free = self.facts.free(body).iter().map(|it| it.0).filter(|it| !is_bound(*it));
         ClosureNode { body: body.0, free: free.collect(), frame: self.facts.frame(body) }
+    }
+
+    fn field_names(&mut self, names: Vec<Symbol>) -> FieldNames {
+        if let Some(known) = self.names.iter().find(|it| it.slice == *names) {
+            return known.clone();
+        }
+        let names = shared_names(names);
+        self.names.push(names.clone());
+        names
     }
 
     /// Returns the fields in the order of their names.

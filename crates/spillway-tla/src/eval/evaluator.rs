@@ -2,11 +2,12 @@
 
 use super::node::{BinaryNode, LazyNode, Node, NodeId, SlotId, UnaryNode};
 use super::program::Program;
+use super::state_memo::{Inputs, StateMemos};
 use crate::level::Level;
 use crate::standard::{
     ClosureHost, Failure, FailureReason, Outcome, boolean, functions, numbers, sets,
 };
-use crate::value::{CapturedOperator, LazyValue, SymbolTable, Value};
+use crate::value::{CapturedOperator, LazyValue, LiteralValue, SymbolTable, Value};
 use triomphe::Arc;
 
 /// The greatest depth of nested calls.
@@ -35,6 +36,8 @@ pub struct Evaluator<'p> {
     pub(super) stack: Vec<SlotContent>,
     /// The values of constant expressions.
     pub(super) memo: Vec<Option<Value>>,
+    /// The values of expressions that depend on the state only.
+    pub(super) state_memos: StateMemos,
     /// The number of calls under way.
     pub(super) depth: u32,
     /// The level of the state, 1 for initial states.
@@ -87,7 +90,8 @@ impl<'p> Evaluator<'p> {
             is_primed: false,
             is_complete: true,
             stack: Vec::new(),
-            memo: vec![None; program.memo_count as usize],
+            memo: vec![None; program.memo_reads.len()],
+            state_memos: StateMemos::new(program.memo_reads.len()),
             depth: 0,
             level: 0,
             printed: Vec::new(),
@@ -106,9 +110,16 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Evaluates an expression in the frame that starts at `base`.
+    #[inline]
     pub(super) fn eval(&mut self, node: NodeId, base: u32) -> Outcome<Value> {
         let program = self.program;
-        match self.eval_node(node, &program.nodes[node as usize], base) {
+        let kind = &program.nodes[node as usize];
+        let result = match kind {
+            Node::Literal(value) => return Ok(value.clone()),
+            Node::Local(slot) => self.local(base + slot),
+            _ => self.eval_node(node, kind, base),
+        };
+        match result {
             Ok(value) => Ok(value),
             Err(failure) => Err(failure.at(Program::expression(node))),
         }
@@ -120,6 +131,7 @@ impl<'p> Evaluator<'p> {
             Node::Variable(variable) => self.variable(*variable),
             Node::Local(slot) => self.local(base + slot),
             Node::Memo(memo, inner) => self.memo(*memo, id, inner, base),
+            Node::StateMemo(memo, inner) => self.state_memo(*memo, id, inner, base),
             Node::Call { definition, arguments } => self.call(id, *definition, arguments, base),
             Node::CallLocal { slot, arguments } => self.call_local(base + slot, arguments, base),
             Node::Standard { operator, arguments } => self.standard(*operator, arguments, base),
@@ -239,6 +251,34 @@ impl<'p> Evaluator<'p> {
         Ok(value)
     }
 
+    fn state_memo(&mut self, memo: u32, id: NodeId, inner: &'p Node, base: u32) -> Outcome<Value> {
+        // Initial states have few variables in common with those before.
+        if !self.is_complete {
+            return self.eval_node(id, inner, base);
+        }
+        if let Some(value) = self.state_memos.get(memo, self.inputs(memo)) {
+            return Ok(value.clone());
+        }
+        let value = self.eval_node(id, inner, base)?;
+        // What is evaluated later would see other variables.
+        if !matches!(value, Value::Lazy(_)) {
+            let variables = if self.is_primed { &self.next } else { &self.current };
+            let reads = &self.program.memo_reads[memo as usize];
+            let inputs = Inputs { variables, reads, is_primed: self.is_primed };
+            self.state_memos.keep(memo, inputs, value.clone());
+        }
+        Ok(value)
+    }
+
+    /// Returns the variables on which a memoised expression depends.
+    fn inputs(&self, memo: u32) -> Inputs<'_> {
+        Inputs {
+            variables: if self.is_primed { &self.next } else { &self.current },
+            reads: &self.program.memo_reads[memo as usize],
+            is_primed: self.is_primed,
+        }
+    }
+
     /// Enumerates a lazy filter of few candidates, which is used often.
     fn enumerate_small(&mut self, value: Value) -> Value {
         let Value::Lazy(lazy) = &value else { return value };
@@ -263,11 +303,21 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Returns a value without evaluation, if it is at hand.
+    #[inline]
     pub(super) fn peek(&self, node: NodeId, base: u32) -> Option<&Value> {
         match &self.program.nodes[node as usize] {
             Node::Literal(value) => Some(value),
             Node::Variable(variable) => self.variable_ref(*variable),
+            node => self.peek_compound(node, base),
+        }
+    }
+
+    fn peek_compound(&self, node: &'p Node, base: u32) -> Option<&Value> {
+        match node {
             Node::Memo(memo, _) => self.memo[*memo as usize].as_ref(),
+            Node::StateMemo(memo, _) if self.is_complete => {
+                self.state_memos.get(*memo, self.inputs(*memo))
+            }
             Node::Local(slot) => self.peek_slot(base + slot),
             Node::Prime(operand) if !self.is_primed => {
                 match &self.program.nodes[*operand as usize] {
@@ -297,6 +347,7 @@ impl<'p> Evaluator<'p> {
                 SlotContent::Value(value) => return Some(value),
                 SlotContent::Forced(value, _) if !self.is_primed => return Some(value),
                 SlotContent::Forward(target) => index = *target,
+                SlotContent::Thunk(thunk) => return self.peek(thunk.node, thunk.base),
                 _ => return None,
             }
         }
@@ -331,7 +382,35 @@ impl<'p> Evaluator<'p> {
         {
             return result;
         }
+        if let Some(result) = self.literal_membership(operator, [left, right], base)? {
+            return Ok(result);
+        }
         self.comparison_of_evaluated(operator, [left, right], base)
+    }
+
+    /// Tests whether a tuple or record literal is in a set at hand, without making the tuple or record.
+    fn literal_membership(
+        &mut self,
+        operator: BinaryNode,
+        operands: [NodeId; 2],
+        base: u32,
+    ) -> Outcome<Option<bool>> {
+        let [left, right] = operands;
+        let (names, parts) = match (operator, &self.program.nodes[left as usize]) {
+            (BinaryNode::In | BinaryNode::NotIn, Node::Tuple(parts)) => (None, parts),
+            (BinaryNode::In | BinaryNode::NotIn, Node::Record { names, values }) => {
+                (Some(names), values)
+            }
+            _ => return Ok(None),
+        };
+        if !matches!(self.peek(right, base), Some(Value::Set(_))) {
+            return Ok(None);
+        }
+        let parts = self.components(parts, base)?;
+        let Some(Value::Set(elements)) = self.peek(right, base) else { return Ok(None) };
+        let is_member =
+            sets::contains_literal(&elements.slice, LiteralValue { names, parts: &parts })?;
+        Ok(Some(is_member == (operator == BinaryNode::In)))
     }
 
     fn comparison_of_evaluated(
@@ -499,6 +578,12 @@ impl<'p> Evaluator<'p> {
             Node::Unary(UnaryNode::Not, operand) => {
                 self.holds_node("~", *operand, base).map(|it| !it)
             }
+            Node::Apply(..) | Node::Local(_) | Node::StateMemo(..)
+                if let Some(Value::Bool(holds)) = self.peek(node, base) =>
+            {
+                Ok(*holds)
+            }
+            Node::Call { .. } => self.call_formula(construct, node, base),
             _ => self.eval(node, base).and_then(|it| boolean(construct, &it)),
         };
         result.map_err(|it| it.at(Program::expression(node)))
@@ -516,10 +601,24 @@ fn is_comparison(operator: BinaryNode) -> bool {
     )
 }
 
+/// Returns whether two scalars of one kind are equal, and nothing for other values.
+#[inline]
+fn equal_scalars(left: &Value, right: &Value) -> Option<bool> {
+    match (left, right) {
+        (Value::Int(one), Value::Int(two)) => Some(one == two),
+        (Value::Str(one), Value::Str(two)) => Some(one == two),
+        (Value::Bool(one), Value::Bool(two)) => Some(one == two),
+        _ => None,
+    }
+}
+
 /// Compares two canonical values without the evaluator, if that is possible.
 fn compare_at_hand(operator: BinaryNode, left: &Value, right: &Value) -> Option<Outcome<bool>> {
     match operator {
         BinaryNode::Equal | BinaryNode::NotEqual => {
+            if let Some(result) = equal_scalars(left, right) {
+                return Some(Ok(result == (operator == BinaryNode::Equal)));
+            }
             if !left.is_canonical() || !right.is_canonical() {
                 return None;
             }

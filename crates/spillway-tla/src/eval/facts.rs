@@ -1,8 +1,9 @@
 //! Facts about expressions that compilation needs: free slots, purity, the size of the frame.
 
+use super::state_memo::VariableList;
 use crate::resolve::ids::{ExprId, Slot};
 use crate::resolve::operands::free_slots;
-use crate::resolve::tree::Specification;
+use crate::resolve::tree::{ExprKind, Specification, UnaryOperator};
 
 /// Facts about every expression, by its index.
 pub(super) struct Facts {
@@ -12,6 +13,8 @@ pub(super) struct Facts {
     is_pure: Vec<bool>,
     /// The number of slots of the frame in which it is evaluated.
     frame: Vec<u32>,
+    /// The variables that it reads, or that a definition reads that it uses: a bit for each.
+    reads: Vec<u128>,
 }
 
 impl Facts {
@@ -21,6 +24,7 @@ impl Facts {
             free: free_slots(&specification.expressions),
             is_pure: purity(specification),
             frame: frames(specification),
+            reads: reads(specification),
         }
     }
 
@@ -34,9 +38,41 @@ impl Facts {
         self.is_pure[id.index()]
     }
 
+    /// Returns the variables that the expression reads, or nothing if it reads one of a great index.
+    pub fn reads(&self, id: ExprId) -> Option<VariableList> {
+        let reads = self.reads[id.index()];
+        let is_known = reads & OTHER_VARIABLES == 0;
+        is_known.then(|| (0..u128::BITS).filter(|it| reads >> it & 1 == 1).collect())
+    }
+
     /// Returns the number of slots of the frame of the expression.
     pub fn frame(&self, id: ExprId) -> u32 {
         self.frame[id.index()]
+    }
+}
+
+/// The bit that stands for all variables of greater indices than the other bits.
+const OTHER_VARIABLES: u128 = 1 << (u128::BITS - 1);
+
+fn reads(specification: &Specification) -> Vec<u128> {
+    let mut definitions = vec![0; specification.definitions.len()];
+    loop {
+        let mut expressions: Vec<u128> = Vec::with_capacity(specification.expressions.len());
+        for expr in &specification.expressions {
+            let mut reads = match expr.kind {
+                ExprKind::Variable(it) => 1_u128.checked_shl(it.0).unwrap_or(OTHER_VARIABLES),
+                _ => 0,
+            };
+            expr.kind.for_each_operand(&mut |it| reads |= expressions[it.index()]);
+            expr.kind.for_each_definition(&mut |it| reads |= definitions[it.index()]);
+            expressions.push(reads);
+        }
+        let next: Vec<u128> =
+            specification.definitions.iter().map(|it| expressions[it.body.index()]).collect();
+        if next == definitions {
+            return expressions;
+        }
+        definitions = next;
     }
 }
 
@@ -45,7 +81,9 @@ fn purity(specification: &Specification) -> Vec<bool> {
     loop {
         let mut expressions: Vec<bool> = Vec::with_capacity(specification.expressions.len());
         for expr in &specification.expressions {
-            let mut is_pure = true;
+            // ENABLED is refused in a successor, so its value in a state cannot serve there.
+            let mut is_pure =
+                !matches!(expr.kind, ExprKind::Unary { operator: UnaryOperator::Enabled, .. });
             let kind = &expr.kind;
             kind.for_each_operand(&mut |it| is_pure &= expressions[it.index()]);
             kind.for_each_definition(&mut |it| is_pure &= definitions[it.index()]);

@@ -1,10 +1,11 @@
 //! Formulas: conjunctions, quantifiers, and the bounds of quantifiers, sets and functions.
 
 use super::evaluator::Evaluator;
-use super::node::{BoundNode, Node, NodeId};
+use super::node::{BoundNode, Node};
 use crate::standard::elements::Elements;
 use crate::standard::{Failure, Outcome};
 use crate::value::Value;
+use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
 impl<'p> Evaluator<'p> {
@@ -61,10 +62,10 @@ impl<'p> Evaluator<'p> {
         visit: &mut dyn FnMut(&mut Self) -> Outcome<ControlFlow<()>>,
     ) -> Outcome<ControlFlow<()>> {
         if let [bound] = bounds {
-            let mut elements = self.elements(bound.set, base)?;
-            return self.each_element(bound, base, &mut elements, visit);
+            let set = self.eval(bound.set, base)?;
+            return self.each_element(bound, base, &set, visit);
         }
-        let mut sets = Vec::with_capacity(bounds.len());
+        let mut sets: SmallVec<[Value; 3]> = SmallVec::with_capacity(bounds.len());
         for bound in bounds {
             let set = self.eval(bound.set, base)?;
             if is_empty(&set) {
@@ -86,8 +87,7 @@ impl<'p> Evaluator<'p> {
         else {
             return visit(self);
         };
-        let mut elements = Elements::of(self, set)?;
-        self.each_element(bound, base, &mut elements, &mut |it| {
+        self.each_element(bound, base, set, &mut |it| {
             it.each_combination(bounds, sets, base, visit)
         })
     }
@@ -96,9 +96,19 @@ impl<'p> Evaluator<'p> {
         &mut self,
         bound: &BoundNode,
         base: u32,
-        elements: &mut Elements,
+        set: &Value,
         visit: &mut dyn FnMut(&mut Self) -> Outcome<ControlFlow<()>>,
     ) -> Outcome<ControlFlow<()>> {
+        if let Value::Set(elements) = set {
+            for element in &elements.slice {
+                self.bind_element(bound, base, element.clone())?;
+                if visit(self)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            return Ok(ControlFlow::Continue(()));
+        }
+        let mut elements = Elements::of(self, set)?;
         while let Some(element) = elements.next(self)? {
             self.bind_element(bound, base, element)?;
             if visit(self)?.is_break() {
@@ -108,13 +118,8 @@ impl<'p> Evaluator<'p> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Starts the enumeration of the set that an expression gives.
-    pub(super) fn elements(&mut self, set: NodeId, base: u32) -> Outcome<Elements> {
-        let set = self.eval(set, base)?;
-        Elements::of_owned(self, set)
-    }
-
     /// Binds the variables of a bound to an element.
+    #[inline]
     pub(super) fn bind_element(
         &mut self,
         bound: &BoundNode,
@@ -125,7 +130,12 @@ impl<'p> Evaluator<'p> {
             self.bind(base, bound.slots[0], element);
             return Ok(());
         }
-        match &element {
+        self.bind_components(bound, base, &element)
+    }
+
+    /// Binds the variables of a pattern to the components of a tuple.
+    fn bind_components(&mut self, bound: &BoundNode, base: u32, tuple: &Value) -> Outcome<()> {
+        match tuple {
             Value::Tuple(values) if values.slice.len() == bound.slots.len() => {
                 for (slot, value) in bound.slots.iter().zip(&values.slice) {
                     self.bind(base, *slot, value.clone());

@@ -30,8 +30,10 @@ pub(super) struct Generation {
     pub actions: Vec<TakenAction>,
     /// The definition whose disjunct is read.
     pub action: u32,
-    /// The slots of its parameters, by index on the stack.
+    /// The slots of parameters: those of the definitions around it, then its own.
     pub parameters: Vec<ParameterSlot>,
+    /// The index of the first one of its own.
+    pub own_parameters: usize,
     /// Whether the values of parameters are kept.
     pub keeps_parameters: bool,
 }
@@ -83,6 +85,6 @@ pub(super) enum ContinuationKind<'r> {
     Unchanged(&'r [NodeId]),
     /// An expression that changes.
     Changed(NodeId),
-    /// Instances of the body of `\A`, of which there is at least one, the last one first.
-    Instances { body: NodeId, slots: &'r [SlotId], values: &'r [Vec<Value>] },
+    /// Instances of the body of `\A`, of which there is at least one, the last one first: a value for each slot.
+    Instances { body: NodeId, slots: &'r [SlotId], values: &'r [Value] },
 }

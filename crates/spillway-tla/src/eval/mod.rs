@@ -10,6 +10,7 @@
 //! | `actions`, `assignments` | initial states and successors |
 //! | `named_actions` | the actions that steps are named by |
 //! | `checks` | states, successors and checks: the interface |
+//! | `state_memo` | values that are kept while the variables that they depend on are the same |
 //! | `symmetry` | symmetry |
 //! | `search` | a search in memory, the oracle |
 //!
@@ -34,6 +35,7 @@ mod named_actions;
 mod node;
 mod program;
 mod search;
+mod state_memo;
 mod symmetry;
 
 pub use checks::{FailedCheck, GeneratedStates};

@@ -26,7 +26,7 @@ struct ActionWalk<'p> {
 
 impl ActionWalk<'_> {
     fn visit(&mut self, node: NodeId, action: u32) {
-        match &self.program.nodes[node as usize] {
+        match self.program.entered(node) {
             Node::Or(operands) => operands.iter().for_each(|it| self.visit(*it, action)),
             Node::Quantified { is_exists: true, body, .. } | Node::Let { body, .. } => {
                 self.visit(*body, action);

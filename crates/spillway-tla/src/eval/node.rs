@@ -1,7 +1,8 @@
 //! The compiled form of expressions: what the evaluator interprets.
 //!
 //! A node has the index of the expression that it was compiled from, so that failures have a place. Literals are values,
-//! constant expressions have a place in a table of memoised values, and an argument knows the slots that it uses.
+//! constant expressions have a place in a table of memoised values, those of a state one in a table of values that are
+//! kept while the variables are the same, and an argument knows the slots that it uses.
 
 use crate::level::Level;
 use crate::library::StandardOperator;
@@ -24,6 +25,9 @@ pub enum Node {
     Local(SlotId),
     /// A constant expression: the index of its memoised value, and the expression.
     Memo(u32, Box<Node>),
+    /// An expression that depends on the state only and uses no slot of its frame: the index of its kept value, and the
+    /// expression.
+    StateMemo(u32, Box<Node>),
     /// A call of a definition.
     Call { definition: u32, arguments: Box<[Argument]> },
     /// A call of a parameter that is an operator.

@@ -1,7 +1,8 @@
 //! The program: a resolved specification, compiled for the evaluator.
 
 use super::compile::Compiler;
-use super::node::{Node, Operator};
+use super::node::{BinaryNode, Node, Operator};
+use super::state_memo::VariableList;
 use crate::level::Level;
 use crate::resolve::ids::{DefinitionId, ExprId};
 use crate::resolve::tree::{DefinitionOrigin, Specification};
@@ -19,12 +20,14 @@ pub struct Program {
     pub environment: BTreeMap<String, String>,
     /// The compiled expressions, by the index of the expression.
     pub(super) nodes: Vec<Node>,
+    /// Whether an action only tests the expression: it is no formula that is entered and assigns nothing.
+    pub(super) tests: Vec<bool>,
     /// The compiled definitions, by the index of the definition.
     pub(super) definitions: Vec<CompiledDefinition>,
     /// The operators that are arguments.
     pub(super) operators: Vec<Operator>,
-    /// The number of memoised constant expressions.
-    pub(super) memo_count: u32,
+    /// The variables that each memoised expression reads.
+    pub(super) memo_reads: Vec<VariableList>,
 }
 
 /// A compiled definition.
@@ -40,6 +43,17 @@ pub(super) struct CompiledDefinition {
     pub level: Level,
     /// Whether a disjunct of the next-state action that calls it has its name.
     pub is_named: bool,
+}
+
+/// Returns whether an action only tests an expression.
+fn is_test(nodes: &[Node], node: usize) -> bool {
+    match &nodes[node] {
+        Node::Binary(BinaryNode::Equal | BinaryNode::In | BinaryNode::SubsetOrEqual, left, _) => {
+            matches!(nodes[*left as usize], Node::Field(..) | Node::Apply(..) | Node::Literal(_))
+        }
+        Node::Binary(..) | Node::Arithmetic { .. } | Node::Unary(..) => true,
+        _ => false,
+    }
 }
 
 impl Program {
@@ -62,9 +76,10 @@ impl Program {
             .collect();
         let compiled = Compiler::compile(&specification, &symbols);
         Self {
+            tests: (0..compiled.nodes.len()).map(|it| is_test(&compiled.nodes, it)).collect(),
             nodes: compiled.nodes,
             operators: compiled.operators,
-            memo_count: compiled.memo_count,
+            memo_reads: compiled.memo_reads,
             environment: BTreeMap::new(),
             specification,
             symbols,
@@ -75,6 +90,14 @@ impl Program {
     /// Returns the number of variables of a state.
     pub fn variable_count(&self) -> usize {
         self.specification.state_variables
+    }
+
+    /// Returns a node as it is entered by an action or a closure: without the memo of a value of the state.
+    pub(super) fn entered(&self, node: u32) -> &Node {
+        match &self.nodes[node as usize] {
+            Node::StateMemo(_, inner) => inner,
+            node => node,
+        }
     }
 
     /// Returns the name of a variable.

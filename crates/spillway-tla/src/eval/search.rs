@@ -197,11 +197,7 @@ impl Search<'_> {
         self.evaluator.set_level(self.depth);
         let result = self.evaluator.successors(self.visited.state(index, self.width), successors);
         self.generated += successors.actions.len() as u64;
-        if let Err(failure) = result {
-            self.trace = self.path(index);
-            return Err(failure.into());
-        }
-        if successors.actions.is_empty() && self.options.checks_deadlock {
+        if result.is_ok() && successors.actions.is_empty() && self.options.checks_deadlock {
             self.trace = self.path(index);
             return Err(SearchStop::Ending(SearchEnding::Deadlock));
         }
@@ -215,7 +211,11 @@ impl Search<'_> {
                 return Err(stop);
             }
         }
-        Ok(())
+        // TLC adds each successor when it generates it, so those before a failure count.
+        result.map_err(|failure| {
+            self.trace = self.path(index);
+            failure.into()
+        })
     }
 
     /// Checks a successor, and adds it to the visited states if it is new.

@@ -5,8 +5,8 @@
 
 use super::{ClosureHost, Failure, FailureReason, Outcome, tables};
 use crate::value::{
-    FieldNames, InfiniteSet, LazyValue, ModelValue, SharedValues, Value, compare, shared,
-    shared_names,
+    FieldNames, InfiniteSet, LazyValue, LiteralValue, ModelValue, SharedValues, Value, compare,
+    compare_with_literal, shared, shared_names,
 };
 use std::cmp::Ordering;
 use triomphe::{Arc, ThinArc};
@@ -45,18 +45,6 @@ impl Elements {
             other => return Err(Failure::wrong_kind("an enumeration", "a set", other)),
         };
         Ok(Self { source })
-    }
-
-    /// Starts the enumeration of a set that nothing else uses.
-    ///
-    /// # Errors
-    ///
-    /// The value is no set, or a set that cannot be enumerated.
-    pub fn of_owned(host: &mut dyn ClosureHost, set: Value) -> Outcome<Self> {
-        match set {
-            Value::Set(values) => Ok(Self { source: ElementSource::Shared { values, at: 0 } }),
-            other => Self::of(host, &other),
-        }
     }
 
     fn of_lazy(
@@ -362,10 +350,26 @@ pub fn contains(host: &mut dyn ClosureHost, set: &Value, element: &Value) -> Out
 ///
 /// The element is not comparable with those.
 pub fn contains_sorted(elements: &[Value], element: &Value) -> Outcome<bool> {
+    search_sorted(elements, |it| Ok(compare(it, element)?))
+}
+
+/// Returns whether a tuple or record, given by its parts, is among sorted elements.
+///
+/// # Errors
+///
+/// It is not comparable with those.
+pub fn contains_literal(elements: &[Value], literal: LiteralValue<'_>) -> Outcome<bool> {
+    search_sorted(elements, |it| match compare_with_literal(it, literal) {
+        Some(order) => Ok(order?),
+        None => Ok(compare(it, &literal.to_value())?),
+    })
+}
+
+fn search_sorted(elements: &[Value], order: impl Fn(&Value) -> Outcome<Ordering>) -> Outcome<bool> {
     let (mut low, mut high) = (0, elements.len());
     while low < high {
         let middle = (low + high) / 2;
-        match compare(&elements[middle], element)? {
+        match order(&elements[middle])? {
             Ordering::Equal => return Ok(true),
             Ordering::Less => low = middle + 1,
             Ordering::Greater => high = middle,
@@ -404,21 +408,7 @@ fn contains_lazy(
             None => unlike(element, "\\in [S -> T]", "a function"),
         },
         LazyValue::Records(fields) => contains_record(host, fields, element),
-        LazyValue::Product(sets) => match element {
-            Value::Tuple(values) => {
-                if values.slice.len() != sets.len() {
-                    return Ok(false);
-                }
-                for (set, value) in sets.iter().zip(&values.slice) {
-                    if !contains(host, set, value)? {
-                        return Ok(false);
-                    }
-                }
-                Ok(true)
-            }
-            Value::Function(_) | Value::Record(_) => Ok(false),
-            other => unlike(other, "\\in S \\X T", "a tuple"),
-        },
+        LazyValue::Product(sets) => contains_tuple(host, sets, element),
         LazyValue::Cup(one, two) => {
             Ok(contains(host, one, element)? || contains(host, two, element)?)
         }
@@ -465,6 +455,24 @@ fn contains_all(host: &mut dyn ClosureHost, set: &Value, values: &[Value]) -> Ou
         }
     }
     Ok(true)
+}
+
+fn contains_tuple(host: &mut dyn ClosureHost, sets: &[Value], element: &Value) -> Outcome<bool> {
+    match element {
+        Value::Tuple(values) => {
+            if values.slice.len() != sets.len() {
+                return Ok(false);
+            }
+            for (set, value) in sets.iter().zip(&values.slice) {
+                if !contains(host, set, value)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+        Value::Function(_) | Value::Record(_) => Ok(false),
+        other => unlike(other, "\\in S \\X T", "a tuple"),
+    }
 }
 
 fn contains_infinite(set: InfiniteSet, element: &Value) -> Outcome<bool> {

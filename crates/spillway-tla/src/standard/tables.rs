@@ -17,7 +17,8 @@ pub fn values(function: &Value) -> Option<&[Value]> {
 pub fn index_of(function: &Value, argument: &Value) -> Option<usize> {
     match (function, argument) {
         (Value::Tuple(it), Value::Int(number)) => {
-            let index = usize::try_from(i64::from(*number) - 1).ok()?;
+            // Numbers below 1 become great indices.
+            let index = (*number as usize).wrapping_sub(1);
             (index < it.slice.len()).then_some(index)
         }
         (Value::Record(it), Value::Str(name)) => {
@@ -119,13 +120,12 @@ fn replace_in<H: Clone>(
         });
         return function;
     }
-    let mut value = Some(value);
-    let values = function.slice.iter().enumerate().map(|(at, it)| match value.take() {
-        Some(new) if at == index => new,
-        unused => {
-            value = unused;
-            it.clone()
+    let values = function.slice.iter().cloned();
+    let mut copy = ThinArc::from_header_and_iter(function.header.header.clone(), values);
+    copy.with_arc_mut(|arc| {
+        if let Some(it) = Arc::get_mut(arc) {
+            it.slice_mut()[index] = value;
         }
     });
-    ThinArc::from_header_and_iter(function.header.header.clone(), values)
+    copy
 }

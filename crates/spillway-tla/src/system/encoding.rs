@@ -49,6 +49,18 @@ impl SpecificationSystem {
         self.layout.decode(key, &self.read().dictionaries)
     }
 
+    /// Returns the values of an encoded state. What has the same cells in another state is shared with it.
+    pub(super) fn decode_like(
+        &self,
+        key: &[u8],
+        other: Option<EncodedState<'_>>,
+    ) -> std::result::Result<Vec<Value>, InvalidKey> {
+        match other {
+            Some(other) => self.layout.decode_like(key, other, &self.read().dictionaries),
+            None => self.decode(key),
+        }
+    }
+
     /// Adds a state as a candidate. `before` is a state that shares most values with it. `key` is a buffer for its
     /// encoding.
     pub(super) fn pass_on(

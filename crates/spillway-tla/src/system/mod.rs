@@ -274,11 +274,14 @@ impl StateSpace for SpecificationSystem {
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         let mut evaluator = Evaluator::new(&self.program);
         let mut buffer = vec![0; self.width()];
+        // Neighbours in the order of keys share most values.
+        let (mut last_state, mut last_key) = (None, &[][..]);
         for key in states.chunks_exact(self.width()) {
             if stop_request::is_requested() || out.has_failed() {
                 return;
             }
-            let state = match self.decode(key) {
+            let last = last_state.as_deref().map(|values| EncodedState { values, key: last_key });
+            let state = match self.decode_like(key, last) {
                 Ok(state) => state,
                 Err(error) => return out.fail(error),
             };
@@ -306,6 +309,7 @@ impl StateSpace for SpecificationSystem {
             self.visit_findings(&mut evaluator, &state, &mut |finding| {
                 out.record_finding(finding.check(), key);
             });
+            (last_state, last_key) = (Some(state), key);
         }
     }
 

@@ -31,7 +31,9 @@ mod symbol;
 mod text;
 
 pub use lazy::{Captured, CapturedContent, CapturedOperator, CapturedSlot, InfiniteSet, LazyValue};
-pub use order::{Incomparable, compare, equal, sort_set};
+pub use order::{
+    Incomparable, LiteralValue, compare, compare_with_literal, equal, is_ascending, sort_set,
+};
 pub use symbol::{Symbol, SymbolTable};
 pub use text::{ValueText, quote};
 
@@ -126,19 +128,41 @@ impl Value {
     /// Creates the canonical function of a sorted domain without duplicates and of its values: a tuple or a record if
     /// the domain says so.
     pub fn function(domain: SharedValues, values: Vec<Value>) -> Self {
+        Self::function_from(domain, values)
+    }
+
+    /// As [`Value::function`], with values from any list.
+    pub fn function_from<V>(domain: SharedValues, values: V) -> Self
+    where
+        V: IntoIterator<Item = Value, IntoIter: ExactSizeIterator>,
+    {
+        let values = values.into_iter();
         debug_assert_eq!(domain.slice.len(), values.len());
         let is_sequence = || {
             let mut numbered = domain.slice.iter().zip(1..);
             numbered.all(|(it, number)| matches!(it, Value::Int(it) if it == &number))
         };
         match domain.slice.first() {
-            None => Self::tuple(values),
-            Some(Value::Int(1)) if is_sequence() => Self::tuple(values),
+            None => Self::Tuple(shared_from(values)),
+            Some(Value::Int(1)) if is_sequence() => Self::Tuple(shared_from(values)),
             Some(Value::Str(_)) => match field_names(&domain.slice) {
-                Some(names) => Self::record(names, values),
-                None => Self::Function(ThinArc::from_header_and_iter(domain, values.into_iter())),
+                Some(names) => Self::Record(ThinArc::from_header_and_iter(names, values)),
+                None => Self::Function(ThinArc::from_header_and_iter(domain, values)),
             },
-            Some(_) => Self::Function(ThinArc::from_header_and_iter(domain, values.into_iter())),
+            Some(_) => Self::Function(ThinArc::from_header_and_iter(domain, values)),
+        }
+    }
+
+    /// Returns whether two values are known to be equal without a comparison of their components.
+    pub fn is_identical(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Set(one), Self::Set(two)) | (Self::Tuple(one), Self::Tuple(two)) => {
+                one.ptr() == two.ptr()
+            }
+            (Self::Record(one), Self::Record(two)) => one.ptr() == two.ptr(),
+            (Self::Function(one), Self::Function(two)) => one.ptr() == two.ptr(),
+            (Self::Lazy(_), _) => false,
+            (one, two) => one == two,
         }
     }
 
@@ -150,6 +174,14 @@ impl Value {
 
 /// Returns values in one shared allocation.
 pub fn shared(values: Vec<Value>) -> SharedValues {
+    shared_from(values)
+}
+
+/// As [`shared`], with values from any list.
+pub fn shared_from<V>(values: V) -> SharedValues
+where
+    V: IntoIterator<Item = Value, IntoIter: ExactSizeIterator>,
+{
     ThinArc::from_header_and_iter((), values.into_iter())
 }
 
@@ -168,12 +200,24 @@ fn field_names(domain: &[Value]) -> Option<FieldNames> {
 }
 
 impl PartialEq for Value {
+    #[inline]
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Bool(one), Self::Bool(two)) => one == two,
             (Self::Int(one), Self::Int(two)) => one == two,
             (Self::Str(one), Self::Str(two)) => one == two,
             (Self::Model(one), Self::Model(two)) => one == two,
+            (one, two) => one.has_equal_structure(two),
+        }
+    }
+}
+
+impl Eq for Value {}
+
+impl Value {
+    /// Returns whether two values are equal that are not both scalars of one kind.
+    fn has_equal_structure(&self, other: &Self) -> bool {
+        match (self, other) {
             (Self::Set(one), Self::Set(two)) | (Self::Tuple(one), Self::Tuple(two)) => {
                 one.ptr() == two.ptr() || one.slice == two.slice
             }
@@ -193,8 +237,6 @@ impl PartialEq for Value {
         }
     }
 }
-
-impl Eq for Value {}
 
 /// Returns whether two records have the same fields.
 pub(crate) fn same_names(one: &FieldNames, two: &FieldNames) -> bool {

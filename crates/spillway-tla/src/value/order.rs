@@ -1,6 +1,6 @@
 //! TLC's order and equality of values, and a total order that agrees with them.
 
-use super::{ModelValue, Value, same_domain, same_names};
+use super::{FieldNames, ModelValue, Symbol, Value, same_domain, same_names};
 use std::cmp::Ordering;
 
 /// Two values that TLC does not compare.
@@ -42,8 +42,7 @@ pub fn compare(left: &Value, right: &Value) -> Compared<Ordering> {
             if same_names(names, other_names) {
                 return compare_elements(&one.slice, &two.slice);
             }
-            let by_size = names.slice.len().cmp(&other_names.slice.len());
-            Ok(by_size.then_with(|| names.slice.cmp(&other_names.slice)))
+            Ok(compare_names(&names.slice, &other_names.slice))
         }
         (Function(one), Function(two)) => {
             let (domain, other_domain) = (&one.header.header, &two.header.header);
@@ -61,6 +60,39 @@ pub fn compare(left: &Value, right: &Value) -> Compared<Ordering> {
         // TLC converts an empty sequence to a record, and no other.
         (Record(_), Tuple(two)) if two.slice.is_empty() => Ok(Ordering::Greater),
         _ => incomparable(left, right),
+    }
+}
+
+/// A tuple or a record of canonical parts that has no allocation of its own.
+#[derive(Clone, Copy)]
+pub struct LiteralValue<'v> {
+    /// The field names of a record, nothing for a tuple.
+    pub names: Option<&'v FieldNames>,
+    /// The components of a tuple, or the values of the fields.
+    pub parts: &'v [Value],
+}
+
+impl LiteralValue<'_> {
+    /// Returns the value.
+    pub fn to_value(self) -> Value {
+        match self.names {
+            Some(names) => Value::record(names.clone(), self.parts.to_vec()),
+            None => Value::tuple(self.parts.to_vec()),
+        }
+    }
+}
+
+/// Compares a canonical value with a literal, as [`compare`], if their representations are the same.
+pub fn compare_with_literal(left: &Value, right: LiteralValue<'_>) -> Option<Compared<Ordering>> {
+    match (left, right.names) {
+        (Value::Tuple(one), None) => Some(compare_lists(&one.slice, right.parts)),
+        (Value::Record(one), Some(names)) if same_names(&one.header.header, names) => {
+            Some(compare_elements(&one.slice, right.parts))
+        }
+        (Value::Record(one), Some(names)) => {
+            Some(Ok(compare_names(&one.header.header.slice, &names.slice)))
+        }
+        _ => None,
     }
 }
 
@@ -97,6 +129,11 @@ pub fn equal(left: &Value, right: &Value) -> Compared<bool> {
         }
         _ => Ok(compare(left, right)? == Ordering::Equal),
     }
+}
+
+/// Compares the field names of records, by their number first.
+fn compare_names(left: &[Symbol], right: &[Symbol]) -> Ordering {
+    left.len().cmp(&right.len()).then_with(|| left.cmp(right))
 }
 
 fn equal_lists(left: &[Value], right: &[Value]) -> Compared<bool> {
@@ -173,20 +210,27 @@ fn argument(function: &Value, at: usize) -> Value {
     }
 }
 
+/// Returns whether canonical values are sorted by [`compare`], without duplicates.
+///
+/// # Errors
+///
+/// Two neighbours are not comparable.
+pub fn is_ascending(elements: &[Value]) -> Compared<bool> {
+    for pair in elements.windows(2) {
+        if compare(&pair[0], &pair[1])? != Ordering::Less {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Sorts canonical values by [`compare`] and removes duplicates.
 ///
 /// # Errors
 ///
 /// Two elements are not comparable.
 pub fn sort_set(elements: &mut Vec<Value>) -> Compared<()> {
-    let mut ascending = true;
-    for pair in elements.windows(2) {
-        if compare(&pair[0], &pair[1])? != Ordering::Less {
-            ascending = false;
-            break;
-        }
-    }
-    if ascending {
+    if is_ascending(elements)? {
         return Ok(());
     }
     let mut failure = None;
@@ -240,8 +284,8 @@ fn total_order(left: &Value, right: &Value) -> Ordering {
         (Bool(one), Bool(two)) => one.cmp(two),
         (Int(one), Int(two)) => one.cmp(two),
         (Str(one), Str(two)) => one.cmp(two),
-        (Model(one), Model(two)) if are_related(*one, *two) => one.name.cmp(&two.name),
-        (Model(one), Model(two)) => one.kind.cmp(&two.kind).then(one.name.cmp(&two.name)),
+        // An untyped one is compared with those of every type by name, so types cannot precede names.
+        (Model(one), Model(two)) => one.name.cmp(&two.name),
         (Set(one), Set(two)) | (Tuple(one), Tuple(two)) => order_lists(&one.slice, &two.slice),
         (Tuple(_) | Record(_) | Function(_), Tuple(_) | Record(_) | Function(_)) => {
             order_functions(left, right)

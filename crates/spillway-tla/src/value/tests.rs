@@ -56,6 +56,10 @@ fn typed_model_values_equal_only_their_type() {
     assert_eq!(equal(&one, &plain), Ok(false));
     assert!(equal(&one, &other).is_err());
     assert!(equal(&one, &int(1)).is_err());
+    assert!(compare(&one, &other).is_err());
+    assert!(compare(&int(1), &one).is_err());
+    assert_eq!(compare(&one, &plain), Ok(Ordering::Less));
+    assert_eq!(compare(&plain, &one), Ok(Ordering::Greater));
 }
 
 #[test]
@@ -70,6 +74,46 @@ fn values_are_ordered_as_by_tlc() {
     assert_eq!(compare(&shifted, &tuple), Ok(Ordering::Less));
     assert_eq!(compare(&tuple, &shifted), Ok(Ordering::Greater));
     assert!(shifted < tuple);
+}
+
+/// Values of all kinds: model values with and without types whose names alternate, other scalars, and collections of
+/// these.
+fn values_of_all_kinds() -> Vec<Value> {
+    let mut symbols = SymbolTable::default();
+    let names = ["m", "U_1", "T_1", "n", "T_2", "U_2", "o"];
+    let mut values = vec![Value::Bool(true), int(-1), int(1)];
+    values.extend(names.map(|it| Value::Model(ModelValue::new(symbols.intern(it), it))));
+    values.push(Value::Str(symbols.intern("s")));
+    let (a, b) = (symbols.intern("a"), symbols.intern("b"));
+    for it in values.clone() {
+        values.push(set(std::slice::from_ref(&it)));
+        values.push(Value::tuple(vec![it.clone()]));
+        values.push(Value::record(shared_names(vec![a]), vec![it.clone()]));
+        values.push(function(&[(it.clone(), int(1))]));
+        values.push(Value::record(shared_names(vec![a, b]), vec![int(1), it]));
+    }
+    values.extend([Value::empty_set(), Value::tuple(Vec::new())]);
+    values
+}
+
+#[test]
+fn the_order_of_values_is_total_and_agrees_with_that_of_tlc() {
+    let values = values_of_all_kinds();
+    for (one, two) in values.iter().flat_map(|one| values.iter().map(move |two| (one, two))) {
+        assert_eq!(one.cmp(two), two.cmp(one).reverse(), "{one:?} {two:?}");
+        assert_eq!(one.cmp(two) == Ordering::Equal, one == two, "{one:?} {two:?}");
+        if let Ok(order) = compare(one, two) {
+            assert_eq!(one.cmp(two), order, "{one:?} {two:?}");
+        }
+    }
+    let mut sorted: Vec<&Value> = values.iter().collect();
+    sorted.sort();
+    sorted.dedup();
+    for (at, one) in sorted.iter().enumerate() {
+        for two in &sorted[at + 1..] {
+            assert!(one < two, "{one:?} {two:?}");
+        }
+    }
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use super::super::dictionary::{Dictionary, DictionaryId};
 use super::super::key_bits::{bits_for, get};
-use super::{Shape, ShapeContext, ShapeKind, choice_bits};
-use crate::value::{Value, shared};
+use super::{DecodedValues, Shape, ShapeContext, ShapeKind, choice_bits};
+use crate::value::{Value, shared, shared_from};
+use smallvec::SmallVec;
 
 /// The bits of a key are not those of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -18,16 +19,16 @@ impl Shape {
         at: u32,
         context: ShapeContext<'_>,
     ) -> Result<Value, InvalidKey> {
-        let number_of = |dictionary: DictionaryId, number: u32| {
-            context.dictionaries.get(dictionary).value(number).cloned().ok_or(InvalidKey)
-        };
         match &self.kind {
             ShapeKind::Boolean => Ok(Value::Bool(get(key, at, 1) == 1)),
             ShapeKind::Integer { low, bits } => {
                 let integer = low + i64::from(get(key, at, *bits));
                 i32::try_from(integer).map(Value::Int).map_err(|_| InvalidKey)
             }
-            ShapeKind::Number { dictionary, bits } => number_of(*dictionary, get(key, at, *bits)),
+            ShapeKind::Number { dictionary, bits } => {
+                let dictionary = context.dictionaries.get(*dictionary);
+                dictionary.value(get(key, at, *bits)).cloned().ok_or(InvalidKey)
+            }
             ShapeKind::OpenSet { dictionary, capacity } => {
                 let numbers = set_bits(key, at, *capacity);
                 set_of(context.dictionaries.get(*dictionary), numbers)
@@ -51,14 +52,12 @@ impl Shape {
                 if length > *length_max {
                     return Err(InvalidKey);
                 }
-                let element_at = |index| at + length_bits + index * element.bits;
-                let elements = (0..length).map(|it| element.decode(key, element_at(it), context));
-                Ok(Value::tuple(elements.collect::<Result<_, _>>()?))
+                let elements = element.decode_all(length, key, at + length_bits, context)?;
+                Ok(Value::Tuple(shared_from(elements)))
             }
             ShapeKind::Array { domain, size, element } => {
-                let values =
-                    (0..*size).map(|it| element.decode(key, at + it * element.bits, context));
-                Ok(context.domain(*domain).function(values.collect::<Result<_, _>>()?))
+                let values = element.decode_all(*size, key, at, context)?;
+                Ok(context.domain(*domain).function(values))
             }
             ShapeKind::Product { domain, components } => {
                 let mut at = at;
@@ -77,6 +76,67 @@ impl Shape {
             }
         }
     }
+
+    /// Reads values from cells that follow one another, all of this shape.
+    fn decode_all(
+        &self,
+        count: u32,
+        key: &[u8],
+        at: u32,
+        context: ShapeContext<'_>,
+    ) -> Result<DecodedValues, InvalidKey> {
+        (0..count).map(|it| self.decode(key, at + it * self.bits, context)).collect()
+    }
+}
+
+/// A decoded value with the key from which it was read.
+#[derive(Clone, Copy)]
+pub(in crate::cells) struct DecodedCells<'k> {
+    pub key: &'k [u8],
+    pub value: &'k Value,
+}
+
+impl Shape {
+    /// As [`decode`](Self::decode), next to a value that was decoded from the same place of another key by this shape.
+    /// The parts whose cells are equal are shared.
+    pub(in crate::cells) fn decode_like(
+        &self,
+        key: &[u8],
+        at: u32,
+        like: DecodedCells<'_>,
+        context: ShapeContext<'_>,
+    ) -> Result<Value, InvalidKey> {
+        if has_equal_bits(key, like.key, at, self.bits) {
+            return Ok(like.value.clone());
+        }
+        let (domain, values) = match &self.kind {
+            ShapeKind::Array { domain, .. } | ShapeKind::Product { domain, .. } => {
+                let domain = context.domain(*domain);
+                (domain, domain.values(like.value).ok_or(InvalidKey)?)
+            }
+            _ => return self.decode(key, at, context),
+        };
+        let mut at = at;
+        let values = values.iter().enumerate().map(|(index, value)| {
+            let part = match &self.kind {
+                ShapeKind::Product { components, .. } => &components[index],
+                ShapeKind::Array { element, .. } => element,
+                _ => return Err(InvalidKey),
+            };
+            let first = at;
+            at += part.bits;
+            part.decode_like(key, first, DecodedCells { value, ..like }, context)
+        });
+        Ok(domain.function(values.collect::<Result<_, _>>()?))
+    }
+}
+
+/// Returns whether two keys have the same bits in a range.
+fn has_equal_bits(one: &[u8], two: &[u8], at: u32, bits: u32) -> bool {
+    (0..bits).step_by(32).all(|start| {
+        let count = (bits - start).min(32);
+        get(one, at + start, count) == get(two, at + start, count)
+    })
 }
 
 /// The cells of an open map.
@@ -113,12 +173,11 @@ fn set_of(
     numbers: impl Iterator<Item = u32>,
 ) -> Result<Value, InvalidKey> {
     let ranks = numbers.map(|it| dictionary.rank(it));
-    let mut ranks = ranks.collect::<Option<Vec<_>>>().ok_or(InvalidKey)?;
+    let mut ranks = ranks.collect::<Option<SmallVec<[_; 16]>>>().ok_or(InvalidKey)?;
     ranks.sort_unstable();
     ranks.dedup();
-    Ok(Value::sorted_set(
-        ranks.into_iter().map(|it| dictionary.value_of_rank(it).clone()).collect(),
-    ))
+    let elements = ranks.iter().map(|it| dictionary.value_of_rank(*it).clone());
+    Ok(Value::Set(shared_from(elements)))
 }
 
 /// Returns the positions of the bits that are set among `count` bits.

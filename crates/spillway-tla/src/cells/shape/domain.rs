@@ -1,8 +1,12 @@
 //! Domains of functions, and the entries of a function.
 
 use crate::value::{FieldNames, SharedValues, Value, same_domain, same_names};
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use triomphe::ThinArc;
+
+/// The values of a collection that is being decoded. Few of them need no allocation of their own.
+pub(in crate::cells) type DecodedValues = SmallVec<[Value; 8]>;
 
 /// A constant domain.
 #[derive(Clone, Debug)]
@@ -53,12 +57,15 @@ impl Domain {
     }
 
     /// Returns the function with this domain and these values.
-    pub(in crate::cells) fn function(&self, values: Vec<Value>) -> Value {
+    pub(in crate::cells) fn function(&self, values: DecodedValues) -> Value {
+        let values = values.into_iter();
         match self {
-            Self::Positions(_) => Value::tuple(values),
-            Self::Names(names) => Value::record(names.clone(), values),
+            Self::Positions(_) => Value::Tuple(ThinArc::from_header_and_iter((), values)),
+            Self::Names(names) => {
+                Value::Record(ThinArc::from_header_and_iter(names.clone(), values))
+            }
             Self::Arguments(domain) => {
-                Value::Function(ThinArc::from_header_and_iter(domain.clone(), values.into_iter()))
+                Value::Function(ThinArc::from_header_and_iter(domain.clone(), values))
             }
         }
     }

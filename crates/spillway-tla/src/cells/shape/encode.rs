@@ -41,8 +41,7 @@ impl Shape {
             }
             (ShapeKind::OpenMap { arguments, value: shape, .. }, value) => {
                 let arguments = context.dictionaries.get(*arguments);
-                let entries = FunctionEntries::of(value).ok_or(Misfit)?;
-                for (argument, value) in entries {
+                for (argument, value) in FunctionEntries::of(value).ok_or(Misfit)? {
                     let number = arguments.lookup(&argument).ok_or(Misfit)?;
                     let at = at + number * (shape.bits + 1);
                     key.put(at, 1, 1);
@@ -56,24 +55,15 @@ impl Shape {
                 }
                 let length_bits = bits_for(*length_max);
                 key.put(at, length_bits, length);
-                let places = (at + length_bits..).step_by(element.bits.max(1) as usize);
-                for (value, at) in it.slice.iter().zip(places) {
-                    element.encode(value, at, context, key)?;
-                }
+                element.encode_all(&it.slice, at + length_bits, context, key)?;
             }
             (ShapeKind::Array { domain, element, .. }, value) => {
                 let values = context.domain(*domain).values(value).ok_or(Misfit)?;
-                for (value, at) in values.iter().zip((at..).step_by(element.bits.max(1) as usize)) {
-                    element.encode(value, at, context, key)?;
-                }
+                element.encode_all(values, at, context, key)?;
             }
             (ShapeKind::Product { domain, components }, value) => {
                 let values = context.domain(*domain).values(value).ok_or(Misfit)?;
-                let mut at = at;
-                for (value, shape) in values.iter().zip(components) {
-                    shape.encode(value, at, context, key)?;
-                    at += shape.bits;
-                }
+                encode_components(components, values, at, context, key)?;
             }
             (ShapeKind::Choice { alternatives }, value) => {
                 let chosen = choose(alternatives, value, context).ok_or(Misfit)?;
@@ -85,6 +75,33 @@ impl Shape {
         }
         Ok(())
     }
+
+    /// Writes the cells of values one after another, all of this shape.
+    fn encode_all(
+        &self,
+        values: &[Value],
+        at: u32,
+        context: ShapeContext<'_>,
+        key: &mut KeyWriter<'_>,
+    ) -> Result<(), Misfit> {
+        let places = (at..).step_by(self.bits.max(1) as usize);
+        values.iter().zip(places).try_for_each(|(it, at)| self.encode(it, at, context, key))
+    }
+}
+
+/// Writes the cells of values one after another, each of its shape.
+fn encode_components(
+    shapes: &[Shape],
+    values: &[Value],
+    mut at: u32,
+    context: ShapeContext<'_>,
+    key: &mut KeyWriter<'_>,
+) -> Result<(), Misfit> {
+    for (value, shape) in values.iter().zip(shapes) {
+        shape.encode(value, at, context, key)?;
+        at += shape.bits;
+    }
+    Ok(())
 }
 
 /// Encodes a set by the numbers of its elements.

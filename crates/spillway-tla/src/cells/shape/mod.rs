@@ -23,7 +23,9 @@ mod domain;
 mod encode;
 mod wanted;
 
+pub(super) use decode::DecodedCells;
 pub use decode::InvalidKey;
+use domain::DecodedValues;
 pub(super) use domain::{Domain, FunctionEntries};
 pub(super) use encode::Misfit;
 pub(super) use wanted::{Fit, Wanted};

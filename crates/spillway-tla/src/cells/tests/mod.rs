@@ -62,6 +62,8 @@ impl Encoder {
                 let encoded = &self.dictionaries;
                 self.layout.encode_successor(state, before, encoded, &mut successor).unwrap();
                 assert_eq!(&successor, key);
+                let decoded = self.layout.decode_like(key, before, encoded);
+                assert_eq!(decoded.as_ref(), Ok(state), "decoded next to another state");
             }
             previous = Some((state, key));
         }

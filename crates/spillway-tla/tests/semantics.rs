@@ -1,0 +1,103 @@
+//! Each specification in `tests/semantics` against the first line of its configuration: the counts and the ending that
+//! TLC has with one worker.
+
+use spillway_base::source::SourceMap;
+use spillway_tla::eval::{
+    Evaluator, FailedCheck, MemorySearch, MemorySearchOptions, Program, SearchEnding,
+};
+use spillway_tla::modules::SearchPath;
+use spillway_tla::read_specification;
+use std::path::{Path, PathBuf};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/semantics")
+}
+
+/// A specification that was read, with its texts.
+struct Read {
+    program: Program,
+    sources: SourceMap,
+}
+
+fn read(name: &str) -> Read {
+    let root = folder().join(name).with_extension("tla");
+    let mut sources = SourceMap::default();
+    let search = SearchPath::new(&root, &[], None);
+    let resolved = read_specification(&root, &root.with_extension("cfg"), &search, &mut sources);
+    let resolved = resolved.unwrap_or_else(|errors| {
+        let errors: Vec<String> = errors.iter().map(|it| it.render(&sources).to_string()).collect();
+        panic!("{name}: {}", errors.join("\n"))
+    });
+    Read { program: Program::new(resolved.specification), sources }
+}
+
+fn search(program: &Program) -> MemorySearch {
+    let checks_deadlock = program.specification.checks.check_deadlock.unwrap_or(true);
+    MemorySearch::run(program, MemorySearchOptions { checks_deadlock, states_max: 10_000 })
+}
+
+fn ending(read: &Read, ending: &SearchEnding) -> String {
+    match ending {
+        SearchEnding::Complete => "complete".to_owned(),
+        SearchEnding::LimitReached => "too many states".to_owned(),
+        SearchEnding::Deadlock => "deadlock".to_owned(),
+        SearchEnding::Assumption(index) => format!("assumption {}", index + 1),
+        SearchEnding::Violation(FailedCheck::Invariant(index)) => {
+            format!("invariant {}", index + 1)
+        }
+        SearchEnding::Violation(FailedCheck::Property { property, .. }) => {
+            format!("property {}", property + 1)
+        }
+        SearchEnding::Failure(failure) => {
+            let place = failure.place.expect("a failure has a place");
+            let span = read.program.specification[place].span;
+            format!("{} in {}", failure.text(&read.program.symbols), read.sources.text(span))
+        }
+    }
+}
+
+#[test]
+fn counts_and_endings_are_those_of_tlc() {
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder()).unwrap().map(|it| it.unwrap().path()).collect();
+    files.sort();
+    for config in files.iter().filter(|it| it.extension().is_some_and(|it| it == "cfg")) {
+        let name = config.file_stem().unwrap().to_str().unwrap();
+        let text = std::fs::read_to_string(config).unwrap();
+        let expected = text.lines().next().unwrap().trim_start_matches("\\* ").to_owned();
+        let read = read(name);
+        let found = search(&read.program);
+        let ending = ending(&read, &found.ending);
+        let found = format!("{} generated, {} distinct: {ending}", found.generated, found.distinct);
+        if found != expected {
+            wrong.push(format!("{name}: {found}\n  expected: {expected}"));
+        }
+        count += 1;
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(count >= 27, "{count} specifications");
+}
+
+#[test]
+fn a_trace_names_actions_with_their_parameters() {
+    let read = read("Symmetric");
+    let mut evaluator = Evaluator::new(&read.program);
+    let initial = evaluator.initial_states().unwrap();
+    evaluator.keep_parameters(true);
+    let mut successors = Default::default();
+    evaluator.successors(&initial.values, &mut successors).unwrap();
+    let names: Vec<String> =
+        successors.actions.iter().map(|it| evaluator.action_text(it)).collect();
+    assert_eq!(names, ["Next(p: p1)", "Next(p: p2)", "Next(p: p3)"]);
+}
+
+#[test]
+fn a_counterexample_starts_in_an_initial_state_and_ends_with_the_violation() {
+    let read = read("StepProperty");
+    let found = search(&read.program);
+    let shown: Vec<String> =
+        found.trace.iter().map(|it| it[0].text(&read.program.symbols).to_string()).collect();
+    assert_eq!(shown, ["0", "1", "2", "3", "0"]);
+}

@@ -1,0 +1,5 @@
+---- MODULE Incomparable ----
+VARIABLE x
+Init == x = 0
+Next == x' = "a" /\ x' = 1
+====
