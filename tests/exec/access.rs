@@ -362,10 +362,7 @@ and {}",
         tried.safe += usize::from(!came.is_empty() && !may.any());
         for kind in came.iter().filter_map(|it| it.as_ref().err()) {
             tried.failed += 1;
-            let said = match kind {
-                FaultKind::Assertion => may.assertion,
-                _ => may.other,
-            };
+            let said = if kind.is_assertion() { may.assertion } else { may.other };
             assert!(said, "{kind:?} in {state:02x?} is an error of {}", self.shown(instance));
         }
     }

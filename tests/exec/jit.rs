@@ -26,8 +26,10 @@ const STATES: usize = 10_000;
 fn interpreter(file: &Path, overflow: OverflowRule) -> Option<Interp> {
     let mut sources = SourceMap::default();
     sources.add(file.display().to_string(), text_of(file));
-    let options = Options { overflow: Some(overflow), ..Options::default() };
     let language = Language::from_file_name(&file.to_string_lossy()).unwrap();
+    // With a fixed number of slots, a process that lacks one is an error of the model. Otherwise the expansion fails.
+    let slots = language.options.slots;
+    let options = Options { overflow: Some(overflow), slots, ..Options::default() };
     let loaded = language.load(&mut sources, &options).ok()?;
     Interp::new(loaded.program).ok()
 }

@@ -25,7 +25,9 @@ fn interpreter(name: &str, text: String) -> Option<Interp> {
     let mut sources = SourceMap::default();
     sources.add(name.to_owned(), text);
     let language = Language::from_file_name(name).unwrap();
-    let loaded = language.load(&mut sources, &Options::default()).ok()?;
+    // With a fixed number of slots, a process that lacks one is an error of the model. Otherwise the expansion fails.
+    let options = Options { slots: language.options.slots, ..Options::default() };
+    let loaded = language.load(&mut sources, &options).ok()?;
     Interp::new(loaded.program).ok()
 }
 
