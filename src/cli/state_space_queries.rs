@@ -47,7 +47,7 @@ pub(super) fn evaluate_queries(
                 &DirectoryContents::read(dir)?,
                 &sums,
             )?
-            .1,
+            .values,
         ),
         false => None,
     };

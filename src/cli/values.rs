@@ -21,12 +21,21 @@ use std::sync::Arc;
 pub(super) fn values(args: &ValuesArgs) -> CommandResult {
     let contents = DirectoryContents::read(&args.dir)?;
     let sums: Vec<Vec<String>> = args.sums.iter().map(|it| it.0.clone()).collect();
-    let (model, met, reduced) = self::collect_values(&args.dir, args.memory, &contents, &sums)?;
+    let collected = self::collect_values(&args.dir, args.memory, &contents, &sums)?;
+    let CollectedValues { model, values: met, reductions: reduced } = collected;
     match args.json {
         true => print_json(&format!("{:#}\n", as_json(&*model, &met, &sums, &reduced))),
         false => print(&as_text(&*model, &met, &sums, &reduced)),
     }
     Ok(failure::VERIFIED)
+}
+
+/// The values in the states of a directory.
+pub(super) struct CollectedValues {
+    model: Box<dyn SourceModel>,
+    pub(super) values: ObservedValues,
+    /// The names of the reductions.
+    reductions: Vec<String>,
 }
 
 /// Returns the values in the states of a directory and the sums of these variables, with the model and its reductions.
@@ -35,7 +44,7 @@ pub(super) fn collect_values(
     memory: Option<u64>,
     contents: &DirectoryContents,
     sums: &[Vec<String>],
-) -> Result<(Box<dyn SourceModel>, ObservedValues, Vec<String>), CommandFailure> {
+) -> Result<CollectedValues, CommandFailure> {
     if contents.job.runs().is_some() {
         let error = "a search for infinite runs stores states of the product with an automaton";
         let help = "`spillway check MODEL --dir DIR` stores those of the model";
@@ -78,7 +87,7 @@ pub(super) fn collect_values(
     met.all.iter_mut().for_each(|it| it.changed_by.retain(is_used));
     met.requested.iter_mut().for_each(|it| it.changed_by.retain(is_used));
     drop(searched);
-    Ok((model, met, reduced))
+    Ok(CollectedValues { model, values: met, reductions: reduced })
 }
 
 fn as_text(

@@ -325,8 +325,9 @@ impl<'m> Check<'m> {
         };
         let digest = model.digest();
         let job = |storage: &StateStorage| SearchJob::of_rust(config, &rust.name, digest, storage);
-        let model = UnreducedModel { model, about, limits, own_reductions: Vec::new() };
-        model.store(config, self.storage.clone(), goes_on, control, job)
+        let (own_reductions, storage) = (Vec::new(), self.storage.clone());
+        let model = UnreducedModel { model, about, limits, own_reductions, storage };
+        model.store(config, goes_on, control, job)
     }
 }
 

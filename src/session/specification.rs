@@ -143,8 +143,9 @@ impl SpecificationModel {
             about,
             limits,
             own_reductions: self.own_reductions(),
+            storage,
         };
-        model.store(config, storage, goes_on, control, job)
+        model.store(config, goes_on, control, job)
     }
 }
 

@@ -18,11 +18,12 @@ pub(super) struct UnreducedModel<'m> {
     pub limits: SearchLimits,
     /// The reductions that the model itself demands.
     pub own_reductions: Vec<ReductionSummary>,
+    /// The storage of states that replaces the configuration's, if given.
+    pub storage: Option<StateStorage>,
 }
 
 impl<'m> UnreducedModel<'m> {
-    /// Settles the storage of states and the memory plan of its search. `storage` replaces the configuration's, if
-    /// given. `job` creates the job.
+    /// Settles the storage of states and the memory plan of its search. `job` creates the job.
     ///
     /// # Errors
     ///
@@ -30,12 +31,11 @@ impl<'m> UnreducedModel<'m> {
     pub(super) fn store(
         self,
         config: &CheckConfig,
-        storage: Option<StateStorage>,
         goes_on: bool,
         control: &SearchControl,
         job: impl FnOnce(&StateStorage) -> SearchJob,
     ) -> Result<StoredSearch<'m>, Error> {
-        let UnreducedModel { model, about, limits, own_reductions } = self;
+        let UnreducedModel { model, about, limits, own_reductions, storage } = self;
         reject_empty_scope(&about)?;
         let storage = match storage {
             Some(storage) => storage,

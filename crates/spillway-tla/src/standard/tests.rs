@@ -578,7 +578,7 @@ fn every_native_operator_is_evaluated_or_refused_on_purpose() {
         for &operator in module.operators {
             let arities = operator.arities().iter();
             let operands: Vec<Option<Value>> =
-                arities.map(|it| (*it == 0).then(|| Value::empty_set())).collect();
+                arities.map(|it| (*it == 0).then(Value::empty_set)).collect();
             let Err(failure) = call(&mut host, operator, &operands) else { continue };
             if matches!(failure.reason, FailureReason::Unsupported { .. }) {
                 refused.push(format!("{}.{}", module.name, operator.name()));
