@@ -15,7 +15,14 @@ impl CheckScope {
     ) -> CheckScope {
         let judging_from = system.evaluations_from();
         let mut scope = CheckScope { checks: *checks, judging_from, ..Self::default() };
-        scope.add(checks.deadlock && system.checks_deadlock(), Ok("deadlocks"));
+        match system.checks_deadlock() {
+            true => scope.add(checks.deadlock, Ok("deadlocks")),
+            false => {
+                scope.left_out.push("deadlocks".into());
+                let why = "the configuration has CHECK_DEADLOCK FALSE".to_owned();
+                scope.impossible.extend(checks.deadlock.then_some(why));
+            }
+        }
         let properties = system.properties();
         let covers = properties.iter().any(|it| it.kind == COVER);
         let invariants = properties.iter().any(|it| it.kind != COVER);

@@ -300,8 +300,9 @@ fn what_is_for_programs_is_refused() {
 
 #[test]
 fn what_a_specification_has_not_cannot_be_selected() {
-    let folder = doors("");
+    let folder = doors("CHECK_DEADLOCK FALSE");
     for (kind, why) in [
+        ("deadlock", "the configuration has CHECK_DEADLOCK FALSE"),
         ("assert", "the specification has no assertion"),
         ("invariant", "the configuration has no invariant"),
     ] {
