@@ -7,7 +7,7 @@ use spillway::session::TextModel;
 use spillway::source::SourceMap;
 use std::path::{Path, PathBuf};
 
-/// Returns the models in a folder and its subfolders.
+/// Returns the models that are programs in a folder and its subfolders.
 pub fn models_below(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut entries: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -17,7 +17,8 @@ pub fn models_below(folder: &Path) -> Vec<PathBuf> {
         false => vec![entry],
     };
     let mut files: Vec<PathBuf> = entries.into_iter().flat_map(within).collect();
-    files.retain(|file| Language::from_file_name(&file.to_string_lossy()).is_some());
+    let language = |file: &PathBuf| Language::from_file_name(&file.to_string_lossy());
+    files.retain(|file| language(file).is_some_and(Language::has_programs));
     files
 }
 
