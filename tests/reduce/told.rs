@@ -29,7 +29,7 @@ system async;";
     let (found, way) = reported(text);
     // It is one violation, though what was found is that of the last.
     assert!(found.contains("model:2:") && !found.contains("model:4:"), "{found}");
-    assert!(way.contains("`x != 0` of model:2:"), "{way}");
+    assert!(way.contains("`x != 0` of line 2:"), "{way}");
     let heading = way.lines().next().unwrap();
     assert!(heading.contains("x != 0"), "{heading}");
 }
@@ -44,7 +44,7 @@ process P_2 { state a; init a; trans a -> a { guard x == 2 and 1 / t[0] == 1; },
 system async;";
     let (_, way) = reported(text);
     println!("{way}");
-    assert!(way.contains("(model:4:"), "{way}");
+    assert!(way.contains("(line 4:"), "{way}");
 }
 
 /// What helps is said with the flag for it.

@@ -250,7 +250,7 @@ fn a_damaged_journal_is_refused() {
     for bit in 0..length * 8 {
         disk.flip_bit(&name, bit / 8, (bit % 8) as u32);
         let error = CALM.run(&system(), &disk).unwrap_err();
-        assert!(matches!(error, Error::Source { .. }), "bit {bit}: {error}");
+        assert!(matches!(error, Error::Corrupt { .. }), "bit {bit}: {error}");
         disk.flip_bit(&name, bit / 8, (bit % 8) as u32);
     }
     disk.truncate(&name, length - 8);
