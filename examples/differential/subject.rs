@@ -1,7 +1,7 @@
-//! What is compared: a language whose front end gives a program, or TLA+.
+//! The compared language: one whose front end gives a program, or TLA+.
 
 use super::{models, tla};
-use spillway::front::{Language, murphi};
+use spillway::front::{self, Language, murphi};
 use std::collections::BTreeSet;
 
 /// A language.
@@ -16,26 +16,25 @@ pub enum Subject {
 impl Subject {
     /// Returns the language with a name.
     pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "tla" => Some(Self::Tla),
-            name => Language::from_name(name).map(Self::Program),
+        let language = Language::from_name(name)?;
+        Some(if language.has_programs() { Self::Program(language) } else { Self::Tla })
+    }
+
+    fn language(self) -> &'static Language {
+        match self {
+            Self::Program(language) => language,
+            Self::Tla => &front::tla::LANGUAGE,
         }
     }
 
     /// Returns the name.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Program(language) => language.name,
-            Self::Tla => "tla",
-        }
+        self.language().name
     }
 
     /// Returns the ending of its files.
     pub fn extension(self) -> &'static str {
-        match self {
-            Self::Program(language) => language.extensions[0],
-            Self::Tla => "tla",
-        }
+        self.language().extensions[0]
     }
 
     /// Returns the beginning of a comment.

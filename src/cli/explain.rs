@@ -63,7 +63,7 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
     Ok(VERIFIED)
 }
 
-/// Prints what is searched of a specification: its files, variables, actions, conditions and memory plan.
+/// Prints a specification as it is searched: its files, variables, actions, conditions and memory plan.
 fn specification(args: &ExplainArgs, input: &ModelInput) -> CommandResult {
     let for_programs = [
         ("--reductions", args.reductions_only),

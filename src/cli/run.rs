@@ -27,8 +27,8 @@ use crate::search::{SearchControl, SearchVerdict};
 use crate::session::config::{CheckKind, PropertyConfig};
 use crate::session::{
     CheckConfig, DirectoryContents, Fairness, ReadySession, ReductionChoice, SearchBudget,
-    SearchDirectory, SearchedModel, Session, SourceModel, SpecificationModel, TextModel,
-    TextSearch, UnreducedSearch,
+    SearchDirectory, SearchedModel, Session, SourceModel, SpecificationModel, StoredSearch,
+    TextModel, TextSearch, UnreducedSearch,
 };
 use std::sync::Arc;
 
@@ -81,10 +81,7 @@ pub(super) fn check_specification(
     let config = &args.config;
     storage::reject_options_of_other_stores(&config.search)?;
     let stored = model.prepare(config, None, false, &preparation.control)?;
-    let (control, signals) = preparation.end();
-    let ready = stored.begin(args.dir.as_deref(), &args.run.saved_limits())?;
-    notify::set_directory(&ready.session.directory.path);
-    SessionRun::new(model, ready, &args.run, control).run(true, signals)
+    begin_stored(args, model, stored, preparation)
 }
 
 /// `spillway resume` of a specification.
@@ -126,10 +123,20 @@ fn begin(
     warn_of_reductions(args, reduced.searched())?;
     let storage = reduced.storage()?;
     let stored = reduced.store(storage)?;
+    begin_stored(args, &model, stored, preparation)
+}
+
+/// Begins a search that is settled, and reports its result.
+fn begin_stored<'a>(
+    args: &'a CheckCommand,
+    model: &'a dyn SourceModel,
+    stored: StoredSearch<'a>,
+    preparation: &SearchPreparation,
+) -> CommandResult {
     let (control, signals) = preparation.end();
     let ready = stored.begin(args.dir.as_deref(), &args.run.saved_limits())?;
     notify::set_directory(&ready.session.directory.path);
-    SessionRun::new(&model, ready, &args.run, control).run(true, signals)
+    SessionRun::new(model, ready, &args.run, control).run(true, signals)
 }
 
 /// Rejects reductions that the storage of states does not support. Warns of requested reductions that are not used.

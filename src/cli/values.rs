@@ -59,16 +59,13 @@ pub(super) fn collect_values(
     let control = Arc::new(SearchControl::default());
     let _signals = SignalHandlers::stop(&control);
     let searched = model.searched();
-    saved.check_model(searched.model()).map_err(|error| CommandFailure::cannot_open(dir, error))?;
+    let prepared = saved.prepare_model(searched.model(), &disk);
+    prepared.map_err(|error| CommandFailure::cannot_open(dir, error))?;
     let memory = memory.unwrap_or(saved.plan.budget);
     let finder = trace_finder::finder(searched.model(), memory, dir, &disk, &control);
     let met = match (model.as_program(), model.stored_description()) {
         (Some(program), _) => observe_values(&finder, program, dir, saved, sums)?,
         (None, Some(description)) if sums.is_empty() => {
-            // The states have no meaning without the encoding of this checkpoint.
-            saved
-                .restore_encoding(searched.model(), &disk)
-                .map_err(|error| CommandFailure::cannot_open(dir, error))?;
             observe_described_values(&finder, description, dir, saved)?
         }
         (None, _) => {

@@ -1,6 +1,6 @@
 //! The scope of a verdict on a program.
 
-use super::scope::{ASSERTIONS, COVERS, CheckScope, EVENTS, INVARIANTS, UncheckedSpec};
+use super::scope::{ASSERTIONS, CheckScope, EVENTS, GivenConditions, UncheckedSpec};
 use crate::ir::walk;
 use crate::ir::{AssertionKind, AssertionRule, Program, PropertyKind, Stmt, StmtKind};
 use crate::search::CheckSelection;
@@ -9,14 +9,7 @@ use crate::source::SourceMap;
 impl UncheckedSpec {
     /// Returns all properties of a program that no search of it checks.
     pub fn all(program: &Program, sources: &SourceMap) -> Vec<UncheckedSpec> {
-        let missed = program.unchecked.iter().map(|it| UncheckedSpec {
-            kind: it.kind,
-            what: it.kind.name(),
-            name: it.name.clone(),
-            place: sources.place(it.span),
-            flag: it.kind.flag(&it.name),
-        });
-        missed.collect()
+        program.unchecked.iter().map(|it| UncheckedSpec::of(it, sources)).collect()
     }
 }
 
@@ -54,14 +47,7 @@ impl CheckScope {
         }
         let covers =
             has(program, |kind| matches!(kind, PropertyKind::Cover(_) | PropertyKind::Reached));
-        if invariants || !covers {
-            let invariants = given(invariants, INVARIANTS, "the model has no invariant");
-            scope.add(checks.invariants, invariants);
-        }
-        if covers {
-            scope.add(checks.invariants, Ok(COVERS));
-        }
-        scope.add(checks.faults, Ok("run-time errors"));
+        scope.add_states(GivenConditions { invariants, covers }, "the model has no invariant");
         let claim = claim_word(program);
         let no_claim = "the model has no never claim";
         scope.add(checks.claims, claim.as_deref().ok_or(no_claim));

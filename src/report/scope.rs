@@ -11,6 +11,8 @@ use crate::model::{
 };
 use crate::search::{CheckSelection, SearchOutcome};
 use crate::source::SourceLocation;
+#[cfg(feature = "languages")]
+use crate::{model::UncheckedRequirement, source::SourceMap};
 
 pub(super) const ASSERTIONS: &str = "assertions";
 pub(super) const INVARIANTS: &str = "invariants";
@@ -40,6 +42,13 @@ pub struct CheckScope {
     pub(super) judging_from: u32,
 }
 
+/// Which conditions on states a model has.
+#[cfg(feature = "languages")]
+pub(super) struct GivenConditions {
+    pub invariants: bool,
+    pub covers: bool,
+}
+
 /// A property of the model that was not checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UncheckedSpec {
@@ -56,6 +65,19 @@ pub struct UncheckedSpec {
 }
 
 impl UncheckedSpec {
+    /// Describes a requirement for reports.
+    #[cfg(feature = "languages")]
+    pub(super) fn of(requirement: &UncheckedRequirement, sources: &SourceMap) -> UncheckedSpec {
+        let UncheckedRequirement { kind, name, span } = requirement;
+        UncheckedSpec {
+            kind: *kind,
+            what: kind.name(),
+            name: name.clone(),
+            place: sources.place(*span),
+            flag: kind.flag(name),
+        }
+    }
+
     /// Returns the kind and the name of the property that it is or belongs to.
     pub(super) fn property(&self) -> (&'static str, &str) {
         self.kind.property(&self.name)
@@ -113,6 +135,22 @@ impl CheckScope {
         if let Some(at) = self.checked.iter().position(|it| it == SO_EVENTUALLY) {
             self.left_out.push(self.checked.remove(at));
         }
+    }
+
+    /// Adds the conditions on states, and run-time errors. `there` says which conditions the model has, and
+    /// `no_invariant` why it has no invariant.
+    #[cfg(feature = "languages")]
+    pub(super) fn add_states(&mut self, there: GivenConditions, no_invariant: &str) {
+        let GivenConditions { invariants, covers } = there;
+        let checks = self.checks;
+        if invariants || !covers {
+            let given = if invariants { Ok(INVARIANTS) } else { Err(no_invariant) };
+            self.add(checks.invariants, given);
+        }
+        if covers {
+            self.add(checks.invariants, Ok(COVERS));
+        }
+        self.add(checks.faults, Ok("run-time errors"));
     }
 
     /// Adds a property to the checked, the left out or the impossible ones. `given` says why the model does not have

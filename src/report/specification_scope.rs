@@ -1,6 +1,6 @@
 //! The scope of a verdict on a specification.
 
-use super::scope::{ASSERTIONS, COVERS, CheckScope, INVARIANTS, UncheckedSpec};
+use super::scope::{ASSERTIONS, CheckScope, GivenConditions, UncheckedSpec};
 use crate::model::{COVER, SystemDescription};
 use crate::search::CheckSelection;
 use crate::source::SourceMap;
@@ -26,26 +26,15 @@ impl CheckScope {
         let properties = system.properties();
         let covers = properties.iter().any(|it| it.kind == COVER);
         let invariants = properties.iter().any(|it| it.kind != COVER);
-        let given = |there: bool, word, why| if there { Ok(word) } else { Err(why) };
-        let assertions =
-            given(system.has_assertions(), ASSERTIONS, "the specification has no assertion");
+        let assertions = match system.has_assertions() {
+            true => Ok(ASSERTIONS),
+            false => Err("the specification has no assertion"),
+        };
         scope.add(checks.assertions, assertions);
-        if invariants || !covers {
-            let why = "the configuration has no invariant";
-            scope.add(checks.invariants, given(invariants, INVARIANTS, why));
-        }
-        if covers {
-            scope.add(checks.invariants, Ok(COVERS));
-        }
-        scope.add(checks.faults, Ok("run-time errors"));
-        let unchecked = system.unchecked().into_iter().map(|it| UncheckedSpec {
-            kind: it.kind,
-            what: it.kind.name(),
-            place: sources.place(it.span),
-            flag: it.kind.flag(&it.name),
-            name: it.name,
-        });
-        scope.unchecked = unchecked.collect();
+        let there = GivenConditions { invariants, covers };
+        scope.add_states(there, "the configuration has no invariant");
+        let unchecked = system.unchecked();
+        scope.unchecked = unchecked.iter().map(|it| UncheckedSpec::of(it, sources)).collect();
         scope
     }
 }

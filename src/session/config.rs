@@ -98,10 +98,10 @@ pub struct ModelConfig {
     /// Whether messages that are sent to a full channel are lost.
     #[serde(skip_serializing_if = "is_false")]
     pub lossy: bool,
-    /// The configuration file of a specification. The default is beside the model's file.
+    /// The configuration file of a specification. The default is in the folder of the model's file.
     #[serde(rename = "cfg", skip_serializing_if = "Option::is_none")]
     pub configuration: Option<PathBuf>,
-    /// Further folders in which the modules of a specification are looked for.
+    /// Further folders with modules of a specification.
     #[serde(rename = "library", skip_serializing_if = "Vec::is_empty")]
     pub libraries: Vec<PathBuf>,
     /// The name of the never claim of the program. The default is the first.

@@ -83,7 +83,7 @@ pub enum Error {
     /// The storage of states is impossible for a model whose encoding of states grows.
     #[error("{0}")]
     Growth(GrowthError),
-    /// A specification has no configuration file: its name, and a module beside the specification that has one.
+    /// A specification has no configuration file: the missing file, and a module in the same folder that has one.
     #[error("there is no configuration {}", .0.display())]
     NoConfiguration(PathBuf, Option<PathBuf>),
     /// The model of the search, of this name, is a specification, and the command needs a program.

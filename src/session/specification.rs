@@ -40,8 +40,8 @@ pub struct SpecificationModel {
 }
 
 impl SpecificationModel {
-    /// Reads the specification whose root module is in a file, and its configuration. Modules are looked for beside the
-    /// file, in the folders of the configuration, and in those of the variable `TLA_LIBRARY`. Returns the warnings as
+    /// Reads the specification whose root module is in a file, and its configuration. Modules are searched in the
+    /// folder of the file, in the folders of the configuration, and in those of the variable `TLA_LIBRARY`. Returns the warnings as
     /// text.
     ///
     /// # Errors
@@ -149,7 +149,7 @@ impl SpecificationModel {
     }
 }
 
-/// Returns the configuration file beside a root module.
+/// Returns the configuration file of a root module: in the same folder, with the same base name.
 ///
 /// # Errors
 ///

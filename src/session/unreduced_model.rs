@@ -8,7 +8,7 @@ use super::{
 use crate::model::{ReductionSummary, StateSpace};
 use crate::search::{SearchControl, SearchLimits, StateStorage, check_growth};
 
-/// A model without reductions, and what is checked of it.
+/// A model without reductions, and its checks.
 pub(super) struct UnreducedModel<'m> {
     /// The model.
     pub model: Box<dyn StateSpace + 'm>,

@@ -28,8 +28,7 @@ impl CheckpointEvidence<'_> {
     /// an error if the checkpoint belongs to another model.
     pub fn outcome(&self, model: &dyn StateSpace) -> Result<SearchOutcome, Error> {
         let outcome = || {
-            self.saved.check_model(model)?;
-            self.saved.restore_encoding(model, &RealDisk::open(self.dir)?)?;
+            self.saved.prepare_model(model, &RealDisk::open(self.dir)?)?;
             self.saved.outcome()
         };
         outcome().map_err(Error::open(self.dir))

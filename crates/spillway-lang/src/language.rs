@@ -43,7 +43,7 @@ pub struct Language {
 pub enum ModelForm {
     /// Programs. See [`Language::load`].
     Program(LoadModel),
-    /// Specifications, which are no programs. Each has a configuration, which says what is checked.
+    /// Specifications, which are no programs. Each has a configuration with the checks.
     Specification {
         /// The extension of the configuration file, without the dot.
         configuration_extension: &'static str,
@@ -130,7 +130,7 @@ pub struct LanguageOptions {
     pub checks_unlabelled_models: bool,
     /// The term for a whole state, if the numbers in it can be added up.
     pub whole: Option<&'static str>,
-    /// Whether a model has a configuration file beside it, and further files in folders of libraries.
+    /// Whether a model has a configuration file in its folder, and further files in folders of libraries.
     pub has_configuration: bool,
 }
 

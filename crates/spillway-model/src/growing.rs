@@ -49,7 +49,7 @@ pub trait GrowingStateSpace: Send + Sync {
     /// The encoding has not grown by this state.
     fn encode(&self, unencoded: &[u8], state: &mut [u8]) -> Result<()>;
 
-    /// Returns the bytes of memory of what the encoding has gained.
+    /// Returns the bytes of memory that the encoding has gained.
     fn memory(&self) -> u64;
 }
 

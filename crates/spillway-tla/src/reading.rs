@@ -12,14 +12,14 @@ use spillway_base::source::SourceMap;
 use spillway_model::StateCondition;
 use std::path::Path;
 
-/// What is read.
+/// A specification to read.
 #[derive(Clone, Copy, Debug)]
 pub struct SpecificationRequest<'a> {
     /// The file of the root module.
     pub root: &'a Path,
     /// The configuration file.
     pub config: &'a Path,
-    /// Where modules are looked for.
+    /// The places in which modules are searched.
     pub search: &'a SearchPath,
     /// Values of constants that replace those of the configuration, each as `NAME = VALUE`.
     pub constants: &'a [String],

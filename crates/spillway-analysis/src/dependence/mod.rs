@@ -49,10 +49,7 @@ impl<'t> DependenceRelation<'t> {
         most: u32,
         budget: &AnalysisBudget,
     ) -> Result<Option<DependenceRelation<'t>>, BudgetExceeded> {
-        if table.instances().count() > most {
-            return Ok(None);
-        }
-        let accesses = accesses(table, budget)?;
+        let Some(accesses) = accesses(table, most, budget)? else { return Ok(None) };
         Ok(Some(DependenceRelation::of(table, accesses, None, budget)?))
     }
 
@@ -63,10 +60,7 @@ impl<'t> DependenceRelation<'t> {
         most: u32,
         budget: &AnalysisBudget,
     ) -> Result<Option<DependenceRelation<'t>>, BudgetExceeded> {
-        if table.instances().count() > most {
-            return Ok(None);
-        }
-        let mut accesses = accesses(table, budget)?;
+        let Some(mut accesses) = accesses(table, most, budget)? else { return Ok(None) };
         let mut asking = vec![0; bit_sets::words_of(accesses.len())];
         let asks = accesses.iter().filter(|(_, it)| it.asks_for_timeout());
         asks.for_each(|(instance, _)| bit_sets::insert(&mut asking, instance.index()));
@@ -247,8 +241,12 @@ impl<'t> DependenceRelation<'t> {
 /// Returns the accesses of all action instances in a table.
 fn accesses<'t>(
     table: &'t AccessTable<'t>,
+    most: u32,
     budget: &AnalysisBudget,
-) -> Result<Arena<InstanceId, InstanceAccess<'t>>, BudgetExceeded> {
+) -> Result<Option<Arena<InstanceId, InstanceAccess<'t>>>, BudgetExceeded> {
+    if table.instances().count() > most {
+        return Ok(None);
+    }
     let mut accesses = Arena::new();
     for number in (0..table.instances().count()).map(InstanceId) {
         budget.work(EACH_INSTANCE)?;
@@ -256,7 +254,7 @@ fn accesses<'t>(
         budget.hold(access.bytes())?;
         accesses.push(access);
     }
-    Ok(accesses)
+    Ok(Some(accesses))
 }
 
 /// Returns whether a comparison keeps its value when `by` is added.

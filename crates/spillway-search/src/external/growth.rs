@@ -112,13 +112,14 @@ fn restore_encoding(model: &dyn StateSpace, disk: &dyn Disk, length: u64) -> Res
 }
 
 impl SavedSearch {
-    /// Restores the encoding of a system as of this manifest. Without this, the states of the levels have no meaning to
-    /// a system whose encoding grows.
+    /// Prepares a system for reading the states of this manifest: checks that the manifest is of this system, and
+    /// restores the encoding of a system whose encoding grows.
     ///
     /// # Errors
     ///
-    /// The journal cannot be read, is damaged, or belongs to another system.
-    pub fn restore_encoding(&self, model: &dyn StateSpace, disk: &dyn Disk) -> Result<()> {
+    /// The manifest or the journal is damaged, or belongs to another system.
+    pub fn prepare_model(&self, model: &dyn StateSpace, disk: &dyn Disk) -> Result<()> {
+        self.check_model(model)?;
         restore_encoding(model, disk, self.encoding)
     }
 }

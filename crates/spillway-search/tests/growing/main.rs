@@ -270,7 +270,7 @@ fn a_counterexample_is_found_in_the_levels() {
     // Another process.
     let system = Words::new(2500, 3, 60, 150);
     let saved = SavedSearch::load(&disk).unwrap();
-    saved.restore_encoding(&system, &disk).unwrap();
+    saved.prepare_model(&system, &disk).unwrap();
     let (codec, findings) = (saved.codec().unwrap(), saved.all_findings().unwrap());
     let levels = StoredLevels { disk: &disk, levels: &saved.store.levels, codec: &codec };
     let (check, finding) = findings.iter().next().unwrap();

@@ -293,7 +293,7 @@ impl<'p> Evaluator<'p> {
         Ok(flow)
     }
 
-    /// Goes on if a predicate holds.
+    /// Continues if a predicate holds.
     fn test(&mut self, node: NodeId, base: u32, rest: Option<&Continuation<'_>>) -> Outcome<Flow> {
         if self.holds_node("an action", node, base)? {
             self.proceed(rest)
@@ -327,7 +327,7 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    /// Goes on with what still has to hold.
+    /// Continues with the formulas that still have to hold.
     pub(super) fn proceed(&mut self, rest: Option<&Continuation<'_>>) -> Outcome<Flow> {
         let Some(rest) = rest else { return self.complete() };
         let phase = self.generation.phase;

@@ -1,6 +1,6 @@
 //! The modules of a specification: the root and all that it extends or instantiates.
 //!
-//! A module is looked for in these places, in this order: after the first module of a file that was read, next to the
+//! A module is searched in these places, in this order: after the first module of a file that was read, next to the
 //! root's file, in further folders, in the folders of the variable `TLA_LIBRARY`. A standard module that is native needs
 //! no file. A community module that is partly native is read if the search finds its file.
 
@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// Where modules are looked for.
+/// The places in which modules are searched.
 #[derive(Clone, Debug, Default)]
 pub struct SearchPath {
     /// The folders, in order.

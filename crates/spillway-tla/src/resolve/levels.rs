@@ -18,7 +18,7 @@ use spillway_base::source::Span;
 /// A set of parameters of a definition: those whose level counts. Parameters beyond the 64th are not in it.
 type Parameters = u64;
 
-/// What is known of an expression.
+/// The facts about an expression.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Known {
     level: Level,
@@ -32,7 +32,7 @@ impl Known {
     }
 }
 
-/// What is known of a definition.
+/// The facts about a definition.
 #[derive(Clone, PartialEq, Eq)]
 struct Signature {
     known: Known,
@@ -196,7 +196,7 @@ impl Pass<'_> {
         self.known[expr.index()]
     }
 
-    /// Returns what is known of a slot's value.
+    /// Returns the facts about a slot's value.
     fn slot(&self, definition: usize, slot: Slot) -> Known {
         if slot.index() < self.definitions[definition].parameters.len() {
             return Known { level: Level::Constant, parameters: bit(slot.index()) };
@@ -288,7 +288,7 @@ impl Pass<'_> {
         known
     }
 
-    /// Returns what is known of the call of a parameter.
+    /// Returns the facts about the call of a parameter.
     fn call_local(&mut self, definition: usize, operator: Slot, arguments: &[Argument]) -> Known {
         let mut known = self.slot(definition, operator);
         for argument in arguments {
@@ -307,7 +307,7 @@ impl Pass<'_> {
         self.limit(definition, subscript, Level::State, "the subscript");
     }
 
-    /// Returns what is known of an operator on values, whose operands are no temporal formulas.
+    /// Returns the facts about an operator on values, whose operands are no temporal formulas.
     fn values(&mut self, definition: usize, kind: &ExprKind) -> Known {
         let (mut operands, mut known) = (Vec::new(), Known::default());
         kind.for_each_operand(&mut |it| operands.push(it));
@@ -318,7 +318,7 @@ impl Pass<'_> {
         known
     }
 
-    /// Returns what is known of a body with bound variables.
+    /// Returns the facts about a body with bound variables.
     fn bounded(&mut self, definition: usize, bounds: &[Bound], body: ExprId) -> Known {
         let mut known = self.of(body);
         for bound in bounds {
@@ -339,7 +339,7 @@ impl Pass<'_> {
         known
     }
 
-    /// Returns what is known of an argument.
+    /// Returns the facts about an argument.
     fn argument(&mut self, definition: usize, argument: &Argument) -> Known {
         match argument {
             Argument::Expression(expr) => self.of(*expr),

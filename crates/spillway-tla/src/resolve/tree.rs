@@ -37,7 +37,7 @@ pub struct Specification {
     /// The constants that have a value of the configuration. Constants that the configuration replaces by an operator
     /// are not here.
     pub constants: Vec<Constant>,
-    /// Every operator that is reachable from a check of the configuration or from a formula that was asked for.
+    /// Every operator that is reachable from a check of the configuration or from a requested formula.
     pub definitions: Vec<Definition>,
     /// Every expression. Operands precede the expressions that use them.
     pub expressions: Vec<Expr>,
@@ -78,7 +78,7 @@ pub struct Checks {
     pub postconditions: Vec<DefinitionId>,
     /// ASSUME statements, of constant level.
     pub assumptions: Vec<DefinitionId>,
-    /// The formulas that were asked for besides the configuration.
+    /// The formulas that were requested in addition to the configuration.
     pub formulas: Vec<DefinitionId>,
     /// CHECK_DEADLOCK, if the configuration has it.
     pub check_deadlock: Option<bool>,

@@ -49,7 +49,7 @@ impl SpecificationSystem {
         self.layout.decode(key, &self.read().dictionaries)
     }
 
-    /// Returns the values of an encoded state. What has the same cells in another state is shared with it.
+    /// Returns the values of an encoded state. Values with the same cells in another state are shared with it.
     pub(super) fn decode_like(
         &self,
         key: &[u8],

@@ -2,7 +2,7 @@
 //!
 //! A state is the cells of its values. The dictionaries grow between levels ([`GrowingStateSpace`]).
 //!
-//! # What is a finding
+//! # Findings
 //!
 //! | TLC reports | finding |
 //! | --- | --- |
@@ -13,7 +13,7 @@
 //! | a false assumption | an assertion that fails in the initial predicate |
 //! | a failed evaluation | an evaluation that fails in the step, or in a step that is named like the invariant |
 //!
-//! With SYMMETRY, a stored state stands for its orbit. VIEW is not applied: every state is visited. `TLCGet("level")` has no value, because a state is stored
+//! With SYMMETRY, a stored state represents its orbit. VIEW is not applied: every state is visited. `TLCGet("level")` has no value, because a state is stored
 //! without its level.
 
 mod describe;
@@ -37,7 +37,6 @@ use spillway_model::{
     SuccessorSink, SystemDescription, UncheckedKind, UncheckedRequirement, Violation, any_bits,
     stop_request,
 };
-use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 use steps::{InitialTarget, StepTarget};
 
@@ -48,8 +47,8 @@ pub struct SpecificationSystem {
     encoding: RwLock<Encoding>,
     /// The actions, by number.
     actions: Vec<u32>,
-    /// The number of the action of each definition that is one.
-    action_numbers: HashMap<u32, u32>,
+    /// The number of the action that each definition is, by the index of the definition.
+    action_numbers: Vec<Option<u32>>,
     /// The invariants of the configuration, those that are parts of properties, and further conditions.
     conditions: Vec<NamedCondition>,
     checks_deadlock: bool,
@@ -119,7 +118,7 @@ impl SpecificationSystem {
         Self {
             encoding: RwLock::new(Encoding::new(&layout)),
             digest: digest(sources, &layout),
-            action_numbers: actions.iter().copied().zip(0..).collect(),
+            action_numbers: action_numbers(&program, &actions),
             actions,
             program: Arc::new(program),
             layout,
@@ -127,11 +126,6 @@ impl SpecificationSystem {
             checks_deadlock,
             quotient: None,
         }
-    }
-
-    /// Sets whether a state without successor is a violation. The default is that of the configuration.
-    pub fn with_deadlock_check(self, checks_deadlock: bool) -> Self {
-        Self { checks_deadlock, ..self }
     }
 
     /// Returns the specification.
@@ -207,6 +201,15 @@ impl SpecificationSystem {
         let specification = &self.program.specification;
         specification.checks.alias.filter(|it| specification[*it].level <= Level::State)
     }
+}
+
+/// Returns the number of the action that each definition is.
+fn action_numbers(program: &Program, actions: &[u32]) -> Vec<Option<u32>> {
+    let mut numbers = vec![None; program.specification.definitions.len()];
+    for (number, &definition) in (0..).zip(actions) {
+        numbers[definition as usize] = Some(number);
+    }
+    numbers
 }
 
 /// Returns the conditions on states: the invariants of the configuration and of its properties, then further ones.

@@ -1,4 +1,4 @@
-//! Symmetry: states that stand for their orbits.
+//! Symmetry: states that represent their orbits.
 //!
 //! With SYMMETRY, the stored state is the least one of its orbit by structure, never by number, so it depends on
 //! nothing but the orbit. A counterexample is a path of the concrete system: each of its states is in the orbit of the
@@ -52,7 +52,7 @@ impl SpecificationSystem {
         representative.map(Cow::Owned).map_err(failed)
     }
 
-    /// Returns the most states that a stored state stands for: 1 without symmetry.
+    /// Returns the maximum number of states that a stored state represents: 1 without symmetry.
     pub fn orbit_size_max(&self) -> usize {
         self.quotient.as_ref().map_or(1, Quotient::order)
     }

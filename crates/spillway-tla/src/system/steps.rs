@@ -135,7 +135,7 @@ impl SpecificationSystem {
         for (successor, TakenAction { definition, parameters }) in targets.zip(&successors.actions)
         {
             let target = self.step_target(evaluator, state, successor);
-            let number = self.action_numbers.get(definition).copied();
+            let number = self.action_numbers[*definition as usize];
             let number = number.unwrap_or_else(|| self.next_number());
             if !visit(SpecificationStep { number, parameters }, target) {
                 return;
