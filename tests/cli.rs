@@ -1715,23 +1715,31 @@ fn a_search_keeps_its_symmetry_and_its_rule_of_deadlocks() {
 }
 
 #[test]
-fn a_former_flag_is_refused_with_the_option_in_its_place() {
+fn a_former_flag_is_taken_as_the_option_in_its_place() {
     let bench = Bench::new();
     let dve = bench.write("counter.dve", COUNTER);
     for (flags, option) in [
         (&["--por-proviso", "levels"][..], "-X por-proviso=levels"),
         (&["--key-order=static"], "-X key-order=static"),
         (&["--check-reversible"], "-X check-reversible"),
-        (&["--huffman-table", "a file"], "-X huffman-table='a file'"),
     ] {
-        let ran = bench.run(&[&["check", &dve, "--json"], flags].concat());
-        assert_eq!(ran.code, 2, "{}", ran.err);
+        let former = bench.run(&[&["check", &dve, "--json"], flags].concat());
         let flag = flags[0].split('=').next().unwrap();
-        let help = format!("help: {flag} is an option of -X: {option}\n");
-        assert!(ran.err.ends_with(&help), "{}", ran.err);
-        let object: Value = serde_json::from_str(&ran.out).unwrap();
-        assert!(object["error"].as_str().unwrap().ends_with(help.trim_end()), "{object}");
+        let warning = format!("warning: {flag} is now {option}");
+        assert!(former.err.contains(&warning), "{}", former.err);
+        let (option, value) = option.split_once(' ').unwrap();
+        let now = bench.run(&["check", &dve, "--json", option, value]);
+        assert_eq!((former.code, now.code), (now.code, 0), "{}", former.err);
+        let [former, now] = [former, now].map(|it| serde_json::from_str::<Value>(&it.out).unwrap());
+        assert_eq!(former["states"], now["states"]);
+        assert_eq!(former["warnings"][0], warning.as_str());
     }
+    // A flag without its value is refused, and the help says what is missing.
+    let ran = bench.run(&["check", &dve, "--por-proviso"]);
+    let help = "help: --por-proviso is an option of -X: -X por-proviso=PROVISO\n";
+    assert!(ran.code == 2 && ran.err.ends_with(help), "{}", ran.err);
+    let ran = bench.run(&["check", &dve, "--huffman-table", "a file"]);
+    assert!(ran.code == 2 && ran.err.contains("-X huffman-table='a file'"), "{}", ran.err);
     // A command without the option has no help for it.
     let ran = bench.run(&["simulate", &dve, "--key-order", "static"]);
     assert!(ran.code == 2 && !ran.err.contains("-X"), "{}", ran.err);

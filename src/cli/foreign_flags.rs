@@ -59,10 +59,11 @@ fn typed_words() -> Vec<String> {
     std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned()).collect()
 }
 
-/// Returns the unknown flag of an error, if an option of `-X` has replaced it.
+/// Returns the unknown flag of an error, if an option of `-X` has replaced it. It lacks its value: flags with their
+/// value are replaced.
 fn former_flag_of(error: &clap::Error) -> Option<KnownFlag> {
     let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };
-    let replacement = former_flag(&typed_words(), flag)?;
+    let replacement = former_flag(&typed_words(), flag)?.shown;
     Some(KnownFlag {
         typed: flag.clone(),
         help: format!("help: {flag} is an option of -X: {replacement}"),

@@ -78,7 +78,10 @@ pub fn run() -> ExitCode {
     crate::search::return_large_blocks(0);
     signals::survive_file_limits();
     let cli = match args::parse() {
-        Ok(cli) => cli,
+        Ok(args::ParsedCommandLine { cli, former }) => {
+            former.iter().for_each(|it| warn(format!("warning: {} is now {}", it.flag, it.option)));
+            cli
+        }
         Err(error) => {
             if error.use_stderr() {
                 return report_usage_error(error);

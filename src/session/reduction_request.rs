@@ -20,7 +20,8 @@ use crate::reduce::{
 };
 use crate::search::control::SearchPhase;
 use crate::search::external::has_room_for_obligations;
-use crate::search::pilot::FirstLevels;
+use crate::search::model_failure;
+use crate::search::pilot::{ChainPrediction, ChainTrial, FirstLevels, LITTLE, ReducedLevels};
 use crate::search::{SearchControl, SearchLimits, StateStorage};
 
 /// The maximum share of the states of the first levels that may remain for a reduction to be used. With a larger share
@@ -33,6 +34,9 @@ const MERGED_MAX: f64 = 0.8;
 
 /// The maximum share that may remain for dead-variable elimination to reset several processes jointly.
 const JOINT_MAX: f64 = 0.95;
+
+/// The maximum work of chains, relative to storing every state. Chains always save memory and disk.
+const CHAIN_WORK_MAX: f64 = 1.25;
 
 /// The maximum number of action instances for which partial order is tried.
 const INSTANCES_MAX: u32 = 2048;
@@ -163,6 +167,15 @@ struct TrialSubject<'a, 'm> {
     whole: &'a dyn StateSpace,
     plan: &'a ReductionPlan,
     first: &'a FirstLevels,
+}
+
+/// Partial order that stores all states, and its first levels.
+struct PlainTrial<'a, 'm> {
+    runs: &'a ExecutableProgram<'m>,
+    plan: &'a ReductionPlan,
+    order: &'a PartialOrder<'m>,
+    model: &'a dyn StateSpace,
+    levels: &'a ReducedLevels,
 }
 
 impl<'m> ReductionTrial<'m, '_> {
@@ -341,26 +354,33 @@ impl<'m> ReductionTrial<'m, '_> {
             }
             let way = PartialOrderStrategy { method: PartialOrderMethod::DEFAULT, proviso };
             let order = match before.take() {
-                Some(before) => before.with_level_proviso(),
+                Some(before) => before.with_proviso(proviso),
                 None => self.partial_order(runs, way, plan, first)?,
             };
             let stack = TextModel::stack(runs.form, order.clone(), plan, budget)?;
             let reduced = stack.wrap(runs.executor.clone().into_model());
             let looked = || order.members_examined();
-            let mut left =
-                first.remaining_in(&*reduced, looked, control).map_err(failure_reason)?;
+            let mut levels = first.compare(&*reduced, looked, control).map_err(failure_reason)?;
+            let mut left = levels.remaining;
             if left.rises && left.late <= LEFT_MAX {
                 let more =
                     FirstLevels::more(whole, &plan.checks, control).map_err(failure_reason)?;
-                left = more.remaining_in(&*reduced, looked, control).map_err(failure_reason)?;
+                levels = more.compare(&*reduced, looked, control).map_err(failure_reason)?;
+                left = levels.remaining;
             }
             if left.is_expensive() || left.is_slow() && left.late <= LEFT_MAX {
                 return Err(NotApplied::Slow);
+            }
+            let plain = PlainTrial { runs, plan, order: &order, model: &*reduced, levels: &levels };
+            let can_chain = proviso == CycleProviso::Static && !has_claim;
+            if can_chain && let Some(chained) = self.try_chains(plain)? {
+                return Ok(chained);
             }
             // The other proviso may save more at first and less in the end.
             if left.late <= LEFT_MAX {
                 let plan = plan.with_selection(plan.selection.clone().and(&way.into()));
                 let (left, runs) = (left.late, runs.clone());
+                drop(reduced);
                 return Ok(TriedReductions { left, runs, stack, plan, without_order: None });
             }
             least = Some(least.map_or(left.late, |it| it.min(left.late)));
@@ -377,8 +397,39 @@ impl<'m> ReductionTrial<'m, '_> {
         })
     }
 
+    /// Tries partial order that passes through states instead of storing them. `None` if it does not pay, or if a
+    /// shortest counterexample is requested.
+    fn try_chains(
+        &self,
+        trial: PlainTrial<'_, 'm>,
+    ) -> Result<Option<TriedReductions<'m>>, NotApplied> {
+        let PlainTrial { runs, plan, order, model: plain, levels } = trial;
+        let ReductionSettings { limits, control, budget, .. } = self.settings;
+        let is_plain = plain.width() == runs.form.interp().layout().bytes;
+        if limits.shortest || !is_plain {
+            return Ok(None);
+        }
+        let proviso = order.chain_proviso();
+        let chains = order.with_proviso(proviso);
+        let stack = TextModel::stack(runs.form, chains.clone(), plan, budget)?;
+        let chained = stack.wrap(runs.executor.clone().into_model());
+        let is_passed = &|states: &[u8]| chains.passes_through(states).map_err(model_failure);
+        let trial = ChainTrial { plain, levels, chained: &*chained, is_passed };
+        let ChainPrediction { stored, work } = trial.predict(control).map_err(failure_reason)?;
+        drop(chained);
+        let (left, whole_work) = (stored * levels.remaining.late, work * levels.remaining.work);
+        let is_profitable = left <= LEFT_MAX && (whole_work <= 1.0 || left <= LITTLE);
+        if !is_profitable || work > CHAIN_WORK_MAX {
+            return Ok(None);
+        }
+        let way = PartialOrderStrategy { method: PartialOrderMethod::DEFAULT, proviso };
+        let plan = plan.with_selection(plan.selection.clone().and(&way.into()));
+        let runs = runs.clone();
+        Ok(Some(TriedReductions { left, runs, stack, plan, without_order: None }))
+    }
+
     /// Prepares partial order with a strategy and the executor. Returns an error if it postpones next to no transition
-    /// of the first states.
+    /// of the first states, and most of these have several transitions.
     fn partial_order(
         &self,
         ExecutableProgram { form, executor }: &ExecutableProgram<'m>,
@@ -394,7 +445,8 @@ impl<'m> ReductionTrial<'m, '_> {
         let taken = order.with_executor(executor.selective()?);
         // The trial by the interpreter often suffices, and then nothing needs to be compiled.
         let reduced = TextModel::stack(*form, order, plan, budget)?.wrap(Box::new(interp));
-        match first.postpones_enough(&*reduced, control).map_err(failure_reason)? {
+        let postpones = || first.postpones_enough(&*reduced, control).map_err(failure_reason);
+        match first.are_narrow() || postpones()? {
             true => Ok(taken),
             false => Err(NotApplied::PostponesLittle),
         }

@@ -7,6 +7,7 @@ pub const WORD_BITS: usize = u64::BITS as usize;
 
 /// Returns the number of words of a set with up to `members` members. It is at least one, so that sets can be
 /// counted.
+#[inline]
 pub fn words_of(members: usize) -> usize {
     members.div_ceil(WORD_BITS).max(1)
 }
@@ -24,42 +25,50 @@ pub fn insert(set: &mut [u64], member: usize) {
 }
 
 /// Removes a member from a set.
+#[inline]
 pub fn remove_member(set: &mut [u64], member: usize) {
     set[member / WORD_BITS] &= !(1 << (member % WORD_BITS));
 }
 
 /// Adds all members of another set.
+#[inline]
 pub fn extend(set: &mut [u64], other: &[u64]) {
     set.iter_mut().zip(other).for_each(|(word, &more)| *word |= more);
 }
 
 /// Removes all members of another set.
+#[inline]
 pub fn subtract(set: &mut [u64], other: &[u64]) {
     set.iter_mut().zip(other).for_each(|(word, &less)| *word &= !less);
 }
 
 /// Returns the number of members of a set.
+#[inline]
 pub fn count(set: &[u64]) -> u32 {
     set.iter().map(|word| word.count_ones()).sum()
 }
 
 /// Returns whether a set has exactly one member.
+#[inline]
 pub fn is_single(set: &[u64]) -> bool {
     let mut words = set.iter().filter(|&&word| word != 0);
     words.next().is_some_and(|word| word.is_power_of_two()) && words.next().is_none()
 }
 
 /// Returns whether two sets have a common member.
+#[inline]
 pub fn intersects(one: &[u64], other: &[u64]) -> bool {
     one.iter().zip(other).any(|(one, other)| one & other != 0)
 }
 
 /// Returns whether every member of `one` is in `other`.
+#[inline]
 pub fn is_subset(one: &[u64], other: &[u64]) -> bool {
     one.iter().zip(other).all(|(one, other)| one & !other == 0)
 }
 
 /// Returns the members of a set, in ascending order.
+#[inline]
 pub fn members(set: &[u64]) -> impl Iterator<Item = usize> + '_ {
     set.iter().enumerate().flat_map(|(at, &word)| members_of_word(at, word))
 }
@@ -110,11 +119,13 @@ impl BitMatrix {
     }
 
     /// Returns the number of words of each set.
+    #[inline]
     pub fn words(&self) -> usize {
         self.words
     }
 
     /// Returns the number of sets.
+    #[inline]
     pub fn count(&self) -> usize {
         self.all.len().checked_div(self.words).unwrap_or_default()
     }
@@ -126,11 +137,13 @@ impl BitMatrix {
     }
 
     /// Returns set number `at` for changes.
+    #[inline]
     pub fn row_mut(&mut self, at: usize) -> &mut [u64] {
         &mut self.all[at * self.words..][..self.words]
     }
 
     /// Returns whether set number `at` has a member.
+    #[inline]
     pub fn contains(&self, at: usize, member: usize) -> bool {
         has(self.row(at), member)
     }

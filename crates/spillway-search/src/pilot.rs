@@ -8,12 +8,15 @@
 //!
 //! The result does not depend on time, chance, threads or the order of keys: the same model gets the same result.
 
+mod chains;
 mod walk;
+
+pub use chains::{ChainPrediction, ChainTrial};
 
 use super::{CheckSelection, SearchControl};
 use crate::model_failure;
 use spill::Result;
-use spillway_model::{ObligationSink, StateSpace, SuccessorSink};
+use spillway_model::{Counters, ObligationSink, StateSpace, SuccessorSink};
 use walk::{PilotWalk, WalkedLevels};
 
 /// The limits of the pilot search of the whole space.
@@ -60,7 +63,10 @@ const DEAR: f64 = 4.0;
 
 /// The share of remaining states up to which the reduction is used even if choosing takes longer than it saves, since
 /// memory and disk are saved, too.
-const LITTLE: f64 = 0.1;
+pub const LITTLE: f64 = 0.1;
+
+/// The number of transitions per state up to which most states have a single one.
+const NARROW: f64 = 1.25;
 
 /// The cost of a transition, in visits of a member of a set: about 150 ns and 25 ns.
 const TRANSITION: f64 = 6.0;
@@ -148,23 +154,21 @@ impl FirstLevels {
             .flat_map(|number| &self.states[number * self.width..][..self.width])
             .copied()
             .collect();
-        let mut successors = Vec::new();
-        let found = SuccessorSink::collect(self.width, &mut successors, |out| {
-            match reduced.capabilities().postponing {
-                None => reduced.expand(&asked, out),
-                Some(model) => {
-                    let ignore = &mut |_, _: &[u8]| {};
-                    model.expand_reduced(&asked, out, &mut ObligationSink::new(ignore));
-                }
-            }
-        });
-        let found = found.map_err(model_failure)?;
-        Ok(found.counters.partially_expanded >= PUT_OFF_MIN)
+        Ok(expand_all(reduced, &asked)?.partially_expanded >= PUT_OFF_MIN)
     }
 
     /// Returns whether there are too few states for a prediction, since the next level is too large.
     pub fn are_few(&self) -> bool {
         self.states() < STATES_MIN
+    }
+
+    /// Returns whether most states of the last levels have a single transition.
+    pub fn are_narrow(&self) -> bool {
+        let half = self.ends.iter().position(|&end| 2 * end >= self.states()).unwrap_or_default();
+        let transitions = |at: usize| self.transitions.get(at).copied().unwrap_or_default();
+        let late = transitions(self.ends.len().saturating_sub(1)) - transitions(half);
+        let states = self.states() - self.ends.get(half).copied().unwrap_or_default();
+        states > 0 && late as f64 <= NARROW * states as f64
     }
 
     /// Returns the share of states that remains in a reduced model. `looked` returns the number of members of sets
@@ -175,6 +179,17 @@ impl FirstLevels {
         looked: impl Fn() -> u64,
         control: &SearchControl,
     ) -> Result<RemainingShare> {
+        Ok(self.compare(reduced, looked, control)?.remaining)
+    }
+
+    /// Explores the first levels of a reduced model, and compares them with these. See
+    /// [`remaining_in`](Self::remaining_in).
+    pub fn compare(
+        &self,
+        reduced: &dyn StateSpace,
+        looked: impl Fn() -> u64,
+        control: &SearchControl,
+    ) -> Result<ReducedLevels> {
         let before = looked();
         let mut walk = PilotWalk::new(reduced, BEYOND * self.states(), control);
         let mut hopeless = HOPELESS.into_iter().peekable();
@@ -194,11 +209,16 @@ impl FirstLevels {
             let is_dear = after == HOPELESS[1].0 && left.is_expensive();
             let is_hopeless = left.late.min(left.all) >= share || is_dear;
             if is_clear && left.work <= 1.0 || is_hopeless {
-                return Ok(left);
+                break;
             }
             hopeless.next();
         }
-        Ok(self.remaining_share(&walked))
+        let remaining = self.remaining_share(&walked);
+        let half = walked.iter().position(|it| 2 * it.states >= walk.states()).unwrap_or_default();
+        let early = half.checked_sub(1).map_or(0, |at| walked[at].states);
+        let WalkedLevels { mut states, ends, .. } = walk.into_levels();
+        states.truncate(ends.last().copied().unwrap_or_default() * self.width);
+        Ok(ReducedLevels { remaining, width: self.width, states, early })
     }
 
     /// Returns the remaining share up to the last level of `walked`.
@@ -245,6 +265,42 @@ impl RemainingShare {
     pub fn is_slow(self) -> bool {
         self.work > 1.0 && self.late > LITTLE
     }
+}
+
+/// The first levels of a reduced model.
+pub struct ReducedLevels {
+    /// The share of states that remains.
+    pub remaining: RemainingShare,
+    width: usize,
+    /// The states, in order of discovery.
+    states: Vec<u8>,
+    /// The number of states before the levels with the later half of them.
+    early: usize,
+}
+
+impl ReducedLevels {
+    /// Returns at most `most` states, spread over the levels with the later half of the states.
+    pub fn late_sample(&self, most: usize) -> Vec<u8> {
+        let late = self.states.len() / self.width - self.early;
+        let taken = most.min(late);
+        let numbers = (0..taken).map(|at| self.early + at * late / taken);
+        numbers.flat_map(|it| &self.states[it * self.width..][..self.width]).copied().collect()
+    }
+}
+
+/// Expands states once, by the transitions that are not postponed. Returns an error if the model fails.
+fn expand_all(model: &dyn StateSpace, states: &[u8]) -> Result<Counters> {
+    let mut successors = Vec::new();
+    let found = SuccessorSink::collect(model.width(), &mut successors, |out| {
+        match model.capabilities().postponing {
+            None => model.expand(states, out),
+            Some(model) => {
+                let ignore = &mut |_, _: &[u8]| {};
+                model.expand_reduced(states, out, &mut ObligationSink::new(ignore));
+            }
+        }
+    });
+    Ok(found.map_err(model_failure)?.counters)
 }
 
 /// The counters of a pilot search.

@@ -12,6 +12,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use std::ffi::OsStr;
 use std::fmt::Write;
+use std::ops::Range;
 
 /// The name of the flag in matches.
 pub const EXPERT: &str = "expert";
@@ -189,9 +190,19 @@ impl FromArgMatches for ExpertArgs {
     }
 }
 
-/// Returns the option that has replaced a flag of a command line, as it is to be given: `-X por-proviso=levels`.
-/// `words` are the words after the name of the program, `flag` begins one of them.
-pub fn former_flag(words: &[String], flag: &str) -> Option<String> {
+/// A flag of earlier versions, which an option of `-X` has replaced.
+pub struct FormerFlag {
+    /// The flag and its value, as positions among the words.
+    pub words: Range<usize>,
+    /// The option as it is to be given: `-X por-proviso=levels`. Without a value of the flag it names the kind of value.
+    pub shown: String,
+    /// The words that mean the same. `None` if the flag lacks its value.
+    pub replacement: Option<[String; 2]>,
+}
+
+/// Finds the option that has replaced a flag of a command line. `words` are the words after the name of the program,
+/// `flag` begins one of them.
+pub fn former_flag(words: &[String], flag: &str) -> Option<FormerFlag> {
     let options_of_word = |it: &String| {
         let options = expert_options::of_command(it);
         (!options.is_empty()).then_some(options)
@@ -200,11 +211,18 @@ pub fn former_flag(words: &[String], flag: &str) -> Option<String> {
     let options = words.iter().find_map(options_of_word)?;
     let option = options.into_iter().find(|it| it.name == name)?;
     let at = words.iter().position(|it| it.split('=').next() == Some(flag))?;
-    let of_next = words.get(at + 1).filter(|it| !option.is_switch() && !it.starts_with('-'));
-    let value = words[at].split_once('=').map(|it| it.1).or(of_next.map(String::as_str));
-    Some(match value {
-        Some(value) => option.as_given(&escape::shell(value)),
-        None if option.is_switch() => option.as_given("true"),
-        None => format!("-X {}", option.form()),
+    let joined = words[at].split_once('=').map(|it| it.1);
+    let next = words.get(at + 1).filter(|it| !option.is_switch() && !it.starts_with('-'));
+    let next = next.filter(|_| joined.is_none());
+    let end = at + 1 + usize::from(next.is_some());
+    let switch = option.is_switch().then_some("true");
+    let value = joined.or(next.map(String::as_str)).or(switch);
+    Some(FormerFlag {
+        words: at..end,
+        shown: match value {
+            Some(value) => option.as_given(&escape::shell(value)),
+            None => format!("-X {}", option.form()),
+        },
+        replacement: value.map(|it| ["-X".to_owned(), format!("{}={it}", option.name)]),
     })
 }

@@ -1,8 +1,9 @@
-//! Which flags `-h` shows: those of the first hour, on one screen. `--help` shows all.
+//! Parses the command line. `-h` shows the flags of the first hour, on one screen; `--help` shows all.
 
-use super::Cli;
+use super::{Cli, former_flag};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, CommandFactory, FromArgMatches};
+use std::ffi::OsString;
 
 /// By the names of their fields.
 const BRIEF: [&str; 19] = [
@@ -27,10 +28,51 @@ const BRIEF: [&str; 19] = [
     "verbose",
 ];
 
-/// What the command line asks for.
-pub fn parse() -> Result<Cli, clap::Error> {
+/// A command line, and the former flags that it uses.
+pub struct ParsedCommandLine {
+    /// What the command line asks for.
+    pub cli: Cli,
+    /// For each former flag, the flag and the option that is used in its place.
+    pub former: Vec<ReplacedFlag>,
+}
+
+/// A former flag, and the option in its place as it is to be given.
+pub struct ReplacedFlag {
+    /// The flag.
+    pub flag: String,
+    /// The option: `-X por-proviso=levels`.
+    pub option: String,
+}
+
+/// Parses the command line. Former flags are replaced by the options of `-X` that mean the same.
+pub fn parse() -> Result<ParsedCommandLine, clap::Error> {
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    let mut former = Vec::new();
+    loop {
+        let error = match parse_words(&words) {
+            Ok(cli) => return Ok(ParsedCommandLine { cli, former }),
+            Err(error) => error,
+        };
+        let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else {
+            return Err(error);
+        };
+        let own: Vec<String> =
+            words.iter().skip(1).map(|it| it.to_string_lossy().into_owned()).collect();
+        let found = former_flag(&own, flag).filter(|_| error.kind() == ErrorKind::UnknownArgument);
+        let Some((found, replacement)) =
+            found.and_then(|it| it.replacement.clone().map(|words| (it, words)))
+        else {
+            return Err(error);
+        };
+        former.push(ReplacedFlag { flag: flag.clone(), option: found.shown });
+        let range = found.words.start + 1..found.words.end + 1;
+        words.splice(range, replacement.map(OsString::from));
+    }
+}
+
+fn parse_words(words: &[OsString]) -> Result<Cli, clap::Error> {
     let mut command = command();
-    let matches = command.try_get_matches_from_mut(std::env::args_os());
+    let matches = command.try_get_matches_from_mut(words);
     let matches = matches.map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => not_asked(&command).unwrap_or(error),
         _ => error,

@@ -44,7 +44,7 @@ fn every_listed_value_is_taken_and_no_other() {
 fn a_former_flag_is_replaced_with_its_value() {
     let replaced = |line: &str, flag: &str| {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        former_flag(&words, flag)
+        former_flag(&words, flag).map(|it| it.shown)
     };
     for (line, flag, expected) in [
         ("check model --por-proviso levels", "--por-proviso", Some("-X por-proviso=levels")),

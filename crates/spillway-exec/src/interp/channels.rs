@@ -115,14 +115,16 @@ impl Interp {
         span: Span,
         state: &[u8],
     ) -> Result<ChannelInstance, EvalFailure> {
-        let common =
-            self.program.channels_of(Owner::Program).map(|id| ChannelInstance { id, slot: 0 });
-        let own =
-            self.instances(state).into_iter().flat_map(|ProcessInstance { process, slot }| {
+        let common = self.program.channels_of(Owner::Program);
+        let common = common.map(|id| ChannelInstance { id, slot: 0 });
+        // Listing the processes takes long, and most programs have channels of their own only.
+        let own = std::iter::once_with(|| self.instances(state)).flatten().flat_map(
+            |ProcessInstance { process, slot }| {
                 self.program
                     .channels_of(Owner::Process(process))
                     .map(move |id| ChannelInstance { id, slot })
-            });
+            },
+        );
         let found = usize::try_from(number - 1).ok().and_then(|at| common.chain(own).nth(at));
         found.ok_or_else(|| {
             let message = match number {

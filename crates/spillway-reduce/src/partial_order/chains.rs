@@ -219,7 +219,7 @@ impl ChainRunner<'_, '_> {
 
     /// Adds to `after` the successor of each of `states` that is passed through, or the state itself, and to `leads`
     /// whether it is passed through.
-    fn step(
+    pub fn step(
         self,
         states: &[u8],
         after: &mut Vec<u8>,

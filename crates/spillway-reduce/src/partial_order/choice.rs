@@ -79,6 +79,9 @@ struct SetCost {
 }
 
 impl SetCost {
+    /// The cost of a single member that is not re-expanded.
+    const LEAST: SetCost = SetCost { enabled: 1, reexpanded: 0 };
+
     /// Returns the cost of a set with `enabled` of `all` enabled members. If the set does not ascend, all are
     /// expanded at once.
     fn with_climb(climbs: bool, enabled: u32, all: u32) -> SetCost {
@@ -419,6 +422,25 @@ impl TransitionChooser {
         needs.update(self.number, relation, &self.asking, seen);
         let rules = self.rules(needs);
         closure.forget(relation);
+        // Most choices are a single member. A closure that looks for one ends at the second enabled member.
+        let mut single = None;
+        for seed in bit_sets::members(seen.enabled).filter(|it| !bit_sets::has(drawing, *it)) {
+            closure.begin_with(relation, seed);
+            if closure.close(rules, seen, 1) {
+                let cost = self.cost(seen, &closure.set, 1, all);
+                if cost.enabled == 1 && single.is_none_or(|least| cost < least) {
+                    single = Some(cost);
+                    best.clone_from(&closure.set);
+                }
+                if cost == SetCost::LEAST {
+                    break;
+                }
+            }
+        }
+        if single.is_some() {
+            return;
+        }
+        closure.forget(relation);
         // The set of all enabled members is the last resort.
         let mut least = SetCost { enabled: all, reexpanded: u32::MAX };
         for seed in bit_sets::members(seen.enabled) {
@@ -445,9 +467,6 @@ impl TransitionChooser {
                 least = cost;
                 best.clone_from(&closure.set);
             }
-        }
-        if least.enabled == 1 {
-            return;
         }
         // Among sets of equal cost, closures have fewer disabled members.
         deletion.run(rules, having, seen);

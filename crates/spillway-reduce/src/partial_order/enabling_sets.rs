@@ -45,6 +45,8 @@ pub(super) struct EnablingSets {
     users: BitMatrix,
     /// For each member, the number of its sets that must lose a member before it cannot stay.
     pub lives: Vec<u32>,
+    /// The members for which one of their sets is enough.
+    pub choosers: Vec<u64>,
     /// Members to recompute, and movers that moved.
     again: Vec<u64>,
     moved: Vec<u64>,
@@ -117,6 +119,7 @@ impl EnablingSets {
         self.takes = BitMatrix::new(members, movers);
         self.users = BitMatrix::new(self.pointed + movers, members);
         self.lives = vec![0; members];
+        self.choosers = vec![0; bit_sets::words_of(members)];
         self.again = vec![0; bit_sets::words_of(members)];
         (0..members).for_each(|it| bit_sets::insert(&mut self.again, it));
         self.moved = vec![0; bit_sets::words_of(movers)];
@@ -172,6 +175,11 @@ impl EnablingSets {
         self.pointed + mover
     }
 
+    /// Returns the number of sets.
+    pub fn count(&self) -> usize {
+        self.pointed + self.leaving.len()
+    }
+
     /// Returns the members that require a set, alone or as an alternative.
     #[inline]
     pub fn users(&self, set: usize) -> &[u64] {
@@ -190,6 +198,10 @@ impl EnablingSets {
             bit_sets::insert(self.users.row_mut(set as usize), member);
         }
         self.lives[member] = if found.is_choice { found.count } else { 1 };
+        match found.is_choice {
+            true => bit_sets::insert(&mut self.choosers, member),
+            false => bit_sets::remove_member(&mut self.choosers, member),
+        }
     }
 
     fn find(

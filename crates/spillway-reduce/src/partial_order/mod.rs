@@ -49,6 +49,7 @@ use super::{
     NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack,
     ReductionTraits, confluence, simultaneous,
 };
+use chains::{ChainBuffers, ChainRunner};
 use model::PartialOrderModel;
 use program_chooser::{ChecksOrRuns, ProgramChooser};
 use sleep::SleepSetReducedModel;
@@ -62,6 +63,9 @@ use spillway_ir::{ActionId, Layout};
 use spillway_model::{CheckSelection, Counters, StateSpace};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// The number of states that are tested together for whether chains pass through them.
+const PASSED_TOGETHER: usize = 256;
 
 /// The method that chooses transitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -302,11 +306,35 @@ impl<'m> PartialOrder<'m> {
         Ok(PartialOrder { selective: selective.into(), choosers, wanted: way.method })
     }
 
-    /// Returns the same reduction with [`CycleProviso::Levels`] instead of an order of the states. It keeps the
-    /// computed relation.
-    pub fn with_level_proviso(&self) -> PartialOrder<'m> {
-        let choosers = Arc::new(self.choosers.with_level_proviso());
+    /// Returns the same reduction with another proviso. It keeps the computed relation. A reduction whose proviso has
+    /// no order of the states cannot get one.
+    pub fn with_proviso(&self, proviso: CycleProviso) -> PartialOrder<'m> {
+        let choosers = Arc::new(self.choosers.with_proviso(proviso));
         PartialOrder { selective: self.selective.clone(), choosers, wanted: self.wanted }
+    }
+
+    /// Returns the proviso that passes through states with the fewest re-expansions: with an order of the states, if
+    /// postponed transitions may be proviso obligations.
+    pub fn chain_proviso(&self) -> CycleProviso {
+        match self.choosers.has_proviso_obligations() {
+            true => CycleProviso::StaticChains,
+            false => CycleProviso::Chains,
+        }
+    }
+
+    /// Returns for each of some states whether a chain passes through it.
+    ///
+    /// # Errors
+    ///
+    /// If the program fails other than by a violation.
+    pub fn passes_through(&self, states: &[u8]) -> spillway_model::Result<Vec<bool>> {
+        let width = self.choosers.width();
+        let chains = ChainRunner { selective: &*self.selective, choosers: &self.choosers, width };
+        let (mut room, mut after, mut leads) = (ChainBuffers::new(chains), Vec::new(), Vec::new());
+        for block in states.chunks(PASSED_TOGETHER * width) {
+            chains.step(block, &mut after, &mut leads, &mut room)?;
+        }
+        Ok(leads)
     }
 
     /// Returns the number of set members that choices examined so far, in all transition systems of this reduction.

@@ -36,7 +36,7 @@ pub(super) struct ProgramChooser<'m> {
     aims: VerificationGoal,
     sleep_sets: Option<Arc<SleepSets>>,
     /// The order of states, if the cycle proviso uses it.
-    ascent: Option<StaticOrder>,
+    ascent: Option<Arc<StaticOrder>>,
     /// The ranges of the program's variables, which hold in all configurations.
     ranges: Option<ValueRanges>,
     /// Computes configurations, if there are several.
@@ -130,7 +130,7 @@ impl<'m> ProgramChooser<'m> {
         // All configurations share one order of states.
         let puts_off = is_confluent || looks_for_more && !way.method.sleeps();
         let ascent = (puts_off && way.proviso.orders_states())
-            .then(|| StaticOrder::new(&dependence, &relation));
+            .then(|| Arc::new(StaticOrder::new(&dependence, &relation)));
         let climbing = ascent.as_ref().map(|it| it.climbing.clone());
         let base = Arc::new(TransitionChooser::new(0, relation, way.method, climbing, confluent));
         let (fixed, made) = (FrozenParameters::new(program, layout), Mutex::default());
@@ -150,20 +150,31 @@ impl<'m> ProgramChooser<'m> {
         })
     }
 
-    /// Returns the same choosers with [`CycleProviso::Levels`] instead of an order of the states.
-    pub fn with_level_proviso(&self) -> ProgramChooser<'m> {
+    /// Returns the same choosers with another proviso. One that orders states uses the order that the choosers have; if
+    /// they have none, nothing is postponed.
+    pub fn with_proviso(&self, proviso: CycleProviso) -> ProgramChooser<'m> {
+        let ascent = self.ascent.clone().filter(|_| proviso.orders_states());
+        let base = match ascent {
+            None => Arc::new(self.base.without_order()),
+            Some(_) => self.base.clone(),
+        };
         ProgramChooser {
             interp: self.interp,
-            way: PartialOrderStrategy { proviso: CycleProviso::Levels, ..self.way },
+            way: PartialOrderStrategy { proviso, ..self.way },
             aims: self.aims,
             sleep_sets: self.sleep_sets.clone(),
-            ascent: None,
+            ascent,
             ranges: self.ranges.clone(),
             fixed: FrozenParameters::new(self.interp.program(), self.interp.layout()),
-            base: Arc::new(self.base.without_order()),
+            base,
             made: Mutex::default(),
             looked: AtomicU64::default(),
         }
+    }
+
+    /// Returns the bytes of a state of the program.
+    pub fn width(&self) -> usize {
+        self.interp.layout().bytes
     }
 
     /// Returns the method.

@@ -37,6 +37,10 @@ pub(super) struct StubbornClosure {
     /// The number of its enabled members.
     pub enabled: u32,
     open: Vec<usize>,
+    /// The required sets that the set contains, as far as they are known.
+    contained: Vec<u64>,
+    /// The members that require one of several sets, of which the set contains one.
+    settled: Vec<u64>,
     /// Members whose closure was too large.
     avoided: Vec<u64>,
     /// Whether the set has an avoided member.
@@ -62,6 +66,9 @@ impl StubbornClosure {
         self.set.clear();
         self.set.resize(relation.monitors.len(), 0);
         self.open.clear();
+        self.contained.clear();
+        self.settled.clear();
+        self.settled.resize(relation.monitors.len(), 0);
         self.enabled = 0;
         self.has_avoided = false;
     }
@@ -92,7 +99,28 @@ impl StubbornClosure {
             *known |= row;
             self.has_avoided |= new & self.avoided[word] != 0;
             self.enabled += (new & seen.enabled[word]).count_ones();
-            self.open.extend(bit_sets::members_of_word(word, new));
+            self.open.extend(bit_sets::members_of_word(word, new & !self.settled[word]));
+        }
+    }
+
+    /// Adds a required set, and notes the members that it settles.
+    #[inline(always)]
+    fn add_required(&mut self, rules: ClosureRules<'_>, seen: ObservedState, set: u32) {
+        if bit_sets::has(&self.contained, set as usize) {
+            return;
+        }
+        let ClosureRules { relation, needs, .. } = rules;
+        self.settle(needs, set);
+        self.add(seen, needs.row(relation, set));
+    }
+
+    /// Notes that the set contains a required set.
+    #[inline(always)]
+    fn settle(&mut self, needs: &EnablingSets, set: u32) {
+        bit_sets::insert(&mut self.contained, set as usize);
+        let users = needs.users(set as usize).iter().zip(&needs.choosers);
+        for (settled, (users, choosers)) in self.settled.iter_mut().zip(users) {
+            *settled |= users & choosers;
         }
     }
 
@@ -117,21 +145,22 @@ impl StubbornClosure {
     #[inline(always)]
     fn close_anyhow(&mut self, rules: ClosureRules<'_>, seen: ObservedState, most: u32) -> bool {
         let ClosureRules { relation, asking, needs } = rules;
+        self.contained.resize(bit_sets::words_of(needs.count()), 0);
         while let Some(member) = self.open.pop() {
+            if bit_sets::has(&self.settled, member) {
+                continue;
+            }
             self.looked += 1;
             if bit_sets::has(seen.enabled, member) {
                 self.add(seen, relation.dependent.row(member));
             }
             match needs.of(asking, member) {
                 RequiredSets::OneOf(sets) => {
-                    if let Some(cheapest) = self.cheapest(relation, seen, needs, sets) {
-                        self.add(seen, cheapest);
-                    }
+                    let cheapest = self.cheapest(relation, seen, needs, sets);
+                    self.add_required(rules, seen, cheapest);
                 }
                 RequiredSets::All(sets) => {
-                    for &set in sets {
-                        self.add(seen, needs.row(relation, set));
-                    }
+                    sets.iter().for_each(|&set| self.add_required(rules, seen, set));
                 }
             }
             if self.enabled > most || self.has_avoided {
@@ -141,28 +170,27 @@ impl StubbornClosure {
         true
     }
 
-    /// Returns the set that adds the least; the first of several. Returns `None` if one adds nothing.
+    /// Returns the set that adds the least; the first of several.
     #[inline(always)]
-    fn cheapest<'r>(
+    fn cheapest(
         &self,
-        relation: &'r MemberRelation,
+        relation: &MemberRelation,
         seen: ObservedState,
         needs: &EnablingSets,
         sets: &[u32],
-    ) -> Option<&'r [u64]> {
-        if let &[only] = sets {
-            return Some(needs.row(relation, only));
+    ) -> u32 {
+        let mut cheapest = sets[0];
+        if sets.len() == 1 {
+            return cheapest;
         }
         let mut least = (u32::MAX, u32::MAX);
-        let mut cheapest = None;
         for &set in sets {
-            let row = needs.row(relation, set);
-            let cost = self.cost(row, seen);
+            let cost = self.cost(needs.row(relation, set), seen);
             if cost < least {
-                (cheapest, least) = (Some(row), cost);
+                (cheapest, least) = (set, cost);
             }
             if cost == (0, 0) {
-                return None;
+                break;
             }
         }
         cheapest
