@@ -338,7 +338,7 @@ impl<'m> ReductionTrial<'m, '_> {
         subject: TrialSubject<'_, 'm>,
     ) -> Result<TriedReductions<'m>, NotApplied> {
         let TrialSubject { runs, stack: all, whole, plan, first } = subject;
-        let ReductionSettings { control, storage, budget, .. } = self.settings;
+        let ReductionSettings { storage, budget, .. } = self.settings;
         TextModel::reject_large(runs)?;
         let is_symmetric = !all.names(&[ReductionKind::Representative]).is_empty();
         let has_claim = !all.names(&[ReductionKind::Product]).is_empty();
@@ -359,18 +359,8 @@ impl<'m> ReductionTrial<'m, '_> {
             };
             let stack = TextModel::stack(runs.form, order.clone(), plan, budget)?;
             let reduced = stack.wrap(runs.executor.clone().into_model());
-            let looked = || order.members_examined();
-            let mut levels = first.compare(&*reduced, looked, control).map_err(failure_reason)?;
-            let mut left = levels.remaining;
-            if left.rises && left.late <= LEFT_MAX {
-                let more =
-                    FirstLevels::more(whole, &plan.checks, control).map_err(failure_reason)?;
-                levels = more.compare(&*reduced, looked, control).map_err(failure_reason)?;
-                left = levels.remaining;
-            }
-            if left.is_expensive() || left.is_slow() && left.late <= LEFT_MAX {
-                return Err(NotApplied::Slow);
-            }
+            let levels = self.compare(&subject, &*reduced, &order)?;
+            let left = levels.remaining;
             let plain = PlainTrial { runs, plan, order: &order, model: &*reduced, levels: &levels };
             let can_chain = proviso == CycleProviso::Static && !has_claim;
             if can_chain && let Some(chained) = self.try_chains(plain)? {
@@ -395,6 +385,29 @@ impl<'m> ReductionTrial<'m, '_> {
             None => NotApplied::NoRoomInStore,
             Some(left) => NotApplied::SavesLittle(percent(left)),
         })
+    }
+
+    /// Explores the first levels of a model with partial order, and more of them if the share of states rises. Returns an
+    /// error if choosing takes longer than it saves.
+    fn compare(
+        &self,
+        subject: &TrialSubject<'_, 'm>,
+        reduced: &dyn StateSpace,
+        order: &PartialOrder<'m>,
+    ) -> Result<ReducedLevels, NotApplied> {
+        let &TrialSubject { whole, plan, first, .. } = subject;
+        let control = self.settings.control;
+        let looked = || order.members_examined();
+        let mut levels = first.compare(reduced, looked, control).map_err(failure_reason)?;
+        if levels.remaining.rises && levels.remaining.late <= LEFT_MAX {
+            let more = FirstLevels::more(whole, &plan.checks, control).map_err(failure_reason)?;
+            levels = more.compare(reduced, looked, control).map_err(failure_reason)?;
+        }
+        let left = levels.remaining;
+        match left.is_expensive() || left.is_slow() && left.late <= LEFT_MAX {
+            true => Err(NotApplied::Slow),
+            false => Ok(levels),
+        }
     }
 
     /// Tries partial order that passes through states instead of storing them. `None` if it does not pay, or if a

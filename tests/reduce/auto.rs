@@ -31,15 +31,25 @@ fn auto_steps() -> ReductionConfig {
 
 /// Processes that count by themselves, and one that is watched.
 fn loose() -> TextModel {
-    model(
-        "dve",
+    counting("")
+}
+
+/// The same, with two transitions in most states, so that these are stored with chains, too.
+fn forked() -> TextModel {
+    counting("a -> a { guard x < 199; effect x = x + 2; },")
+}
+
+/// The processes, the first with further transitions.
+fn counting(further: &str) -> TextModel {
+    let text = format!(
         "int x; int y;
-        process P { state a; init a; trans a -> a { guard x < 200; effect x = x + 1; }; }
-        process Q { state a; init a; trans a -> a { guard y < 200; effect y = y + 1; }; }
-        process R { state a, b; init a; assert b: x == 200;
-            trans a -> b { guard x == 200 and y == 200; }, b -> a { effect x = 0, y = 0; }; }
-        system async;",
-    )
+        process P {{ state a; init a; trans {further} a -> a {{ guard x < 200; effect x = x + 1; }}; }}
+        process Q {{ state a; init a; trans a -> a {{ guard y < 200; effect y = y + 1; }}; }}
+        process R {{ state a, b; init a; assert b: x == 200;
+            trans a -> b {{ guard x == 200 and y == 200; }}, b -> a {{ effect x = 0, y = 0; }}; }}
+        system async;"
+    );
+    model("dve", &text)
 }
 
 /// Processes of which each step matters to all others.
@@ -136,6 +146,32 @@ fn it_is_on_where_the_first_states_show_that_it_saves_and_off_elsewhere() {
         let found = decided(&model, ExecutionMode::Jit, &sorted).unwrap_err().to_string();
         assert!(found.contains(why), "{why}: {found}");
     }
+}
+
+/// A process that counts alone.
+fn narrow() -> TextModel {
+    let text = "int x; process P { state a; init a; trans a -> a { effect x = (x + 1) % 30000; }; }
+        system async;";
+    model("dve", text)
+}
+
+#[test]
+fn states_are_passed_through_where_that_pays() {
+    for model in [narrow(), loose()] {
+        let check = || Check::of_text(&model).memory(64 << 20);
+        let chained = check().reduce(auto_steps()).run().unwrap();
+        let stored = check().reduce(by_way(PartialOrderMethod::DEFAULT)).run().unwrap();
+        assert_eq!(chained.verdict(), stored.verdict());
+        assert!(chained.states() * 10 < stored.states(), "{:#}", chained);
+        assert!(format!("{chained:#}").contains("passed through without being stored"));
+        // The levels of chains do not bound the length of a counterexample.
+        let shortest = check().reduce(auto_steps()).shortest().run().unwrap();
+        assert!(!format!("{shortest:#}").contains("passed through"), "{shortest:#}");
+    }
+    // Each state has two transitions, neither of which can be postponed.
+    let tight = tight();
+    let all = Check::of_text(&tight).memory(64 << 20).reduce(auto_steps()).run().unwrap();
+    assert!(!format!("{all:#}").contains("passed through"), "{all:#}");
 }
 
 /// A search that ends at the first violation ends soon; one that goes on has all the space before it.
@@ -253,7 +289,8 @@ fn more_levels_are_asked_where_ever_more_is_left() {
 #[test]
 fn a_search_that_goes_on_keeps_what_was_decided() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, make, on) in [("loose", loose as fn() -> TextModel, true), ("tight", tight, false)] {
+    for (name, make, on) in [("forked", forked as fn() -> TextModel, true), ("tight", tight, false)]
+    {
         let dir = folder.path().join(name);
         let model = make();
         let check = || Check::of_text(&model).reduce(auto_steps()).memory(256 << 20);

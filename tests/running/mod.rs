@@ -198,7 +198,7 @@ pub const GOING: [&str; 11] = [
 #[test]
 fn status_tells_of_a_running_search_for_how_long_how_far_and_how_fast() {
     let bench = Bench::new();
-    let child = bench.begun(&["--dir", "d"]);
+    let child = bench.begun(&["--dir", "d", "--reduce", "none"]);
     wait_until("a checkpoint", || bench.path("d/manifest").exists());
     let mut json = Value::Null;
     wait_until("a rate", || {

@@ -216,9 +216,10 @@ impl FirstLevels {
         let remaining = self.remaining_share(&walked);
         let half = walked.iter().position(|it| 2 * it.states >= walk.states()).unwrap_or_default();
         let early = half.checked_sub(1).map_or(0, |at| walked[at].states);
+        let width = reduced.width();
         let WalkedLevels { mut states, ends, .. } = walk.into_levels();
-        states.truncate(ends.last().copied().unwrap_or_default() * self.width);
-        Ok(ReducedLevels { remaining, width: self.width, states, early })
+        states.truncate(ends.last().copied().unwrap_or_default() * width);
+        Ok(ReducedLevels { remaining, width, states, early })
     }
 
     /// Returns the remaining share up to the last level of `walked`.

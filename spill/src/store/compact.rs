@@ -215,9 +215,10 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the number of bytes of a run, and of all levels, that are not compressed.
-    pub(super) fn plain_bytes(&self) -> u64 {
-        let left = self.disk.bytes_left().unwrap_or(u64::MAX);
+    /// Returns the number of bytes of a run, and of all levels, that are not compressed. `written` has all keys that are
+    /// written next.
+    pub(super) fn plain_bytes(&self, written: &Candidates) -> u64 {
+        let left = self.space.before_write(&*self.disk, written.bytes(self.width));
         self.shares.plain.min(left / PLAIN_SHARE)
     }
 
@@ -234,7 +235,7 @@ impl Store {
         let (disk, width, codec) = (&*self.disk, self.width, &self.codec);
         let (whole, values, value_bytes) = (self.whole, self.values(), self.value_bytes());
         let boundaries = cut(width, values, slices, segments, threads_for(keys, threads));
-        let plain = self.plain_bytes() / (boundaries.len() + 1) as u64;
+        let plain = self.plain_bytes(runs) / (boundaries.len() + 1) as u64;
         map_parallel(KeyRange::cut(&boundaries), |part, range| {
             let file = FileName::Merged { first, last, part: part as u16 };
             let mut out = disk.create(&file.to_string())?;

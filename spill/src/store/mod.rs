@@ -22,6 +22,7 @@ mod compact;
 mod dominance_subtract;
 mod file_name;
 mod filter;
+mod free_space;
 mod level_list;
 mod levels;
 mod partition_worker;
@@ -47,6 +48,7 @@ use crate::disk::{Disk, Result};
 use crate::segments::Segment;
 use crate::values::{Dominance, ValueSpec};
 use filter::{ExpandedLevel, FilterChoice, FilterView};
+use free_space::FreeSpace;
 use rkyv::{Archive, Deserialize, Serialize};
 use run::{OldRun, YoungRun};
 use spare_buffers::SpareBuffers;
@@ -89,6 +91,8 @@ pub struct Store {
     young: Vec<YoungRun>,
     /// Buffers for the keys of later levels.
     spare: SpareBuffers,
+    /// The free space of the disk.
+    space: FreeSpace,
     /// Files that the next manifest no longer names.
     garbage: Vec<FileName>,
 }
@@ -120,6 +124,7 @@ impl Store {
             old: Vec::new(),
             young: Vec::new(),
             spare: SpareBuffers::default(),
+            space: FreeSpace::default(),
             garbage: Vec::new(),
         }
     }

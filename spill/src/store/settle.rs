@@ -48,6 +48,13 @@ impl<'a> Candidates<'a> {
     ) -> Vec<Box<dyn KeySource + 'a>> {
         sources(width, &self.slices, &self.segments, KeyRange { low, high })
     }
+
+    /// Returns the bytes of all keys of `width` bytes, repeats included.
+    pub(super) fn bytes(&self, width: usize) -> u64 {
+        let slices: usize = self.slices.iter().map(|it| it.len()).sum();
+        let keys: u64 = self.segments.iter().map(Segment::keys).sum();
+        slices as u64 + keys * width as u64
+    }
 }
 
 /// The result of settling a level.
@@ -84,7 +91,7 @@ impl Store {
         let ranges = KeyRange::cut(&boundaries);
         let (width, young, old) = (self.width, self.young.as_slice(), self.old.as_slice());
         let filter = self.filter.filter();
-        let (raw_bytes_max, plain) = (self.last_level_bytes_max(), self.plain_bytes());
+        let (raw_bytes_max, plain) = (self.last_level_bytes_max(), self.plain_bytes(candidates));
         let shards = self.levels.shards(ranges.len(), plain)?;
         let rooms: Vec<Vec<u8>> = ranges.iter().map(|_| self.spare.take()).collect();
         let items: Vec<_> = shards.iter_mut().zip(ranges).zip(rooms).collect();

@@ -51,7 +51,7 @@ impl Store {
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Option<SettledPairs>> {
         let mut boundaries = self.next_level_boundaries(threads)?;
-        let (raw_bytes_max, plain) = (self.last_level_bytes_max(), self.plain_bytes());
+        let (raw_bytes_max, plain) = (self.last_level_bytes_max(), self.plain_bytes(candidates));
         let Some(StoreValues { values, changes: Some(changes) }) = &mut self.valued else {
             panic!("the store has no values that change")
         };
