@@ -5,7 +5,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, CommandFactory, FromArgMatches};
 
 /// By the names of their fields.
-const BRIEF: [&str; 19] = [
+const BRIEF: [&str; 21] = [
     "all",
     "defines",
     "dir",
@@ -23,8 +23,10 @@ const BRIEF: [&str; 19] = [
     "reductions_only",
     "seed",
     "steps",
+    "strategies",
     "threads",
     "verbose",
+    "walks",
 ];
 
 /// What the command line asks for.
