@@ -214,8 +214,8 @@ impl SingleHunt<'_> {
         if let Some(program) = model.as_program() {
             hunt = hunt.with_program(program);
         }
-        let StateHuntResult { outcome, counterexample, found_depth } =
-            self.run(&plan, searched.model(), |control, progress| {
+        let StateHuntResult { outcome, counterexample, found_depth } = self
+            .run(searched.model(), |control, progress| {
                 hunt.run(&command.request.within(&plan), control, progress)
             })?;
         let report = HuntReport {
@@ -257,10 +257,9 @@ impl SingleHunt<'_> {
         let (watched, searched) = (judged.check, judged.searched.model());
         let width = StateStorage::default().stored_width(searched);
         let plan = command.budget().plan(&watched.model, width)?;
-        let RunHuntResult { outcome, summary } =
-            self.run(&plan, searched, |control, progress| {
-                hunt_run(judged, &command.request.within(&plan), control, progress)
-            })?;
+        let RunHuntResult { outcome, summary } = self.run(searched, |control, progress| {
+            hunt_run(judged, &command.request.within(&plan), control, progress)
+        })?;
         let run = liveness::hunted_run(judged, &summary)?;
         let scope = watched.scope(false);
         let report = HuntReport {
@@ -280,7 +279,6 @@ impl SingleHunt<'_> {
     /// Runs a hunt with its progress display.
     fn run<R>(
         &self,
-        plan: &MemoryPlan,
         searched: &dyn StateSpace,
         run: impl FnOnce(&SearchControl, &HuntProgress) -> Result<R, crate::session::Error>,
     ) -> Result<R, CommandFailure> {
@@ -290,7 +288,6 @@ impl SingleHunt<'_> {
         let shown = ProgressDisplay::of_hunt(&control, &progress, actions, &self.options);
         let result = run(&control, &progress);
         drop(shown);
-        debug_assert!(plan.threads > 0);
         Ok(result?)
     }
 

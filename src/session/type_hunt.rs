@@ -159,3 +159,50 @@ impl std::fmt::Display for HuntResult {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Property;
+    use crate::search::hunt::HuntEnd;
+
+    /// Two counters, each of which an action increases.
+    struct Counters(u16);
+
+    impl TransitionSystem for Counters {
+        type State = (u16, u16);
+        type Action = bool;
+
+        fn initial(&self) -> Vec<Self::State> {
+            vec![(0, 0)]
+        }
+
+        fn actions(&self, _: &Self::State, actions: &mut Vec<bool>) {
+            actions.extend([false, true]);
+        }
+
+        fn next(&self, &(x, y): &Self::State, action: &bool) -> Option<Self::State> {
+            Some(if *action { ((x + 1) % self.0, y) } else { (x, (y + 1) % self.0) })
+        }
+
+        fn properties(&self) -> Vec<Property<'_, Self::State>> {
+            vec![Property::always("apart", |&(x, y)| (x, y) != (3, 4))]
+        }
+    }
+
+    #[test]
+    fn a_rust_type_is_hunted_and_its_path_is_shortest() {
+        for (size, is_found) in [(50, true), (3, false)] {
+            let counters = Counters(size);
+            let found = Hunt::new(&counters).threads(1).seed(2).walks(1000).run().unwrap();
+            assert_eq!(found.violation.is_some(), is_found);
+            let (end, says) = match is_found {
+                true => (HuntEnd::Found, "invariant: apart, 7 steps"),
+                false => (HuntEnd::Exhausted, "walk; this is not a proof\n"),
+            };
+            assert_eq!(found.outcome.end, end);
+            assert!(found.to_string().contains(says), "{found}");
+            assert_eq!(found.trace.map(|it| it.depth()), is_found.then_some(7));
+        }
+    }
+}

@@ -143,18 +143,7 @@ impl HuntReport<'_> {
             (HuntSubject::Runs { run: Some(run), .. }, _) => out += &run.rows(),
             _ => out += &row("ended", describe_end(outcome.end)),
         }
-        if let Some(by) = outcome.found_by {
-            let walks = count(outcome.totals().walks, "walk");
-            let depth = figures.found_depth.map_or(String::new(), |depth| {
-                format!("; the path as found had {}", count(depth, "step"))
-            });
-            out += &row("found", &format!("by {} after {walks}{depth}", by.strategy));
-        }
-        let totals = outcome.totals();
-        let (transitions, depth) =
-            (count(totals.transitions, "transition"), grouped(totals.depth_max));
-        let seconds = figures.seconds;
-        out += &row("hunted", &format!("{transitions}, at most {depth} deep; {seconds:.1} s"));
+        out += &row("found", &self.found());
         for StrategyStats { name, turns } in &outcome.strategies {
             let (walks, transitions) =
                 (count(turns.walks, "walk"), count(turns.transitions, "transition"));
@@ -174,6 +163,19 @@ impl HuntReport<'_> {
             out += &row("claim", &format!("{claim}; deadlocks are not checked"));
         }
         out + &report::print_scope(scope)
+    }
+
+    /// Describes who found the violation, and how much was searched.
+    fn found(&self) -> String {
+        let HuntReport { outcome, figures, .. } = self;
+        let by = outcome.found_by.map(|it| format!("by {}, ", it.strategy)).unwrap_or_default();
+        let long = figures.found_depth.map(|it| format!("after {}, ", count(it, "step")));
+        let totals = outcome.totals();
+        let (walks, transitions) =
+            (count(totals.walks, "walk"), count(totals.transitions, "transition"));
+        let (long, depth) = (long.unwrap_or_default(), grouped(totals.depth_max));
+        let seconds = figures.seconds;
+        format!("{by}{long}in {walks}, {transitions}, at most {depth} deep; {seconds:.1} s")
     }
 
     /// Returns the result as JSON, with the counterexample if it is wanted.

@@ -12,8 +12,9 @@
 
 use crate::{SearchControl, model_failure};
 use spill::Result;
-use spillway_model::{Findings, StateSpace, SuccessorSink, Violation};
+use spillway_model::{Findings, ModelError, StateSpace, SuccessorSink, Violation};
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
 /// Bytes of a state in the search beyond its own, twice: once for the arena, once for the table.
 const STATE_OVERHEAD: u64 = 64;
@@ -26,6 +27,9 @@ const PASS_FACTOR: u64 = 4;
 
 /// The share of the transitions for the search from the initial states.
 const SEARCH_SHARE: u64 = 2;
+
+/// The share of the bytes for the initial states, which are also in the table and in the arena.
+const STARTS_SHARE: u64 = 4;
 
 /// The bounds of shortening.
 #[derive(Clone, Copy, Debug)]
@@ -101,13 +105,20 @@ impl<'m> NearbyStates<'m> {
         }
     }
 
-    fn add_initial(&mut self) -> Result<()> {
+    /// Adds the initial states. Returns false if they take more than `bytes` bytes.
+    fn add_initial(&mut self, bytes: u64) -> Result<bool> {
         let mut starts = Vec::new();
         let (model, width) = (self.model, self.width);
+        let limit = (bytes as usize).max(width);
         let run = |out: &mut SuccessorSink| model.initial(out);
-        let _ = SuccessorSink::collect(width, &mut starts, run).map_err(model_failure)?;
+        let on_full = |_: &mut Vec<u8>| ControlFlow::Break(());
+        match SuccessorSink::collect_in_batches(width, &mut starts, limit, on_full, run) {
+            Ok(_) => {}
+            Err(ModelError::BrokenOff) => return Ok(false),
+            Err(error) => return Err(model_failure(error)),
+        }
         starts.chunks_exact(width).for_each(|state| self.add(state, u32::MAX, 0));
-        Ok(())
+        Ok(true)
     }
 
     /// Adds the successors of a state. Returns the findings in it.
@@ -210,7 +221,9 @@ impl PathShortener<'_> {
     /// Searches for a path of fewer than `length` states from an initial state. Returns `None` if the bounds do not
     /// suffice, and `Some(None)` if there is no such path.
     fn search(&mut self, length: usize) -> Result<Option<Option<Vec<Vec<u8>>>>> {
-        self.nearby.add_initial()?;
+        if !self.nearby.add_initial(self.limits.bytes / STARTS_SHARE)? {
+            return Ok(None);
+        }
         let mut at = 0;
         while at < self.nearby.len() && self.nearby.depth(at) + 1 < length {
             if self.is_over(self.limits.transitions / SEARCH_SHARE) {

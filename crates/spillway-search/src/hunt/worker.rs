@@ -142,6 +142,8 @@ pub struct HuntWorker<'h> {
     /// The successors of the state that was expanded last.
     pub successors: Vec<u8>,
     counts: ActionCounts,
+    /// Findings that occurred, and whether each counts as a violation.
+    known_findings: Vec<(Violation, bool)>,
     /// The walks that may still begin.
     walks_left: u64,
     position: u64,
@@ -175,6 +177,7 @@ impl<'h> HuntWorker<'h> {
             random: SplitMix64::new(seed),
             successors: Vec::new(),
             counts: ActionCounts::default(),
+            known_findings: Vec::new(),
             walks_left: walks,
             position: 0,
             turn: TurnStats::default(),
@@ -290,12 +293,18 @@ impl<'h> HuntWorker<'h> {
     }
 
     /// Returns the first finding that counts as a violation.
-    fn selected(&self, findings: &Findings) -> Option<Violation> {
-        if findings.is_empty() {
-            return None;
+    fn selected(&mut self, findings: &Findings) -> Option<Violation> {
+        findings.iter().map(|it| it.0).find(|&check| self.is_selected(check))
+    }
+
+    fn is_selected(&mut self, check: Violation) -> bool {
+        if let Some((_, is_selected)) = self.known_findings.iter().find(|it| it.0 == check) {
+            return *is_selected;
         }
         let HuntTarget { model, checks, .. } = self.shared.target;
-        findings.iter().map(|it| it.0).find(|&check| checks.selects(*model, check))
+        let is_selected = checks.selects(*model, check);
+        self.known_findings.push((check, is_selected));
+        is_selected
     }
 
     /// Returns the states from an initial state along choices among the successors of each.
