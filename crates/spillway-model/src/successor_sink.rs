@@ -114,25 +114,6 @@ impl SuccessorSink<'_> {
         SuccessorSink::counting_on(ActionCounts::default(), batch, on_full, set_aside, run)
     }
 
-    /// As [`collect`](SuccessorSink::collect), but adds the executions of actions to `counts`, so that an expansion
-    /// needs no allocation. The outcome has no counts. The limit of the batch is ignored.
-    ///
-    /// # Errors
-    ///
-    /// The first failure; the content of the buffer and the counts are meaningless then.
-    pub fn collect_counting(
-        counts: &mut ActionCounts,
-        batch: CandidateBatch<'_>,
-        run: impl FnOnce(&mut SuccessorSink),
-    ) -> Result<ExpansionOutcome> {
-        let batch = CandidateBatch { limit: usize::MAX, ..batch };
-        let go_on = |_: &mut Vec<u8>| ControlFlow::Continue(());
-        let taken = std::mem::take(counts);
-        let mut collected = SuccessorSink::counting_on(taken, batch, go_on, None, run)?;
-        *counts = std::mem::take(&mut collected.action_counts);
-        Ok(collected)
-    }
-
     /// As [`collect_in_batches`](SuccessorSink::collect_in_batches), but adds to these counts of actions.
     fn counting_on(
         taken: ActionCounts,

@@ -52,10 +52,11 @@ fn describe_end(end: HuntEnd) -> &'static str {
     match end {
         HuntEnd::Found => "with a violation",
         HuntEnd::Exhausted => {
-            "a dive met no new state; fingerprints stand for states, so some may be missing"
+            "a dive visited all states that it met; equal fingerprints count as one state"
         }
         HuntEnd::Walks => "at the number of walks",
         HuntEnd::Stopped => "at the time limit, or by a signal",
+        HuntEnd::Unsuited => "at once: none of the strategies suits the model",
         HuntEnd::Memory => "the values of states take all of the memory",
     }
 }
@@ -68,6 +69,7 @@ fn end_name(end: HuntEnd) -> &'static str {
         HuntEnd::Walks => "walks",
         HuntEnd::Stopped => "stopped",
         HuntEnd::Memory => "memory",
+        HuntEnd::Unsuited => "unsuited",
     }
 }
 
@@ -144,7 +146,8 @@ impl HuntReport<'_> {
             _ => out += &row("ended", describe_end(outcome.end)),
         }
         out += &row("found", &self.found());
-        for StrategyStats { name, turns } in &outcome.strategies {
+        let used = outcome.strategies.iter().filter(|it| it.turns.walks > 0);
+        for StrategyStats { name, turns } in used {
             let (walks, transitions) =
                 (count(turns.walks, "walk"), count(turns.transitions, "transition"));
             out += &row(name, &format!("{walks}, {transitions}"));
@@ -158,7 +161,9 @@ impl HuntReport<'_> {
         }
         let HuntFigures { seed, threads, .. } = figures;
         out += &row("repeat", &format!("--seed {seed} --threads {threads}"));
-        out += &row("checked", &scope.checked());
+        if !scope.checked.is_empty() {
+            out += &row("checked", &scope.checked());
+        }
         if let HuntSubject::States { claim: Some(claim), .. } = self.subject {
             out += &row("claim", &format!("{claim}; deadlocks are not checked"));
         }

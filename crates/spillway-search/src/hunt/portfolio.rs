@@ -50,6 +50,8 @@ pub enum HuntEnd {
     Stopped,
     /// The encoding of states took all of its memory.
     Memory,
+    /// At once: no strategy suits the target.
+    Unsuited,
 }
 
 /// Who had the finding.
@@ -136,7 +138,10 @@ pub fn hunt(
         let finding = HuntFinding::Violation { check, states: Vec::new() };
         return Ok(HuntOutcome { end: HuntEnd::Found, finding: Some(finding), ..outcome });
     }
-    if starts.states.is_empty() || strategies.is_empty() {
+    if strategies.is_empty() {
+        return Ok(HuntOutcome { end: HuntEnd::Unsuited, ..outcome });
+    }
+    if starts.states.is_empty() {
         let end = if control.is_stopped() { HuntEnd::Stopped } else { outcome.end };
         return Ok(HuntOutcome { end, ..outcome });
     }

@@ -319,6 +319,14 @@ fn repeats_are_cut_from_a_position_on() {
 }
 
 #[test]
+fn a_hunt_without_a_strategy_that_suits_says_so() {
+    let model = ladder(3);
+    let none = HuntTarget { distances: Vec::new(), ..target(&model, CheckSelection::ALL) };
+    let outcome = hunted(&none, &options(Some("best-first")));
+    assert_eq!((outcome.end, outcome.unsuited.len()), (HuntEnd::Unsuited, 1));
+}
+
+#[test]
 fn a_stopped_hunt_ends_at_once() {
     let model = Numbers {
         next: Box::new(|it| vec![it.wrapping_add(1)]),

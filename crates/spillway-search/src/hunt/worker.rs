@@ -5,7 +5,7 @@ use crate::lasso::Lasso;
 use crate::{SearchControl, model_failure};
 use spill::{Error, Result};
 use spillway_base::random::SplitMix64;
-use spillway_model::{ActionCounts, CandidateBatch, Findings, SuccessorSink, Violation};
+use spillway_model::{ActionCounts, Findings, SuccessorSink, Violation};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -278,10 +278,8 @@ impl<'h> HuntWorker<'h> {
     pub fn expand(&mut self, state: &[u8]) -> Result<Option<Violation>> {
         self.successors.clear();
         let model = self.shared.target.model;
-        let buffer = &mut self.successors;
-        let batch = CandidateBatch { width: model.width(), buffer, limit: usize::MAX };
         let run = |out: &mut SuccessorSink| model.expand(state, out);
-        let collected = SuccessorSink::collect_counting(&mut self.counts, batch, run);
+        let collected = SuccessorSink::collect(model.width(), &mut self.successors, run);
         let collected = collected.map_err(model_failure)?;
         if self.shared.control.is_stopped() {
             self.is_stopped = true;
@@ -289,6 +287,7 @@ impl<'h> HuntWorker<'h> {
             return Ok(None);
         }
         self.turn.transitions += collected.counters.transitions.max(1);
+        self.counts.merge(collected.action_counts);
         Ok(self.selected(&collected.findings))
     }
 
