@@ -86,7 +86,7 @@ pub use spillway_tla as tla;
 
 pub use model::{Property, StateSpace, StateValue, SystemDescription, TransitionSystem};
 pub use search::{CheckSelection, SearchControl, SearchOutcome, SearchVerdict, StateStorage};
-pub use session::{Check, CheckConfig, CheckResult, Error, check};
+pub use session::{Check, CheckConfig, CheckResult, Error, Hunt, HuntResult, check};
 #[cfg(feature = "languages")]
 pub use session::{CheckReport, ModelText, SpecificationModel, TextCheck, TextModel};
 pub use spill;

@@ -3,6 +3,7 @@
 mod expert_args;
 mod expert_options;
 mod headings;
+mod hunt;
 mod page;
 mod property;
 mod questions;
@@ -15,6 +16,7 @@ mod trace;
 
 pub(in crate::cli) use expert_args::ExpertArgs;
 pub use expert_args::{former_flag, requested_text};
+pub use hunt::HuntArgs;
 pub use page::{
     CompletionsArgs, DoctorArgs, GraphArgs, ManArgs, NewArgs, ReportArgs, ValuesArgs, WatchArgs,
 };
@@ -62,6 +64,15 @@ Examples:
   spillway check MODEL --only deadlock --max-time 8h --junit result.xml
       Check for deadlocks for at most eight hours; write a file for continuous integration.";
 
+const HUNT_EXAMPLES: &str = "\
+Examples:
+  spillway hunt MODEL
+      Hunt for a violation for a minute.
+  spillway hunt MODEL --walks 10000 --seed 7 --threads 1
+      Hunt in 10,000 walks; the same command repeats them.
+  spillway hunt MODEL --strategies dive --max-time 10min --only deadlock
+      Dive for deadlocks, for at most ten minutes.";
+
 const RESUME_EXAMPLES: &str = "\
 Examples:
   spillway resume DIR
@@ -82,6 +93,9 @@ pub enum CliCommand {
     /// Check the properties of a model in all reachable states
     #[command(after_long_help = CHECK_EXAMPLES)]
     Check(Box<CheckArgs>),
+    /// Hunt for a violation by random walks and dives; without one, nothing is proved
+    #[command(after_long_help = HUNT_EXAMPLES)]
+    Hunt(Box<HuntArgs>),
     /// Resume a search that was stopped or killed, or ran out of disk space
     #[command(after_long_help = RESUME_EXAMPLES)]
     Resume(ResumeArgs),

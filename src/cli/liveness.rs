@@ -35,6 +35,7 @@ use presentation::{
     ErrorPolicy, LivenessPrintOptions, LivenessReport, SearchProvenance, code, print_outcome,
     print_vacuous, verdict_code,
 };
+pub(super) use presentation::{shown_run as hunted_run, write_trail};
 use spill::RealDisk;
 use std::any::Any;
 use std::path::Path;

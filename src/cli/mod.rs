@@ -13,6 +13,7 @@ mod foreign_flags;
 mod graph;
 #[cfg(feature = "http")]
 mod http;
+mod hunt;
 mod languages;
 mod line_wrap;
 mod liveness;
@@ -94,6 +95,7 @@ pub fn run() -> ExitCode {
     };
     let as_json = match &cli.command {
         CliCommand::Check(args) => args.run.json,
+        CliCommand::Hunt(args) => args.json,
         CliCommand::Resume(args) => args.run.json,
         CliCommand::Status(args) => args.json,
         CliCommand::Trace(args) => args.json,
@@ -117,6 +119,7 @@ pub fn run() -> ExitCode {
     let _ = LAST_WORDS.set((as_json, writes));
     let ending = match cli.command {
         CliCommand::Check(args) => check(&args),
+        CliCommand::Hunt(args) => hunt::hunt(&args),
         CliCommand::Resume(args) => resume(&args),
         CliCommand::Status(args) => status::status(&args),
         CliCommand::Trace(args) => trace_command(&args),

@@ -10,6 +10,7 @@ use super::{output, quantities, say};
 use crate::escape;
 use crate::report::{count, grouped};
 use crate::search::control::SearchPhase;
+use crate::search::hunt::HuntProgress;
 use crate::search::liveness::owcty::STAGES;
 use crate::search::{MemoryPlan, SearchControl};
 use crate::session::SearchDirectory;
@@ -79,6 +80,28 @@ impl ProgressDisplay {
             patience: Duration::ZERO,
             is_quiet: args.json,
             note,
+            line,
+        })
+    }
+
+    /// Displays the progress of a hunt in a model with this number of actions; 0 if they are not counted.
+    pub(super) fn of_hunt(
+        control: &Arc<SearchControl>,
+        progress: &Arc<HuntProgress>,
+        actions: u64,
+        args: &SessionOptions,
+    ) -> ProgressDisplay {
+        let (control, progress) = (Arc::clone(control), Arc::clone(progress));
+        let (begun, budget) = (Instant::now(), args.limits.memory);
+        let line = move |columns| {
+            let figures = HuntLine { progress: &progress, elapsed: begun.elapsed(), actions };
+            let memory = (MemoryPlan::resident(), budget);
+            (!control.is_stopped()).then(|| fitting_line(figures.pieces(memory), columns))
+        };
+        ProgressDisplay::show(ProgressOutput {
+            patience: Duration::ZERO,
+            is_quiet: args.json,
+            note: None,
             line,
         })
     }
@@ -263,16 +286,50 @@ impl ProgressFigures {
 
     /// Formats as many pieces as fit into a number of columns.
     fn line(&self, columns: usize) -> String {
-        let mut pieces = self.pieces();
-        loop {
-            let texts: Vec<&str> = pieces.iter().map(|(_, text)| text.as_str()).collect();
-            let line = texts.join("  ");
-            let last = (0..pieces.len()).max_by_key(|&at| pieces[at].0);
-            match last.filter(|_| line.len() > columns && pieces.len() > 1) {
-                Some(last) => drop(pieces.remove(last)),
-                None => return truncate_text(&line, columns),
-            }
+        fitting_line(self.pieces(), columns)
+    }
+}
+
+/// Formats as many pieces as fit into a number of columns. If the line is too short, the piece with the greatest rank
+/// is dropped first.
+fn fitting_line(mut pieces: Vec<(u8, String)>, columns: usize) -> String {
+    loop {
+        let texts: Vec<&str> = pieces.iter().map(|(_, text)| text.as_str()).collect();
+        let line = texts.join("  ");
+        let last = (0..pieces.len()).max_by_key(|&at| pieces[at].0);
+        match last.filter(|_| line.len() > columns && pieces.len() > 1) {
+            Some(last) => drop(pieces.remove(last)),
+            None => return truncate_text(&line, columns),
         }
+    }
+}
+
+/// The progress of a hunt.
+struct HuntLine<'p> {
+    progress: &'p HuntProgress,
+    elapsed: Duration,
+    /// The number of actions of the model; 0 if they are not counted.
+    actions: u64,
+}
+
+impl HuntLine<'_> {
+    /// Returns the pieces of the line with their ranks, given the resident bytes and the budget.
+    fn pieces(&self, memory: (u64, u64)) -> Vec<(u8, String)> {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let HuntProgress { walks, transitions, depth_max, actions } = self.progress;
+        let rate = get(transitions) as f64 / self.elapsed.as_secs_f64().max(1e-3);
+        let mut pieces = vec![
+            (0, quantities::clock(self.elapsed)),
+            (1, count(get(walks), "walk")),
+            (3, quantities::rate(rate)),
+            (2, format!("depth {}", grouped(get(depth_max)))),
+        ];
+        if self.actions > 0 {
+            let executed = (grouped(get(actions)), count(self.actions, "action"));
+            pieces.push((4, format!("{} of {}", executed.0, executed.1)));
+        }
+        pieces.push((5, quantities::share(memory.0, memory.1)));
+        pieces
     }
 }
 
@@ -354,6 +411,27 @@ mod tests {
         let saving = ProgressFigures { phase: SearchPhase::Saving, ..swept };
         assert!(saving.line(80).starts_with("0:02:14  writing a checkpoint  sweep 12  "));
         assert_eq!(saving.usual_phase(), SearchPhase::Sweeping);
+    }
+
+    #[test]
+    fn a_hunt_is_told_by_its_walks_and_its_coverage() {
+        let progress = HuntProgress {
+            walks: 1234.into(),
+            transitions: 3_000_000.into(),
+            depth_max: 5678.into(),
+            actions: 12.into(),
+        };
+        let line = |actions, columns| {
+            let elapsed = Duration::from_secs(2);
+            let pieces =
+                HuntLine { progress: &progress, elapsed, actions }.pieces((1 << 20, 8 << 20));
+            fitting_line(pieces, columns)
+        };
+        let whole = "0:00:02  1,234 walks  1.5 M/s  depth 5,678  12 of 13 actions  1/8 MiB";
+        assert_eq!(line(13, 100), whole);
+        assert_eq!(line(13, 60), "0:00:02  1,234 walks  1.5 M/s  depth 5,678  12 of 13 actions");
+        assert_eq!(line(0, 60), "0:00:02  1,234 walks  1.5 M/s  depth 5,678  1/8 MiB");
+        assert_eq!(line(13, 30), "0:00:02  1,234 walks");
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub use steps::{TraceDisplayOptions, call_lines};
 pub use table::{row, wrapped};
 pub use text::{
     print_compiled, print_next, print_result, print_scope, print_shortened, print_unchecked,
-    print_verdict, print_violated, write_trace,
+    print_verdict, print_violated, print_violation, write_trace,
 };
 pub use values::print_values;
 

@@ -268,7 +268,12 @@ pub fn print_compiled(compiled: Result<CompilationStats, &InterpretationReason>)
 
 /// Formats a violation and its position, in one or more lines.
 pub fn print_violated(violation: &ViolationReport) -> String {
-    wrapped("", &format!("VIOLATED: {}", headline(violation)))
+    wrapped("", &print_violation(violation))
+}
+
+/// Formats a violation and its position as a sentence.
+pub fn print_violation(violation: &ViolationReport) -> String {
+    format!("VIOLATED: {}", headline(violation))
 }
 
 /// Formats a violation and its position.

@@ -26,6 +26,7 @@ mod eventually_verdicts;
 #[cfg(feature = "languages")]
 mod executable;
 mod frequency_table;
+mod hunt;
 mod in_memory_answer;
 mod job;
 #[cfg(feature = "languages")]
@@ -82,6 +83,7 @@ mod text_job;
 mod text_model;
 #[cfg(feature = "languages")]
 mod text_search;
+mod type_hunt;
 mod unreduced_model;
 #[cfg(feature = "languages")]
 mod unreduced_search;
@@ -107,6 +109,9 @@ pub use eventually_check::{EventuallyCheck, EventuallyVerdict};
 #[cfg(feature = "languages")]
 pub use executable::ExecutableProgram;
 pub use frequency_table::FrequencyTableError;
+pub use hunt::{HuntRequest, StateHunt, StateHuntResult};
+#[cfg(feature = "languages")]
+pub use hunt::{RunHuntResult, hunt_run};
 pub use in_memory_answer::InMemoryAnswer;
 pub use job::SearchJob;
 #[cfg(feature = "languages")]
@@ -154,6 +159,7 @@ pub use text_check::{CheckReport, ModelText, TextCheck};
 pub use text_model::{TextModel, read_text};
 #[cfg(feature = "languages")]
 pub use text_search::{ReducedSearch, ReductionChoice, TextSearch};
+pub use type_hunt::{HUNT_TIME, Hunt, HuntResult};
 #[cfg(feature = "languages")]
 pub use unreduced_search::{ShortenedSearch, shortened_in};
 pub use verdict::CheckpointEvidence;

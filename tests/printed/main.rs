@@ -9,6 +9,7 @@ mod experts;
 mod files;
 mod folded;
 mod hostile;
+mod hunts;
 mod page;
 mod peers;
 mod questions;

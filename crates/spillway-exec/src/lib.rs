@@ -22,7 +22,7 @@ pub use action_selection::{
 pub use compiler_support::CompilerSupport;
 pub use executor::Executor;
 pub use fairness::{FairExpander, FairExpanderError, ProcessNumbering, ProcessNumberingError};
-pub use interp::Interp;
+pub use interp::{Interp, ViolationDistance};
 #[cfg(feature = "jit")]
 pub use jit::Jit;
 pub use spillway_model::{CompilationStats, ExecutionMode, InterpretationReason};

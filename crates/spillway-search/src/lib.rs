@@ -15,6 +15,7 @@ pub mod events;
 mod expand;
 pub mod external;
 pub mod files;
+pub mod hunt;
 pub mod key_order;
 pub mod lasso;
 pub mod liveness;

@@ -134,10 +134,7 @@ impl<'a> TraceFinder<'a> {
         match found {
             _ if self.control.is_stopped() => Ok(None),
             Some(found) => Ok(Some(found)),
-            None => {
-                let reason = "its steps do not lead where expanding its states led";
-                Err(Error::Source { reason: reason.into() })
-            }
+            None => Err(not_replayed()),
         }
     }
 
@@ -266,6 +263,12 @@ impl<'a> TraceFinder<'a> {
     }
 }
 
+/// The error of a path that the reference semantics does not take.
+fn not_replayed() -> Error {
+    let reason = "its steps do not lead where expanding its states led";
+    Error::Source { reason: reason.into() }
+}
+
 fn no_predecessor(level: usize) -> Error {
     let reason = format!("no state of level {level} leads to the next level");
     Error::Source { reason: reason.into() }
@@ -304,6 +307,36 @@ pub struct Counterexample<'a> {
 }
 
 impl<'a> Counterexample<'a> {
+    /// Returns the counterexample along the states of a path of a searched system, from an initial one on. Without
+    /// states, a start fails. `None` if stopped.
+    ///
+    /// # Errors
+    ///
+    /// If the reference semantics does not take these steps, or the model fails.
+    pub fn along(
+        searched: &'a dyn StateSpace,
+        check: Violation,
+        states: Vec<Vec<u8>>,
+        control: &SearchControl,
+    ) -> Result<Option<Self>> {
+        let found = match states.is_empty() {
+            true => {
+                let model = searched.description();
+                faulty_start(model, check, 0).map(|it| Counterexample::at_start(model, check, it))
+            }
+            false => {
+                let _heeding = control.heed();
+                let (mut states, stop) = (states.into_iter(), || control.should_stop());
+                Counterexample::replay_along(searched, check, &mut || Ok(states.next()), &stop)?
+            }
+        };
+        match found {
+            _ if control.is_stopped() => Ok(None),
+            Some(found) => Ok(Some(found)),
+            None => Err(not_replayed()),
+        }
+    }
+
     fn at_start(model: &'a dyn SystemDescription, check: Violation, start: u64) -> Self {
         Counterexample { model, check, start, choices: Vec::new(), last: None }
     }

@@ -6,6 +6,8 @@ pub const MODEL: &str = "Model";
 pub const PROPERTIES: &str = "Properties";
 /// Properties of runs.
 pub const LIVENESS: &str = "Liveness";
+/// How a hunt chooses.
+pub const HUNT: &str = "Hunt";
 /// Limits of a session, and its directory.
 pub const LIMITS: &str = "Limits";
 /// What is printed and written.

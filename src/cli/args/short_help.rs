@@ -6,7 +6,7 @@ use clap::{Arg, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 
 /// By the names of their fields.
-const BRIEF: [&str; 19] = [
+const BRIEF: [&str; 21] = [
     "all",
     "defines",
     "dir",
@@ -24,8 +24,10 @@ const BRIEF: [&str; 19] = [
     "reductions_only",
     "seed",
     "steps",
+    "strategies",
     "threads",
     "verbose",
+    "walks",
 ];
 
 /// A command line, and the former flags that it uses.

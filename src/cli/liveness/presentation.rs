@@ -137,13 +137,11 @@ pub(super) fn print_outcome(
     let watched = judged.check;
     let mut written = None;
     let run = match &told.found {
-        ProbeVerdict::Found(lasso) if how.trace || how.trail.is_some() => {
-            let shown = judged.replay(lasso);
-            let shown = shown.map_err(|error| CommandFailure::wrong(error.to_string()))?;
-            let run = run_of(judged, told, lasso, shown);
-            let trail = how.trail.map(|path| write_trail(path, judged, &run));
-            written = trail.transpose()?;
-            Some(run)
+        ProbeVerdict::Found(_) if how.trace || how.trail.is_some() => {
+            let run = shown_run(judged, told)?;
+            let trail = how.trail.zip(run.as_ref());
+            written = trail.map(|(path, run)| write_trail(path, judged, run)).transpose()?;
+            run
         }
         ProbeVerdict::Found(_) | ProbeVerdict::None | ProbeVerdict::Open => None,
     };
@@ -196,15 +194,8 @@ pub(super) fn page<'p>(
 ) -> Result<ReportPage<'p>, CommandFailure> {
     let watched = judged.check;
     let (model, sources) = (&watched.model, &watched.model.sources);
-    let way = match &told.found {
-        ProbeVerdict::Found(lasso) if has_way => {
-            let shown = judged.replay(lasso);
-            let shown = shown.map_err(|error| CommandFailure::wrong(error.to_string()))?;
-            let run = run_of(judged, told, lasso, shown);
-            Some(TraceView::of_run(&run, &watched.name, sources))
-        }
-        ProbeVerdict::Found(_) | ProbeVerdict::None | ProbeVerdict::Open => None,
-    };
+    let run = if has_way { shown_run(judged, told)? } else { None };
+    let way = run.map(|run| TraceView::of_run(&run, &watched.name, sources));
     let verdict = told.verdict();
     let view = TraceDisplayOptions::default();
     let as_text = LivenessReport::of(judged, told).text(None, &view);
@@ -266,8 +257,19 @@ fn write_page(
     result_files::write_judgements(args, JudgementReport { model, seconds, all, told, way, strict })
 }
 
+/// Returns the run of a result for display, if there is one.
+pub(in crate::cli) fn shown_run<'r>(
+    judged: &ProductCheck<'r, '_>,
+    told: &LivenessSummary,
+) -> Result<Option<ViolatingRun<'r>>, CommandFailure> {
+    let ProbeVerdict::Found(lasso) = &told.found else { return Ok(None) };
+    let shown = judged.replay(lasso);
+    let shown = shown.map_err(|error| CommandFailure::wrong(error.to_string()))?;
+    Ok(Some(run_of(judged, told, lasso, shown)))
+}
+
 /// Writes a run as a SPIN trail.
-fn write_trail(
+pub(in crate::cli) fn write_trail(
     path: &Path,
     judged: &ProductCheck<'_, '_>,
     run: &ViolatingRun<'_>,

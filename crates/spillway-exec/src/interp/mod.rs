@@ -18,6 +18,7 @@
 //! - `movers`: the processes that take part in a step, and those that are able to;
 //! - `read_recorder`: execution of one action instance, with a record of the cells it reads;
 //! - `action_selection`: enabled action instances, and expansion of chosen ones;
+//! - `distance`: the distance of a state to a violation;
 //! - `describe`: descriptions of states; `disabled_rules`: why no rule is enabled in a state;
 //! - `unsupported`: constructs that are rejected before a search begins.
 
@@ -29,6 +30,7 @@ mod claims;
 mod covers;
 mod describe;
 mod disabled_rules;
+mod distance;
 mod eval;
 mod failure;
 mod frames;
@@ -54,6 +56,7 @@ pub use read_recorder::{InstanceOutcome, ReadRecorder};
 pub(crate) use bindings::IndexScan;
 pub(crate) use channels::{ChannelInstance, ChannelReceive};
 pub use claims::{ClaimConditions, ClaimMoves, ClaimPath, ClaimPaths, claim_paths_under};
+pub use distance::ViolationDistance;
 pub use failure::EvalFailure;
 use frames::LocalEnv;
 pub(crate) use frames::StoreRule;

@@ -1,0 +1,172 @@
+//! The table of strategies. Help, documents and reports follow from it.
+
+use super::best_first::BestFirst;
+use super::dive::{DiveEnd, Dives};
+use super::random_walk::RandomWalks;
+use super::target::{HuntFinding, HuntTarget};
+use super::worker::HuntWorker;
+use spill::Result;
+
+/// A parameter of a strategy, with its fixed value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StrategyParameter {
+    /// The name.
+    pub name: &'static str,
+    /// The value, or how it develops.
+    pub value: &'static str,
+}
+
+/// The end of a turn.
+#[derive(Debug, PartialEq, Eq)]
+pub enum TurnEnd {
+    /// Nothing was found.
+    Nothing,
+    /// All states were visited, as far as fingerprints show.
+    Exhausted,
+    /// A violation, or a run.
+    Found(HuntFinding),
+}
+
+/// A strategy of one thread. It keeps what it learnt from turn to turn.
+pub trait HuntStrategy {
+    /// Takes a turn.
+    ///
+    /// # Errors
+    ///
+    /// If the model fails.
+    fn take_turn(&mut self, worker: &mut HuntWorker) -> Result<TurnEnd>;
+}
+
+/// A strategy.
+pub struct StrategyEntry {
+    /// The name.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub summary: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [StrategyParameter],
+    /// Returns why the strategy cannot be used for a target, if it cannot.
+    pub unsuited: fn(&HuntTarget<'_>) -> Option<&'static str>,
+    /// Creates the strategy of a thread.
+    pub(super) create: fn(&HuntWorker<'_>) -> Box<dyn HuntStrategy>,
+}
+
+/// All strategies, in the order of turns.
+pub static STRATEGIES: [StrategyEntry; 4] = [
+    StrategyEntry {
+        name: "dive",
+        summary: "depth-first, with a bounded set of visited states, each dive in another order of successors",
+        parameters: &[
+            StrategyParameter {
+                name: "depth limit",
+                value: "10,000; doubles after a dive that meets it",
+            },
+            StrategyParameter {
+                name: "order",
+                value: "as generated, by transition, reversed, shuffled",
+            },
+        ],
+        unsuited: |_| None,
+        create: |worker| Box::new(Dives::new(worker.bytes)),
+    },
+    StrategyEntry {
+        name: "uniform",
+        summary: "random walks that avoid their own states and restart",
+        parameters: &[StrategyParameter {
+            name: "depth limit",
+            value: "128; doubles after 4 walks that meet it",
+        }],
+        unsuited: |_| None,
+        create: |_| Box::new(RandomWalks::uniform()),
+    },
+    StrategyEntry {
+        name: "guided",
+        summary: "random walks that prefer rare transitions and new states",
+        parameters: &[
+            StrategyParameter {
+                name: "depth limit",
+                value: "128; doubles after 4 walks that meet it",
+            },
+            StrategyParameter {
+                name: "classes of transitions",
+                value: "65,536, by the bits that change",
+            },
+            StrategyParameter { name: "factor for a new state", value: "4" },
+        ],
+        unsuited: |_| None,
+        create: |worker| Box::new(RandomWalks::guided(worker.bytes)),
+    },
+    StrategyEntry {
+        name: "best-first",
+        summary: "expands the state nearest to a violation first",
+        parameters: &[StrategyParameter {
+            name: "distance",
+            value: "failing parts of the negated invariants; for deadlocks the number of successors",
+        }],
+        unsuited: |target| match (target.is_of_runs(), target.distances.is_empty()) {
+            (true, _) => Some("there is no distance to a run"),
+            (false, true) => Some("the model gives no distance to these violations"),
+            (false, false) => None,
+        },
+        create: |worker| Box::new(BestFirst::new(worker.bytes, worker.width())),
+    },
+];
+
+/// Returns the strategy of a name.
+pub fn strategy(name: &str) -> Option<&'static StrategyEntry> {
+    STRATEGIES.iter().find(|it| it.name == name)
+}
+
+/// Converts a finding to the end of a turn.
+fn found(finding: Option<HuntFinding>) -> TurnEnd {
+    finding.map_or(TurnEnd::Nothing, TurnEnd::Found)
+}
+
+impl HuntStrategy for RandomWalks {
+    fn take_turn(&mut self, worker: &mut HuntWorker) -> Result<TurnEnd> {
+        self.run(worker).map(found)
+    }
+}
+
+impl HuntStrategy for Dives {
+    fn take_turn(&mut self, worker: &mut HuntWorker) -> Result<TurnEnd> {
+        Ok(match self.run(worker)? {
+            DiveEnd::Over => TurnEnd::Nothing,
+            DiveEnd::Exhausted => TurnEnd::Exhausted,
+            DiveEnd::Found(finding) => TurnEnd::Found(finding),
+        })
+    }
+}
+
+impl HuntStrategy for BestFirst {
+    fn take_turn(&mut self, worker: &mut HuntWorker) -> Result<TurnEnd> {
+        self.run(worker).map(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{dive, random_walk};
+    use super::*;
+    use spillway_base::numbers::grouped;
+
+    #[test]
+    fn the_table_has_the_values_of_the_code() {
+        let value = |name: &str, parameter: &str| {
+            let entry = strategy(name).unwrap();
+            entry.parameters.iter().find(|it| it.name == parameter).unwrap().value
+        };
+        assert!(value("dive", "depth limit").starts_with(&grouped(dive::DEPTH_FIRST as u64)));
+        for walks in ["uniform", "guided"] {
+            let depth = value(walks, "depth limit");
+            let (limit, at_limit) = (random_walk::DEPTH_FIRST, random_walk::WALKS_AT_LIMIT);
+            assert_eq!(depth, format!("{limit}; doubles after {at_limit} walks that meet it"));
+        }
+        let classes = value("guided", "classes of transitions");
+        assert!(classes.starts_with(&grouped(random_walk::CLASSES as u64)));
+        let factor = value("guided", "factor for a new state");
+        assert_eq!(factor, random_walk::WEIGHT_OF_NEW.to_string());
+        assert_eq!(STRATEGIES.iter().filter(|it| strategy(it.name).is_some()).count(), 4);
+        assert!(strategy("no such strategy").is_none());
+    }
+}

@@ -1,0 +1,50 @@
+//! What a hunt looks for: a violation in a state space, or an accepting run of a product.
+
+use crate::lasso::Lasso;
+use spillway_model::{CheckSelection, StateSpace, Violation};
+
+/// The distance of a state to a violation, for searches that expand near states first.
+pub enum Distance<'a> {
+    /// The number of successors: a deadlock has none.
+    Successors,
+    /// A function of the state: 0 if the state violates a property.
+    Function(Box<dyn Fn(&[u8]) -> u32 + Sync + 'a>),
+}
+
+/// What is hunted.
+pub struct HuntTarget<'a> {
+    /// The state space. All of its transitions are explored.
+    pub model: &'a dyn StateSpace,
+    /// The checks that count as violations.
+    pub checks: CheckSelection,
+    /// The accepting states of a product. If given, the hunt looks for a run that visits them infinitely often.
+    pub accepts: Option<&'a (dyn Fn(&[u8]) -> bool + Sync)>,
+    /// The known distances to a violation.
+    pub distances: Vec<Distance<'a>>,
+}
+
+impl HuntTarget<'_> {
+    /// Returns whether a state is an accepting one.
+    pub(super) fn accepts(&self, state: &[u8]) -> bool {
+        self.accepts.is_some_and(|accepts| accepts(state))
+    }
+
+    /// Returns whether runs are hunted.
+    pub(super) fn is_of_runs(&self) -> bool {
+        self.accepts.is_some()
+    }
+}
+
+/// The finding of a hunt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HuntFinding {
+    /// A violation at the end of a path.
+    Violation {
+        /// The violated check.
+        check: Violation,
+        /// The states of the path, an initial one first. Empty if a start fails.
+        states: Vec<Vec<u8>>,
+    },
+    /// An accepting run.
+    Run(Lasso),
+}

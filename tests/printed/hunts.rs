@@ -1,0 +1,84 @@
+//! Hunts: seeds repeat, limits hold, and the documents have the table of strategies.
+
+use super::Folder;
+use spillway::search::hunt::STRATEGIES;
+use std::path::Path;
+
+/// A maze of two counters with a rare violation.
+const MAZE: &str = "byte x, y;
+process P { state a; init a; assert a: x != 200 or y != 100;
+  trans a -> a { effect x = (x + 7) % 251; }, a -> a { guard x % 3 == 1; effect y = (y + x) % 241; }; }
+process Q { state a; init a; trans a -> a { guard y % 2 == 1; effect y = (y * 3) % 241, x = y % 251; }; }
+system async;
+";
+
+/// A counter without a violation and with more states than a short hunt visits.
+const WIDE: &str = "int x, y, z;
+process P { state a; init a; trans a -> a { effect x = (x + 1) % 1000; }, a -> a { effect y = (y + 1) % 1000; },
+  a -> a { effect z = (z + 1) % 1000; }; }
+system async;
+";
+
+fn counterexample(folder: &Folder, args: &[&str]) -> serde_json::Value {
+    let ran = folder.run(args);
+    assert_eq!((ran.code, ran.err.as_str()), (1, ""), "{}", ran.out);
+    let told: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    told["hunts"][0]["counterexample"].clone()
+}
+
+#[test]
+fn a_seed_and_a_number_of_threads_repeat_the_counterexample() {
+    let folder = Folder::with("maze.dve", MAZE);
+    for threads in ["1", "2", "3"] {
+        for seed in ["1", "2"] {
+            let args = ["hunt", "maze.dve", "--json", "--seed", seed, "--threads", threads];
+            let first = counterexample(&folder, &args);
+            assert_eq!(first["kind"], "assert");
+            assert_eq!(first["last_state"]["x"], 200);
+            assert_eq!(counterexample(&folder, &args), first, "{threads} {seed}");
+        }
+    }
+}
+
+#[test]
+fn each_strategy_finds_what_the_others_find() {
+    let folder = Folder::with("maze.dve", MAZE);
+    for it in &STRATEGIES {
+        let args = ["hunt", "maze.dve", "--json", "--strategies", it.name, "--max-time", "5min"];
+        let found = counterexample(&folder, &args);
+        assert_eq!(
+            (&found["last_state"]["x"], &found["last_state"]["y"]),
+            (&200.into(), &100.into())
+        );
+    }
+}
+
+#[test]
+fn a_hunt_ends_at_its_limits_and_says_that_it_is_no_proof() {
+    let folder = Folder::with("wide.dve", WIDE);
+    let ran = folder.run(&["hunt", "wide.dve", "--max-time", "300ms", "--threads", "2"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(ran.out.contains("; this is not a proof\n"), "{}", ran.out);
+    assert!(ran.out.contains("  ended    at the time limit, or by a signal\n"), "{}", ran.out);
+    for threads in ["1", "3"] {
+        let args = ["hunt", "wide.dve", "--walks", "100", "--threads", threads, "--json"];
+        let told: serde_json::Value = serde_json::from_str(&folder.run(&args).out).unwrap();
+        let hunt = &told["hunts"][0];
+        assert_eq!((&hunt["walks"], &hunt["ended"]), (&100.into(), &"walks".into()), "{told}");
+        assert_eq!(told["verdict"], "none found");
+    }
+}
+
+#[test]
+fn the_guide_has_the_table_of_strategies() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/how-to/hunting.md");
+    let guide = std::fs::read_to_string(path).unwrap();
+    for it in &STRATEGIES {
+        let row = format!("| `{}` | {} |\n", it.name, it.summary);
+        assert!(guide.contains(&row), "{row}");
+        for parameter in it.parameters {
+            let row = format!("| `{}` | {} | {} |\n", it.name, parameter.name, parameter.value);
+            assert!(guide.contains(&row), "{row}");
+        }
+    }
+}
