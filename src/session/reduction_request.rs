@@ -367,6 +367,9 @@ impl<'m> ReductionTrial<'m, '_> {
                 return Ok(chained);
             }
             // The other proviso may save more at first and less in the end.
+            if left.late <= LEFT_MAX && left.is_slow() {
+                return Err(NotApplied::Slow);
+            }
             if left.late <= LEFT_MAX {
                 let plan = plan.with_selection(plan.selection.clone().and(&way.into()));
                 let (left, runs) = (left.late, runs.clone());
@@ -388,7 +391,7 @@ impl<'m> ReductionTrial<'m, '_> {
     }
 
     /// Explores the first levels of a model with partial order, and more of them if the share of states rises. Returns an
-    /// error if choosing takes longer than it saves.
+    /// error if choosing takes much longer than it saves.
     fn compare(
         &self,
         subject: &TrialSubject<'_, 'm>,
@@ -403,8 +406,7 @@ impl<'m> ReductionTrial<'m, '_> {
             let more = FirstLevels::more(whole, &plan.checks, control).map_err(failure_reason)?;
             levels = more.compare(reduced, looked, control).map_err(failure_reason)?;
         }
-        let left = levels.remaining;
-        match left.is_expensive() || left.is_slow() && left.late <= LEFT_MAX {
+        match levels.remaining.is_expensive() {
             true => Err(NotApplied::Slow),
             false => Ok(levels),
         }
