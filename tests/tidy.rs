@@ -1,6 +1,8 @@
 //! The code agrees with the documents: dependencies between folders, places of `unsafe`, existence of named files,
-//! dependencies between modules, and lengths of files and functions.
+//! dependencies between modules, lengths of files and functions, and the contents of the book.
 
+#[path = "tidy/book.rs"]
+mod book;
 #[path = "tidy/modules.rs"]
 mod modules;
 #[path = "tidy/sizes.rs"]
