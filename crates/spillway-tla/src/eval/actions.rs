@@ -12,11 +12,10 @@ use super::generation::{
 };
 use super::node::{Argument, BinaryNode, BindingNode, BoundNode, Node, NodeId, SlotId};
 use super::program::Program;
-use crate::standard::{Failure, FailureReason, Outcome, functions, sets};
-use crate::value::{LazyValue, Value};
+use crate::standard::{Failure, FailureReason, Outcome};
+use crate::value::Value;
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
-use triomphe::Arc;
 
 impl<'p> Evaluator<'p> {
     /// Generates the states that satisfy a formula.
@@ -93,7 +92,7 @@ impl<'p> Evaluator<'p> {
             }
             Node::Let { bindings, body } => {
                 let saved = self.save_bindings(bindings, base);
-                self.bind_lazily(bindings, base);
+                self.bind_lazily(bindings, base, true);
                 let flow = self.enumerate_named(*body, base)?;
                 self.restore_saved(saved);
                 Ok(flow)
@@ -217,7 +216,7 @@ impl<'p> Evaluator<'p> {
             },
             Node::Let { bindings, body } => {
                 let saved = self.save_bindings(bindings, base);
-                self.bind_lazily(bindings, base);
+                self.bind_lazily(bindings, base, true);
                 let flow = self.enumerate(*body, base, rest)?;
                 self.restore_saved(saved);
                 Ok(flow)
@@ -259,42 +258,48 @@ impl<'p> Evaluator<'p> {
                     None => self.test(id, base, rest),
                 }
             }
-            Node::Local(slot) if self.peek_slot(base + slot).is_none() => {
-                match self.thunk_at(base + slot) {
-                    Some((node, base)) => self.deeper(|it| it.enumerate(node, base, rest)),
-                    None => self.test(id, base, rest),
+            Node::Local(slot) => {
+                let index = self.resolve_slot(base + slot);
+                match &self.stack[index as usize] {
+                    SlotContent::Thunk(it) => self.enumerate_lazy(it.node, it.base, rest),
+                    SlotContent::Forced(_, it) if it.is_definition => {
+                        self.enumerate_lazy(it.node, it.base, rest)
+                    }
+                    _ => self.test(id, base, rest),
                 }
             }
-            Node::Apply(function, argument) => match self.lazy_function(*function, base)? {
-                Some(lazy) => self.enumerate_closure(&lazy, *argument, base, rest),
-                None => self.test(id, base, rest),
-            },
+            Node::Apply(function, argument) => {
+                self.enumerate_application(id, [*function, *argument], base, rest)
+            }
             _ => self.test(id, base, rest),
         }
     }
 
-    /// `f[e]`, where the value of `f` at `e` is an action.
-    fn enumerate_closure(
+    /// Enters an expression that a name stands for. The names that it binds are those of a frame of its own: what still
+    /// has to hold may evaluate the same expression.
+    fn enumerate_lazy(
         &mut self,
-        lazy: &Arc<LazyValue>,
-        argument: NodeId,
+        node: NodeId,
         base: u32,
         rest: Option<&Continuation<'_>>,
     ) -> Outcome<Flow> {
-        let argument = self.eval(argument, base)?;
-        if let LazyValue::Function(domain, _) = &**lazy
-            && !sets::contains(self, domain, &argument)?
-        {
-            return Err(functions::out_of_domain(&Value::Lazy(lazy.clone()), &argument));
-        }
-        let closure = self.open_closure(lazy, &argument)?;
-        let flow = self.deeper(|it| it.enumerate(closure.body, closure.frame, rest))?;
-        self.close_frame(closure.frame);
+        let program = self.program;
+        let Some(closure) = program.lazy_closures.get(&node) else {
+            return self.deeper(|it| it.enumerate(node, base, rest));
+        };
+        let frame = self.open_closure_frame(closure, base);
+        let flow = self.deeper(|it| it.enumerate(node, frame, rest))?;
+        self.close_frame(frame);
         Ok(flow)
     }
 
     /// Continues if a predicate holds.
-    fn test(&mut self, node: NodeId, base: u32, rest: Option<&Continuation<'_>>) -> Outcome<Flow> {
+    pub(super) fn test(
+        &mut self,
+        node: NodeId,
+        base: u32,
+        rest: Option<&Continuation<'_>>,
+    ) -> Outcome<Flow> {
         if self.holds_node("an action", node, base)? {
             self.proceed(rest)
         } else {
@@ -545,6 +550,6 @@ struct SavedSlot {
 }
 
 /// Returns whether a node calls a definition without parameters.
-fn is_definition(node: &Node) -> bool {
+pub(super) fn is_definition(node: &Node) -> bool {
     matches!(node, Node::Call { arguments, .. } if arguments.is_empty())
 }

@@ -1,6 +1,6 @@
 //! The evaluator: the state of an evaluation, and the evaluation of expressions.
 
-use super::node::{BinaryNode, LazyNode, Node, NodeId, SlotId, UnaryNode};
+use super::node::{BinaryNode, BindingNode, LazyNode, Node, NodeId, SlotId, UnaryNode};
 use super::program::Program;
 use super::state_memo::{Inputs, StateMemos};
 use crate::level::Level;
@@ -36,6 +36,8 @@ pub struct Evaluator<'p> {
     pub(super) stack: Vec<SlotContent>,
     /// The values of constant expressions.
     pub(super) memo: Vec<Option<Value>>,
+    /// The constant functions whose tables cannot be evaluated, by the index of the value.
+    pub(super) failed_tables: Vec<bool>,
     /// The values of expressions that depend on the state only.
     pub(super) state_memos: StateMemos,
     /// The number of calls under way.
@@ -77,6 +79,9 @@ pub(super) struct Thunk {
     pub base: u32,
     /// The level of its value.
     pub level: Level,
+    /// Whether it is a definition of a LET that an action entered. As in TLC, an action enters such a definition wherever
+    /// it occurs. An argument is entered only as long as it was not evaluated.
+    pub is_definition: bool,
 }
 
 impl<'p> Evaluator<'p> {
@@ -91,6 +96,7 @@ impl<'p> Evaluator<'p> {
             is_complete: true,
             stack: Vec::new(),
             memo: vec![None; program.memo_reads.len()],
+            failed_tables: vec![false; program.memo_reads.len()],
             state_memos: StateMemos::new(program.memo_reads.len()),
             depth: 0,
             level: 0,
@@ -160,7 +166,7 @@ impl<'p> Evaluator<'p> {
                 None => Err(Failure::new(FailureReason::NoCaseArm)),
             },
             Node::Let { bindings, body } => {
-                self.bind_lazily(bindings, base);
+                self.bind_lazily(bindings, base, false);
                 self.eval(*body, base)
             }
             Node::And(_)
@@ -199,7 +205,7 @@ impl<'p> Evaluator<'p> {
         loop {
             match &self.stack[index as usize] {
                 SlotContent::Value(value) => return Ok(value.clone()),
-                SlotContent::Forced(value, _) if !self.is_primed => return Ok(value.clone()),
+                SlotContent::Forced(value, it) if self.is_valid(it) => return Ok(value.clone()),
                 SlotContent::Forward(target) => index = *target,
                 SlotContent::Thunk(thunk) | SlotContent::Forced(_, thunk) => {
                     let thunk = *thunk;
@@ -213,11 +219,18 @@ impl<'p> Evaluator<'p> {
         }
     }
 
+    /// Returns whether the kept value of a thunk is its value here.
+    fn is_valid(&self, thunk: &Thunk) -> bool {
+        !self.is_primed || thunk.level == Level::Constant
+    }
+
     fn force(&mut self, index: u32, thunk: Thunk) -> Outcome<Value> {
         let value = self.deeper(|it| it.eval(thunk.node, thunk.base))?;
         match thunk.level {
-            Level::Constant => self.stack[index as usize] = SlotContent::Value(value.clone()),
-            Level::State if !self.is_primed && self.is_complete => {
+            Level::Constant if !thunk.is_definition => {
+                self.stack[index as usize] = SlotContent::Value(value.clone());
+            }
+            Level::Constant | Level::State if !self.is_primed && self.is_complete => {
                 self.stack[index as usize] = SlotContent::Forced(value.clone(), thunk);
             }
             _ => {}
@@ -239,7 +252,13 @@ impl<'p> Evaluator<'p> {
         result
     }
 
-    fn memo(&mut self, memo: u32, id: NodeId, inner: &'p Node, base: u32) -> Outcome<Value> {
+    pub(super) fn memo(
+        &mut self,
+        memo: u32,
+        id: NodeId,
+        inner: &'p Node,
+        base: u32,
+    ) -> Outcome<Value> {
         if let Some(value) = &self.memo[memo as usize] {
             return Ok(value.clone());
         }
@@ -271,7 +290,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Returns the variables on which a memoised expression depends.
-    fn inputs(&self, memo: u32) -> Inputs<'_> {
+    pub(super) fn inputs(&self, memo: u32) -> Inputs<'_> {
         Inputs {
             variables: if self.is_primed { &self.next } else { &self.current },
             reads: &self.program.memo_reads[memo as usize],
@@ -334,8 +353,11 @@ impl<'p> Evaluator<'p> {
                 _ => None,
             },
             Node::Apply(function, argument) => {
-                let function = self.peek(*function, base)?;
-                functions::lookup(function, self.peek(*argument, base)?)
+                let argument = self.peek(*argument, base)?;
+                match self.peek(*function, base) {
+                    Some(function) => functions::lookup(function, argument),
+                    None => self.kept_application(*function, argument),
+                }
             }
             _ => None,
         }
@@ -345,9 +367,12 @@ impl<'p> Evaluator<'p> {
         loop {
             match &self.stack[index as usize] {
                 SlotContent::Value(value) => return Some(value),
-                SlotContent::Forced(value, _) if !self.is_primed => return Some(value),
+                SlotContent::Forced(value, it) if self.is_valid(it) => return Some(value),
                 SlotContent::Forward(target) => index = *target,
-                SlotContent::Thunk(thunk) => return self.peek(thunk.node, thunk.base),
+                // Whether an action enters an argument depends on whether it was evaluated, which its slot shows.
+                SlotContent::Thunk(thunk) if !self.program.is_enterable[thunk.node as usize] => {
+                    return self.peek(thunk.node, thunk.base);
+                }
                 _ => return None,
             }
         }
@@ -508,9 +533,14 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Fills the slots of LET values.
-    pub(super) fn bind_lazily(&mut self, bindings: &'p [super::node::BindingNode], base: u32) {
+    pub(super) fn bind_lazily(
+        &mut self,
+        bindings: &'p [BindingNode],
+        base: u32,
+        is_definition: bool,
+    ) {
         for it in bindings {
-            let thunk = self.thunk(&it.value, base);
+            let thunk = Thunk { is_definition, ..self.thunk(&it.value, base) };
             self.stack[(base + it.slot) as usize] = SlotContent::Thunk(thunk);
         }
     }
@@ -518,7 +548,8 @@ impl<'p> Evaluator<'p> {
     /// Returns the thunk of a lazy expression.
     pub(super) fn thunk(&self, lazy: &LazyNode, base: u32) -> Thunk {
         let levels = lazy.free.iter().map(|it| self.slot_level(base + it));
-        Thunk { node: lazy.node, base, level: levels.fold(lazy.level, Level::max) }
+        let level = levels.fold(lazy.level, Level::max);
+        Thunk { node: lazy.node, base, level, is_definition: false }
     }
 
     /// Returns the level of the content of a slot.
