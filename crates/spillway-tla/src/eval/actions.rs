@@ -7,11 +7,12 @@
 
 use super::evaluator::{Evaluator, SlotContent};
 use super::generation::{
-    ActionParameter, Continuation, ContinuationKind, Flow, GenerationPhase, ParameterSlot,
-    TakenAction,
+    ActionParameter, Continuation, ContinuationKind, Flow, GenerationPhase, INITIAL_PIECE,
+    InitialStateSink, ParameterSlot, TakenAction,
 };
-use super::node::{Argument, BinaryNode, BindingNode, BoundNode, Node, NodeId, SlotId};
+use super::node::{Argument, BindingNode, BoundNode, Node, NodeId, SlotId};
 use super::program::Program;
+use crate::resolve::tree::BinaryOperator;
 use crate::standard::{Failure, FailureReason, Outcome};
 use crate::value::Value;
 use smallvec::SmallVec;
@@ -47,20 +48,49 @@ impl<'p> Evaluator<'p> {
         result.map(|_| ())
     }
 
-    /// Generates the states that satisfy all formulas, each the body of a definition without parameters.
-    pub(super) fn generate_all(
+    /// Generates the initial states, which satisfy all formulas, each the body of a definition without parameters. They go
+    /// to the sink in pieces.
+    pub(super) fn generate_initial(
         &mut self,
-        phase: GenerationPhase,
         bodies: &[NodeId],
+        sink: InitialStateSink<'_>,
     ) -> Outcome<()> {
-        self.generation.phase = phase;
+        self.generation.phase = GenerationPhase::Initial;
         self.generation.unassigned = self.program.variable_count();
         self.current.fill(None);
-        self.is_complete = phase != GenerationPhase::Initial;
-        let result = self.conjuncts(bodies, 0, None);
+        self.is_complete = false;
+        let end = Continuation { kind: ContinuationKind::Passed(sink), base: 0, next: None };
+        let result = self.conjuncts(bodies, 0, Some(&end));
         self.generation.phase = GenerationPhase::Evaluation;
         self.is_complete = true;
+        // Those before a failure are initial states, too.
+        let flow = match &result {
+            Ok(flow) => *flow,
+            Err(_) => Flow::Continue(()),
+        };
+        if flow.is_continue() {
+            let _ = self.pass_states(sink);
+        }
         result.map(|_| ())
+    }
+
+    /// Passes on the states that were generated.
+    fn pass_states(&mut self, sink: InitialStateSink<'_>) -> Flow {
+        let mut states = std::mem::take(&mut self.generation.states);
+        let flow = sink(&states);
+        states.clear();
+        self.generation.states = states;
+        flow
+    }
+
+    /// Takes the initial state that is assigned.
+    fn complete_initial(&mut self, sink: InitialStateSink<'_>) -> Outcome<Flow> {
+        let flow = self.complete()?;
+        let piece = INITIAL_PIECE * self.program.variable_count().max(1);
+        if self.generation.states.len() < piece {
+            return Ok(flow);
+        }
+        Ok(self.pass_states(sink))
     }
 
     /// Enumerates the disjuncts of the next-state action, and sets the action of each.
@@ -172,12 +202,14 @@ impl<'p> Evaluator<'p> {
             Node::If { .. } | Node::Case { .. } | Node::Let { .. } | Node::Implies(..) => {
                 self.enumerate_branch(node, base, rest)
             }
-            Node::Binary(BinaryNode::Equal, left, right) => {
+            Node::Binary(BinaryOperator::Equal, left, right) => {
                 self.equality(*left, *right, base, rest)
             }
-            Node::Binary(operator @ (BinaryNode::In | BinaryNode::SubsetOrEqual), left, right) => {
-                self.membership(*operator, [*left, *right], base, rest)
-            }
+            Node::Binary(
+                operator @ (BinaryOperator::In | BinaryOperator::SubsetOrEqual),
+                left,
+                right,
+            ) => self.membership(*operator, [*left, *right], base, rest),
             Node::Unchanged(operand) => self.unchanged(*operand, base, rest),
             Node::BoxAction { action, subscript } => {
                 if self.enumerate(*action, base, rest)?.is_break() {
@@ -352,6 +384,7 @@ impl<'p> Evaluator<'p> {
             ContinuationKind::Instances { body, slots, values } => {
                 self.instances(body, slots, values, rest)
             }
+            ContinuationKind::Passed(sink) => self.complete_initial(sink),
         }
     }
 
@@ -378,6 +411,9 @@ impl<'p> Evaluator<'p> {
     fn proceed_as_predicates(&mut self, rest: &Continuation<'_>) -> Outcome<Flow> {
         let mut open = Some(rest);
         while let Some(rest) = open {
+            if let ContinuationKind::Passed(sink) = rest.kind {
+                return self.complete_initial(sink);
+            }
             if !self.holds_rest(rest)? {
                 return Ok(Flow::Continue(()));
             }
@@ -404,6 +440,7 @@ impl<'p> Evaluator<'p> {
                 }
             }
             ContinuationKind::Changed(node) => return Ok(!self.is_unchanged(node, base)?),
+            ContinuationKind::Passed(_) => {}
             ContinuationKind::Instances { body, slots, values } => {
                 for values in values.rchunks(slots.len()) {
                     let saved = self.rebind(slots, values, base);

@@ -4,7 +4,9 @@ use super::evaluator::{Evaluator, SlotContent};
 use super::node::{Argument, ClosureNode, Node, NodeId, Operator};
 use super::program::Program;
 use crate::library::StandardOperator;
-use crate::standard::{self, ClosureHost, Failure, OperatorHost, Outcome, boolean, sets};
+use crate::standard::{
+    self, ClosureHost, Failure, OperatorHost, Outcome, SearchStatistics, boolean, sets,
+};
 use crate::value::{
     Captured, CapturedContent, CapturedOperator, CapturedSlot, LazyValue, SymbolTable, Value,
 };
@@ -474,6 +476,10 @@ impl OperatorHost for StandardCall<'_, '_> {
 
     fn level(&self) -> u32 {
         self.evaluator.level
+    }
+
+    fn statistics(&self) -> Option<SearchStatistics> {
+        self.evaluator.statistics
     }
 
     fn environment(&self) -> &BTreeMap<String, String> {

@@ -2,8 +2,8 @@
 
 use super::facts::Facts;
 use super::node::{
-    ArmNode, BinaryNode, BindingNode, BoundNode, ClosureNode, FieldNode, LazyNode, Node, NodeId,
-    Operator, StepNode, UnaryNode, UpdateNode,
+    ArmNode, BindingNode, BoundNode, ClosureNode, FieldNode, LazyNode, Node, NodeId, Operator,
+    StepNode, UnaryNode, UpdateNode,
 };
 use super::state_memo::VariableList;
 use crate::level::Level;
@@ -101,7 +101,7 @@ impl<'s> Compiler<'s> {
             | Node::Choose { .. }
             | Node::Quantified { .. }
             | Node::Unary(UnaryNode::BigUnion, _) => true,
-            Node::Binary(BinaryNode::In | BinaryNode::SubsetOrEqual, _, set) => {
+            Node::Binary(BinaryOperator::In | BinaryOperator::SubsetOrEqual, _, set) => {
                 let set = &self.specification[ExprId(*set)];
                 set.level == Level::Constant && !matches!(set.kind, ExprKind::SetLiteral(_))
             }
@@ -210,9 +210,7 @@ impl<'s> Compiler<'s> {
     fn structure(&mut self, id: ExprId) -> Node {
         let specification = self.specification;
         match &specification[id].kind {
-            ExprKind::FunctionSet { domain, range } => {
-                Node::Binary(BinaryNode::FunctionSet, domain.0, range.0)
-            }
+            ExprKind::FunctionSet { domain, range } => Node::FunctionSet(domain.0, range.0),
             ExprKind::ApplyFunction { function, argument } => Node::Apply(function.0, argument.0),
             ExprKind::Field { record, field } => Node::Field(record.0, self.symbol(*field)),
             ExprKind::Record(fields) => {
@@ -428,23 +426,12 @@ fn unary(operator: UnaryOperator, operand: NodeId) -> Node {
 }
 
 fn binary(operator: BinaryOperator, left: NodeId, right: NodeId) -> Node {
-    let operator = match operator {
-        BinaryOperator::Implies => return Node::Implies(left, right),
-        BinaryOperator::Equivalent => BinaryNode::Equivalent,
-        BinaryOperator::Equal => BinaryNode::Equal,
-        BinaryOperator::NotEqual => BinaryNode::NotEqual,
-        BinaryOperator::In => BinaryNode::In,
-        BinaryOperator::NotIn => BinaryNode::NotIn,
-        BinaryOperator::SubsetOrEqual => BinaryNode::SubsetOrEqual,
-        BinaryOperator::Union => BinaryNode::Union,
-        BinaryOperator::Intersection => BinaryNode::Intersection,
-        BinaryOperator::Difference => BinaryNode::Difference,
-        BinaryOperator::Compose => return unsupported("action composition"),
-        BinaryOperator::LeadsTo | BinaryOperator::Guarantees => {
-            return unsupported("a temporal formula");
-        }
-    };
-    Node::Binary(operator, left, right)
+    match operator {
+        BinaryOperator::Implies => Node::Implies(left, right),
+        BinaryOperator::Compose => unsupported("action composition"),
+        BinaryOperator::LeadsTo | BinaryOperator::Guarantees => unsupported("a temporal formula"),
+        _ => Node::Binary(operator, left, right),
+    }
 }
 
 /// Returns the model value with an index.

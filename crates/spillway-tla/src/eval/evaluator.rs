@@ -1,11 +1,14 @@
 //! The evaluator: the state of an evaluation, and the evaluation of expressions.
 
-use super::node::{BinaryNode, BindingNode, LazyNode, Node, NodeId, SlotId, UnaryNode};
+use super::generation::GenerationPhase;
+use super::node::{BindingNode, LazyNode, Node, NodeId, SlotId, UnaryNode};
 use super::program::Program;
 use super::state_memo::{Inputs, StateMemos};
 use crate::level::Level;
+use crate::resolve::tree::BinaryOperator;
 use crate::standard::{
-    ClosureHost, Failure, FailureReason, Outcome, boolean, functions, numbers, sets,
+    ClosureHost, Failure, FailureReason, Outcome, SearchStatistics, boolean, functions, numbers,
+    sets,
 };
 use crate::value::{CapturedOperator, LazyValue, LiteralValue, SymbolTable, Value};
 use triomphe::Arc;
@@ -44,6 +47,8 @@ pub struct Evaluator<'p> {
     pub(super) depth: u32,
     /// The level of the state, 1 for initial states.
     pub(super) level: u32,
+    /// The counts of the search, once it has visited all states.
+    pub(super) statistics: Option<SearchStatistics>,
     /// The lines that the specification printed.
     pub(super) printed: Vec<String>,
     /// The generation of successors under way.
@@ -100,6 +105,7 @@ impl<'p> Evaluator<'p> {
             state_memos: StateMemos::new(program.memo_reads.len()),
             depth: 0,
             level: 0,
+            statistics: None,
             printed: Vec::new(),
             generation: Default::default(),
         }
@@ -154,6 +160,11 @@ impl<'p> Evaluator<'p> {
                 self.unary(*operator, operand)
             }
             Node::Binary(operator, left, right) => self.binary_node(*operator, *left, *right, base),
+            Node::FunctionSet(domain, range) => {
+                let domain = self.eval(*domain, base)?;
+                let range = self.eval(*range, base)?;
+                self.function_set(domain, range)
+            }
             Node::Prime(operand) => self.primed(*operand, base),
             Node::Unchanged(operand) => self.is_unchanged(*operand, base).map(Value::Bool),
             Node::Enabled(action) => self.is_enabled(*action, base).map(Value::Bool),
@@ -222,6 +233,13 @@ impl<'p> Evaluator<'p> {
     /// Returns whether the kept value of a thunk is its value here.
     fn is_valid(&self, thunk: &Thunk) -> bool {
         !self.is_primed || thunk.level == Level::Constant
+    }
+
+    /// Returns whether the value of a thunk may be used without keeping it. Whether an action enters an argument depends on
+    /// whether it was evaluated, which its slot shows.
+    fn may_look_behind(&self, thunk: &Thunk) -> bool {
+        self.generation.phase == GenerationPhase::Evaluation
+            || !self.program.is_enterable[thunk.node as usize]
     }
 
     fn force(&mut self, index: u32, thunk: Thunk) -> Outcome<Value> {
@@ -369,8 +387,7 @@ impl<'p> Evaluator<'p> {
                 SlotContent::Value(value) => return Some(value),
                 SlotContent::Forced(value, it) if self.is_valid(it) => return Some(value),
                 SlotContent::Forward(target) => index = *target,
-                // Whether an action enters an argument depends on whether it was evaluated, which its slot shows.
-                SlotContent::Thunk(thunk) if !self.program.is_enterable[thunk.node as usize] => {
+                SlotContent::Thunk(thunk) if self.may_look_behind(thunk) => {
                     return self.peek(thunk.node, thunk.base);
                 }
                 _ => return None,
@@ -381,7 +398,7 @@ impl<'p> Evaluator<'p> {
     /// Evaluates an operator on the values of two operands, without copying those at hand.
     fn binary_node(
         &mut self,
-        operator: BinaryNode,
+        operator: BinaryOperator,
         left: NodeId,
         right: NodeId,
         base: u32,
@@ -397,7 +414,7 @@ impl<'p> Evaluator<'p> {
     /// Evaluates a comparison of two operands, without copying those at hand.
     pub(super) fn comparison(
         &mut self,
-        operator: BinaryNode,
+        operator: BinaryOperator,
         left: NodeId,
         right: NodeId,
         base: u32,
@@ -416,14 +433,14 @@ impl<'p> Evaluator<'p> {
     /// Tests whether a tuple or record literal is in a set at hand, without making the tuple or record.
     fn literal_membership(
         &mut self,
-        operator: BinaryNode,
+        operator: BinaryOperator,
         operands: [NodeId; 2],
         base: u32,
     ) -> Outcome<Option<bool>> {
         let [left, right] = operands;
         let (names, parts) = match (operator, &self.program.nodes[left as usize]) {
-            (BinaryNode::In | BinaryNode::NotIn, Node::Tuple(parts)) => (None, parts),
-            (BinaryNode::In | BinaryNode::NotIn, Node::Record { names, values }) => {
+            (BinaryOperator::In | BinaryOperator::NotIn, Node::Tuple(parts)) => (None, parts),
+            (BinaryOperator::In | BinaryOperator::NotIn, Node::Record { names, values }) => {
                 (Some(names), values)
             }
             _ => return Ok(None),
@@ -435,12 +452,12 @@ impl<'p> Evaluator<'p> {
         let Some(Value::Set(elements)) = self.peek(right, base) else { return Ok(None) };
         let is_member =
             sets::contains_literal(&elements.slice, LiteralValue { names, parts: &parts })?;
-        Ok(Some(is_member == (operator == BinaryNode::In)))
+        Ok(Some(is_member == (operator == BinaryOperator::In)))
     }
 
     fn comparison_of_evaluated(
         &mut self,
-        operator: BinaryNode,
+        operator: BinaryOperator,
         operands: [NodeId; 2],
         base: u32,
     ) -> Outcome<bool> {
@@ -458,14 +475,14 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    fn compare(&mut self, operator: BinaryNode, left: &Value, right: &Value) -> Outcome<bool> {
+    fn compare(&mut self, operator: BinaryOperator, left: &Value, right: &Value) -> Outcome<bool> {
         match operator {
-            BinaryNode::Equal => sets::equals(self, left, right),
-            BinaryNode::NotEqual => Ok(!sets::equals(self, left, right)?),
-            BinaryNode::In => sets::contains(self, right, left),
-            BinaryNode::NotIn => Ok(!sets::contains(self, right, left)?),
-            BinaryNode::Equivalent => Ok(boolean("<=>", left)? == boolean("<=>", right)?),
-            BinaryNode::SubsetOrEqual => sets::is_subset(self, left, right),
+            BinaryOperator::Equal => sets::equals(self, left, right),
+            BinaryOperator::NotEqual => Ok(!sets::equals(self, left, right)?),
+            BinaryOperator::In => sets::contains(self, right, left),
+            BinaryOperator::NotIn => Ok(!sets::contains(self, right, left)?),
+            BinaryOperator::Equivalent => Ok(boolean("<=>", left)? == boolean("<=>", right)?),
+            BinaryOperator::SubsetOrEqual => sets::is_subset(self, left, right),
             _ => Err(Failure::unsupported("a comparison")),
         }
     }
@@ -473,15 +490,14 @@ impl<'p> Evaluator<'p> {
     /// Applies an operator of the language to two values.
     pub(super) fn binary(
         &mut self,
-        operator: BinaryNode,
+        operator: BinaryOperator,
         left: Value,
         right: Value,
     ) -> Outcome<Value> {
         match operator {
-            BinaryNode::Union => sets::union(self, left, right),
-            BinaryNode::Intersection => sets::intersection(self, left, right),
-            BinaryNode::Difference => sets::difference(self, left, right),
-            BinaryNode::FunctionSet => self.function_set(left, right),
+            BinaryOperator::Union => sets::union(self, left, right),
+            BinaryOperator::Intersection => sets::intersection(self, left, right),
+            BinaryOperator::Difference => sets::difference(self, left, right),
             _ => self.compare(operator, &left, &right).map(Value::Bool),
         }
     }
@@ -622,13 +638,10 @@ impl<'p> Evaluator<'p> {
 }
 
 #[inline]
-fn is_comparison(operator: BinaryNode) -> bool {
+fn is_comparison(operator: BinaryOperator) -> bool {
     !matches!(
         operator,
-        BinaryNode::Union
-            | BinaryNode::Intersection
-            | BinaryNode::Difference
-            | BinaryNode::FunctionSet
+        BinaryOperator::Union | BinaryOperator::Intersection | BinaryOperator::Difference
     )
 }
 
@@ -644,28 +657,28 @@ fn equal_scalars(left: &Value, right: &Value) -> Option<bool> {
 }
 
 /// Compares two canonical values without the evaluator, if that is possible.
-fn compare_at_hand(operator: BinaryNode, left: &Value, right: &Value) -> Option<Outcome<bool>> {
+fn compare_at_hand(operator: BinaryOperator, left: &Value, right: &Value) -> Option<Outcome<bool>> {
     match operator {
-        BinaryNode::Equal | BinaryNode::NotEqual => {
+        BinaryOperator::Equal | BinaryOperator::NotEqual => {
             if let Some(result) = equal_scalars(left, right) {
-                return Some(Ok(result == (operator == BinaryNode::Equal)));
+                return Some(Ok(result == (operator == BinaryOperator::Equal)));
             }
             if !left.is_canonical() || !right.is_canonical() {
                 return None;
             }
             let result = crate::value::equal(left, right);
-            Some(result.map(|it| it == (operator == BinaryNode::Equal)).map_err(Into::into))
+            Some(result.map(|it| it == (operator == BinaryOperator::Equal)).map_err(Into::into))
         }
-        BinaryNode::In | BinaryNode::NotIn => {
+        BinaryOperator::In | BinaryOperator::NotIn => {
             if !left.is_canonical() {
                 return None;
             }
             if let (Value::Interval(low, high), Value::Int(it)) = (right, left) {
-                return Some(Ok((low <= it && it <= high) == (operator == BinaryNode::In)));
+                return Some(Ok((low <= it && it <= high) == (operator == BinaryOperator::In)));
             }
             let Value::Set(elements) = right else { return None };
             let result = sets::contains_sorted(&elements.slice, left);
-            Some(result.map(|it| it == (operator == BinaryNode::In)))
+            Some(result.map(|it| it == (operator == BinaryOperator::In)))
         }
         _ => None,
     }

@@ -1,11 +1,11 @@
 //! The program: a resolved specification, compiled for the evaluator.
 
 use super::compile::{Compiled, Compiler};
-use super::node::{BinaryNode, ClosureNode, Node, NodeId, Operator};
+use super::node::{ClosureNode, Node, NodeId, Operator};
 use super::state_memo::VariableList;
 use crate::level::Level;
 use crate::resolve::ids::{DefinitionId, ExprId};
-use crate::resolve::tree::{DefinitionOrigin, Specification};
+use crate::resolve::tree::{BinaryOperator, DefinitionOrigin, Specification};
 use crate::value::SymbolTable;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -56,7 +56,11 @@ pub(super) struct CompiledDefinition {
 /// Returns whether an action only tests an expression.
 fn is_test(nodes: &[Node], node: usize) -> bool {
     match &nodes[node] {
-        Node::Binary(BinaryNode::Equal | BinaryNode::In | BinaryNode::SubsetOrEqual, left, _) => {
+        Node::Binary(
+            BinaryOperator::Equal | BinaryOperator::In | BinaryOperator::SubsetOrEqual,
+            left,
+            _,
+        ) => {
             matches!(nodes[*left as usize], Node::Field(..) | Node::Apply(..) | Node::Literal(_))
         }
         Node::Binary(..) | Node::Arithmetic { .. } | Node::Unary(..) => true,
