@@ -94,6 +94,7 @@ mod tests {
     fn every_counter_adds_up() {
         let one = Counters {
             transitions: 9,
+            initial: 7,
             excluded: 2,
             pruned: 3,
             partially_expanded: 4,
