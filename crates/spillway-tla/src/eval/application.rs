@@ -131,10 +131,10 @@ impl<'p> Evaluator<'p> {
         match node {
             Node::Memo(memo, inner) => {
                 // TLC evaluates a constant definition before the search. Any other constant function is entered.
-                if purpose == ApplicationUse::Value || is_definition(inner) {
-                    if let Some(table) = self.constant_table(*memo, id, inner, base) {
-                        return Ok(AppliedFunction::Value(table));
-                    }
+                if (purpose == ApplicationUse::Value || is_definition(inner))
+                    && let Some(table) = self.constant_table(*memo, id, inner, base)
+                {
+                    return Ok(AppliedFunction::Value(table));
                 }
                 self.applied_node(id, inner, base, purpose)
             }
