@@ -74,6 +74,9 @@ pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
         "warnings": warnings,
         "dir": report.dir,
     });
+    if let Some(generated) = report.generated() {
+        object["states_generated"] = json!(generated);
+    }
     for (counter, value) in outcome.counters.labelled() {
         if let Some(member) = counter.json_member {
             object[member] = json!(value);

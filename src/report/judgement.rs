@@ -8,7 +8,7 @@ use super::coverage::is_whole;
 #[cfg(feature = "cli")]
 use super::page::TraceView;
 use super::{Report, SearchVerdict, UncheckedSpec, ViolationReport};
-use crate::model::{ACCEPTANCE, NON_PROGRESS};
+use crate::model::{ACCEPTANCE, NON_PROGRESS, POSTCONDITION};
 use crate::model::{PropertyInfo, SystemDescription, TRACE, Violation};
 use crate::numbers::count;
 use crate::source::{SourceLocation, SourceMap};
@@ -393,6 +393,7 @@ fn violated_properties(
         };
         let says = match violation.has_trace() {
             true => format!("violated after {}", count(depth, "step")),
+            false if kind == POSTCONDITION => "false after the search".to_owned(),
             false => "it is so in no state".to_owned(),
         };
         let breach = PropertyBreach { what, says, place, has_trace: shown == Some(check) };

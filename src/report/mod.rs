@@ -69,10 +69,10 @@ pub use text::{
 pub use values::print_values;
 
 use crate::model::{
-    CompilationStats, FaultKind, InterpretationReason, PreservedProperties, PropertyClass,
-    PropertyInfo, ReductionRefusal, ReductionSummary, RuntimeFault, StateCondition, StateSpace,
-    StateValue, StepDescription, StepOutcome, SystemDescription, Violation, is_reachability_kind,
-    preserves_depth,
+    CompilationStats, EndViolation, FaultKind, InterpretationReason, POSTCONDITION,
+    PreservedProperties, PropertyClass, PropertyInfo, ReductionRefusal, ReductionSummary,
+    RuntimeFault, StateCondition, StateSpace, StateValue, StepDescription, StepOutcome,
+    SystemDescription, Violation, is_reachability_kind, preserves_depth,
 };
 use crate::search::checkpoint::DiskFigures;
 use crate::search::comback::RebuildStats;
@@ -158,6 +158,11 @@ impl Report<'_> {
     /// Returns the verdict, including that on `eventually` properties.
     pub fn verdict(&self) -> SearchVerdict {
         EventuallyResult::verdict_with(self.outcome.verdict, &self.eventually)
+    }
+
+    /// Returns the number of generated states, if users of the language compare it.
+    fn generated(&self) -> Option<u64> {
+        self.model.description().counts_generated_states().then(|| self.outcome.generated())
     }
 
     /// Returns the witnesses of reachability properties.
@@ -278,10 +283,15 @@ pub struct ViolationReport {
 }
 
 impl ViolationReport {
-    /// Returns whether there is a path to the violation. There is none for a reachability property that no state
-    /// satisfies.
+    /// Returns whether there is a path to the violation. There is none for what is decided once all states have been
+    /// visited: a reachability property that no state satisfies, a property of counts.
     pub fn has_trace(&self) -> bool {
         self.count > 0
+    }
+
+    /// Returns where the violation is, if there is no path to it.
+    fn place_without_trace(&self) -> &'static str {
+        if self.kind == POSTCONDITION { "after the search" } else { "in no reachable state" }
     }
 
     /// Formats the number of violations, if it is above one, as a suffix.
@@ -418,10 +428,15 @@ pub fn violations(
     all.sort_by_key(|violation| (violation.depth, violation.check));
     // An incomplete search has not visited all states.
     if outcome.verdict == SearchVerdict::Violated && (all.is_empty() || !limits.stop_on_violation) {
-        let missing = limits.checks.unreached_properties(model, &outcome.findings).into_iter();
-        all.extend(missing.map(|check| {
+        let at_end = limits.checks.violated_at_end(model, outcome).into_iter();
+        all.extend(at_end.map(|EndViolation { property, failure }| {
+            let check = Violation::Property(property);
             let ViolationLabel { kind, name, place } =
                 ViolationLabel::new(model.description(), check, None, sources);
+            let name = match failure {
+                Some(failure) => format!("{name}: {failure}"),
+                None => name,
+            };
             let (depth, shortest, in_levels, count) = (0, true, false, 0);
             ViolationReport { check, kind, name, depth, shortest, in_levels, count, place }
         }));

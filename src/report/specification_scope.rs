@@ -1,10 +1,13 @@
 //! The scope of a verdict on a specification.
 
 use super::scope::{ASSERTIONS, CheckScope, GivenConditions, UncheckedSpec};
-use crate::model::{COVER, SystemDescription};
+use crate::model::{COVER, POSTCONDITION, SystemDescription};
 use crate::search::CheckSelection;
 use crate::source::SourceMap;
 use crate::tla::system::SpecificationSystem;
+
+/// The word for POSTCONDITION in scopes.
+const POSTCONDITIONS: &str = "postconditions";
 
 impl CheckScope {
     /// Returns the scope of a search of a specification for `checks`.
@@ -25,7 +28,8 @@ impl CheckScope {
         }
         let properties = system.properties();
         let covers = properties.iter().any(|it| it.kind == COVER);
-        let invariants = properties.iter().any(|it| it.kind != COVER);
+        let postconditions = properties.iter().any(|it| it.kind == POSTCONDITION);
+        let invariants = properties.iter().any(|it| it.kind != COVER && it.kind != POSTCONDITION);
         let assertions = match system.has_assertions() {
             true => Ok(ASSERTIONS),
             false => Err("the specification has no assertion"),
@@ -33,6 +37,9 @@ impl CheckScope {
         scope.add(checks.assertions, assertions);
         let there = GivenConditions { invariants, covers };
         scope.add_states(there, "the configuration has no invariant");
+        if postconditions {
+            scope.add(checks.invariants, Ok(POSTCONDITIONS));
+        }
         let unchecked = system.unchecked();
         scope.unchecked = unchecked.iter().map(|it| UncheckedSpec::of(it, sources)).collect();
         scope

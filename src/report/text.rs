@@ -57,6 +57,7 @@ pub fn print_result(report: &Report, ending: Option<&CounterexampleEnd>, verbose
     let memory = ByteCount(report.peak_rss_bytes);
     let took = format!("{:.1} s, {memory} of memory", report.seconds);
     out += &row("found", &format!("{violations}{}; {took}", counts.join(", ")));
+    out += &generated(report);
     out += &row("checked", &report.scope.checked());
     out += &print_scope(report.scope);
     out += &print_errors(report);
@@ -71,6 +72,13 @@ pub fn print_result(report: &Report, ending: Option<&CounterexampleEnd>, verbose
         out += &row("run", &print_compiled(compiled));
     }
     out + &print_kept(report)
+}
+
+/// Formats the number of generated states, if users of the language compare it.
+fn generated(report: &Report) -> String {
+    let Some(generated) = report.generated() else { return String::new() };
+    let initial = count(report.outcome.counters.initial, "initial state");
+    row("generated", &format!("{} with {initial}", count(generated, "state")))
 }
 
 /// Returns the verdict as a sentence.
@@ -280,7 +288,10 @@ pub fn print_violation(violation: &ViolationReport) -> String {
 fn headline(violation: &ViolationReport) -> String {
     let ViolationReport { kind, name, place, .. } = violation;
     let place = place.as_ref().map_or(String::new(), |place| format!(" at {place}"));
-    let nowhere = if violation.has_trace() { "" } else { ", in no reachable state" };
+    let nowhere = match violation.has_trace() {
+        true => String::new(),
+        false => format!(", {}", violation.place_without_trace()),
+    };
     format!("{kind}: {name}{place}{nowhere}")
 }
 

@@ -29,7 +29,7 @@ pub fn observe_described_values(
     let levels = StoredLevels { disk: finder.disk, levels: &saved.store.levels, codec: &codec };
     let found = scan_states(finder, levels, DescribedValues::default, |found, state| {
         found.states += 1;
-        for (at, (name, value)) in model.describe(state).iter().enumerate() {
+        for (at, (name, value)) in model.describe_parts(state).iter().enumerate() {
             found.add(at, name.clone(), value);
         }
     });

@@ -77,7 +77,7 @@ fn outcome(name: &str, text: &str, options: &Options, checks: CheckSelection) ->
     let limits = SearchLimits { stop_on_violation: false, checks, ..SearchLimits::default() };
     let searched = |model: &dyn StateSpace| {
         let outcome = memory::search(model, &limits).unwrap();
-        let is_violated = limits.checks.has_violation(model, &outcome.findings);
+        let is_violated = limits.checks.has_violation(model, &outcome);
         (is_violated, outcome.states(), outcome.counters.transitions)
     };
     let expected = searched(&interp);

@@ -258,6 +258,17 @@ impl spillway::TransitionSystem for Count {
     }
 }
 
+/// What is printed of a search of a specification.
+fn of_specifications(printed: &mut Printed, folder: &Folder) {
+    let text = "---- MODULE Counter ----\nEXTENDS Naturals\nVARIABLE v\nInit == v = 0\nNext == v' = (v + 1) % 3\n====\n";
+    folder.write("Counter.tla", text);
+    folder.write("Counter.cfg", "INIT Init\nNEXT Next\n");
+    let told = printed.prints("check", (folder, &["check", "Counter.tla", "--dir", "counter"]), 0);
+    assert_eq!((&told["states"], &told["states_generated"]), (&json!(3), &json!(4)));
+    let told = printed.prints("status", (folder, &["status", "counter"]), 0);
+    assert_eq!(told["states_generated"], json!(4));
+}
+
 /// What is printed of a search of a Rust type.
 fn of_rust_types(printed: &mut Printed, folder: &Folder) {
     let search = |to, dir: &str, most| {
@@ -313,6 +324,7 @@ fn what_is_printed_with_json_is_what_the_schema_says_and_no_more() {
     of_searches(&mut printed, &folder);
     of_nets(&mut printed, &folder);
     of_runs(&mut printed, &folder);
+    of_specifications(&mut printed, &folder);
     of_rust_types(&mut printed, &folder);
     std::fs::create_dir_all(folder.path("tmp/spillway-damaged")).unwrap();
     folder.write("tmp/spillway-damaged/job", "dear reader");

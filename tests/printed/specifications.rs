@@ -417,3 +417,95 @@ fn a_new_specification_has_a_configuration() {
     let told = "error: 1-2.tla is no name of a module\n  help: use letters, digits and underscores, with one letter at least\n";
     assert_eq!((ran.code, ran.err.as_str()), (2, told));
 }
+
+/// Counts to four, with a choice of postconditions.
+const COUNTING: &str = r#"---- MODULE Counting ----
+EXTENDS Naturals, TLC
+VARIABLE v
+Init == v \in {0, 1} \/ v = 1
+Next == v < 4 /\ v' \in {v, v + 1}
+Small == v < 2
+Stats == TLCGet("stats")
+Right == TLCGet("distinct") = 5 /\ TLCGet("generated") = 11 /\ TLCGet("diameter") = 4
+Recorded == Stats.distinct = 5 /\ Stats.generated = 11 /\ Stats.diameter = 4 /\ Stats.initial = 3
+Wrong == TLCGet("distinct") = 6
+Failing == TLCGet("wrong") = 6
+====
+"#;
+
+fn parsed(json: &str) -> serde_json::Value {
+    serde_json::from_str(json).unwrap()
+}
+
+fn counting(configuration: &str) -> Folder {
+    let folder = Folder::with("Counting.tla", COUNTING);
+    let all = "INIT Init\nNEXT Next\nCHECK_DEADLOCK FALSE\n";
+    folder.write("Counting.cfg", &(all.to_owned() + configuration));
+    folder
+}
+
+#[test]
+fn a_postcondition_that_holds_is_a_verified_property() {
+    // TLC prints "11 states generated, 5 distinct states found".
+    let folder = counting("POSTCONDITIONS Right Recorded\n");
+    let ran = folder.run(&["check", "Counting.tla", "--dir", "d", "--junit", "j.xml"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, "wrote j.xml\n"));
+    for row in [
+        "Counting.tla: verified: every reachable state was visited",
+        "  found    5 states, 8 transitions, 4 levels, 0 deadlocks;",
+        "  generated  11 states with 3 initial states\n",
+        "  checked  run-time errors, postconditions\n",
+    ] {
+        assert!(ran.out.contains(row), "{}", ran.out);
+    }
+    let junit = std::fs::read_to_string(folder.path("j.xml")).unwrap();
+    assert!(junit.contains("postcondition: Right"), "{junit}");
+    let ran = folder.run(&["status", "d"]);
+    assert!(ran.out.contains("  generated  11 states with 3 initial states\n"), "{}", ran.out);
+    let ran = folder.run(&["status", "d", "--json"]);
+    assert_eq!(parsed(&ran.out)["states_generated"], 11);
+}
+
+#[test]
+fn a_false_postcondition_is_a_violation_without_a_counterexample() {
+    let folder = counting("POSTCONDITIONS Right Wrong\n");
+    let ran = folder.run(&["check", "Counting.tla", "--dir", "d", "--junit", "j.xml"]);
+    assert_eq!((ran.code, ran.err.as_str()), (1, "wrote j.xml\n"));
+    let headline =
+        "VIOLATED: postcondition: Wrong at Counting.tla:10:1,\n           after the search\n";
+    assert!(ran.out.starts_with(&format!("Counting.tla: {headline}")), "{}", ran.out);
+    let junit = std::fs::read_to_string(folder.path("j.xml")).unwrap();
+    assert!(junit.contains("postcondition: Wrong"), "{junit}");
+    assert!(junit.contains("false after the search"), "{junit}");
+    let ran = folder.run(&["trace", "d"]);
+    let headline = "VIOLATED: postcondition: Wrong at Counting.tla:10:1, after the search\n";
+    assert_eq!((ran.code, ran.out.as_str()), (1, headline));
+    let json = parsed(&folder.run(&["check", "Counting.tla", "--json"]).out);
+    assert_eq!((&json["verdict"], &json["states_generated"]), (&"violated".into(), &11.into()));
+    assert_eq!(json["violations"][0]["kind"], "postcondition");
+    assert_eq!(json["violations"][0]["name"], "Wrong");
+}
+
+#[test]
+fn a_postcondition_that_cannot_be_evaluated_is_violated() {
+    let folder = counting("POSTCONDITION Failing\n");
+    let ran = folder.run(&["check", "Counting.tla"]);
+    let headline = "Counting.tla: VIOLATED: postcondition: Failing: TLCGet cannot be evaluated:\n           \
+                    argument \"wrong\" at Counting.tla:11:1, after the search\n";
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.starts_with(headline), "{}", ran.out);
+}
+
+#[test]
+fn a_postcondition_is_not_evaluated_before_every_state_is_visited() {
+    let folder = counting("POSTCONDITION Wrong\n");
+    let ran = folder.run(&["check", "Counting.tla", "--dir", "d", "--max-states", "2"]);
+    assert_eq!(ran.code, 3);
+    assert!(!ran.out.contains("VIOLATED"), "{}", ran.out);
+    assert_eq!(folder.run(&["resume", "d"]).code, 1);
+    let folder = counting("INVARIANT Small\nPOSTCONDITION Wrong\n");
+    let ran = folder.run(&["check", "Counting.tla", "--no-trace"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains("VIOLATED: invariant: Small"), "{}", ran.out);
+    assert!(!ran.out.contains("Wrong"), "{}", ran.out);
+}

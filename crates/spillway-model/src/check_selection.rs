@@ -1,6 +1,6 @@
 //! The selection of findings that count as violations.
 
-use super::{Findings, StateSpace, TRACE, Violation};
+use super::{EndViolation, Findings, SearchOutcome, StateSpace, TRACE, Violation};
 
 /// The kind of reachability properties, which must hold in some state. A state in which one holds is a finding and not
 /// a violation.
@@ -16,6 +16,9 @@ pub fn is_reachability_kind(kind: &str) -> bool {
 
 /// The kind of properties that must hold somewhere on every run. No single state decides them.
 pub const EVENTUALLY: &str = "eventually";
+
+/// The kind of properties of the counts of a search. They are decided once all states have been visited.
+pub const POSTCONDITION: &str = "postcondition";
 
 /// The selection of checks that count as violations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +77,7 @@ impl CheckSelection {
     fn selects_kind(&self, kind: &str) -> bool {
         match kind {
             // A finding shows that the property is reached.
-            SOMETIMES | COVER | EVENTUALLY => false,
+            SOMETIMES | COVER | EVENTUALLY | POSTCONDITION => false,
             "invariant" => self.invariants,
             "claim" => self.claims,
             TRACE => self.deadlock,
@@ -82,21 +85,34 @@ impl CheckSelection {
         }
     }
 
-    /// Returns whether properties of a kind are checked in states: as violations, or as reachability.
+    /// Returns whether properties of a kind are checked: in states, as violations or as reachability, or at the end of a
+    /// search.
     pub fn checks_kind(&self, kind: &str) -> bool {
-        self.selects_kind(kind) || self.invariants && is_reachability_kind(kind)
+        let is_of_end = is_reachability_kind(kind) || kind == POSTCONDITION;
+        self.selects_kind(kind) || self.invariants && is_of_end
     }
 
-    /// Returns the reachability properties that hold in no visited state.
-    pub fn unreached_properties(
+    /// Returns what is violated without a violating state, once all states have been visited: the reachability properties
+    /// that hold in no visited state, and the violated properties of counts.
+    pub fn violated_at_end(
         &self,
         model: &dyn StateSpace,
-        findings: &Findings,
-    ) -> Vec<Violation> {
+        outcome: &SearchOutcome,
+    ) -> Vec<EndViolation> {
+        let unreached = self.unreached_properties(model, &outcome.findings).into_iter();
+        let unreached = unreached.map(|property| EndViolation { property, failure: None });
+        let of_counts = match self.invariants {
+            true => model.description().violated_at_end(outcome),
+            false => Vec::new(),
+        };
+        unreached.chain(of_counts).collect()
+    }
+
+    fn unreached_properties(&self, model: &dyn StateSpace, findings: &Findings) -> Vec<u32> {
         let properties = model.description().properties().into_iter().zip(0..);
         let wanted = properties.filter(|(it, _)| self.invariants && is_reachability_kind(it.kind));
-        let checks = wanted.map(|(_, number)| Violation::Property(number));
-        checks.filter(|check| findings.count(*check) == 0).collect()
+        let numbers = wanted.map(|(_, number)| number);
+        numbers.filter(|it| findings.count(Violation::Property(*it)) == 0).collect()
     }
 
     /// Returns whether the findings decide each selected property. No finding decides the absence of deadlocks.
@@ -107,8 +123,9 @@ impl CheckSelection {
     }
 
     /// Returns whether a check is violated, once all states have been visited.
-    pub fn has_violation(&self, model: &dyn StateSpace, findings: &Findings) -> bool {
-        self.any_selected(model, findings) || !self.unreached_properties(model, findings).is_empty()
+    pub fn has_violation(&self, model: &dyn StateSpace, outcome: &SearchOutcome) -> bool {
+        self.any_selected(model, &outcome.findings)
+            || !self.violated_at_end(model, outcome).is_empty()
     }
 
     /// Returns whether any finding counts as a violation.

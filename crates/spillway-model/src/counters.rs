@@ -45,6 +45,8 @@ counters! {
     /// Transitions of the expanded states: one for each candidate, duplicates included, and those that are
     /// [`excluded`](Counters::excluded) or [`pruned`](Counters::pruned).
     transitions, Some("transitions"), Some("transition");
+    /// Initial states as the model generates them, duplicates and excluded ones included.
+    initial, None, None;
     /// Transitions that an assumption of the model excludes. They have no candidates.
     excluded, None, None;
     /// Transitions that are not explored, since no violation is reachable behind them. They have no candidates.
@@ -92,6 +94,7 @@ mod tests {
     fn every_counter_adds_up() {
         let one = Counters {
             transitions: 9,
+            initial: 7,
             excluded: 2,
             pruned: 3,
             partially_expanded: 4,

@@ -1,6 +1,6 @@
 //! The description of a system for reports: its steps, states and properties, with names and source positions.
 
-use super::{FaultKind, StateSpace, StateValue, Violation};
+use super::{FaultKind, SearchOutcome, StateSpace, StateValue, Violation};
 use spillway_base::source::Span;
 use std::ops::ControlFlow;
 
@@ -35,6 +35,17 @@ pub trait SystemDescription: StateSpace {
         self.properties().into_iter().nth(number as usize)
     }
 
+    /// Returns the violated properties of the counts of a search that has visited all states.
+    fn violated_at_end(&self, outcome: &SearchOutcome) -> Vec<EndViolation> {
+        let _ = outcome;
+        Vec::new()
+    }
+
+    /// Returns whether reports give the number of generated states, which the users of the language compare.
+    fn counts_generated_states(&self) -> bool {
+        false
+    }
+
     /// Returns the name of an action, by its number.
     fn action_name(&self, action: u32) -> String;
 
@@ -44,9 +55,24 @@ pub trait SystemDescription: StateSpace {
     /// Returns the state as variables in order, each a name and a value.
     fn describe(&self, state: &[u8]) -> Vec<(String, StateValue)>;
 
+    /// Returns the state as [`describe`](Self::describe) does, for a reader of the innermost parts: a value with parts
+    /// need not have its own text.
+    fn describe_parts(&self, state: &[u8]) -> Vec<(String, StateValue)> {
+        self.describe(state)
+    }
+
     /// Returns the further description, if the system is a program. A wrapper forwards or replaces it; a plain system
     /// returns nothing.
     fn program(&self) -> Option<&dyn ProgramDescription>;
+}
+
+/// A property that is violated without a violating state, once all states have been visited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndViolation {
+    /// The number of the property.
+    pub property: u32,
+    /// Why its evaluation failed, if it did.
+    pub failure: Option<String>,
 }
 
 /// The description of a system that is a program: actions with source positions, processes, rules.

@@ -91,14 +91,16 @@ mod value_serializer;
 
 pub use action_counts::{ActionCounts, ActionId};
 pub use check_options::{EndRule, ExecutionMode, FiniteRunPolicy, OverflowRule};
-pub use check_selection::{COVER, CheckSelection, EVENTUALLY, SOMETIMES, is_reachability_kind};
+pub use check_selection::{
+    COVER, CheckSelection, EVENTUALLY, POSTCONDITION, SOMETIMES, is_reachability_kind,
+};
 pub use compilation::{CompilationStats, InterpretationReason, NotCompiled};
 pub use counters::{CounterLabel, Counters};
 pub use ctl::{CtlFormula, CtlNode};
 pub use description::{
-    ActionInfo, CallSite, DisabledRuleInstance, MovingProcess, OutgoingAction, ProcessLocation,
-    ProgramDescription, PropertyInfo, RuntimeFault, StepActor, StepDescription, StepOutcome,
-    SystemDescription, TakenAction, UnmetCondition, find_start, without_process,
+    ActionInfo, CallSite, DisabledRuleInstance, EndViolation, MovingProcess, OutgoingAction,
+    ProcessLocation, ProgramDescription, PropertyInfo, RuntimeFault, StepActor, StepDescription,
+    StepOutcome, SystemDescription, TakenAction, UnmetCondition, find_start, without_process,
 };
 pub use dominance::Dominance;
 pub use error::{BreakOff, ModelError, Result};

@@ -27,8 +27,10 @@ pub fn search(model: &dyn StateSpace, limits: &SearchLimits) -> Result<SearchOut
     }
     let (mut visited, dominance) = (BTreeSet::new(), model.capabilities().dominance);
     let mut outcome = SearchOutcome::default();
-    let (initial, ExpansionOutcome { findings, .. }) = candidates(model, |out| model.initial(out))?;
+    let (initial, ExpansionOutcome { findings, counters, .. }) =
+        candidates(model, |out| model.initial(out))?;
     outcome.findings.merge(findings);
+    outcome.counters.initial = counters.transitions;
     let mut frontier = undominated_states(initial, &mut visited, dominance.as_ref());
     // States to re-expand by their postponed transitions, and their level.
     let mut again = (0, StateList::new());
@@ -50,7 +52,7 @@ pub fn search(model: &dyn StateSpace, limits: &SearchLimits) -> Result<SearchOut
         outcome.counters.re_expanded += again.1.len() as u64;
         frontier = new;
     }
-    outcome.verdict = match limits.checks.has_violation(model, &outcome.findings) {
+    outcome.verdict = match limits.checks.has_violation(model, &outcome) {
         true => SearchVerdict::Violated,
         false => SearchVerdict::Verified,
     };
@@ -65,8 +67,10 @@ fn search_with_sleep_sets(
 ) -> Result<SearchOutcome> {
     let mut visited = BTreeSet::new();
     let mut outcome = SearchOutcome::default();
-    let (initial, ExpansionOutcome { findings, .. }) = candidates(model, |out| model.initial(out))?;
+    let (initial, ExpansionOutcome { findings, counters, .. }) =
+        candidates(model, |out| model.initial(out))?;
     outcome.findings.merge(findings);
+    outcome.counters.initial = counters.transitions;
     let none = vec![0; sleeps.value_bytes()];
     let mut frontier: BTreeMap<Vec<u8>, Vec<u8>> =
         initial.into_iter().map(|state| (state, none.clone())).collect();
@@ -91,7 +95,7 @@ fn search_with_sleep_sets(
             kept.iter_mut().zip(value).for_each(|(kept, other)| *kept &= other);
         }
     }
-    outcome.verdict = match limits.checks.has_violation(model, &outcome.findings) {
+    outcome.verdict = match limits.checks.has_violation(model, &outcome) {
         true => SearchVerdict::Violated,
         false => SearchVerdict::Verified,
     };

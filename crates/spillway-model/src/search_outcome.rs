@@ -79,6 +79,11 @@ impl SearchOutcome {
         self.levels.iter().sum()
     }
 
+    /// Returns the number of states that the model generated, with duplicates: initial states and targets of transitions.
+    pub fn generated(&self) -> u64 {
+        self.counters.initial + self.counters.transitions
+    }
+
     /// Returns the number of deadlock states among those expanded.
     pub fn deadlocks(&self) -> u64 {
         self.findings.count(Violation::Deadlock)

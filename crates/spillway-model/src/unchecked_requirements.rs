@@ -40,8 +40,6 @@ pub enum UncheckedKind {
     AcceptingState,
     /// The part of a property that is neither an invariant nor about initial states or single steps (TLA+ `PROPERTY`).
     TemporalProperty,
-    /// A condition on the counts of a search (TLA+ `POSTCONDITION`).
-    Postcondition,
 }
 
 impl UncheckedKind {
@@ -56,7 +54,6 @@ impl UncheckedKind {
             UncheckedKind::PropertyProcess => "property process",
             UncheckedKind::AcceptingState => "accepting state",
             UncheckedKind::TemporalProperty => "temporal property",
-            UncheckedKind::Postcondition => "postcondition",
         }
     }
 
@@ -70,9 +67,7 @@ impl UncheckedKind {
                 Some("--acceptance".to_owned())
             }
             UncheckedKind::ProgressLabel => Some("--non-progress".to_owned()),
-            UncheckedKind::Liveness
-            | UncheckedKind::TemporalProperty
-            | UncheckedKind::Postcondition => None,
+            UncheckedKind::Liveness | UncheckedKind::TemporalProperty => None,
         }
     }
 

@@ -21,7 +21,7 @@ use spillway_model::{ActionCounts, Counters, FaultKind, Finding, Findings, State
 use std::sync::Arc;
 
 /// The format of the manifest. The version covers every file of a search directory.
-pub const FORMAT: PayloadFormat = PayloadFormat { magic: *b"SPILLWAY", version: 26 };
+pub const FORMAT: PayloadFormat = PayloadFormat { magic: *b"SPILLWAY", version: 27 };
 
 /// The saved state of a search.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]

@@ -18,7 +18,7 @@ mod worker;
 
 pub use obligations::{ObligationBuffer, RANK};
 pub use unencoded::{UnencodedBuffer, UnencodedLevel};
-pub use worker::ExpansionWorker;
+pub use worker::{ExpansionWorker, InitialStates};
 
 use super::SearchControl;
 use super::control::SearchProgress;

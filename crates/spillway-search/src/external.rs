@@ -23,7 +23,7 @@ use super::comback::TaggedModel;
 use super::control::{SearchPhase, SearchProgress};
 use super::events::CompletedLevels;
 use super::expand::{
-    ExpansionPass, ExpansionWorker, LevelExpansion, RANK, exceptional_bits, expand,
+    ExpansionPass, ExpansionWorker, InitialStates, LevelExpansion, RANK, exceptional_bits, expand,
 };
 use super::projection;
 use super::sleep_store::SleepSetModel;
@@ -300,6 +300,7 @@ impl<'a> ExternalSearch<'a> {
     /// they are dropped, and a resumed search without levels repeats this.
     fn settle_initial(&mut self) -> Result<bool> {
         self.whole_levels.findings = Findings::default();
+        self.whole_levels.counters.initial = 0;
         let settled =
             self.collect_initial()? && matches!(self.settle_level()?, SettleOutcome::New(_));
         if !settled {
@@ -324,8 +325,9 @@ impl<'a> ExternalSearch<'a> {
         // The other workers are idle.
         worker.grow_buffer(all);
         let found = worker.start(model, level, self.control, &mut |keys| differing.note(keys))?;
-        let Some(findings) = found else { return Ok(false) };
+        let Some(InitialStates { findings, generated }) = found else { return Ok(false) };
         self.open.outcome.findings = findings;
+        self.open.outcome.counters.initial = generated;
         self.grow_encoding(&mut |keys| differing.note(keys))?;
         if let Some(codec) = differing.codec(&self.storage) {
             self.change_codec(codec)?;
@@ -503,8 +505,8 @@ impl<'a> ExternalSearch<'a> {
         }
         self.forget_postponed();
         // The search has found a violation or visited all states.
-        let missing = self.limits.checks.unreached_properties(self.model, &self.all_findings());
-        self.verdict = match self.is_violated() || !missing.is_empty() {
+        let at_end = self.limits.checks.violated_at_end(self.model, &self.outcome());
+        self.verdict = match self.is_violated() || !at_end.is_empty() {
             true => SearchVerdict::Violated,
             false => SearchVerdict::Verified,
         };

@@ -103,6 +103,7 @@ fn ending_text(program: &Program, ending: &SearchEnding, sources: &SourceMap) ->
         SearchEnding::LimitReached => "the limit of states is reached".to_owned(),
         SearchEnding::Assumption(index) => format!("assumption {} is false", index + 1),
         SearchEnding::Deadlock => "deadlock".to_owned(),
+        SearchEnding::Postcondition(index) => format!("postcondition {} is false", index + 1),
         SearchEnding::Violation(FailedCheck::Invariant(index)) => {
             let definition = checks.invariants[*index];
             format!("violated: invariant {}", program.specification[definition].name)

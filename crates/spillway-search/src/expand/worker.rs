@@ -50,6 +50,14 @@ impl SlicePace {
     }
 }
 
+/// The initial states that a worker collected.
+pub struct InitialStates {
+    /// The findings of the generation.
+    pub findings: Findings,
+    /// Their number, with duplicates.
+    pub generated: u64,
+}
+
 /// A thread's share of the memory and its candidate runs.
 pub struct ExpansionWorker {
     number: u16,
@@ -156,15 +164,15 @@ impl ExpansionWorker {
         self.owed.iter_mut().for_each(|owed| owed.grow_buffer(each));
     }
 
-    /// Collects the initial states of `model`, sorted as candidates of `level`, and passes them to `note`. Returns the
-    /// findings, or nothing if stopped; then the collected states must be dropped.
+    /// Collects the initial states of `model`, sorted as candidates of `level`, and passes them to `note`. Returns
+    /// nothing if stopped; then the collected states must be dropped.
     pub fn start(
         &mut self,
         model: &dyn StateSpace,
         level: u32,
         control: &SearchControl,
         note: &mut dyn FnMut(&[u8]),
-    ) -> Result<Option<Findings>> {
+    ) -> Result<Option<InitialStates>> {
         let (name, whole) = (self.file(level), model.width());
         let ExpansionWorker { fresh, candidates, unencoded, .. } = self;
         let staged = STAGED_BYTES.min(candidates.limit() / 2).max(whole);
@@ -186,7 +194,9 @@ impl ExpansionWorker {
         let collected = errors.or_error(collected, model_failure)?;
         collect(fresh)?;
         candidates.sort();
-        Ok((!control.is_stopped()).then_some(collected.findings))
+        let ExpansionOutcome { findings, counters, .. } = collected;
+        let initial = InitialStates { findings, generated: counters.transitions };
+        Ok((!control.is_stopped()).then_some(initial))
     }
 
     /// Expands units until there are none left, or until it must pause or stop, and sorts the buffer. `at` is the index

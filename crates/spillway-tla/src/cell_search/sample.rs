@@ -32,15 +32,24 @@ impl Default for SampleSize {
 /// An evaluation that fails ends its part of the sample. The search reports it when it gets there.
 pub fn sample_states(program: &Program, size: SampleSize) -> Vec<Vec<Value>> {
     let mut sampler = Sampler { evaluator: Evaluator::new(program), size, states: Vec::new() };
-    let Ok(initial) = sampler.initial() else { return sampler.states };
-    let _ = sampler.breadth_first(&initial);
     let mut random = SplitMix64::new(SEED);
-    for _ in 0..size.walks {
-        if !initial.is_empty() {
-            let _ = sampler.walk(&initial[random.below(initial.len())], &mut random);
-        }
+    let Ok(SampledInitialStates { first, starts }) = sampler.initial(&mut random) else {
+        return sampler.states;
+    };
+    let _ = sampler.breadth_first(&first);
+    for start in &starts {
+        let _ = sampler.walk(start, &mut random);
     }
     sampler.states
+}
+
+/// Some of the initial states that satisfy the constraints.
+#[derive(Default)]
+struct SampledInitialStates {
+    /// The first ones, as many as the sample can have.
+    first: Vec<Vec<Value>>,
+    /// Where each walk starts: any of them, with equal probability.
+    starts: Vec<Vec<Value>>,
 }
 
 struct Sampler<'p> {
@@ -49,18 +58,45 @@ struct Sampler<'p> {
     states: Vec<Vec<Value>>,
 }
 
-impl Sampler<'_> {
-    fn initial(&mut self) -> Outcome<Vec<Vec<Value>>> {
-        self.evaluator.set_level(1);
-        let initial = self.evaluator.initial_states()?;
-        let mut states = Vec::new();
-        for state in initial.values.chunks(self.evaluator.program().variable_count()) {
-            self.evaluator.set_state(state);
-            if self.evaluator.is_in_model()? {
-                states.push(state.to_vec());
+impl SampledInitialStates {
+    /// Adds a state that is the `count`th: reservoirs of one state each.
+    fn add(&mut self, state: &[Value], count: usize, size: SampleSize, random: &mut SplitMix64) {
+        if self.first.len() < size.breadth {
+            self.first.push(state.to_vec());
+        }
+        self.starts.resize_with(size.walks, Vec::new);
+        for start in &mut self.starts {
+            if random.below(count) == 0 {
+                start.clear();
+                start.extend_from_slice(state);
             }
         }
-        Ok(states)
+    }
+}
+
+impl Sampler<'_> {
+    fn initial(&mut self, random: &mut SplitMix64) -> Outcome<SampledInitialStates> {
+        let program = self.evaluator.program();
+        let (mut sampled, mut count, mut checked) = (SampledInitialStates::default(), 0, Ok(()));
+        let mut checker = Evaluator::new(program);
+        checker.set_level(1);
+        self.evaluator.set_level(1);
+        self.evaluator.visit_initial_states(&mut |piece| {
+            for state in piece.chunks(program.variable_count()) {
+                checker.set_state(state);
+                match checker.is_in_model() {
+                    Ok(true) => count += 1,
+                    Ok(false) => continue,
+                    Err(failure) => {
+                        checked = Err(failure);
+                        return false;
+                    }
+                }
+                sampled.add(state, count, self.size, random);
+            }
+            true
+        })?;
+        checked.map(|()| sampled)
     }
 
     /// Returns the successors that satisfy the constraints.

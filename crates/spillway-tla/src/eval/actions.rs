@@ -7,16 +7,16 @@
 
 use super::evaluator::{Evaluator, SlotContent};
 use super::generation::{
-    ActionParameter, Continuation, ContinuationKind, Flow, GenerationPhase, ParameterSlot,
-    TakenAction,
+    ActionParameter, Continuation, ContinuationKind, Flow, GenerationPhase, INITIAL_PIECE,
+    InitialStateSink, ParameterSlot, TakenAction,
 };
-use super::node::{Argument, BinaryNode, BindingNode, BoundNode, Node, NodeId, SlotId};
+use super::node::{Argument, BindingNode, BoundNode, Node, NodeId, SlotId};
 use super::program::Program;
-use crate::standard::{Failure, FailureReason, Outcome, functions, sets};
-use crate::value::{LazyValue, Value};
+use crate::resolve::tree::BinaryOperator;
+use crate::standard::{Failure, FailureReason, Outcome};
+use crate::value::Value;
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
-use triomphe::Arc;
 
 impl<'p> Evaluator<'p> {
     /// Generates the states that satisfy a formula.
@@ -48,20 +48,49 @@ impl<'p> Evaluator<'p> {
         result.map(|_| ())
     }
 
-    /// Generates the states that satisfy all formulas, each the body of a definition without parameters.
-    pub(super) fn generate_all(
+    /// Generates the initial states, which satisfy all formulas, each the body of a definition without parameters. They go
+    /// to the sink in pieces.
+    pub(super) fn generate_initial(
         &mut self,
-        phase: GenerationPhase,
         bodies: &[NodeId],
+        sink: InitialStateSink<'_>,
     ) -> Outcome<()> {
-        self.generation.phase = phase;
+        self.generation.phase = GenerationPhase::Initial;
         self.generation.unassigned = self.program.variable_count();
         self.current.fill(None);
-        self.is_complete = phase != GenerationPhase::Initial;
-        let result = self.conjuncts(bodies, 0, None);
+        self.is_complete = false;
+        let end = Continuation { kind: ContinuationKind::Passed(sink), base: 0, next: None };
+        let result = self.conjuncts(bodies, 0, Some(&end));
         self.generation.phase = GenerationPhase::Evaluation;
         self.is_complete = true;
+        // Those before a failure are initial states, too.
+        let flow = match &result {
+            Ok(flow) => *flow,
+            Err(_) => Flow::Continue(()),
+        };
+        if flow.is_continue() {
+            let _ = self.pass_states(sink);
+        }
         result.map(|_| ())
+    }
+
+    /// Passes on the states that were generated.
+    fn pass_states(&mut self, sink: InitialStateSink<'_>) -> Flow {
+        let mut states = std::mem::take(&mut self.generation.states);
+        let flow = sink(&states);
+        states.clear();
+        self.generation.states = states;
+        flow
+    }
+
+    /// Takes the initial state that is assigned.
+    fn complete_initial(&mut self, sink: InitialStateSink<'_>) -> Outcome<Flow> {
+        let flow = self.complete()?;
+        let piece = INITIAL_PIECE * self.program.variable_count().max(1);
+        if self.generation.states.len() < piece {
+            return Ok(flow);
+        }
+        Ok(self.pass_states(sink))
     }
 
     /// Enumerates the disjuncts of the next-state action, and sets the action of each.
@@ -93,7 +122,7 @@ impl<'p> Evaluator<'p> {
             }
             Node::Let { bindings, body } => {
                 let saved = self.save_bindings(bindings, base);
-                self.bind_lazily(bindings, base);
+                self.bind_lazily(bindings, base, true);
                 let flow = self.enumerate_named(*body, base)?;
                 self.restore_saved(saved);
                 Ok(flow)
@@ -173,12 +202,14 @@ impl<'p> Evaluator<'p> {
             Node::If { .. } | Node::Case { .. } | Node::Let { .. } | Node::Implies(..) => {
                 self.enumerate_branch(node, base, rest)
             }
-            Node::Binary(BinaryNode::Equal, left, right) => {
+            Node::Binary(BinaryOperator::Equal, left, right) => {
                 self.equality(*left, *right, base, rest)
             }
-            Node::Binary(operator @ (BinaryNode::In | BinaryNode::SubsetOrEqual), left, right) => {
-                self.membership(*operator, [*left, *right], base, rest)
-            }
+            Node::Binary(
+                operator @ (BinaryOperator::In | BinaryOperator::SubsetOrEqual),
+                left,
+                right,
+            ) => self.membership(*operator, [*left, *right], base, rest),
             Node::Unchanged(operand) => self.unchanged(*operand, base, rest),
             Node::BoxAction { action, subscript } => {
                 if self.enumerate(*action, base, rest)?.is_break() {
@@ -217,7 +248,7 @@ impl<'p> Evaluator<'p> {
             },
             Node::Let { bindings, body } => {
                 let saved = self.save_bindings(bindings, base);
-                self.bind_lazily(bindings, base);
+                self.bind_lazily(bindings, base, true);
                 let flow = self.enumerate(*body, base, rest)?;
                 self.restore_saved(saved);
                 Ok(flow)
@@ -259,42 +290,48 @@ impl<'p> Evaluator<'p> {
                     None => self.test(id, base, rest),
                 }
             }
-            Node::Local(slot) if self.peek_slot(base + slot).is_none() => {
-                match self.thunk_at(base + slot) {
-                    Some((node, base)) => self.deeper(|it| it.enumerate(node, base, rest)),
-                    None => self.test(id, base, rest),
+            Node::Local(slot) => {
+                let index = self.resolve_slot(base + slot);
+                match &self.stack[index as usize] {
+                    SlotContent::Thunk(it) => self.enumerate_lazy(it.node, it.base, rest),
+                    SlotContent::Forced(_, it) if it.is_definition => {
+                        self.enumerate_lazy(it.node, it.base, rest)
+                    }
+                    _ => self.test(id, base, rest),
                 }
             }
-            Node::Apply(function, argument) => match self.lazy_function(*function, base)? {
-                Some(lazy) => self.enumerate_closure(&lazy, *argument, base, rest),
-                None => self.test(id, base, rest),
-            },
+            Node::Apply(function, argument) => {
+                self.enumerate_application(id, [*function, *argument], base, rest)
+            }
             _ => self.test(id, base, rest),
         }
     }
 
-    /// `f[e]`, where the value of `f` at `e` is an action.
-    fn enumerate_closure(
+    /// Enters an expression that a name stands for. The names that it binds are those of a frame of its own: what still
+    /// has to hold may evaluate the same expression.
+    fn enumerate_lazy(
         &mut self,
-        lazy: &Arc<LazyValue>,
-        argument: NodeId,
+        node: NodeId,
         base: u32,
         rest: Option<&Continuation<'_>>,
     ) -> Outcome<Flow> {
-        let argument = self.eval(argument, base)?;
-        if let LazyValue::Function(domain, _) = &**lazy
-            && !sets::contains(self, domain, &argument)?
-        {
-            return Err(functions::out_of_domain(&Value::Lazy(lazy.clone()), &argument));
-        }
-        let closure = self.open_closure(lazy, &argument)?;
-        let flow = self.deeper(|it| it.enumerate(closure.body, closure.frame, rest))?;
-        self.close_frame(closure.frame);
+        let program = self.program;
+        let Some(closure) = program.lazy_closures.get(&node) else {
+            return self.deeper(|it| it.enumerate(node, base, rest));
+        };
+        let frame = self.open_closure_frame(closure, base);
+        let flow = self.deeper(|it| it.enumerate(node, frame, rest))?;
+        self.close_frame(frame);
         Ok(flow)
     }
 
     /// Continues if a predicate holds.
-    fn test(&mut self, node: NodeId, base: u32, rest: Option<&Continuation<'_>>) -> Outcome<Flow> {
+    pub(super) fn test(
+        &mut self,
+        node: NodeId,
+        base: u32,
+        rest: Option<&Continuation<'_>>,
+    ) -> Outcome<Flow> {
         if self.holds_node("an action", node, base)? {
             self.proceed(rest)
         } else {
@@ -347,6 +384,7 @@ impl<'p> Evaluator<'p> {
             ContinuationKind::Instances { body, slots, values } => {
                 self.instances(body, slots, values, rest)
             }
+            ContinuationKind::Passed(sink) => self.complete_initial(sink),
         }
     }
 
@@ -373,6 +411,9 @@ impl<'p> Evaluator<'p> {
     fn proceed_as_predicates(&mut self, rest: &Continuation<'_>) -> Outcome<Flow> {
         let mut open = Some(rest);
         while let Some(rest) = open {
+            if let ContinuationKind::Passed(sink) = rest.kind {
+                return self.complete_initial(sink);
+            }
             if !self.holds_rest(rest)? {
                 return Ok(Flow::Continue(()));
             }
@@ -399,6 +440,7 @@ impl<'p> Evaluator<'p> {
                 }
             }
             ContinuationKind::Changed(node) => return Ok(!self.is_unchanged(node, base)?),
+            ContinuationKind::Passed(_) => {}
             ContinuationKind::Instances { body, slots, values } => {
                 for values in values.rchunks(slots.len()) {
                     let saved = self.rebind(slots, values, base);
@@ -545,6 +587,6 @@ struct SavedSlot {
 }
 
 /// Returns whether a node calls a definition without parameters.
-fn is_definition(node: &Node) -> bool {
+pub(super) fn is_definition(node: &Node) -> bool {
     matches!(node, Node::Call { arguments, .. } if arguments.is_empty())
 }

@@ -2,7 +2,8 @@
 
 use super::evaluator::{Evaluator, SlotContent};
 use super::generation::{Continuation, ContinuationKind, Flow, GenerationPhase};
-use super::node::{BinaryNode, Node, NodeId};
+use super::node::{Node, NodeId};
+use crate::resolve::tree::BinaryOperator;
 use crate::standard::elements::Elements;
 use crate::standard::{Outcome, sets};
 use crate::value::{LazyValue, Value};
@@ -23,7 +24,7 @@ impl Evaluator<'_> {
             let value = self.eval(right, base)?;
             return self.assign(variable, value, rest);
         }
-        if self.comparison(BinaryNode::Equal, left, right, base)? {
+        if self.comparison(BinaryOperator::Equal, left, right, base)? {
             self.proceed(rest)
         } else {
             Ok(Flow::Continue(()))
@@ -33,7 +34,7 @@ impl Evaluator<'_> {
     /// `x \in S` or `x \subseteq S`, which tries each element or subset, or tests.
     pub(super) fn membership(
         &mut self,
-        operator: BinaryNode,
+        operator: BinaryOperator,
         operands: [NodeId; 2],
         base: u32,
         rest: Option<&Continuation<'_>>,
@@ -44,7 +45,7 @@ impl Evaluator<'_> {
             && self.assigned(variable).is_none()
         {
             let mut set = self.eval(right, base)?;
-            if operator == BinaryNode::SubsetOrEqual {
+            if operator == BinaryOperator::SubsetOrEqual {
                 set = sets::lazy(LazyValue::Subsets(set));
             }
             let mut elements = Elements::of(self, &set)?;

@@ -4,7 +4,9 @@ use super::evaluator::{Evaluator, SlotContent};
 use super::node::{Argument, ClosureNode, Node, NodeId, Operator};
 use super::program::Program;
 use crate::library::StandardOperator;
-use crate::standard::{self, ClosureHost, Failure, OperatorHost, Outcome, boolean, sets};
+use crate::standard::{
+    self, ClosureHost, Failure, OperatorHost, Outcome, SearchStatistics, boolean, sets,
+};
 use crate::value::{
     Captured, CapturedContent, CapturedOperator, CapturedSlot, LazyValue, SymbolTable, Value,
 };
@@ -80,19 +82,35 @@ impl<'p> Evaluator<'p> {
         match argument {
             Argument::Literal(value) => SlotContent::Value(value.clone()),
             Argument::Lazy(lazy) => SlotContent::Thunk(self.thunk(lazy, base)),
-            // A scalar is copied; anything else is referred to, without counting the reference.
-            Argument::Local(slot) => match &self.stack[(base + slot) as usize] {
-                SlotContent::Value(
-                    value @ (Value::Int(_) | Value::Bool(_) | Value::Str(_) | Value::Model(_)),
-                ) => SlotContent::Value(value.clone()),
-                SlotContent::Forward(target) => SlotContent::Forward(*target),
-                _ => SlotContent::Forward(base + slot),
-            },
+            Argument::Local(slot) => self.reference(base + slot),
             Argument::Operator(operator) => match self.program.operators[*operator as usize] {
                 Operator::Local(slot) => SlotContent::Forward(base + slot),
                 _ => SlotContent::Operator { operator: *operator, base },
             },
         }
+    }
+
+    /// Returns a content that stands for that of another slot. A scalar is copied; anything else is referred to, without
+    /// counting the reference.
+    fn reference(&self, index: u32) -> SlotContent {
+        match &self.stack[index as usize] {
+            SlotContent::Value(
+                value @ (Value::Int(_) | Value::Bool(_) | Value::Str(_) | Value::Model(_)),
+            ) => SlotContent::Value(value.clone()),
+            SlotContent::Forward(target) => SlotContent::Forward(*target),
+            _ => SlotContent::Forward(index),
+        }
+    }
+
+    /// Makes a frame in which the body of a closure is evaluated: the names that it uses refer to those of the frame that
+    /// starts at `base`, and it binds names of its own.
+    pub(super) fn open_closure_frame(&mut self, closure: &ClosureNode, base: u32) -> u32 {
+        let frame = self.stack.len() as u32;
+        self.stack.resize_with((frame + closure.frame) as usize, Default::default);
+        for slot in &closure.free {
+            self.stack[(frame + slot) as usize] = self.reference(base + slot);
+        }
+        frame
     }
 
     /// Calls the operator in a slot with arguments of the frame that starts at `base`.
@@ -117,7 +135,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Returns the index of the slot that has the content, behind references to other slots.
-    fn resolve_slot(&self, mut index: u32) -> u32 {
+    pub(super) fn resolve_slot(&self, mut index: u32) -> u32 {
         while let SlotContent::Forward(target) = &self.stack[index as usize] {
             index = *target;
         }
@@ -458,6 +476,10 @@ impl OperatorHost for StandardCall<'_, '_> {
 
     fn level(&self) -> u32 {
         self.evaluator.level
+    }
+
+    fn statistics(&self) -> Option<SearchStatistics> {
+        self.evaluator.statistics
     }
 
     fn environment(&self) -> &BTreeMap<String, String> {

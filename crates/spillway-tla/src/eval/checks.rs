@@ -4,8 +4,10 @@ use super::evaluator::Evaluator;
 use super::generation::{ActionParameter, GenerationPhase, TakenAction};
 use crate::resolve::ids::DefinitionId;
 use crate::resolve::tree::PropertyPart;
-use crate::standard::{Outcome, boolean, sets};
+use crate::standard::{Outcome, SearchStatistics, boolean, sets};
 use crate::value::{Symbol, Value};
+use std::cell::RefCell;
+use std::ops::ControlFlow;
 
 /// States that were generated.
 #[derive(Debug, Default)]
@@ -83,12 +85,13 @@ impl Evaluator<'_> {
         boolean("a predicate", &self.evaluate(definition)?)
     }
 
-    /// Generates the initial states, with duplicates.
+    /// Generates the initial states, with duplicates, and visits them in pieces until `visit` returns false. A piece has the
+    /// values of its states, one state after the other.
     ///
     /// # Errors
     ///
-    /// An evaluation fails, or a state does not have a value for each variable.
-    pub fn initial_states(&mut self) -> Outcome<GeneratedStates> {
+    /// An evaluation fails, or a state does not have a value for each variable. The states before were visited.
+    pub fn visit_initial_states(&mut self, visit: &mut dyn FnMut(&[Value]) -> bool) -> Outcome<()> {
         self.reset();
         let program = self.program;
         let init: Vec<u32> =
@@ -97,11 +100,25 @@ impl Evaluator<'_> {
         let slots = slots.map(|it| program.definitions[it.index()].slots).max();
         self.stack.resize_with(slots.unwrap_or(0) as usize, Default::default);
         self.generation.states.clear();
-        self.generate_all(GenerationPhase::Initial, &init)?;
-        Ok(GeneratedStates {
-            values: std::mem::take(&mut self.generation.states),
-            actions: Vec::new(),
+        let visit = RefCell::new(visit);
+        self.generate_initial(&init, &|states| match (visit.borrow_mut())(states) {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
         })
+    }
+
+    /// Generates the initial states, with duplicates.
+    ///
+    /// # Errors
+    ///
+    /// An evaluation fails, or a state does not have a value for each variable.
+    pub fn initial_states(&mut self) -> Outcome<GeneratedStates> {
+        let mut values = Vec::new();
+        self.visit_initial_states(&mut |states| {
+            values.extend_from_slice(states);
+            true
+        })?;
+        Ok(GeneratedStates { values, actions: Vec::new() })
     }
 
     /// Generates the successors of a state, with duplicates, into `successors`.
@@ -240,6 +257,23 @@ impl Evaluator<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Evaluates a postcondition with the counts of a search that has visited all states.
+    ///
+    /// # Errors
+    ///
+    /// The evaluation fails, or the value is not Boolean.
+    pub fn satisfies_postcondition(
+        &mut self,
+        postcondition: DefinitionId,
+        statistics: SearchStatistics,
+    ) -> Outcome<bool> {
+        self.current.fill(None);
+        self.statistics = Some(statistics);
+        let holds = self.holds(postcondition);
+        self.statistics = None;
+        holds
     }
 
     fn all_hold(&mut self, definitions: &[DefinitionId]) -> Outcome<bool> {

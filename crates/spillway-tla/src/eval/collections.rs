@@ -8,7 +8,7 @@ use crate::standard::{Failure, FailureReason, Outcome, functions, sets};
 use crate::value::{LazyValue, Symbol, Value, is_ascending, shared, shared_from};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
-use triomphe::{Arc, ThinArc};
+use triomphe::ThinArc;
 
 impl<'p> Evaluator<'p> {
     /// Evaluates a node that makes or uses a collection.
@@ -52,23 +52,6 @@ impl<'p> Evaluator<'p> {
         Ok(values)
     }
 
-    fn apply(&mut self, function: NodeId, argument: NodeId, base: u32) -> Outcome<Value> {
-        if let Some(argument) = self.peek(argument, base)
-            && let Some(function) = self.peek(function, base)
-            && let Some(value) = functions::lookup(function, argument)
-        {
-            return Ok(value.clone());
-        }
-        let argument = self.eval(argument, base)?;
-        if let Some(function) = self.peek(function, base)
-            && let Some(value) = functions::lookup(function, &argument)
-        {
-            return Ok(value.clone());
-        }
-        let function = self.eval(function, base)?;
-        functions::apply(self, &function, &argument)
-    }
-
     fn field(&mut self, record: NodeId, name: Symbol, base: u32) -> Outcome<Value> {
         if let Some(Value::Record(record)) = self.peek(record, base)
             && let Some(index) = record.header.header.slice.iter().position(|it| *it == name)
@@ -91,23 +74,33 @@ impl<'p> Evaluator<'p> {
     fn except(&mut self, function: NodeId, updates: &'p [UpdateNode], base: u32) -> Outcome<Value> {
         let mut result = self.eval(function, base)?;
         for update in updates {
-            let mut path: SmallVec<[Value; 3]> = SmallVec::new();
-            for step in &update.path {
-                path.push(match step {
-                    StepNode::Field(name) => Value::Str(*name),
-                    StepNode::Index(index) => {
-                        let index = self.eval(*index, base)?;
-                        sets::component(self, index)?
-                    }
-                });
-            }
+            let path = self.update_path(update, base)?;
             result = self.update(result, &path, update, base)?;
         }
         Ok(result)
     }
 
+    /// Evaluates the path of an update.
+    pub(super) fn update_path(
+        &mut self,
+        update: &UpdateNode,
+        base: u32,
+    ) -> Outcome<SmallVec<[Value; 3]>> {
+        let mut path = SmallVec::new();
+        for step in &update.path {
+            path.push(match step {
+                StepNode::Field(name) => Value::Str(*name),
+                StepNode::Index(index) => {
+                    let index = self.eval(*index, base)?;
+                    sets::component(self, index)?
+                }
+            });
+        }
+        Ok(path)
+    }
+
     /// Replaces the value at a path. A path that does not exist changes nothing, as in TLC.
-    fn update(
+    pub(super) fn update(
         &mut self,
         function: Value,
         path: &[Value],
@@ -160,7 +153,11 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Evaluates the domain of a function: a product if there are several bounds.
-    fn function_domain(&mut self, bounds: &[BoundNode], base: u32) -> Outcome<FunctionDomain> {
+    pub(super) fn function_domain(
+        &mut self,
+        bounds: &[BoundNode],
+        base: u32,
+    ) -> Outcome<FunctionDomain> {
         let mut sets: SmallVec<[Value; 2]> = SmallVec::new();
         for bound in bounds {
             sets.push(self.set_operand(bound.set, base, "a function")?);
@@ -174,50 +171,6 @@ impl<'p> Evaluator<'p> {
             }
         };
         Ok(FunctionDomain { domain, is_table })
-    }
-
-    /// Returns the function that an expression gives as a closure, if it is one whose values are computed where it is
-    /// applied.
-    pub(super) fn lazy_function(
-        &mut self,
-        id: NodeId,
-        base: u32,
-    ) -> Outcome<Option<Arc<LazyValue>>> {
-        let program = self.program;
-        let mut node = program.entered(id);
-        if let Node::Memo(_, inner) = node {
-            if !matches!(**inner, Node::Function { .. }) {
-                return Ok(match self.eval(id, base)? {
-                    Value::Lazy(lazy) if matches!(*lazy, LazyValue::Function(..)) => Some(lazy),
-                    _ => None,
-                });
-            }
-            node = inner;
-        }
-        match node {
-            Node::Function { bounds, closure, .. } => {
-                let domain = self.function_domain(bounds, base)?.domain;
-                let captured = self.capture(id, closure, base);
-                Ok(Some(Arc::new(LazyValue::Function(domain, captured))))
-            }
-            Node::Local(slot) => {
-                if let Some(Value::Lazy(lazy)) = self.peek(id, base) {
-                    return Ok(Some(lazy.clone()));
-                }
-                match self.thunk_at(base + slot) {
-                    Some((node, base)) => self.lazy_function(node, base),
-                    None => Ok(None),
-                }
-            }
-            Node::Call { definition, arguments } => {
-                let frame = self.open_frame(*definition, arguments, base);
-                let body = program.definitions[*definition as usize].body;
-                let function = self.lazy_function(body, frame);
-                self.close_frame(frame);
-                function
-            }
-            _ => Ok(None),
-        }
     }
 
     /// Binds the variables of a function to its argument: a tuple if there are several bounds.
@@ -352,8 +305,9 @@ impl<'p> Evaluator<'p> {
 pub(super) type ValueList = SmallVec<[Value; 6]>;
 
 /// The domain of a function.
-struct FunctionDomain {
-    domain: Value,
+pub(super) struct FunctionDomain {
+    /// The set: a product if there are several bounds.
+    pub domain: Value,
     /// Whether all of it is at hand, so that TLC makes a table of the function.
     is_table: bool,
 }

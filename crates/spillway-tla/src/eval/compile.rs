@@ -2,8 +2,8 @@
 
 use super::facts::Facts;
 use super::node::{
-    ArmNode, BinaryNode, BindingNode, BoundNode, ClosureNode, FieldNode, LazyNode, Node, NodeId,
-    Operator, StepNode, UnaryNode, UpdateNode,
+    ArmNode, BindingNode, BoundNode, ClosureNode, FieldNode, LazyNode, Node, NodeId, Operator,
+    StepNode, UnaryNode, UpdateNode,
 };
 use super::state_memo::VariableList;
 use crate::level::Level;
@@ -14,6 +14,7 @@ use crate::resolve::tree::{
 };
 use crate::standard::numbers;
 use crate::value::{FieldNames, ModelValue, Symbol, SymbolTable, Value, shared_names};
+use rustc_hash::FxHashMap;
 
 /// What the compiler makes.
 pub(super) struct Compiled {
@@ -23,6 +24,10 @@ pub(super) struct Compiled {
     pub operators: Vec<Operator>,
     /// The variables that each memoised expression reads.
     pub memo_reads: Vec<VariableList>,
+    /// The lazy expressions that bind names, by the index of the expression.
+    pub lazy_closures: FxHashMap<NodeId, ClosureNode>,
+    /// How many arguments the value of each expression takes before the body of a function constructor is evaluated.
+    pub constructor_depths: Vec<u8>,
 }
 
 /// The state of a compilation.
@@ -34,6 +39,7 @@ pub(super) struct Compiler<'s> {
     /// The memoised values of definitions without parameters.
     definition_memos: Vec<Option<u32>>,
     memo_reads: Vec<VariableList>,
+    lazy_closures: FxHashMap<NodeId, ClosureNode>,
     /// The field names of record literals. Literals with the same fields share them.
     names: Vec<FieldNames>,
 }
@@ -48,11 +54,18 @@ impl<'s> Compiler<'s> {
             operators: Vec::new(),
             definition_memos: vec![None; specification.definitions.len()],
             memo_reads: Vec::new(),
+            lazy_closures: FxHashMap::default(),
             names: Vec::new(),
         };
         let count = specification.expressions.len() as u32;
         let nodes = (0..count).map(|it| compiler.node(ExprId(it))).collect();
-        Compiled { nodes, operators: compiler.operators, memo_reads: compiler.memo_reads }
+        Compiled {
+            nodes,
+            operators: compiler.operators,
+            memo_reads: compiler.memo_reads,
+            lazy_closures: compiler.lazy_closures,
+            constructor_depths: compiler.facts.into_constructor_depths(),
+        }
     }
 
     fn node(&mut self, id: ExprId) -> Node {
@@ -88,7 +101,7 @@ impl<'s> Compiler<'s> {
             | Node::Choose { .. }
             | Node::Quantified { .. }
             | Node::Unary(UnaryNode::BigUnion, _) => true,
-            Node::Binary(BinaryNode::In | BinaryNode::SubsetOrEqual, _, set) => {
+            Node::Binary(BinaryOperator::In | BinaryOperator::SubsetOrEqual, _, set) => {
                 let set = &self.specification[ExprId(*set)];
                 set.level == Level::Constant && !matches!(set.kind, ExprKind::SetLiteral(_))
             }
@@ -197,9 +210,7 @@ impl<'s> Compiler<'s> {
     fn structure(&mut self, id: ExprId) -> Node {
         let specification = self.specification;
         match &specification[id].kind {
-            ExprKind::FunctionSet { domain, range } => {
-                Node::Binary(BinaryNode::FunctionSet, domain.0, range.0)
-            }
+            ExprKind::FunctionSet { domain, range } => Node::FunctionSet(domain.0, range.0),
             ExprKind::ApplyFunction { function, argument } => Node::Apply(function.0, argument.0),
             ExprKind::Field { record, field } => Node::Field(record.0, self.symbol(*field)),
             ExprKind::Record(fields) => {
@@ -330,12 +341,16 @@ impl<'s> Compiler<'s> {
         self.operators.len() as u32 - 1
     }
 
-    fn lazy(&self, id: ExprId) -> LazyNode {
+    fn lazy(&mut self, id: ExprId) -> LazyNode {
+        if self.facts.binds(id) {
+            let closure = self.closure(id, &[], None);
+            self.lazy_closures.insert(id.0, closure);
+        }
         let free = self.facts.free(id).iter().map(|it| it.0).collect();
         LazyNode { node: id.0, level: self.specification[id].level, free }
     }
 
-    fn binding(&self, binding: &LetBinding) -> BindingNode {
+    fn binding(&mut self, binding: &LetBinding) -> BindingNode {
         BindingNode { slot: binding.slot.0, value: self.lazy(binding.value) }
     }
 
@@ -411,23 +426,12 @@ fn unary(operator: UnaryOperator, operand: NodeId) -> Node {
 }
 
 fn binary(operator: BinaryOperator, left: NodeId, right: NodeId) -> Node {
-    let operator = match operator {
-        BinaryOperator::Implies => return Node::Implies(left, right),
-        BinaryOperator::Equivalent => BinaryNode::Equivalent,
-        BinaryOperator::Equal => BinaryNode::Equal,
-        BinaryOperator::NotEqual => BinaryNode::NotEqual,
-        BinaryOperator::In => BinaryNode::In,
-        BinaryOperator::NotIn => BinaryNode::NotIn,
-        BinaryOperator::SubsetOrEqual => BinaryNode::SubsetOrEqual,
-        BinaryOperator::Union => BinaryNode::Union,
-        BinaryOperator::Intersection => BinaryNode::Intersection,
-        BinaryOperator::Difference => BinaryNode::Difference,
-        BinaryOperator::Compose => return unsupported("action composition"),
-        BinaryOperator::LeadsTo | BinaryOperator::Guarantees => {
-            return unsupported("a temporal formula");
-        }
-    };
-    Node::Binary(operator, left, right)
+    match operator {
+        BinaryOperator::Implies => Node::Implies(left, right),
+        BinaryOperator::Compose => unsupported("action composition"),
+        BinaryOperator::LeadsTo | BinaryOperator::Guarantees => unsupported("a temporal formula"),
+        _ => Node::Binary(operator, left, right),
+    }
 }
 
 /// Returns the model value with an index.

@@ -1,11 +1,14 @@
 //! The evaluator: the state of an evaluation, and the evaluation of expressions.
 
-use super::node::{BinaryNode, LazyNode, Node, NodeId, SlotId, UnaryNode};
+use super::generation::GenerationPhase;
+use super::node::{BindingNode, LazyNode, Node, NodeId, SlotId, UnaryNode};
 use super::program::Program;
 use super::state_memo::{Inputs, StateMemos};
 use crate::level::Level;
+use crate::resolve::tree::BinaryOperator;
 use crate::standard::{
-    ClosureHost, Failure, FailureReason, Outcome, boolean, functions, numbers, sets,
+    ClosureHost, Failure, FailureReason, Outcome, SearchStatistics, boolean, functions, numbers,
+    sets,
 };
 use crate::value::{CapturedOperator, LazyValue, LiteralValue, SymbolTable, Value};
 use triomphe::Arc;
@@ -36,12 +39,16 @@ pub struct Evaluator<'p> {
     pub(super) stack: Vec<SlotContent>,
     /// The values of constant expressions.
     pub(super) memo: Vec<Option<Value>>,
+    /// The constant functions whose tables cannot be evaluated, by the index of the value.
+    pub(super) failed_tables: Vec<bool>,
     /// The values of expressions that depend on the state only.
     pub(super) state_memos: StateMemos,
     /// The number of calls under way.
     pub(super) depth: u32,
     /// The level of the state, 1 for initial states.
     pub(super) level: u32,
+    /// The counts of the search, once it has visited all states.
+    pub(super) statistics: Option<SearchStatistics>,
     /// The lines that the specification printed.
     pub(super) printed: Vec<String>,
     /// The generation of successors under way.
@@ -77,6 +84,9 @@ pub(super) struct Thunk {
     pub base: u32,
     /// The level of its value.
     pub level: Level,
+    /// Whether it is a definition of a LET that an action entered. As in TLC, an action enters such a definition wherever
+    /// it occurs. An argument is entered only as long as it was not evaluated.
+    pub is_definition: bool,
 }
 
 impl<'p> Evaluator<'p> {
@@ -91,9 +101,11 @@ impl<'p> Evaluator<'p> {
             is_complete: true,
             stack: Vec::new(),
             memo: vec![None; program.memo_reads.len()],
+            failed_tables: vec![false; program.memo_reads.len()],
             state_memos: StateMemos::new(program.memo_reads.len()),
             depth: 0,
             level: 0,
+            statistics: None,
             printed: Vec::new(),
             generation: Default::default(),
         }
@@ -148,6 +160,11 @@ impl<'p> Evaluator<'p> {
                 self.unary(*operator, operand)
             }
             Node::Binary(operator, left, right) => self.binary_node(*operator, *left, *right, base),
+            Node::FunctionSet(domain, range) => {
+                let domain = self.eval(*domain, base)?;
+                let range = self.eval(*range, base)?;
+                self.function_set(domain, range)
+            }
             Node::Prime(operand) => self.primed(*operand, base),
             Node::Unchanged(operand) => self.is_unchanged(*operand, base).map(Value::Bool),
             Node::Enabled(action) => self.is_enabled(*action, base).map(Value::Bool),
@@ -160,7 +177,7 @@ impl<'p> Evaluator<'p> {
                 None => Err(Failure::new(FailureReason::NoCaseArm)),
             },
             Node::Let { bindings, body } => {
-                self.bind_lazily(bindings, base);
+                self.bind_lazily(bindings, base, false);
                 self.eval(*body, base)
             }
             Node::And(_)
@@ -199,7 +216,7 @@ impl<'p> Evaluator<'p> {
         loop {
             match &self.stack[index as usize] {
                 SlotContent::Value(value) => return Ok(value.clone()),
-                SlotContent::Forced(value, _) if !self.is_primed => return Ok(value.clone()),
+                SlotContent::Forced(value, it) if self.is_valid(it) => return Ok(value.clone()),
                 SlotContent::Forward(target) => index = *target,
                 SlotContent::Thunk(thunk) | SlotContent::Forced(_, thunk) => {
                     let thunk = *thunk;
@@ -213,11 +230,25 @@ impl<'p> Evaluator<'p> {
         }
     }
 
+    /// Returns whether the kept value of a thunk is its value here.
+    fn is_valid(&self, thunk: &Thunk) -> bool {
+        !self.is_primed || thunk.level == Level::Constant
+    }
+
+    /// Returns whether the value of a thunk may be used without keeping it. Whether an action enters an argument depends on
+    /// whether it was evaluated, which its slot shows.
+    fn may_look_behind(&self, thunk: &Thunk) -> bool {
+        self.generation.phase == GenerationPhase::Evaluation
+            || !self.program.is_enterable[thunk.node as usize]
+    }
+
     fn force(&mut self, index: u32, thunk: Thunk) -> Outcome<Value> {
         let value = self.deeper(|it| it.eval(thunk.node, thunk.base))?;
         match thunk.level {
-            Level::Constant => self.stack[index as usize] = SlotContent::Value(value.clone()),
-            Level::State if !self.is_primed && self.is_complete => {
+            Level::Constant if !thunk.is_definition => {
+                self.stack[index as usize] = SlotContent::Value(value.clone());
+            }
+            Level::Constant | Level::State if !self.is_primed && self.is_complete => {
                 self.stack[index as usize] = SlotContent::Forced(value.clone(), thunk);
             }
             _ => {}
@@ -239,7 +270,13 @@ impl<'p> Evaluator<'p> {
         result
     }
 
-    fn memo(&mut self, memo: u32, id: NodeId, inner: &'p Node, base: u32) -> Outcome<Value> {
+    pub(super) fn memo(
+        &mut self,
+        memo: u32,
+        id: NodeId,
+        inner: &'p Node,
+        base: u32,
+    ) -> Outcome<Value> {
         if let Some(value) = &self.memo[memo as usize] {
             return Ok(value.clone());
         }
@@ -271,7 +308,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Returns the variables on which a memoised expression depends.
-    fn inputs(&self, memo: u32) -> Inputs<'_> {
+    pub(super) fn inputs(&self, memo: u32) -> Inputs<'_> {
         Inputs {
             variables: if self.is_primed { &self.next } else { &self.current },
             reads: &self.program.memo_reads[memo as usize],
@@ -334,8 +371,11 @@ impl<'p> Evaluator<'p> {
                 _ => None,
             },
             Node::Apply(function, argument) => {
-                let function = self.peek(*function, base)?;
-                functions::lookup(function, self.peek(*argument, base)?)
+                let argument = self.peek(*argument, base)?;
+                match self.peek(*function, base) {
+                    Some(function) => functions::lookup(function, argument),
+                    None => self.kept_application(*function, argument),
+                }
             }
             _ => None,
         }
@@ -345,9 +385,11 @@ impl<'p> Evaluator<'p> {
         loop {
             match &self.stack[index as usize] {
                 SlotContent::Value(value) => return Some(value),
-                SlotContent::Forced(value, _) if !self.is_primed => return Some(value),
+                SlotContent::Forced(value, it) if self.is_valid(it) => return Some(value),
                 SlotContent::Forward(target) => index = *target,
-                SlotContent::Thunk(thunk) => return self.peek(thunk.node, thunk.base),
+                SlotContent::Thunk(thunk) if self.may_look_behind(thunk) => {
+                    return self.peek(thunk.node, thunk.base);
+                }
                 _ => return None,
             }
         }
@@ -356,7 +398,7 @@ impl<'p> Evaluator<'p> {
     /// Evaluates an operator on the values of two operands, without copying those at hand.
     fn binary_node(
         &mut self,
-        operator: BinaryNode,
+        operator: BinaryOperator,
         left: NodeId,
         right: NodeId,
         base: u32,
@@ -372,7 +414,7 @@ impl<'p> Evaluator<'p> {
     /// Evaluates a comparison of two operands, without copying those at hand.
     pub(super) fn comparison(
         &mut self,
-        operator: BinaryNode,
+        operator: BinaryOperator,
         left: NodeId,
         right: NodeId,
         base: u32,
@@ -391,14 +433,14 @@ impl<'p> Evaluator<'p> {
     /// Tests whether a tuple or record literal is in a set at hand, without making the tuple or record.
     fn literal_membership(
         &mut self,
-        operator: BinaryNode,
+        operator: BinaryOperator,
         operands: [NodeId; 2],
         base: u32,
     ) -> Outcome<Option<bool>> {
         let [left, right] = operands;
         let (names, parts) = match (operator, &self.program.nodes[left as usize]) {
-            (BinaryNode::In | BinaryNode::NotIn, Node::Tuple(parts)) => (None, parts),
-            (BinaryNode::In | BinaryNode::NotIn, Node::Record { names, values }) => {
+            (BinaryOperator::In | BinaryOperator::NotIn, Node::Tuple(parts)) => (None, parts),
+            (BinaryOperator::In | BinaryOperator::NotIn, Node::Record { names, values }) => {
                 (Some(names), values)
             }
             _ => return Ok(None),
@@ -410,12 +452,12 @@ impl<'p> Evaluator<'p> {
         let Some(Value::Set(elements)) = self.peek(right, base) else { return Ok(None) };
         let is_member =
             sets::contains_literal(&elements.slice, LiteralValue { names, parts: &parts })?;
-        Ok(Some(is_member == (operator == BinaryNode::In)))
+        Ok(Some(is_member == (operator == BinaryOperator::In)))
     }
 
     fn comparison_of_evaluated(
         &mut self,
-        operator: BinaryNode,
+        operator: BinaryOperator,
         operands: [NodeId; 2],
         base: u32,
     ) -> Outcome<bool> {
@@ -433,14 +475,14 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    fn compare(&mut self, operator: BinaryNode, left: &Value, right: &Value) -> Outcome<bool> {
+    fn compare(&mut self, operator: BinaryOperator, left: &Value, right: &Value) -> Outcome<bool> {
         match operator {
-            BinaryNode::Equal => sets::equals(self, left, right),
-            BinaryNode::NotEqual => Ok(!sets::equals(self, left, right)?),
-            BinaryNode::In => sets::contains(self, right, left),
-            BinaryNode::NotIn => Ok(!sets::contains(self, right, left)?),
-            BinaryNode::Equivalent => Ok(boolean("<=>", left)? == boolean("<=>", right)?),
-            BinaryNode::SubsetOrEqual => sets::is_subset(self, left, right),
+            BinaryOperator::Equal => sets::equals(self, left, right),
+            BinaryOperator::NotEqual => Ok(!sets::equals(self, left, right)?),
+            BinaryOperator::In => sets::contains(self, right, left),
+            BinaryOperator::NotIn => Ok(!sets::contains(self, right, left)?),
+            BinaryOperator::Equivalent => Ok(boolean("<=>", left)? == boolean("<=>", right)?),
+            BinaryOperator::SubsetOrEqual => sets::is_subset(self, left, right),
             _ => Err(Failure::unsupported("a comparison")),
         }
     }
@@ -448,15 +490,14 @@ impl<'p> Evaluator<'p> {
     /// Applies an operator of the language to two values.
     pub(super) fn binary(
         &mut self,
-        operator: BinaryNode,
+        operator: BinaryOperator,
         left: Value,
         right: Value,
     ) -> Outcome<Value> {
         match operator {
-            BinaryNode::Union => sets::union(self, left, right),
-            BinaryNode::Intersection => sets::intersection(self, left, right),
-            BinaryNode::Difference => sets::difference(self, left, right),
-            BinaryNode::FunctionSet => self.function_set(left, right),
+            BinaryOperator::Union => sets::union(self, left, right),
+            BinaryOperator::Intersection => sets::intersection(self, left, right),
+            BinaryOperator::Difference => sets::difference(self, left, right),
             _ => self.compare(operator, &left, &right).map(Value::Bool),
         }
     }
@@ -508,9 +549,14 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Fills the slots of LET values.
-    pub(super) fn bind_lazily(&mut self, bindings: &'p [super::node::BindingNode], base: u32) {
+    pub(super) fn bind_lazily(
+        &mut self,
+        bindings: &'p [BindingNode],
+        base: u32,
+        is_definition: bool,
+    ) {
         for it in bindings {
-            let thunk = self.thunk(&it.value, base);
+            let thunk = Thunk { is_definition, ..self.thunk(&it.value, base) };
             self.stack[(base + it.slot) as usize] = SlotContent::Thunk(thunk);
         }
     }
@@ -518,7 +564,8 @@ impl<'p> Evaluator<'p> {
     /// Returns the thunk of a lazy expression.
     pub(super) fn thunk(&self, lazy: &LazyNode, base: u32) -> Thunk {
         let levels = lazy.free.iter().map(|it| self.slot_level(base + it));
-        Thunk { node: lazy.node, base, level: levels.fold(lazy.level, Level::max) }
+        let level = levels.fold(lazy.level, Level::max);
+        Thunk { node: lazy.node, base, level, is_definition: false }
     }
 
     /// Returns the level of the content of a slot.
@@ -591,13 +638,10 @@ impl<'p> Evaluator<'p> {
 }
 
 #[inline]
-fn is_comparison(operator: BinaryNode) -> bool {
+fn is_comparison(operator: BinaryOperator) -> bool {
     !matches!(
         operator,
-        BinaryNode::Union
-            | BinaryNode::Intersection
-            | BinaryNode::Difference
-            | BinaryNode::FunctionSet
+        BinaryOperator::Union | BinaryOperator::Intersection | BinaryOperator::Difference
     )
 }
 
@@ -613,28 +657,28 @@ fn equal_scalars(left: &Value, right: &Value) -> Option<bool> {
 }
 
 /// Compares two canonical values without the evaluator, if that is possible.
-fn compare_at_hand(operator: BinaryNode, left: &Value, right: &Value) -> Option<Outcome<bool>> {
+fn compare_at_hand(operator: BinaryOperator, left: &Value, right: &Value) -> Option<Outcome<bool>> {
     match operator {
-        BinaryNode::Equal | BinaryNode::NotEqual => {
+        BinaryOperator::Equal | BinaryOperator::NotEqual => {
             if let Some(result) = equal_scalars(left, right) {
-                return Some(Ok(result == (operator == BinaryNode::Equal)));
+                return Some(Ok(result == (operator == BinaryOperator::Equal)));
             }
             if !left.is_canonical() || !right.is_canonical() {
                 return None;
             }
             let result = crate::value::equal(left, right);
-            Some(result.map(|it| it == (operator == BinaryNode::Equal)).map_err(Into::into))
+            Some(result.map(|it| it == (operator == BinaryOperator::Equal)).map_err(Into::into))
         }
-        BinaryNode::In | BinaryNode::NotIn => {
+        BinaryOperator::In | BinaryOperator::NotIn => {
             if !left.is_canonical() {
                 return None;
             }
             if let (Value::Interval(low, high), Value::Int(it)) = (right, left) {
-                return Some(Ok((low <= it && it <= high) == (operator == BinaryNode::In)));
+                return Some(Ok((low <= it && it <= high) == (operator == BinaryOperator::In)));
             }
             let Value::Set(elements) = right else { return None };
             let result = sets::contains_sorted(&elements.slice, left);
-            Some(result.map(|it| it == (operator == BinaryNode::In)))
+            Some(result.map(|it| it == (operator == BinaryOperator::In)))
         }
         _ => None,
     }

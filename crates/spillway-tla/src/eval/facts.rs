@@ -1,4 +1,5 @@
-//! Facts about expressions that compilation needs: free slots, purity, the size of the frame.
+//! Facts about expressions that compilation needs: free slots, purity, the size of the frame, functions that are applied
+//! lazily.
 
 use super::state_memo::VariableList;
 use crate::resolve::ids::{ExprId, Slot};
@@ -15,6 +16,10 @@ pub(super) struct Facts {
     frame: Vec<u32>,
     /// The variables that it reads, or that a definition reads that it uses: a bit for each.
     reads: Vec<u128>,
+    /// Whether it or an operand binds names.
+    binds: Vec<bool>,
+    /// How many arguments its value takes before the body of a function constructor is evaluated.
+    constructor_depths: Vec<u8>,
 }
 
 impl Facts {
@@ -25,6 +30,8 @@ impl Facts {
             is_pure: purity(specification),
             frame: frames(specification),
             reads: reads(specification),
+            binds: binders(specification),
+            constructor_depths: constructor_depths(specification),
         }
     }
 
@@ -43,6 +50,17 @@ impl Facts {
         let reads = self.reads[id.index()];
         let is_known = reads & OTHER_VARIABLES == 0;
         is_known.then(|| (0..u128::BITS).filter(|it| reads >> it & 1 == 1).collect())
+    }
+
+    /// Returns whether the expression or an operand binds names.
+    pub fn binds(&self, id: ExprId) -> bool {
+        self.binds[id.index()]
+    }
+
+    /// Returns for each expression how many arguments its value takes before the body of a function constructor is
+    /// evaluated: 1 for `[x \in S |-> x]`, and for what selects, names or changes it; 0 for what is no constructor.
+    pub fn into_constructor_depths(self) -> Vec<u8> {
+        self.constructor_depths
     }
 
     /// Returns the number of slots of the frame of the expression.
@@ -109,4 +127,52 @@ fn frames(specification: &Specification) -> Vec<u32> {
         }
     }
     frames
+}
+
+fn binders(specification: &Specification) -> Vec<bool> {
+    let mut binders: Vec<bool> = Vec::with_capacity(specification.expressions.len());
+    for expr in &specification.expressions {
+        let mut binds = !expr.kind.bound_slots().is_empty();
+        expr.kind.for_each_operand(&mut |it| binds |= binders[it.index()]);
+        binders.push(binds);
+    }
+    binders
+}
+
+/// Constructors that are nested more deeply are evaluated as values.
+const CONSTRUCTOR_DEPTH_MAX: u8 = 8;
+
+fn constructor_depths(specification: &Specification) -> Vec<u8> {
+    let mut definitions = vec![0; specification.definitions.len()];
+    loop {
+        let mut depths: Vec<u8> = Vec::with_capacity(specification.expressions.len());
+        for expr in &specification.expressions {
+            depths.push(constructor_depth(&expr.kind, &depths, &definitions));
+        }
+        let next: Vec<u8> =
+            specification.definitions.iter().map(|it| depths[it.body.index()]).collect();
+        if next == definitions {
+            return depths;
+        }
+        definitions = next;
+    }
+}
+
+/// Returns the depth of an expression from those of its operands and of the definitions. A recursive function is a value
+/// that is evaluated where it is applied.
+fn constructor_depth(kind: &ExprKind, depths: &[u8], definitions: &[u8]) -> u8 {
+    let of = |id: &ExprId| depths[id.index()];
+    match kind {
+        ExprKind::Function { body, itself: None, .. } => (of(body) + 1).min(CONSTRUCTOR_DEPTH_MAX),
+        ExprKind::Apply { definition, .. } => definitions[definition.index()],
+        ExprKind::Let { body, .. } => of(body),
+        ExprKind::If { yes, no, .. } => of(yes).max(of(no)),
+        ExprKind::Case { arms, other } => {
+            arms.iter().map(|it| of(&it.value)).chain(other.iter().map(of)).max().unwrap_or(0)
+        }
+        ExprKind::Except { function, .. } => of(function),
+        ExprKind::Unary { operator: UnaryOperator::Prime, operand } => of(operand),
+        ExprKind::ApplyFunction { function, .. } => of(function).saturating_sub(1),
+        _ => 0,
+    }
 }

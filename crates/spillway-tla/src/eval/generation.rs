@@ -87,4 +87,12 @@ pub(super) enum ContinuationKind<'r> {
     Changed(NodeId),
     /// Instances of the body of `\A`, of which there is at least one, the last one first: a value for each slot.
     Instances { body: NodeId, slots: &'r [SlotId], values: &'r [Value] },
+    /// The end of an initial predicate: the states go there in pieces.
+    Passed(InitialStateSink<'r>),
 }
+
+/// Takes some states, one after the other, each with a value for each variable. Returns whether more are wanted.
+pub(super) type InitialStateSink<'r> = &'r (dyn Fn(&[Value]) -> Flow + 'r);
+
+/// The number of initial states that are passed on at once.
+pub(super) const INITIAL_PIECE: usize = 1024;

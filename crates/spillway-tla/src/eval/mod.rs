@@ -7,6 +7,7 @@
 //! | `facts`, `compile` | compilation |
 //! | `evaluator` | the evaluation of expressions |
 //! | `formulas`, `collections`, `calls` | its parts |
+//! | `application` | applications of functions |
 //! | `actions`, `assignments` | initial states and successors |
 //! | `named_actions` | the actions that steps are named by |
 //! | `checks` | states, successors and checks: the interface |
@@ -22,6 +23,7 @@
 //! A closure that can outlive its frame (a filter of a lazy set, a function that is no table) captures what it uses.
 
 mod actions;
+mod application;
 mod assignments;
 mod calls;
 mod checks;

@@ -6,6 +6,7 @@
 
 use crate::level::Level;
 use crate::library::StandardOperator;
+use crate::resolve::tree::BinaryOperator;
 use crate::value::{FieldNames, Symbol, Value};
 
 /// An index of a node. It equals the index of the expression.
@@ -39,7 +40,9 @@ pub enum Node {
     /// An operator with one operand that is evaluated.
     Unary(UnaryNode, NodeId),
     /// An operator with two operands that are both evaluated.
-    Binary(BinaryNode, NodeId, NodeId),
+    Binary(BinaryOperator, NodeId, NodeId),
+    /// `[S -> T]`.
+    FunctionSet(NodeId, NodeId),
     /// `=>`.
     Implies(NodeId, NodeId),
     /// `'`.
@@ -103,31 +106,6 @@ pub enum UnaryNode {
     BigUnion,
     /// `DOMAIN`
     Domain,
-}
-
-/// An operator with two operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BinaryNode {
-    /// `<=>`
-    Equivalent,
-    /// `=`
-    Equal,
-    /// `#`
-    NotEqual,
-    /// `\in`
-    In,
-    /// `\notin`
-    NotIn,
-    /// `\subseteq`
-    SubsetOrEqual,
-    /// `\cup`
-    Union,
-    /// `\cap`
-    Intersection,
-    /// `\`
-    Difference,
-    /// `[S -> T]`
-    FunctionSet,
 }
 
 /// An arm of CASE.
@@ -235,7 +213,7 @@ pub enum Operator {
     /// An operator of the language with one operand.
     Unary(UnaryNode),
     /// An operator of the language with two operands.
-    Binary(BinaryNode),
+    Binary(BinaryOperator),
     /// `=>`
     Implies,
     /// `/\`

@@ -6,7 +6,7 @@ use super::evaluator::Evaluator;
 use super::program::Program;
 use super::symmetry::SymmetryGroup;
 use crate::resolve::ids::DefinitionId;
-use crate::standard::{Failure, Outcome, sets};
+use crate::standard::{Failure, Outcome, SearchStatistics, sets};
 use crate::value::Value;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -41,6 +41,8 @@ pub enum SearchEnding {
     Violation(FailedCheck),
     /// A state has no successor.
     Deadlock,
+    /// Every state was visited, and a postcondition is false: its index.
+    Postcondition(usize),
     /// An evaluation failed.
     Failure(Box<Failure>),
 }
@@ -74,6 +76,7 @@ struct Search<'p> {
     symmetry: Option<SymmetryGroup>,
     visited: VisitedStates,
     generated: u64,
+    initial: u64,
     depth: u32,
     trace: Vec<Vec<Value>>,
 }
@@ -134,6 +137,7 @@ impl MemorySearch {
             symmetry: None,
             visited: VisitedStates::default(),
             generated: 0,
+            initial: 0,
             depth: 0,
             trace: Vec::new(),
         };
@@ -168,12 +172,13 @@ impl Search<'_> {
             }
             open = open.end..self.visited.count();
         }
-        Ok(())
+        self.check_postconditions()
     }
 
     fn visit_initial(&mut self) -> Result<(), SearchStop> {
         self.evaluator.set_level(1);
         let initial = self.evaluator.initial_states()?;
+        self.initial = (initial.values.len() / self.width.max(1)) as u64;
         for state in initial.values.chunks(self.width) {
             self.generated += 1;
             self.evaluator.set_state(state);
@@ -188,6 +193,22 @@ impl Search<'_> {
             if let Some(failed) = failed {
                 self.trace = vec![state.to_vec()];
                 return Err(SearchStop::Ending(SearchEnding::Violation(failed)));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_postconditions(&mut self) -> Result<(), SearchStop> {
+        let statistics = SearchStatistics {
+            distinct: self.visited.count() as u64,
+            generated: self.generated,
+            initial: self.initial,
+            diameter: u64::from(self.depth),
+        };
+        let program = self.evaluator.program();
+        for (index, it) in program.specification.checks.postconditions.iter().enumerate() {
+            if !self.evaluator.satisfies_postcondition(*it, statistics)? {
+                return Err(SearchStop::Ending(SearchEnding::Postcondition(index)));
             }
         }
         Ok(())

@@ -24,7 +24,19 @@ struct KeptValue {
     inputs: Vec<Value>,
     /// Nothing if no value was kept yet.
     value: Option<Value>,
+    /// The values of the function for some arguments, if the expression is a function that is only applied.
+    applications: Vec<KeptApplication>,
 }
+
+/// The value of a function for an argument.
+#[derive(Clone, Debug)]
+struct KeptApplication {
+    argument: Value,
+    value: Value,
+}
+
+/// At most so many applications of a function are kept.
+const APPLICATIONS_MAX: usize = 64;
 
 /// The values of variables, as far as they are assigned.
 #[derive(Clone, Copy)]
@@ -52,18 +64,56 @@ impl StateMemos {
 
     /// Returns the value of an expression, if one was kept for these inputs.
     pub fn get(&self, memo: u32, inputs: Inputs<'_>) -> Option<&Value> {
-        let [current, next] = &self.values[memo as usize];
-        let sides = if inputs.is_primed { [next, current] } else { [current, next] };
         let fits = |it: &&KeptValue| it.value.is_some() && inputs.are_identical(&it.inputs);
-        sides.into_iter().find(fits)?.value.as_ref()
+        self.sides(memo, inputs).into_iter().find(fits)?.value.as_ref()
+    }
+
+    /// Returns the value of a function for an argument, if one was kept for these inputs.
+    pub fn application(&self, memo: u32, inputs: Inputs<'_>, argument: &Value) -> Option<&Value> {
+        let fits =
+            |it: &&KeptValue| !it.applications.is_empty() && inputs.are_identical(&it.inputs);
+        let kept = self.sides(memo, inputs).into_iter().filter(fits);
+        kept.flat_map(|it| &it.applications).find(|it| it.argument == *argument).map(|it| &it.value)
+    }
+
+    /// Returns what was kept for an expression, for the side of the inputs first.
+    fn sides(&self, memo: u32, inputs: Inputs<'_>) -> [&KeptValue; 2] {
+        let [current, next] = &self.values[memo as usize];
+        if inputs.is_primed { [next, current] } else { [current, next] }
     }
 
     /// Keeps the value of an expression that was computed with these inputs.
     pub fn keep(&mut self, memo: u32, inputs: Inputs<'_>, value: Value) {
         let kept = &mut self.values[memo as usize][usize::from(inputs.is_primed)];
-        kept.inputs.clear();
-        let present = inputs.reads.iter().map(|it| &inputs.variables[*it as usize]);
-        kept.inputs.extend(present.flatten().cloned());
+        kept.set_inputs(inputs);
         kept.value = (kept.inputs.len() == inputs.reads.len()).then_some(value);
+    }
+
+    /// Keeps the value of a function for an argument that was computed with these inputs.
+    pub fn keep_application(
+        &mut self,
+        memo: u32,
+        inputs: Inputs<'_>,
+        argument: Value,
+        value: Value,
+    ) {
+        let kept = &mut self.values[memo as usize][usize::from(inputs.is_primed)];
+        if !inputs.are_identical(&kept.inputs) || kept.inputs.len() != inputs.reads.len() {
+            kept.set_inputs(inputs);
+        }
+        if kept.inputs.len() == inputs.reads.len() && kept.applications.len() < APPLICATIONS_MAX {
+            kept.applications.push(KeptApplication { argument, value });
+        }
+    }
+}
+
+impl KeptValue {
+    /// Replaces the inputs, and forgets what was computed with others.
+    fn set_inputs(&mut self, inputs: Inputs<'_>) {
+        self.inputs.clear();
+        self.value = None;
+        self.applications.clear();
+        let present = inputs.reads.iter().map(|it| &inputs.variables[*it as usize]);
+        self.inputs.extend(present.flatten().cloned());
     }
 }

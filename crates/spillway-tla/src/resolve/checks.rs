@@ -1,6 +1,6 @@
 //! What a configuration specifies and wants checked.
 
-use super::names::{Entry, EnvironmentId, Place, Scope, Symbol, Text};
+use super::names::{EnvironmentId, NewEntry, Place, Scope, Symbol, Text};
 use super::pieces::{Opened, Piece};
 use super::resolver::Resolver;
 use super::tree::{Checks, DefinitionId, DefinitionOrigin, Level, Property, PropertyPart};
@@ -336,18 +336,13 @@ impl<'a> Resolver<'a> {
             }
             let place = Place { environment, order: index + 1 };
             let name = name.as_ref().map_or("ASSUME", |it| &it.text);
-            let entry = self.new_entry(Entry {
+            let entry = self.new_entry(NewEntry {
                 name: name.into(),
                 span: body.span,
                 text: Text::Formula(body),
                 origin: DefinitionOrigin::Part,
                 scope: Scope { place, locals: None },
                 leading: self.leading(environment),
-                arities: Vec::new(),
-                definition: None,
-                value: None,
-                replacement: None,
-                closed: Default::default(),
             });
             definitions.push(self.definition_of(entry));
         }

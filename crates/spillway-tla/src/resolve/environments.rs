@@ -2,8 +2,8 @@
 
 use super::instances::BUILT_IN;
 use super::names::{
-    Closed, Entry, EntryId, Environment, EnvironmentId, Inner, LocalId, Place, Row, Scope, Symbol,
-    Text,
+    Entry, EntryId, Environment, EnvironmentId, Inner, LocalId, NewEntry, Place, Row, Scope,
+    Symbol, Text,
 };
 use super::resolver::{Resolver, definition_arities};
 use super::tree::{DefinitionOrigin, Level};
@@ -259,18 +259,13 @@ impl<'a> Resolver<'a> {
     ) -> Symbol {
         let Some(formula) = formula else { return Symbol::Fact(None) };
         let place = Place { environment, order };
-        Symbol::Fact(Some(self.new_entry(Entry {
+        Symbol::Fact(Some(self.new_entry(NewEntry {
             name: name.text.clone(),
             span: name.span,
             text: Text::Formula(formula),
             origin: DefinitionOrigin::Module,
             scope: Scope { place, locals: None },
             leading: self.leading(environment),
-            arities: Vec::new(),
-            definition: None,
-            value: None,
-            replacement: None,
-            closed: Closed::default(),
         })))
     }
 
@@ -387,17 +382,16 @@ impl<'a> Resolver<'a> {
             Some(_) => DefinitionOrigin::Let,
         };
         self.new_entry(Entry {
-            name: definition.name.text.clone(),
-            span: definition.name.span,
-            text: Text::Definition(definition),
-            origin,
-            scope,
-            leading,
             arities: definition_arities(definition),
-            definition: None,
-            value: None,
-            replacement: None,
-            closed: Closed::default(),
+            ..NewEntry {
+                name: definition.name.text.clone(),
+                span: definition.name.span,
+                text: Text::Definition(definition),
+                origin,
+                scope,
+                leading,
+            }
+            .into()
         })
     }
 

@@ -1,7 +1,7 @@
 //! Instances: what they substitute, and their environments.
 
 use super::names::{
-    Closed, ContextId, Entry, EnvironmentId, InstanceEntry, InstanceId, LocalId, Scope, Symbol,
+    ContextId, Entry, EnvironmentId, InstanceEntry, InstanceId, LocalId, NewEntry, Scope, Symbol,
     Text,
 };
 use super::resolver::{Resolver, SubstitutionLimit};
@@ -96,17 +96,16 @@ impl<'a> Resolver<'a> {
             return Some(symbol);
         }
         let entry = self.new_entry(Entry {
-            name: target.name.text.clone(),
-            span: value.span(),
-            text: Text::Argument(value),
-            origin: DefinitionOrigin::Substitution,
-            scope: target.scope.clone(),
-            leading: target.leading,
             arities,
-            definition: None,
-            value: None,
-            replacement: None,
-            closed: Closed::default(),
+            ..NewEntry {
+                name: target.name.text.clone(),
+                span: value.span(),
+                text: Text::Argument(value),
+                origin: DefinitionOrigin::Substitution,
+                scope: target.scope.clone(),
+                leading: target.leading,
+            }
+            .into()
         });
         Some(Symbol::Entry(entry))
     }

@@ -219,6 +219,35 @@ pub(super) struct Entry<'a> {
     pub(super) closed: Closed,
 }
 
+/// An operator whose definition was not used yet, as its text says. It has no parameters but the leading ones.
+pub(super) struct NewEntry<'a> {
+    pub(super) name: Box<str>,
+    pub(super) span: Span,
+    pub(super) text: Text<'a>,
+    pub(super) origin: super::tree::DefinitionOrigin,
+    pub(super) scope: Scope,
+    pub(super) leading: Vec<LocalId>,
+}
+
+impl<'a> From<NewEntry<'a>> for Entry<'a> {
+    fn from(new: NewEntry<'a>) -> Self {
+        let NewEntry { name, span, text, origin, scope, leading } = new;
+        Entry {
+            name,
+            span,
+            text,
+            origin,
+            scope,
+            leading,
+            arities: Vec::new(),
+            definition: None,
+            value: None,
+            replacement: None,
+            closed: Closed::default(),
+        }
+    }
+}
+
 /// A named instance.
 pub(super) struct InstanceEntry<'a> {
     pub(super) name: Box<str>,

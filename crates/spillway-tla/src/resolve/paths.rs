@@ -4,7 +4,7 @@ use super::expr::{Argument, ExprKind, OperatorValue};
 use super::ids::ExprId;
 use super::lowering::{Here, Lowering, Names, Reference, Selected, Step, binary, unary};
 use super::names::{
-    Closed, Entry, EntryId, EnvironmentId, InstanceId, LocalId, Scope, Symbol, Text,
+    Entry, EntryId, EnvironmentId, InstanceId, LocalId, NewEntry, Scope, Symbol, Text,
 };
 use super::tree::DefinitionOrigin;
 use crate::level::Level;
@@ -380,17 +380,16 @@ impl<'a> Lowering<'_, 'a> {
             unreachable!("only a LAMBDA has parameters")
         };
         self.resolver.new_entry(Entry {
-            name: "LAMBDA".into(),
-            span,
-            text: Text::Argument(text),
-            origin: DefinitionOrigin::Lambda,
-            scope: scope.clone(),
-            leading,
             arities: vec![0; parameters.len()],
-            definition: None,
-            value: None,
-            replacement: None,
-            closed: Closed::default(),
+            ..NewEntry {
+                name: "LAMBDA".into(),
+                span,
+                text: Text::Argument(text),
+                origin: DefinitionOrigin::Lambda,
+                scope: scope.clone(),
+                leading,
+            }
+            .into()
         })
     }
 }

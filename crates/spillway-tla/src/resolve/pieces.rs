@@ -5,7 +5,9 @@
 //! that take the place of the parameters.
 
 use super::instances::bare_name;
-use super::names::{Closed, Entry, EntryId, EnvironmentId, LocalId, Place, Scope, Symbol, Text};
+use super::names::{
+    Closed, Entry, EntryId, EnvironmentId, LocalId, NewEntry, Place, Scope, Symbol, Text,
+};
 use super::resolver::Resolver;
 use super::tree::{DefinitionId, DefinitionOrigin, Level};
 use crate::syntax::ast::{
@@ -99,17 +101,16 @@ impl<'a> Resolver<'a> {
             }
         }
         let entry = self.new_entry(Entry {
-            name: (&*piece.name).into(),
-            span: piece.formula.span,
-            text: Text::Formula(piece.formula),
-            origin: DefinitionOrigin::Part,
-            scope: piece.scope.clone(),
-            leading: piece.locals(),
-            arities: Vec::new(),
-            definition: None,
-            value: None,
-            replacement: None,
             closed: piece.closed.clone(),
+            ..NewEntry {
+                name: (&*piece.name).into(),
+                span: piece.formula.span,
+                text: Text::Formula(piece.formula),
+                origin: DefinitionOrigin::Part,
+                scope: piece.scope.clone(),
+                leading: piece.locals(),
+            }
+            .into()
         });
         match piece.binders.is_empty() {
             true => self.definition_of(entry),
@@ -270,17 +271,17 @@ impl<'a> Resolver<'a> {
                 continue;
             }
             let entry = self.new_entry(Entry {
-                name: self.local(parameter).name.clone(),
-                span: argument.span(),
-                text: Text::Argument(argument),
-                origin: DefinitionOrigin::Substitution,
-                scope: piece.scope.clone(),
-                leading: piece.locals(),
                 arities: vec![0; arity],
-                definition: None,
-                value: None,
-                replacement: None,
                 closed: piece.closed.clone(),
+                ..NewEntry {
+                    name: self.local(parameter).name.clone(),
+                    span: argument.span(),
+                    text: Text::Argument(argument),
+                    origin: DefinitionOrigin::Substitution,
+                    scope: piece.scope.clone(),
+                    leading: piece.locals(),
+                }
+                .into()
             });
             closed.insert(parameter, entry);
         }

@@ -136,8 +136,8 @@ impl<'a> Resolver<'a> {
         LocalId(self.locals.len() - 1)
     }
 
-    pub(super) fn new_entry(&mut self, entry: Entry<'a>) -> EntryId {
-        self.entries.push(entry);
+    pub(super) fn new_entry(&mut self, entry: impl Into<Entry<'a>>) -> EntryId {
+        self.entries.push(entry.into());
         EntryId(self.entries.len() - 1)
     }
 

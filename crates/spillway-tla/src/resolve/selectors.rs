@@ -6,7 +6,7 @@
 use super::expr::Argument;
 use super::ids::ExprId;
 use super::lowering::{Lowering, Reference, Selected, Step};
-use super::names::{Closed, Entry, EntryId, LocalId, Scope, Symbol, Text};
+use super::names::{EntryId, LocalId, NewEntry, Scope, Symbol, Text};
 use super::resolver::Resolver;
 use super::tree::DefinitionOrigin;
 use crate::syntax::ast::{
@@ -68,18 +68,13 @@ impl<'a> Lowering<'_, 'a> {
         }
         let entry = self.resolver.entry(id);
         let (name, leading) = (entry.name.clone(), entry.leading.clone());
-        let entry = self.resolver.new_entry(Entry {
+        let entry = self.resolver.new_entry(NewEntry {
             name,
             span: found.text.span,
             text: Text::Formula(found.text),
             origin: DefinitionOrigin::Part,
             scope: found.scope,
             leading: [leading, found.locals].concat(),
-            arities: Vec::new(),
-            definition: None,
-            value: None,
-            replacement: None,
-            closed: Closed::default(),
         });
         Some((reference, entry))
     }

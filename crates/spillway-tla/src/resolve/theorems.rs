@@ -1,6 +1,6 @@
 //! The statements of theorems, which are checked and not used.
 
-use super::names::{Closed, Entry, EnvironmentId, LocalId, Place, Scope, Symbol, Text};
+use super::names::{EnvironmentId, LocalId, NewEntry, Place, Scope, Symbol, Text};
 use super::resolver::Resolver;
 use super::tree::DefinitionOrigin;
 use crate::syntax::ast::{AssumeProve, Assumption, Expr, Module, NewKind, Statement, Unit};
@@ -62,18 +62,13 @@ impl<'a> Resolver<'a> {
 
     fn add_formula(&mut self, formula: &'a Expr, around: &Surroundings) {
         let leading = self.leading(around.scope.place.environment);
-        let entry = self.new_entry(Entry {
+        let entry = self.new_entry(NewEntry {
             name: "THEOREM".into(),
             span: formula.span,
             text: Text::Formula(formula),
             origin: DefinitionOrigin::Part,
             scope: around.scope.clone(),
             leading: [leading, around.locals.clone()].concat(),
-            arities: Vec::new(),
-            definition: None,
-            value: None,
-            replacement: None,
-            closed: Closed::default(),
         });
         self.definition_of(entry);
     }

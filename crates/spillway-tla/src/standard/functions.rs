@@ -12,22 +12,35 @@ pub use super::tables::{domain_list, has_domain, index_of, lookup, replace, valu
 ///
 /// The value is no function, or the argument is not in its domain.
 pub fn apply(host: &mut dyn ClosureHost, function: &Value, argument: &Value) -> Outcome<Value> {
+    value_at(host, function, argument)?.ok_or_else(|| out_of_domain(function, argument))
+}
+
+/// Returns `function[argument]`, or nothing if the argument is not in its domain.
+///
+/// # Errors
+///
+/// The value is no function.
+pub fn value_at(
+    host: &mut dyn ClosureHost,
+    function: &Value,
+    argument: &Value,
+) -> Outcome<Option<Value>> {
     if let Value::Lazy(lazy) = function
         && let LazyValue::Function(domain, _) = &**lazy
     {
         if !contains(host, domain, argument)? {
-            return Err(out_of_domain(function, argument));
+            return Ok(None);
         }
-        return host.apply_closure(lazy, argument);
+        return host.apply_closure(lazy, argument).map(Some);
     }
     if values(function).is_none() {
         return Err(Failure::wrong_kind("an application", "a function", function));
     }
     if !argument.is_canonical() {
         let argument = normalise(host, argument.clone())?;
-        return apply(host, function, &argument);
+        return value_at(host, function, &argument);
     }
-    lookup(function, argument).cloned().ok_or_else(|| out_of_domain(function, argument))
+    Ok(lookup(function, argument).cloned())
 }
 
 /// Returns the failure of an application outside the domain.

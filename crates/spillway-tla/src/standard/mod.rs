@@ -75,6 +75,9 @@ pub trait OperatorHost: ClosureHost {
     /// Returns the level of the present state, 1 for initial states.
     fn level(&self) -> u32;
 
+    /// Returns the counts of the search, once it has visited all states.
+    fn statistics(&self) -> Option<SearchStatistics>;
+
     /// Returns the environment variables of the process.
     fn environment(&self) -> &BTreeMap<String, String>;
 
@@ -83,6 +86,19 @@ pub trait OperatorHost: ClosureHost {
 
     /// Returns this host as one for closures.
     fn closures(&mut self) -> &mut dyn ClosureHost;
+}
+
+/// The counts of a search that has visited all states, as `TLCGet` gives them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SearchStatistics {
+    /// The distinct states.
+    pub distinct: u64,
+    /// The generated states, with duplicates.
+    pub generated: u64,
+    /// The initial states among the generated ones.
+    pub initial: u64,
+    /// The number of levels.
+    pub diameter: u64,
 }
 
 /// The arguments of an operator: `None` where an argument is an operator.

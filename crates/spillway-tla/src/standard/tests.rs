@@ -30,6 +30,10 @@ impl OperatorHost for TestHost {
         (self.callback)(arguments)
     }
 
+    fn statistics(&self) -> Option<super::SearchStatistics> {
+        None
+    }
+
     fn level(&self) -> u32 {
         7
     }

@@ -2,11 +2,11 @@
 
 use super::elements::list;
 use super::{
-    Failure, FailureReason, Operands, OperatorHost, Outcome, boolean, functions, operand,
-    sequences, sets,
+    Failure, FailureReason, Operands, OperatorHost, Outcome, SearchStatistics, boolean, functions,
+    operand, sequences, sets,
 };
 use crate::library::StandardOperator;
-use crate::value::{SymbolTable, Value};
+use crate::value::{SymbolTable, Value, shared};
 
 /// Calls an operator of these modules.
 pub fn call(
@@ -104,8 +104,44 @@ fn get(host: &mut dyn OperatorHost, key: &Value) -> Outcome<Value> {
         Value::Str(it) if host.symbols().text(*it) == "level" => {
             Ok(Value::Int(host.level() as i32))
         }
+        Value::Str(it) if let Some(statistics) = host.statistics() => {
+            match statistic(statistics, host.symbols(), host.symbols().text(*it)) {
+                Some(value) => value,
+                None => Err(Failure::unsupported("TLCGet").with("argument", key)),
+            }
+        }
         _ => Err(Failure::unsupported("TLCGet, except TLCGet(\"level\"),").with("argument", key)),
     }
+}
+
+/// Returns a count of a search by its name, or the record of all. Nothing if there is none of this name.
+fn statistic(
+    statistics: SearchStatistics,
+    symbols: &SymbolTable,
+    name: &str,
+) -> Option<Outcome<Value>> {
+    let SearchStatistics { distinct, generated, initial, diameter } = statistics;
+    let counts = [
+        ("diameter", diameter),
+        ("distinct", distinct),
+        ("generated", generated),
+        ("initial", initial),
+        ("queue", 0),
+    ];
+    let count = |count: u64| match i32::try_from(count) {
+        Ok(count) => Ok(Value::Int(count)),
+        Err(_) => Err(Failure::new(FailureReason::Overflow { operator: "TLCGet" })),
+    };
+    if name == "stats" {
+        let mut fields = counts.map(|(name, it)| (Value::Str(symbols.computed(name)), it));
+        fields.sort_by(|one, two| one.0.cmp(&two.0));
+        let values = fields.iter().map(|it| count(it.1)).collect::<Outcome<_>>();
+        let names = fields.into_iter().map(|it| it.0).collect();
+        return Some(values.map(|values| Value::function(shared(names), values)));
+    }
+    // TLC has it in the record only.
+    let known = counts.iter().find(|it| it.0 == name && name != "initial");
+    known.map(|(_, it)| count(*it))
 }
 
 /// Returns the elements of a finite set, which an operator needs.

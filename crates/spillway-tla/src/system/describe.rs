@@ -3,13 +3,14 @@
 use super::SpecificationSystem;
 use super::steps::{ConditionFinding, InitialTarget, SpecificationStep, StepTarget};
 use crate::eval::Evaluator;
-use crate::resolve::tree::Definition;
+use crate::resolve::tree::{Definition, DefinitionId};
+use crate::standard::SearchStatistics;
 use crate::value::Value;
 use spillway_base::source::Span;
 use spillway_model::{
-    ActionInfo, ConditionModality, DisabledRuleInstance, ProcessLocation, ProgramDescription,
-    PropertyInfo, RuntimeFault, StateValue, StepDescription, StepOutcome, SystemDescription,
-    Violation,
+    ActionInfo, ConditionModality, DisabledRuleInstance, EndViolation, POSTCONDITION,
+    ProcessLocation, ProgramDescription, PropertyInfo, RuntimeFault, SearchOutcome, StateValue,
+    StepDescription, StepOutcome, SystemDescription, Violation,
 };
 use std::ops::ControlFlow;
 
@@ -59,7 +60,40 @@ impl SystemDescription for SpecificationSystem {
             name: it.name.clone(),
             span: self.program.specification[it.definition].span,
         };
-        self.conditions.iter().map(info).collect()
+        let specification = &self.program.specification;
+        let postcondition = |it: &DefinitionId| PropertyInfo {
+            kind: POSTCONDITION,
+            name: specification[*it].name.clone(),
+            span: specification[*it].span,
+        };
+        let postconditions = specification.checks.postconditions.iter().map(postcondition);
+        self.conditions.iter().map(info).chain(postconditions).collect()
+    }
+
+    fn violated_at_end(&self, outcome: &SearchOutcome) -> Vec<EndViolation> {
+        let statistics = SearchStatistics {
+            distinct: outcome.states(),
+            generated: outcome.generated(),
+            initial: outcome.counters.initial,
+            diameter: outcome.levels.len() as u64,
+        };
+        let mut evaluator = Evaluator::new(&self.program);
+        let postconditions = &self.program.specification.checks.postconditions;
+        let judged = (self.conditions.len() as u32..).zip(postconditions).map(|(property, it)| {
+            match evaluator.satisfies_postcondition(*it, statistics) {
+                Ok(true) => None,
+                Ok(false) => Some(EndViolation { property, failure: None }),
+                Err(failure) => {
+                    let failure = Some(failure.text(&self.program.symbols));
+                    Some(EndViolation { property, failure })
+                }
+            }
+        });
+        judged.flatten().collect()
+    }
+
+    fn counts_generated_states(&self) -> bool {
+        true
     }
 
     fn action_name(&self, action: u32) -> String {
@@ -96,14 +130,11 @@ impl SystemDescription for SpecificationSystem {
     }
 
     fn describe(&self, state: &[u8]) -> Vec<(String, StateValue)> {
-        let values = self.decode(state).ok();
-        if let Some(fields) = values.as_deref().and_then(|it| self.alias_fields(it)) {
-            return fields;
-        }
-        let value =
-            |at: usize| values.as_ref().map_or(StateValue::Undefined, |it| self.shown(&it[at]));
-        let variables = 0..self.program.variable_count();
-        variables.map(|at| (self.program.variable_name(at).to_owned(), value(at))).collect()
+        self.described(state, |value| self.shown(value))
+    }
+
+    fn describe_parts(&self, state: &[u8]) -> Vec<(String, StateValue)> {
+        self.described(state, |value| self.parts(value))
     }
 
     fn program(&self) -> Option<&dyn ProgramDescription> {
@@ -139,14 +170,28 @@ impl ProgramDescription for SpecificationSystem {
 }
 
 impl SpecificationSystem {
+    /// Describes a state by its variables, or by the fields of ALIAS.
+    fn described(
+        &self,
+        state: &[u8],
+        described: impl Fn(&Value) -> StateValue,
+    ) -> Vec<(String, StateValue)> {
+        let values = self.decode(state).ok();
+        if let Some(fields) = values.as_deref().and_then(|it| self.alias_fields(it)) {
+            return fields.into_iter().map(|(name, value)| (name, described(&value))).collect();
+        }
+        let value =
+            |at: usize| values.as_ref().map_or(StateValue::Undefined, |it| described(&it[at]));
+        let variables = 0..self.program.variable_count();
+        variables.map(|at| (self.program.variable_name(at).to_owned(), value(at))).collect()
+    }
+
     /// Returns the fields of ALIAS in a state. Nothing if there is no such record, or its evaluation fails.
-    fn alias_fields(&self, values: &[Value]) -> Option<Vec<(String, StateValue)>> {
+    fn alias_fields(&self, values: &[Value]) -> Option<Vec<(String, Value)>> {
         let alias = self.state_alias()?;
         let mut evaluator = Evaluator::new(&self.program);
         evaluator.set_state(values);
-        let fields = evaluator.record_fields(alias).ok()??;
-        let shown = |(name, value): (String, Value)| (name, self.shown(&value));
-        Some(fields.into_iter().map(shown).collect())
+        evaluator.record_fields(alias).ok()?
     }
 
     fn step_description(
@@ -187,12 +232,31 @@ impl SpecificationSystem {
 
     /// Returns a value as TLA+ text, with its parts.
     fn shown(&self, value: &Value) -> StateValue {
+        let text = |value: &Value| value.text(&self.program.symbols).to_string();
+        match value {
+            Value::Set(_) | Value::Tuple(_) | Value::Record(_) | Value::Function(_) => {
+                let parts = self.parts_by(value, &|it| self.shown(it));
+                StateValue::Written(text(value), Box::new(parts))
+            }
+            _ => self.parts(value),
+        }
+    }
+
+    /// Returns a value by its parts. Only the innermost ones have their text.
+    fn parts(&self, value: &Value) -> StateValue {
+        self.parts_by(value, &|it| self.parts(it))
+    }
+
+    /// Returns a value by its parts, which are described by `part`.
+    fn parts_by(&self, value: &Value, part: &dyn Fn(&Value) -> StateValue) -> StateValue {
         let symbols = &self.program.symbols;
-        let all = |values: &[Value]| values.iter().map(|it| self.shown(it)).collect::<Vec<_>>();
-        let parts = match value {
-            Value::Int(number) => return StateValue::Number(i64::from(*number)),
-            Value::Bool(truth) => StateValue::Truth(*truth),
-            Value::Str(symbol) => StateValue::Name(symbols.text(*symbol).to_owned()),
+        let all = |values: &[Value]| values.iter().map(part).collect::<Vec<_>>();
+        let written =
+            |inner: StateValue| StateValue::Written(value.text(symbols).to_string(), inner.into());
+        match value {
+            Value::Int(number) => StateValue::Number(i64::from(*number)),
+            Value::Bool(truth) => written(StateValue::Truth(*truth)),
+            Value::Str(symbol) => written(StateValue::Name(symbols.text(*symbol).to_owned())),
             Value::Set(elements) => StateValue::Set(all(&elements.slice)),
             Value::Tuple(elements) => StateValue::Array(1, all(&elements.slice)),
             Value::Record(record) => {
@@ -203,21 +267,15 @@ impl SpecificationSystem {
             Value::Function(function) => {
                 let domain = &function.header.header.slice;
                 if let Some(first) = first_of_interval(domain) {
-                    return self.written(value, StateValue::Array(first, all(&function.slice)));
+                    return StateValue::Array(first, all(&function.slice));
                 }
-                let domain = domain.iter();
-                let arguments = domain.map(|it| it.text(symbols).to_string());
+                let arguments = domain.iter().map(|it| it.text(symbols).to_string());
                 StateValue::Table(arguments.zip(all(&function.slice)).collect())
             }
             Value::Model(_) | Value::Interval(..) | Value::Lazy(_) => {
-                return StateValue::Name(value.text(symbols).to_string());
+                StateValue::Name(value.text(symbols).to_string())
             }
-        };
-        self.written(value, parts)
-    }
-
-    fn written(&self, value: &Value, parts: StateValue) -> StateValue {
-        StateValue::Written(value.text(&self.program.symbols).to_string(), Box::new(parts))
+        }
     }
 }
 

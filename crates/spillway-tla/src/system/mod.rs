@@ -169,12 +169,7 @@ impl SpecificationSystem {
             name: it.name.clone(),
             span: it.span,
         });
-        let postcondition = |it: &DefinitionId| UncheckedRequirement {
-            kind: UncheckedKind::Postcondition,
-            name: specification[*it].name.clone(),
-            span: specification[*it].span,
-        };
-        temporal.chain(checks.postconditions.iter().map(postcondition)).collect()
+        temporal.collect()
     }
 
     /// Returns warnings about what the configuration has and this system does not apply.

@@ -79,7 +79,7 @@ impl SpecificationSystem {
         (condition < self.conditions.len()).then_some(condition)
     }
 
-    /// Visits every initial state until `visit` returns false.
+    /// Visits every initial state until `visit` returns false. A failed evaluation of the initial predicate is the last one.
     pub(super) fn visit_initial(&self, visit: &mut dyn FnMut(InitialTarget) -> bool) {
         let mut evaluator = Evaluator::new(&self.program);
         let assumed = match evaluator.false_assumption() {
@@ -87,19 +87,19 @@ impl SpecificationSystem {
             Ok(Some(index)) => Err(self.false_assumption(index)),
             Err(failure) => Err(self.fault(&failure)),
         };
-        let initial = assumed
-            .and_then(|()| evaluator.initial_states().map_err(|failure| self.fault(&failure)));
-        let initial = match initial {
-            Ok(initial) => initial,
-            Err(fault) => {
-                visit(InitialTarget::Failed(fault));
-                return;
-            }
-        };
-        for state in initial.values.chunks(self.program.variable_count()) {
-            if !visit(self.initial_target(&mut evaluator, state)) {
-                return;
-            }
+        let width = self.program.variable_count();
+        // The states are checked while more of them are generated.
+        let (mut checker, mut wants_more) = (Evaluator::new(&self.program), true);
+        let generated = assumed.and_then(|()| {
+            let generated = evaluator.visit_initial_states(&mut |states| {
+                let mut states = states.chunks(width);
+                wants_more = states.all(|it| visit(self.initial_target(&mut checker, it)));
+                wants_more
+            });
+            generated.map_err(|failure| self.fault(&failure))
+        });
+        if let (true, Err(fault)) = (wants_more, generated) {
+            visit(InitialTarget::Failed(fault));
         }
     }
 
