@@ -167,6 +167,8 @@ pub fn shorten_path(
         let states = shortest.unwrap_or(states);
         return Ok(ShortenedPath { states, is_shortest: true });
     }
+    // The states of the search count no longer.
+    shortener.nearby.clear();
     let mut each = PASS_FIRST;
     while !shortener.is_over(limits.transitions) {
         let before = states.len();
