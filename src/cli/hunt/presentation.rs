@@ -50,7 +50,7 @@ fn executed(counts: &ActionCounts) -> usize {
 /// Describes how a hunt without a finding ended.
 fn describe_end(end: HuntEnd) -> &'static str {
     match end {
-        HuntEnd::Found => "with a violation",
+        HuntEnd::Found => "found",
         HuntEnd::Exhausted => {
             "a dive visited all states that it met; equal fingerprints count as one state"
         }

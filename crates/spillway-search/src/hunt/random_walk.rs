@@ -156,11 +156,11 @@ impl RandomWalks {
         loop {
             let is_accepting = worker.target().accepts(&self.state);
             self.path.push(fingerprint(&self.state), is_accepting);
+            worker.note_depth(self.choices.len());
             if let Some(check) = worker.expand(&self.state)? {
                 let states = worker.follow(start, &self.choices)?;
                 return Ok(WalkEnd::Found(HuntFinding::Violation { check, states }));
             }
-            worker.note_depth(self.choices.len());
             if worker.is_over() {
                 return Ok(WalkEnd::Over);
             }

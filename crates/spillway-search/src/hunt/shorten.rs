@@ -167,6 +167,9 @@ pub fn shorten_path(
         let states = shortest.unwrap_or(states);
         return Ok(ShortenedPath { states, is_shortest: true });
     }
+    // The memory of the search is free again.
+    let transitions = shortener.nearby.transitions;
+    shortener.nearby = NearbyStates { transitions, ..NearbyStates::new(model) };
     let mut each = PASS_FIRST;
     while !shortener.is_over(limits.transitions) {
         let before = states.len();
