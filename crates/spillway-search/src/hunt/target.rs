@@ -3,12 +3,18 @@
 use crate::lasso::Lasso;
 use spillway_model::{CheckSelection, StateSpace, Violation};
 
+/// A distance of states.
+pub type DistanceFn<'a> = dyn Fn(&[u8]) -> u32 + Sync + 'a;
+
+/// A predicate on states.
+pub type AcceptanceFn<'a> = dyn Fn(&[u8]) -> bool + Sync + 'a;
+
 /// The distance of a state to a violation, for searches that expand near states first.
 pub enum Distance<'a> {
     /// The number of successors: a deadlock has none.
     Successors,
     /// A function of the state: 0 if the state violates a property.
-    Function(Box<dyn Fn(&[u8]) -> u32 + Sync + 'a>),
+    Function(Box<DistanceFn<'a>>),
 }
 
 /// What is hunted.
@@ -18,7 +24,7 @@ pub struct HuntTarget<'a> {
     /// The checks that count as violations.
     pub checks: CheckSelection,
     /// The accepting states of a product. If given, the hunt looks for a run that visits them infinitely often.
-    pub accepts: Option<&'a (dyn Fn(&[u8]) -> bool + Sync)>,
+    pub accepts: Option<&'a AcceptanceFn<'a>>,
     /// The known distances to a violation.
     pub distances: Vec<Distance<'a>>,
 }
