@@ -82,7 +82,7 @@ fn search(program: &Program) -> SearchAnswer {
         SearchEnding::Failure(failure) => {
             SearchAnswer::Failed(failure.text(&program.symbols).to_string())
         }
-        SearchEnding::Deadlock | SearchEnding::Assumption(_) => {
+        SearchEnding::Deadlock | SearchEnding::Assumption(_) | SearchEnding::Postcondition(_) => {
             unreachable!("neither is checked")
         }
     }
