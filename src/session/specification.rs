@@ -11,7 +11,7 @@ use crate::search::{SearchControl, SearchLimits, StateStorage};
 use crate::session::config::{Definition, ModelConfig};
 use crate::source::SourceMap;
 use crate::tla::SpecificationRequest;
-use crate::tla::eval::Program;
+use crate::tla::eval::CompiledSpecification;
 use crate::tla::modules::{NamedText, SearchPath};
 use crate::tla::system::SpecificationSystem;
 use std::borrow::Cow;
@@ -95,7 +95,7 @@ impl SpecificationModel {
             conditions: &conditions,
         };
         let resolved = request.read(&mut sources).map_err(|it| Error::text(&it, &sources))?;
-        let program = Program::new(resolved.specification);
+        let program = CompiledSpecification::new(resolved.specification);
         let system = SpecificationSystem::new(program, &sources, &conditions);
         let system = system.map_err(|it| Error::text(&[it], &sources))?;
         let warnings = resolved.warnings.into_iter().chain(system.unapplied());

@@ -2,7 +2,7 @@
 
 use super::alone;
 use spillway::source::SourceMap;
-use spillway::tla::eval::{MemorySearch, MemorySearchOptions, Program};
+use spillway::tla::eval::{CompiledSpecification, MemorySearch, MemorySearchOptions};
 use spillway::tla::modules::SearchPath;
 use spillway::tla::system::SpecificationSystem;
 use spillway::tla::{config, modules, resolve};
@@ -22,7 +22,7 @@ fn folder() -> std::path::PathBuf {
 }
 
 /// The mailboxes with a configuration.
-fn program(configuration: &str) -> (Program, SourceMap) {
+fn program(configuration: &str) -> (CompiledSpecification, SourceMap) {
     let root = folder().join("mailboxes.tla");
     let mut sources = SourceMap::default();
     let file = sources.add("mailboxes.cfg", configuration);
@@ -31,7 +31,7 @@ fn program(configuration: &str) -> (Program, SourceMap) {
     let set = modules::load(&root, &search, &mut sources).expect("modules");
     let request = resolve::Request { set: &set, config: &config, formulas: &[], sources: &sources };
     let resolved = resolve::resolve(request).expect("a specification");
-    (Program::new(resolved.specification), sources)
+    (CompiledSpecification::new(resolved.specification), sources)
 }
 
 fn system(configuration: &str) -> SpecificationSystem {

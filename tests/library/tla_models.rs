@@ -3,7 +3,7 @@
 use super::alone;
 use spillway::model::Violation;
 use spillway::source::SourceMap;
-use spillway::tla::eval::{MemorySearch, MemorySearchOptions, Program, SearchEnding};
+use spillway::tla::eval::{CompiledSpecification, MemorySearch, MemorySearchOptions, SearchEnding};
 use spillway::tla::modules::SearchPath;
 use spillway::tla::read_specification;
 use spillway::tla::system::SpecificationSystem;
@@ -61,17 +61,17 @@ fn expected_search(row: &str) -> ExpectedSearch {
 }
 
 /// Reads a specification of the table.
-fn program_of(model: &str) -> (Program, SourceMap) {
+fn program_of(model: &str) -> (CompiledSpecification, SourceMap) {
     let root = folder().join(format!("{model}.tla"));
     let mut sources = SourceMap::default();
     let search = SearchPath::new(&root, &[], None);
     let resolved = read_specification(&root, &root.with_extension("cfg"), &search, &mut sources);
     let resolved = resolved.unwrap_or_else(|it| panic!("{model}: {}", it[0].render(&sources)));
-    (Program::new(resolved.specification), sources)
+    (CompiledSpecification::new(resolved.specification), sources)
 }
 
 /// Searches in memory, without cells.
-fn oracle(program: &Program) -> MemorySearch {
+fn oracle(program: &CompiledSpecification) -> MemorySearch {
     let checks_deadlock = program.specification.checks.check_deadlock.unwrap_or(true);
     MemorySearch::run(program, MemorySearchOptions { checks_deadlock, states_max: u64::MAX })
 }

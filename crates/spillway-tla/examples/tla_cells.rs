@@ -6,9 +6,11 @@
 //! ```
 
 use spillway_base::source::SourceMap;
-use spillway_tla::cell_search::{CellSearch, SampleSize, StateEncoding, sample_states};
+use spillway_tla::cell_search::{CellEncoding, CellSearch, SampleSize, sample_states};
 use spillway_tla::cells::{CellLayout, EncodedState};
-use spillway_tla::eval::{Evaluator, GeneratedStates, MemorySearch, MemorySearchOptions, Program};
+use spillway_tla::eval::{
+    CompiledSpecification, Evaluator, GeneratedStates, MemorySearch, MemorySearchOptions,
+};
 use spillway_tla::modules::SearchPath;
 use spillway_tla::read_specification;
 use spillway_tla::value::Value;
@@ -44,7 +46,11 @@ fn main() -> ExitCode {
     if all_equal { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn load(root: &Path, config: &Path, libraries: &[PathBuf]) -> Result<Program, String> {
+fn load(
+    root: &Path,
+    config: &Path,
+    libraries: &[PathBuf],
+) -> Result<CompiledSpecification, String> {
     let mut sources = SourceMap::default();
     let search = SearchPath::new(root, libraries, None);
     let resolved = read_specification(root, config, &search, &mut sources);
@@ -52,20 +58,20 @@ fn load(root: &Path, config: &Path, libraries: &[PathBuf]) -> Result<Program, St
         let texts: Vec<String> = errors.iter().map(|it| it.render(&sources).to_string()).collect();
         texts.join("\n")
     })?;
-    Ok(Program::new(resolved.specification))
+    Ok(CompiledSpecification::new(resolved.specification))
 }
 
 /// Returns whether the counts are those of the search over values.
-fn compare(config: &Path, program: &Program, compares_numbers: bool) -> bool {
+fn compare(config: &Path, program: &CompiledSpecification, compares_numbers: bool) -> bool {
     let checks_deadlock = program.specification.checks.check_deadlock.unwrap_or(true);
     let start = Instant::now();
     let options = MemorySearchOptions { checks_deadlock, states_max: u64::MAX };
     let oracle = MemorySearch::run(program, options);
     let oracle_ns = start.elapsed().as_nanos() as u64 / oracle.generated.max(1);
-    let mut encodings = vec![("cells", StateEncoding::Cells(SampleSize::default()))];
+    let mut encodings = vec![("cells", CellEncoding::Cells(SampleSize::default()))];
     if compares_numbers {
-        encodings.push(("numbers", StateEncoding::Numbers));
-        encodings.push(("escapes", StateEncoding::Escapes));
+        encodings.push(("numbers", CellEncoding::Numbers));
+        encodings.push(("escapes", CellEncoding::Escapes));
     }
     let mut all_equal = true;
     for (name, encoding) in encodings {
@@ -112,7 +118,7 @@ fn time(run: &mut dyn FnMut()) -> usize {
 }
 
 /// Prints the time to encode and to decode a state.
-fn measure(program: &Program) {
+fn measure(program: &CompiledSpecification) {
     let sample = sample_states(program, SampleSize::default());
     let layout = CellLayout::from_sample(program.variable_count(), &sample);
     let mut dictionaries = layout.dictionaries();

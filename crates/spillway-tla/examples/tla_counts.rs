@@ -7,7 +7,7 @@
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::SourceMap;
 use spillway_tla::eval::{
-    Evaluator, FailedCheck, MemorySearch, MemorySearchOptions, Program, SearchEnding,
+    CompiledSpecification, Evaluator, FailedCheck, MemorySearch, MemorySearchOptions, SearchEnding,
 };
 use spillway_tla::modules::SearchPath;
 use spillway_tla::read_specification;
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     match resolved {
         Ok(resolved) => {
             print_diagnostics(&resolved.warnings, &sources);
-            explore(&arguments, &Program::new(resolved.specification), &sources)
+            explore(&arguments, &CompiledSpecification::new(resolved.specification), &sources)
         }
         Err(errors) => {
             print_diagnostics(&errors, &sources);
@@ -69,7 +69,11 @@ fn print_diagnostics(diagnostics: &[Diagnostic], sources: &SourceMap) {
     }
 }
 
-fn explore(arguments: &Arguments, program: &Program, sources: &SourceMap) -> ExitCode {
+fn explore(
+    arguments: &Arguments,
+    program: &CompiledSpecification,
+    sources: &SourceMap,
+) -> ExitCode {
     let checks = &program.specification.checks;
     let options = MemorySearchOptions {
         checks_deadlock: checks.check_deadlock.unwrap_or(true),
@@ -96,7 +100,11 @@ fn explore(arguments: &Arguments, program: &Program, sources: &SourceMap) -> Exi
     }
 }
 
-fn ending_text(program: &Program, ending: &SearchEnding, sources: &SourceMap) -> String {
+fn ending_text(
+    program: &CompiledSpecification,
+    ending: &SearchEnding,
+    sources: &SourceMap,
+) -> String {
     let checks = &program.specification.checks;
     match ending {
         SearchEnding::Complete => "complete".to_owned(),
@@ -115,7 +123,7 @@ fn ending_text(program: &Program, ending: &SearchEnding, sources: &SourceMap) ->
     }
 }
 
-fn failure_text(program: &Program, failure: &Failure, sources: &SourceMap) -> String {
+fn failure_text(program: &CompiledSpecification, failure: &Failure, sources: &SourceMap) -> String {
     let mut text = format!("failed: {}", failure.text(&program.symbols));
     for place in failure.place.iter().chain(&failure.calls) {
         let span = program.specification[*place].span;
@@ -126,7 +134,7 @@ fn failure_text(program: &Program, failure: &Failure, sources: &SourceMap) -> St
     text
 }
 
-fn print_trace(program: &Program, found: &MemorySearch) {
+fn print_trace(program: &CompiledSpecification, found: &MemorySearch) {
     let mut evaluator = Evaluator::new(program);
     let actions = evaluator.explain(&found.trace);
     for (at, state) in found.trace.iter().enumerate() {

@@ -4,7 +4,7 @@ use crate::config::{self, Assignment, Config};
 use crate::level::Level;
 use crate::modules::{self, SearchPath, read_file};
 use crate::resolve::tree::Specification;
-use crate::resolve::{Request, Resolved, resolve};
+use crate::resolve::{Request, ResolvedSpecification, resolve};
 use crate::syntax::ast::Expr;
 use crate::syntax::parser::parse_expression;
 use spillway_base::diag::Diagnostic;
@@ -39,7 +39,7 @@ pub fn read_specification(
     config: &Path,
     search: &SearchPath,
     sources: &mut SourceMap,
-) -> Result<Resolved, Vec<Diagnostic>> {
+) -> Result<ResolvedSpecification, Vec<Diagnostic>> {
     SpecificationRequest { root, config, search, constants: &[], conditions: &[] }.read(sources)
 }
 
@@ -50,7 +50,7 @@ impl SpecificationRequest<'_> {
     /// # Errors
     ///
     /// A file cannot be read, or a text has errors.
-    pub fn read(&self, sources: &mut SourceMap) -> Result<Resolved, Vec<Diagnostic>> {
+    pub fn read(&self, sources: &mut SourceMap) -> Result<ResolvedSpecification, Vec<Diagnostic>> {
         let read = self.read_texts(sources);
         let (set, config, formulas) = read.map_err(|it| vec![it])?;
         let request = Request { set: &set, config: &config, formulas: &formulas, sources };

@@ -2,26 +2,26 @@
 //! those of the folder `tla` of `SPILLWAY_CORPUS` with few states; `SPILLWAY_LARGE` takes more of them.
 
 use spillway_base::source::SourceMap;
-use spillway_tla::cell_search::{CellSearch, SampleSize, StateEncoding};
-use spillway_tla::eval::{MemorySearch, MemorySearchOptions, Program};
+use spillway_tla::cell_search::{CellEncoding, CellSearch, SampleSize};
+use spillway_tla::eval::{CompiledSpecification, MemorySearch, MemorySearchOptions};
 use spillway_tla::modules::SearchPath;
 use spillway_tla::read_specification;
 use std::path::{Path, PathBuf};
 
 /// The encodings to compare. The second one has a sample that misses most values.
-const ENCODINGS: [StateEncoding; 4] = [
-    StateEncoding::Cells(SampleSize { breadth: 1000, walks: 5, steps: 50 }),
-    StateEncoding::Cells(SampleSize { breadth: 3, walks: 0, steps: 0 }),
-    StateEncoding::Escapes,
-    StateEncoding::Numbers,
+const ENCODINGS: [CellEncoding; 4] = [
+    CellEncoding::Cells(SampleSize { breadth: 1000, walks: 5, steps: 50 }),
+    CellEncoding::Cells(SampleSize { breadth: 3, walks: 0, steps: 0 }),
+    CellEncoding::Escapes,
+    CellEncoding::Numbers,
 ];
 
-fn program(corpus: &Path, root: &str, config: &str) -> Option<Program> {
+fn program(corpus: &Path, root: &str, config: &str) -> Option<CompiledSpecification> {
     let library = corpus.join("library");
     let (root, config) = (corpus.join(root), corpus.join(config));
     let search = SearchPath::new(&root, &[library.join("community"), library.join("tlapm")], None);
     let resolved = read_specification(&root, &config, &search, &mut SourceMap::default());
-    resolved.ok().map(|it| Program::new(it.specification))
+    resolved.ok().map(|it| CompiledSpecification::new(it.specification))
 }
 
 #[test]

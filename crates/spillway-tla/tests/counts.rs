@@ -2,7 +2,7 @@
 //! the test is skipped. Models of more than 10,000 generated states need `SPILLWAY_LARGE`.
 
 use spillway_base::source::SourceMap;
-use spillway_tla::eval::{MemorySearch, MemorySearchOptions, Program, SearchEnding};
+use spillway_tla::eval::{CompiledSpecification, MemorySearch, MemorySearchOptions, SearchEnding};
 use spillway_tla::modules::SearchPath;
 use spillway_tla::read_specification;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ fn difference(corpus: &Path, model: &Model) -> Option<String> {
         Ok(resolved) => resolved,
         Err(errors) => return Some(format!("{name}: {}", errors[0].render(&sources))),
     };
-    let program = Program::new(resolved.specification);
+    let program = CompiledSpecification::new(resolved.specification);
     let checks_deadlock = program.specification.checks.check_deadlock.unwrap_or(true);
     let options = MemorySearchOptions { checks_deadlock, states_max: u64::MAX };
     let found = MemorySearch::run(&program, options);

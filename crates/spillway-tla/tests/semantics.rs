@@ -3,7 +3,7 @@
 
 use spillway_base::source::SourceMap;
 use spillway_tla::eval::{
-    Evaluator, FailedCheck, MemorySearch, MemorySearchOptions, Program, SearchEnding,
+    CompiledSpecification, Evaluator, FailedCheck, MemorySearch, MemorySearchOptions, SearchEnding,
 };
 use spillway_tla::modules::SearchPath;
 use spillway_tla::read_specification;
@@ -15,7 +15,7 @@ fn folder() -> PathBuf {
 
 /// A specification that was read, with its texts.
 struct Read {
-    program: Program,
+    program: CompiledSpecification,
     sources: SourceMap,
 }
 
@@ -28,10 +28,10 @@ fn read(name: &str) -> Read {
         let errors: Vec<String> = errors.iter().map(|it| it.render(&sources).to_string()).collect();
         panic!("{name}: {}", errors.join("\n"))
     });
-    Read { program: Program::new(resolved.specification), sources }
+    Read { program: CompiledSpecification::new(resolved.specification), sources }
 }
 
-fn search(program: &Program) -> MemorySearch {
+fn search(program: &CompiledSpecification) -> MemorySearch {
     let checks_deadlock = program.specification.checks.check_deadlock.unwrap_or(true);
     MemorySearch::run(program, MemorySearchOptions { checks_deadlock, states_max: 10_000 })
 }

@@ -3,9 +3,11 @@
 use super::answers::{Answers, STATES_MAX, SearchAnswer, SearchCounts};
 use super::modules::{CONFIGURATION, expression_count};
 use spillway::source::SourceMap;
-use spillway::tla::cell_search::{CellSearch, CellSearchEnding, SampleSize, StateEncoding};
+use spillway::tla::cell_search::{CellEncoding, CellSearch, CellSearchEnding, SampleSize};
 use spillway::tla::config;
-use spillway::tla::eval::{Evaluator, MemorySearch, MemorySearchOptions, Program, SearchEnding};
+use spillway::tla::eval::{
+    CompiledSpecification, Evaluator, MemorySearch, MemorySearchOptions, SearchEnding,
+};
 use spillway::tla::modules::{SearchPath, load_text};
 use spillway::tla::resolve::{Request, resolve};
 use spillway::tla::standard::sets;
@@ -13,7 +15,7 @@ use spillway::tla::syntax::parse_expression;
 
 /// A module that was read.
 pub struct ReadModule {
-    pub program: Program,
+    pub program: CompiledSpecification,
     pub sources: SourceMap,
 }
 
@@ -35,11 +37,11 @@ pub fn read(text: &str) -> Result<ReadModule, String> {
     let resolved = resolve(request).map_err(|errors| {
         errors.iter().map(|it| it.render(&sources).to_string()).collect::<Vec<_>>().join("\n")
     })?;
-    Ok(ReadModule { program: Program::new(resolved.specification), sources })
+    Ok(ReadModule { program: CompiledSpecification::new(resolved.specification), sources })
 }
 
 /// Returns the answers of the evaluator and of the search in memory. Panics if a search over cells has others.
-pub fn answers(program: &Program) -> Answers {
+pub fn answers(program: &CompiledSpecification) -> Answers {
     let mut evaluator = Evaluator::new(program);
     let checks = &program.specification.checks;
     let values = checks.formulas.iter().map(|&formula| {
@@ -58,7 +60,7 @@ pub fn answers(program: &Program) -> Answers {
     Answers { values, search }
 }
 
-fn search(program: &Program) -> SearchAnswer {
+fn search(program: &CompiledSpecification) -> SearchAnswer {
     let options = MemorySearchOptions { checks_deadlock: false, states_max: STATES_MAX };
     let found = MemorySearch::run(program, options);
     let level = (found.trace.len() as u64).saturating_sub(1);
@@ -89,15 +91,15 @@ fn search(program: &Program) -> SearchAnswer {
 }
 
 /// Panics unless the searches over cells of every kind have the counts.
-fn assert_cells_agree(program: &Program, counts: &SearchCounts) {
+fn assert_cells_agree(program: &CompiledSpecification, counts: &SearchCounts) {
     // The small sample misses values.
     let large = SampleSize { breadth: 300, walks: 5, steps: 20 };
     let small = SampleSize { breadth: 10, walks: 0, steps: 0 };
     let encodings = [
-        StateEncoding::Cells(large),
-        StateEncoding::Cells(small),
-        StateEncoding::Escapes,
-        StateEncoding::Numbers,
+        CellEncoding::Cells(large),
+        CellEncoding::Cells(small),
+        CellEncoding::Escapes,
+        CellEncoding::Numbers,
     ];
     for encoding in encodings {
         let found = CellSearch::run(program, encoding, false);

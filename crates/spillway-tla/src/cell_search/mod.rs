@@ -9,16 +9,16 @@ mod sample;
 pub use sample::{SampleSize, sample_states};
 
 use crate::cells::{
-    CellLayout, Dictionaries, DictionaryEntries, EncodedState, InvalidKey, NumberingError,
+    CellLayout, CellNumberingError, Dictionaries, DictionaryEntries, EncodedState, InvalidKey,
 };
-use crate::eval::{Evaluator, FailedCheck, GeneratedStates, Program, SymmetryGroup};
+use crate::eval::{CompiledSpecification, Evaluator, FailedCheck, GeneratedStates, SymmetryGroup};
 use crate::standard::{Failure, Outcome, sets};
 use crate::value::Value;
 use rustc_hash::FxHashSet;
 
 /// How states are encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StateEncoding {
+pub enum CellEncoding {
     /// By cells whose shapes come from a sample.
     Cells(SampleSize),
     /// Every value escapes.
@@ -62,7 +62,7 @@ pub enum CellSearchEnding {
 pub enum EncodingFailure {
     /// A dictionary is full.
     #[error(transparent)]
-    Numbering(#[from] NumberingError),
+    Numbering(#[from] CellNumberingError),
     /// A key that was encoded is no key.
     #[error(transparent)]
     Decoding(#[from] InvalidKey),
@@ -138,7 +138,11 @@ impl KeySpace {
         Self { dictionaries: layout.dictionaries(), layout, entries: Vec::new() }
     }
 
-    fn number(&mut self, states: &[Vec<Value>], program: &Program) -> Result<(), NumberingError> {
+    fn number(
+        &mut self,
+        states: &[Vec<Value>],
+        program: &CompiledSpecification,
+    ) -> Result<(), CellNumberingError> {
         let entries = self.layout.number(states, &program.symbols, &mut self.dictionaries)?;
         self.entries.push(entries);
         Ok(())
@@ -147,7 +151,11 @@ impl KeySpace {
 
 impl CellSearch {
     /// Searches all states of a program.
-    pub fn run(program: &Program, encoding: StateEncoding, checks_deadlock: bool) -> Self {
+    pub fn run(
+        program: &CompiledSpecification,
+        encoding: CellEncoding,
+        checks_deadlock: bool,
+    ) -> Self {
         let mut search = Search::new(program, encoding, checks_deadlock);
         let ending = match search.explore() {
             Ok(()) => CellSearchEnding::Complete,
@@ -167,14 +175,18 @@ impl CellSearch {
 }
 
 impl<'p> Search<'p> {
-    fn new(program: &'p Program, encoding: StateEncoding, checks_deadlock: bool) -> Self {
+    fn new(
+        program: &'p CompiledSpecification,
+        encoding: CellEncoding,
+        checks_deadlock: bool,
+    ) -> Self {
         let variables = program.variable_count();
         let layout = match encoding {
-            StateEncoding::Cells(size) => {
+            CellEncoding::Cells(size) => {
                 CellLayout::from_sample(variables, &sample_states(program, size))
             }
-            StateEncoding::Escapes => CellLayout::escaping(variables),
-            StateEncoding::Numbers => CellLayout::numbering(variables),
+            CellEncoding::Escapes => CellLayout::escaping(variables),
+            CellEncoding::Numbers => CellLayout::numbering(variables),
         };
         let view = program.specification.checks.view;
         Self {

@@ -1,6 +1,6 @@
 //! States from which the shapes of variables are inferred.
 
-use crate::eval::{Evaluator, GeneratedStates, Program};
+use crate::eval::{CompiledSpecification, Evaluator, GeneratedStates};
 use crate::standard::Outcome;
 use crate::value::Value;
 use rustc_hash::FxHashSet;
@@ -30,7 +30,7 @@ impl Default for SampleSize {
 /// only on the program and the size.
 ///
 /// An evaluation that fails ends its part of the sample. The search reports it when it gets there.
-pub fn sample_states(program: &Program, size: SampleSize) -> Vec<Vec<Value>> {
+pub fn sample_states(program: &CompiledSpecification, size: SampleSize) -> Vec<Vec<Value>> {
     let mut sampler = Sampler { evaluator: Evaluator::new(program), size, states: Vec::new() };
     let mut random = SplitMix64::new(SEED);
     let Ok(SampledInitialStates { first, starts }) = sampler.initial(&mut random) else {

@@ -13,7 +13,7 @@
 //! # Growth
 //!
 //! An encoding can need values that no [dictionary] has yet. Then [`CellLayout::encode`] returns
-//! [`Unnumbered`], and the caller sets the state aside. At the end of a level, [`CellLayout::number`] gives numbers to
+//! [`UnnumberedValues`], and the caller sets the state aside. At the end of a level, [`CellLayout::number`] gives numbers to
 //! all values that the states set aside need, in the order of their bytes; then these states have encodings. So the
 //! numbers depend only on the *set* of states of each level.
 //!
@@ -46,7 +46,7 @@ mod value_bytes;
 
 pub use dictionary::{Dictionaries, Dictionary, DictionaryId, DictionarySpec};
 pub use journal::{JournalError, journal_bytes, read_journal};
-pub use numbering::{DictionaryEntries, EntryError, NumberingError};
+pub use numbering::{CellNumberingError, DictionaryEntries, EntryError};
 pub use shape::InvalidKey;
 pub use stored_layout::{StoredLayout, StoredLayoutError};
 pub use value_bytes::{ValueBytesError, ValueReader, value_bytes, write_value};
@@ -88,7 +88,7 @@ pub struct CellLayout {
 /// A state needs values without a number. It has an encoding after [`CellLayout::number`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a state needs dictionary values that have no number yet")]
-pub struct Unnumbered;
+pub struct UnnumberedValues;
 
 /// A state with its encoding, from which successors copy what they have not changed.
 #[derive(Clone, Copy)]
@@ -178,7 +178,7 @@ impl CellLayout {
         state: &[Value],
         dictionaries: &Dictionaries,
         key: &mut [u8],
-    ) -> Result<(), Unnumbered> {
+    ) -> Result<(), UnnumberedValues> {
         let mut key = KeyWriter::new(key);
         for (variable, value) in state.iter().enumerate() {
             self.encode_variable(variable, value, dictionaries, &mut key)?;
@@ -198,7 +198,7 @@ impl CellLayout {
         state: EncodedState<'_>,
         dictionaries: &Dictionaries,
         key: &mut [u8],
-    ) -> Result<(), Unnumbered> {
+    ) -> Result<(), UnnumberedValues> {
         let mut key = KeyWriter::new(key);
         for (variable, (value, before)) in successor.iter().zip(state.values).enumerate() {
             if is_shared(value, before) {
@@ -287,7 +287,7 @@ impl CellLayout {
         value: &Value,
         dictionaries: &Dictionaries,
         key: &mut KeyWriter<'_>,
-    ) -> Result<(), Unnumbered> {
+    ) -> Result<(), UnnumberedValues> {
         let cells = &self.variables[variable];
         let at = cells.first_byte * 8;
         if let Some(shape) = &cells.shape {
@@ -296,7 +296,8 @@ impl CellLayout {
                 Err(Misfit) => key.clear_bytes(self.bytes(variable)),
             }
         }
-        let escape = dictionaries.get(self.escapes(variable)).lookup(value).ok_or(Unnumbered)?;
+        let escape =
+            dictionaries.get(self.escapes(variable)).lookup(value).ok_or(UnnumberedValues)?;
         key.put(at, ESCAPE_BITS, escape + 1);
         Ok(())
     }
@@ -307,7 +308,7 @@ impl CellLayout {
         variable: usize,
         value: &'v Value,
         dictionaries: &Dictionaries,
-        wanted: &mut shape::Wanted<'v>,
+        wanted: &mut shape::WantedValues<'v>,
     ) -> Fit {
         match &self.variables[variable].shape {
             Some(shape) => shape.collect(value, self.context(dictionaries), wanted),

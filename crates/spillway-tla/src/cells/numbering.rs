@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 
 /// Values cannot be numbered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NumberingError {
+pub enum CellNumberingError {
     /// The dictionary of whole values of the variable with this index is full.
     #[error("variable {0} has at least 2^32 - 2 values that do not fit its shape")]
     TooManyEscapes(usize),
@@ -177,7 +177,7 @@ impl CellLayout {
         states: &[S],
         symbols: &SymbolTable,
         dictionaries: &mut Dictionaries,
-    ) -> Result<DictionaryEntries, NumberingError> {
+    ) -> Result<DictionaryEntries, CellNumberingError> {
         let visit = |each: &mut dyn FnMut(&[Value])| {
             states.iter().for_each(|it| each(it.as_ref()));
             Ok(())
@@ -191,7 +191,7 @@ impl CellLayout {
     /// # Errors
     ///
     /// Those of `visit`, or a dictionary of whole values is full.
-    pub fn number_visited<E: From<NumberingError>>(
+    pub fn number_visited<E: From<CellNumberingError>>(
         &self,
         visit: impl Fn(&mut dyn FnMut(&[Value])) -> Result<(), E>,
         symbols: &SymbolTable,
@@ -204,6 +204,6 @@ impl CellLayout {
         new.number(symbols, dictionaries, &mut entries);
         let full =
             (0..self.variables.len()).find(|it| dictionaries.get(self.escapes(*it)).is_full());
-        full.map_or(Ok(entries), |it| Err(NumberingError::TooManyEscapes(it).into()))
+        full.map_or(Ok(entries), |it| Err(CellNumberingError::TooManyEscapes(it).into()))
     }
 }

@@ -80,7 +80,7 @@ struct ConfigParser<'t> {
     config: Config,
 }
 
-type Parsed<T> = Result<T, Diagnostic>;
+type ParseResult<T> = Result<T, Diagnostic>;
 
 impl<'t> ConfigParser<'t> {
     fn peek(&self) -> Token {
@@ -120,7 +120,7 @@ impl<'t> ConfigParser<'t> {
         Diagnostic::error(self.peek().span, format!("expected {what}, found {found}"))
     }
 
-    fn section(&mut self) -> Parsed<()> {
+    fn section(&mut self) -> ParseResult<()> {
         let Some(section) = self.keyword() else {
             let names: Vec<&str> = SECTIONS.iter().map(|it| it.text).collect();
             let help = format!("the keywords are {}", names.join(", "));
@@ -174,7 +174,7 @@ impl<'t> ConfigParser<'t> {
         &mut self,
         keyword: Token,
         place: impl Fn(&mut Config) -> &mut Option<ConfigName>,
-    ) -> Parsed<()> {
+    ) -> ParseResult<()> {
         let name = self.name()?;
         match place(&mut self.config).replace(name) {
             None => Ok(()),
@@ -185,7 +185,7 @@ impl<'t> ConfigParser<'t> {
         }
     }
 
-    fn check_deadlock(&mut self, keyword: Token) -> Parsed<()> {
+    fn check_deadlock(&mut self, keyword: Token) -> ParseResult<()> {
         let value = match self.word() {
             "TRUE" => true,
             "FALSE" => false,
@@ -200,7 +200,7 @@ impl<'t> ConfigParser<'t> {
     }
 
     /// Parses names up to the next keyword.
-    fn names(&mut self) -> Parsed<Vec<ConfigName>> {
+    fn names(&mut self) -> ParseResult<Vec<ConfigName>> {
         let mut names = Vec::new();
         while self.keyword().is_none() && self.peek().kind != TokenKind::End {
             names.push(self.name()?);
@@ -211,7 +211,7 @@ impl<'t> ConfigParser<'t> {
     }
 
     /// Parses a name, an operator symbol, or `I!Op`.
-    fn name(&mut self) -> Parsed<ConfigName> {
+    fn name(&mut self) -> ParseResult<ConfigName> {
         let mut name = self.part()?;
         while self.take_mark(Mark::Bang) {
             let part = self.part()?;
@@ -221,7 +221,7 @@ impl<'t> ConfigParser<'t> {
         Ok(name)
     }
 
-    fn part(&mut self) -> Parsed<ConfigName> {
+    fn part(&mut self) -> ParseResult<ConfigName> {
         if self.keyword().is_some() {
             return Err(self.expected("a name").help("a keyword of configurations is no name"));
         }
@@ -238,7 +238,7 @@ impl<'t> ConfigParser<'t> {
         Ok(ConfigName { text, span: token.span })
     }
 
-    fn constants(&mut self) -> Parsed<()> {
+    fn constants(&mut self) -> ParseResult<()> {
         while self.keyword().is_none() && self.peek().kind != TokenKind::End {
             let name = self.name()?;
             if self.take_mark(Mark::Substitute) {
@@ -262,7 +262,7 @@ impl<'t> ConfigParser<'t> {
     }
 
     /// Parses `[M]`, if it is there.
-    fn bracketed_module(&mut self) -> Parsed<Option<ConfigName>> {
+    fn bracketed_module(&mut self) -> ParseResult<Option<ConfigName>> {
         if !self.take_mark(Mark::LeftBracket) {
             return Ok(None);
         }
@@ -273,7 +273,7 @@ impl<'t> ConfigParser<'t> {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Parsed<ConfigValue> {
+    fn value(&mut self, depth: usize) -> ParseResult<ConfigValue> {
         let token = self.peek();
         let value = match token.kind {
             TokenKind::Number => ConfigValue::Integer(self.number()?),
@@ -299,14 +299,14 @@ impl<'t> ConfigParser<'t> {
         Ok(value)
     }
 
-    fn number(&self) -> Parsed<i64> {
+    fn number(&self) -> ParseResult<i64> {
         match self.word().parse() {
             Ok(number) if self.peek().kind == TokenKind::Number => Ok(number),
             _ => Err(self.expected("an integer")),
         }
     }
 
-    fn set(&mut self, depth: usize) -> Parsed<ConfigValue> {
+    fn set(&mut self, depth: usize) -> ParseResult<ConfigValue> {
         self.bump();
         let mut items = Vec::new();
         while !self.take_mark(Mark::RightBrace) {

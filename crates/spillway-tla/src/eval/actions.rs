@@ -7,11 +7,11 @@
 
 use super::evaluator::{Evaluator, SlotContent};
 use super::generation::{
-    ActionParameter, Continuation, ContinuationKind, Flow, GenerationPhase, INITIAL_PIECE,
-    InitialStateSink, ParameterSlot, TakenAction,
+    ActionParameter, Continuation, ContinuationKind, EnteredAction, Flow, GenerationPhase,
+    INITIAL_PIECE, InitialStateSink, ParameterSlot,
 };
 use super::node::{Argument, BindingNode, BoundNode, Node, NodeId, SlotId};
-use super::program::Program;
+use super::program::CompiledSpecification;
 use crate::resolve::tree::BinaryOperator;
 use crate::standard::{Failure, FailureReason, Outcome};
 use crate::value::Value;
@@ -129,7 +129,7 @@ impl<'p> Evaluator<'p> {
             }
             Node::Call { definition, arguments } => {
                 let flow = self.enumerate_named_call(*definition, arguments, base);
-                flow.map_err(|it| it.called_from(Program::expression(node)))
+                flow.map_err(|it| it.called_from(CompiledSpecification::expression(node)))
             }
             _ => self.enumerate(node, base, None),
         }
@@ -172,7 +172,7 @@ impl<'p> Evaluator<'p> {
     ) -> Outcome<Flow> {
         let program = self.program;
         let result = self.enumerate_node(node, program.entered(node), base, rest);
-        result.map_err(|it| it.at(Program::expression(node)))
+        result.map_err(|it| it.at(CompiledSpecification::expression(node)))
     }
 
     fn enumerate_node(
@@ -277,7 +277,7 @@ impl<'p> Evaluator<'p> {
                 let body = self.program.definitions[*definition as usize].body;
                 let flow = self.deeper(|it| it.enumerate(body, frame, rest));
                 self.close_frame(frame);
-                flow.map_err(|it| it.called_from(Program::expression(id)))
+                flow.map_err(|it| it.called_from(CompiledSpecification::expression(id)))
             }
             Node::CallLocal { slot, arguments } => {
                 match self.open_operator_frame(base + slot, arguments, base) {
@@ -484,7 +484,7 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    fn taken_action(&mut self) -> TakenAction {
+    fn taken_action(&mut self) -> EnteredAction {
         let mut parameters = Vec::new();
         if self.generation.keeps_parameters {
             for at in self.generation.own_parameters..self.generation.parameters.len() {
@@ -494,7 +494,7 @@ impl<'p> Evaluator<'p> {
                 }
             }
         }
-        TakenAction { definition: self.generation.action, parameters }
+        EnteredAction { definition: self.generation.action, parameters }
     }
 
     /// `\A`: the conjunction of its instances. TLC takes the first one first and then the others from the last.
@@ -548,12 +548,12 @@ impl<'p> Evaluator<'p> {
         Ok(result?.is_break())
     }
 
-    fn save(&mut self, bounds: &[BoundNode], base: u32) -> Saved {
+    fn save(&mut self, bounds: &[BoundNode], base: u32) -> SavedSlots {
         let slots = bounds.iter().flat_map(|it| it.slots.iter());
         slots.map(|it| self.take_slot(base + it)).collect()
     }
 
-    fn save_bindings(&mut self, bindings: &[BindingNode], base: u32) -> Saved {
+    fn save_bindings(&mut self, bindings: &[BindingNode], base: u32) -> SavedSlots {
         bindings.iter().map(|it| self.take_slot(base + it.slot)).collect()
     }
 
@@ -561,8 +561,8 @@ impl<'p> Evaluator<'p> {
         SavedSlot { index, content: std::mem::take(&mut self.stack[index as usize]) }
     }
 
-    fn rebind(&mut self, slots: &[SlotId], values: &[Value], base: u32) -> Saved {
-        let mut saved = Saved::new();
+    fn rebind(&mut self, slots: &[SlotId], values: &[Value], base: u32) -> SavedSlots {
+        let mut saved = SavedSlots::new();
         for (slot, value) in slots.iter().zip(values) {
             saved.push(self.take_slot(base + slot));
             self.bind(base, *slot, value.clone());
@@ -570,7 +570,7 @@ impl<'p> Evaluator<'p> {
         saved
     }
 
-    fn restore_saved(&mut self, saved: Saved) {
+    fn restore_saved(&mut self, saved: SavedSlots) {
         for it in saved {
             self.stack[it.index as usize] = it.content;
         }
@@ -578,7 +578,7 @@ impl<'p> Evaluator<'p> {
 }
 
 /// The contents of slots before they were bound anew.
-type Saved = SmallVec<[SavedSlot; 2]>;
+type SavedSlots = SmallVec<[SavedSlot; 2]>;
 
 /// The content of a slot before it was bound anew.
 struct SavedSlot {

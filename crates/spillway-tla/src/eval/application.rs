@@ -15,7 +15,7 @@ use super::actions::is_definition;
 use super::evaluator::{Evaluator, SlotContent};
 use super::generation::{Continuation, Flow, GenerationPhase};
 use super::node::{Node, NodeId, UpdateNode};
-use super::program::Program;
+use super::program::CompiledSpecification;
 use crate::standard::{Failure, FailureReason, Outcome, functions, sets};
 use crate::value::{LazyValue, Value};
 use smallvec::SmallVec;
@@ -227,7 +227,7 @@ impl<'p> Evaluator<'p> {
                 let frame = self.open_frame(*definition, arguments, base);
                 let body = self.program.definitions[*definition as usize].body;
                 let function = self.deeper(|it| it.applied(body, frame, purpose));
-                function.map_err(|it| it.called_from(Program::expression(id)))
+                function.map_err(|it| it.called_from(CompiledSpecification::expression(id)))
             }
             Node::Prime(operand) if !self.is_primed => {
                 self.is_primed = true;

@@ -2,13 +2,14 @@
 
 use super::evaluator::{Evaluator, SlotContent};
 use super::node::{Argument, ClosureNode, Node, NodeId, Operator};
-use super::program::Program;
+use super::program::CompiledSpecification;
 use crate::library::StandardOperator;
 use crate::standard::{
     self, ClosureHost, Failure, OperatorHost, Outcome, SearchStatistics, boolean, sets,
 };
 use crate::value::{
-    Captured, CapturedContent, CapturedOperator, CapturedSlot, LazyValue, SymbolTable, Value,
+    CapturedContent, CapturedExpression, CapturedOperator, CapturedSlot, LazyValue, SymbolTable,
+    Value,
 };
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -27,7 +28,7 @@ impl<'p> Evaluator<'p> {
         let body = self.program.definitions[definition as usize].body;
         let result = self.deeper(|it| it.eval(body, frame));
         self.close_frame(frame);
-        result.map_err(|it| it.called_from(Program::expression(id)))
+        result.map_err(|it| it.called_from(CompiledSpecification::expression(id)))
     }
 
     /// Evaluates a call of a definition that must be Boolean.
@@ -45,7 +46,7 @@ impl<'p> Evaluator<'p> {
         let body = program.definitions[*definition as usize].body;
         let result = self.deeper(|it| it.holds_node(construct, body, frame));
         self.close_frame(frame);
-        result.map_err(|it| it.called_from(Program::expression(id)))
+        result.map_err(|it| it.called_from(CompiledSpecification::expression(id)))
     }
 
     /// Makes the frame of a call and returns its start.
@@ -333,13 +334,13 @@ impl<'p> Evaluator<'p> {
         expression: NodeId,
         closure: &'p ClosureNode,
         base: u32,
-    ) -> Captured {
+    ) -> CapturedExpression {
         let slots = closure
             .free
             .iter()
             .map(|slot| CapturedSlot { slot: *slot, content: self.capture_slot(base + slot) });
         let slots = slots.collect();
-        Captured { expression, is_primed: self.is_primed, slots }
+        CapturedExpression { expression, is_primed: self.is_primed, slots }
     }
 
     fn capture_slot(&mut self, index: u32) -> CapturedContent {

@@ -1,7 +1,7 @@
 //! Initial states, successors and checks of a specification: the interface of the evaluator.
 
 use super::evaluator::Evaluator;
-use super::generation::{ActionParameter, GenerationPhase, TakenAction};
+use super::generation::{ActionParameter, EnteredAction, GenerationPhase};
 use crate::resolve::ids::DefinitionId;
 use crate::resolve::tree::PropertyPart;
 use crate::standard::{Outcome, SearchStatistics, boolean, sets};
@@ -16,7 +16,7 @@ pub struct GeneratedStates {
     pub values: Vec<Value>,
     /// The action of each state. Initial states have none. After a failure there can be one more, of a successor without
     /// a value for each variable.
-    pub actions: Vec<TakenAction>,
+    pub actions: Vec<EnteredAction>,
 }
 
 /// A check that a state or a step fails.
@@ -172,7 +172,7 @@ impl Evaluator<'_> {
     }
 
     /// Returns an action as text: `Receive(p: 1)`.
-    pub fn action_text(&self, action: &TakenAction) -> String {
+    pub fn action_text(&self, action: &EnteredAction) -> String {
         let specification = &self.program.specification;
         let name = &specification.definitions[action.definition as usize].name;
         if action.parameters.is_empty() {

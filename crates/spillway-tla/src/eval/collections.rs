@@ -2,7 +2,7 @@
 
 use super::evaluator::Evaluator;
 use super::node::{BoundNode, FieldNode, Node, NodeId, StepNode, UpdateNode};
-use super::program::Program;
+use super::program::CompiledSpecification;
 use crate::standard::elements::Elements;
 use crate::standard::{Failure, FailureReason, Outcome, functions, sets};
 use crate::value::{LazyValue, Symbol, Value, is_ascending, shared, shared_from};
@@ -265,7 +265,7 @@ impl<'p> Evaluator<'p> {
         let set = self.eval(node, base)?;
         if !sets::is_set(&set) {
             let failure = Failure::wrong_kind(operator, "a set", &set);
-            return Err(failure.at(Program::expression(node)));
+            return Err(failure.at(CompiledSpecification::expression(node)));
         }
         Ok(set)
     }

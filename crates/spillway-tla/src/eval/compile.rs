@@ -10,14 +10,14 @@ use crate::level::Level;
 use crate::resolve::ids::{ExprId, Slot, StringId};
 use crate::resolve::tree::{
     Argument, BinaryOperator, Bound, ConstantValue, ExceptStep, ExceptUpdate, ExprKind, LetBinding,
-    OperatorValue, Pattern, Quantifier, RecordField, Specification, UnaryOperator,
+    OperatorValue, Pattern, QuantifierKind, RecordField, Specification, UnaryOperator,
 };
 use crate::standard::numbers;
 use crate::value::{FieldNames, ModelValue, Symbol, SymbolTable, Value, shared_names};
 use rustc_hash::FxHashMap;
 
 /// What the compiler makes.
-pub(super) struct Compiled {
+pub(super) struct CompiledNodes {
     /// The nodes, by the index of the expression.
     pub nodes: Vec<Node>,
     /// The operators that are arguments.
@@ -46,7 +46,7 @@ pub(super) struct Compiler<'s> {
 
 impl<'s> Compiler<'s> {
     /// Compiles every expression.
-    pub fn compile(specification: &'s Specification, symbols: &'s SymbolTable) -> Compiled {
+    pub fn compile(specification: &'s Specification, symbols: &'s SymbolTable) -> CompiledNodes {
         let mut compiler = Self {
             specification,
             symbols,
@@ -59,7 +59,7 @@ impl<'s> Compiler<'s> {
         };
         let count = specification.expressions.len() as u32;
         let nodes = (0..count).map(|it| compiler.node(ExprId(it))).collect();
-        Compiled {
+        CompiledNodes {
             nodes,
             operators: compiler.operators,
             memo_reads: compiler.memo_reads,
@@ -180,7 +180,7 @@ impl<'s> Compiler<'s> {
                 body: body.0,
             },
             ExprKind::Quantified { quantifier, bounds, body } => Node::Quantified {
-                is_exists: *quantifier == Quantifier::Exists,
+                is_exists: *quantifier == QuantifierKind::Exists,
                 bounds: bounds.iter().map(bound).collect(),
                 body: body.0,
             },

@@ -2,7 +2,7 @@
 
 use super::generation::GenerationPhase;
 use super::node::{BindingNode, LazyNode, Node, NodeId, SlotId, UnaryNode};
-use super::program::Program;
+use super::program::CompiledSpecification;
 use super::state_memo::{Inputs, StateMemos};
 use crate::level::Level;
 use crate::resolve::tree::BinaryOperator;
@@ -26,7 +26,7 @@ const MEMO_FILTER_MAX: u128 = 1 << 16;
 /// Evaluates the expressions of a program. Each thread has its own.
 #[derive(Debug)]
 pub struct Evaluator<'p> {
-    pub(super) program: &'p Program,
+    pub(super) program: &'p CompiledSpecification,
     /// The values of the variables in the state, as far as they are assigned.
     pub(super) current: Vec<Option<Value>>,
     /// The values of the variables in the successor, as far as they are assigned.
@@ -91,7 +91,7 @@ pub(super) struct Thunk {
 
 impl<'p> Evaluator<'p> {
     /// Creates an evaluator.
-    pub fn new(program: &'p Program) -> Self {
+    pub fn new(program: &'p CompiledSpecification) -> Self {
         let variables = program.specification.variables.len();
         Self {
             program,
@@ -112,7 +112,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Returns the program.
-    pub fn program(&self) -> &'p Program {
+    pub fn program(&self) -> &'p CompiledSpecification {
         self.program
     }
 
@@ -133,7 +133,7 @@ impl<'p> Evaluator<'p> {
         };
         match result {
             Ok(value) => Ok(value),
-            Err(failure) => Err(failure.at(Program::expression(node))),
+            Err(failure) => Err(failure.at(CompiledSpecification::expression(node))),
         }
     }
 
@@ -633,7 +633,7 @@ impl<'p> Evaluator<'p> {
             Node::Call { .. } => self.call_formula(construct, node, base),
             _ => self.eval(node, base).and_then(|it| boolean(construct, &it)),
         };
-        result.map_err(|it| it.at(Program::expression(node)))
+        result.map_err(|it| it.at(CompiledSpecification::expression(node)))
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) struct Generation {
     /// The states, one after the other, each with a value for each variable.
     pub states: Vec<Value>,
     /// The action of each state.
-    pub actions: Vec<TakenAction>,
+    pub actions: Vec<EnteredAction>,
     /// The definition whose disjunct is read.
     pub action: u32,
     /// The slots of parameters: those of the definitions around it, then its own.
@@ -48,7 +48,7 @@ pub(super) struct ParameterSlot {
 
 /// The action by which a state was generated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TakenAction {
+pub struct EnteredAction {
     /// The definition: the innermost one that a disjunct of the next-state action calls.
     pub definition: u32,
     /// Its parameters and the variables that its leading quantifiers bind, if they were asked for.

@@ -42,7 +42,7 @@ mod symmetry;
 
 pub use checks::{FailedCheck, GeneratedStates};
 pub use evaluator::Evaluator;
-pub use generation::{ActionParameter, TakenAction};
-pub use program::Program;
+pub use generation::{ActionParameter, EnteredAction};
+pub use program::CompiledSpecification;
 pub use search::{MemorySearch, MemorySearchOptions, SearchEnding};
 pub use symmetry::SymmetryGroup;

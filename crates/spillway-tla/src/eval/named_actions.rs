@@ -1,9 +1,9 @@
 //! The actions of a specification: the definitions that name disjuncts of the next-state action.
 
 use super::node::{Node, NodeId};
-use super::program::Program;
+use super::program::CompiledSpecification;
 
-impl Program {
+impl CompiledSpecification {
     /// Returns the definitions that can be the action of a step, in the order of the next-state action. Each is once in
     /// the list.
     pub fn named_actions(&self) -> Vec<u32> {
@@ -18,7 +18,7 @@ impl Program {
 /// A walk through the disjuncts of the next-state action. It enters what
 /// [`enumerate_named`](super::Evaluator::enumerate_named) enters.
 struct ActionWalk<'p> {
-    program: &'p Program,
+    program: &'p CompiledSpecification,
     actions: Vec<u32>,
     /// The calls that were entered, each with its action.
     visited: Vec<(NodeId, u32)>,

@@ -1,6 +1,6 @@
 //! The program: a resolved specification, compiled for the evaluator.
 
-use super::compile::{Compiled, Compiler};
+use super::compile::{CompiledNodes, Compiler};
 use super::node::{ClosureNode, Node, NodeId, Operator};
 use super::state_memo::VariableList;
 use crate::level::Level;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// A compiled specification. It is shared between threads; each has its own [`Evaluator`](super::Evaluator).
 #[derive(Debug)]
-pub struct Program {
+pub struct CompiledSpecification {
     /// The specification.
     pub specification: Specification,
     /// The symbols of its strings and names.
@@ -69,7 +69,7 @@ fn is_test(nodes: &[Node], node: usize) -> bool {
 }
 
 /// Returns whether an action can enter an expression, or the body of the function that is its value.
-fn is_enterable(compiled: &Compiled, node: usize) -> bool {
+fn is_enterable(compiled: &CompiledNodes, node: usize) -> bool {
     let node_of = |id: usize| match &compiled.nodes[id] {
         Node::Memo(_, inner) | Node::StateMemo(_, inner) => inner,
         node => node,
@@ -93,7 +93,7 @@ fn is_enterable(compiled: &Compiled, node: usize) -> bool {
     }
 }
 
-impl Program {
+impl CompiledSpecification {
     /// Compiles a specification. It sees no environment variables.
     pub fn new(specification: Specification) -> Self {
         let mut symbols = SymbolTable::default();

@@ -3,7 +3,7 @@
 
 use super::checks::{FailedCheck, GeneratedStates};
 use super::evaluator::Evaluator;
-use super::program::Program;
+use super::program::CompiledSpecification;
 use super::symmetry::SymmetryGroup;
 use crate::resolve::ids::DefinitionId;
 use crate::standard::{Failure, Outcome, SearchStatistics, sets};
@@ -129,7 +129,7 @@ impl VisitedStates {
 
 impl MemorySearch {
     /// Searches all states of a program.
-    pub fn run(program: &Program, options: MemorySearchOptions) -> Self {
+    pub fn run(program: &CompiledSpecification, options: MemorySearchOptions) -> Self {
         let mut search = Search {
             evaluator: Evaluator::new(program),
             options,

@@ -260,20 +260,20 @@ impl Loader<'_> {
 
 /// Returns what a module needs, in the order of its text.
 fn needed_by(module: &Module) -> ModuleNeeds {
-    let mut needed = Needed::default();
+    let mut needed = NeededModules::default();
     needed.add_module(module);
     needed.needs
 }
 
 /// Collects names of modules.
 #[derive(Default)]
-struct Needed {
+struct NeededModules {
     needs: ModuleNeeds,
     /// The names of the inner modules that are in scope.
     inner: Vec<Box<str>>,
 }
 
-impl Needed {
+impl NeededModules {
     fn add_instantiated(&mut self, name: &Name) {
         if !self.inner.contains(&name.text) {
             self.needs.instances.push(name.clone());

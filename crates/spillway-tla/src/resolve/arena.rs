@@ -12,25 +12,25 @@ pub const HEIGHT_MAX: u32 = 1000;
 
 /// The expressions so far.
 #[derive(Default)]
-pub(super) struct Arena {
+pub(super) struct ExpressionArena {
     pub(super) expressions: Vec<Expr>,
     heights: Vec<u32>,
 }
 
-impl Arena {
+impl ExpressionArena {
     /// Adds an expression. Returns it with its height.
-    pub(super) fn push(&mut self, kind: ExprKind, span: Span) -> Pushed {
+    pub(super) fn push(&mut self, kind: ExprKind, span: Span) -> PushedExpression {
         let mut height = 0;
         kind.for_each_operand(&mut |it| height = height.max(self.heights[it.index()]));
         self.heights.push(height + 1);
         self.expressions.push(Expr { kind, span, level: Level::Constant, uses_frame: false });
         let id = ExprId((self.expressions.len() - 1) as u32);
-        Pushed { id, is_too_high: height + 1 == HEIGHT_MAX }
+        PushedExpression { id, is_too_high: height + 1 == HEIGHT_MAX }
     }
 }
 
 /// An expression that was added.
-pub(super) struct Pushed {
+pub(super) struct PushedExpression {
     pub(super) id: ExprId,
     /// Whether it is the first one on its path that is too high.
     pub(super) is_too_high: bool,

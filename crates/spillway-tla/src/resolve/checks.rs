@@ -1,7 +1,7 @@
 //! What a configuration specifies and wants checked.
 
-use super::names::{EnvironmentId, NewEntry, Place, Scope, Symbol, Text};
-use super::pieces::{Opened, Piece};
+use super::names::{EnvironmentId, NamePlace, NewEntry, Scope, Symbol, Text};
+use super::pieces::{OpenedPiece, Piece};
 use super::resolver::Resolver;
 use super::tree::{Checks, DefinitionId, DefinitionOrigin, Level, Property, PropertyPart};
 use crate::config::{Config, ConfigName};
@@ -185,10 +185,10 @@ impl<'a> CheckBuilder<'_, 'a> {
     fn conjunct(&mut self, piece: Piece<'a>, name: &ConfigName) {
         let opened = self.resolver.open(&piece);
         match opened {
-            Opened::Conjuncts(pieces) => {
+            OpenedPiece::Conjuncts(pieces) => {
                 pieces.into_iter().for_each(|it| self.conjunct(it, name));
             }
-            Opened::Steps { action, subscript, .. } => {
+            OpenedPiece::Steps { action, subscript, .. } => {
                 let definition = self.resolver.piece_definition(&action);
                 if self.checks.next.replace(definition).is_some() {
                     let message = format!("`{}` has several conjuncts `[][A]_v`", name.text);
@@ -204,7 +204,7 @@ impl<'a> CheckBuilder<'_, 'a> {
                 let definition = self.resolver.piece_definition(&piece);
                 match (level, opened) {
                     (Level::Constant | Level::State, _) => self.checks.init.push(definition),
-                    (_, Opened::Formula(inner)) => self.conjunct(inner, name),
+                    (_, OpenedPiece::Formula(inner)) => self.conjunct(inner, name),
                     (Level::Temporal, _) => self.checks.fairness.push(definition),
                     (Level::Action, _) => {
                         let message = format!("an action is a conjunct of `{}`", name.text);
@@ -234,25 +234,25 @@ impl<'a> CheckBuilder<'_, 'a> {
         parts: &mut Vec<PropertyPart>,
     ) {
         match self.resolver.open(&piece) {
-            Opened::Conjuncts(pieces) => {
+            OpenedPiece::Conjuncts(pieces) => {
                 pieces.into_iter().for_each(|it| self.property_parts(it, name, parts));
             }
-            Opened::Formula(inner) => self.property_parts(inner, name, parts),
-            Opened::Steps { action, subscript, .. } if piece.binders.is_empty() => {
+            OpenedPiece::Formula(inner) => self.property_parts(inner, name, parts),
+            OpenedPiece::Steps { action, subscript, .. } if piece.binders.is_empty() => {
                 parts.push(PropertyPart::Step {
                     action: self.resolver.piece_definition(&action),
                     subscript: self.resolver.piece_definition(&subscript),
                 });
             }
             // A step that leaves all variables unchanged satisfies each `[A]_v`.
-            Opened::Steps { whole, .. } => parts.push(PropertyPart::Step {
+            OpenedPiece::Steps { whole, .. } => parts.push(PropertyPart::Step {
                 action: self.resolver.piece_definition(&whole),
                 subscript: self.resolver.all_variables(&whole),
             }),
-            Opened::Always(inner) if self.resolver.piece_level(&inner) <= Level::State => {
+            OpenedPiece::Always(inner) if self.resolver.piece_level(&inner) <= Level::State => {
                 parts.push(PropertyPart::Invariant(self.resolver.piece_definition(&inner)));
             }
-            Opened::Always(_) | Opened::Whole => {
+            OpenedPiece::Always(_) | OpenedPiece::Whole => {
                 if let Some(inner) = self.temporal_quantifier(&piece) {
                     return self.property_parts(inner, name, parts);
                 }
@@ -334,7 +334,7 @@ impl<'a> Resolver<'a> {
             if *is_axiom && !with_axioms {
                 continue;
             }
-            let place = Place { environment, order: index + 1 };
+            let place = NamePlace { environment, order: index + 1 };
             let name = name.as_ref().map_or("ASSUME", |it| &it.text);
             let entry = self.new_entry(NewEntry {
                 name: name.into(),

@@ -2,7 +2,7 @@
 
 use super::instances::BUILT_IN;
 use super::names::{
-    Entry, EntryId, Environment, EnvironmentId, Inner, LocalId, NewEntry, Place, Row, Scope,
+    Entry, EntryId, Environment, EnvironmentId, Inner, LocalId, NamePlace, NewEntry, Row, Scope,
     Symbol, Text,
 };
 use super::resolver::{Resolver, definition_arities};
@@ -21,7 +21,7 @@ impl<'a> Resolver<'a> {
     pub(super) fn own_environment(
         &mut self,
         module: &'a Module,
-        parent: Option<Place>,
+        parent: Option<NamePlace>,
     ) -> EnvironmentId {
         let name = &*module.name.text;
         let source = ModuleSource { module: Some(module), standard: None, name, parent };
@@ -29,14 +29,14 @@ impl<'a> Resolver<'a> {
     }
 
     /// Returns the module with a name at a place: an inner one, one of a file, or a standard one.
-    pub(super) fn source(&self, name: &'a str, place: Place) -> Option<ModuleSource<'a>> {
+    pub(super) fn source(&self, name: &'a str, place: NamePlace) -> Option<ModuleSource<'a>> {
         let mut here = Some(place);
         while let Some(at) = here {
             let environment = self.environment(at.environment);
             if let Some(inner) = environment.inner.get(name)
                 && inner.order < at.order
             {
-                let place = Place { environment: inner.environment, order: inner.order };
+                let place = NamePlace { environment: inner.environment, order: inner.order };
                 let (module, parent) = (Some(inner.module), Some(place));
                 return Some(ModuleSource { module, standard: None, name, parent });
             }
@@ -79,7 +79,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn extend(&mut self, id: EnvironmentId, name: &'a Name, usage: &mut Use<'a>) {
-        let place = Place { environment: id, order: usize::MAX };
+        let place = NamePlace { environment: id, order: usize::MAX };
         if let Some(source) = self.source(&name.text, place) {
             let extended = self.build(source, usage);
             self.import(
@@ -191,7 +191,7 @@ impl<'a> Resolver<'a> {
             _ => {
                 let kind = match earlier {
                     Symbol::Variable(_) => "a variable",
-                    Symbol::Declared(_) => "a constant",
+                    Symbol::DeclaredConstant(_) => "a constant",
                     Symbol::Local(_) => "a parameter or a bound variable around it",
                     Symbol::Instance(_) => "an instance",
                     Symbol::Fact(_) => "a theorem or an assumption",
@@ -258,7 +258,7 @@ impl<'a> Resolver<'a> {
         formula: Option<&'a Expr>,
     ) -> Symbol {
         let Some(formula) = formula else { return Symbol::Fact(None) };
-        let place = Place { environment, order };
+        let place = NamePlace { environment, order };
         Symbol::Fact(Some(self.new_entry(NewEntry {
             name: name.text.clone(),
             span: name.span,
@@ -296,7 +296,9 @@ impl<'a> Resolver<'a> {
     ) -> Option<Symbol> {
         let Declaration { name, arity } = declaration;
         match &units.usage.instance {
-            None => Some(Symbol::Declared(self.new_declared(&name.text, name.span, *arity))),
+            None => {
+                Some(Symbol::DeclaredConstant(self.new_declared(&name.text, name.span, *arity)))
+            }
             Some(_) => self.substituted(units.usage, name, *arity, Level::Constant),
         }
     }
@@ -355,7 +357,7 @@ impl<'a> Resolver<'a> {
             self.entries[entry.0].scope.place.order = order;
             return;
         }
-        let place = Place { environment: id, order };
+        let place = NamePlace { environment: id, order };
         let scope = Scope { place, locals: None };
         let native = units.standard.and_then(|it| it.operator(&name.text));
         let arities = definition_arities(definition);
@@ -415,7 +417,7 @@ impl<'a> Resolver<'a> {
         is_local: bool,
     ) {
         let id = units.environment;
-        let scope = Scope { place: Place { environment: id, order }, locals: None };
+        let scope = Scope { place: NamePlace { environment: id, order }, locals: None };
         let (context, prefix) = (units.usage.context, units.usage.prefix.clone());
         if let Some(built) = self.instantiate(instance, scope, context, prefix) {
             self.import(built, Target { environment: id, order, is_local, at: instance.span });

@@ -108,7 +108,7 @@ pub enum ExprKind {
     /// `\A` or `\E` with bounds.
     Quantified {
         /// Which.
-        quantifier: Quantifier,
+        quantifier: QuantifierKind,
         /// The bounds. The sets do not depend on the bound variables.
         bounds: Vec<Bound>,
         /// The body.
@@ -117,7 +117,7 @@ pub enum ExprKind {
     /// `\A x : p` or `\E x : p`. TLC cannot evaluate it.
     Unbounded {
         /// Which.
-        quantifier: Quantifier,
+        quantifier: QuantifierKind,
         /// The variables.
         slots: Vec<Slot>,
         /// The body.
@@ -224,7 +224,7 @@ pub enum ExprKind {
     /// `\AA x : F` or `\EE x : F`, with variables that are declared by the quantifier. It cannot be evaluated.
     TemporalQuantified {
         /// Which.
-        quantifier: Quantifier,
+        quantifier: QuantifierKind,
         /// The body.
         body: ExprId,
     },
@@ -296,7 +296,7 @@ pub enum BinaryOperator {
 
 /// A quantifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Quantifier {
+pub enum QuantifierKind {
     /// `\A`
     Forall,
     /// `\E`

@@ -2,7 +2,7 @@
 
 use super::expr::{ExprKind, LetBinding};
 use super::ids::ExprId;
-use super::lowering::{FunctionText, Lowering, Names};
+use super::lowering::{DefinitionLowering, FunctionText, Names};
 use super::names::{EntryId, LocalId, Scope, Symbol};
 use super::resolver::Resolver;
 use super::tree::DefinitionOrigin;
@@ -11,7 +11,7 @@ use crate::syntax::walk;
 use spillway_base::source::Span;
 use std::collections::{HashMap, HashSet};
 
-impl<'a> Lowering<'_, 'a> {
+impl<'a> DefinitionLowering<'_, 'a> {
     /// Builds LET. Definitions without parameters are values; the others become definitions of their own.
     pub(super) fn let_in(&mut self, units: &'a [LetUnit], body: &'a Expr, scope: &Scope) -> ExprId {
         let (mut scope, mut bindings) = (scope.clone(), Vec::new());

@@ -20,13 +20,13 @@ type Parameters = u64;
 
 /// The facts about an expression.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-struct Known {
+struct ExpressionFacts {
     level: Level,
     parameters: Parameters,
 }
 
-impl Known {
-    fn join(&mut self, other: Known) {
+impl ExpressionFacts {
+    fn join(&mut self, other: ExpressionFacts) {
         self.level = self.level.max(other.level);
         self.parameters |= other.parameters;
     }
@@ -35,11 +35,11 @@ impl Known {
 /// The facts about a definition.
 #[derive(Clone, PartialEq, Eq)]
 struct Signature {
-    known: Known,
+    known: ExpressionFacts,
     /// The greatest level of each parameter.
     limits: Vec<Level>,
     /// What is applied to each parameter that is an operator.
-    applied: Vec<Known>,
+    applied: Vec<ExpressionFacts>,
 }
 
 /// A level that an operand exceeds.
@@ -66,7 +66,7 @@ impl Resolver<'_> {
             expressions: &self.arena.expressions,
             definitions: &self.definitions,
             signatures: self.definitions.iter().map(first_signature).collect(),
-            known: vec![Known::default(); self.arena.expressions.len()],
+            known: vec![ExpressionFacts::default(); self.arena.expressions.len()],
             values: Vec::new(),
             excesses: None,
         };
@@ -155,8 +155,8 @@ pub(super) fn ranges(definitions: &[Definition], count: usize) -> Vec<Range> {
 
 fn first_signature(definition: &Definition) -> Signature {
     let count = definition.parameters.len();
-    let (limits, applied) = (vec![Level::Temporal; count], vec![Known::default(); count]);
-    Signature { known: Known::default(), limits, applied }
+    let (limits, applied) = (vec![Level::Temporal; count], vec![ExpressionFacts::default(); count]);
+    Signature { known: ExpressionFacts::default(), limits, applied }
 }
 
 fn bit(parameter: usize) -> Parameters {
@@ -168,7 +168,7 @@ struct Pass<'s> {
     expressions: &'s [Expr],
     definitions: &'s [Definition],
     signatures: Vec<Signature>,
-    known: Vec<Known>,
+    known: Vec<ExpressionFacts>,
     /// The LET value of each slot of the present definition.
     values: Vec<Option<ExprId>>,
     /// What exceeds its limit, in the last pass.
@@ -192,18 +192,18 @@ impl Pass<'_> {
         self.signatures[index].known.join(self.known[definition.body.index()]);
     }
 
-    fn of(&self, expr: ExprId) -> Known {
+    fn of(&self, expr: ExprId) -> ExpressionFacts {
         self.known[expr.index()]
     }
 
     /// Returns the facts about a slot's value.
-    fn slot(&self, definition: usize, slot: Slot) -> Known {
+    fn slot(&self, definition: usize, slot: Slot) -> ExpressionFacts {
         if slot.index() < self.definitions[definition].parameters.len() {
-            return Known { level: Level::Constant, parameters: bit(slot.index()) };
+            return ExpressionFacts { level: Level::Constant, parameters: bit(slot.index()) };
         }
         match self.values.get(slot.index()) {
             Some(Some(value)) => self.of(*value),
-            _ => Known::default(),
+            _ => ExpressionFacts::default(),
         }
     }
 
@@ -229,8 +229,8 @@ impl Pass<'_> {
         }
     }
 
-    fn expression(&mut self, definition: usize, kind: &ExprKind) -> Known {
-        let mut known = Known::default();
+    fn expression(&mut self, definition: usize, kind: &ExprKind) -> ExpressionFacts {
+        let mut known = ExpressionFacts::default();
         match kind {
             ExprKind::Variable(_) => known.level = Level::State,
             ExprKind::Local(slot) => known = self.slot(definition, *slot),
@@ -289,7 +289,12 @@ impl Pass<'_> {
     }
 
     /// Returns the facts about the call of a parameter.
-    fn call_local(&mut self, definition: usize, operator: Slot, arguments: &[Argument]) -> Known {
+    fn call_local(
+        &mut self,
+        definition: usize,
+        operator: Slot,
+        arguments: &[Argument],
+    ) -> ExpressionFacts {
         let mut known = self.slot(definition, operator);
         for argument in arguments {
             let argument = self.argument(definition, argument);
@@ -308,8 +313,8 @@ impl Pass<'_> {
     }
 
     /// Returns the facts about an operator on values, whose operands are no temporal formulas.
-    fn values(&mut self, definition: usize, kind: &ExprKind) -> Known {
-        let (mut operands, mut known) = (Vec::new(), Known::default());
+    fn values(&mut self, definition: usize, kind: &ExprKind) -> ExpressionFacts {
+        let (mut operands, mut known) = (Vec::new(), ExpressionFacts::default());
         kind.for_each_operand(&mut |it| operands.push(it));
         for operand in operands {
             self.limit(definition, operand, Level::Action, "the operand");
@@ -319,7 +324,7 @@ impl Pass<'_> {
     }
 
     /// Returns the facts about a body with bound variables.
-    fn bounded(&mut self, definition: usize, bounds: &[Bound], body: ExprId) -> Known {
+    fn bounded(&mut self, definition: usize, bounds: &[Bound], body: ExprId) -> ExpressionFacts {
         let mut known = self.of(body);
         for bound in bounds {
             self.limit(definition, bound.set, Level::Action, "the set");
@@ -328,8 +333,8 @@ impl Pass<'_> {
         known
     }
 
-    fn junction(&mut self, items: &[ExprId]) -> Known {
-        let mut known = Known::default();
+    fn junction(&mut self, items: &[ExprId]) -> ExpressionFacts {
+        let mut known = ExpressionFacts::default();
         items.iter().for_each(|it| known.join(self.of(*it)));
         let action = items.iter().find(|it| self.of(**it).level == Level::Action);
         if let (Level::Temporal, Some(&action)) = (known.level, action) {
@@ -340,7 +345,7 @@ impl Pass<'_> {
     }
 
     /// Returns the facts about an argument.
-    fn argument(&mut self, definition: usize, argument: &Argument) -> Known {
+    fn argument(&mut self, definition: usize, argument: &Argument) -> ExpressionFacts {
         match argument {
             Argument::Expression(expr) => self.of(*expr),
             Argument::Operator(OperatorValue::Local(slot)) => self.slot(definition, *slot),
@@ -348,18 +353,23 @@ impl Pass<'_> {
                 self.call(definition, *called, captured)
             }
             Argument::Operator(OperatorValue::Unary(operator)) => {
-                Known { level: unary_level(*operator), parameters: 0 }
+                ExpressionFacts { level: unary_level(*operator), parameters: 0 }
             }
             Argument::Operator(OperatorValue::Binary(operator)) => {
-                Known { level: binary_level(*operator), parameters: 0 }
+                ExpressionFacts { level: binary_level(*operator), parameters: 0 }
             }
-            Argument::Operator(_) => Known::default(),
+            Argument::Operator(_) => ExpressionFacts::default(),
         }
     }
 
-    fn call(&mut self, definition: usize, called: DefinitionId, arguments: &[Argument]) -> Known {
+    fn call(
+        &mut self,
+        definition: usize,
+        called: DefinitionId,
+        arguments: &[Argument],
+    ) -> ExpressionFacts {
         let Signature { known: own, limits, applied } = self.signatures[called.index()].clone();
-        let mut known = Known { level: own.level, parameters: 0 };
+        let mut known = ExpressionFacts { level: own.level, parameters: 0 };
         for (index, argument) in arguments.iter().enumerate() {
             if let (Argument::Expression(expr), Some(&limit)) = (argument, limits.get(index)) {
                 let name = &self.definitions[called.index()];
@@ -383,10 +393,10 @@ impl Pass<'_> {
         &mut self,
         definition: usize,
         value: &OperatorValue,
-        applied: Known,
+        applied: ExpressionFacts,
         arguments: &[Argument],
     ) {
-        let mut known = Known { level: applied.level, parameters: 0 };
+        let mut known = ExpressionFacts { level: applied.level, parameters: 0 };
         let mut place = None;
         for (index, argument) in arguments.iter().enumerate() {
             if let Argument::Expression(expr) = argument {
@@ -425,7 +435,12 @@ impl Pass<'_> {
         }
     }
 
-    fn unary(&mut self, definition: usize, operator: UnaryOperator, operand: ExprId) -> Known {
+    fn unary(
+        &mut self,
+        definition: usize,
+        operator: UnaryOperator,
+        operand: ExprId,
+    ) -> ExpressionFacts {
         let what = match operator {
             UnaryOperator::Prime => "the operand of `'`",
             UnaryOperator::Unchanged => "the operand of `UNCHANGED`",
@@ -438,7 +453,7 @@ impl Pass<'_> {
         match unary_level(operator) {
             Level::Constant => known,
             // The limit on the operand makes this the level of the whole, whatever the arguments are.
-            level => Known { level, parameters: 0 },
+            level => ExpressionFacts { level, parameters: 0 },
         }
     }
 
@@ -471,7 +486,7 @@ impl Pass<'_> {
         operator: BinaryOperator,
         left: ExprId,
         right: ExprId,
-    ) -> Known {
+    ) -> ExpressionFacts {
         use BinaryOperator::{Compose, Equivalent, Guarantees, Implies, LeadsTo};
         let mut known = self.of(left);
         known.join(self.of(right));

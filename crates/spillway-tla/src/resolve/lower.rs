@@ -1,11 +1,13 @@
 //! Expressions: syntax tree to resolved tree.
 
 use super::expr::{
-    Argument, Bound, CaseArm, ExceptStep, ExceptUpdate, ExprKind, Pattern, Quantifier, RecordField,
+    Argument, Bound, CaseArm, ExceptStep, ExceptUpdate, ExprKind, Pattern, QuantifierKind,
+    RecordField,
 };
 use super::ids::{ExprId, Slot, VariableId};
 use super::lowering::{
-    BOUND_VARIABLES, BoundName, FunctionText, Here, Lowering, Reference, binary, unary,
+    BOUND_VARIABLES, BoundName, DefinitionLowering, FunctionText, Reference, TextContext, binary,
+    unary,
 };
 use super::names::{EntryId, LocalId, Scope, Symbol, Text};
 use super::resolver::Resolver;
@@ -31,7 +33,7 @@ impl<'a> Resolver<'a> {
         let (text, scope, leading) = (entry.text, entry.scope.clone(), entry.leading.clone());
         let closed = entry.closed.clone();
         let definition = self.definition_of(id);
-        let mut lowering = Lowering::new(self, closed);
+        let mut lowering = DefinitionLowering::new(self, closed);
         let mut parameters: Vec<LocalId> = leading;
         parameters.iter().for_each(|&it| {
             lowering.frame.bind(it);
@@ -54,7 +56,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-impl<'a> Lowering<'_, 'a> {
+impl<'a> DefinitionLowering<'_, 'a> {
     /// Binds the parameters of an entry.
     fn bind_parameters(&mut self, text: Text<'a>, mut scope: Scope) -> (Scope, Vec<LocalId>) {
         let mut own = Vec::new();
@@ -114,7 +116,7 @@ impl<'a> Lowering<'_, 'a> {
                 let operands = (0..symbol.arity())
                     .map(|it| self.push(ExprKind::Local(Slot(it as u32 + self.leading(id))), *span))
                     .collect();
-                self.operator(*symbol, operands, Here { at: *span, span: *span, scope })
+                self.operator(*symbol, operands, TextContext { at: *span, span: *span, scope })
             }
         }
     }
@@ -152,11 +154,11 @@ impl<'a> Lowering<'_, 'a> {
             }
             Kind::Prefix { symbol, at, operand } | Kind::Postfix { symbol, at, operand } => {
                 let operands = vec![self.expr(operand, scope)];
-                return self.operator(*symbol, operands, Here { at: *at, span, scope });
+                return self.operator(*symbol, operands, TextContext { at: *at, span, scope });
             }
             Kind::Infix { symbol, at, left, right } => {
                 let operands = vec![self.expr(left, scope), self.expr(right, scope)];
-                return self.operator(*symbol, operands, Here { at: *at, span, scope });
+                return self.operator(*symbol, operands, TextContext { at: *at, span, scope });
             }
             Kind::Junction { symbol: Token::And, items, .. } => {
                 ExprKind::And(self.exprs(items, scope))
@@ -436,7 +438,7 @@ impl<'a> Lowering<'_, 'a> {
         &mut self,
         symbol: Token,
         operands: Vec<ExprId>,
-        here: Here<'_>,
+        here: TextContext<'_>,
     ) -> ExprId {
         if let (Some(operator), [operand]) = (unary(symbol), operands.as_slice()) {
             return self.push(ExprKind::Unary { operator, operand: *operand }, here.span);
@@ -455,7 +457,12 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     /// Builds an operator symbol that a module defines.
-    fn defined_operator(&mut self, symbol: Token, operands: Vec<ExprId>, here: Here<'_>) -> ExprId {
+    fn defined_operator(
+        &mut self,
+        symbol: Token,
+        operands: Vec<ExprId>,
+        here: TextContext<'_>,
+    ) -> ExprId {
         let Some(found) = self.resolver.lookup(here.scope, symbol.name(), here.at) else {
             return self.dummy(here.span);
         };
@@ -465,6 +472,6 @@ impl<'a> Lowering<'_, 'a> {
     }
 }
 
-fn quantifier(is_universal: bool) -> Quantifier {
-    if is_universal { Quantifier::Forall } else { Quantifier::Exists }
+fn quantifier(is_universal: bool) -> QuantifierKind {
+    if is_universal { QuantifierKind::Forall } else { QuantifierKind::Exists }
 }

@@ -3,7 +3,7 @@
 use super::arena::Frame;
 use super::expr::{Argument, BinaryOperator, ExprKind, UnaryOperator};
 use super::ids::{ExprId, Slot};
-use super::names::{Closed, Local, LocalId, Scope, Symbol};
+use super::names::{ClosedParameters, Local, LocalId, Scope, Symbol};
 use super::resolver::Resolver;
 use crate::syntax::ast::{self, Argument as ArgumentText, Expr, ExprKind as Kind, Name, PathPart};
 use crate::syntax::symbols::Symbol as Token;
@@ -16,17 +16,17 @@ use std::collections::{HashMap, HashSet};
 pub(super) const BOUND_VARIABLES: u32 = 1 << 24;
 
 /// Builds the body of one definition.
-pub(super) struct Lowering<'r, 'a> {
+pub(super) struct DefinitionLowering<'r, 'a> {
     pub(super) resolver: &'r mut Resolver<'a>,
     pub(super) frame: Frame,
     /// The parameters that have an operator in their place.
-    pub(super) closed: Closed,
+    pub(super) closed: ClosedParameters,
     /// The local names that were used.
     pub(super) used: HashSet<LocalId>,
 }
 
-impl<'r, 'a> Lowering<'r, 'a> {
-    pub(super) fn new(resolver: &'r mut Resolver<'a>, closed: Closed) -> Self {
+impl<'r, 'a> DefinitionLowering<'r, 'a> {
+    pub(super) fn new(resolver: &'r mut Resolver<'a>, closed: ClosedParameters) -> Self {
         Self { resolver, frame: Frame::default(), closed, used: HashSet::new() }
     }
 
@@ -93,7 +93,7 @@ pub(super) struct Step<'a> {
 }
 
 /// A path with selectors.
-pub(super) struct Selected<'a> {
+pub(super) struct SelectedPath<'a> {
     pub(super) reference: Reference,
     /// The operator.
     pub(super) last: Step<'a>,
@@ -104,7 +104,7 @@ pub(super) struct Selected<'a> {
 
 /// A text in its surroundings.
 #[derive(Clone, Copy)]
-pub(super) struct Here<'s> {
+pub(super) struct TextContext<'s> {
     /// The position of the operator.
     pub(super) at: Span,
     /// The whole expression.

@@ -48,7 +48,7 @@ use crate::modules::ModuleSet;
 use crate::syntax::ast::{Expr, Module, Unit};
 use crate::syntax::pluscal;
 use checks::{CheckBuilder, ConfigFormulas};
-use names::{Place, Symbol};
+use names::{NamePlace, Symbol};
 use resolver::Resolver;
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::SourceMap;
@@ -72,7 +72,7 @@ pub struct Request<'a> {
 
 /// A resolved specification with the warnings about it.
 #[derive(Clone, Debug)]
-pub struct Resolved {
+pub struct ResolvedSpecification {
     /// The specification.
     pub specification: Specification,
     /// What probably is not intended.
@@ -80,7 +80,7 @@ pub struct Resolved {
 }
 
 /// Resolves a specification. All operators of all its modules are checked first, whether or not they are used.
-pub fn resolve(request: Request<'_>) -> Result<Resolved, Vec<Diagnostic>> {
+pub fn resolve(request: Request<'_>) -> Result<ResolvedSpecification, Vec<Diagnostic>> {
     with_stack(|| {
         let errors = check_modules(request.set);
         match errors.is_empty() {
@@ -145,7 +145,7 @@ fn check_modules(set: &ModuleSet) -> Vec<Diagnostic> {
     errors
 }
 
-fn resolve_checked(request: Request<'_>) -> Result<Resolved, Vec<Diagnostic>> {
+fn resolve_checked(request: Request<'_>) -> Result<ResolvedSpecification, Vec<Diagnostic>> {
     let Request { set, config, formulas, sources } = request;
     let config_formulas = ConfigFormulas::new(config);
     let mut resolver = Resolver::new(set, strings::ordered(set, config, sources));
@@ -174,7 +174,7 @@ fn resolve_checked(request: Request<'_>) -> Result<Resolved, Vec<Diagnostic>> {
 
 impl<'a> Resolver<'a> {
     /// Checks all operators and assumptions of a module and of its inner modules.
-    fn check_module(&mut self, module: &'a Module, parent: Option<Place>) {
+    fn check_module(&mut self, module: &'a Module, parent: Option<NamePlace>) {
         let environment = self.own_environment(module, parent);
         for (index, unit) in module.units.iter().enumerate() {
             self.check_labels(unit);
@@ -192,7 +192,7 @@ impl<'a> Resolver<'a> {
                     }
                 }
                 Unit::Module(inner) => {
-                    self.check_module(inner, Some(Place { environment, order: index + 1 }));
+                    self.check_module(inner, Some(NamePlace { environment, order: index + 1 }));
                 }
                 _ => {}
             }
@@ -216,7 +216,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// Returns the specification.
-    fn finish(mut self, root: &Module, checks: Checks) -> Resolved {
+    fn finish(mut self, root: &Module, checks: Checks) -> ResolvedSpecification {
         self.compute_frame_use();
         self.mark_recursion();
         let state_variables = self.variables.len();
@@ -240,7 +240,7 @@ impl<'a> Resolver<'a> {
             strings: self.strings,
             checks,
         };
-        Resolved { specification, warnings: self.warnings }
+        ResolvedSpecification { specification, warnings: self.warnings }
     }
 
     /// Marks the definitions that call themselves, directly or by others.

@@ -56,7 +56,7 @@ pub(super) enum Symbol {
     /// A variable of the root module.
     Variable(VariableId),
     /// A constant of the root module.
-    Declared(DeclaredId),
+    DeclaredConstant(DeclaredId),
     /// An operator.
     Entry(EntryId),
     /// A named instance.
@@ -93,7 +93,7 @@ pub(super) struct Environment<'a> {
     /// Whether it is an instance in which variables are not renamed to other variables, one to one.
     pub(super) substitutes_expressions: bool,
     /// Where an inner module is.
-    pub(super) parent: Option<Place>,
+    pub(super) parent: Option<NamePlace>,
     pub(super) symbols: HashMap<Box<str>, Row>,
     /// The inner modules, with the index of their unit.
     pub(super) inner: HashMap<&'a str, Inner<'a>>,
@@ -110,7 +110,7 @@ pub(super) struct Inner<'a> {
 
 /// A position in an environment: symbols of a lower order are visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct NamePlace {
     pub(super) environment: EnvironmentId,
     pub(super) order: usize,
 }
@@ -130,7 +130,7 @@ pub(super) struct Local {
 }
 
 /// A constant of the root module.
-pub(super) struct Declared {
+pub(super) struct DeclaredConstant {
     pub(super) name: Box<str>,
     pub(super) span: Span,
     pub(super) arity: usize,
@@ -151,7 +151,7 @@ pub(super) enum DeclaredValue {
 /// The names that are visible at a place of an expression.
 #[derive(Clone)]
 pub(super) struct Scope {
-    pub(super) place: Place,
+    pub(super) place: NamePlace,
     pub(super) locals: Option<Rc<ScopeNode>>,
 }
 
@@ -183,7 +183,7 @@ impl Scope {
 }
 
 /// Parameters with the entries of their arguments.
-pub(super) type Closed = Rc<HashMap<LocalId, EntryId>>;
+pub(super) type ClosedParameters = Rc<HashMap<LocalId, EntryId>>;
 
 /// The text of an operator.
 #[derive(Clone, Copy)]
@@ -216,7 +216,7 @@ pub(super) struct Entry<'a> {
     pub(super) replacement: Option<Symbol>,
     /// The operators that take the place of parameters that its body sees: the arguments of a formula that is taken
     /// apart.
-    pub(super) closed: Closed,
+    pub(super) closed: ClosedParameters,
 }
 
 /// An operator whose definition was not used yet, as its text says. It has no parameters but the leading ones.
@@ -243,7 +243,7 @@ impl<'a> From<NewEntry<'a>> for Entry<'a> {
             definition: None,
             value: None,
             replacement: None,
-            closed: Closed::default(),
+            closed: ClosedParameters::default(),
         }
     }
 }

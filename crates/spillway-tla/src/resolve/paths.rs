@@ -2,7 +2,9 @@
 
 use super::expr::{Argument, ExprKind, OperatorValue};
 use super::ids::ExprId;
-use super::lowering::{Here, Lowering, Names, Reference, Selected, Step, binary, unary};
+use super::lowering::{
+    DefinitionLowering, Names, Reference, SelectedPath, Step, TextContext, binary, unary,
+};
 use super::names::{
     Entry, EntryId, EnvironmentId, InstanceId, LocalId, NewEntry, Scope, Symbol, Text,
 };
@@ -16,14 +18,14 @@ use spillway_base::source::Span;
 use std::collections::HashMap;
 
 /// A path up to a name that is no instance.
-struct Followed<'a> {
+struct FollowedPath<'a> {
     reference: Reference,
     last: Step<'a>,
     /// What follows the name: selectors and labels.
     rest: &'a [PathPart],
 }
 
-impl<'a> Lowering<'_, 'a> {
+impl<'a> DefinitionLowering<'_, 'a> {
     /// Builds a path.
     pub(super) fn path(&mut self, path: &'a Path, span: Span, scope: &Scope) -> ExprId {
         if let [PathPart::Name { name, arguments }] = path.parts.as_slice()
@@ -49,13 +51,13 @@ impl<'a> Lowering<'_, 'a> {
                     operands.push(operand);
                 }
             }
-            return self.operator(symbol, operands, Here { at: name.span, span, scope });
+            return self.operator(symbol, operands, TextContext { at: name.span, span, scope });
         }
-        let Some(Followed { reference, last, rest }) = self.follow(&path.parts, scope) else {
+        let Some(FollowedPath { reference, last, rest }) = self.follow(&path.parts, scope) else {
             return self.dummy(span);
         };
         if !rest.is_empty() {
-            return self.selected(Selected { reference, last, rest, span }, scope);
+            return self.selected(SelectedPath { reference, last, rest, span }, scope);
         }
         let Some(arities) = self.resolver.arities(reference.symbol) else {
             return self.not_an_expression(reference.symbol, last.name, span);
@@ -96,7 +98,7 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     /// Follows a path through instances to a name that is no instance.
-    fn follow(&mut self, parts: &'a [PathPart], scope: &Scope) -> Option<Followed<'a>> {
+    fn follow(&mut self, parts: &'a [PathPart], scope: &Scope) -> Option<FollowedPath<'a>> {
         let mut bindings = HashMap::new();
         let mut place: Option<EnvironmentId> = None;
         for (index, part) in parts.iter().enumerate() {
@@ -118,11 +120,11 @@ impl<'a> Lowering<'_, 'a> {
                 }
                 Symbol::Entry(_) | Symbol::Fact(_) | Symbol::Instance(_) => {
                     let reference = Reference { symbol, bindings };
-                    return Some(Followed { reference, last, rest });
+                    return Some(FollowedPath { reference, last, rest });
                 }
                 _ if rest.is_empty() => {
                     let reference = Reference { symbol, bindings };
-                    return Some(Followed { reference, last, rest });
+                    return Some(FollowedPath { reference, last, rest });
                 }
                 _ => {
                     let message = format!("`{}` is no instance", name.text);
@@ -231,7 +233,7 @@ impl<'a> Lowering<'_, 'a> {
                     self.error(expr.span, message, "write a LAMBDA or the name of an operator");
                     return None;
                 };
-                let Followed { reference, last, rest } = self.follow(&path.parts, scope)?;
+                let FollowedPath { reference, last, rest } = self.follow(&path.parts, scope)?;
                 if !last.arguments.is_empty() || !rest.is_empty() {
                     let parameters = count(arity as u64, "parameter");
                     let message = format!("expected an operator with {parameters}");
@@ -330,7 +332,7 @@ impl<'a> Lowering<'_, 'a> {
         }
         let kind = match symbol {
             Symbol::Variable(variable) => ExprKind::Variable(variable),
-            Symbol::Declared(declared) => {
+            Symbol::DeclaredConstant(declared) => {
                 let name = self.resolver.declared[declared.0].name.to_string();
                 ExprKind::Undefined { name, level: Level::Constant, arguments }
             }

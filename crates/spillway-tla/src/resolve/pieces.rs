@@ -6,7 +6,8 @@
 
 use super::instances::bare_name;
 use super::names::{
-    Closed, Entry, EntryId, EnvironmentId, LocalId, NewEntry, Place, Scope, Symbol, Text,
+    ClosedParameters, Entry, EntryId, EnvironmentId, LocalId, NamePlace, NewEntry, Scope, Symbol,
+    Text,
 };
 use super::resolver::Resolver;
 use super::tree::{DefinitionId, DefinitionOrigin, Level};
@@ -32,7 +33,7 @@ pub(super) struct Binder<'a> {
 pub(super) struct Piece<'a> {
     pub(super) formula: &'a Expr,
     pub(super) scope: Scope,
-    pub(super) closed: Closed,
+    pub(super) closed: ClosedParameters,
     /// The universal quantifiers around it, from the outside to the inside.
     pub(super) binders: Vec<Binder<'a>>,
     /// The name of the innermost definition that was opened.
@@ -40,7 +41,7 @@ pub(super) struct Piece<'a> {
 }
 
 /// What a piece consists of.
-pub(super) enum Opened<'a> {
+pub(super) enum OpenedPiece<'a> {
     /// Conjuncts.
     Conjuncts(Vec<Piece<'a>>),
     /// Another formula.
@@ -63,9 +64,9 @@ pub(super) enum Opened<'a> {
 impl<'a> Piece<'a> {
     /// Creates the piece of a formula of the root module.
     pub(super) fn root(root: EnvironmentId, formula: &'a Expr, name: &str) -> Self {
-        let place = Place { environment: root, order: usize::MAX };
+        let place = NamePlace { environment: root, order: usize::MAX };
         let scope = Scope { place, locals: None };
-        let (closed, binders) = (Closed::default(), Vec::new());
+        let (closed, binders) = (ClosedParameters::default(), Vec::new());
         Self { formula, scope, closed, binders, name: name.into() }
     }
 
@@ -93,7 +94,7 @@ impl<'a> Resolver<'a> {
                 }
                 // An argument has the definition of its formula.
                 Symbol::Local(_) => {
-                    if let Opened::Formula(inner) = self.open(piece) {
+                    if let OpenedPiece::Formula(inner) = self.open(piece) {
                         return self.piece_definition(&inner);
                     }
                 }
@@ -149,13 +150,13 @@ impl<'a> Resolver<'a> {
     }
 
     /// Takes a piece apart.
-    pub(super) fn open(&mut self, piece: &Piece<'a>) -> Opened<'a> {
+    pub(super) fn open(&mut self, piece: &Piece<'a>) -> OpenedPiece<'a> {
         match &piece.formula.kind {
             ExprKind::Parenthesized(inner) | ExprKind::Labelled { body: inner, .. } => {
-                Opened::Formula(piece.with(inner))
+                OpenedPiece::Formula(piece.with(inner))
             }
             ExprKind::Junction { symbol: Token::And, items, .. } => {
-                Opened::Conjuncts(items.iter().map(|it| piece.with(it)).collect())
+                OpenedPiece::Conjuncts(items.iter().map(|it| piece.with(it)).collect())
             }
             ExprKind::Prefix { symbol: Token::Always, operand, .. } => {
                 let mut inner: &'a Expr = operand;
@@ -163,22 +164,22 @@ impl<'a> Resolver<'a> {
                     inner = it;
                 }
                 match &inner.kind {
-                    ExprKind::Action { is_box: true, action, subscript } => Opened::Steps {
+                    ExprKind::Action { is_box: true, action, subscript } => OpenedPiece::Steps {
                         whole: piece.with(inner),
                         action: piece.with(action),
                         subscript: piece.with(subscript),
                     },
-                    _ => Opened::Always(piece.with(inner)),
+                    _ => OpenedPiece::Always(piece.with(inner)),
                 }
             }
             ExprKind::Let { definitions, body } => {
-                Opened::Formula(self.open_let(piece, definitions, body))
+                OpenedPiece::Formula(self.open_let(piece, definitions, body))
             }
             ExprKind::Path(path) => match self.open_call(piece, path) {
-                Some(body) => Opened::Formula(body),
-                None => Opened::Whole,
+                Some(body) => OpenedPiece::Formula(body),
+                None => OpenedPiece::Whole,
             },
-            _ => Opened::Whole,
+            _ => OpenedPiece::Whole,
         }
     }
 

@@ -1,8 +1,8 @@
 //! Parts of a property below universal quantifiers.
 
-use super::expr::{Argument, Bound, ExprKind, Pattern, Quantifier};
+use super::expr::{Argument, Bound, ExprKind, Pattern, QuantifierKind};
 use super::ids::{DefinitionId, ExprId, VariableId};
-use super::lowering::{Lowering, Reference};
+use super::lowering::{DefinitionLowering, Reference};
 use super::names::{EntryId, LocalId, Symbol};
 use super::pieces::{Binder, Piece};
 use super::resolver::Resolver;
@@ -14,13 +14,13 @@ impl<'a> Resolver<'a> {
     /// Returns the definition of a part with the quantifiers around it. The part is an operator of the bound variables.
     pub(super) fn quantified(&mut self, piece: &Piece<'a>, part: EntryId) -> DefinitionId {
         let span = piece.formula.span;
-        let mut lowering = Lowering::new(self, piece.closed.clone());
+        let mut lowering = DefinitionLowering::new(self, piece.closed.clone());
         let bounds: Vec<Vec<Bound>> =
             piece.binders.iter().map(|it| lowering.known_bounds(it)).collect();
         let reference = Reference::new(Symbol::Entry(part));
         let mut body = lowering.apply(reference, Vec::<Argument>::new(), span);
         for bounds in bounds.into_iter().rev() {
-            let quantifier = Quantifier::Forall;
+            let quantifier = QuantifierKind::Forall;
             body = lowering.push(ExprKind::Quantified { quantifier, bounds, body }, span);
         }
         let names: Vec<LocalId> = lowering.frame.locals().to_vec();
@@ -31,7 +31,7 @@ impl<'a> Resolver<'a> {
     /// Returns the definition of the tuple of all variables.
     pub(super) fn all_variables(&mut self, piece: &Piece<'a>) -> DefinitionId {
         let span = piece.formula.span;
-        let mut lowering = Lowering::new(self, piece.closed.clone());
+        let mut lowering = DefinitionLowering::new(self, piece.closed.clone());
         let count = lowering.resolver.variables.len() as u32;
         let items =
             (0..count).map(|it| lowering.push(ExprKind::Variable(VariableId(it)), span)).collect();
@@ -64,7 +64,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-impl<'a> Lowering<'_, 'a> {
+impl<'a> DefinitionLowering<'_, 'a> {
     /// Builds the bounds of a quantifier whose variables are known already.
     fn known_bounds(&mut self, binder: &Binder<'a>) -> Vec<Bound> {
         let sets: Vec<ExprId> =

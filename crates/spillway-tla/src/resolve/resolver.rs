@@ -1,10 +1,10 @@
 //! The tables of a resolution, and looking up names.
 
-use super::arena::Arena;
+use super::arena::ExpressionArena;
 use super::ids::{ConstantId, DefinitionId, ModelValueId, StringId, VariableId};
 use super::names::{
-    Context, ContextId, Declared, DeclaredId, DeclaredValue, Entry, EntryId, Environment,
-    EnvironmentId, InstanceEntry, InstanceId, Local, LocalId, Place, Row, Scope, Symbol,
+    Context, ContextId, DeclaredConstant, DeclaredId, DeclaredValue, Entry, EntryId, Environment,
+    EnvironmentId, InstanceEntry, InstanceId, Local, LocalId, NamePlace, Row, Scope, Symbol,
 };
 use super::tree::{Constant, Definition, DefinitionOrigin, Level, ModelValue, Variable};
 use crate::library::{STANDARD_MODULES, StandardOperator};
@@ -37,7 +37,7 @@ pub(super) struct Resolver<'a> {
     pub(super) entries: Vec<Entry<'a>>,
     pub(super) instances: Vec<InstanceEntry<'a>>,
     pub(super) locals: Vec<Local>,
-    pub(super) declared: Vec<Declared>,
+    pub(super) declared: Vec<DeclaredConstant>,
     pub(super) variables: Vec<Variable>,
     /// The variables of temporal quantifiers, which get the last indices in the end.
     pub(super) bound_variables: Vec<Variable>,
@@ -45,7 +45,7 @@ pub(super) struct Resolver<'a> {
     pub(super) model_values: Vec<ModelValue>,
     pub(super) model_value_ids: HashMap<String, ModelValueId>,
     pub(super) definitions: Vec<Definition>,
-    pub(super) arena: Arena,
+    pub(super) arena: ExpressionArena,
     pub(super) strings: Vec<String>,
     pub(super) string_ids: HashMap<String, StringId>,
     /// What the configuration puts in the place of operators of standard modules.
@@ -82,7 +82,7 @@ impl<'a> Resolver<'a> {
             model_values: Vec::new(),
             model_value_ids: HashMap::new(),
             definitions: Vec::new(),
-            arena: Arena::default(),
+            arena: ExpressionArena::default(),
             strings,
             string_ids,
             standard_replacements: HashMap::new(),
@@ -153,7 +153,7 @@ impl<'a> Resolver<'a> {
 
     pub(super) fn new_declared(&mut self, name: &str, span: Span, arity: usize) -> DeclaredId {
         let value = DeclaredValue::Missing;
-        self.declared.push(Declared { name: name.into(), span, arity, value });
+        self.declared.push(DeclaredConstant { name: name.into(), span, arity, value });
         DeclaredId(self.declared.len() - 1)
     }
 
@@ -163,7 +163,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// Returns the row of a name in an environment or the ones around it, whether or not it is visible yet.
-    fn row(&self, place: Place, name: &str) -> Option<FoundRow> {
+    fn row(&self, place: NamePlace, name: &str) -> Option<FoundRow> {
         let mut hidden = None;
         let mut place = Some(place);
         while let Some(here) = place {
@@ -251,7 +251,7 @@ impl<'a> Resolver<'a> {
                 self.module_replacements.get(&key).copied()
             }),
             Symbol::Standard(operator) => self.standard_replacements.get(&operator).copied(),
-            Symbol::Declared(declared) => match self.declared[declared.0].value {
+            Symbol::DeclaredConstant(declared) => match self.declared[declared.0].value {
                 DeclaredValue::Operator(symbol) => Some(symbol),
                 _ => None,
             },
@@ -268,7 +268,7 @@ impl<'a> Resolver<'a> {
                 self.module_values.get(&key).copied()
             }),
             Symbol::Standard(operator) => self.standard_values.get(&operator).copied(),
-            Symbol::Declared(declared) => match self.declared[declared.0].value {
+            Symbol::DeclaredConstant(declared) => match self.declared[declared.0].value {
                 DeclaredValue::Value(constant) => Some(constant),
                 _ => None,
             },
@@ -289,7 +289,7 @@ impl<'a> Resolver<'a> {
     pub(super) fn arities(&self, symbol: Symbol) -> Option<Vec<usize>> {
         match symbol {
             Symbol::Variable(_) => Some(Vec::new()),
-            Symbol::Declared(declared) => Some(vec![0; self.declared[declared.0].arity]),
+            Symbol::DeclaredConstant(declared) => Some(vec![0; self.declared[declared.0].arity]),
             Symbol::Entry(entry) => Some(self.entry(entry).arities.clone()),
             Symbol::Standard(operator) => Some(operator.arities().to_vec()),
             Symbol::Local(local) => Some(vec![0; self.local(local).arity]),
@@ -302,7 +302,7 @@ impl<'a> Resolver<'a> {
     pub(super) fn span_of(&self, symbol: Symbol) -> Span {
         match symbol {
             Symbol::Variable(variable) => self.variables[variable.index()].span,
-            Symbol::Declared(declared) => self.declared[declared.0].span,
+            Symbol::DeclaredConstant(declared) => self.declared[declared.0].span,
             Symbol::Entry(entry) => self.entry(entry).span,
             Symbol::Instance(instance) => self.instance(instance).span,
             Symbol::Local(local) => self.local(local).span,

@@ -5,7 +5,7 @@
 
 use super::expr::Argument;
 use super::ids::ExprId;
-use super::lowering::{Lowering, Reference, Selected, Step};
+use super::lowering::{DefinitionLowering, Reference, SelectedPath, Step};
 use super::names::{EntryId, LocalId, NewEntry, Scope, Symbol, Text};
 use super::resolver::Resolver;
 use super::tree::DefinitionOrigin;
@@ -18,7 +18,7 @@ use spillway_base::source::Span;
 
 /// A subexpression in its surroundings.
 #[derive(Clone)]
-struct Found<'a> {
+struct FoundSubexpression<'a> {
     text: &'a Expr,
     scope: Scope,
     /// The parameters of the definition and the variables that are bound around the subexpression.
@@ -33,14 +33,14 @@ struct Call<'s> {
 
 /// A label that was found.
 struct Label<'a> {
-    found: Found<'a>,
+    found: FoundSubexpression<'a>,
     parameters: &'a [Name],
 }
 
-impl<'a> Lowering<'_, 'a> {
+impl<'a> DefinitionLowering<'_, 'a> {
     /// Builds a selected subexpression.
-    pub(super) fn selected(&mut self, selected: Selected<'a>, scope: &Scope) -> ExprId {
-        let Selected { reference, last, rest, span } = selected;
+    pub(super) fn selected(&mut self, selected: SelectedPath<'a>, scope: &Scope) -> ExprId {
+        let SelectedPath { reference, last, rest, span } = selected;
         match self.select(reference, last, rest, scope) {
             Some((reference, entry)) => {
                 let reference = Reference { symbol: Symbol::Entry(entry), ..reference };
@@ -86,7 +86,7 @@ impl<'a> Lowering<'_, 'a> {
         last: Step<'a>,
         scope: &Scope,
         reference: &mut Reference,
-    ) -> Option<Found<'a>> {
+    ) -> Option<FoundSubexpression<'a>> {
         let entry = self.resolver.entry(id);
         let (mut inner, text) = (entry.scope.clone(), entry.text);
         let mut locals = Vec::new();
@@ -108,7 +108,7 @@ impl<'a> Lowering<'_, 'a> {
             Text::Argument(_) => return self.no_subexpression(last.name.span),
         };
         self.bind_arguments(last.name, &locals, last.arguments, Call { scope, reference })?;
-        Some(Found { text: body, scope: inner, locals })
+        Some(FoundSubexpression { text: body, scope: inner, locals })
     }
 
     /// Binds local names to arguments.
@@ -140,11 +140,11 @@ impl<'a> Lowering<'_, 'a> {
     /// Follows a label.
     fn labelled(
         &mut self,
-        found: Found<'a>,
+        found: FoundSubexpression<'a>,
         name: &Name,
         arguments: &'a [ArgumentText],
         call: Call<'_>,
-    ) -> Option<Found<'a>> {
+    ) -> Option<FoundSubexpression<'a>> {
         let Some(label) = self.resolver.label(&found, name) else {
             let message = format!("the definition has no label `{}`", name.text);
             let help = "`!` follows an instance, `I == INSTANCE M`, or precedes a label, `L::`";
@@ -165,11 +165,11 @@ impl<'a> Lowering<'_, 'a> {
     /// Follows one selector or label.
     fn step(
         &mut self,
-        found: Found<'a>,
+        found: FoundSubexpression<'a>,
         part: &'a PathPart,
         scope: &Scope,
         reference: &mut Reference,
-    ) -> Option<Found<'a>> {
+    ) -> Option<FoundSubexpression<'a>> {
         let (selector, span) = match part {
             PathPart::Name { name, arguments } => {
                 let call = Call { scope, reference };
@@ -181,13 +181,13 @@ impl<'a> Lowering<'_, 'a> {
         match selector {
             Selector::Definition => Some(found),
             Selector::Operand(number) => match operand(found.text, *number as usize) {
-                Some(text) => Some(Found { text, ..found }),
+                Some(text) => Some(FoundSubexpression { text, ..found }),
                 None => self.no_subexpression(span),
             },
             Selector::First | Selector::Second => {
                 let number = if matches!(selector, Selector::First) { 1 } else { 2 };
                 match operand(found.text, number) {
-                    Some(text) => Some(Found { text, ..found }),
+                    Some(text) => Some(FoundSubexpression { text, ..found }),
                     None => self.no_subexpression(span),
                 }
             }
@@ -212,7 +212,11 @@ impl<'a> Lowering<'_, 'a> {
 }
 
 /// Returns the variables that the parameters of a label stand for.
-fn label_locals(resolver: &Resolver<'_>, label: &Label<'_>, outer: &Found<'_>) -> Vec<LocalId> {
+fn label_locals(
+    resolver: &Resolver<'_>,
+    label: &Label<'_>,
+    outer: &FoundSubexpression<'_>,
+) -> Vec<LocalId> {
     let bound = &label.found.locals[outer.locals.len()..];
     let of = |name: &Name| bound.iter().find(|it| resolver.local(**it).name == name.text);
     label.parameters.iter().filter_map(of).copied().collect()
@@ -220,7 +224,7 @@ fn label_locals(resolver: &Resolver<'_>, label: &Label<'_>, outer: &Found<'_>) -
 
 impl<'a> Resolver<'a> {
     /// Goes inside parentheses, labels and LET.
-    fn inside(&mut self, mut found: Found<'a>) -> Found<'a> {
+    fn inside(&mut self, mut found: FoundSubexpression<'a>) -> FoundSubexpression<'a> {
         loop {
             match &found.text.kind {
                 Kind::Parenthesized(inner) | Kind::Labelled { body: inner, .. } => {
@@ -236,7 +240,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// Returns the scope of the body of a LET, in which its definitions are operators.
-    fn let_scope(&mut self, units: &'a [LetUnit], found: &Found<'a>) -> Scope {
+    fn let_scope(&mut self, units: &'a [LetUnit], found: &FoundSubexpression<'a>) -> Scope {
         let mut scope = found.scope.clone();
         let leading = [self.leading(scope.place.environment), found.locals.clone()].concat();
         for unit in units {
@@ -262,21 +266,26 @@ impl<'a> Resolver<'a> {
     }
 
     /// Returns the body of an expression that binds names.
-    fn bind_found(&mut self, found: Found<'a>, names: &[&'a Name], body: &'a Expr) -> Found<'a> {
-        let Found { mut scope, mut locals, .. } = found;
+    fn bind_found(
+        &mut self,
+        found: FoundSubexpression<'a>,
+        names: &[&'a Name],
+        body: &'a Expr,
+    ) -> FoundSubexpression<'a> {
+        let FoundSubexpression { mut scope, mut locals, .. } = found;
         for name in names {
             let local = self.new_local(&name.text, name.span, 0);
             scope = scope.with(&name.text, Symbol::Local(local));
             locals.push(local);
         }
-        Found { text: body, scope, locals }
+        FoundSubexpression { text: body, scope, locals }
     }
 
     /// Finds a label that is not inside another one.
-    fn label(&mut self, found: &Found<'a>, name: &Name) -> Option<Label<'a>> {
+    fn label(&mut self, found: &FoundSubexpression<'a>, name: &Name) -> Option<Label<'a>> {
         if let Kind::Labelled { label, parameters, body } = &found.text.kind {
             let is_it = label.text == name.text;
-            let found = Found { text: body, ..found.clone() };
+            let found = FoundSubexpression { text: body, ..found.clone() };
             return is_it.then_some(Label { found, parameters });
         }
         let bound = binding(found.text);
@@ -287,7 +296,7 @@ impl<'a> Resolver<'a> {
             _ => None,
         };
         for child in children {
-            let mut inner = Found { text: child, ..found.clone() };
+            let mut inner = FoundSubexpression { text: child, ..found.clone() };
             if let Some(scope) = &in_let {
                 inner.scope = scope.clone();
             }

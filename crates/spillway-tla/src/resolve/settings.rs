@@ -1,6 +1,6 @@
 //! The values and replacements of a configuration.
 
-use super::names::{DeclaredValue, EnvironmentId, Place, Scope, Symbol};
+use super::names::{DeclaredValue, EnvironmentId, NamePlace, Scope, Symbol};
 use super::resolver::{ModuleOperator, Resolver};
 use super::tree::{Constant, ConstantId, ConstantValue, ModelValue, ModelValueId};
 use crate::config::{Assignment, Config, ConfigName, ConfigValue, Override};
@@ -41,7 +41,7 @@ impl<'a> Resolver<'a> {
             self.environment(root).symbols.values().map(|it| it.symbol).collect();
         rows.sort_by_key(|it| self.span_of(*it));
         for symbol in rows {
-            let Symbol::Declared(id) = symbol else { continue };
+            let Symbol::DeclaredConstant(id) = symbol else { continue };
             let declared = &self.declared[id.0];
             if declared.value == DeclaredValue::Missing {
                 let message = format!("the configuration has no value for `{}`", declared.name);
@@ -78,14 +78,14 @@ impl<'a> Resolver<'a> {
             }
         };
         match symbol {
-            Some(Symbol::Declared(id)) if self.declared[id.0].arity > 0 => {
+            Some(Symbol::DeclaredConstant(id)) if self.declared[id.0].arity > 0 => {
                 let message = format!("`{}` is an operator and cannot have a value", name.text);
                 self.report(
                     Diagnostic::error(name.span, message)
                         .help(format!("define an operator and write `{} <- Operator`", name.text)),
                 );
             }
-            Some(Symbol::Declared(id)) => {
+            Some(Symbol::DeclaredConstant(id)) => {
                 let constant = self.new_constant(name, value);
                 self.declared[id.0].value = DeclaredValue::Value(constant);
             }
@@ -138,7 +138,7 @@ impl<'a> Resolver<'a> {
 
     /// Returns the meaning of a name of the configuration in the root module.
     pub(super) fn root_symbol(&self, root: EnvironmentId, name: &ConfigName) -> Option<Symbol> {
-        let place = Place { environment: root, order: usize::MAX };
+        let place = NamePlace { environment: root, order: usize::MAX };
         self.find(&Scope { place, locals: None }, &name.text)
     }
 
@@ -178,7 +178,9 @@ impl<'a> Resolver<'a> {
             return;
         }
         match symbol {
-            Some(Symbol::Declared(id)) => self.declared[id.0].value = DeclaredValue::Operator(by),
+            Some(Symbol::DeclaredConstant(id)) => {
+                self.declared[id.0].value = DeclaredValue::Operator(by)
+            }
             Some(Symbol::Entry(id)) => self.entries[id.0].replacement = Some(by),
             Some(Symbol::Standard(operator)) => {
                 self.standard_replacements.insert(operator, by);

@@ -1,6 +1,6 @@
 //! The statements of theorems, which are checked and not used.
 
-use super::names::{EnvironmentId, LocalId, NewEntry, Place, Scope, Symbol, Text};
+use super::names::{EnvironmentId, LocalId, NamePlace, NewEntry, Scope, Symbol, Text};
 use super::resolver::Resolver;
 use super::tree::DefinitionOrigin;
 use crate::syntax::ast::{AssumeProve, Assumption, Expr, Module, NewKind, Statement, Unit};
@@ -18,7 +18,7 @@ impl<'a> Resolver<'a> {
     pub(super) fn add_theorems(&mut self, environment: EnvironmentId, module: &'a Module) {
         for (index, unit) in module.units.iter().enumerate() {
             if let Unit::Theorem { body, .. } = unit {
-                let place = Place { environment, order: index + 1 };
+                let place = NamePlace { environment, order: index + 1 };
                 let scope = Scope { place, locals: None };
                 self.add_statement(body, &Surroundings { scope, locals: Vec::new() });
             }

@@ -1,6 +1,6 @@
 //! How a module is used: as itself, or as an instance.
 
-use super::names::{ContextId, EnvironmentId, Place, Scope, Symbol};
+use super::names::{ContextId, EnvironmentId, NamePlace, Scope, Symbol};
 use crate::library::StandardModule;
 use crate::syntax::ast::{Instance, Module};
 use std::collections::HashMap;
@@ -44,7 +44,7 @@ pub(super) struct ModuleSource<'a> {
     pub(super) module: Option<&'a Module>,
     pub(super) standard: Option<&'static StandardModule>,
     pub(super) name: &'a str,
-    pub(super) parent: Option<Place>,
+    pub(super) parent: Option<NamePlace>,
 }
 
 impl<'a> Use<'a> {

@@ -68,25 +68,25 @@ fn module_start(text: &str, from: usize) -> Option<usize> {
 }
 
 /// A table entry for tokens of symbols.
-struct Fixed {
+struct SymbolToken {
     text: &'static str,
     kind: TokenKind,
 }
 
 /// Returns the tokens that are not words, longest first.
-fn fixed_tokens() -> Vec<Fixed> {
+fn fixed_tokens() -> Vec<SymbolToken> {
     let is_word = |text: &str| text.starts_with(|it: char| it.is_ascii_alphabetic());
     let symbols = Symbol::spellings()
         .filter(|it| !is_word(it.text))
-        .map(|Spelling { text, symbol }| Fixed { text, kind: TokenKind::Symbol(symbol) });
+        .map(|Spelling { text, symbol }| SymbolToken { text, kind: TokenKind::Symbol(symbol) });
     let marks = MARKS
         .iter()
-        .map(|&MarkSpelling { text, mark }| Fixed { text, kind: TokenKind::Mark(mark) });
+        .map(|&MarkSpelling { text, mark }| SymbolToken { text, kind: TokenKind::Mark(mark) });
     let quantifiers = ["\\A", "\\forall", "∀", "\\E", "\\exists", "∃", "\\AA", "\\EE"];
-    let quantifiers = quantifiers
-        .iter()
-        .filter_map(|&text| Some(Fixed { text, kind: TokenKind::Keyword(Keyword::find(text)?) }));
-    let mut all: Vec<Fixed> = symbols.chain(marks).chain(quantifiers).collect();
+    let quantifiers = quantifiers.iter().filter_map(|&text| {
+        Some(SymbolToken { text, kind: TokenKind::Keyword(Keyword::find(text)?) })
+    });
+    let mut all: Vec<SymbolToken> = symbols.chain(marks).chain(quantifiers).collect();
     all.sort_by_key(|it| std::cmp::Reverse(it.text.len()));
     all
 }
@@ -100,7 +100,7 @@ struct Lexer<'t> {
     column: u32,
     /// Whether no token was on this line yet.
     is_first: bool,
-    fixed: Vec<Fixed>,
+    fixed: Vec<SymbolToken>,
     tokens: Vec<Token>,
 }
 
@@ -137,7 +137,7 @@ impl<'t> Lexer<'t> {
     fn read_token(&mut self) -> Result<Option<TokenKind>, Diagnostic> {
         self.skip_blanks()?;
         let start = self.at;
-        let Some(Scanned { kind, length }) = self.scan()? else { return Ok(None) };
+        let Some(ScannedToken { kind, length }) = self.scan()? else { return Ok(None) };
         self.push(kind, start, length);
         Ok(Some(kind))
     }
@@ -199,14 +199,14 @@ impl<'t> Lexer<'t> {
     }
 
     /// Returns the kind and the length of the token here, or nothing at the end.
-    fn scan(&self) -> Result<Option<Scanned>, Diagnostic> {
+    fn scan(&self) -> Result<Option<ScannedToken>, Diagnostic> {
         let rest = self.rest();
         let Some(first) = rest.chars().next() else { return Ok(None) };
         let found = match first {
             'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => word(rest),
-            '"' => Scanned { kind: TokenKind::String, length: self.string_length()? },
+            '"' => ScannedToken { kind: TokenKind::String, length: self.string_length()? },
             'ℕ' | 'ℤ' | 'ℝ' => {
-                Scanned { kind: TokenKind::Identifier, length: first.len_utf8() }
+                ScannedToken { kind: TokenKind::Identifier, length: first.len_utf8() }
             }
             _ => match special(rest).or_else(|| self.fixed(rest)) {
                 Some(found) => found,
@@ -222,9 +222,9 @@ impl<'t> Lexer<'t> {
         Ok(Some(found))
     }
 
-    fn fixed(&self, rest: &str) -> Option<Scanned> {
+    fn fixed(&self, rest: &str) -> Option<ScannedToken> {
         let found = self.fixed.iter().find(|it| rest.starts_with(it.text))?;
-        Some(Scanned { kind: found.kind, length: found.text.len() })
+        Some(ScannedToken { kind: found.kind, length: found.text.len() })
     }
 
     /// Returns the length of the string here, with its quotes.
@@ -252,7 +252,7 @@ impl<'t> Lexer<'t> {
 }
 
 /// A token without its position.
-struct Scanned {
+struct ScannedToken {
     kind: TokenKind,
     length: usize,
 }
@@ -267,11 +267,11 @@ fn is_word_part(it: char) -> bool {
 }
 
 /// Returns the identifier, the keyword, the operator or the number here.
-fn word(rest: &str) -> Scanned {
+fn word(rest: &str) -> ScannedToken {
     for fairness in ["WF_", "SF_"] {
         if rest.starts_with(fairness) {
             let kind = Keyword::find(fairness).map_or(TokenKind::Identifier, TokenKind::Keyword);
-            return Scanned { kind, length: fairness.len() };
+            return ScannedToken { kind, length: fairness.len() };
         }
     }
     let length = span_of(rest, is_word_part);
@@ -284,30 +284,33 @@ fn word(rest: &str) -> Scanned {
         (_, Some(symbol)) => TokenKind::Symbol(symbol),
         _ => TokenKind::Identifier,
     };
-    Scanned { kind, length }
+    ScannedToken { kind, length }
 }
 
 /// Returns the number here, with its decimals, or `_`.
-fn number_or_underscore(rest: &str) -> Scanned {
+fn number_or_underscore(rest: &str) -> ScannedToken {
     let is_digit = |it: char| it.is_ascii_digit();
     let length = span_of(rest, is_digit);
     if length == 0 {
-        return Scanned { kind: TokenKind::Mark(Mark::Underscore), length: 1 };
+        return ScannedToken { kind: TokenKind::Mark(Mark::Underscore), length: 1 };
     }
     let decimals = rest[length..].strip_prefix('.').map_or(0, |it| span_of(it, is_digit));
     let length = if decimals > 0 { length + 1 + decimals } else { length };
-    Scanned { kind: TokenKind::Number, length }
+    ScannedToken { kind: TokenKind::Number, length }
 }
 
 /// Returns the token here that is neither a word nor in a table.
-fn special(rest: &str) -> Option<Scanned> {
+fn special(rest: &str) -> Option<ScannedToken> {
     rule(rest).or_else(|| based_number(rest)).or_else(|| step(rest))
 }
 
 /// Returns `----`, `---- MODULE` or `====`.
-fn rule(rest: &str) -> Option<Scanned> {
+fn rule(rest: &str) -> Option<ScannedToken> {
     if rest.starts_with("====") {
-        return Some(Scanned { kind: TokenKind::ModuleEnd, length: span_of(rest, |it| it == '=') });
+        return Some(ScannedToken {
+            kind: TokenKind::ModuleEnd,
+            length: span_of(rest, |it| it == '='),
+        });
     }
     if !rest.starts_with("----") {
         return None;
@@ -317,13 +320,15 @@ fn rule(rest: &str) -> Option<Scanned> {
     let after = &rest[line + blanks..];
     let is_module = after.strip_prefix("MODULE").is_some_and(|it| !it.starts_with(is_word_part));
     Some(match is_module {
-        true => Scanned { kind: TokenKind::ModuleStart, length: line + blanks + "MODULE".len() },
-        false => Scanned { kind: TokenKind::Separator, length: line },
+        true => {
+            ScannedToken { kind: TokenKind::ModuleStart, length: line + blanks + "MODULE".len() }
+        }
+        false => ScannedToken { kind: TokenKind::Separator, length: line },
     })
 }
 
 /// Returns the binary, octal or hexadecimal number here.
-fn based_number(rest: &str) -> Option<Scanned> {
+fn based_number(rest: &str) -> Option<ScannedToken> {
     let after = rest.strip_prefix('\\')?;
     let radix = match after.chars().next()? {
         'b' | 'B' => 2,
@@ -332,11 +337,11 @@ fn based_number(rest: &str) -> Option<Scanned> {
         _ => return None,
     };
     let digits = span_of(&after[1..], |it| it.is_digit(radix));
-    (digits > 0).then_some(Scanned { kind: TokenKind::Number, length: 2 + digits })
+    (digits > 0).then_some(ScannedToken { kind: TokenKind::Number, length: 2 + digits })
 }
 
 /// Returns the beginning of a step of a proof.
-fn step(rest: &str) -> Option<Scanned> {
+fn step(rest: &str) -> Option<ScannedToken> {
     let after = rest.strip_prefix('<')?;
     let digits = span_of(after, |it| it.is_ascii_digit());
     let (level, length) = match after.chars().next()? {
@@ -351,7 +356,7 @@ fn step(rest: &str) -> Option<Scanned> {
         _ => letters,
     };
     let dots = span_of(&name[letters..], |it| it == '.');
-    Some(Scanned { kind: TokenKind::Step(level), length: 2 + length + letters + dots })
+    Some(ScannedToken { kind: TokenKind::Step(level), length: 2 + length + letters + dots })
 }
 
 /// Returns the text of a string without its quotes and escapes.

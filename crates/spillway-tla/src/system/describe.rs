@@ -1,7 +1,7 @@
 //! Steps and states for reports.
 
 use super::SpecificationSystem;
-use super::steps::{ConditionFinding, InitialTarget, SpecificationStep, StepTarget};
+use super::steps::{ConditionFinding, InitialTarget, SpecificationStep, SuccessorTarget};
 use crate::eval::Evaluator;
 use crate::resolve::tree::{Definition, DefinitionId};
 use crate::standard::SearchStatistics;
@@ -22,13 +22,13 @@ impl SystemDescription for SpecificationSystem {
         let mut steps = Vec::new();
         self.visit_steps(&mut evaluator, &values, &mut |step, target| {
             let outcome = match target {
-                StepTarget::State(successor) => match self.key(successor) {
+                SuccessorTarget::State(successor) => match self.key(successor) {
                     Some(key) => StepOutcome::Successor(key),
                     // A search that was stopped has not reached it.
                     None => return true,
                 },
-                StepTarget::Excluded => return true,
-                StepTarget::Failed(fault) => StepOutcome::Fault(*fault),
+                SuccessorTarget::Excluded => return true,
+                SuccessorTarget::Failed(fault) => StepOutcome::Fault(*fault),
             };
             steps.push(self.step_description(&step, outcome));
             true

@@ -2,8 +2,8 @@
 
 use super::SpecificationSystem;
 use crate::cells::{
-    CellLayout, Dictionaries, EncodedState, InvalidKey, NumberingError, ValueReader, journal_bytes,
-    read_journal, write_value,
+    CellLayout, CellNumberingError, Dictionaries, EncodedState, InvalidKey, ValueReader,
+    journal_bytes, read_journal, write_value,
 };
 use crate::value::Value;
 use spillway_model::{GrowingStateSpace, ModelError, Result, SuccessorSink, UnencodedStates};
@@ -29,8 +29,8 @@ impl Encoding {
 #[error("a state that was set aside is damaged")]
 struct DamagedState;
 
-impl From<NumberingError> for ModelError {
-    fn from(error: NumberingError) -> ModelError {
+impl From<CellNumberingError> for ModelError {
+    fn from(error: CellNumberingError) -> ModelError {
         ModelError::failed(error)
     }
 }

@@ -23,7 +23,7 @@ mod steps;
 
 use crate::cell_search::{SampleSize, sample_states};
 use crate::cells::{CellLayout, ESCAPE_BITS, EncodedState};
-use crate::eval::{Evaluator, Program, SymmetryGroup};
+use crate::eval::{CompiledSpecification, Evaluator, SymmetryGroup};
 use crate::level::Level;
 use crate::resolve::tree::{
     Definition, DefinitionId, Expr, ExprKind, PropertyPart, Specification, StandardOperator,
@@ -38,11 +38,11 @@ use spillway_model::{
     stop_request,
 };
 use std::sync::{Arc, RwLock};
-use steps::{InitialTarget, StepTarget};
+use steps::{InitialTarget, SuccessorTarget};
 
 /// A specification that can be searched.
 pub struct SpecificationSystem {
-    program: Arc<Program>,
+    program: Arc<CompiledSpecification>,
     layout: CellLayout,
     encoding: RwLock<Encoding>,
     /// The actions, by number.
@@ -74,7 +74,7 @@ impl SpecificationSystem {
     ///
     /// SYMMETRY cannot be evaluated, or is no set of permutations of model values.
     pub fn new(
-        program: Program,
+        program: CompiledSpecification,
         sources: &SourceMap,
         conditions: &[StateCondition],
     ) -> Result<Self, Diagnostic> {
@@ -106,7 +106,7 @@ impl SpecificationSystem {
     }
 
     fn without_symmetry(
-        program: Program,
+        program: CompiledSpecification,
         sources: &SourceMap,
         conditions: &[StateCondition],
     ) -> Self {
@@ -129,7 +129,7 @@ impl SpecificationSystem {
     }
 
     /// Returns the specification.
-    pub fn program(&self) -> &Program {
+    pub fn program(&self) -> &CompiledSpecification {
         &self.program
     }
 
@@ -199,7 +199,7 @@ impl SpecificationSystem {
 }
 
 /// Returns the number of the action that each definition is.
-fn action_numbers(program: &Program, actions: &[u32]) -> Vec<Option<u32>> {
+fn action_numbers(program: &CompiledSpecification, actions: &[u32]) -> Vec<Option<u32>> {
     let mut numbers = vec![None; program.specification.definitions.len()];
     for (number, &definition) in (0..).zip(actions) {
         numbers[definition as usize] = Some(number);
@@ -208,7 +208,10 @@ fn action_numbers(program: &Program, actions: &[u32]) -> Vec<Option<u32>> {
 }
 
 /// Returns the conditions on states: the invariants of the configuration and of its properties, then further ones.
-fn named_conditions(program: &Program, further: &[StateCondition]) -> Vec<NamedCondition> {
+fn named_conditions(
+    program: &CompiledSpecification,
+    further: &[StateCondition],
+) -> Vec<NamedCondition> {
     let specification = &program.specification;
     let checks = &specification.checks;
     let always = |name: &str, definition: DefinitionId| NamedCondition {
@@ -291,11 +294,11 @@ impl StateSpace for SpecificationSystem {
                     *count += 1;
                 }
                 match target {
-                    StepTarget::State(successor) => {
+                    SuccessorTarget::State(successor) => {
                         self.pass_on(successor, Some(before), &mut buffer, out)
                     }
-                    StepTarget::Excluded => out.count_excluded(1),
-                    StepTarget::Failed(fault) => {
+                    SuccessorTarget::Excluded => out.count_excluded(1),
+                    SuccessorTarget::Failed(fault) => {
                         out.record_finding(Violation::Fault(fault.kind, step.number), key);
                     }
                 }

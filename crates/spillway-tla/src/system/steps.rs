@@ -1,7 +1,7 @@
 //! The steps of a state, in one order for the search and for reports.
 
 use super::SpecificationSystem;
-use crate::eval::{ActionParameter, Evaluator, FailedCheck, GeneratedStates, TakenAction};
+use crate::eval::{ActionParameter, EnteredAction, Evaluator, FailedCheck, GeneratedStates};
 use crate::standard::{Failure, FailureReason};
 use crate::value::Value;
 use spillway_base::source::Span;
@@ -16,7 +16,7 @@ pub(super) struct SpecificationStep<'s> {
 }
 
 /// What a step leads to.
-pub(super) enum StepTarget<'s> {
+pub(super) enum SuccessorTarget<'s> {
     /// A state of the model.
     State(&'s [Value]),
     /// A state that a constraint excludes.
@@ -127,12 +127,13 @@ impl SpecificationSystem {
         &self,
         evaluator: &mut Evaluator<'_>,
         state: &[Value],
-        visit: &mut dyn FnMut(SpecificationStep<'_>, StepTarget<'_>) -> bool,
+        visit: &mut dyn FnMut(SpecificationStep<'_>, SuccessorTarget<'_>) -> bool,
     ) {
         let mut successors = GeneratedStates::default();
         let generated = evaluator.successors(state, &mut successors);
         let targets = successors.values.chunks(self.program.variable_count().max(1));
-        for (successor, TakenAction { definition, parameters }) in targets.zip(&successors.actions)
+        for (successor, EnteredAction { definition, parameters }) in
+            targets.zip(&successors.actions)
         {
             let target = self.step_target(evaluator, state, successor);
             let number = self.action_numbers[*definition as usize];
@@ -143,7 +144,7 @@ impl SpecificationSystem {
         }
         if let Err(failure) = generated {
             let step = SpecificationStep { number: self.next_number(), parameters: &[] };
-            visit(step, StepTarget::Failed(self.fault(&failure)));
+            visit(step, SuccessorTarget::Failed(self.fault(&failure)));
         }
     }
 
@@ -152,12 +153,12 @@ impl SpecificationSystem {
         evaluator: &mut Evaluator<'_>,
         state: &[Value],
         successor: &'s [Value],
-    ) -> StepTarget<'s> {
+    ) -> SuccessorTarget<'s> {
         match judge_step(evaluator, state, successor) {
-            Err(failure) => StepTarget::Failed(self.fault(&failure)),
-            Ok(StepJudgement::Violated(failed)) => StepTarget::Failed(self.violation(failed)),
-            Ok(StepJudgement::InModel) => StepTarget::State(successor),
-            Ok(StepJudgement::Excluded) => StepTarget::Excluded,
+            Err(failure) => SuccessorTarget::Failed(self.fault(&failure)),
+            Ok(StepJudgement::Violated(failed)) => SuccessorTarget::Failed(self.violation(failed)),
+            Ok(StepJudgement::InModel) => SuccessorTarget::State(successor),
+            Ok(StepJudgement::Excluded) => SuccessorTarget::Excluded,
         }
     }
 

@@ -29,9 +29,9 @@ pub enum LazyValue {
     /// `UNION S` where an element is lazy.
     Union(Value),
     /// `{x \in S : P(x)}` where `S` is lazy.
-    Filter(Value, Captured),
+    Filter(Value, CapturedExpression),
     /// `[x \in S |-> e]` where `S` is infinite or the function is recursive.
-    Function(Value, Captured),
+    Function(Value, CapturedExpression),
 }
 
 /// The sets that cannot be enumerated.
@@ -49,7 +49,7 @@ pub enum InfiniteSet {
 
 /// An expression with the values of the names that occur in it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Captured {
+pub struct CapturedExpression {
     /// The number of the expression that makes the set or function.
     pub expression: u32,
     /// Whether unprimed variables have the values of the successor.

@@ -30,7 +30,9 @@ mod order;
 mod symbol;
 mod text;
 
-pub use lazy::{Captured, CapturedContent, CapturedOperator, CapturedSlot, InfiniteSet, LazyValue};
+pub use lazy::{
+    CapturedContent, CapturedExpression, CapturedOperator, CapturedSlot, InfiniteSet, LazyValue,
+};
 pub use order::{
     Incomparable, LiteralValue, compare, compare_with_literal, equal, is_ascending, sort_set,
 };

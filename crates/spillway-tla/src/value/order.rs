@@ -13,9 +13,9 @@ pub struct Incomparable {
 }
 
 /// The result of a comparison that can fail.
-type Compared<T> = Result<T, Box<Incomparable>>;
+type ComparisonResult<T> = Result<T, Box<Incomparable>>;
 
-fn incomparable<T>(left: &Value, right: &Value) -> Compared<T> {
+fn incomparable<T>(left: &Value, right: &Value) -> ComparisonResult<T> {
     Err(Box::new(Incomparable { left: left.clone(), right: right.clone() }))
 }
 
@@ -27,7 +27,7 @@ fn incomparable<T>(left: &Value, right: &Value) -> Compared<T> {
 /// # Errors
 ///
 /// The values are of different kinds, for instance `1` and `"a"`.
-pub fn compare(left: &Value, right: &Value) -> Compared<Ordering> {
+pub fn compare(left: &Value, right: &Value) -> ComparisonResult<Ordering> {
     use Value::*;
     match (left, right) {
         (Bool(one), Bool(two)) => Ok(one.cmp(two)),
@@ -83,7 +83,10 @@ impl LiteralValue<'_> {
 }
 
 /// Compares a canonical value with a literal, as [`compare`], if their representations are the same.
-pub fn compare_with_literal(left: &Value, right: LiteralValue<'_>) -> Option<Compared<Ordering>> {
+pub fn compare_with_literal(
+    left: &Value,
+    right: LiteralValue<'_>,
+) -> Option<ComparisonResult<Ordering>> {
     match (left, right.names) {
         (Value::Tuple(one), None) => Some(compare_lists(&one.slice, right.parts)),
         (Value::Record(one), Some(names)) if same_names(&one.header.header, names) => {
@@ -101,7 +104,7 @@ pub fn compare_with_literal(left: &Value, right: LiteralValue<'_>) -> Option<Com
 /// # Errors
 ///
 /// The values are of different kinds, for instance `1` and `"a"`.
-pub fn equal(left: &Value, right: &Value) -> Compared<bool> {
+pub fn equal(left: &Value, right: &Value) -> ComparisonResult<bool> {
     use Value::*;
     match (left, right) {
         (Int(one), Int(two)) => Ok(one == two),
@@ -136,7 +139,7 @@ fn compare_names(left: &[Symbol], right: &[Symbol]) -> Ordering {
     left.len().cmp(&right.len()).then_with(|| left.cmp(right))
 }
 
-fn equal_lists(left: &[Value], right: &[Value]) -> Compared<bool> {
+fn equal_lists(left: &[Value], right: &[Value]) -> ComparisonResult<bool> {
     if left.len() != right.len() {
         return Ok(false);
     }
@@ -152,14 +155,14 @@ fn equal_lists(left: &[Value], right: &[Value]) -> Compared<bool> {
 }
 
 /// Compares by length, then by elements.
-fn compare_lists(left: &[Value], right: &[Value]) -> Compared<Ordering> {
+fn compare_lists(left: &[Value], right: &[Value]) -> ComparisonResult<Ordering> {
     match left.len().cmp(&right.len()) {
         Ordering::Equal => compare_elements(left, right),
         other => Ok(other),
     }
 }
 
-fn compare_elements(left: &[Value], right: &[Value]) -> Compared<Ordering> {
+fn compare_elements(left: &[Value], right: &[Value]) -> ComparisonResult<Ordering> {
     if std::ptr::eq(left, right) {
         return Ok(Ordering::Equal);
     }
@@ -178,7 +181,7 @@ fn are_related(one: ModelValue, two: ModelValue) -> bool {
 }
 
 /// Compares functions of different representation. Their domains differ, because representations are canonical.
-fn compare_domains(left: &Value, right: &Value) -> Compared<Ordering> {
+fn compare_domains(left: &Value, right: &Value) -> ComparisonResult<Ordering> {
     let by_size = function_size(left).cmp(&function_size(right));
     if by_size != Ordering::Equal {
         return Ok(by_size);
@@ -215,7 +218,7 @@ fn argument(function: &Value, at: usize) -> Value {
 /// # Errors
 ///
 /// Two neighbours are not comparable.
-pub fn is_ascending(elements: &[Value]) -> Compared<bool> {
+pub fn is_ascending(elements: &[Value]) -> ComparisonResult<bool> {
     for pair in elements.windows(2) {
         if compare(&pair[0], &pair[1])? != Ordering::Less {
             return Ok(false);
@@ -229,7 +232,7 @@ pub fn is_ascending(elements: &[Value]) -> Compared<bool> {
 /// # Errors
 ///
 /// Two elements are not comparable.
-pub fn sort_set(elements: &mut Vec<Value>) -> Compared<()> {
+pub fn sort_set(elements: &mut Vec<Value>) -> ComparisonResult<()> {
     if is_ascending(elements)? {
         return Ok(());
     }

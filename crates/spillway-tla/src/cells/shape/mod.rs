@@ -28,7 +28,7 @@ pub use decode::InvalidKey;
 use domain::DecodedValues;
 pub(super) use domain::{Domain, FunctionEntries};
 pub(super) use encode::Misfit;
-pub(super) use wanted::{Fit, Wanted};
+pub(super) use wanted::{Fit, WantedValues};
 
 use super::dictionary::{Dictionaries, DictionaryId};
 use super::key_bits::bits_for;

@@ -15,7 +15,7 @@ pub(in crate::cells) enum Fit {
 }
 
 /// Dictionary values that a value needs and that have no number.
-pub(in crate::cells) type Wanted<'v> = Vec<WantedValue<'v>>;
+pub(in crate::cells) type WantedValues<'v> = Vec<WantedValue<'v>>;
 
 /// A value without a number, and the dictionary that is to number it.
 pub(in crate::cells) struct WantedValue<'v> {
@@ -29,7 +29,7 @@ impl Shape {
         &self,
         value: &'v Value,
         context: ShapeContext<'_>,
-        wanted: &mut Wanted<'v>,
+        wanted: &mut WantedValues<'v>,
     ) -> Fit {
         match (&self.kind, value) {
             (ShapeKind::Boolean, Value::Bool(_)) => Fit::Possible,
@@ -100,7 +100,7 @@ fn want<'v>(
     dictionary: DictionaryId,
     value: Cow<'v, Value>,
     context: ShapeContext<'_>,
-    wanted: &mut Wanted<'v>,
+    wanted: &mut WantedValues<'v>,
 ) -> Fit {
     let numbered = context.dictionaries.get(dictionary);
     if numbered.lookup(&value).is_some() {
@@ -117,7 +117,7 @@ fn want_all<'v>(
     dictionary: DictionaryId,
     elements: &'v [Value],
     context: ShapeContext<'_>,
-    wanted: &mut Wanted<'v>,
+    wanted: &mut WantedValues<'v>,
 ) -> Fit {
     all_possible(elements.iter().map(|it| want(dictionary, Cow::Borrowed(it), context, wanted)))
 }

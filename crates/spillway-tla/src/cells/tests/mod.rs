@@ -25,7 +25,7 @@ impl Encoder {
         Self { symbols: symbols(), layout, dictionaries, entries, keys }
     }
 
-    fn encode(&self, state: &[Value]) -> Result<Vec<u8>, Unnumbered> {
+    fn encode(&self, state: &[Value]) -> Result<Vec<u8>, UnnumberedValues> {
         // Remains of another key must not matter.
         let mut key = vec![0xa5; self.layout.width()];
         self.layout.encode(state, &self.dictionaries, &mut key)?;

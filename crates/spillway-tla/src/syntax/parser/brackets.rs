@@ -5,10 +5,10 @@ use super::super::ast::{
 };
 use super::super::symbols::Symbol;
 use super::super::token::{Keyword, Mark, Token, TokenKind};
-use super::{Parsed, Parser};
+use super::{ParseResult, Parser};
 
 impl Parser<'_> {
-    pub(super) fn parenthesized(&mut self) -> Parsed<Expr> {
+    pub(super) fn parenthesized(&mut self) -> ParseResult<Expr> {
         let open = self.bump();
         let inner = self.boxed_expression()?;
         let close = self.expect_close(Mark::RightParenthesis, open.span)?;
@@ -16,7 +16,7 @@ impl Parser<'_> {
     }
 
     /// Parses `{a, b}`, `{x \in S : p}` or `{e : x \in S}`.
-    pub(super) fn braces(&mut self) -> Parsed<Expr> {
+    pub(super) fn braces(&mut self) -> ParseResult<Expr> {
         let open = self.bump();
         if self.is_mark(Mark::RightBrace) {
             let close = self.bump();
@@ -39,7 +39,7 @@ impl Parser<'_> {
     }
 
     /// Parses the rest of a set from the colon on. `x \in S` before the colon makes it a filter.
-    fn set_builder(&mut self, first: Expr) -> Parsed<ExprKind> {
+    fn set_builder(&mut self, first: Expr) -> ParseResult<ExprKind> {
         self.bump();
         if let ExprKind::Infix { symbol: Symbol::In, left, .. } = &first.kind
             && let Some(pattern) = pattern_of(left)
@@ -52,7 +52,7 @@ impl Parser<'_> {
     }
 
     /// Parses what begins with `[`.
-    pub(super) fn brackets(&mut self) -> Parsed<Expr> {
+    pub(super) fn brackets(&mut self) -> ParseResult<Expr> {
         let open = self.bump();
         let kind = match self.peek_at(1).kind {
             TokenKind::Mark(Mark::MapsTo) => ExprKind::Record(self.fields(Mark::MapsTo)?),
@@ -68,12 +68,12 @@ impl Parser<'_> {
         Ok(Expr { kind, span: open.span.to(close.span) })
     }
 
-    pub(super) fn function_bounds(&mut self) -> Parsed<Vec<Bound>> {
+    pub(super) fn function_bounds(&mut self) -> ParseResult<Vec<Bound>> {
         self.comma_list(Self::bound)
     }
 
     /// Parses `[S -> T]`, `[f EXCEPT ...]` or `[A]_v` from after the bracket.
-    fn bracketed_expression(&mut self, open: Token) -> Parsed<Expr> {
+    fn bracketed_expression(&mut self, open: Token) -> ParseResult<Expr> {
         let first = self.boxed_expression()?;
         if self.is_mark(Mark::RightBracketSubscript) {
             self.bump();
@@ -95,7 +95,7 @@ impl Parser<'_> {
         Ok(Expr { kind, span: open.span.to(close.span) })
     }
 
-    fn fields(&mut self, mark: Mark) -> Parsed<Vec<Field>> {
+    fn fields(&mut self, mark: Mark) -> ParseResult<Vec<Field>> {
         self.comma_list(|parser| {
             let name = parser.field_name()?;
             parser.expect_mark(mark)?;
@@ -103,7 +103,7 @@ impl Parser<'_> {
         })
     }
 
-    fn update(&mut self) -> Parsed<Update> {
+    fn update(&mut self) -> ParseResult<Update> {
         let start = self.expect_mark(Mark::Bang)?.span;
         let mut path = Vec::new();
         loop {
@@ -160,7 +160,7 @@ impl Parser<'_> {
     }
 
     /// Parses `<<a, b>>` or `<<A>>_v`.
-    pub(super) fn angles(&mut self) -> Parsed<Expr> {
+    pub(super) fn angles(&mut self) -> ParseResult<Expr> {
         let open = self.bump();
         let is_end =
             |it: &Self| it.is_mark(Mark::RightAngle) || it.is_mark(Mark::RightAngleSubscript);

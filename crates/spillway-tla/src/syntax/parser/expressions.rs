@@ -6,13 +6,13 @@ use super::super::ast::{
 use super::super::lexer::unescape;
 use super::super::symbols::{Fixity, Symbol};
 use super::super::token::{Keyword, Mark, TokenKind};
-use super::{Parsed, Parser};
+use super::{ParseResult, Parser};
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::Span;
 
 impl Parser<'_> {
     /// Parses an expression that begins with no operator.
-    pub(super) fn operand(&mut self) -> Parsed<Expr> {
+    pub(super) fn operand(&mut self) -> ParseResult<Expr> {
         let token = self.peek();
         match token.kind {
             TokenKind::Identifier => self.path_or_label(),
@@ -40,7 +40,7 @@ impl Parser<'_> {
         }
     }
 
-    fn marked(&mut self, mark: Mark) -> Parsed<Expr> {
+    fn marked(&mut self, mark: Mark) -> ParseResult<Expr> {
         match mark {
             Mark::At => {
                 let token = self.bump();
@@ -54,7 +54,7 @@ impl Parser<'_> {
         }
     }
 
-    fn construct(&mut self, keyword: Keyword) -> Parsed<Expr> {
+    fn construct(&mut self, keyword: Keyword) -> ParseResult<Expr> {
         let start = self.peek().span;
         let kind = match keyword {
             Keyword::If => self.if_then_else()?,
@@ -74,7 +74,7 @@ impl Parser<'_> {
         Ok(Expr { kind, span: start.to(self.last_span()) })
     }
 
-    fn if_then_else(&mut self) -> Parsed<ExprKind> {
+    fn if_then_else(&mut self) -> ParseResult<ExprKind> {
         self.bump();
         let condition = self.boxed_expression()?;
         self.expect_keyword(Keyword::Then)?;
@@ -84,7 +84,7 @@ impl Parser<'_> {
         Ok(ExprKind::If { condition, yes, no })
     }
 
-    fn case(&mut self) -> Parsed<ExprKind> {
+    fn case(&mut self) -> ParseResult<ExprKind> {
         self.bump();
         let (mut arms, mut other) = (Vec::new(), None);
         loop {
@@ -105,7 +105,7 @@ impl Parser<'_> {
         Ok(ExprKind::Case { arms, other })
     }
 
-    fn let_in(&mut self) -> Parsed<ExprKind> {
+    fn let_in(&mut self) -> ParseResult<ExprKind> {
         self.bump();
         let mut definitions = Vec::new();
         while !self.is_keyword(Keyword::In) {
@@ -121,7 +121,7 @@ impl Parser<'_> {
         Ok(ExprKind::Let { definitions, body: self.boxed_expression()? })
     }
 
-    fn choose(&mut self) -> Parsed<ExprKind> {
+    fn choose(&mut self) -> ParseResult<ExprKind> {
         self.bump();
         let pattern = self.pattern()?;
         let set = match self.is_symbol(Symbol::In) {
@@ -135,7 +135,7 @@ impl Parser<'_> {
         Ok(ExprKind::Choose { pattern, set, body: self.boxed_expression()? })
     }
 
-    fn quantified(&mut self) -> Parsed<ExprKind> {
+    fn quantified(&mut self) -> ParseResult<ExprKind> {
         let is_universal = self.bump().kind == TokenKind::Keyword(Keyword::Forall);
         let start = self.at;
         let first = self.comma_list(Self::pattern)?;
@@ -165,7 +165,7 @@ impl Parser<'_> {
         Ok(ExprKind::Unbounded { is_universal, is_temporal, names, body })
     }
 
-    fn temporal_quantified(&mut self) -> Parsed<ExprKind> {
+    fn temporal_quantified(&mut self) -> ParseResult<ExprKind> {
         let is_universal = self.bump().kind == TokenKind::Keyword(Keyword::TemporalForall);
         let names = self.comma_list(Self::identifier)?;
         self.expect_mark(Mark::Colon)?;
@@ -174,13 +174,13 @@ impl Parser<'_> {
     }
 
     /// Parses `x, <<y, z>> \in S`.
-    pub(super) fn bound(&mut self) -> Parsed<Bound> {
+    pub(super) fn bound(&mut self) -> ParseResult<Bound> {
         let patterns = self.comma_list(Self::pattern)?;
         self.expect_symbol(Symbol::In)?;
         Ok(Bound { patterns, set: self.expression()? })
     }
 
-    pub(super) fn pattern(&mut self) -> Parsed<Pattern> {
+    pub(super) fn pattern(&mut self) -> ParseResult<Pattern> {
         if !self.is_mark(Mark::LeftAngle) {
             return self.identifier().map(Pattern::Single);
         }
@@ -191,7 +191,7 @@ impl Parser<'_> {
     }
 
     /// Parses `WF_v(A)`. The parentheses before the last ones are arguments of `v`.
-    fn fairness(&mut self) -> Parsed<ExprKind> {
+    fn fairness(&mut self) -> ParseResult<ExprKind> {
         let is_strong = self.bump().kind == TokenKind::Keyword(Keyword::StrongFairness);
         let mut subscript = self.subscript(false)?;
         loop {
@@ -223,7 +223,7 @@ impl Parser<'_> {
     }
 
     /// Parses the expression after `]_`, `>>_` or `WF_`: a name or something in brackets.
-    pub(super) fn subscript(&mut self, has_arguments: bool) -> Parsed<Expr> {
+    pub(super) fn subscript(&mut self, has_arguments: bool) -> ParseResult<Expr> {
         let token = self.peek();
         match token.kind {
             TokenKind::Identifier => {
@@ -241,7 +241,7 @@ impl Parser<'_> {
         }
     }
 
-    fn named_part(&mut self, has_arguments: bool) -> Parsed<PathPart> {
+    fn named_part(&mut self, has_arguments: bool) -> ParseResult<PathPart> {
         let name = self.identifier()?;
         let arguments = match has_arguments {
             true => self.optional_arguments()?,
@@ -256,7 +256,7 @@ impl Parser<'_> {
     }
 
     /// Parses a path, or an expression with a label.
-    fn path_or_label(&mut self) -> Parsed<Expr> {
+    fn path_or_label(&mut self) -> ParseResult<Expr> {
         let start = self.peek().span;
         let mut parts = vec![self.path_part()?];
         if self.is_mark(Mark::DoubleColon) && !self.is_outside_junction() {
@@ -270,7 +270,7 @@ impl Parser<'_> {
         Ok(Expr { kind: ExprKind::Path(Path { parts }), span })
     }
 
-    fn labelled(&mut self, start: Span, parts: Vec<PathPart>) -> Parsed<Expr> {
+    fn labelled(&mut self, start: Span, parts: Vec<PathPart>) -> ParseResult<Expr> {
         let mark = self.bump();
         let wrong = || {
             Diagnostic::error(mark.span, "`::` does not follow a label")
@@ -289,7 +289,7 @@ impl Parser<'_> {
     }
 
     /// Parses a name with its arguments, or a selector.
-    fn path_part(&mut self) -> Parsed<PathPart> {
+    fn path_part(&mut self) -> ParseResult<PathPart> {
         let token = self.peek();
         let selector = match token.kind {
             TokenKind::Identifier => return self.named_part(true),
@@ -321,7 +321,7 @@ impl Parser<'_> {
     }
 
     /// Parses arguments in parentheses, if there are any.
-    fn optional_arguments(&mut self) -> Parsed<Vec<Argument>> {
+    fn optional_arguments(&mut self) -> ParseResult<Vec<Argument>> {
         if !self.is_mark(Mark::LeftParenthesis) || self.is_outside_junction() {
             return Ok(Vec::new());
         }
@@ -332,7 +332,7 @@ impl Parser<'_> {
     }
 
     /// Parses an argument: an expression, an operator symbol or a LAMBDA.
-    pub(super) fn argument(&mut self) -> Parsed<Argument> {
+    pub(super) fn argument(&mut self) -> ParseResult<Argument> {
         let token = self.peek();
         if self.is_keyword(Keyword::Lambda) {
             return self.lambda();
@@ -351,7 +351,7 @@ impl Parser<'_> {
         self.expression().map(Argument::Expression)
     }
 
-    fn lambda(&mut self) -> Parsed<Argument> {
+    fn lambda(&mut self) -> ParseResult<Argument> {
         let start = self.bump().span;
         let parameters = self.comma_list(Self::identifier)?;
         self.expect_mark(Mark::Colon)?;

@@ -47,7 +47,7 @@ pub fn parse_expression(file: u32, text: &str) -> Result<Expr, Diagnostic> {
 }
 
 /// The result of a production.
-type Parsed<T> = Result<T, Diagnostic>;
+type ParseResult<T> = Result<T, Diagnostic>;
 
 /// A junction list that is open.
 #[derive(Clone, Copy)]
@@ -126,7 +126,7 @@ impl<'t> Parser<'t> {
         found
     }
 
-    fn expect_mark(&mut self, mark: Mark) -> Parsed<Token> {
+    fn expect_mark(&mut self, mark: Mark) -> ParseResult<Token> {
         match self.is_mark(mark) {
             true => Ok(self.bump()),
             false => Err(self.expected(&format!("`{}`", mark.text()))),
@@ -134,7 +134,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Expects the mark that closes what `open` began.
-    fn expect_close(&mut self, mark: Mark, open: Span) -> Parsed<Token> {
+    fn expect_close(&mut self, mark: Mark, open: Span) -> ParseResult<Token> {
         match self.is_mark(mark) {
             true => Ok(self.bump()),
             false => {
@@ -145,14 +145,14 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn expect_keyword(&mut self, keyword: Keyword) -> Parsed<Token> {
+    fn expect_keyword(&mut self, keyword: Keyword) -> ParseResult<Token> {
         match self.is_keyword(keyword) {
             true => Ok(self.bump()),
             false => Err(self.expected(&format!("`{}`", keyword.text()))),
         }
     }
 
-    fn expect_symbol(&mut self, symbol: Symbol) -> Parsed<Token> {
+    fn expect_symbol(&mut self, symbol: Symbol) -> ParseResult<Token> {
         match self.is_symbol(symbol) {
             true => Ok(self.bump()),
             false => Err(self.expected(&format!("`{}`", symbol.name()))),
@@ -160,7 +160,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Takes an identifier.
-    fn identifier(&mut self) -> Parsed<Name> {
+    fn identifier(&mut self) -> ParseResult<Name> {
         match self.peek().kind {
             TokenKind::Identifier => {
                 let token = self.bump();
@@ -171,7 +171,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Takes the name of a field or of a module, which may be a reserved word.
-    fn field_name(&mut self) -> Parsed<Name> {
+    fn field_name(&mut self) -> ParseResult<Name> {
         let token = self.peek();
         let is_word = self.text_of(token.span).starts_with(|it: char| it.is_ascii_alphanumeric());
         match token.kind {
@@ -189,7 +189,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses items that are separated by commas.
-    fn comma_list<T>(&mut self, item: impl Fn(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+    fn comma_list<T>(&mut self, item: impl Fn(&mut Self) -> ParseResult<T>) -> ParseResult<Vec<T>> {
         let mut items = vec![item(self)?];
         while self.take_mark(Mark::Comma) {
             items.push(item(self)?);
@@ -198,7 +198,10 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses something nested.
-    fn nested<T>(&mut self, production: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    fn nested<T>(
+        &mut self,
+        production: impl FnOnce(&mut Self) -> ParseResult<T>,
+    ) -> ParseResult<T> {
         if self.depth == DEPTH_MAX {
             let message = format!("more than {DEPTH_MAX} nested expressions");
             return Err(Diagnostic::error(self.peek().span, message)
@@ -213,7 +216,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Notes that a node was put above the trees of the present production.
-    fn grow(&mut self) -> Parsed<()> {
+    fn grow(&mut self) -> ParseResult<()> {
         self.height += 1;
         match self.height <= HEIGHT_MAX {
             true => Ok(()),

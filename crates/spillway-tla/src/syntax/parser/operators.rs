@@ -3,7 +3,7 @@
 use super::super::ast::{Expr, ExprKind};
 use super::super::symbols::{Fixity, Symbol};
 use super::super::token::{Mark, TokenKind};
-use super::{OpenJunction, Parsed, Parser};
+use super::{OpenJunction, ParseResult, Parser};
 use spillway_base::diag::Diagnostic;
 use spillway_base::source::Span;
 
@@ -15,16 +15,16 @@ struct LeftOperator {
 }
 
 impl Parser<'_> {
-    pub(super) fn expression(&mut self) -> Parsed<Expr> {
+    pub(super) fn expression(&mut self) -> ParseResult<Expr> {
         self.operators(None)
     }
 
-    pub(super) fn boxed_expression(&mut self) -> Parsed<Box<Expr>> {
+    pub(super) fn boxed_expression(&mut self) -> ParseResult<Box<Expr>> {
         Ok(Box::new(self.expression()?))
     }
 
     /// Parses an operand and all operators that bind it before the operator to the left.
-    fn operators(&mut self, left: Option<LeftOperator>) -> Parsed<Expr> {
+    fn operators(&mut self, left: Option<LeftOperator>) -> ParseResult<Expr> {
         self.nested(|parser| {
             let mut expr = parser.prefixed(left)?;
             loop {
@@ -43,7 +43,11 @@ impl Parser<'_> {
     }
 
     /// Extends an expression by the next operator, unless the operator to the left binds it first.
-    fn extended(&mut self, expr: Expr, left: Option<LeftOperator>) -> Parsed<ExtendedExpression> {
+    fn extended(
+        &mut self,
+        expr: Expr,
+        left: Option<LeftOperator>,
+    ) -> ParseResult<ExtendedExpression> {
         if self.is_outside_junction() {
             return Ok(ExtendedExpression::Done(expr));
         }
@@ -76,7 +80,7 @@ impl Parser<'_> {
         }
     }
 
-    fn apply(&mut self, left: Expr, symbol: Symbol, at: Span) -> Parsed<Expr> {
+    fn apply(&mut self, left: Expr, symbol: Symbol, at: Span) -> ParseResult<Expr> {
         if symbol.fixity() == Fixity::Postfix {
             let span = left.span.to(at);
             let kind = ExprKind::Postfix { symbol, at, operand: Box::new(left) };
@@ -110,7 +114,7 @@ impl Parser<'_> {
     }
 
     /// Parses `f[a, b]`, of which `f` is parsed.
-    fn application(&mut self, function: Expr) -> Parsed<Expr> {
+    fn application(&mut self, function: Expr) -> ParseResult<Expr> {
         let open = self.bump();
         let arguments = self.comma_list(Self::expression)?;
         let close = self.expect_close(Mark::RightBracket, open.span)?;
@@ -120,7 +124,7 @@ impl Parser<'_> {
     }
 
     /// Parses a prefix operator with its operand, a junction list or an operand.
-    fn prefixed(&mut self, left: Option<LeftOperator>) -> Parsed<Expr> {
+    fn prefixed(&mut self, left: Option<LeftOperator>) -> ParseResult<Expr> {
         let token = self.peek();
         if self.is_outside_junction() {
             return Err(self.expected("an expression"));
@@ -156,7 +160,7 @@ impl Parser<'_> {
         is_junction && !matches!(self.text_of(token.span), "\\land" | "\\lor")
     }
 
-    fn junction_list(&mut self, symbol: Symbol) -> Parsed<Expr> {
+    fn junction_list(&mut self, symbol: Symbol) -> ParseResult<Expr> {
         let first = self.peek();
         let column = first.column;
         self.junctions.push(OpenJunction { column, span: first.span });

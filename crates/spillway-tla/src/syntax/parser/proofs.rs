@@ -6,7 +6,7 @@
 use super::super::ast::Argument;
 use super::super::symbols::Symbol;
 use super::super::token::{Keyword, Mark, StepLevel, TokenKind};
-use super::{Parsed, Parser};
+use super::{ParseResult, Parser};
 
 /// The level of a theorem, below that of all steps.
 pub(super) const THEOREM: i64 = -1;
@@ -26,14 +26,14 @@ impl Parser<'_> {
     }
 
     /// Parses a proof below a step of a level.
-    pub(super) fn proof(&mut self, level: i64) -> Parsed<()> {
+    pub(super) fn proof(&mut self, level: i64) -> ParseResult<()> {
         let was_in_proof = std::mem::replace(&mut self.is_in_proof, true);
         let result = self.nested(|parser| parser.proof_body(level));
         self.is_in_proof = was_in_proof;
         result
     }
 
-    fn proof_body(&mut self, level: i64) -> Parsed<()> {
+    fn proof_body(&mut self, level: i64) -> ParseResult<()> {
         self.take_keyword(Keyword::Proof);
         match self.peek().kind {
             TokenKind::Keyword(Keyword::Obvious | Keyword::Omitted) => {
@@ -58,7 +58,7 @@ impl Parser<'_> {
     }
 
     /// Parses a step of a level. Returns whether another step must follow.
-    fn proof_step(&mut self, level: i64) -> Parsed<bool> {
+    fn proof_step(&mut self, level: i64) -> ParseResult<bool> {
         let is_own = match self.peek().kind {
             TokenKind::Step(StepLevel::Number(number)) => i64::from(number) == level,
             TokenKind::Step(StepLevel::Next | StepLevel::Same) => true,
@@ -78,7 +78,7 @@ impl Parser<'_> {
     }
 
     /// Parses what a step says. Returns whether it may have a proof.
-    fn step_statement(&mut self) -> Parsed<bool> {
+    fn step_statement(&mut self) -> ParseResult<bool> {
         let TokenKind::Keyword(keyword) = self.peek().kind else {
             return self.formula_or_definitions();
         };
@@ -129,7 +129,7 @@ impl Parser<'_> {
         Ok(false)
     }
 
-    fn formula_or_definitions(&mut self) -> Parsed<bool> {
+    fn formula_or_definitions(&mut self) -> ParseResult<bool> {
         if !self.begins_definition() {
             self.statement()?;
             return Ok(true);
@@ -140,7 +140,7 @@ impl Parser<'_> {
         Ok(false)
     }
 
-    fn case_step(&mut self) -> Parsed<bool> {
+    fn case_step(&mut self) -> ParseResult<bool> {
         let start = self.at;
         self.bump();
         self.expression()?;
@@ -152,7 +152,7 @@ impl Parser<'_> {
     }
 
     /// Parses the variables of PICK or TAKE, with or without sets.
-    fn introduced(&mut self) -> Parsed<()> {
+    fn introduced(&mut self) -> ParseResult<()> {
         let start = self.at;
         self.comma_list(Self::pattern)?;
         if self.is_symbol(Symbol::In) {
@@ -163,7 +163,7 @@ impl Parser<'_> {
     }
 
     /// Parses USE or HIDE.
-    pub(super) fn use_or_hide(&mut self) -> Parsed<()> {
+    pub(super) fn use_or_hide(&mut self) -> ParseResult<()> {
         self.bump();
         self.take_keyword(Keyword::Only);
         let was_in_proof = std::mem::replace(&mut self.is_in_proof, true);
@@ -173,7 +173,7 @@ impl Parser<'_> {
     }
 
     /// Parses the facts and definitions of BY, USE or HIDE.
-    fn facts(&mut self) -> Parsed<()> {
+    fn facts(&mut self) -> ParseResult<()> {
         if !self.is_keyword(Keyword::Def) {
             self.comma_list(Self::fact)?;
         }
@@ -184,7 +184,7 @@ impl Parser<'_> {
     }
 
     /// Parses a fact or a name of a definition.
-    fn fact(&mut self) -> Parsed<()> {
+    fn fact(&mut self) -> ParseResult<()> {
         if self.take_keyword(Keyword::Module) {
             self.field_name()?;
             return Ok(());

@@ -7,11 +7,11 @@ use super::super::ast::{
 use super::super::symbols::{Fixity, Symbol};
 use super::super::token::{Keyword, Mark, TokenKind};
 use super::proofs::THEOREM;
-use super::{Parsed, Parser};
+use super::{ParseResult, Parser};
 use spillway_base::diag::Diagnostic;
 
 impl Parser<'_> {
-    pub(super) fn module(&mut self) -> Parsed<Module> {
+    pub(super) fn module(&mut self) -> ParseResult<Module> {
         self.nested(|parser| {
             let start = parser.bump().span;
             let name = parser.field_name()?;
@@ -32,7 +32,7 @@ impl Parser<'_> {
         })
     }
 
-    fn unit(&mut self, units: &mut Vec<Unit>) -> Parsed<()> {
+    fn unit(&mut self, units: &mut Vec<Unit>) -> ParseResult<()> {
         let unit = match self.peek().kind {
             TokenKind::Separator => {
                 self.bump();
@@ -50,7 +50,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn keyword_unit(&mut self, keyword: Keyword) -> Parsed<Unit> {
+    fn keyword_unit(&mut self, keyword: Keyword) -> ParseResult<Unit> {
         Ok(match keyword {
             Keyword::Variable => {
                 self.bump();
@@ -100,7 +100,7 @@ impl Parser<'_> {
         }
     }
 
-    fn theorem(&mut self) -> Parsed<Unit> {
+    fn theorem(&mut self) -> ParseResult<Unit> {
         self.bump();
         let name = self.optional_name()?;
         let body = self.statement()?;
@@ -111,7 +111,7 @@ impl Parser<'_> {
     }
 
     /// Parses `Name ==` of an assumption or a theorem, if it is there.
-    fn optional_name(&mut self) -> Parsed<Option<Name>> {
+    fn optional_name(&mut self) -> ParseResult<Option<Name>> {
         let is_named = self.peek().kind == TokenKind::Identifier
             && self.peek_at(1).kind == TokenKind::Mark(Mark::Define);
         if !is_named {
@@ -123,7 +123,7 @@ impl Parser<'_> {
     }
 
     /// Parses a formula or ASSUME ... PROVE.
-    pub(super) fn statement(&mut self) -> Parsed<Statement> {
+    pub(super) fn statement(&mut self) -> ParseResult<Statement> {
         let is_boxed = self.is_symbol(Symbol::Always)
             && self.peek_at(1).kind == TokenKind::Keyword(Keyword::Assume);
         let is_labelled = self.peek().kind == TokenKind::Identifier
@@ -150,7 +150,7 @@ impl Parser<'_> {
         })
     }
 
-    fn assumption(&mut self) -> Parsed<Assumption> {
+    fn assumption(&mut self) -> ParseResult<Assumption> {
         let is_new = self.take_keyword(Keyword::New);
         let kind = match self.peek().kind {
             TokenKind::Keyword(Keyword::Constant) => Some(NewKind::Constant),
@@ -180,13 +180,13 @@ impl Parser<'_> {
     }
 
     /// Parses the declarations after CONSTANT or RECURSIVE.
-    pub(super) fn declarations(&mut self) -> Parsed<Vec<Declaration>> {
+    pub(super) fn declarations(&mut self) -> ParseResult<Vec<Declaration>> {
         self.bump();
         self.comma_list(Self::declaration)
     }
 
     /// Parses `x`, `Op(_, _)`, `_ + _`, `-. _` or `_ ^+`.
-    fn declaration(&mut self) -> Parsed<Declaration> {
+    fn declaration(&mut self) -> ParseResult<Declaration> {
         if self.take_mark(Mark::Underscore) {
             let token = self.peek();
             let TokenKind::Symbol(symbol) = token.kind else {
@@ -258,7 +258,7 @@ impl Parser<'_> {
     }
 
     /// Parses a definition.
-    pub(super) fn definition(&mut self) -> Parsed<Definition> {
+    pub(super) fn definition(&mut self) -> ParseResult<Definition> {
         let first = self.peek();
         if let TokenKind::Symbol(symbol) = first.kind {
             self.bump();
@@ -304,7 +304,7 @@ impl Parser<'_> {
         &mut self,
         name: Name,
         parameters: Vec<Declaration>,
-    ) -> Parsed<Definition> {
+    ) -> ParseResult<Definition> {
         self.expect_mark(Mark::Define)?;
         let body = match self.is_keyword(Keyword::Instance) {
             true => DefinitionBody::Instance(self.instance()?),
@@ -314,7 +314,7 @@ impl Parser<'_> {
     }
 
     /// Parses `INSTANCE M WITH x <- e`.
-    pub(super) fn instance(&mut self) -> Parsed<Instance> {
+    pub(super) fn instance(&mut self) -> ParseResult<Instance> {
         let start = self.bump().span;
         let module = self.field_name()?;
         let substitutions = match self.take_keyword(Keyword::With) {
@@ -324,7 +324,7 @@ impl Parser<'_> {
         Ok(Instance { module, substitutions, span: start.to(self.last_span()) })
     }
 
-    fn substitution(&mut self) -> Parsed<Substitution> {
+    fn substitution(&mut self) -> ParseResult<Substitution> {
         let token = self.peek();
         let name = match token.kind {
             TokenKind::Symbol(symbol) => {
