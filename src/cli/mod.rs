@@ -62,7 +62,7 @@ use crate::session::{
     CheckConfig, CheckPlan, DirectoryContents, PlannedSearch, SavedCheck, SavedLimits,
     SearchDirectory, SearchOutputs, trace_directory,
 };
-use args::{CheckArgs, CliCommand, ResumeArgs, SessionArgs, TraceArgs};
+use args::{CheckArgs, Cli, CliCommand, ParsedCommandLine, ResumeArgs, SessionArgs, TraceArgs};
 use command::{CheckCommand, ResumeCommand, SessionOptions};
 use failure::CommandFailure;
 use output::{print, print_json, say, warn, warnings};
@@ -78,20 +78,9 @@ type CommandResult = Result<u8, CommandFailure>;
 pub fn run() -> ExitCode {
     crate::search::return_large_blocks(0);
     signals::survive_file_limits();
-    let cli = match args::parse() {
-        Ok(args::ParsedCommandLine { cli, former }) => {
-            former.iter().for_each(|it| warn(format!("warning: {} is now {}", it.flag, it.option)));
-            cli
-        }
-        Err(error) => {
-            if error.use_stderr() {
-                return report_usage_error(error);
-            }
-            // Requests for help and the version are not errors.
-            let text = args::requested_text(&error);
-            print(&line_wrap::wrap_lines(&text, line_wrap::DEFAULT_COLUMNS));
-            return ExitCode::from(report_result(Ok(failure::VERIFIED), false));
-        }
+    let cli = match parse() {
+        Ok(cli) => cli,
+        Err(code) => return code,
     };
     let as_json = match &cli.command {
         CliCommand::Check(args) => args.run.json,
@@ -136,6 +125,25 @@ pub fn run() -> ExitCode {
         CliCommand::Watch(args) => watch::watch(&args),
     };
     ExitCode::from(end(ending))
+}
+
+/// Parses the command line, and warns of former flags. The error is the exit code, if the command line is invalid or asks
+/// for help only.
+fn parse() -> Result<Cli, ExitCode> {
+    let error = match args::parse() {
+        Ok(ParsedCommandLine { cli, former }) => {
+            former.iter().for_each(|it| warn(format!("warning: {} is now {}", it.flag, it.option)));
+            return Ok(cli);
+        }
+        Err(error) => error,
+    };
+    if error.use_stderr() {
+        return Err(report_usage_error(error));
+    }
+    // Requests for help and the version are not errors.
+    let text = args::requested_text(&error);
+    print(&line_wrap::wrap_lines(&text, line_wrap::DEFAULT_COLUMNS));
+    Err(ExitCode::from(report_result(Ok(failure::VERIFIED), false)))
 }
 
 /// Returns the output files of some flags.

@@ -78,6 +78,7 @@ mod postponing;
 mod preserved;
 mod property;
 mod reduction;
+mod search_limits;
 mod search_outcome;
 mod simulation;
 mod sleep_sets;
@@ -113,7 +114,8 @@ pub use postponing::{ObligationSink, PostponingStateSpace};
 pub use preserved::{PreservedProperties, PropertyClass};
 pub use property::{Property, PropertyExpectation};
 pub use reduction::{ReductionRefusal, ReductionSummary};
-pub use search_outcome::{SearchLimits, SearchOutcome, SearchVerdict};
+pub use search_limits::SearchLimits;
+pub use search_outcome::{SearchOutcome, SearchVerdict};
 pub use simulation::{
     Simulation, StepwiseSimulation, concrete_violating_state, concretise_single_step,
     is_action_hidden, original_action_counts, preserves_depth,
