@@ -25,7 +25,7 @@ pub use questions::QuestionArgs;
 pub(in crate::cli) use questions::StateSpaceQuery;
 pub(in crate::cli) use reduction_flags::SetParameter;
 pub(in crate::cli) use reductions::ReduceArgs;
-pub use resources::SessionArgs;
+pub use resources::{CounterexampleArgs, SessionArgs};
 pub use short_help::{ParsedCommandLine, parse};
 pub use task::{TaskArgs, TaskCommand, TaskRequest};
 pub use trace::TraceArgs;

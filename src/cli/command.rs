@@ -1,7 +1,8 @@
 //! Commands, as flags and a configuration file define them.
 
 use super::args::{
-    CheckArgs, ExpertArgs, LivenessArgs, ModelArgs, QuestionArgs, SessionArgs, StateSpaceQuery,
+    CheckArgs, CounterexampleArgs, ExpertArgs, LivenessArgs, ModelArgs, QuestionArgs, SessionArgs,
+    StateSpaceQuery,
 };
 use super::collector::CheckCollector;
 use super::failure::CommandFailure;
@@ -104,7 +105,7 @@ pub(super) struct SessionOptions {
 impl SessionOptions {
     /// Creates the options of some flags for a check with this configuration.
     fn new(args: &SessionArgs, config: &CheckConfig) -> SessionOptions {
-        let SessionArgs { json, no_trace, unfolded, msc, verbose, .. } = *args;
+        let CounterexampleArgs { json, no_trace, unfolded, msc } = args.shown;
         SessionOptions {
             limits: config.limits.clone(),
             outputs: config.output.clone(),
@@ -112,7 +113,7 @@ impl SessionOptions {
             no_trace,
             unfolded,
             msc,
-            verbose,
+            verbose: args.verbose,
             spin_trail: args.spin_trail.clone(),
             strict: config.properties.strict || args.strict,
             ..SessionOptions::default()

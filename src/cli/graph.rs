@@ -17,7 +17,8 @@ use std::path::Path;
 
 /// `spillway graph`.
 pub(super) fn graph(args: &GraphArgs) -> CommandResult {
-    let (model, warnings) = model::open_any(&ModelInput::from_args(&args.model, &args.expert))?;
+    let input = ModelInput::from_args(&args.model, &args.expert);
+    let (model, warnings) = model::open_any(&input, model::open_widest)?;
     let model = &*model;
     warnings.iter().for_each(warn);
     if args.structure {

@@ -2,7 +2,7 @@
 
 mod presentation;
 
-use super::args::HuntArgs;
+use super::args::{CounterexampleArgs, HuntArgs};
 use super::command::{ModelInput, SessionOptions};
 use super::failure::{self, CommandFailure};
 use super::preparation::SearchPreparation;
@@ -62,15 +62,14 @@ impl HuntCommand {
         if !args.strategies.is_empty() {
             request.strategies.retain(|it| args.strategies.iter().any(|own| own.0.name == it.name));
         }
-        let HuntArgs { json, no_trace, unfolded, msc, ref spin_trail, .. } = *args;
-        let spin_trail = spin_trail.clone();
+        let CounterexampleArgs { json, no_trace, unfolded, msc } = args.shown;
         let options = SessionOptions {
             limits,
             json,
             no_trace,
             unfolded,
             msc,
-            spin_trail,
+            spin_trail: args.spin_trail.clone(),
             ..SessionOptions::default()
         };
         Ok(HuntCommand {
@@ -188,16 +187,7 @@ impl SingleHunt<'_> {
         let SingleHunt { command, search, preparation, .. } = self;
         let input = command.input_of(search);
         preparation.enter(SearchPhase::Reading);
-        let (model, warned): (Box<dyn SourceModel>, _) = match model::is_specification(&input)? {
-            true => {
-                let (model, warned) = model::open_specification(&input)?;
-                (Box::new(model), warned)
-            }
-            false => {
-                let (model, warned) = model::open_quietly(&input)?;
-                (Box::new(model), warned)
-            }
-        };
+        let (model, warned) = model::open_any(&input, model::open_quietly)?;
         warned.iter().for_each(warn);
         let model = &*model;
         trail::refuse(command.options.spin_trail.as_deref(), model)?;

@@ -83,9 +83,9 @@ pub fn run() -> ExitCode {
         Err(code) => return code,
     };
     let as_json = match &cli.command {
-        CliCommand::Check(args) => args.run.json,
-        CliCommand::Hunt(args) => args.json,
-        CliCommand::Resume(args) => args.run.json,
+        CliCommand::Check(args) => args.run.shown.json,
+        CliCommand::Hunt(args) => args.shown.json,
+        CliCommand::Resume(args) => args.run.shown.json,
         CliCommand::Status(args) => args.json,
         CliCommand::Trace(args) => args.json,
         CliCommand::Values(args) => args.json,

@@ -11,6 +11,9 @@ use crate::session::{
 };
 use crate::source::SourceMap;
 
+/// A program that was read, and the warnings about it.
+type OpenedProgram = Result<(TextModel, Vec<String>), CommandFailure>;
+
 /// Reads the model of a command. Warnings go to standard error.
 pub(super) fn open(input: &ModelInput) -> Result<TextModel, CommandFailure> {
     let (model, warnings) = open_quietly(input)?;
@@ -19,12 +22,12 @@ pub(super) fn open(input: &ModelInput) -> Result<TextModel, CommandFailure> {
 }
 
 /// Reads the model of a command. Warnings are returned, since only the caller knows whether they matter.
-pub(super) fn open_quietly(input: &ModelInput) -> Result<(TextModel, Vec<String>), CommandFailure> {
+pub(super) fn open_quietly(input: &ModelInput) -> OpenedProgram {
     read(input, TextModel::load, |model| model)
 }
 
 /// Reads the model with the maximum number of slots for processes, for commands that take single steps.
-pub(super) fn open_widest(input: &ModelInput) -> Result<(TextModel, Vec<String>), CommandFailure> {
+pub(super) fn open_widest(input: &ModelInput) -> OpenedProgram {
     let (language, sources, options) = to_read(input)?;
     let shown = ProgressDisplay::of_wait(format!("reading {}", input.path.display()));
     let opened = TextModel::with_most_slots(language, &sources, &options)?;
@@ -65,15 +68,16 @@ fn read<T>(
     Ok(load(language, sources, Options { slots_by_process: room, ..options })?)
 }
 
-/// Reads the model of a command that needs no program, for single steps. Warnings are returned.
+/// Reads the model of a command that needs no program. `open_program` reads it if it is one. Warnings are returned.
 pub(super) fn open_any(
     input: &ModelInput,
+    open_program: fn(&ModelInput) -> OpenedProgram,
 ) -> Result<(Box<dyn SourceModel>, Vec<String>), CommandFailure> {
     if is_specification(input)? {
         let (model, warnings) = open_specification(input)?;
         return Ok((Box::new(model), warnings));
     }
-    let (model, warnings) = open_widest(input)?;
+    let (model, warnings) = open_program(input)?;
     Ok((Box::new(model), warnings))
 }
 

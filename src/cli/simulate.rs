@@ -21,7 +21,8 @@ const ALONE_MAX: usize = 20;
 
 /// `spillway simulate`.
 pub(super) fn simulate(args: &SimulateArgs) -> CommandResult {
-    let (model, warnings) = model::open_any(&ModelInput::from_args(&args.model, &args.expert))?;
+    let input = ModelInput::from_args(&args.model, &args.expert);
+    let (model, warnings) = model::open_any(&input, model::open_widest)?;
     let model = &*model;
     if args.from.is_none() {
         // Otherwise the search has printed them.

@@ -283,8 +283,8 @@ pub struct ViolationReport {
 }
 
 impl ViolationReport {
-    /// Returns whether there is a path to the violation. There is none for what is decided once all states have been
-    /// visited: a reachability property that no state satisfies, a property of counts.
+    /// Returns whether there is a path to the violation. There is none for a property that is decided after all states
+    /// have been visited: a reachability property, or a property of counts.
     pub fn has_trace(&self) -> bool {
         self.count > 0
     }

@@ -9,8 +9,8 @@ use crate::exec::ViolationDistance;
 use crate::model::{Finding, PreservedProperties, StateSpace, Violation};
 use crate::report::{ViolationReport, violations};
 use crate::search::hunt::{
-    Distance, HuntFinding, HuntOptions, HuntOutcome, HuntProgress, HuntTarget, STRATEGIES,
-    ShortenLimits, ShortenedPath, StrategyEntry, hunt, shorten_path,
+    HuntFinding, HuntOptions, HuntOutcome, HuntProgress, HuntTarget, STRATEGIES, ShortenLimits,
+    ShortenedPath, StrategyEntry, TargetDistance, hunt, shorten_path,
 };
 #[cfg(feature = "languages")]
 use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict};
@@ -65,7 +65,7 @@ pub struct StateHunt<'h> {
     model: &'h dyn StateSpace,
     sources: &'h SourceMap,
     limits: SearchLimits,
-    distances: Vec<Distance<'h>>,
+    distances: Vec<TargetDistance<'h>>,
 }
 
 /// The result of a hunt for violations.
@@ -91,7 +91,7 @@ impl<'h> StateHunt<'h> {
     ) -> Result<StateHunt<'h>, Error> {
         reject_empty_scope(about)?;
         let distances = match limits.checks.deadlock {
-            true => vec![Distance::Successors],
+            true => vec![TargetDistance::Successors],
             false => Vec::new(),
         };
         Ok(StateHunt { model, sources: &about.sources, limits: limits.clone(), distances })
@@ -105,7 +105,7 @@ impl<'h> StateHunt<'h> {
         let is_selected = |number| checks.selects(model, Violation::Property(number));
         if let Some(distance) = ViolationDistance::new(&program.interp, is_selected) {
             let of_state = move |state: &[u8]| distance.of_state(state);
-            self.distances.insert(0, Distance::Function(Box::new(of_state)));
+            self.distances.insert(0, TargetDistance::Function(Box::new(of_state)));
         }
         self
     }

@@ -367,13 +367,12 @@ impl<'m> ReductionTrial<'m, '_> {
                 return Ok(chained);
             }
             // The other proviso may save more at first and less in the end.
-            if left.late <= LEFT_MAX && left.is_slow() {
-                return Err(NotApplied::Slow);
-            }
             if left.late <= LEFT_MAX {
+                if left.is_slow() {
+                    return Err(NotApplied::Slow);
+                }
                 let plan = plan.with_selection(plan.selection.clone().and(&way.into()));
                 let (left, runs) = (left.late, runs.clone());
-                drop(reduced);
                 return Ok(TriedReductions { left, runs, stack, plan, without_order: None });
             }
             least = Some(least.map_or(left.late, |it| it.min(left.late)));

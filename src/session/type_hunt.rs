@@ -166,7 +166,7 @@ mod tests {
     use crate::model::Property;
     use crate::search::hunt::HuntEnd;
 
-    /// Two counters, each of which an action increases.
+    /// Two counters. Each action increases one of them.
     struct Counters(u16);
 
     impl TransitionSystem for Counters {

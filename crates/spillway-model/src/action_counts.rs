@@ -31,6 +31,11 @@ impl ActionCounts {
         &self.counts[..taken]
     }
 
+    /// Returns the number of actions that were executed.
+    pub fn executed(&self) -> usize {
+        self.counts.iter().filter(|&&it| it > 0).count()
+    }
+
     /// Adds `times` executions of an action.
     pub fn add(&mut self, action: ActionId, times: u64) {
         self.at_least(action.0 as usize + 1)[action.0 as usize] += times;

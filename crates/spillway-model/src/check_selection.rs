@@ -92,8 +92,8 @@ impl CheckSelection {
         self.selects_kind(kind) || self.invariants && is_of_end
     }
 
-    /// Returns what is violated without a violating state, once all states have been visited: the reachability properties
-    /// that hold in no visited state, and the violated properties of counts.
+    /// Returns the violations that no state shows. They are known once all states have been visited. These are the
+    /// reachability properties that hold in no visited state, and the violated properties of counts.
     pub fn violated_at_end(
         &self,
         model: &dyn StateSpace,

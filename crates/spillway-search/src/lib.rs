@@ -40,7 +40,7 @@ pub use memory_plan::{MemoryPlan, cores};
 pub use spillway_model::{CheckSelection, SearchLimits, SearchOutcome, SearchVerdict};
 pub use storage::StateStorage;
 
-use spillway_model::{Dominance, ModelError};
+use spillway_model::{Dominance, ExpansionOutcome, ModelError, StateSpace, SuccessorSink};
 
 /// Converts the failure of a model into an error of the store's source of keys.
 pub fn model_failure(error: ModelError) -> spill::Error {
@@ -49,6 +49,17 @@ pub fn model_failure(error: ModelError) -> spill::Error {
         broken_off @ ModelError::BrokenOff => broken_off.into(),
     };
     spill::Error::Source { reason }
+}
+
+/// Replaces the contents of a buffer by the successors of a state.
+fn collect_successors(
+    model: &dyn StateSpace,
+    state: &[u8],
+    buffer: &mut Vec<u8>,
+) -> spill::Result<ExpansionOutcome> {
+    buffer.clear();
+    let run = |out: &mut SuccessorSink| model.expand(state, out);
+    SuccessorSink::collect(model.width(), buffer, run).map_err(model_failure)
 }
 
 /// Converts the dominance of a model for the store.

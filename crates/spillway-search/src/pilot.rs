@@ -214,8 +214,8 @@ impl FirstLevels {
             hopeless.next();
         }
         let remaining = self.remaining_share(&walked);
-        let half = walked.iter().position(|it| 2 * it.states >= walk.states()).unwrap_or_default();
-        let early = half.checked_sub(1).map_or(0, |at| walked[at].states);
+        let early = walked.iter().map(|it| it.states).rfind(|&it| 2 * it < walk.states());
+        let early = early.unwrap_or_default();
         let width = reduced.width();
         let WalkedLevels { mut states, ends, .. } = walk.into_levels();
         states.truncate(ends.last().copied().unwrap_or_default() * width);

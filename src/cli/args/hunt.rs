@@ -1,6 +1,6 @@
 //! Flags of `hunt`.
 
-use super::resources::ExecArg;
+use super::resources::{CounterexampleArgs, ExecArg};
 use super::trace::TraceFormatArg;
 use super::{CheckKind, ExpertArgs, LivenessArgs, ModelArgs, headings};
 use crate::search::hunt::{STRATEGIES, StrategyEntry, strategy};
@@ -44,18 +44,8 @@ pub struct HuntArgs {
     /// The executor of the model [default: jit]
     #[arg(help_heading = headings::MODEL, long, value_enum)]
     pub exec: Option<ExecArg>,
-    /// Print the result and the counterexample as one JSON object
-    #[arg(help_heading = headings::OUTPUT, long)]
-    pub json: bool,
-    /// Do not print the counterexample
-    #[arg(help_heading = headings::OUTPUT, long)]
-    pub no_trace: bool,
-    /// Print each step of the counterexample, without folding repetitions
-    #[arg(help_heading = headings::OUTPUT, long, conflicts_with = "json")]
-    pub unfolded: bool,
-    /// Print the counterexample as a message sequence chart
-    #[arg(help_heading = headings::OUTPUT, long, conflicts_with_all = ["json", "no_trace", "unfolded"])]
-    pub msc: bool,
+    #[command(flatten)]
+    pub(in crate::cli) shown: CounterexampleArgs,
     /// Print the counterexample alone, in a format of other tools
     #[arg(help_heading = headings::OUTPUT, long = "as", value_enum, value_name = "FORMAT", conflicts_with_all = ["json", "no_trace", "unfolded", "msc"])]
     pub format: Option<TraceFormatArg>,

@@ -26,6 +26,23 @@ impl From<ExecArg> for ExecutionMode {
     }
 }
 
+/// How the result and the counterexample are printed.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct CounterexampleArgs {
+    /// Print the result and the counterexample as one JSON object
+    #[arg(help_heading = headings::OUTPUT, long)]
+    pub json: bool,
+    /// Do not print the counterexample
+    #[arg(help_heading = headings::OUTPUT, long)]
+    pub no_trace: bool,
+    /// Print each step of the counterexample, without folding repetitions
+    #[arg(help_heading = headings::OUTPUT, long, conflicts_with = "json")]
+    pub unfolded: bool,
+    /// Print the counterexample as a message sequence chart
+    #[arg(help_heading = headings::OUTPUT, long, conflicts_with_all = ["json", "no_trace", "unfolded"])]
+    pub msc: bool,
+}
+
 /// What a session of a search may take, prints and writes. What is not given is as it was in the session before.
 #[derive(Args, Clone, Debug)]
 pub struct SessionArgs {
@@ -50,18 +67,8 @@ pub struct SessionArgs {
     /// The executor of the model [default: jit, or that of the session before]
     #[arg(help_heading = headings::MODEL, long, value_enum)]
     pub exec: Option<ExecArg>,
-    /// Print the result and the counterexample as one JSON object
-    #[arg(help_heading = headings::OUTPUT, long)]
-    pub json: bool,
-    /// Do not print the counterexample
-    #[arg(help_heading = headings::OUTPUT, long)]
-    pub no_trace: bool,
-    /// Print each step of the counterexample, without folding repetitions
-    #[arg(help_heading = headings::OUTPUT, long, conflicts_with = "json")]
-    pub unfolded: bool,
-    /// Print the counterexample as a message sequence chart
-    #[arg(help_heading = headings::OUTPUT, long, conflicts_with_all = ["json", "no_trace", "unfolded"])]
-    pub msc: bool,
+    #[command(flatten)]
+    pub(in crate::cli) shown: CounterexampleArgs,
     /// Also print the use of resources, and unused reductions
     #[arg(help_heading = headings::OUTPUT, long, short)]
     pub verbose: bool,

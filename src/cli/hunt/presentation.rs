@@ -1,6 +1,5 @@
 //! The result of a hunt as text and as JSON.
 
-use crate::model::ActionCounts;
 use crate::report::{
     self, CheckScope, CounterexampleEnd, TraceDisplayOptions, TraceFormat, ViolatingRun,
     ViolationReport, count, grouped, row,
@@ -10,7 +9,7 @@ use crate::search::trace::Counterexample;
 use crate::session::SourceModel;
 use serde_json::{Value, json};
 
-/// What was hunted, and what was found.
+/// The properties of a hunt, and its finding.
 pub(super) enum HuntSubject<'r> {
     /// Properties of states and transitions.
     States {
@@ -40,11 +39,6 @@ pub(super) struct HuntReport<'r> {
     pub outcome: &'r HuntOutcome,
     pub scope: &'r CheckScope,
     pub figures: HuntFigures,
-}
-
-/// Returns the number of actions that were executed.
-fn executed(counts: &ActionCounts) -> usize {
-    counts.all().iter().filter(|&&it| it > 0).count()
 }
 
 /// Describes how a hunt without a finding ended.
@@ -156,7 +150,7 @@ impl HuntReport<'_> {
             out += &row("not used", &format!("{name}: {why}"));
         }
         if figures.actions > 0 {
-            let (done, all) = (executed(&outcome.action_counts), figures.actions as u64);
+            let (done, all) = (outcome.action_counts.executed(), figures.actions as u64);
             out += &row("executed", &format!("{done} of {}", count(all, "action")));
         }
         let HuntFigures { seed, threads, .. } = figures;
@@ -197,7 +191,7 @@ impl HuntReport<'_> {
         let unused = |(name, why): &(&str, &str)| json!({ "name": name, "why": why });
         let by = outcome.found_by.map(|it| json!({ "strategy": it.strategy, "thread": it.thread }));
         let actions = (figures.actions > 0).then(
-            || json!({ "executed": executed(&outcome.action_counts), "all": figures.actions }),
+            || json!({ "executed": outcome.action_counts.executed(), "all": figures.actions }),
         );
         let mut object = json!({
             "model": self.model.name(),

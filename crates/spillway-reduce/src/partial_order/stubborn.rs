@@ -39,7 +39,7 @@ pub(super) struct StubbornClosure {
     open: Vec<usize>,
     /// The required sets that the set contains, as far as they are known.
     contained: Vec<u64>,
-    /// The members that require one of several sets, of which the set contains one.
+    /// The members that require one of several sets, if the set contains at least one of these.
     settled: Vec<u64>,
     /// Members whose closure was too large.
     avoided: Vec<u64>,

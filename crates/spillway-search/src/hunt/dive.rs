@@ -1,14 +1,17 @@
 //! Depth-first dives with a bounded set of visited states, each in another order of successors.
 //!
 //! A dive visits the states depth-first from all initial states. It notes visited states by fingerprints alone, in
-//! bounded memory, so it may miss states. The order of the successors differs from dive to dive, as in swarm
-//! verification: as generated, reversed, by the class of the transition in an order drawn for the dive, or drawn anew in
-//! each state. A dive that misses nothing knowingly, and meets no limit, has exhausted the states.
+//! bounded memory, so it may miss states. A dive that misses nothing knowingly, and meets no limit, has exhausted the
+//! states.
+//!
+//! The order of the successors differs from dive to dive, as in swarm verification. It is the order of generation, the
+//! reverse, the order by transition class, or a random order. A dive draws the order of the classes once, and a random
+//! order in each state.
 
-use super::fingerprints::{FingerprintSet, Insertion, difference_class, fingerprint};
+use super::fingerprints::{FingerprintSet, InsertionResult, difference_class, fingerprint};
 use super::path_index::PathIndex;
 use super::target::HuntFinding;
-use super::worker::HuntWorker;
+use super::worker::{HuntStrategy, HuntWorker, TurnEnd};
 use spill::Result;
 use spillway_base::random::mix;
 
@@ -54,19 +57,8 @@ struct DiveFrame {
     count: usize,
 }
 
-/// The end of a dive.
-#[derive(Debug, PartialEq, Eq)]
-pub enum DiveEnd {
-    /// A limit ended the dive, or it may have missed states.
-    Over,
-    /// The dive visited all states, as far as fingerprints show.
-    Exhausted,
-    /// A violation, or a run.
-    Found(HuntFinding),
-}
-
 /// Depth-first dives.
-pub struct Dives {
+pub struct DepthFirstDives {
     depth_limit: usize,
     number: u64,
     visited: FingerprintSet,
@@ -82,10 +74,10 @@ pub struct Dives {
     is_partial: bool,
 }
 
-impl Dives {
+impl DepthFirstDives {
     /// Creates the dives of a thread with this memory.
-    pub fn new(bytes: u64) -> Dives {
-        Dives {
+    pub fn new(bytes: u64) -> DepthFirstDives {
+        DepthFirstDives {
             depth_limit: DEPTH_FIRST,
             number: 0,
             visited: FingerprintSet::new(bytes / MEMORY_SHARE),
@@ -99,22 +91,8 @@ impl Dives {
         }
     }
 
-    /// Dives until the turn ends, or a dive has a finding or exhausts the states.
-    ///
-    /// # Errors
-    ///
-    /// If the model fails.
-    pub fn run(&mut self, worker: &mut HuntWorker) -> Result<DiveEnd> {
-        while worker.begin_walk() {
-            match self.dive(worker)? {
-                DiveEnd::Over => {}
-                ended => return Ok(ended),
-            }
-        }
-        Ok(DiveEnd::Over)
-    }
-
-    fn dive(&mut self, worker: &mut HuntWorker) -> Result<DiveEnd> {
+    /// Dives once. Nothing is found if a limit ends the dive, or if it may have missed states.
+    fn dive(&mut self, worker: &mut HuntWorker) -> Result<TurnEnd> {
         let order = SuccessorOrder::of_dive(self.number, worker.random.next_number());
         self.number += 1;
         self.visited.clear();
@@ -126,10 +104,10 @@ impl Dives {
             self.arena.clear();
             self.states.clear();
             if let Some(found) = self.dive_from(worker.start(start), order, worker)? {
-                return Ok(DiveEnd::Found(found));
+                return Ok(TurnEnd::Found(found));
             }
             if worker.is_over() {
-                return Ok(DiveEnd::Over);
+                return Ok(TurnEnd::Nothing);
             }
         }
         if self.is_partial {
@@ -137,7 +115,7 @@ impl Dives {
         }
         // Runs may cross states that were left before.
         let is_all = !self.is_partial && !worker.target().is_of_runs();
-        Ok(if is_all { DiveEnd::Exhausted } else { DiveEnd::Over })
+        Ok(if is_all { TurnEnd::Exhausted } else { TurnEnd::Nothing })
     }
 
     fn dive_from(
@@ -188,9 +166,9 @@ impl Dives {
             return Ok(None);
         }
         match self.visited.insert(fingerprint) {
-            Insertion::Known => return Ok(None),
-            Insertion::New => {}
-            Insertion::Replacing => self.is_partial = true,
+            InsertionResult::Known => return Ok(None),
+            InsertionResult::New => {}
+            InsertionResult::Replacing => self.is_partial = true,
         }
         self.path.push(fingerprint, worker.target().accepts(state));
         self.states.extend_from_slice(state);
@@ -246,5 +224,18 @@ impl Dives {
 
     fn states_of_path(&self, width: usize) -> Vec<Vec<u8>> {
         self.states.chunks_exact(width).map(<[u8]>::to_vec).collect()
+    }
+}
+
+impl HuntStrategy for DepthFirstDives {
+    /// Dives until the turn ends, or a dive has a finding or exhausts the states.
+    fn take_turn(&mut self, worker: &mut HuntWorker) -> Result<TurnEnd> {
+        while worker.begin_walk() {
+            match self.dive(worker)? {
+                TurnEnd::Nothing => {}
+                ended => return Ok(ended),
+            }
+        }
+        Ok(TurnEnd::Nothing)
     }
 }

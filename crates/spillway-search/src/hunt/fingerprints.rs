@@ -6,6 +6,7 @@
 //! of the entry, so the set can grow. When a bucket is full and the set may not grow, a new entry replaces another one.
 //! Two states with the same fingerprint count as one, so a search with this set may miss states.
 
+pub use spill::hash as fingerprint;
 use spillway_base::random::scramble;
 
 /// Entries of a bucket: those of a cache line.
@@ -36,12 +37,6 @@ fn word(part: &[u8]) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// Returns the fingerprint of a state.
-pub fn fingerprint(state: &[u8]) -> u64 {
-    let start = FACTOR ^ state.len() as u64;
-    scramble(state.chunks(8).fold(start, |hash, part| fold(hash.rotate_left(23) ^ word(part))))
-}
-
 /// Returns a number for the bits in which two states of the same width differ. Transitions of one action that change the
 /// same values in the same way have the same number.
 pub fn difference_class(one: &[u8], other: &[u8]) -> u64 {
@@ -55,7 +50,7 @@ pub fn difference_class(one: &[u8], other: &[u8]) -> u64 {
 
 /// The result of an insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Insertion {
+pub enum InsertionResult {
     /// The fingerprint is new.
     New,
     /// The fingerprint is new and replaced another one.
@@ -92,7 +87,7 @@ impl FingerprintSet {
     }
 
     /// Inserts a fingerprint.
-    pub fn insert(&mut self, fingerprint: u64) -> Insertion {
+    pub fn insert(&mut self, fingerprint: u64) -> InsertionResult {
         if self.entries.is_empty() {
             self.entries = vec![0; BUCKET << self.bits];
         }
@@ -100,15 +95,15 @@ impl FingerprintSet {
             let (entry, generation) = (self.entry(fingerprint), self.generation);
             let bucket = self.bucket_mut(fingerprint);
             if bucket.contains(&entry) {
-                return Insertion::Known;
+                return InsertionResult::Known;
             }
             if let Some(free) = bucket.iter_mut().find(|it| **it >> ENTRY_BITS != generation) {
                 *free = entry;
-                return Insertion::New;
+                return InsertionResult::New;
             }
             if self.bits == self.bits_max {
                 self.bucket_mut(fingerprint)[entry as usize % BUCKET] = entry;
-                return Insertion::Replacing;
+                return InsertionResult::Replacing;
             }
             self.grow();
         }
@@ -170,31 +165,31 @@ mod tests {
         let members: Vec<u64> = (0..300_000).map(|_| random.next_number()).collect();
         assert!(!set.contains(members[0]));
         for &it in &members {
-            assert_eq!(set.insert(it), Insertion::New);
+            assert_eq!(set.insert(it), InsertionResult::New);
         }
         assert!(set.bits > BUCKETS_MIN_BITS && set.bytes() <= 64 << 20);
         assert!(members.iter().all(|&it| set.contains(it)));
-        assert!(members.iter().all(|&it| set.insert(it) == Insertion::Known));
+        assert!(members.iter().all(|&it| set.insert(it) == InsertionResult::Known));
         assert!((0..1000).all(|_| !set.contains(random.next_number())));
         set.clear();
         assert!(members.iter().all(|&it| !set.contains(it)));
-        assert_eq!(set.insert(members[0]), Insertion::New);
+        assert_eq!(set.insert(members[0]), InsertionResult::New);
     }
 
     #[test]
     fn a_full_set_keeps_its_size_and_drops_members() {
         let mut set = FingerprintSet::new(0);
         let mut random = SplitMix64::new(4);
-        let results: Vec<Insertion> =
+        let results: Vec<InsertionResult> =
             (0..1_000_000).map(|_| set.insert(random.next_number())).collect();
-        assert!(results.contains(&Insertion::Replacing) && set.bytes() == 4 << 20);
+        assert!(results.contains(&InsertionResult::Replacing) && set.bytes() == 4 << 20);
     }
 
     #[test]
     fn generations_end_without_a_trace() {
         let mut set = FingerprintSet::new(0);
         for _ in 0..=GENERATION_MAX {
-            assert_eq!(set.insert(7), Insertion::New);
+            assert_eq!(set.insert(7), InsertionResult::New);
             set.clear();
         }
         assert!(!set.contains(7));

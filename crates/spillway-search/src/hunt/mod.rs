@@ -3,8 +3,9 @@
 //! A hunt runs a portfolio of [strategies] on every thread until one of them meets a violation or a limit ends the hunt.
 //! A strategy visits some states and never all of them, so a hunt without a result proves nothing.
 //!
-//! - [`target`]: what is hunted: a state space, the checks, and distances to a violation;
+//! - [`target`]: the state space, the checks, and distances to a violation;
 //! - [`fingerprints`]: a bounded set of fingerprints of states; [`path_index`]: the states on a path;
+//! - [`state_tree`]: known states, each with the state before it;
 //! - [`worker`]: one thread: expansions, random numbers, limits and counters;
 //! - [`random_walk`], [`dive`], [`best_first`]: the strategies; [`strategies`]: their table;
 //! - [`portfolio`]: the threads, and the choice of the finding;
@@ -24,6 +25,7 @@ pub mod path_index;
 pub mod portfolio;
 pub mod random_walk;
 pub mod shorten;
+pub mod state_tree;
 pub mod strategies;
 pub mod target;
 pub mod worker;
@@ -31,7 +33,7 @@ pub mod worker;
 pub use portfolio::{FoundBy, HuntEnd, HuntOptions, HuntOutcome, StrategyStats, hunt};
 pub use shorten::{ShortenLimits, ShortenedPath, shorten_path, without_repeats};
 pub use strategies::{STRATEGIES, StrategyEntry, strategy};
-pub use target::{Distance, HuntFinding, HuntTarget};
+pub use target::{HuntFinding, HuntTarget, TargetDistance};
 pub use worker::HuntProgress;
 
 #[cfg(test)]

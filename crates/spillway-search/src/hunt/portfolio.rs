@@ -4,9 +4,12 @@
 //! twice as long. So a bug that any of the strategies finds soon is found soon, and at most about half of a thread's
 //! time goes to turns that were too short.
 
-use super::strategies::{HuntStrategy, StrategyEntry, TurnEnd};
+use super::strategies::StrategyEntry;
 use super::target::{HuntFinding, HuntTarget};
-use super::worker::{HuntProgress, HuntShared, HuntStarts, HuntWorker, TurnStats, WorkerLimits};
+use super::worker::{
+    HuntProgress, HuntShared, HuntStarts, HuntStrategy, HuntWorker, TurnEnd, TurnStats,
+    WorkerLimits,
+};
 use crate::{SearchControl, model_failure};
 use spill::Result;
 use spillway_base::random::mix;
@@ -93,7 +96,7 @@ impl HuntOutcome {
     /// Returns the figures of all strategies together.
     pub fn totals(&self) -> TurnStats {
         let mut totals = TurnStats::default();
-        self.strategies.iter().for_each(|it| add(&mut totals, it.turns));
+        self.strategies.iter().for_each(|it| totals += it.turns);
         totals
     }
 }
@@ -225,7 +228,7 @@ fn run_thread(
         let entry = strategies[number];
         let taking = own[number].get_or_insert_with(|| (entry.create)(&worker));
         let ended = taking.take_turn(&mut worker)?;
-        add(&mut stats[number], worker.end_turn());
+        stats[number] += worker.end_turn();
         if ended != TurnEnd::Nothing {
             shared.end_at(worker.position());
             let by = FoundBy { strategy: entry.name, thread };
@@ -238,17 +241,11 @@ fn run_thread(
     Ok(ThreadResult { stats, end: None, is_through: used >= limits.walks })
 }
 
-fn add(sum: &mut TurnStats, other: TurnStats) {
-    sum.walks += other.walks;
-    sum.transitions += other.transitions;
-    sum.depth_max = sum.depth_max.max(other.depth_max);
-}
-
 /// Adds the figures of all threads.
 fn sum(strategies: &[&'static StrategyEntry], results: &[ThreadResult]) -> Vec<StrategyStats> {
     let of = |(number, entry): (usize, &&'static StrategyEntry)| {
         let mut turns = TurnStats::default();
-        results.iter().for_each(|it| add(&mut turns, it.stats[number]));
+        results.iter().for_each(|it| turns += it.stats[number]);
         StrategyStats { name: entry.name, turns }
     };
     strategies.iter().enumerate().map(of).collect()

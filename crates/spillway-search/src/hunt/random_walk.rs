@@ -8,10 +8,10 @@
 //! class and states that no guided walk of the thread has visited, as fuzzers prefer new coverage. The class of a
 //! transition is the set of bits that it changes, so it needs no knowledge of actions.
 
-use super::fingerprints::{FingerprintSet, Insertion, difference_class, fingerprint};
+use super::fingerprints::{FingerprintSet, InsertionResult, difference_class, fingerprint};
 use super::path_index::PathIndex;
 use super::target::HuntFinding;
-use super::worker::HuntWorker;
+use super::worker::{HuntStrategy, HuntWorker, TurnEnd};
 use spill::Result;
 
 /// The first limit of depth.
@@ -93,16 +93,8 @@ impl WalkGuide {
     fn note(&mut self, from: &[u8], to: &[u8]) {
         let taken = &mut self.taken[WalkGuide::class(from, to)];
         *taken = taken.saturating_add(1);
-        let _: Insertion = self.visited.insert(fingerprint(to));
+        let _: InsertionResult = self.visited.insert(fingerprint(to));
     }
-}
-
-/// The end of a walk.
-enum WalkEnd {
-    /// The walk is over.
-    Over,
-    /// A violation, or a run.
-    Found(HuntFinding),
 }
 
 /// Random walks, uniform or guided.
@@ -133,21 +125,7 @@ impl RandomWalks {
         RandomWalks { guide: Some(WalkGuide::new(bytes)), ..RandomWalks::uniform() }
     }
 
-    /// Walks until the turn ends or a walk has a finding.
-    ///
-    /// # Errors
-    ///
-    /// If the model fails.
-    pub fn run(&mut self, worker: &mut HuntWorker) -> Result<Option<HuntFinding>> {
-        while worker.begin_walk() {
-            if let WalkEnd::Found(found) = self.walk(worker)? {
-                return Ok(Some(found));
-            }
-        }
-        Ok(None)
-    }
-
-    fn walk(&mut self, worker: &mut HuntWorker) -> Result<WalkEnd> {
+    fn walk(&mut self, worker: &mut HuntWorker) -> Result<Option<HuntFinding>> {
         self.path.clear();
         self.choices.clear();
         let start = worker.random.below(worker.starts());
@@ -159,21 +137,21 @@ impl RandomWalks {
             worker.note_depth(self.choices.len());
             if let Some(check) = worker.expand(&self.state)? {
                 let states = worker.follow(start, &self.choices)?;
-                return Ok(WalkEnd::Found(HuntFinding::Violation { check, states }));
+                return Ok(Some(HuntFinding::Violation { check, states }));
             }
             if worker.is_over() {
-                return Ok(WalkEnd::Over);
+                return Ok(None);
             }
             if worker.target().is_of_runs()
                 && let Some(run) = self.closed_run(start, worker)?
             {
-                return Ok(WalkEnd::Found(run));
+                return Ok(Some(run));
             }
             if self.choices.len() >= self.depth.limit {
                 self.depth.reach();
-                return Ok(WalkEnd::Over);
+                return Ok(None);
             }
-            let Some(choice) = self.choose(worker) else { return Ok(WalkEnd::Over) };
+            let Some(choice) = self.choose(worker) else { return Ok(None) };
             self.take(choice, worker);
         }
     }
@@ -211,5 +189,17 @@ impl RandomWalks {
             }
         }
         Ok(None)
+    }
+}
+
+impl HuntStrategy for RandomWalks {
+    /// Walks until the turn ends or a walk has a finding.
+    fn take_turn(&mut self, worker: &mut HuntWorker) -> Result<TurnEnd> {
+        while worker.begin_walk() {
+            if let Some(found) = self.walk(worker)? {
+                return Ok(TurnEnd::Found(found));
+            }
+        }
+        Ok(TurnEnd::Nothing)
     }
 }

@@ -10,10 +10,11 @@
 //!
 //! All bounds are counts, so the result does not depend on time.
 
-use crate::{SearchControl, model_failure};
+use super::state_tree::{StateOrigin, StateTree};
+use crate::{SearchControl, collect_successors, model_failure};
 use spill::Result;
 use spillway_model::{Findings, ModelError, StateSpace, SuccessorSink, Violation};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 /// Bytes of a state in the search beyond its own, twice: once for the arena, once for the table.
@@ -52,11 +53,8 @@ pub struct ShortenedPath {
 /// States near to some states, in breadth-first order.
 struct NearbyStates<'m> {
     model: &'m dyn StateSpace,
-    width: usize,
-    states: Vec<u8>,
-    /// The number of the state before each state, and its depth.
-    before: Vec<(u32, u32)>,
-    numbers: HashMap<Box<[u8]>, u32>,
+    tree: StateTree,
+    known: HashSet<Box<[u8]>>,
     buffer: Vec<u8>,
     transitions: u64,
 }
@@ -65,50 +63,34 @@ impl<'m> NearbyStates<'m> {
     fn new(model: &'m dyn StateSpace) -> NearbyStates<'m> {
         NearbyStates {
             model,
-            width: model.width(),
-            states: Vec::new(),
-            before: Vec::new(),
-            numbers: HashMap::new(),
+            tree: StateTree::new(model.width()),
+            known: HashSet::new(),
             buffer: Vec::new(),
             transitions: 0,
         }
     }
 
     fn clear(&mut self) {
-        self.states.clear();
-        self.before.clear();
-        self.numbers.clear();
-    }
-
-    fn len(&self) -> usize {
-        self.before.len()
+        self.tree.clear();
+        self.known.clear();
     }
 
     fn bytes(&self) -> u64 {
-        self.len() as u64 * (2 * self.width as u64 + STATE_OVERHEAD)
-    }
-
-    fn state(&self, number: usize) -> &[u8] {
-        &self.states[number * self.width..][..self.width]
-    }
-
-    fn depth(&self, number: usize) -> usize {
-        self.before[number].1 as usize
+        self.tree.len() as u64 * (2 * self.model.width() as u64 + STATE_OVERHEAD)
     }
 
     /// Adds a state unless it is known.
-    fn add(&mut self, state: &[u8], before: u32, depth: u32) {
-        if !self.numbers.contains_key(state) {
-            self.numbers.insert(state.into(), self.before.len() as u32);
-            self.before.push((before, depth));
-            self.states.extend_from_slice(state);
+    fn add(&mut self, state: &[u8], origin: StateOrigin) {
+        if !self.known.contains(state) {
+            self.known.insert(state.into());
+            self.tree.add(state, origin);
         }
     }
 
     /// Adds the initial states. Returns false if they take more than `bytes` bytes.
     fn add_initial(&mut self, bytes: u64) -> Result<bool> {
         let mut starts = Vec::new();
-        let (model, width) = (self.model, self.width);
+        let (model, width) = (self.model, self.model.width());
         let limit = (bytes as usize).max(width);
         let run = |out: &mut SuccessorSink| model.initial(out);
         let on_full = |_: &mut Vec<u8>| ControlFlow::Break(());
@@ -117,32 +99,20 @@ impl<'m> NearbyStates<'m> {
             Err(ModelError::BrokenOff) => return Ok(false),
             Err(error) => return Err(model_failure(error)),
         }
-        starts.chunks_exact(width).for_each(|state| self.add(state, u32::MAX, 0));
+        starts.chunks_exact(width).for_each(|state| self.add(state, StateOrigin::START));
         Ok(true)
     }
 
     /// Adds the successors of a state. Returns the findings in it.
-    fn expand(&mut self, number: usize) -> Result<Findings> {
+    fn expand(&mut self, number: u32) -> Result<Findings> {
         let mut buffer = std::mem::take(&mut self.buffer);
-        buffer.clear();
-        let (model, width) = (self.model, self.width);
-        let state = &self.states[number * width..][..width];
-        let run = |out: &mut SuccessorSink| model.expand(state, out);
-        let collected = SuccessorSink::collect(width, &mut buffer, run).map_err(model_failure)?;
+        let collected = collect_successors(self.model, self.tree.state(number), &mut buffer)?;
         self.transitions += collected.counters.transitions.max(1);
-        let depth = self.before[number].1 + 1;
-        buffer.chunks_exact(width).for_each(|next| self.add(next, number as u32, depth));
+        let origin = self.tree.origin_after(number);
+        let width = self.model.width();
+        buffer.chunks_exact(width).for_each(|next| self.add(next, origin));
         self.buffer = buffer;
         Ok(collected.findings)
-    }
-
-    /// Returns the states to a state, the first one of its search included.
-    fn path_to(&self, number: usize) -> Vec<Vec<u8>> {
-        let before = |&it: &u32| Some(self.before[it as usize].0).filter(|&it| it != u32::MAX);
-        let path = std::iter::successors(Some(number as u32), before);
-        let mut states: Vec<Vec<u8>> = path.map(|it| self.state(it as usize).to_vec()).collect();
-        states.reverse();
-        states
     }
 }
 
@@ -207,7 +177,7 @@ struct PathShortener<'m> {
 }
 
 /// A shorter way from a state of the path.
-struct Shortcut {
+struct PathShortcut {
     /// The position on the path where it ends. `None`: in a violation of its own.
     to: Option<usize>,
     /// The states after the first.
@@ -228,7 +198,7 @@ impl PathShortener<'_> {
             return Ok(None);
         }
         let mut at = 0;
-        while at < self.nearby.len() && self.nearby.depth(at) + 1 < length {
+        while (at as usize) < self.nearby.tree.len() && self.nearby.tree.depth(at) + 1 < length {
             if self.is_over(self.limits.transitions / SEARCH_SHARE) {
                 return Ok(None);
             }
@@ -237,7 +207,7 @@ impl PathShortener<'_> {
                 return Ok(None);
             }
             if findings.get(self.check).is_some() {
-                return Ok(Some(Some(self.nearby.path_to(at))));
+                return Ok(Some(Some(self.nearby.tree.path_to(at))));
             }
             at += 1;
         }
@@ -257,11 +227,11 @@ impl PathShortener<'_> {
             };
             match shortcut {
                 None => at += 1,
-                Some(Shortcut { to: None, states: end }) => {
+                Some(PathShortcut { to: None, states: end }) => {
                     states.extend(end);
                     return Ok(states);
                 }
-                Some(Shortcut { to: Some(to), states: way }) => {
+                Some(PathShortcut { to: Some(to), states: way }) => {
                     // The last of these states is that of the path, which is the next one.
                     states.extend(way.into_iter().rev().skip(1).rev());
                     at = to;
@@ -278,28 +248,28 @@ impl PathShortener<'_> {
         from: usize,
         later: &HashMap<&[u8], usize>,
         each: u64,
-    ) -> Result<Option<Shortcut>> {
+    ) -> Result<Option<PathShortcut>> {
         self.nearby.clear();
-        self.nearby.add(&path[from], u32::MAX, 0);
+        self.nearby.add(&path[from], StateOrigin::START);
         let ends_at = self.nearby.transitions + each;
         let left = path.len() - 1 - from;
         // The saved steps, the position on the path where it ends, and the number of its last state.
-        let mut best: Option<(usize, Option<usize>, usize)> = None;
+        let mut best: Option<(usize, Option<usize>, u32)> = None;
         let (mut at, mut seen) = (0, 1);
-        while at < self.nearby.len() && !self.is_over(ends_at) {
+        while (at as usize) < self.nearby.tree.len() && !self.is_over(ends_at) {
             let findings = self.nearby.expand(at)?;
             if self.control.is_stopped() {
                 break;
             }
-            let depth = self.nearby.depth(at);
+            let depth = self.nearby.tree.depth(at);
             let saved = best.map_or(0, |it| it.0);
             if findings.get(self.check).is_some() && left > depth + saved {
                 best = Some((left - depth, None, at));
             }
-            while seen < self.nearby.len() {
-                let depth = self.nearby.depth(seen);
+            while (seen as usize) < self.nearby.tree.len() {
+                let depth = self.nearby.tree.depth(seen);
                 let saved = best.map_or(0, |it| it.0);
-                if let Some(&to) = later.get(self.nearby.state(seen))
+                if let Some(&to) = later.get(self.nearby.tree.state(seen))
                     && to > from + depth + saved
                 {
                     best = Some((to - from - depth, Some(to), seen));
@@ -313,8 +283,8 @@ impl PathShortener<'_> {
             at += 1;
         }
         Ok(best.map(|(_, to, number)| {
-            let states = self.nearby.path_to(number).split_off(1);
-            Shortcut { to, states }
+            let states = self.nearby.tree.path_to(number).split_off(1);
+            PathShortcut { to, states }
         }))
     }
 }

@@ -1,11 +1,10 @@
 //! The table of strategies. Help, documents and reports follow from it.
 
 use super::best_first::BestFirst;
-use super::dive::{DiveEnd, Dives};
+use super::dive::DepthFirstDives;
 use super::random_walk::RandomWalks;
-use super::target::{HuntFinding, HuntTarget};
-use super::worker::HuntWorker;
-use spill::Result;
+use super::target::HuntTarget;
+use super::worker::{HuntStrategy, HuntWorker};
 
 /// A parameter of a strategy, with its fixed value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,27 +13,6 @@ pub struct StrategyParameter {
     pub name: &'static str,
     /// The value, or how it develops.
     pub value: &'static str,
-}
-
-/// The end of a turn.
-#[derive(Debug, PartialEq, Eq)]
-pub enum TurnEnd {
-    /// Nothing was found.
-    Nothing,
-    /// All states were visited, as far as fingerprints show.
-    Exhausted,
-    /// A violation, or a run.
-    Found(HuntFinding),
-}
-
-/// A strategy of one thread. It keeps what it learnt from turn to turn.
-pub trait HuntStrategy {
-    /// Takes a turn.
-    ///
-    /// # Errors
-    ///
-    /// If the model fails.
-    fn take_turn(&mut self, worker: &mut HuntWorker) -> Result<TurnEnd>;
 }
 
 /// A strategy.
@@ -67,7 +45,7 @@ pub static STRATEGIES: [StrategyEntry; 4] = [
             },
         ],
         unsuited: |_| None,
-        create: |worker| Box::new(Dives::new(worker.bytes)),
+        create: |worker| Box::new(DepthFirstDives::new(worker.bytes)),
     },
     StrategyEntry {
         name: "uniform",
@@ -115,33 +93,6 @@ pub static STRATEGIES: [StrategyEntry; 4] = [
 /// Returns the strategy of a name.
 pub fn strategy(name: &str) -> Option<&'static StrategyEntry> {
     STRATEGIES.iter().find(|it| it.name == name)
-}
-
-/// Converts a finding to the end of a turn.
-fn found(finding: Option<HuntFinding>) -> TurnEnd {
-    finding.map_or(TurnEnd::Nothing, TurnEnd::Found)
-}
-
-impl HuntStrategy for RandomWalks {
-    fn take_turn(&mut self, worker: &mut HuntWorker) -> Result<TurnEnd> {
-        self.run(worker).map(found)
-    }
-}
-
-impl HuntStrategy for Dives {
-    fn take_turn(&mut self, worker: &mut HuntWorker) -> Result<TurnEnd> {
-        Ok(match self.run(worker)? {
-            DiveEnd::Over => TurnEnd::Nothing,
-            DiveEnd::Exhausted => TurnEnd::Exhausted,
-            DiveEnd::Found(finding) => TurnEnd::Found(finding),
-        })
-    }
-}
-
-impl HuntStrategy for BestFirst {
-    fn take_turn(&mut self, worker: &mut HuntWorker) -> Result<TurnEnd> {
-        self.run(worker).map(found)
-    }
 }
 
 #[cfg(test)]

@@ -10,14 +10,14 @@ pub type DistanceFn<'a> = dyn Fn(&[u8]) -> u32 + Sync + 'a;
 pub type AcceptanceFn<'a> = dyn Fn(&[u8]) -> bool + Sync + 'a;
 
 /// The distance of a state to a violation, for searches that expand near states first.
-pub enum Distance<'a> {
+pub enum TargetDistance<'a> {
     /// The number of successors: a deadlock has none.
     Successors,
     /// A function of the state: 0 if the state violates a property.
     Function(Box<DistanceFn<'a>>),
 }
 
-/// What is hunted.
+/// The target of a hunt.
 pub struct HuntTarget<'a> {
     /// The state space. All of its transitions are explored.
     pub model: &'a dyn StateSpace,
@@ -26,7 +26,7 @@ pub struct HuntTarget<'a> {
     /// The accepting states of a product. If given, the hunt looks for a run that visits them infinitely often.
     pub accepts: Option<&'a AcceptanceFn<'a>>,
     /// The known distances to a violation.
-    pub distances: Vec<Distance<'a>>,
+    pub distances: Vec<TargetDistance<'a>>,
 }
 
 impl HuntTarget<'_> {

@@ -12,7 +12,7 @@ use spillway_model::{
 use std::ops::ControlFlow;
 
 /// A system whose states are numbers.
-struct Numbers {
+struct NumberSystem {
     starts: Vec<u32>,
     /// The successors of a state.
     next: Box<dyn Fn(u32) -> Vec<u32> + Send + Sync>,
@@ -29,7 +29,7 @@ fn number(state: &[u8]) -> u32 {
 const FAULT: Violation = Violation::Fault(FaultKind::Error, 0);
 const INVARIANT: Violation = Violation::Property(0);
 
-impl StateSpace for Numbers {
+impl StateSpace for NumberSystem {
     fn width(&self) -> usize {
         4
     }
@@ -83,7 +83,7 @@ fn step(outcome: StepOutcome) -> StepDescription {
     }
 }
 
-impl SystemDescription for Numbers {
+impl SystemDescription for NumberSystem {
     fn steps(&self, state: &[u8]) -> Vec<StepDescription> {
         let all = (self.next)(number(state)).into_iter();
         let all = all.map(|it| step(StepOutcome::Successor(it.to_be_bytes().to_vec())));
@@ -140,13 +140,13 @@ fn hunted(target: &HuntTarget<'_>, options: &HuntOptions) -> HuntOutcome {
 
 fn target<'m>(model: &'m dyn StateSpace, checks: CheckSelection) -> HuntTarget<'m> {
     let distance = |state: &[u8]| u32::MAX - number(state);
-    let distances = vec![Distance::Successors, Distance::Function(Box::new(distance))];
+    let distances = vec![TargetDistance::Successors, TargetDistance::Function(Box::new(distance))];
     HuntTarget { model, checks, accepts: None, distances }
 }
 
 /// A ladder with many ways down: from each state one step up and some down. The end is bad.
-fn ladder(end: u32) -> Numbers {
-    Numbers {
+fn ladder(end: u32) -> NumberSystem {
+    NumberSystem {
         starts: vec![0, 1],
         next: Box::new(move |it| match it {
             _ if it == end => vec![it],
@@ -189,10 +189,10 @@ fn each_strategy_finds_a_violation_and_shortening_the_shortest_path() {
 
 #[test]
 fn faults_and_deadlocks_are_found_and_only_selected_ones() {
-    let model = Numbers { fails_in: Some(7), ..ladder(1000) };
+    let model = NumberSystem { fails_in: Some(7), ..ladder(1000) };
     let outcome = hunted(&target(&model, CheckSelection::ALL), &options(None));
     assert_eq!(number(assert_path(&model, &outcome, FAULT).last().unwrap()), 7);
-    let stuck = Numbers {
+    let stuck = NumberSystem {
         starts: vec![0],
         next: Box::new(|it| if it % 100 == 99 { vec![] } else { vec![it + 1, it + 2] }),
         is_bad: Box::new(|_| false),
@@ -208,7 +208,7 @@ fn faults_and_deadlocks_are_found_and_only_selected_ones() {
 
 #[test]
 fn a_dive_exhausts_a_small_system() {
-    let model = Numbers { is_bad: Box::new(|_| false), ..ladder(300) };
+    let model = NumberSystem { is_bad: Box::new(|_| false), ..ladder(300) };
     let outcome = hunted(&target(&model, CheckSelection::ALL), &options(None));
     assert_eq!((outcome.end, outcome.finding), (HuntEnd::Exhausted, None));
     let outcome = hunted(&target(&model, CheckSelection::ALL), &options(Some("uniform")));
@@ -217,7 +217,7 @@ fn a_dive_exhausts_a_small_system() {
 
 #[test]
 fn walks_are_divided_among_threads_and_unsuited_strategies_are_named() {
-    let model = Numbers { is_bad: Box::new(|_| false), ..ladder(300) };
+    let model = NumberSystem { is_bad: Box::new(|_| false), ..ladder(300) };
     let none = HuntTarget { distances: Vec::new(), ..target(&model, CheckSelection::ALL) };
     let names: Vec<_> = STRATEGIES.iter().filter(|it| it.name != "dive").collect();
     let options = HuntOptions { threads: 3, walks: Some(101), strategies: names, ..options(None) };
@@ -234,7 +234,7 @@ fn walks_are_divided_among_threads_and_unsuited_strategies_are_named() {
 #[test]
 fn a_hunt_repeats_with_its_seed_on_any_number_of_threads() {
     // A maze in which each seed goes another way.
-    let model = Numbers {
+    let model = NumberSystem {
         starts: vec![1],
         next: Box::new(|it| {
             (1..4).map(|by| it.wrapping_mul(2_654_435_761).rotate_left(by) ^ by).collect()
@@ -262,7 +262,7 @@ fn a_hunt_repeats_with_its_seed_on_any_number_of_threads() {
 
 #[test]
 fn runs_are_found_and_only_accepting_ones() {
-    let model = Numbers {
+    let model = NumberSystem {
         starts: vec![0],
         next: Box::new(|it| if it < 60 { vec![it + 1, it / 2] } else { vec![it, 61 + it % 5] }),
         is_bad: Box::new(|_| false),
@@ -291,7 +291,7 @@ fn runs_are_found_and_only_accepting_ones() {
 #[test]
 fn detours_are_cut_when_the_whole_space_is_too_large() {
     // A wide space: each state has a hundred successors that lead nowhere soon.
-    let model = Numbers {
+    let model = NumberSystem {
         starts: vec![0],
         next: Box::new(|it| {
             let away = (0..100).map(|by| 1_000_000 + (it.wrapping_mul(101) + by) % 3_000_000_000);
@@ -328,7 +328,7 @@ fn a_hunt_without_a_strategy_that_suits_says_so() {
 
 #[test]
 fn a_stopped_hunt_ends_at_once() {
-    let model = Numbers {
+    let model = NumberSystem {
         next: Box::new(|it| vec![it.wrapping_add(1)]),
         is_bad: Box::new(|_| false),
         ..ladder(3)

@@ -2,10 +2,11 @@
 
 use super::target::{HuntFinding, HuntTarget};
 use crate::lasso::Lasso;
-use crate::{SearchControl, model_failure};
+use crate::{SearchControl, collect_successors};
 use spill::{Error, Result};
 use spillway_base::random::SplitMix64;
-use spillway_model::{ActionCounts, Findings, SuccessorSink, Violation};
+use spillway_model::{ActionCounts, Findings, Violation};
+use std::ops::AddAssign;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -130,6 +131,35 @@ pub struct TurnStats {
     pub depth_max: u64,
 }
 
+impl AddAssign for TurnStats {
+    fn add_assign(&mut self, other: TurnStats) {
+        self.walks += other.walks;
+        self.transitions += other.transitions;
+        self.depth_max = self.depth_max.max(other.depth_max);
+    }
+}
+
+/// The end of a turn.
+#[derive(Debug, PartialEq, Eq)]
+pub enum TurnEnd {
+    /// Nothing was found.
+    Nothing,
+    /// All states were visited, as far as fingerprints show.
+    Exhausted,
+    /// A violation, or a run.
+    Found(HuntFinding),
+}
+
+/// A strategy of one thread. It keeps what it learnt from turn to turn.
+pub trait HuntStrategy {
+    /// Takes a turn.
+    ///
+    /// # Errors
+    ///
+    /// If the model fails.
+    fn take_turn(&mut self, worker: &mut HuntWorker) -> Result<TurnEnd>;
+}
+
 /// One thread of a hunt.
 pub struct HuntWorker<'h> {
     shared: &'h HuntShared<'h>,
@@ -204,8 +234,7 @@ impl<'h> HuntWorker<'h> {
         progress.depth_max.fetch_max(self.turn.depth_max, Ordering::Relaxed);
         if let Ok(mut executed) = self.shared.executed.lock() {
             executed.merge(std::mem::take(&mut self.counts));
-            let actions = executed.all().iter().filter(|&&it| it > 0).count();
-            progress.actions.store(actions as u64, Ordering::Relaxed);
+            progress.actions.store(executed.executed() as u64, Ordering::Relaxed);
         }
         self.turn
     }
@@ -215,7 +244,7 @@ impl<'h> HuntWorker<'h> {
         self.position
     }
 
-    /// Returns what is hunted.
+    /// Returns the target of the hunt.
     pub fn target(&self) -> &'h HuntTarget<'h> {
         self.shared.target
     }
@@ -276,11 +305,8 @@ impl<'h> HuntWorker<'h> {
     ///
     /// If the model fails.
     pub fn expand(&mut self, state: &[u8]) -> Result<Option<Violation>> {
-        self.successors.clear();
         let model = self.shared.target.model;
-        let run = |out: &mut SuccessorSink| model.expand(state, out);
-        let collected = SuccessorSink::collect(model.width(), &mut self.successors, run);
-        let collected = collected.map_err(model_failure)?;
+        let collected = collect_successors(model, state, &mut self.successors)?;
         if self.shared.control.is_stopped() {
             self.is_stopped = true;
             self.successors.clear();
@@ -315,10 +341,8 @@ impl<'h> HuntWorker<'h> {
         let (model, width) = (self.target().model, self.width());
         let (mut states, mut buffer) = (vec![self.start(start).to_vec()], Vec::new());
         for &choice in choices {
-            buffer.clear();
             let state = states.last().map_or(&[][..], Vec::as_slice);
-            let run = |out: &mut SuccessorSink| model.expand(state, out);
-            let _ = SuccessorSink::collect(width, &mut buffer, run).map_err(model_failure)?;
+            let _ = collect_successors(model, state, &mut buffer)?;
             let next = buffer.chunks_exact(width).nth(choice as usize);
             states.push(next.ok_or_else(changing_successors)?.to_vec());
         }
@@ -335,8 +359,7 @@ impl<'h> HuntWorker<'h> {
         let (model, width) = (self.target().model, self.width());
         let last = states.last().map_or(&[][..], Vec::as_slice);
         let mut buffer = Vec::new();
-        let run = |out: &mut SuccessorSink| model.expand(last, out);
-        let _ = SuccessorSink::collect(width, &mut buffer, run).map_err(model_failure)?;
+        let _ = collect_successors(model, last, &mut buffer)?;
         let closes = buffer.chunks_exact(width).any(|next| next == states[back].as_slice());
         let accepts = states[back..].iter().any(|it| self.target().accepts(it));
         let lasso = Lasso { states, back, fair_to: Vec::new() };

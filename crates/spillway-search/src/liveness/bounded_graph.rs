@@ -6,7 +6,7 @@
 use super::nested_dfs::{ProbeLimits, faults};
 use crate::SearchControl;
 use crate::lasso::Lasso;
-use crate::model_failure;
+use crate::{collect_successors, model_failure};
 use spill::Result;
 use spillway_base::components::components_along;
 use spillway_model::{StateSpace, SuccessorSink};
@@ -126,10 +126,7 @@ impl BoundedGraph {
                 break;
             }
             begin.push(other.len());
-            buffer.clear();
-            let expanded =
-                SuccessorSink::collect(width, &mut buffer, |out| model.expand(&state, out))
-                    .map_err(model_failure)?;
+            let expanded = collect_successors(model, &state, &mut buffer)?;
             transitions += expanded.counters.transitions;
             faulty += faults(&expanded);
             let next = Some(depth + 1).filter(|_| (depth as usize) < steps);

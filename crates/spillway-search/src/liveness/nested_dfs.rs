@@ -9,7 +9,7 @@
 
 use crate::SearchControl;
 use crate::lasso::Lasso;
-use crate::model_failure;
+use crate::{collect_successors, model_failure};
 use spill::Result;
 use spillway_model::{ExpansionOutcome, StateSpace, SuccessorSink, Violation};
 use std::collections::hash_map::Entry;
@@ -188,11 +188,7 @@ impl NestedDfs<'_> {
     /// Returns the successors of a state. They are counted only the first time.
     fn successors(&mut self, at: u32, is_first: bool) -> Result<Vec<u32>> {
         let mut buffer = std::mem::take(&mut self.buffer);
-        buffer.clear();
-        let (model, state) = (self.model, self.states[at as usize].clone());
-        let collected =
-            SuccessorSink::collect(model.width(), &mut buffer, |out| model.expand(&state, out))
-                .map_err(model_failure)?;
+        let collected = collect_successors(self.model, &self.states[at as usize], &mut buffer)?;
         if is_first {
             self.transitions += collected.counters.transitions;
             self.faults += faults(&collected);
@@ -205,11 +201,8 @@ impl NestedDfs<'_> {
     /// Returns the successors of a state that were visited before.
     fn known_successors(&mut self, at: u32) -> Result<Vec<u32>> {
         let mut buffer = std::mem::take(&mut self.buffer);
-        buffer.clear();
-        let (model, state) = (self.model, &self.states[at as usize]);
-        let _ = SuccessorSink::collect(model.width(), &mut buffer, |out| model.expand(state, out))
-            .map_err(model_failure)?;
-        let all = buffer.chunks_exact(model.width());
+        let _ = collect_successors(self.model, &self.states[at as usize], &mut buffer)?;
+        let all = buffer.chunks_exact(self.model.width());
         let known = all.filter_map(|state| self.numbers.get(state).copied()).collect();
         self.buffer = buffer;
         Ok(known)

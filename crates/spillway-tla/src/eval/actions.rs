@@ -307,8 +307,8 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    /// Enters an expression that a name stands for. The names that it binds are those of a frame of its own: what still
-    /// has to hold may evaluate the same expression.
+    /// Enters the expression of a name. Its bound names have a frame of their own, because the remaining conjuncts may
+    /// evaluate the same expression.
     fn enumerate_lazy(
         &mut self,
         node: NodeId,

@@ -21,7 +21,7 @@ use crate::value::{LazyValue, Value};
 use smallvec::SmallVec;
 use triomphe::Arc;
 
-/// What is applied.
+/// A function that is applied.
 pub(super) enum AppliedFunction<'p> {
     /// A function that was evaluated.
     Value(Value),
@@ -112,8 +112,8 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    /// Finds what an expression stands for that is applied. Frames that it opens stay on the stack: the constructor is in
-    /// one of them.
+    /// Returns the function of an applied expression. Frames that this opens stay on the stack, because the constructor is
+    /// in one of them.
     pub(super) fn applied(
         &mut self,
         id: NodeId,
@@ -197,7 +197,7 @@ impl<'p> Evaluator<'p> {
         table
     }
 
-    /// Finds what an expression stands for whose value is that of a constructor.
+    /// Returns the function of an applied expression whose value is that of a constructor.
     fn applied_node(
         &mut self,
         id: NodeId,

@@ -91,8 +91,8 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    /// Returns a content that stands for that of another slot. A scalar is copied; anything else is referred to, without
-    /// counting the reference.
+    /// Returns a reference to the content of another slot. A scalar is copied. The reference to any other content is not
+    /// counted.
     fn reference(&self, index: u32) -> SlotContent {
         match &self.stack[index as usize] {
             SlotContent::Value(

@@ -57,8 +57,9 @@ impl Facts {
         self.binds[id.index()]
     }
 
-    /// Returns for each expression how many arguments its value takes before the body of a function constructor is
-    /// evaluated: 1 for `[x \in S |-> x]`, and for what selects, names or changes it; 0 for what is no constructor.
+    /// Returns the constructor depth of each expression. This is the number of arguments that the value takes before the
+    /// body of a function constructor is evaluated. It is 1 for `[x \in S |-> x]`, and for an expression that selects,
+    /// names or changes such a value. It is 0 for other expressions.
     pub fn into_constructor_depths(self) -> Vec<u8> {
         self.constructor_depths
     }

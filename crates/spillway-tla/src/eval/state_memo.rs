@@ -76,7 +76,7 @@ impl StateMemos {
         kept.flat_map(|it| &it.applications).find(|it| it.argument == *argument).map(|it| &it.value)
     }
 
-    /// Returns what was kept for an expression, for the side of the inputs first.
+    /// Returns the kept values of an expression. The value for the side of the inputs comes first.
     fn sides(&self, memo: u32, inputs: Inputs<'_>) -> [&KeptValue; 2] {
         let [current, next] = &self.values[memo as usize];
         if inputs.is_primed { [next, current] } else { [current, next] }
@@ -108,7 +108,7 @@ impl StateMemos {
 }
 
 impl KeptValue {
-    /// Replaces the inputs, and forgets what was computed with others.
+    /// Replaces the inputs, and removes the value that was computed with others.
     fn set_inputs(&mut self, inputs: Inputs<'_>) {
         self.inputs.clear();
         self.value = None;
