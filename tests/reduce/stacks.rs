@@ -192,6 +192,10 @@ impl Simulation for Chains<'_> {
         Ok(chains.into_iter().find(|chain| chain.last().unwrap() == to))
     }
 
+    fn unreduced_space(&self) -> Option<&dyn StateSpace> {
+        None
+    }
+
     fn intermediate_states(&self, _: &[u8], _: &[u8]) -> Result<Option<Vec<Vec<u8>>>, ModelError> {
         Ok(None)
     }

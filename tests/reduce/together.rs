@@ -228,6 +228,25 @@ fn random_models_are_found_alike_by_all_reductions() {
     assert!(census.fewer * 4 > census.searches && census.violated > 50, "{census:?}");
 }
 
+/// Two identical processes, of which partial-order reduction does not choose the same in a state and in its
+/// representative.
+const ALIKE_CHOICES: &str = include_str!("models/alike_choices.dve");
+
+/// A counterexample in representatives is replayed, though the states that it visits have other chosen transitions.
+#[test]
+fn choices_may_distinguish_what_symmetry_identifies() {
+    let mut model = load("dve", ALIKE_CHOICES);
+    let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
+    let whole = memory::search(model.searched().model(), &limits).unwrap();
+    let mut census = Census::default();
+    for names in [&["por", "symmetry"][..], &["por", "symmetry", "doomed"]] {
+        let plan = planned(names, CheckSelection::ALL).unwrap();
+        assert!(is_found_alike(&mut model, &whole, plan, &mut census));
+    }
+    assert_eq!(census.used["symmetry"], 2);
+    assert_eq!(census.used["doomed"], 1);
+}
+
 /// Models of ours whose whole space has no more states than this.
 const OURS_MAX: usize = 300;
 

@@ -23,8 +23,16 @@ pub trait Simulation {
     /// transition.
     fn concretise_step(&self, own: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>>;
 
-    /// Returns a path of *this* system from `own` to its successor `to`, without `own`, if it takes several of its
-    /// transitions as one. Returns nothing if it takes one at a time.
+    /// Returns a system with the states of this one that has all transitions that this one may omit, such as those that
+    /// partial-order reduction postpones. Returns nothing if this system omits none.
+    ///
+    /// The choice of the omitted transitions may distinguish states that a system above identifies. A transition of one
+    /// of them is then found in this system for the others.
+    fn unreduced_space(&self) -> Option<&dyn StateSpace>;
+
+    /// Returns a path of the [unreduced space](Self::unreduced_space) from `own` to `to`, a successor of `own` in this
+    /// system, without `own`, if this system takes several transitions as one. Returns nothing if it takes one at a
+    /// time.
     fn intermediate_states(&self, own: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>>;
 
     /// Returns a path of the concrete system from `from` to a state in which `check` fails, without `from`, if one
@@ -66,6 +74,10 @@ impl<S: StepwiseSimulation> Simulation for S {
 
     fn concretise_step(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         concretise_single_step(self, from, to)
+    }
+
+    fn unreduced_space(&self) -> Option<&dyn StateSpace> {
+        None
     }
 
     fn intermediate_states(&self, _: &[u8], _: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
@@ -138,24 +150,31 @@ pub fn concretise_single_step(
     from: &[u8],
     to: &[u8],
 ) -> Result<Option<Vec<Vec<u8>>>> {
-    let below = lift.concrete_space();
-    let wanted = |state: &[u8]| lift.represents(to, state);
-    let found = match below.capabilities().simulation {
-        None => {
-            let outcomes = below.description().steps(from).into_iter().map(|step| step.outcome);
-            let mut states = outcomes.filter_map(|outcome| match outcome {
-                StepOutcome::Successor(state) => Some(state),
-                StepOutcome::Fault(_) => None,
-            });
-            states.find(|state| wanted(state))
-        }
-        Some(_) => {
-            let mut states = Vec::new();
-            let run = |out: &mut SuccessorSink| below.expand(from, out);
-            let _ = SuccessorSink::collect(below.width(), &mut states, run)?;
-            let states = states.chunks_exact(below.width());
-            states.filter(|state| wanted(state)).min().map(<[u8]>::to_vec)
-        }
-    };
+    let is_wanted = |state: &[u8]| lift.represents(to, state);
+    let found = find_successor(lift.concrete_space(), from, &is_wanted)?;
     Ok(found.map(|state| vec![state]))
+}
+
+/// Returns a wanted successor of `from`, also one that is reached by an omitted transition.
+fn find_successor(
+    space: &dyn StateSpace,
+    from: &[u8],
+    is_wanted: &dyn Fn(&[u8]) -> bool,
+) -> Result<Option<Vec<u8>>> {
+    let Some(simulation) = space.capabilities().simulation else {
+        let outcomes = space.description().steps(from).into_iter().map(|step| step.outcome);
+        let mut states = outcomes.filter_map(|outcome| match outcome {
+            StepOutcome::Successor(state) => Some(state),
+            StepOutcome::Fault(_) => None,
+        });
+        return Ok(states.find(|state| is_wanted(state)));
+    };
+    let mut states = Vec::new();
+    let run = |out: &mut SuccessorSink| space.expand(from, out);
+    let _ = SuccessorSink::collect(space.width(), &mut states, run)?;
+    let states = states.chunks_exact(space.width());
+    match (states.filter(|state| is_wanted(state)).min(), simulation.unreduced_space()) {
+        (None, Some(unreduced)) => find_successor(unreduced, from, is_wanted),
+        (found, _) => Ok(found.map(<[u8]>::to_vec)),
+    }
 }

@@ -579,6 +579,10 @@ impl Simulation for SymmetryModel<'_> {
         }
     }
 
+    fn unreduced_space(&self) -> Option<&dyn StateSpace> {
+        None
+    }
+
     fn intermediate_states(&self, _: &[u8], _: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         Ok(None)
     }

@@ -24,6 +24,12 @@ impl<'m> ShortcutModel<'m> {
     ) -> Self {
         ShortcutModel { model, interp, fate }
     }
+
+    /// Returns the states of the walk from a doomed state, if it ends in `to`.
+    fn walk_to(&self, from: &[u8], to: &[u8]) -> Option<Vec<Vec<u8>>> {
+        let walk = self.fate.path_to_target(self.interp, from)?;
+        Some(walk).filter(|it| it.last().is_some_and(|it| it == to))
+    }
 }
 
 impl StateSpace for ShortcutModel<'_> {
@@ -106,12 +112,7 @@ impl Simulation for ShortcutModel<'_> {
             Some(lift) => lift.concretise_step(own, from, to)?,
             None => concretise_single_step(self, from, to)?,
         };
-        let walked = || {
-            self.fate
-                .path_to_target(self.interp, from)
-                .filter(|it| it.last().is_some_and(|it| it == to))
-        };
-        Ok(by_model.or_else(walked))
+        Ok(by_model.or_else(|| self.walk_to(from, to)))
     }
 
     fn concrete_violation_path(&self, from: &[u8], check: Violation) -> Result<Vec<Vec<u8>>> {
@@ -143,7 +144,15 @@ impl Simulation for ShortcutModel<'_> {
         false
     }
 
-    fn intermediate_states(&self, _: &[u8], _: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
-        Ok(None)
+    fn unreduced_space(&self) -> Option<&dyn StateSpace> {
+        let inner = self.model.capabilities().simulation;
+        Some(inner.and_then(Simulation::unreduced_space).unwrap_or(&*self.model))
+    }
+
+    fn intermediate_states(&self, own: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        if let Some(walk) = self.walk_to(own, to) {
+            return Ok(Some(walk));
+        }
+        self.model.capabilities().simulation.map_or(Ok(None), |it| it.intermediate_states(own, to))
     }
 }

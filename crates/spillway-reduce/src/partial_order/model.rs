@@ -416,6 +416,10 @@ impl Simulation for PartialOrderModel<'_> {
         Ok(least)
     }
 
+    fn unreduced_space(&self) -> Option<&dyn StateSpace> {
+        Some(&*self.model)
+    }
+
     fn intermediate_states(&self, own: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         if self.takes_several() { self.together(own, to) } else { Ok(None) }
     }

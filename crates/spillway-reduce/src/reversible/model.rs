@@ -360,6 +360,10 @@ impl Simulation for ProgenitorModel<'_> {
         false
     }
 
+    fn unreduced_space(&self) -> Option<&dyn StateSpace> {
+        Some(&*self.model)
+    }
+
     fn intermediate_states(&self, _: &[u8], _: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         Ok(None)
     }

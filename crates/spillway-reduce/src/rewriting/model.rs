@@ -125,6 +125,11 @@ impl Simulation for RewrittenModel<'_> {
         Ok(Some(way))
     }
 
+    fn unreduced_space(&self) -> Option<&dyn StateSpace> {
+        let inner = self.model.capabilities().simulation;
+        Some(inner.and_then(Simulation::unreduced_space).unwrap_or(&*self.model))
+    }
+
     fn intermediate_states(&self, own: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         self.model.capabilities().simulation.map_or(Ok(None), |it| it.intermediate_states(own, to))
     }
