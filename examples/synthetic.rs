@@ -180,6 +180,7 @@ impl StateSpace for Owing {
         Capabilities {
             simulation: None,
             postponing: (self.share > 0).then_some(self),
+            cycle_proviso: None,
             sleep_sets: None,
             dominance: None,
             growing: None,

@@ -132,13 +132,20 @@ fn search(
     args.runs.reject_unsupported()?;
     let fairness = args.config.properties.fairness;
     trail::refuse(args.run.spin_trail.as_deref(), &watched.model)?;
-    let reduce = args.config.search.reductions.resolve_for_runs();
+    let reductions = &args.config.search.reductions;
+    let request = reductions.resolve_for_runs(fairness != Fairness::None);
     let ended = args.config.properties.finite_runs.unwrap_or(wanted.default_ended_runs());
-    refuse_beside(fairness, &reduce, args.config.search.shortest)?;
-    let watched = watched.reduced(reduce, ended);
+    refuse_beside(fairness, &request.selection, args.config.search.shortest)?;
+    let watched = watched.reduced(request, ended);
     let shortest = args.config.search.shortest;
     let budget = args.run.budget(false);
-    let options = ProductOptions { budget, finite_runs: ended, fairness, shortest };
+    let options = ProductOptions {
+        budget,
+        finite_runs: ended,
+        fairness,
+        shortest,
+        control: &preparation.control,
+    };
     let analysis = AnalysisBudget::new(budget.memory, &*preparation.control);
     with_product(
         &watched,
@@ -152,13 +159,12 @@ fn search(
             }
             Some(judged) => {
                 preparation.check_not_stopped()?;
-                for ReductionRefusal { name, reason: why, .. } in
-                    judged.searched.stack().unused_reductions()
-                {
-                    warn(format!(
-                        "warning: {name} is not applied: {}",
-                        report::print_refusal(&why)
-                    ));
+                let unused = judged.searched.stack().unused_reductions();
+                let is_listed =
+                    |it: &ReductionRefusal| it.reductions.iter().any(|name| reductions.lists(name));
+                for ReductionRefusal { name, reason, .. } in unused.into_iter().filter(is_listed) {
+                    let why = report::print_refusal(&reason);
+                    warn(format!("warning: {name} is not applied: {why}"));
                 }
                 let unused = reduce::unused_reductions(args, judged.searched);
                 unused.iter().for_each(|it| warn(format!("warning: {it}")));
@@ -321,7 +327,9 @@ fn with_kept_search(
         None => AnalysisBudget::largest(),
     };
     let shortest = job.wants_shortest();
-    let options = ProductOptions { budget, finite_runs, fairness, shortest };
+    let unstopped = SearchControl::default();
+    let control = preparation.map_or(&unstopped, |it| &*it.control);
+    let options = ProductOptions { budget, finite_runs, fairness, shortest, control };
     let executor = |it| match preparation {
         Some(preparation) => preparation.executor(it, budget),
         None => run::executor(it, budget),

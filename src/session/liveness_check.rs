@@ -1,5 +1,6 @@
 //! Models with a temporal property: a formula, or an automaton that accepts violating runs.
 
+use super::reduction_request::check_order_pays;
 use super::run_property::product_limits;
 use super::searched_model::DecidedReductions;
 use super::text_model::read_text;
@@ -13,12 +14,13 @@ use crate::front::{
 use crate::ir::{ACCEPTANCE, NON_PROGRESS, Program, PropertyKind, UncheckedKind};
 use crate::ltl::{self, Automaton, LtlFormula, hoa};
 use crate::reduce::claim::FiniteRunPolicy;
-use crate::reduce::partial_order::PartialOrderStrategy;
+use crate::reduce::partial_order::{POR, PartialOrderMethod, PartialOrderStrategy};
 use crate::reduce::{
-    NotApplied, ReductionKind, ReductionPlan, ReductionRefusal, ReductionSelection, symmetry,
+    NotApplied, ParameterValues, ReductionKind, ReductionPlan, ReductionRefusal, ReductionRequest,
+    symmetry,
 };
 use crate::report::CheckScope;
-use crate::search::SearchLimits;
+use crate::search::{SearchControl, SearchLimits};
 use crate::source::{SourceMap, Span};
 use std::path::Path;
 
@@ -126,6 +128,8 @@ pub struct LivenessCheck {
     pub counts_steps: Option<&'static str>,
     /// Whether the property distinguishes values of a scalarset, which excludes symmetry reduction.
     pub tells_apart: bool,
+    /// Whether partial order is used only if a trial on the first states shows that it pays.
+    pub is_order_tried: bool,
 }
 
 impl LivenessCheck {
@@ -173,6 +177,7 @@ impl LivenessCheck {
             saved_property: kept,
             counts_steps,
             tells_apart,
+            is_order_tried: false,
         };
         Ok((watched, warnings))
     }
@@ -212,9 +217,14 @@ impl LivenessCheck {
     /// left out if the automaton may count repetitions of a state. Symmetry is left out if the property breaks it.
     pub fn reduced(
         mut self,
-        mut selection: ReductionSelection,
+        request: impl Into<ReductionRequest>,
         ended: FiniteRunPolicy,
     ) -> LivenessCheck {
+        let ReductionRequest { mut selection, is_tried } = request.into();
+        self.is_order_tried = is_tried && self.counts_steps.is_none();
+        if self.is_order_tried {
+            selection = selection.with(POR.name, ParameterValues::DEFAULT);
+        }
         if self.tells_apart && selection.remove(symmetry::ENTRY.name).is_some() {
             let refusal = symmetry::ENTRY.refusal(NotApplied::FormulaBreaksSymmetry);
             self.model.left_off = Some(refusal);
@@ -223,7 +233,7 @@ impl LivenessCheck {
         if let (Some(way), Some(why)) = (way, self.counts_steps) {
             selection = selection.filtered(|it| it.kind != ReductionKind::Choice);
             self.model.left_off = Some(ReductionRefusal {
-                reductions: vec!["por".into()],
+                reductions: vec![POR.name.into()],
                 name: way.method.reduction_name(),
                 reason: NotApplied::CountsRepeatedStates(why.to_owned()),
             });
@@ -233,15 +243,42 @@ impl LivenessCheck {
         self
     }
 
+    /// Returns the searched model. If partial order is tried, it is used where it pays.
+    pub fn searched_by<'m>(
+        &'m self,
+        runs: ExecutableProgram<'m>,
+        budget: &AnalysisBudget,
+        control: &SearchControl,
+    ) -> SearchedModel<'m> {
+        let searched = self.model.searched_by(runs.clone(), budget);
+        if !self.is_order_tried || searched.stack().names(&[ReductionKind::Choice]).is_empty() {
+            return searched;
+        }
+        let all_steps = self.with_all_steps(runs.clone(), budget);
+        let pays = check_order_pays(&runs, all_steps.model(), searched.model(), control);
+        let Err(reason) = pays else { return searched };
+        let name = PartialOrderMethod::DEFAULT.reduction_name();
+        let left_off = ReductionRefusal { reductions: vec![POR.name.into()], name, reason };
+        self.without_order(runs, Some(left_off), budget)
+    }
+
     /// Returns the searched model without partial order: the remaining states have all their steps.
     pub fn with_all_steps<'m>(
         &'m self,
         runs: ExecutableProgram<'m>,
         budget: &AnalysisBudget,
     ) -> SearchedModel<'m> {
+        self.without_order(runs, None, budget)
+    }
+
+    fn without_order<'m>(
+        &'m self,
+        runs: ExecutableProgram<'m>,
+        left_off: Option<ReductionRefusal>,
+        budget: &AnalysisBudget,
+    ) -> SearchedModel<'m> {
         let wished = self.model.wished.without_kind(ReductionKind::Choice);
-        let decided = DecidedReductions { wished, left_off: None };
-        self.model.reduced_as(runs, decided, budget)
+        self.model.reduced_as(runs, DecidedReductions { wished, left_off }, budget)
     }
 }
 

@@ -46,8 +46,8 @@ impl CheckObserver for SilentObserver {
 }
 
 /// The options of an emptiness check of a product.
-#[derive(Clone, Copy, Debug)]
-pub struct ProductOptions {
+#[derive(Clone, Copy)]
+pub struct ProductOptions<'o> {
     /// The budget of the search.
     pub budget: SearchBudget,
     /// The semantics of finite runs.
@@ -56,24 +56,26 @@ pub struct ProductOptions {
     pub fairness: Fairness,
     /// Whether a shortest run is searched for.
     pub shortest: bool,
+    /// Stops the trial of partial order.
+    pub control: &'o SearchControl,
 }
 
 /// Prepares the product of a model and the automaton of a property, and passes it on. `None` if no run can violate the
 /// property, whatever the model does.
 pub fn with_product<'c, R, E: From<Error>>(
     check: &'c LivenessCheck,
-    options: ProductOptions,
+    options: ProductOptions<'_>,
     analysis: &AnalysisBudget,
     executor: impl FnOnce(&'c Interp) -> Executor<'c>,
     and_then: impl FnOnce(Option<&ProductCheck<'_, '_>>) -> Result<R, E>,
 ) -> Result<R, E> {
-    let ProductOptions { finite_runs, fairness, shortest, .. } = options;
+    let ProductOptions { finite_runs, fairness, shortest, control, .. } = options;
     let model = &check.model;
     let Some(product) = check.product(&model.interp, finite_runs) else { return and_then(None) };
     let runs: ExecutableProgram<'c> = model.runnable(&model.wished, analysis, executor);
     let executor = runs.executor().clone();
     let all_steps = shortest.then(|| check.with_all_steps(runs.clone(), analysis));
-    let searched = model.searched_by(runs, analysis);
+    let searched = check.searched_by(runs, analysis, control);
     let product = ProductCheck::new(check, &product, &searched, &executor, fairness)?;
     and_then(Some(&product.for_shortest(all_steps)))
 }

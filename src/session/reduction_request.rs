@@ -5,7 +5,7 @@ use super::{ExecutableProgram, TextModel};
 use crate::budget::AnalysisBudget;
 use crate::ir::walk::{self, CodeVisitor};
 use crate::ir::{Expr, Program, Stmt};
-use crate::model::StateSpace;
+use crate::model::{CheckSelection, StateSpace};
 use crate::numbers::grouped;
 use crate::reduce::claim::NeverClaim;
 use crate::reduce::dead::DeadVariableElimination;
@@ -473,15 +473,38 @@ impl<'m> ReductionTrial<'m, '_> {
         match first.states() {
             _ if control.is_stopped() => Err(NotApplied::NoTime),
             _ if first.is_violated && limits.stop_on_violation => Err(NotApplied::ViolatedEarly),
-            1 if first.is_all => Err(NotApplied::FewStates("there is only one state".into())),
-            states if first.is_all => {
-                let states = grouped(states as u64);
-                Err(NotApplied::FewStates(format!("there are only {states} states")))
-            }
+            states if first.is_all => Err(few_states(states)),
             _ if first.are_few() => Err(NotApplied::LargeLevels),
             _ => Ok(first),
         }
     }
+}
+
+/// Returns an error if partial order does not pay in a search for infinite runs. `whole` is the searched model without
+/// it. If `control` stops the trial, the result is meaningless.
+pub(super) fn check_order_pays(
+    runs: &ExecutableProgram<'_>,
+    whole: &dyn StateSpace,
+    reduced: &dyn StateSpace,
+    control: &SearchControl,
+) -> Result<(), NotApplied> {
+    TextModel::reject_large(runs)?;
+    let first = FirstLevels::of(whole, &CheckSelection::ALL, control).map_err(failure_reason)?;
+    if first.is_all {
+        return Err(few_states(first.states()));
+    }
+    match first.postpones_enough(reduced, control).map_err(failure_reason)? {
+        true => Ok(()),
+        false => Err(NotApplied::PostponesLittle),
+    }
+}
+
+/// Returns the reason for not trying reductions on all states of a model.
+fn few_states(states: usize) -> NotApplied {
+    NotApplied::FewStates(match states {
+        1 => "there is only one state".into(),
+        states => format!("there are only {} states", grouped(states as u64)),
+    })
 }
 
 /// Converts a failed trial to a reason for not using a reduction.

@@ -310,6 +310,7 @@ impl StateSpace for Circle {
         Capabilities {
             simulation: None,
             postponing: Some(self),
+            cycle_proviso: None,
             sleep_sets: None,
             dominance: None,
             growing: None,

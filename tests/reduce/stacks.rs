@@ -163,6 +163,7 @@ impl StateSpace for Chains<'_> {
         Capabilities {
             simulation: Some(self),
             postponing: None,
+            cycle_proviso: None,
             sleep_sets: None,
             dominance: None,
             growing: None,

@@ -293,6 +293,7 @@ impl StateSpace for Failing<'_> {
         Capabilities {
             simulation: self.model.capabilities().simulation,
             postponing: None,
+            cycle_proviso: None,
             sleep_sets: None,
             dominance: None,
             growing: None,

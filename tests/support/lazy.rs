@@ -179,6 +179,7 @@ impl<M: StateSpace + SystemDescription> StateSpace for Lazy<M> {
         Capabilities {
             simulation: None,
             postponing: self.lazy.then_some(self),
+            cycle_proviso: None,
             sleep_sets: None,
             dominance: None,
             growing: None,

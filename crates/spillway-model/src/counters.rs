@@ -2,7 +2,7 @@
 
 use rkyv::{Archive, Deserialize, Serialize};
 use std::iter::Sum;
-use std::ops::{Add, AddAssign};
+use std::ops::{Add, AddAssign, SubAssign};
 
 /// The names of a counter in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,12 @@ macro_rules! counters {
         impl AddAssign for Counters {
             fn add_assign(&mut self, other: Counters) {
                 $(self.$field += other.$field;)+
+            }
+        }
+
+        impl SubAssign for Counters {
+            fn sub_assign(&mut self, other: Counters) {
+                $(self.$field -= other.$field;)+
             }
         }
     };

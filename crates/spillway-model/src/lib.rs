@@ -38,6 +38,7 @@
 //! | --- | --- | --- |
 //! | [`Simulation`] | its states or steps represent others, and it can compute these | counterexamples, coverage |
 //! | [`PostponingStateSpace`] | it can postpone transitions of a state, and the engine re-expands the state if need be | partial-order reduction |
+//! | [`CycleProvisoStateSpace`] | it chooses transitions, and the engine can ensure that no cycle omits any for ever | partial-order reduction for infinite runs |
 //! | [`SleepSetStateSpace`] | transitions of a state can be in a sleep set, which depends on the path to the state | sleep sets |
 //! | [`Dominance`] | some states make others redundant | dominance reduction |
 //! | [`GrowingStateSpace`] | states get their bytes when a search reaches them | TLA+ |
@@ -64,6 +65,7 @@ mod check_selection;
 mod compilation;
 mod counters;
 mod ctl;
+mod cycle_proviso;
 mod description;
 mod dominance;
 mod error;
@@ -98,6 +100,7 @@ pub use check_selection::{
 pub use compilation::{CompilationStats, InterpretationReason, NotCompiled};
 pub use counters::{CounterLabel, Counters};
 pub use ctl::{CtlFormula, CtlNode};
+pub use cycle_proviso::CycleProvisoStateSpace;
 pub use description::{
     ActionInfo, CallSite, DisabledRuleInstance, EndViolation, MovingProcess, OutgoingAction,
     ProcessLocation, ProgramDescription, PropertyInfo, RuntimeFault, StepActor, StepDescription,
@@ -168,6 +171,8 @@ pub struct Capabilities<'s> {
     pub simulation: Option<&'s dyn Simulation>,
     /// The system as one that can postpone transitions.
     pub postponing: Option<&'s dyn PostponingStateSpace>,
+    /// The system as one whose cycle proviso the search can enforce.
+    pub cycle_proviso: Option<&'s dyn CycleProvisoStateSpace>,
     /// The system as one with sleep sets.
     pub sleep_sets: Option<&'s dyn SleepSetStateSpace>,
     /// The dominance of states.
@@ -182,6 +187,7 @@ impl Capabilities<'_> {
     pub const NONE: Capabilities<'static> = Capabilities {
         simulation: None,
         postponing: None,
+        cycle_proviso: None,
         sleep_sets: None,
         dominance: None,
         growing: None,

@@ -303,7 +303,7 @@ impl ReductionPlan {
 #[serde(rename_all = "lowercase")]
 pub enum ReductionMode {
     /// As [`Auto`](ReductionMode::Auto). But a search that counts all violations uses only reductions that preserve
-    /// the counts, and a check of infinite runs uses none.
+    /// the counts, and a check of fair runs uses none.
     #[default]
     Default,
     /// Those that pay, according to the first states of the search.
@@ -347,6 +347,13 @@ pub struct ReductionRequest {
     pub is_tried: bool,
 }
 
+impl From<ReductionSelection> for ReductionRequest {
+    /// Requests exactly these reductions.
+    fn from(selection: ReductionSelection) -> ReductionRequest {
+        ReductionRequest { selection, is_tried: false }
+    }
+}
+
 impl ReductionConfig {
     /// Requests no reduction.
     pub fn none() -> ReductionConfig {
@@ -381,22 +388,28 @@ impl ReductionConfig {
             false => ReductionSelection::default(),
         };
         let selection = self.without_excluded(base.and(&self.selection));
-        let is_tried = is_auto
-            && !counts
-            && !selection.has_kind(ReductionKind::Choice)
-            && !self.exclude.iter().any(|it| it == "por");
+        let is_tried = is_auto && !counts && self.may_try_order(&selection);
         ReductionRequest { selection: with_joint_resets(selection, is_tried), is_tried }
     }
 
-    /// Resolves the request for a check of infinite runs: only reductions that preserve them, without trials.
-    pub fn resolve_for_runs(&self) -> ReductionSelection {
-        let base = match self.mode {
-            ReductionMode::Auto => automatic(false),
-            ReductionMode::Default | ReductionMode::Listed => ReductionSelection::default(),
+    /// Resolves the request for a check of infinite runs: only reductions that preserve them. `is_fair` says whether only
+    /// fair runs are checked, which no reduction preserves.
+    pub fn resolve_for_runs(&self, is_fair: bool) -> ReductionRequest {
+        let is_auto = match self.mode {
+            ReductionMode::Auto => true,
+            ReductionMode::Default => !is_fair,
+            ReductionMode::Listed => false,
         };
+        let base = if is_auto { automatic(false) } else { ReductionSelection::default() };
         let selection = self.without_excluded(base.and(&self.selection));
-        let is_auto = self.mode == ReductionMode::Auto;
-        with_joint_resets(selection, is_auto).filtered(|it| it.preserves_runs)
+        let is_tried = is_auto && self.may_try_order(&selection);
+        let selection = with_joint_resets(selection, is_tried).filtered(|it| it.preserves_runs);
+        ReductionRequest { selection, is_tried }
+    }
+
+    /// Whether trials may add partial order to a selection.
+    fn may_try_order(&self, selection: &ReductionSelection) -> bool {
+        !selection.has_kind(ReductionKind::Choice) && !self.exclude.iter().any(|it| it == "por")
     }
 
     fn without_excluded(&self, selection: ReductionSelection) -> ReductionSelection {

@@ -526,6 +526,7 @@ impl StateSpace for SymmetryModel<'_> {
                 .capabilities()
                 .postponing
                 .map(|_| self as &dyn PostponingStateSpace),
+            cycle_proviso: None,
             sleep_sets: None,
             dominance: None,
             growing: None,

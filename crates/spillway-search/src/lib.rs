@@ -57,9 +57,17 @@ fn collect_successors(
     state: &[u8],
     buffer: &mut Vec<u8>,
 ) -> spill::Result<ExpansionOutcome> {
+    collect_expansion(model.width(), buffer, |out| model.expand(state, out))
+}
+
+/// Collects the candidates of an expansion in `buffer`, which is cleared. A state has `width` bytes.
+fn collect_expansion(
+    width: usize,
+    buffer: &mut Vec<u8>,
+    run: impl FnOnce(&mut SuccessorSink),
+) -> spill::Result<ExpansionOutcome> {
     buffer.clear();
-    let run = |out: &mut SuccessorSink| model.expand(state, out);
-    SuccessorSink::collect(model.width(), buffer, run).map_err(model_failure)
+    SuccessorSink::collect(width, buffer, run).map_err(model_failure)
 }
 
 /// Converts the dominance of a model for the store.

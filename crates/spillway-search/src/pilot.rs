@@ -16,7 +16,7 @@ pub use chains::{ChainPrediction, ChainTrial};
 use super::{CheckSelection, SearchControl};
 use crate::model_failure;
 use spill::Result;
-use spillway_model::{Counters, ObligationSink, StateSpace, SuccessorSink};
+use spillway_model::{Capabilities, Counters, ObligationSink, StateSpace, SuccessorSink};
 use walk::{PilotWalk, WalkedLevels};
 
 /// The limits of the pilot search of the whole space.
@@ -289,16 +289,18 @@ impl ReducedLevels {
     }
 }
 
-/// Expands states once, by the transitions that are not postponed. Returns an error if the model fails.
+/// Expands states once, by the transitions that are not postponed or omitted. Returns an error if the model fails.
 fn expand_all(model: &dyn StateSpace, states: &[u8]) -> Result<Counters> {
     let mut successors = Vec::new();
     let found = SuccessorSink::collect(model.width(), &mut successors, |out| {
-        match model.capabilities().postponing {
-            None => model.expand(states, out),
-            Some(model) => {
+        let Capabilities { postponing, cycle_proviso, .. } = model.capabilities();
+        match (postponing, cycle_proviso) {
+            (Some(model), _) => {
                 let ignore = &mut |_, _: &[u8]| {};
                 model.expand_reduced(states, out, &mut ObligationSink::new(ignore));
             }
+            (None, Some(model)) => model.expand_chosen(states, out),
+            (None, None) => model.expand(states, out),
         }
     });
     Ok(found.map_err(model_failure)?.counters)

@@ -81,6 +81,7 @@ impl StateSpace for PrunedModel<'_> {
             simulation: self.model.capabilities().simulation,
             // Pruning is not used with postponed transitions.
             postponing: None,
+            cycle_proviso: None,
             sleep_sets: None,
             dominance: None,
             growing: None,

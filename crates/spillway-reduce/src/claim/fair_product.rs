@@ -1,6 +1,6 @@
 //! The product, with the processes that each transition is fair to.
 
-use super::{ClaimProduct, ProductBuffers};
+use super::{ClaimProduct, ProductBuffers, SystemExpansion};
 use spillway_exec::FairExpander;
 use spillway_model::{
     FairSteps, ProcessSet, StepDescription, StepOutcome, SuccessorSink, SystemDescription as _,
@@ -50,6 +50,7 @@ impl FairSteps for FairProduct<'_> {
         if !self.product.is_state(state) {
             return out.fail(format!("the bytes {state:02x?} are not one of its states"));
         }
-        self.product.expand_one(state, Some(&self.movers), &mut ProductBuffers::default(), out);
+        let expansion = SystemExpansion::Fair(&self.movers);
+        self.product.expand_one(state, expansion, &mut ProductBuffers::default(), out);
     }
 }

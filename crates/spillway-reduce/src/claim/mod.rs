@@ -31,8 +31,8 @@ use spillway_ir::layout::CellId;
 use spillway_ir::{Claim, ClaimMove, Entity as _, Layout, LocationId, PropertyKind, TurnRule};
 pub use spillway_model::FiniteRunPolicy;
 use spillway_model::{
-    CandidateBatch, Capabilities, Counters, ExpansionOutcome, ProcessSet, StateSpace,
-    SuccessorSink, SystemDescription, Violation, stop_request,
+    CandidateBatch, Capabilities, Counters, CycleProvisoStateSpace, ExpansionOutcome, ProcessSet,
+    StateSpace, SuccessorSink, SystemDescription, Violation, stop_request,
 };
 use std::collections::BTreeSet;
 pub(crate) use stuttering::StutterDependence;
@@ -82,6 +82,29 @@ struct SystemRecord<'r> {
     state: &'r [u8],
     /// The processes that the transition to it is fair to, if candidates are records with these.
     movers: &'r [u8],
+}
+
+/// How the system is expanded.
+#[derive(Clone, Copy)]
+enum SystemExpansion<'e, 'm> {
+    /// As the model expands its states.
+    Usual,
+    /// By chosen transitions, without a cycle proviso.
+    Chosen(&'e dyn CycleProvisoStateSpace),
+    /// By all transitions.
+    Full(&'e dyn CycleProvisoStateSpace),
+    /// By all transitions, each with the processes that it is fair to.
+    Fair(&'e FairExpander<'m>),
+}
+
+impl<'e, 'm> SystemExpansion<'e, 'm> {
+    /// Returns the expander that tells processes apart, if there is one.
+    fn movers(self) -> Option<&'e FairExpander<'m>> {
+        match self {
+            SystemExpansion::Fair(movers) => Some(movers),
+            _ => None,
+        }
+    }
 }
 
 /// Buffers for the successors of one state.
@@ -263,16 +286,17 @@ impl<'m> ClaimProduct<'m> {
         key.extend_from_slice(&code.to_be_bytes()[8 - self.never.bytes..]);
     }
 
-    /// Expands a state. With `movers`, candidates are records of states and the processes that transitions are fair
-    /// to.
+    /// Expands a state. If processes are told apart, candidates are records of states and the processes that transitions
+    /// are fair to.
     fn expand_one(
         &self,
         state: &[u8],
-        movers: Option<&FairExpander<'m>>,
+        expansion: SystemExpansion<'_, 'm>,
         room: &mut ProductBuffers,
         out: &mut SuccessorSink,
     ) {
         let (system, at) = self.split(state);
+        let movers = expansion.movers();
         // A transition of the claim alone is fair to all processes: none is enabled, or the run is already decided.
         let to_all = movers.map(|it| ProcessSet::first(it.processes().count()).to_bytes());
         let to_all = to_all.as_ref().map_or(&[][..], |it| &it[..]);
@@ -298,7 +322,7 @@ impl<'m> ClaimProduct<'m> {
             room.to.extend(ways);
         }
         if !room.to.is_empty() {
-            let expanded = self.expand_system(system, movers, &mut room.successors, out);
+            let expanded = self.expand_system(system, expansion, &mut room.successors, out);
             let Some(expanded) = expanded else { return };
             let Some(moved) = self.add_outcome(state, room.to.len(), expanded, out) else { return };
             if moved {
@@ -359,15 +383,17 @@ impl<'m> ClaimProduct<'m> {
     fn expand_system(
         &self,
         system: &[u8],
-        movers: Option<&FairExpander<'m>>,
+        expansion: SystemExpansion<'_, 'm>,
         successors: &mut Vec<u8>,
         out: &mut SuccessorSink,
     ) -> Option<ExpansionOutcome> {
         successors.clear();
-        let record = self.model.width() + movers.map_or(0, |_| ProcessSet::BYTES);
-        let run = |inner: &mut SuccessorSink| match movers {
-            None => self.model.expand(system, inner),
-            Some(movers) => movers.expand(system, inner),
+        let record = self.model.width() + expansion.movers().map_or(0, |_| ProcessSet::BYTES);
+        let run = |inner: &mut SuccessorSink| match expansion {
+            SystemExpansion::Usual => self.model.expand(system, inner),
+            SystemExpansion::Chosen(model) => model.expand_chosen(system, inner),
+            SystemExpansion::Full(model) => model.expand_fully(system, inner),
+            SystemExpansion::Fair(movers) => movers.expand(system, inner),
         };
         out.wrap(record, successors, run)
     }
@@ -400,6 +426,27 @@ impl<'m> ClaimProduct<'m> {
         }
         // If the expansion stopped early, it is unknown whether the system can move.
         (!stop_request::is_requested()).then_some(moved)
+    }
+}
+
+impl<'m> ClaimProduct<'m> {
+    /// Expands states in this way.
+    fn expand_all(
+        &self,
+        states: &[u8],
+        expansion: SystemExpansion<'_, 'm>,
+        out: &mut SuccessorSink,
+    ) {
+        let mut room = ProductBuffers::default();
+        for state in states.chunks_exact(self.width()) {
+            if stop_request::is_requested() {
+                return;
+            }
+            if !self.is_state(state) {
+                return out.fail(format!("the bytes {state:02x?} are not one of its states"));
+            }
+            self.expand_one(state, expansion, &mut room, out);
+        }
     }
 }
 
@@ -443,16 +490,7 @@ impl StateSpace for ClaimProduct<'_> {
     }
 
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
-        let mut room = ProductBuffers::default();
-        for state in states.chunks_exact(self.width()) {
-            if stop_request::is_requested() {
-                return;
-            }
-            if !self.is_state(state) {
-                return out.fail(format!("the bytes {state:02x?} are not one of its states"));
-            }
-            self.expand_one(state, None, &mut room, out);
-        }
+        self.expand_all(states, SystemExpansion::Usual, out);
     }
 
     fn write_masks(&self) -> Vec<Vec<u8>> {
@@ -473,6 +511,27 @@ impl StateSpace for ClaimProduct<'_> {
     }
 
     fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities::NONE
+        let chooses = self.model.capabilities().cycle_proviso.is_some();
+        Capabilities {
+            cycle_proviso: chooses.then_some(self as &dyn CycleProvisoStateSpace),
+            ..Capabilities::NONE
+        }
+    }
+}
+
+/// The model chooses. So the choice does not depend on the position of the claim.
+impl CycleProvisoStateSpace for ClaimProduct<'_> {
+    fn expand_chosen(&self, states: &[u8], out: &mut SuccessorSink) {
+        let Some(model) = self.model.capabilities().cycle_proviso else { return };
+        self.expand_all(states, SystemExpansion::Chosen(model), out);
+    }
+
+    fn expand_fully(&self, states: &[u8], out: &mut SuccessorSink) {
+        let Some(model) = self.model.capabilities().cycle_proviso else { return };
+        self.expand_all(states, SystemExpansion::Full(model), out);
+    }
+
+    fn choosing_part<'s>(&self, state: &'s [u8]) -> &'s [u8] {
+        self.split(state).0
     }
 }

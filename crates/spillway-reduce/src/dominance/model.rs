@@ -176,6 +176,7 @@ impl StateSpace for DominanceModel<'_> {
             simulation: Some(self),
             // Dominance is not used with postponed transitions.
             postponing: None,
+            cycle_proviso: None,
             sleep_sets: None,
             dominance: Some(self.dominance.clone()),
             growing: None,

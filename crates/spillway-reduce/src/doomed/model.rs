@@ -87,6 +87,7 @@ impl StateSpace for ShortcutModel<'_> {
             simulation: Some(self),
             // Shortcuts are not used with postponed transitions.
             postponing: None,
+            cycle_proviso: None,
             sleep_sets: None,
             dominance: None,
             growing: None,

@@ -226,6 +226,7 @@ impl StateSpace for LinearSetModel<'_> {
         Capabilities {
             simulation: Some(self),
             postponing: None,
+            cycle_proviso: None,
             sleep_sets: None,
             dominance: None,
             growing: None,

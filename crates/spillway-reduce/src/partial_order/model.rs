@@ -11,8 +11,9 @@ use spillway_analysis::bit_sets;
 use spillway_analysis::instances::InstanceSets;
 use spillway_exec::{GroupedSuccessors, SelectiveStateSpace, split_by_ends};
 use spillway_model::{
-    ActionCounts, ActionId, Capabilities, ObligationSink, PostponingStateSpace, Result, Simulation,
-    StateSpace, SuccessorSink, SystemDescription, Violation, any_bits, stop_request,
+    ActionCounts, ActionId, Capabilities, CycleProvisoStateSpace, ObligationSink,
+    PostponingStateSpace, Result, Simulation, StateSpace, SuccessorSink, SystemDescription,
+    Violation, any_bits, stop_request,
 };
 use std::sync::Arc;
 
@@ -38,6 +39,16 @@ struct ExpansionBuffers {
     chains: ChainBuffers,
     /// The ends of the chains that start in the successors.
     reached: Vec<u8>,
+}
+
+/// Who ensures that no transition is postponed for ever.
+enum ProvisoHandling<'o, 's> {
+    /// The reduction, by the order of the states.
+    AtOnce,
+    /// The search, for the states whose successors are added to the sink. `first` is the position of the first state.
+    Owed { sink: &'o mut ObligationSink<'s>, first: usize },
+    /// The search, for each cycle that it meets.
+    Left,
 }
 
 /// A state of a block that postpones transitions.
@@ -122,12 +133,12 @@ impl<'m> PartialOrderModel<'m> {
         true
     }
 
-    /// Expands a block by its chosen instances. Adds the postponed ones to `owed`, if given.
+    /// Expands a block by its chosen instances.
     fn expand_block(
         &self,
         states: &[u8],
         out: &mut SuccessorSink,
-        owed: Option<(&mut ObligationSink, usize)>,
+        handling: ProvisoHandling<'_, '_>,
         work: &mut ExpansionBuffers,
     ) {
         if !self.examine_block(states, out, work) {
@@ -142,7 +153,7 @@ impl<'m> PartialOrderModel<'m> {
         if work.partial.is_empty() && !comes_through {
             self.selective.expand_chosen(states, &work.chosen, out);
         } else {
-            self.expand_separately(states, out, owed, work);
+            self.expand_separately(states, out, handling, work);
         }
         out.count_partially_expanded(work.put_off);
     }
@@ -152,7 +163,7 @@ impl<'m> PartialOrderModel<'m> {
         &self,
         states: &[u8],
         out: &mut SuccessorSink,
-        mut owed: Option<(&mut ObligationSink, usize)>,
+        mut handling: ProvisoHandling<'_, '_>,
         work: &mut ExpansionBuffers,
     ) {
         let width = self.model.width();
@@ -181,12 +192,13 @@ impl<'m> PartialOrderModel<'m> {
             let (mut after, ends) =
                 (all_after[at].chunks_exact(width), all_reached[at].chunks_exact(width));
             let leads_nowhere = self.choosers.ignores_self_loops() && after.all(|it| it == state);
-            if leads_nowhere || self.needs_full_expansion(state, ends.clone()) {
+            let is_left = matches!(handling, ProvisoHandling::Left);
+            if leads_nowhere || !is_left && self.needs_full_expansion(state, ends.clone()) {
                 *put_off -= 1;
                 is_any = true;
                 besides.words_mut(at).copy_from_slice(enabled.words(at));
                 bit_sets::subtract(besides.words_mut(at), chosen.words(at));
-            } else if is_good {
+            } else if is_good || is_left {
                 continue;
             } else if self.needs_proviso_expansion(state, ends.clone()) {
                 is_any = true;
@@ -195,8 +207,8 @@ impl<'m> PartialOrderModel<'m> {
                     enabled.words(at),
                     &mut chains.rooms,
                 ));
-            } else if let Some((owed, first)) = &mut owed {
-                ends.for_each(|successor| owed.add(*first + at, successor));
+            } else if let ProvisoHandling::Owed { sink, first } = &mut handling {
+                ends.for_each(|successor| sink.add(*first + at, successor));
             }
         }
         if is_any && !runs_on {
@@ -260,6 +272,11 @@ impl<'m> PartialOrderModel<'m> {
     /// Whether one transition may be composed of several independent ones.
     fn takes_several(&self) -> bool {
         self.choosers.method().takes_several()
+    }
+
+    /// Whether a search may enforce the proviso for infinite runs.
+    fn searches_enforce_proviso(&self) -> bool {
+        self.choosers.is_for_infinite_runs() && !self.choosers.may_take_several_steps()
     }
 
     fn steps(&self) -> SimultaneousSteps<'_, 'm> {
@@ -341,7 +358,7 @@ impl StateSpace for PartialOrderModel<'_> {
             }
         }
         self.in_blocks(states, out, |_, block, out, work| {
-            self.expand_block(block, out, None, work);
+            self.expand_block(block, out, ProvisoHandling::AtOnce, work);
         });
     }
 
@@ -377,6 +394,7 @@ impl StateSpace for PartialOrderModel<'_> {
                 false => self.model.capabilities().simulation,
             },
             postponing: self.choosers.may_reexpand().then_some(self),
+            cycle_proviso: self.searches_enforce_proviso().then_some(self),
             sleep_sets: None,
             dominance: None,
             growing: None,
@@ -445,10 +463,31 @@ impl Simulation for PartialOrderModel<'_> {
     }
 }
 
+impl CycleProvisoStateSpace for PartialOrderModel<'_> {
+    fn expand_chosen(&self, states: &[u8], out: &mut SuccessorSink) {
+        self.in_blocks(states, out, |_, block, out, work| {
+            self.expand_block(block, out, ProvisoHandling::Left, work);
+        });
+    }
+
+    fn expand_fully(&self, states: &[u8], out: &mut SuccessorSink) {
+        self.model.expand(states, out);
+    }
+
+    fn choosing_part<'s>(&self, state: &'s [u8]) -> &'s [u8] {
+        state
+    }
+}
+
 impl PostponingStateSpace for PartialOrderModel<'_> {
     fn expand_reduced(&self, states: &[u8], out: &mut SuccessorSink, owed: &mut ObligationSink) {
         self.in_blocks(states, out, |before, block, out, work| {
-            self.expand_block(block, out, Some((owed, before)), work);
+            self.expand_block(
+                block,
+                out,
+                ProvisoHandling::Owed { sink: owed, first: before },
+                work,
+            );
         });
     }
 

@@ -199,6 +199,7 @@ impl StateSpace for SleepSetReducedModel<'_> {
         Capabilities {
             simulation: self.model.capabilities().simulation,
             postponing: None,
+            cycle_proviso: None,
             sleep_sets: Some(self),
             dominance: None,
             growing: None,

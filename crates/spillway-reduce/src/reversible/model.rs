@@ -324,6 +324,7 @@ impl StateSpace for ProgenitorModel<'_> {
         Capabilities {
             simulation: Some(self),
             postponing: None,
+            cycle_proviso: None,
             sleep_sets: None,
             dominance: None,
             growing: None,

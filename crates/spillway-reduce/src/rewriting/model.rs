@@ -90,6 +90,7 @@ impl StateSpace for RewrittenModel<'_> {
         Capabilities {
             simulation: Some(self),
             postponing: self.model.capabilities().postponing,
+            cycle_proviso: self.model.capabilities().cycle_proviso,
             sleep_sets: self.model.capabilities().sleep_sets,
             dominance: None,
             growing: None,

@@ -275,6 +275,7 @@ impl StateSpace for TaggedModel<'_> {
         Capabilities {
             simulation: Some(self),
             postponing: None,
+            cycle_proviso: None,
             sleep_sets: None,
             dominance: None,
             growing: None,

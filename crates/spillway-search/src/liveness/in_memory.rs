@@ -25,7 +25,12 @@ pub fn probe(
     limits: ProbeLimits,
     control: &SearchControl,
 ) -> Result<ProbeResult> {
-    let states = limits.states.min(FIRST_STATES);
+    // If transitions are omitted, most states are deep, and depth-first search enforces the weakest cycle proviso.
+    let first_states = match model.capabilities().cycle_proviso {
+        None => FIRST_STATES,
+        Some(_) => limits.states / NEAR_SHARE,
+    };
+    let states = limits.states.min(first_states);
     let first = probe_depth_first(model, accepts, ProbeLimits { states, ..limits }, control)?;
     if first.found != ProbeVerdict::Open || states == limits.states || control.is_stopped() {
         return Ok(first);

@@ -2,6 +2,7 @@
 
 mod bounded_graph;
 pub mod early_termination;
+mod enforced_proviso;
 pub mod fair_scc;
 pub mod in_memory;
 pub mod nested_dfs;

@@ -7,11 +7,12 @@
 //! long as these paths. So a breadth-first search then looks for a shorter run to an accepting state of the cycle and
 //! around it. It may visit more states within the limits.
 
+use super::enforced_proviso::EnforcedProviso;
 use crate::SearchControl;
 use crate::lasso::Lasso;
 use crate::{collect_successors, model_failure};
 use spill::Result;
-use spillway_model::{ExpansionOutcome, StateSpace, SuccessorSink, Violation};
+use spillway_model::{Counters, ExpansionOutcome, StateSpace, SuccessorSink, Violation};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -55,6 +56,9 @@ const RUN_ON: ProbeLimits = ProbeLimits { states: 20_000, bytes: 4 << 20 };
 /// Bytes for each state beyond its state vector: its entry in the hash table, its number, its colour.
 pub(super) const STATE_OVERHEAD: u64 = 96;
 
+/// The most times that the search starts. Beyond this it ends without a verdict.
+const STARTS_MAX: usize = 16;
+
 /// The status of a state in the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DfsColour {
@@ -72,6 +76,9 @@ struct NestedDfsFrame {
     at: u32,
     successors: Vec<u32>,
     next: usize,
+    /// What the expansion of the state adds to the counters.
+    counters: Counters,
+    faults: u64,
 }
 
 /// The outcome of a search.
@@ -92,8 +99,10 @@ struct NestedDfs<'a> {
     initial: Vec<u32>,
     /// The number of successors held for the states on the paths.
     held: u64,
-    transitions: u64,
+    counters: Counters,
     faults: u64,
+    /// The cycle proviso, if the search must enforce it.
+    proviso: Option<EnforcedProviso<'a>>,
     buffer: Vec<u8>,
 }
 
@@ -139,12 +148,12 @@ fn probe_from(
         colours: Vec::new(),
         initial: Vec::new(),
         held: 0,
-        transitions: 0,
+        counters: Counters::default(),
         faults: 0,
+        proviso: EnforcedProviso::of(model),
         buffer: Vec::new(),
     };
-    search.initial = search.number_states(starts);
-    let ending = search.search_all()?;
+    let ending = search.search_until_closed(starts)?;
     // The search for a shorter run may visit more states.
     let states = search.states.len() as u64;
     let found = match ending {
@@ -152,11 +161,29 @@ fn probe_from(
         DfsOutcome::Over => ProbeVerdict::Open,
         DfsOutcome::Cycle(cycle) => ProbeVerdict::Found(search.lasso(&cycle)?),
     };
-    let NestedDfs { transitions, faults, .. } = search;
+    let NestedDfs { counters: Counters { transitions, .. }, faults, .. } = search;
     Ok(ProbeResult { found, states, transitions, faults })
 }
 
 impl NestedDfs<'_> {
+    /// Searches from some states, and again as long as the cycle proviso demands it.
+    fn search_until_closed(&mut self, starts: &[u8]) -> Result<DfsOutcome> {
+        for _ in 0..STARTS_MAX {
+            self.initial = self.number_states(starts);
+            let ending = self.search_all()?;
+            let Some(proviso) = &mut self.proviso else { return Ok(ending) };
+            if !matches!(ending, DfsOutcome::Through) || !proviso.must_restart(&self.states) {
+                return Ok(ending);
+            }
+            proviso.restart();
+            self.numbers.clear();
+            self.states.clear();
+            self.colours.clear();
+            (self.counters, self.faults) = (Counters::default(), 0);
+        }
+        Ok(DfsOutcome::Over)
+    }
+
     fn search_all(&mut self) -> Result<DfsOutcome> {
         for at in self.initial.clone() {
             if self.colours[at as usize] == DfsColour::New {
@@ -185,41 +212,75 @@ impl NestedDfs<'_> {
         .collect()
     }
 
-    /// Returns the successors of a state. They are counted only the first time.
-    fn successors(&mut self, at: u32, is_first: bool) -> Result<Vec<u32>> {
+    /// Expands a state.
+    fn expand(&mut self, at: u32) -> Result<NestedDfsFrame> {
         let mut buffer = std::mem::take(&mut self.buffer);
-        let collected = collect_successors(self.model, &self.states[at as usize], &mut buffer)?;
-        if is_first {
-            self.transitions += collected.counters.transitions;
-            self.faults += faults(&collected);
-        }
+        let collected = self.collect(at, &mut buffer)?;
         let successors = self.number_states(&buffer);
         self.buffer = buffer;
-        Ok(successors)
+        let (counters, faults) = (collected.counters, faults(&collected));
+        Ok(NestedDfsFrame { at, successors, next: 0, counters, faults })
+    }
+
+    /// Collects the successors of a state in `buffer`.
+    fn collect(&self, at: u32, buffer: &mut Vec<u8>) -> Result<ExpansionOutcome> {
+        let state = &self.states[at as usize];
+        match &self.proviso {
+            None => collect_successors(self.model, state, buffer),
+            Some(proviso) => proviso.expand(state, buffer),
+        }
     }
 
     /// Returns the successors of a state that were visited before.
     fn known_successors(&mut self, at: u32) -> Result<Vec<u32>> {
         let mut buffer = std::mem::take(&mut self.buffer);
-        let _ = collect_successors(self.model, &self.states[at as usize], &mut buffer)?;
+        let _ = self.collect(at, &mut buffer)?;
         let all = buffer.chunks_exact(self.model.width());
         let known = all.filter_map(|state| self.numbers.get(state).copied()).collect();
         self.buffer = buffer;
         Ok(known)
     }
 
-    fn enter(&mut self, at: u32, is_first: bool) -> Result<NestedDfsFrame> {
+    fn enter(&mut self, at: u32) -> Result<NestedDfsFrame> {
         // This call notices a passed deadline.
         let _ = self.control.should_stop();
-        let successors = self.successors(at, is_first)?;
-        self.held += successors.len() as u64;
-        Ok(NestedDfsFrame { at, successors, next: 0 })
+        let frame = self.expand(at)?;
+        self.held += frame.successors.len() as u64;
+        Ok(frame)
+    }
+
+    /// Enters a state in the first search, and counts its transitions.
+    fn open(&mut self, at: u32) -> Result<NestedDfsFrame> {
+        self.colours[at as usize] = DfsColour::Open;
+        let frame = self.enter(at)?;
+        self.counters += frame.counters;
+        self.faults += frame.faults;
+        if let Some(proviso) = &mut self.proviso {
+            proviso.enter(at, frame.counters.partially_expanded == 0);
+        }
+        Ok(frame)
+    }
+
+    /// Notes that the state of a frame leads to a state on the path. Begins the frame again if the proviso demands that
+    /// its state is fully expanded.
+    fn close_cycle(&mut self, frame: &mut NestedDfsFrame) -> Result<()> {
+        let state = &self.states[frame.at as usize];
+        let Some(proviso) = &mut self.proviso else { return Ok(()) };
+        if proviso.close_cycle(frame.at, state) {
+            self.held -= frame.successors.len() as u64;
+            self.counters -= frame.counters;
+            self.faults -= frame.faults;
+            *frame = self.open(frame.at)?;
+        }
+        Ok(())
     }
 
     /// Returns whether a limit is exceeded or the control has stopped the search.
     fn is_over(&self) -> bool {
         let states = self.states.len() as u64;
-        let bytes = states * (self.model.width() as u64 + STATE_OVERHEAD) + 4 * self.held;
+        let bytes = states * (self.model.width() as u64 + STATE_OVERHEAD)
+            + 4 * self.held
+            + self.proviso.as_ref().map_or(0, EnforcedProviso::bytes);
         states > self.limits.states || bytes > self.limits.bytes || self.control.is_stopped()
     }
 
@@ -229,8 +290,7 @@ impl NestedDfs<'_> {
 
     /// Runs the first search from a state.
     fn outer_search(&mut self, start: u32) -> Result<DfsOutcome> {
-        self.colours[start as usize] = DfsColour::Open;
-        let mut way = vec![self.enter(start, true)?];
+        let mut way = vec![self.open(start)?];
         while let Some(frame) = way.last_mut() {
             if self.is_over() {
                 return Ok(DfsOutcome::Over);
@@ -242,10 +302,8 @@ impl NestedDfs<'_> {
                     DfsColour::Open if self.is_accepting(at) || self.is_accepting(to) => {
                         return Ok(DfsOutcome::Cycle(cycle(&way, to, Vec::new())));
                     }
-                    DfsColour::New => {
-                        self.colours[to as usize] = DfsColour::Open;
-                        way.push(self.enter(to, true)?);
-                    }
+                    DfsColour::Open => self.close_cycle(frame)?,
+                    DfsColour::New => way.push(self.open(to)?),
                     _ => {}
                 }
                 continue;
@@ -265,7 +323,7 @@ impl NestedDfs<'_> {
 
     /// Runs the second search from an accepting state at the end of the path of the first search.
     fn inner_search(&mut self, start: u32, first: &[NestedDfsFrame]) -> Result<DfsOutcome> {
-        let mut way = vec![self.enter(start, false)?];
+        let mut way = vec![self.enter(start)?];
         while let Some(frame) = way.last_mut() {
             if self.is_over() {
                 return Ok(DfsOutcome::Over);
@@ -282,7 +340,7 @@ impl NestedDfs<'_> {
                 }
                 DfsColour::Left => {
                     self.colours[to as usize] = DfsColour::Done;
-                    way.push(self.enter(to, false)?);
+                    way.push(self.enter(to)?);
                 }
                 _ => {}
             }
@@ -296,7 +354,7 @@ impl NestedDfs<'_> {
             cycle.iter().copied().filter(|&at| self.is_accepting(at)).collect();
         let prefix = self.shortest(self.initial.clone(), &accepting)?;
         let turn = *prefix.last().unwrap_or(&cycle[0]);
-        let begun = self.successors(turn, false)?;
+        let begun = self.expand(turn)?.successors;
         let round = self.shortest(begun, &[turn])?;
         let back = prefix.len().saturating_sub(1);
         // The cycle ends where it begins.
@@ -322,7 +380,7 @@ impl NestedDfs<'_> {
             is_full |= self.control.should_stop() || self.is_over();
             let successors = match is_full {
                 true => self.known_successors(at)?,
-                false => self.successors(at, false)?,
+                false => self.expand(at)?.successors,
             };
             for next in successors {
                 if let Entry::Vacant(new) = before.entry(next) {
