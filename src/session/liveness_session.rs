@@ -3,11 +3,12 @@
 use super::liveness_summary::LivenessSummary;
 use super::{
     CheckConfig, DirectoryContents, EmptinessOutcome, EmptinessSearch, Error, ExecutableProgram,
-    Fairness, InMemoryAnswer, LivenessCheck, ProductCheck, SavedLimits, SearchBudget,
-    SearchDirectory, SearchJob, SearchedModel,
+    Fairness, InMemoryAnswer, LivenessCheck, ProductCheck, RunShortening, SavedLimits,
+    SearchBudget, SearchDirectory, SearchJob, SearchedModel,
 };
 use crate::budget::AnalysisBudget;
 use crate::exec::{Executor, Interp};
+use crate::reduce::ReductionKind;
 use crate::reduce::claim::FiniteRunPolicy;
 use crate::search::checkpoint::SavedSearch;
 use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
@@ -17,6 +18,9 @@ use std::path::Path;
 
 /// The maximum number of states that are visited in memory.
 const STATES_MAX: u64 = 1_000_000;
+
+/// The maximum number of states that are visited for a shorter run, if no shortest one is requested.
+const SHORTENING_STATES_MAX: u64 = 50_000;
 
 /// Observes a session and may display its progress.
 pub trait CheckObserver {
@@ -74,10 +78,13 @@ pub fn with_product<'c, R, E: From<Error>>(
     let Some(product) = check.product(&model.interp, finite_runs) else { return and_then(None) };
     let runs: ExecutableProgram<'c> = model.runnable(&model.wished, analysis, executor);
     let executor = runs.executor().clone();
-    let all_steps = shortest.then(|| check.with_all_steps(runs.clone(), analysis));
-    let searched = check.searched_by(runs, analysis, control);
+    let searched = check.searched_by(runs.clone(), analysis, control);
+    let omits_steps = !searched.stack().names(&[ReductionKind::Choice]).is_empty();
+    let states = if shortest { u64::MAX } else { SHORTENING_STATES_MAX };
+    let shortening = (shortest || omits_steps)
+        .then(|| RunShortening { all_steps: check.with_all_steps(runs, analysis), states });
     let product = ProductCheck::new(check, &product, &searched, &executor, fairness)?;
-    and_then(Some(&product.for_shortest(all_steps)))
+    and_then(Some(&product.with_shortening(shortening)))
 }
 
 /// An emptiness check of a product.
@@ -235,10 +242,10 @@ impl<'s, 'm> LivenessSession<'s, 'm> {
         })
     }
 
-    /// Searches for a shorter run, if a shortest one is requested and a run was found.
+    /// Searches for a shorter run if a run was found, and if a shortest one is requested or steps were omitted.
     fn shorten(&self, summary: LivenessSummary, observer: &dyn CheckObserver) -> LivenessSummary {
         let _shown = observer.begin_step("searching for a shorter run");
-        let states = self.max_states.unwrap_or(u64::MAX);
+        let states = self.max_states.unwrap_or(u64::MAX).min(self.product.shortening_states());
         let limits = ProbeLimits { states, bytes: self.budget.memory / 4 };
         summary.with_shortest_run(self.product, limits, self.control)
     }

@@ -128,7 +128,7 @@ pub use memory_budget::{SearchBudget, threads_to_trace};
 #[cfg(feature = "languages")]
 pub use observed_values::{ObservedValues, ValueSum, VariableValues, observe_values};
 #[cfg(feature = "languages")]
-pub use product_check::ProductCheck;
+pub use product_check::{ProductCheck, RunShortening};
 #[cfg(feature = "languages")]
 pub use reduction_request::ReductionSettings;
 pub use replayed_run::{ReplayedRun, replay, verdict};

@@ -21,8 +21,15 @@ pub struct ProductCheck<'p, 'm> {
     /// The reduced product. It is unreduced if runs must be fair.
     pub searched: &'p SearchedModel<'m>,
     fair: Option<FairProduct<'p>>,
-    /// The model in which a shortest run is searched, if one is requested.
-    all_steps: Option<SearchedModel<'m>>,
+    shortening: Option<RunShortening<'m>>,
+}
+
+/// The search for a shorter run than the one that was found.
+pub struct RunShortening<'m> {
+    /// A model with the runs of the searched model and more.
+    pub all_steps: SearchedModel<'m>,
+    /// The most states that are visited.
+    pub states: u64,
 }
 
 impl<'p, 'm> ProductCheck<'p, 'm> {
@@ -48,13 +55,17 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
                 Some(FairProduct::new(product, movers))
             }
         };
-        Ok(ProductCheck { check, product, searched, fair, all_steps: None })
+        Ok(ProductCheck { check, product, searched, fair, shortening: None })
     }
 
-    /// Requests a shortest run. `all_steps` has the runs of the searched model and more. With fairness the request is
-    /// ignored.
-    pub fn for_shortest(self, all_steps: Option<SearchedModel<'m>>) -> ProductCheck<'p, 'm> {
-        ProductCheck { all_steps: all_steps.filter(|_| self.fair.is_none()), ..self }
+    /// Sets the search for a shorter run. With fairness there is none.
+    pub fn with_shortening(self, shortening: Option<RunShortening<'m>>) -> ProductCheck<'p, 'm> {
+        ProductCheck { shortening: shortening.filter(|_| self.fair.is_none()), ..self }
+    }
+
+    /// Returns the most states that the search for a shorter run visits.
+    pub fn shortening_states(&self) -> u64 {
+        self.shortening.as_ref().map_or(0, |it| it.states)
     }
 
     /// Returns the fairness assumption.
@@ -86,15 +97,14 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
         }
     }
 
-    /// Searches in memory for a shortest run, given a run, until the control stops it. `None` if no shortest run is
-    /// requested.
+    /// Searches in memory for a shorter run than a given one, until the control stops it. `None` if none is wanted.
     pub fn find_shorter_run(
         &self,
         found: &Lasso,
         limits: ProbeLimits,
         control: &SearchControl,
     ) -> spill::Result<Option<ShorterRun>> {
-        let Some(all_steps) = &self.all_steps else { return Ok(None) };
+        let Some(RunShortening { all_steps, .. }) = &self.shortening else { return Ok(None) };
         let accepts = |state: &[u8]| self.product.is_accepting(state);
         let decides = |state: &[u8]| self.product.is_decided(state);
         let runs = AcceptingRuns {
@@ -121,7 +131,7 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
     pub fn replay(&self, lasso: &Lasso) -> spill::Result<ReplayedRun> {
         let fair = self.fair.as_ref().filter(|it| it.processes() > 0);
         let Some(fair) = fair else {
-            let all_steps = self.all_steps.as_ref().unwrap_or(self.searched);
+            let all_steps = self.shortening.as_ref().map_or(self.searched, |it| &it.all_steps);
             return ReplayedRun::of(all_steps.model(), lasso);
         };
         let wrong = |what: &str| spill::Error::Source { reason: what.into() };

@@ -19,7 +19,8 @@ const FAILS: &str = "byte x, a[2]; active proctype P() {
 /// Stopped at once, and gone on with on disk; twice, as what was decided stays so.
 fn on_disk(bench: &Bench, args: &[&str]) -> Value {
     let dir = format!("d{}", std::fs::read_dir(bench.0.path()).unwrap().count());
-    let begun = [&["check"], args, &["--max-states", "1", "--dir", &dir]].concat();
+    let flags = ["--reduce", "none", "--max-states", "1", "--dir", &dir];
+    let begun = [&["check"], args, &flags].concat();
     let begun = bench.run(&begun);
     assert_eq!(begun.code, 3, "{args:?}\n{}{}", begun.out, begun.err);
     let [first, again] = [(); 2].map(|()| bench.run(&["resume", &dir, "--json"]));

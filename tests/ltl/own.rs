@@ -189,7 +189,7 @@ fn models_without_labels_are_judged_as_spin_judges_them() {
 #[test]
 fn what_labels_ask_is_named_and_its_states_are_counted() {
     let bench = bench();
-    let told = bench.run(&["check", "run.pml", "--non-progress", "--json"]);
+    let told = bench.run(&["check", "run.pml", "--non-progress", "--json", "--reduce", "none"]);
     let told: Value = serde_json::from_str(&told.out).unwrap();
     assert_eq!(told["property"], "[]<> (some process is at a label `progress`)");
     // As many as `pan -l` stores.

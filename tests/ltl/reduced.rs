@@ -20,7 +20,7 @@ use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
 use spillway::search::{MemoryPlan, SearchControl, StateStorage};
 use spillway::session::{
     CheckConfig, EmptinessSearch, Fairness, LivenessCheck, ProductCheck, PropertyRequest,
-    ReplayedRun, SearchDirectory, SearchJob, probe_product, probe_reduced,
+    ReplayedRun, RunShortening, SearchDirectory, SearchJob, probe_product, probe_reduced,
 };
 use spillway::source::SourceMap;
 
@@ -88,7 +88,7 @@ fn least(watched: &LivenessCheck, product: &ClaimProduct<'_>, found: &Lasso) -> 
         (model.searched_by(runs(), &largest), watched.with_all_steps(runs(), &largest));
     let executor = runs().executor().clone();
     let judged = ProductCheck::new(watched, product, &searched, &executor, Fairness::None).unwrap();
-    let judged = judged.for_shortest(Some(all_steps));
+    let judged = judged.with_shortening(Some(RunShortening { all_steps, states: u64::MAX }));
     let shorter =
         judged.find_shorter_run(found, LIMITS, &SearchControl::default()).unwrap().unwrap();
     assert!(shorter.is_shortest);
@@ -372,8 +372,11 @@ fn what_is_reduced_is_told_and_kept_by_the_directory() {
         (told.code, serde_json::from_str::<Value>(&told.out).unwrap(), told.err)
     };
     let asked = ["--ltl", "[] (done == 0 || done == 1)"];
-    let (code, whole, _) = ask(&asked);
+    let (code, whole, _) = ask(&[&asked[..], &["--reduce", "none"]].concat());
     assert_eq!((code, &whole["reductions"]), (0, &serde_json::json!([])));
+    let (code, by_default, _) = ask(&asked);
+    let names = ["partial order conditional", "equivalent values", "dead variables"];
+    assert_eq!((code, &by_default["reductions"]), (0, &serde_json::json!(names)));
     let by = [&asked[..], &["--reduce", "por,dead"]].concat();
     let (code, fewer, err) = ask(&by);
     assert_eq!((code, &*err), (0, ""));
@@ -389,7 +392,8 @@ fn what_is_reduced_is_told_and_kept_by_the_directory() {
     let resumed = bench.run(&["resume", "d", "--json", "--exec", "interp"]);
     let resumed: Value = serde_json::from_str(&resumed.out).unwrap();
     assert_eq!((&resumed["verdict"], &resumed["reductions"]), (&"verified".into(), &names));
-    assert_eq!(states(&resumed), states(&fewer));
+    // On disk an order of the states is the proviso, in memory the path of the search.
+    assert!(10 * states(&resumed) < states(&whole), "{} {}", states(&resumed), states(&whole));
     // The loop below goes round until what is dead comes again.
     let violated = ["--ltl", "<>[] (x == 0)", "--reduce", "dead"];
     let (code, told, err) = ask(&violated);

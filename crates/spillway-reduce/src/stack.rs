@@ -143,6 +143,12 @@ impl<'m> ReductionStack<'m> {
         self.members.iter().fold(PreservedProperties::ALL, |all, it| all.and(it.traits().preserves))
     }
 
+    /// Returns the properties that all of them preserve, except for those of a kind.
+    pub fn preserves_without(&self, kind: ReductionKind) -> PreservedProperties {
+        let others = self.members.iter().map(|it| it.traits()).filter(|it| it.kind != kind);
+        others.fold(PreservedProperties::ALL, |all, it| all.and(it.preserves))
+    }
+
     /// Returns the name of one that compares states.
     pub fn state_comparing_member(&self) -> Option<String> {
         self.members.iter().find(|it| it.traits().orders_states).map(|it| it.name())

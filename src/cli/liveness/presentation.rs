@@ -9,8 +9,8 @@ use crate::cli::{
     CommandResult, notify, print, print_json, result_files, run, say, trace, trail, warn, warnings,
 };
 use crate::front::TrailEnd;
-use crate::model::{Counters, StepDescription, StepOutcome};
-use crate::reduce::ReductionRefusal;
+use crate::model::{Counters, PropertyClass, StepDescription, StepOutcome};
+use crate::reduce::{ReductionKind, ReductionRefusal};
 use crate::report::{
     self, AnnotatedSources, CheckScope, FinalStateView, JudgementReport, PropertyJudgement,
     PropertyVerdict, ReportPage, TraceDisplayOptions, TraceFormat, TraceView, ViolatingRun,
@@ -453,10 +453,13 @@ impl<'r, 'm> LivenessReport<'r, 'm> {
     }
 
     /// Returns the scope apart from the temporal property. It includes errors in steps if the property is verified and
-    /// no step was left out.
+    /// the reductions preserve them.
     fn scope(&self) -> CheckScope {
         let LivenessReport { check, searched, summary, .. } = self;
-        let is_whole = searched.is_some_and(|it| reduced_by(it).is_empty());
+        let is_whole = searched.is_some_and(|it| {
+            let preserved = it.stack().preserves_without(ReductionKind::Product);
+            preserved.has(PropertyClass::StepErrors)
+        });
         check.scope(is_whole && summary.found == ProbeVerdict::None && summary.faults == 0)
     }
 
