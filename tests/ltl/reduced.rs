@@ -194,7 +194,8 @@ fn keep_the_verdict(text: &str, formula: &str, disk: bool, census: &mut Census) 
         if disk {
             let stored = reduced(&watched, ended, true);
             assert_eq!(stored.is_violated, whole.is_violated, "on disk: {}", told());
-            assert!(whole.is_violated || stored.states == found.states, "{}", told());
+            // The search on disk has another cycle proviso.
+            assert!(whole.is_violated || stored.states <= whole.states, "{}", told());
             assert_eq!(stored.least, found.least, "on disk: {}", told());
             census.on_disk += 1;
         }

@@ -27,7 +27,7 @@ pub(super) struct TransitionChooser {
     asking: FactDependence,
     method: PartialOrderMethod,
     /// The instances whose transitions ascend, if the proviso uses the order.
-    climbing: Option<Vec<u64>>,
+    climbing: Option<AscendingInstances>,
     /// The confluent instances. Where any is enabled, one is taken. Empty if there are none.
     confluent: Vec<u64>,
     /// The processes, for the methods that choose whole processes.
@@ -36,6 +36,15 @@ pub(super) struct TransitionChooser {
     having: Option<ContainingSets>,
     /// Words of a set of instances.
     words: usize,
+}
+
+/// The instances whose transitions ascend in the order of the states.
+#[derive(Clone, Debug)]
+pub(super) struct AscendingInstances {
+    pub instances: Vec<u64>,
+    /// Whether a set that does not ascend is expanded together with all enabled members, so that it costs as much.
+    /// Otherwise sets that ascend only have priority among sets of the same size: they close fewer cycles.
+    pub are_demanded: bool,
 }
 
 /// Buffers for choices.
@@ -117,7 +126,7 @@ impl TransitionChooser {
         number: u64,
         relation: MemberRelation,
         method: PartialOrderMethod,
-        climbing: Option<Vec<u64>>,
+        climbing: Option<AscendingInstances>,
         confluent: Vec<u64>,
     ) -> TransitionChooser {
         let (processes, having) = match method {
@@ -148,6 +157,13 @@ impl TransitionChooser {
     /// Returns the same chooser without the order of states, for another proviso.
     pub fn without_order(&self) -> TransitionChooser {
         TransitionChooser { climbing: None, ..self.clone() }
+    }
+
+    /// Returns the same chooser for a proviso that does not demand that sets ascend.
+    pub fn without_demand(&self) -> TransitionChooser {
+        let climbing = self.climbing.clone();
+        let climbing = climbing.map(|it| AscendingInstances { are_demanded: false, ..it });
+        TransitionChooser { climbing, ..self.clone() }
     }
 
     /// Returns the approximate size in bytes.
@@ -213,9 +229,9 @@ impl TransitionChooser {
         let first = |words: &mut dyn Iterator<Item = u64>| {
             words.enumerate().find_map(|(at, word)| bit_sets::members_of_word(at, word).next())
         };
-        let climbing = self.climbing.iter().flatten();
+        let climbing = self.climbing.iter().flat_map(|it| &it.instances);
         let climbs = first(&mut words().zip(climbing).map(|(word, climbing)| word & climbing));
-        let may_stay = self.climbing.is_none() || self.having.is_none();
+        let may_stay = !self.demands_ascent() || self.having.is_none();
         climbs.or_else(|| first(&mut words()).filter(|_| may_stay))
     }
 
@@ -406,7 +422,7 @@ impl TransitionChooser {
         several: &mut [u64],
     ) {
         let ClosedSetSearch { needs, closure, best, .. } = sets;
-        let climbing = self.climbing.as_deref();
+        let climbing = self.climbing.as_ref().map(|it| &it.instances[..]);
         several.fill(0);
         needs.update(self.number, &self.relation, &self.asking, seen);
         let further = MultiStubbornSearch { rules: self.rules(needs), seen, climbing };
@@ -480,15 +496,19 @@ impl TransitionChooser {
     /// are taken at once, these may be all enabled members.
     fn cost(&self, seen: ObservedState, set: &[u64], enabled: u32, all: u32) -> SetCost {
         let is_good = bit_sets::is_subset(&self.relation.monitors, set);
-        let Some(climbing) = &self.climbing else {
+        let Some(AscendingInstances { instances, are_demanded }) = &self.climbing else {
             return SetCost { enabled, reexpanded: (!is_good).into() };
         };
-        let words = climbing.iter().zip(set).zip(seen.enabled);
+        let words = instances.iter().zip(set).zip(seen.enabled);
         if self.relation.shown.is_some() {
             let all_climb =
                 words.clone().all(|((climbing, set), enabled)| set & enabled & !climbing == 0);
-            let fits = all_climb && !self.relation.intersects_visible(set, seen.enabled);
-            return SetCost::with_climb(fits, enabled, all);
+            let fits = !self.relation.intersects_visible(set, seen.enabled);
+            return match are_demanded {
+                true => SetCost::with_climb(fits && all_climb, enabled, all),
+                false if fits => SetCost { enabled, reexpanded: (!all_climb).into() },
+                false => SetCost::with_climb(false, enabled, all),
+            };
         }
         let climbs =
             words.fold(0, |any, ((climbing, set), enabled)| any | climbing & set & enabled);
@@ -497,11 +517,16 @@ impl TransitionChooser {
 
     /// Returns the most enabled members of a closure that would cost less than `least`.
     fn most(&self, least: SetCost, all: u32) -> u32 {
-        match self.climbing {
-            _ if least.enabled == all => all - 1,
-            None if least.reexpanded > 0 => least.enabled,
-            _ => least.enabled - 1,
+        match least.enabled {
+            enabled if enabled == all => all - 1,
+            enabled if least.reexpanded > 0 && !self.demands_ascent() => enabled,
+            enabled => enabled - 1,
         }
+    }
+
+    /// Whether a set that does not ascend is expanded with all enabled members.
+    fn demands_ascent(&self) -> bool {
+        self.climbing.as_ref().is_some_and(|it| it.are_demanded)
     }
 }
 

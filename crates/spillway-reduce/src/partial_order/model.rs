@@ -22,11 +22,21 @@ pub(super) struct PartialOrderModel<'m> {
     model: Box<dyn StateSpace + 'm>,
     selective: Arc<dyn SelectiveStateSpace + 'm>,
     choosers: Arc<ProgramChooser<'m>>,
-    rooms: BufferPool<ExpansionBuffers>,
+    rooms: BufferPool<ExpansionBuffers<'m>>,
+    /// The choices for a search that enforces the cycle proviso.
+    enforced: Option<EnforcedChoices<'m>>,
+}
+
+/// Choices that need not ascend in the order of the states.
+struct EnforcedChoices<'m> {
+    choosers: Arc<ProgramChooser<'m>>,
+    rooms: BufferPool<ExpansionBuffers<'m>>,
 }
 
 /// Buffers for an expansion.
-struct ExpansionBuffers {
+struct ExpansionBuffers<'m> {
+    /// The choosers of the expansion.
+    choosers: Arc<ProgramChooser<'m>>,
     enabled: InstanceSets,
     chosen: InstanceSets,
     /// For each state of the block, the sets whose transitions are taken simultaneously.
@@ -65,7 +75,13 @@ impl<'m> PartialOrderModel<'m> {
         selective: Arc<dyn SelectiveStateSpace + 'm>,
         choosers: Arc<ProgramChooser<'m>>,
     ) -> PartialOrderModel<'m> {
-        PartialOrderModel { model, selective, choosers, rooms: BufferPool::default() }
+        // A search may enforce the proviso for infinite runs.
+        let is_enforced = choosers.is_for_infinite_runs() && !choosers.may_take_several_steps();
+        let enforced = is_enforced.then(|| EnforcedChoices {
+            choosers: Arc::new(choosers.without_demand()),
+            rooms: BufferPool::default(),
+        });
+        PartialOrderModel { model, selective, choosers, rooms: BufferPool::default(), enforced }
     }
 
     /// Calls `run` for each block of states, with the number of states before it, until `out` asks to stop.
@@ -73,24 +89,40 @@ impl<'m> PartialOrderModel<'m> {
         &self,
         states: &[u8],
         out: &mut SuccessorSink,
-        mut run: impl FnMut(usize, &[u8], &mut SuccessorSink, &mut ExpansionBuffers),
+        run: impl FnMut(usize, &[u8], &mut SuccessorSink, &mut ExpansionBuffers<'m>),
     ) {
-        let make = || ExpansionBuffers {
+        let make = || self.buffers(&self.choosers);
+        self.rooms.with(make, |work| self.in_blocks_with(work, states, out, run));
+    }
+
+    /// As [`in_blocks`](Self::in_blocks), with these buffers.
+    fn in_blocks_with(
+        &self,
+        work: &mut ExpansionBuffers<'m>,
+        states: &[u8],
+        out: &mut SuccessorSink,
+        mut run: impl FnMut(usize, &[u8], &mut SuccessorSink, &mut ExpansionBuffers<'m>),
+    ) {
+        in_blocks(states, self.model.width(), out, |before, block, out| {
+            run(before, block, out, work);
+        });
+        work.choosers.note(&mut work.chains.rooms);
+    }
+
+    /// Returns buffers for expansions by these choosers.
+    fn buffers(&self, choosers: &Arc<ProgramChooser<'m>>) -> ExpansionBuffers<'m> {
+        let chains = ChainRunner { choosers, ..self.chains() };
+        ExpansionBuffers {
+            choosers: choosers.clone(),
             enabled: self.selective.instances().sets(),
             chosen: self.selective.instances().sets(),
             together: SimultaneousSets::default(),
             partial: Vec::new(),
             successors: GroupedSuccessors::default(),
             put_off: 0,
-            chains: ChainBuffers::new(self.chains()),
+            chains: ChainBuffers::new(chains),
             reached: Vec::new(),
-        };
-        self.rooms.with(make, |work| {
-            in_blocks(states, self.model.width(), out, |before, block, out| {
-                run(before, block, out, work);
-            });
-            self.choosers.note(&mut work.chains.rooms);
-        });
+        }
     }
 
     /// Computes the enabled and the chosen instances of a block of states. Returns `false` on failure.
@@ -98,7 +130,7 @@ impl<'m> PartialOrderModel<'m> {
         &self,
         states: &[u8],
         out: &mut SuccessorSink,
-        work: &mut ExpansionBuffers,
+        work: &mut ExpansionBuffers<'m>,
     ) -> bool {
         let width = self.model.width();
         if let Err(error) = self.selective.enabled(states, &mut work.enabled) {
@@ -118,7 +150,7 @@ impl<'m> PartialOrderModel<'m> {
                 continue;
             }
             let TransitionChoice { chosen, needs_no_proviso: is_good, several } =
-                self.choosers.choose(state, enabled, &mut work.chains.rooms);
+                work.choosers.choose(state, enabled, &mut work.chains.rooms);
             if self.takes_several() {
                 work.together.add(chosen, several);
             }
@@ -139,7 +171,7 @@ impl<'m> PartialOrderModel<'m> {
         states: &[u8],
         out: &mut SuccessorSink,
         handling: ProvisoHandling<'_, '_>,
-        work: &mut ExpansionBuffers,
+        work: &mut ExpansionBuffers<'m>,
     ) {
         if !self.examine_block(states, out, work) {
             return;
@@ -164,7 +196,7 @@ impl<'m> PartialOrderModel<'m> {
         states: &[u8],
         out: &mut SuccessorSink,
         mut handling: ProvisoHandling<'_, '_>,
-        work: &mut ExpansionBuffers,
+        work: &mut ExpansionBuffers<'m>,
     ) {
         let width = self.model.width();
         let ExpansionBuffers { enabled, chosen, together, partial, successors, .. } = work;
@@ -272,11 +304,6 @@ impl<'m> PartialOrderModel<'m> {
     /// Whether one transition may be composed of several independent ones.
     fn takes_several(&self) -> bool {
         self.choosers.method().takes_several()
-    }
-
-    /// Whether a search may enforce the proviso for infinite runs.
-    fn searches_enforce_proviso(&self) -> bool {
-        self.choosers.is_for_infinite_runs() && !self.choosers.may_take_several_steps()
     }
 
     fn steps(&self) -> SimultaneousSteps<'_, 'm> {
@@ -394,7 +421,7 @@ impl StateSpace for PartialOrderModel<'_> {
                 false => self.model.capabilities().simulation,
             },
             postponing: self.choosers.may_reexpand().then_some(self),
-            cycle_proviso: self.searches_enforce_proviso().then_some(self),
+            cycle_proviso: self.enforced.is_some().then_some(self as &dyn CycleProvisoStateSpace),
             sleep_sets: None,
             dominance: None,
             growing: None,
@@ -465,8 +492,12 @@ impl Simulation for PartialOrderModel<'_> {
 
 impl CycleProvisoStateSpace for PartialOrderModel<'_> {
     fn expand_chosen(&self, states: &[u8], out: &mut SuccessorSink) {
-        self.in_blocks(states, out, |_, block, out, work| {
-            self.expand_block(block, out, ProvisoHandling::Left, work);
+        let Some(EnforcedChoices { choosers, rooms }) = &self.enforced else { return };
+        let make = || self.buffers(choosers);
+        rooms.with(make, |work| {
+            self.in_blocks_with(work, states, out, |_, block, out, work| {
+                self.expand_block(block, out, ProvisoHandling::Left, work);
+            });
         });
     }
 

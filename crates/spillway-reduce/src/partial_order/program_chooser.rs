@@ -37,6 +37,8 @@ pub(super) struct ProgramChooser<'m> {
     sleep_sets: Option<Arc<SleepSets>>,
     /// The order of states, if the cycle proviso uses it.
     ascent: Option<Arc<StaticOrder>>,
+    /// Whether the proviso demands that chosen sets ascend in the order.
+    is_ascent_demanded: bool,
     /// The ranges of the program's variables, which hold in all configurations.
     ranges: Option<ValueRanges>,
     /// Computes configurations, if there are several.
@@ -131,7 +133,7 @@ impl<'m> ProgramChooser<'m> {
         let puts_off = is_confluent || looks_for_more && !way.method.sleeps();
         let ascent = (puts_off && way.proviso.orders_states())
             .then(|| Arc::new(StaticOrder::new(&dependence, &relation)));
-        let climbing = ascent.as_ref().map(|it| it.climbing.clone());
+        let climbing = ascent.as_ref().map(|it| it.ascending(true));
         let base = Arc::new(TransitionChooser::new(0, relation, way.method, climbing, confluent));
         let (fixed, made) = (FrozenParameters::new(program, layout), Mutex::default());
         let sleep_sets = sleep_sets.map(Arc::new);
@@ -142,6 +144,7 @@ impl<'m> ProgramChooser<'m> {
             aims,
             sleep_sets,
             ascent,
+            is_ascent_demanded: true,
             ranges,
             fixed,
             base,
@@ -158,15 +161,28 @@ impl<'m> ProgramChooser<'m> {
             None => Arc::new(self.base.without_order()),
             Some(_) => self.base.clone(),
         };
+        let way = PartialOrderStrategy { proviso, ..self.way };
+        ProgramChooser { way, ascent, base, ..self.copied() }
+    }
+
+    /// Returns the same choosers for a search that enforces the cycle proviso, whatever ascends.
+    pub fn without_demand(&self) -> ProgramChooser<'m> {
+        let base = Arc::new(self.base.without_demand());
+        ProgramChooser { is_ascent_demanded: false, base, ..self.copied() }
+    }
+
+    /// Returns the same choosers, with no kept choosers and no counts.
+    fn copied(&self) -> ProgramChooser<'m> {
         ProgramChooser {
             interp: self.interp,
-            way: PartialOrderStrategy { proviso, ..self.way },
+            way: self.way,
             aims: self.aims,
             sleep_sets: self.sleep_sets.clone(),
-            ascent,
+            ascent: self.ascent.clone(),
+            is_ascent_demanded: self.is_ascent_demanded,
             ranges: self.ranges.clone(),
             fixed: FrozenParameters::new(self.interp.program(), self.interp.layout()),
-            base,
+            base: self.base.clone(),
             made: Mutex::default(),
             looked: AtomicU64::default(),
         }
@@ -367,7 +383,7 @@ impl<'m> ProgramChooser<'m> {
         let related = ProgramDependence { relation: &dependence, matrix: &matrix };
         let conditional = method.is_conditional();
         let relation = MemberRelation::new(self.interp, related, &self.aims, conditional, &budget)?;
-        let climbing = self.ascent.as_ref().map(|it| it.climbing.clone());
+        let climbing = self.ascent.as_ref().map(|it| it.ascending(self.is_ascent_demanded));
         let confluent = match method.is_confluent() {
             true => confluent(self.interp, related, &relation.visible(), &budget)?,
             false => Vec::new(),

@@ -12,6 +12,7 @@
 //!    removed, and the rest is decomposed again.
 //! 3. Without a counter, the edge that most instances depend on is removed: it is rarely chosen without them.
 
+use super::choice::AscendingInstances;
 use super::relation::MemberRelation;
 use spillway_analysis::access::{AccessTable, CounterAddition};
 use spillway_analysis::bit_sets;
@@ -29,7 +30,7 @@ pub(super) struct StaticOrder {
     sections: Vec<ProcessOrder>,
     layout: Layout,
     /// The instances whose transitions ascend, except where a counter wraps around.
-    pub climbing: Vec<u64>,
+    climbing: Vec<u64>,
 }
 
 /// The part of the order for one process, or for the actions of no process.
@@ -90,6 +91,11 @@ impl LocationRanks {
 }
 
 impl StaticOrder {
+    /// Returns the instances whose transitions ascend, for choices of which that is demanded or not.
+    pub fn ascending(&self, are_demanded: bool) -> AscendingInstances {
+        AscendingInstances { instances: self.climbing.clone(), are_demanded }
+    }
+
     /// Computes the order of a program's states.
     pub fn new(dependence: &DependenceRelation, relation: &MemberRelation) -> StaticOrder {
         let table = dependence.table();

@@ -72,7 +72,8 @@ impl<'a> EnforcedProviso<'a> {
             + self.is_full.len() as u64
     }
 
-    fn must_be_full(&self, state: &[u8]) -> bool {
+    /// Returns whether a state must be fully expanded.
+    pub fn must_be_full(&self, state: &[u8]) -> bool {
         self.full_parts.contains(self.space.choosing_part(state))
     }
 }

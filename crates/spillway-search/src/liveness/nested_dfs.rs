@@ -138,21 +138,7 @@ fn probe_from(
     limits: ProbeLimits,
     control: &SearchControl,
 ) -> Result<ProbeResult> {
-    let mut search = NestedDfs {
-        model,
-        accepts,
-        limits,
-        control,
-        numbers: HashMap::new(),
-        states: Vec::new(),
-        colours: Vec::new(),
-        initial: Vec::new(),
-        held: 0,
-        counters: Counters::default(),
-        faults: 0,
-        proviso: EnforcedProviso::of(model),
-        buffer: Vec::new(),
-    };
+    let mut search = NestedDfs::new(model, accepts, limits, control);
     let ending = search.search_until_closed(starts)?;
     // The search for a shorter run may visit more states.
     let states = search.states.len() as u64;
@@ -165,7 +151,30 @@ fn probe_from(
     Ok(ProbeResult { found, states, transitions, faults })
 }
 
-impl NestedDfs<'_> {
+impl<'a> NestedDfs<'a> {
+    fn new(
+        model: &'a dyn StateSpace,
+        accepts: &'a dyn Fn(&[u8]) -> bool,
+        limits: ProbeLimits,
+        control: &'a SearchControl,
+    ) -> NestedDfs<'a> {
+        NestedDfs {
+            model,
+            accepts,
+            limits,
+            control,
+            numbers: HashMap::new(),
+            states: Vec::new(),
+            colours: Vec::new(),
+            initial: Vec::new(),
+            held: 0,
+            counters: Counters::default(),
+            faults: 0,
+            proviso: EnforcedProviso::of(model),
+            buffer: Vec::new(),
+        }
+    }
+
     /// Searches from some states, and again as long as the cycle proviso demands it.
     fn search_until_closed(&mut self, starts: &[u8]) -> Result<DfsOutcome> {
         for _ in 0..STARTS_MAX {
@@ -405,3 +414,6 @@ fn cycle(way: &[NestedDfsFrame], open: u32, behind: Vec<u32>) -> Vec<u32> {
     let begun = way.iter().map(|it| it.at).skip_while(|&at| at != open);
     begun.chain(behind).collect()
 }
+
+#[cfg(test)]
+mod tests;
