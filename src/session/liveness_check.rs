@@ -13,7 +13,7 @@ use crate::front::{
 };
 use crate::ir::{ACCEPTANCE, NON_PROGRESS, Program, PropertyKind, UncheckedKind};
 use crate::ltl::{self, Automaton, LtlFormula, hoa};
-use crate::reduce::claim::FiniteRunPolicy;
+use crate::reduce::claim::{FiniteRunPolicy, NeverClaim};
 use crate::reduce::partial_order::{POR, PartialOrderMethod, PartialOrderStrategy};
 use crate::reduce::{
     NotApplied, ParameterValues, ReductionKind, ReductionPlan, ReductionRefusal, ReductionRequest,
@@ -124,8 +124,9 @@ pub struct LivenessCheck {
     pub kind: &'static str,
     /// The property as it was requested.
     pub saved_property: SavedProperty,
-    /// Why the automaton may count repetitions of a state, if it may.
-    pub counts_steps: Option<&'static str>,
+    /// Whether the automaton is that of a formula without the operator X, or of labels. Then it does not count
+    /// repetitions of a state.
+    pub ignores_repetitions: bool,
     /// Whether the property distinguishes values of a scalarset, which excludes symmetry reduction.
     pub tells_apart: bool,
     /// Whether partial order is used only if a trial on the first states shows that it pays.
@@ -164,7 +165,10 @@ impl LivenessCheck {
             None => let_claims_end(&mut loaded.program),
         }
         let (model, warnings) = TextModel::of(language, sources, options, loaded)?;
-        let counts_steps = why_counting(&observed, &kept);
+        let ignores_repetitions = match &observed.spec {
+            TemporalSpec::Formula(formula) => !formula.has_next(),
+            _ => matches!(kept, SavedProperty::Accept | SavedProperty::Progress),
+        };
         let finite_runs = Some(wanted.default_ended_runs());
         let wished = ReductionPlan { finite_runs, ..ReductionPlan::default() };
         let model = TextModel { wished, ..model };
@@ -175,7 +179,7 @@ impl LivenessCheck {
             automaton,
             kind,
             saved_property: kept,
-            counts_steps,
+            ignores_repetitions,
             tells_apart,
             is_order_tried: false,
         };
@@ -221,7 +225,7 @@ impl LivenessCheck {
         ended: FiniteRunPolicy,
     ) -> LivenessCheck {
         let ReductionRequest { mut selection, is_tried } = request.into();
-        self.is_order_tried = is_tried && self.counts_steps.is_none();
+        self.is_order_tried = is_tried;
         if self.is_order_tried {
             selection = selection.with(POR.name, ParameterValues::DEFAULT);
         }
@@ -230,13 +234,15 @@ impl LivenessCheck {
             self.model.left_off = Some(refusal);
         }
         let way = PartialOrderStrategy::of_chosen(|name| selection.get(name));
-        if let (Some(way), Some(why)) = (way, self.counts_steps) {
+        let counted = match self.ignores_repetitions {
+            true => Ok(()),
+            false => NeverClaim::check_counts_no_repetitions(&self.model.interp),
+        };
+        if let (Some(way), Err(reason)) = (way, counted) {
             selection = selection.filtered(|it| it.kind != ReductionKind::Choice);
-            self.model.left_off = Some(ReductionRefusal {
-                reductions: vec![POR.name.into()],
-                name: way.method.reduction_name(),
-                reason: NotApplied::CountsRepeatedStates(why.to_owned()),
-            });
+            let name = way.method.reduction_name();
+            self.model.left_off =
+                Some(ReductionRefusal { reductions: vec![POR.name.into()], name, reason });
         }
         let plan = ReductionPlan::new(selection, Self::limits(None).checks);
         self.model.wished = ReductionPlan { finite_runs: Some(ended), ..plan };
@@ -309,21 +315,6 @@ fn property_source(
             (Some(PropertySource::Propositions(files.collect())), Some(read))
         }
     })
-}
-
-/// Returns why the property may count repetitions of a state, if it may.
-fn why_counting(observed: &TemporalProperty, kept: &SavedProperty) -> Option<&'static str> {
-    match (&observed.spec, kept) {
-        (TemporalSpec::Formula(formula), _) if formula.has_next() => {
-            Some("the formula has the operator X, so it may count repetitions of a state")
-        }
-        (TemporalSpec::Formula(_), _) | (_, SavedProperty::Accept | SavedProperty::Progress) => {
-            None
-        }
-        (TemporalSpec::Automaton(_) | TemporalSpec::Propositions | TemporalSpec::Claim, _) => {
-            Some("the automaton may count repetitions of a state")
-        }
-    }
 }
 
 /// Builds the property of labels of a kind. If the program has no such labels, it warns or returns an error.

@@ -26,6 +26,7 @@ mod probed;
 mod programs;
 mod quantified;
 mod reduced;
+mod repetitions;
 mod shortest;
 mod swept;
 mod symmetric;

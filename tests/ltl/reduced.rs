@@ -1,9 +1,10 @@
 //! Reductions in liveness checks. The verdict is that of the unreduced product, in memory and on disk, for random
 //! processes and for models each of which loses a run if one condition is omitted. Counterexamples are runs of the
-//! unreduced product. Also shortest runs, and rejected or omitted reductions.
+//! unreduced product. Also shortest runs, and rejected or omitted reductions. `SPILLWAY_LARGE` tries 5,100 formulas.
 
 use super::bench::Bench;
 use super::digraph::Dice;
+use crate::support::is_large;
 use crate::support::reductions::both;
 use crate::support::reductions::{bisimilar, by_way, dead};
 use serde_json::Value;
@@ -295,7 +296,7 @@ fn processes(dice: &mut Dice) -> String {
 #[test]
 fn random_processes_keep_what_formulas_say_of_them() {
     let mut census = Census::default();
-    for seed in 0..120 {
+    for seed in 0..if is_large() { 1_700 } else { 120 } {
         let mut dice = Dice(seed);
         let text = processes(&mut dice);
         for number in 0..3 {

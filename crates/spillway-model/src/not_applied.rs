@@ -214,9 +214,12 @@ pub enum NotApplied {
     /// The property distinguishes elements of a scalarset.
     #[error("the formula distinguishes the elements of a scalarset")]
     FormulaBreaksSymmetry,
-    /// The property may count repeated states.
-    #[error("{0}")]
-    CountsRepeatedStates(String),
+    /// The property counts repeated states.
+    #[error("the property counts repetitions of a state")]
+    CountsRepeatedStates,
+    /// The analysis of the property is too expensive.
+    #[error("the automaton is too large for the test of stutter invariance")]
+    AutomatonTooLarge,
 
     // Trials of `auto`.
     /// The saving is too small.

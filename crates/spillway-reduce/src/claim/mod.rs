@@ -17,6 +17,7 @@ mod explain;
 mod fair_product;
 mod first_moves;
 mod letters;
+mod run_stuttering;
 mod stuttering;
 
 use super::{
@@ -25,6 +26,7 @@ use super::{
 };
 pub use fair_product::FairProduct;
 use first_moves::FirstClaimMoves;
+use spillway_analysis::access::AccessTable;
 use spillway_exec::interp::ClaimMoves;
 use spillway_exec::{FairExpander, Interp};
 use spillway_ir::layout::CellId;
@@ -167,6 +169,14 @@ impl<'m> NeverClaim<'m> {
             None => claim,
             Some(ended) => claim.over_infinite_runs(ended),
         })
+    }
+
+    /// Checks that the claim of a program, on infinite runs, does not count repetitions of a state. Returns the reason if
+    /// it may. A program without a claim passes.
+    pub fn check_counts_no_repetitions(interp: &Interp) -> Result<(), NotApplied> {
+        let Some(claim) = NeverClaim::of(interp) else { return Ok(()) };
+        let table = AccessTable::new(interp.program(), interp.layout())?;
+        claim.check_runs_stutter_closed(&table)
     }
 
     /// Returns the name.

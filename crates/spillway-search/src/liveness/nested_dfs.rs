@@ -97,6 +97,8 @@ struct NestedDfs<'a> {
     states: Vec<Rc<[u8]>>,
     colours: Vec<DfsColour>,
     initial: Vec<u32>,
+    /// The number of states that the first search entered.
+    visited: u64,
     /// The number of successors held for the states on the paths.
     held: u64,
     counters: Counters,
@@ -141,7 +143,7 @@ fn probe_from(
     let mut search = NestedDfs::new(model, accepts, limits, control);
     let ending = search.search_until_closed(starts)?;
     // The search for a shorter run may visit more states.
-    let states = search.states.len() as u64;
+    let states = search.visited;
     let found = match ending {
         DfsOutcome::Through => ProbeVerdict::None,
         DfsOutcome::Over => ProbeVerdict::Open,
@@ -167,6 +169,7 @@ impl<'a> NestedDfs<'a> {
             states: Vec::new(),
             colours: Vec::new(),
             initial: Vec::new(),
+            visited: 0,
             held: 0,
             counters: Counters::default(),
             faults: 0,
@@ -188,6 +191,7 @@ impl<'a> NestedDfs<'a> {
             self.numbers.clear();
             self.states.clear();
             self.colours.clear();
+            self.visited = 0;
             (self.counters, self.faults) = (Counters::default(), 0);
         }
         Ok(DfsOutcome::Over)
@@ -260,6 +264,7 @@ impl<'a> NestedDfs<'a> {
 
     /// Enters a state in the first search, and counts its transitions.
     fn open(&mut self, at: u32) -> Result<NestedDfsFrame> {
+        self.visited += u64::from(self.colours[at as usize] == DfsColour::New);
         self.colours[at as usize] = DfsColour::Open;
         let frame = self.enter(at)?;
         self.counters += frame.counters;
