@@ -141,11 +141,12 @@ loops.pml: VIOLATED: a run does not satisfy low
   searched in memory, without reductions
   not checked  deadlocks, run-time errors
            use --no-claim
-  next     spillway check loops.pml --shortest --msc
-           spillway check loops.pml --shortest --dir DIR;
+  next     spillway check loops.pml --shortest --reduce none --msc
+           spillway check loops.pml --shortest --reduce none --dir DIR;
            spillway simulate loops.pml --from DIR
 ";
-    Folder::with("loops.pml", LOOPS).prints(&["check", "loops.pml", "--shortest"], 1, expected);
+    let args = ["check", "loops.pml", "--shortest", "--reduce", "none"];
+    Folder::with("loops.pml", LOOPS).prints(&args, 1, expected);
 }
 
 /// The titles of the steps that are shown, those that come again as often as it says; and how many were left out.

@@ -135,21 +135,18 @@ impl<'m> ProgramChooser<'m> {
             .then(|| Arc::new(StaticOrder::new(&dependence, &relation)));
         let climbing = ascent.as_ref().map(|it| it.ascending(true));
         let base = Arc::new(TransitionChooser::new(0, relation, way.method, climbing, confluent));
-        let (fixed, made) = (FrozenParameters::new(program, layout), Mutex::default());
-        let sleep_sets = sleep_sets.map(Arc::new);
-        let looked = AtomicU64::default();
         Ok(ProgramChooser {
             interp,
             way,
             aims,
-            sleep_sets,
+            sleep_sets: sleep_sets.map(Arc::new),
             ascent,
             is_ascent_demanded: true,
             ranges,
-            fixed,
+            fixed: FrozenParameters::new(program, layout),
             base,
-            made,
-            looked,
+            made: Mutex::default(),
+            looked: AtomicU64::default(),
         })
     }
 
