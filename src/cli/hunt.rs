@@ -232,7 +232,8 @@ impl SingleHunt<'_> {
         let finite_runs = finite_runs.unwrap_or(wanted.default_ended_runs());
         let watched = watched.reduced(ReductionSelection::default(), finite_runs);
         let (budget, fairness) = (command.budget(), Fairness::None);
-        let options = ProductOptions { budget, finite_runs, fairness, shortest: true };
+        let options =
+            ProductOptions { budget, finite_runs, fairness, shortest: true, hunts: false };
         let analysis = AnalysisBudget::new(budget.memory, &*preparation.control);
         let executor = |it| preparation.executor(it, budget);
         with_product(&watched, options, &analysis, executor, |judged| match judged {

@@ -138,7 +138,8 @@ fn search(
     let watched = watched.reduced(reduce, ended);
     let shortest = args.config.search.shortest;
     let budget = args.run.budget(false);
-    let options = ProductOptions { budget, finite_runs: ended, fairness, shortest };
+    let hunts = args.config.search.hunts_for_runs();
+    let options = ProductOptions { budget, finite_runs: ended, fairness, shortest, hunts };
     let analysis = AnalysisBudget::new(budget.memory, &*preparation.control);
     with_product(
         &watched,
@@ -321,7 +322,9 @@ fn with_kept_search(
         None => AnalysisBudget::largest(),
     };
     let shortest = job.wants_shortest();
-    let options = ProductOptions { budget, finite_runs, fairness, shortest };
+    // The search in memory has ended.
+    let hunts = false;
+    let options = ProductOptions { budget, finite_runs, fairness, shortest, hunts };
     let executor = |it| match preparation {
         Some(preparation) => preparation.executor(it, budget),
         None => run::executor(it, budget),

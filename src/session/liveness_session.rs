@@ -56,6 +56,8 @@ pub struct ProductOptions {
     pub fairness: Fairness,
     /// Whether a shortest run is searched for.
     pub shortest: bool,
+    /// Whether the search in memory hunts.
+    pub hunts: bool,
 }
 
 /// Prepares the product of a model and the automaton of a property, and passes it on. `None` if no run can violate the
@@ -67,7 +69,7 @@ pub fn with_product<'c, R, E: From<Error>>(
     executor: impl FnOnce(&'c Interp) -> Executor<'c>,
     and_then: impl FnOnce(Option<&ProductCheck<'_, '_>>) -> Result<R, E>,
 ) -> Result<R, E> {
-    let ProductOptions { finite_runs, fairness, shortest, .. } = options;
+    let ProductOptions { finite_runs, fairness, shortest, hunts, .. } = options;
     let model = &check.model;
     let Some(product) = check.product(&model.interp, finite_runs) else { return and_then(None) };
     let runs: ExecutableProgram<'c> = model.runnable(&model.wished, analysis, executor);
@@ -75,7 +77,7 @@ pub fn with_product<'c, R, E: From<Error>>(
     let all_steps = shortest.then(|| check.with_all_steps(runs.clone(), analysis));
     let searched = model.searched_by(runs, analysis);
     let product = ProductCheck::new(check, &product, &searched, &executor, fairness)?;
-    and_then(Some(&product.for_shortest(all_steps)))
+    and_then(Some(&product.for_shortest(all_steps).with_hunts(hunts)))
 }
 
 /// An emptiness check of a product.

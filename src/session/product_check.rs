@@ -1,6 +1,6 @@
 //! The product of a model and an automaton, with the fairness assumption on its runs.
 
-use super::liveness::probe_reduced;
+use super::liveness::{probe_reduced, probe_reduced_hunting};
 use super::replayed_run::{ReplayedRun, replay};
 use super::{Error, Fairness, LivenessCheck, SearchedModel};
 use crate::exec::{Executor, FairExpander};
@@ -23,6 +23,8 @@ pub struct ProductCheck<'p, 'm> {
     fair: Option<FairProduct<'p>>,
     /// The model in which a shortest run is searched, if one is requested.
     all_steps: Option<SearchedModel<'m>>,
+    /// Whether the search in memory hunts.
+    hunts: bool,
 }
 
 impl<'p, 'm> ProductCheck<'p, 'm> {
@@ -48,13 +50,18 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
                 Some(FairProduct::new(product, movers))
             }
         };
-        Ok(ProductCheck { check, product, searched, fair, all_steps: None })
+        Ok(ProductCheck { check, product, searched, fair, all_steps: None, hunts: false })
     }
 
     /// Requests a shortest run. `all_steps` has the runs of the searched model and more. With fairness the request is
     /// ignored.
     pub fn for_shortest(self, all_steps: Option<SearchedModel<'m>>) -> ProductCheck<'p, 'm> {
         ProductCheck { all_steps: all_steps.filter(|_| self.fair.is_none()), ..self }
+    }
+
+    /// Sets whether the search in memory hunts.
+    pub fn with_hunts(self, hunts: bool) -> Self {
+        ProductCheck { hunts, ..self }
     }
 
     /// Returns the fairness assumption.
@@ -78,6 +85,9 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
     ) -> spill::Result<ProbeResult> {
         let product = self.product;
         match &self.fair {
+            None if self.hunts => {
+                probe_reduced_hunting(self.searched.model(), product, limits, control)
+            }
             None => probe_reduced(self.searched.model(), product, limits, control),
             Some(fair) => {
                 let accepts = |state: &[u8]| product.is_accepting(state);

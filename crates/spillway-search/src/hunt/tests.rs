@@ -129,6 +129,7 @@ fn options(strategy_name: Option<&str>) -> HuntOptions {
         seed: 1,
         threads: 1,
         walks: Some(5000),
+        transitions: None,
         bytes: 64 << 20,
         strategies: STRATEGIES.iter().filter(wanted).collect(),
     }

@@ -4,6 +4,7 @@ mod bounded_graph;
 pub mod early_termination;
 pub mod fair_scc;
 pub mod in_memory;
+pub mod lasso_hunt;
 pub mod nested_dfs;
 pub mod owcty;
 pub mod shortest_lasso;

@@ -11,10 +11,35 @@ use crate::SearchControl;
 use crate::lasso::Lasso;
 use crate::{collect_successors, model_failure};
 use spill::Result;
+use spillway_base::random::mix;
 use spillway_model::{ExpansionOutcome, StateSpace, SuccessorSink, Violation};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
+
+/// The order in which a search visits the successors of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VisitOrder {
+    /// As the model generates them.
+    Generated,
+    /// Reversed.
+    Reversed,
+    /// By a number that the seed assigns to each state.
+    Mixed(u64),
+}
+
+impl VisitOrder {
+    /// Puts the successors of a state in this order.
+    fn sort(self, successors: &mut [u32]) {
+        match self {
+            VisitOrder::Generated => {}
+            VisitOrder::Reversed => successors.reverse(),
+            VisitOrder::Mixed(seed) => {
+                successors.sort_unstable_by_key(|&it| mix(seed ^ u64::from(it)));
+            }
+        }
+    }
+}
 
 /// The verdict of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +63,8 @@ pub struct ProbeResult {
     pub transitions: u64,
     /// The steps that ended in errors. Nothing is visited behind them.
     pub faults: u64,
+    /// The strategy of the hunt that found the cycle, if a hunt did.
+    pub strategy: Option<String>,
 }
 
 /// Limits of a search in memory.
@@ -84,6 +111,7 @@ enum DfsOutcome {
 struct NestedDfs<'a> {
     model: &'a dyn StateSpace,
     accepts: &'a dyn Fn(&[u8]) -> bool,
+    order: VisitOrder,
     limits: ProbeLimits,
     control: &'a SearchControl,
     numbers: HashMap<Rc<[u8]>, u32>,
@@ -101,13 +129,15 @@ struct NestedDfs<'a> {
 pub fn probe(
     model: &dyn StateSpace,
     accepts: &dyn Fn(&[u8]) -> bool,
+    order: VisitOrder,
     limits: ProbeLimits,
     control: &SearchControl,
 ) -> Result<ProbeResult> {
     let mut starts = Vec::new();
     let begun = SuccessorSink::collect(model.width(), &mut starts, |out| model.initial(out))
         .map_err(model_failure)?;
-    let probe = probe_from(&starts, model, accepts, limits, control)?;
+    let search = NestedDfs { order, ..NestedDfs::new(model, accepts, limits, control) };
+    let probe = search.run_from(&starts)?;
     Ok(ProbeResult { faults: probe.faults + faults(&begun), ..probe })
 }
 
@@ -118,42 +148,47 @@ pub(super) fn probe_continuation(
     accepts: &dyn Fn(&[u8]) -> bool,
     control: &SearchControl,
 ) -> Result<ProbeVerdict> {
-    Ok(probe_from(state, model, accepts, RUN_ON, control)?.found)
+    Ok(NestedDfs::new(model, accepts, RUN_ON, control).run_from(state)?.found)
 }
 
-/// Searches from the given states, which are concatenated.
-fn probe_from(
-    starts: &[u8],
-    model: &dyn StateSpace,
-    accepts: &dyn Fn(&[u8]) -> bool,
-    limits: ProbeLimits,
-    control: &SearchControl,
-) -> Result<ProbeResult> {
-    let mut search = NestedDfs {
-        model,
-        accepts,
-        limits,
-        control,
-        numbers: HashMap::new(),
-        states: Vec::new(),
-        colours: Vec::new(),
-        initial: Vec::new(),
-        held: 0,
-        transitions: 0,
-        faults: 0,
-        buffer: Vec::new(),
-    };
-    search.initial = search.number_states(starts);
-    let ending = search.search_all()?;
-    // The search for a shorter run may visit more states.
-    let states = search.states.len() as u64;
-    let found = match ending {
-        DfsOutcome::Through => ProbeVerdict::None,
-        DfsOutcome::Over => ProbeVerdict::Open,
-        DfsOutcome::Cycle(cycle) => ProbeVerdict::Found(search.lasso(&cycle)?),
-    };
-    let NestedDfs { transitions, faults, .. } = search;
-    Ok(ProbeResult { found, states, transitions, faults })
+impl<'a> NestedDfs<'a> {
+    fn new(
+        model: &'a dyn StateSpace,
+        accepts: &'a dyn Fn(&[u8]) -> bool,
+        limits: ProbeLimits,
+        control: &'a SearchControl,
+    ) -> NestedDfs<'a> {
+        NestedDfs {
+            model,
+            accepts,
+            order: VisitOrder::Generated,
+            limits,
+            control,
+            numbers: HashMap::new(),
+            states: Vec::new(),
+            colours: Vec::new(),
+            initial: Vec::new(),
+            held: 0,
+            transitions: 0,
+            faults: 0,
+            buffer: Vec::new(),
+        }
+    }
+
+    /// Searches from the given states, which are concatenated.
+    fn run_from(mut self, starts: &[u8]) -> Result<ProbeResult> {
+        self.initial = self.number_states(starts);
+        let ending = self.search_all()?;
+        // The search for a shorter run may visit more states.
+        let states = self.states.len() as u64;
+        let found = match ending {
+            DfsOutcome::Through => ProbeVerdict::None,
+            DfsOutcome::Over => ProbeVerdict::Open,
+            DfsOutcome::Cycle(cycle) => ProbeVerdict::Found(self.lasso(&cycle)?),
+        };
+        let NestedDfs { transitions, faults, .. } = self;
+        Ok(ProbeResult { found, states, transitions, faults, strategy: None })
+    }
 }
 
 impl NestedDfs<'_> {
@@ -211,7 +246,8 @@ impl NestedDfs<'_> {
     fn enter(&mut self, at: u32, is_first: bool) -> Result<NestedDfsFrame> {
         // This call notices a passed deadline.
         let _ = self.control.should_stop();
-        let successors = self.successors(at, is_first)?;
+        let mut successors = self.successors(at, is_first)?;
+        self.order.sort(&mut successors);
         self.held += successors.len() as u64;
         Ok(NestedDfsFrame { at, successors, next: 0 })
     }
