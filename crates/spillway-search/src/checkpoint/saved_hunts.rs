@@ -78,3 +78,53 @@ pub(super) fn hunts_agree(saved: &SavedSearch) -> bool {
     let width = saved.width as usize - tags;
     saved.hunts.found.as_ref().is_none_or(|it| saved.verdict == 2 && it.agrees(width))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::save_finding;
+    use super::*;
+    use spillway_model::{Finding, SearchVerdict};
+
+    fn found() -> SavedHuntFinding {
+        let finding = Finding { count: 1, level: 2, witness: vec![5, 6] };
+        SavedHuntFinding {
+            finding: save_finding(Violation::Property(3), finding),
+            path: vec![1, 2, 3, 4, 5, 6],
+            strategy: "dive".to_owned(),
+            found_depth: 9,
+            is_shortest: false,
+        }
+    }
+
+    #[test]
+    fn a_path_that_does_not_lead_to_the_finding_is_damage() {
+        assert!(found().agrees(2));
+        let (finding, path) = (found().finding, found().path);
+        let wrong = [
+            SavedHuntFinding { path: path[..4].to_vec(), ..found() },
+            SavedHuntFinding { path: vec![1, 2, 3, 4, 5, 7], ..found() },
+            SavedHuntFinding { path: [&[0], &path[..]].concat(), ..found() },
+            SavedHuntFinding { path: Vec::new(), ..found() },
+            SavedHuntFinding { found_depth: 1, ..found() },
+            SavedHuntFinding { finding: SavedFinding { level: 3, ..finding.clone() }, ..found() },
+            SavedHuntFinding { finding: SavedFinding { check: 200, ..finding }, ..found() },
+        ];
+        wrong.iter().for_each(|it| assert!(!it.agrees(2), "{it:?}"));
+        assert!(!found().agrees(3));
+    }
+
+    #[test]
+    fn the_finding_is_part_of_the_outcome() {
+        let hunts = SavedHunts { passed: 1, transitions: 70, found: Some(found()) };
+        let mut outcome =
+            SearchOutcome { verdict: SearchVerdict::Violated, ..SearchOutcome::default() };
+        hunts.add_to(&mut outcome);
+        let check = Violation::Property(3);
+        assert_eq!(outcome.findings.get(check).map(|it| it.level), Some(2));
+        let hunted = outcome.hunted.unwrap();
+        assert_eq!((hunted.check, hunted.transitions, hunted.found_depth), (check, 70, 9));
+        let path = found().path_to(check).unwrap();
+        assert_eq!(path, [vec![1, 2], vec![3, 4], vec![5, 6]]);
+        assert_eq!(found().path_to(Violation::Deadlock), None);
+    }
+}

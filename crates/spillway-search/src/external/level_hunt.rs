@@ -38,25 +38,20 @@ const SHARE: u64 = 100;
 /// The most transitions for shortening a path.
 const SHORTEN_TRANSITIONS: u64 = 200_000;
 
-/// The divisor of the filter's memory that yields the memory of a hunt.
-const FILTER_SHARE: u64 = 4;
+/// The divisor of the memory budget that yields the memory of a hunt.
+const MEMORY_SHARE: u64 = 16;
 
 impl MemoryPlan {
     /// Returns the plan of a search that hunts if `hunts` is set: the memory of a hunt is taken from the filter.
     pub(super) fn for_hunts(self, hunts: bool) -> MemoryPlan {
-        let bytes = if hunts { hunt_bytes(self.filter) } else { 0 };
-        MemoryPlan { filter: self.filter - bytes, ..self }
+        let bytes = if hunts { self.hunt_bytes() } else { 0 };
+        MemoryPlan { filter: self.filter.saturating_sub(bytes), ..self }
     }
 
-    /// Returns the bytes that [`for_hunts`](Self::for_hunts) took from the filter.
-    fn bytes_for_hunts(&self) -> u64 {
-        (self.filter / (FILTER_SHARE - 1)).min(BOUNDED_BYTES_MAX)
+    /// Returns the bytes of a hunt. They depend only on the budget, so that each session hunts in the same way.
+    fn hunt_bytes(&self) -> u64 {
+        (self.budget / MEMORY_SHARE).min(BOUNDED_BYTES_MAX)
     }
-}
-
-/// Returns the part of the filter's memory for hunts.
-fn hunt_bytes(filter: u64) -> u64 {
-    (filter / FILTER_SHARE).min(BOUNDED_BYTES_MAX)
 }
 
 /// Returns the number of transitions of the search with which hunt number `number` is due.
@@ -108,7 +103,7 @@ impl ExternalSearch<'_> {
         }
         let checks = self.limits.checks;
         let target = HuntTarget { model: self.model, checks, accepts: None, distances };
-        let bytes = self.plan.bytes_for_hunts();
+        let bytes = self.plan.hunt_bytes();
         let transitions = if number == 0 { FIRST_TRANSITIONS } else { executed / SHARE };
         let (seed, width) = (u64::from(number) + 1, self.model.width());
         let bounds = HuntBounds { seed, transitions, bytes, width };

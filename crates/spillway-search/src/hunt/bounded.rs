@@ -8,14 +8,15 @@ use super::strategies::STRATEGIES;
 /// The most bytes of a hunt within a search.
 pub const BOUNDED_BYTES_MAX: u64 = 24 << 20;
 
-/// The least bytes of a hunt with strategies that keep sets of fingerprints.
-const BYTES_WITH_SETS: u64 = 16 << 20;
-
 /// The least bytes of any hunt.
 const BYTES_MIN: u64 = 1 << 20;
 
-/// The strategy without a set of fingerprints.
-const WITHOUT_SETS: &str = "uniform";
+/// The least bytes of a hunt with a strategy, by its name. A set of fingerprints takes at least 4 MiB. Other strategies
+/// need [`BYTES_FOR_ALL`].
+const BYTES_FOR: [(&str, u64); 2] = [("uniform", BYTES_MIN), ("dive", 6 << 20)];
+
+/// The least bytes of a hunt with all strategies.
+const BYTES_FOR_ALL: u64 = 16 << 20;
 
 /// The bytes of a state from which a transition counts in proportion to the bytes.
 const STATE_BYTES: u64 = 128;
@@ -37,8 +38,9 @@ impl HuntBounds {
     /// Returns the options of the hunt. `None` if the memory does not suffice for a hunt.
     pub fn options(self) -> Option<HuntOptions> {
         let HuntBounds { seed, transitions, bytes, width } = self;
-        let has_sets = bytes >= BYTES_WITH_SETS;
-        let strategies = STRATEGIES.iter().filter(|it| has_sets || it.name == WITHOUT_SETS);
+        let needed =
+            |name| BYTES_FOR.iter().find(|it| it.0 == name).map_or(BYTES_FOR_ALL, |it| it.1);
+        let strategies = STRATEGIES.iter().filter(|it| bytes >= needed(it.name));
         let transitions = transitions * STATE_BYTES / STATE_BYTES.max(width as u64);
         (bytes >= BYTES_MIN).then(|| HuntOptions {
             seed,

@@ -10,9 +10,7 @@
 
 use super::bounded_graph::{BoundedGraph, DistanceMap};
 use super::lasso_hunt::{HuntedRun, LassoHunts};
-use super::nested_dfs::{
-    ProbeLimits, ProbeResult, ProbeVerdict, VisitOrder, probe as probe_depth_first,
-};
+use super::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict, VisitOrder, probe_in_order};
 use crate::SearchControl;
 use crate::lasso::Lasso;
 use spill::Result;
@@ -94,7 +92,7 @@ impl StagedSearch<'_> {
 
     fn depth_first(&self, order: VisitOrder, states: u64) -> Result<ProbeResult> {
         let limits = ProbeLimits { states, ..self.limits };
-        probe_depth_first(self.model, self.accepts, order, limits, self.control)
+        probe_in_order(self.model, self.accepts, order, limits, self.control)
     }
 
     /// Hunts, if the search has hunts, after a search with the result `before`.

@@ -11,7 +11,6 @@ use crate::SearchControl;
 use crate::lasso::Lasso;
 use crate::{collect_successors, model_failure};
 use spill::Result;
-use spillway_base::random::mix;
 use spillway_model::{ExpansionOutcome, StateSpace, SuccessorSink, Violation};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -24,19 +23,13 @@ pub enum VisitOrder {
     Generated,
     /// Reversed.
     Reversed,
-    /// By a number that the seed assigns to each state.
-    Mixed(u64),
 }
 
 impl VisitOrder {
     /// Puts the successors of a state in this order.
-    fn sort(self, successors: &mut [u32]) {
-        match self {
-            VisitOrder::Generated => {}
-            VisitOrder::Reversed => successors.reverse(),
-            VisitOrder::Mixed(seed) => {
-                successors.sort_unstable_by_key(|&it| mix(seed ^ u64::from(it)));
-            }
+    fn apply(self, successors: &mut [u32]) {
+        if self == VisitOrder::Reversed {
+            successors.reverse();
         }
     }
 }
@@ -127,6 +120,16 @@ struct NestedDfs<'a> {
 
 /// Searches for a cycle through a state that `accepts`, until the control stops it.
 pub fn probe(
+    model: &dyn StateSpace,
+    accepts: &dyn Fn(&[u8]) -> bool,
+    limits: ProbeLimits,
+    control: &SearchControl,
+) -> Result<ProbeResult> {
+    probe_in_order(model, accepts, VisitOrder::Generated, limits, control)
+}
+
+/// Searches in the same way, in another order of successors.
+pub fn probe_in_order(
     model: &dyn StateSpace,
     accepts: &dyn Fn(&[u8]) -> bool,
     order: VisitOrder,
@@ -247,7 +250,7 @@ impl NestedDfs<'_> {
         // This call notices a passed deadline.
         let _ = self.control.should_stop();
         let mut successors = self.successors(at, is_first)?;
-        self.order.sort(&mut successors);
+        self.order.apply(&mut successors);
         self.held += successors.len() as u64;
         Ok(NestedDfsFrame { at, successors, next: 0 })
     }
