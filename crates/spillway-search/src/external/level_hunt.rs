@@ -16,7 +16,7 @@ use crate::checkpoint::{SavedHuntFinding, save_finding};
 use crate::control::SearchPhase;
 use crate::hunt::{
     BOUNDED_BYTES_MAX, HuntBounds, HuntEnd, HuntFinding, HuntOutcome, HuntProgress, HuntTarget,
-    ShortenLimits, TargetDistance, hunt, shorten_path,
+    ShortenLimits, TargetDistance, hunt, shorten_path, transitions_for_width,
 };
 use crate::trace::Counterexample;
 use crate::{MemoryPlan, SearchControl, SearchLimits};
@@ -27,13 +27,13 @@ use spillway_model::{Finding, is_reachability_kind};
 const FIRST_AFTER: u64 = 50_000;
 
 /// The factor from there to the next hunt.
-const FACTOR: u64 = 8;
+const FACTOR: u64 = 64;
 
 /// The transitions of the first hunt.
 const FIRST_TRANSITIONS: u64 = 40_000;
 
 /// The divisor of the transitions of the search that yields those of a later hunt.
-const SHARE: u64 = 100;
+const SHARE: u64 = 200;
 
 /// The most transitions for shortening a path.
 const SHORTEN_TRANSITIONS: u64 = 200_000;
@@ -137,7 +137,8 @@ impl ExternalSearch<'_> {
         };
         let control = SearchControl::default();
         let found_depth = states.len().saturating_sub(1) as u64;
-        let bounds = ShortenLimits { transitions: SHORTEN_TRANSITIONS, bytes };
+        let transitions = transitions_for_width(SHORTEN_TRANSITIONS, self.model.width());
+        let bounds = ShortenLimits { transitions, bytes };
         let shortened = shorten_path(self.model, check, states, bounds, &control)?;
         let Some(witness) = shortened.states.last().cloned() else { return Ok(None) };
         let path = shortened.states.concat();

@@ -21,6 +21,12 @@ const BYTES_FOR_ALL: u64 = 16 << 20;
 /// The bytes of a state from which a transition counts in proportion to the bytes.
 const STATE_BYTES: u64 = 128;
 
+/// Returns the number of transitions in a system whose states have `width` bytes that takes about as long as this number
+/// with small states.
+pub fn transitions_for_width(transitions: u64, width: usize) -> u64 {
+    transitions.saturating_mul(STATE_BYTES) / STATE_BYTES.max(width as u64)
+}
+
 /// The bounds of a hunt within a search.
 #[derive(Clone, Copy, Debug)]
 pub struct HuntBounds {
@@ -41,7 +47,7 @@ impl HuntBounds {
         let needed =
             |name| BYTES_FOR.iter().find(|it| it.0 == name).map_or(BYTES_FOR_ALL, |it| it.1);
         let strategies = STRATEGIES.iter().filter(|it| bytes >= needed(it.name));
-        let transitions = transitions * STATE_BYTES / STATE_BYTES.max(width as u64);
+        let transitions = transitions_for_width(transitions, width);
         (bytes >= BYTES_MIN).then(|| HuntOptions {
             seed,
             threads: 1,

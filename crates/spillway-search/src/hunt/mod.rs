@@ -32,7 +32,7 @@ pub mod strategies;
 pub mod target;
 pub mod worker;
 
-pub use bounded::{BOUNDED_BYTES_MAX, HuntBounds};
+pub use bounded::{BOUNDED_BYTES_MAX, HuntBounds, transitions_for_width};
 pub use portfolio::{FoundBy, HuntEnd, HuntOptions, HuntOutcome, StrategyStats, hunt};
 pub use shorten::{ShortenLimits, ShortenedPath, shorten_path, without_repeats};
 pub use strategies::{STRATEGIES, StrategyEntry, strategy};

@@ -5,12 +5,11 @@
 //! So the nearest states are searched before depth-first search continues. The time for a cycle among them depends only
 //! on their number.
 //!
-//! A search with hunts also [hunts](super::lasso_hunt) before each of the later searches, and repeats the short
-//! depth-first search with reversed successors.
+//! A search with hunts also [hunts](super::lasso_hunt): after the short depth-first search, and at the end.
 
 use super::bounded_graph::{BoundedGraph, DistanceMap};
 use super::lasso_hunt::{HuntedRun, LassoHunts};
-use super::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict, VisitOrder, probe_in_order};
+use super::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict, probe as probe_depth_first};
 use crate::SearchControl;
 use crate::lasso::Lasso;
 use spill::Result;
@@ -22,14 +21,8 @@ const FIRST_STATES: u64 = 50_000;
 /// The divisor of the limit on states for the search near the start.
 const NEAR_SHARE: u64 = 4;
 
-/// The transitions of the hunt before the search near the start.
+/// The transitions of the hunt after the first depth-first search.
 const FIRST_HUNT: u64 = 100_000;
-
-/// The transitions of the hunt before the last depth-first search.
-const SECOND_HUNT: u64 = 1_000_000;
-
-/// The strategy name of a depth-first search with reversed successors.
-const REVERSED: &str = "nested depth-first search, reversed";
 
 /// Searches for a cycle through a state that `accepts`, until the control stops it.
 pub fn probe(
@@ -65,7 +58,7 @@ impl StagedSearch<'_> {
     fn run(&self) -> Result<ProbeResult> {
         let limits = self.limits;
         let states = limits.states.min(FIRST_STATES);
-        let first = self.depth_first(VisitOrder::Generated, states)?;
+        let first = self.depth_first(states)?;
         let is_all = first.found != ProbeVerdict::Open || states == limits.states;
         if is_all || self.control.is_stopped() {
             return Ok(first);
@@ -73,26 +66,21 @@ impl StagedSearch<'_> {
         if let Some(found) = self.hunt(1, FIRST_HUNT, &first)? {
             return Ok(found);
         }
-        if self.hunts.is_some() {
-            let reversed = self.depth_first(VisitOrder::Reversed, states)?;
-            if reversed.found != ProbeVerdict::Open {
-                return Ok(ProbeResult { strategy: Some(REVERSED.to_owned()), ..reversed });
-            }
-        }
         let near = ProbeLimits { states: limits.states / NEAR_SHARE, ..limits };
         let near = probe_near(self.model, self.accepts, near, self.control)?;
         if near.found != ProbeVerdict::Open {
             return Ok(near);
         }
-        match self.hunt(2, SECOND_HUNT, &near)? {
-            Some(found) => Ok(found),
-            None => self.depth_first(VisitOrder::Generated, limits.states),
+        let last = self.depth_first(limits.states)?;
+        if last.found != ProbeVerdict::Open || self.control.is_stopped() {
+            return Ok(last);
         }
+        Ok(self.hunt(2, limits.states, &last)?.unwrap_or(last))
     }
 
-    fn depth_first(&self, order: VisitOrder, states: u64) -> Result<ProbeResult> {
+    fn depth_first(&self, states: u64) -> Result<ProbeResult> {
         let limits = ProbeLimits { states, ..self.limits };
-        probe_in_order(self.model, self.accepts, order, limits, self.control)
+        probe_depth_first(self.model, self.accepts, limits, self.control)
     }
 
     /// Hunts, if the search has hunts, after a search with the result `before`.

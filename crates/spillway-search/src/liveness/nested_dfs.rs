@@ -16,24 +16,6 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
-/// The order in which a search visits the successors of a state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VisitOrder {
-    /// As the model generates them.
-    Generated,
-    /// Reversed.
-    Reversed,
-}
-
-impl VisitOrder {
-    /// Puts the successors of a state in this order.
-    fn apply(self, successors: &mut [u32]) {
-        if self == VisitOrder::Reversed {
-            successors.reverse();
-        }
-    }
-}
-
 /// The verdict of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProbeVerdict {
@@ -104,7 +86,6 @@ enum DfsOutcome {
 struct NestedDfs<'a> {
     model: &'a dyn StateSpace,
     accepts: &'a dyn Fn(&[u8]) -> bool,
-    order: VisitOrder,
     limits: ProbeLimits,
     control: &'a SearchControl,
     numbers: HashMap<Rc<[u8]>, u32>,
@@ -125,22 +106,10 @@ pub fn probe(
     limits: ProbeLimits,
     control: &SearchControl,
 ) -> Result<ProbeResult> {
-    probe_in_order(model, accepts, VisitOrder::Generated, limits, control)
-}
-
-/// Searches in the same way, in another order of successors.
-pub fn probe_in_order(
-    model: &dyn StateSpace,
-    accepts: &dyn Fn(&[u8]) -> bool,
-    order: VisitOrder,
-    limits: ProbeLimits,
-    control: &SearchControl,
-) -> Result<ProbeResult> {
     let mut starts = Vec::new();
     let begun = SuccessorSink::collect(model.width(), &mut starts, |out| model.initial(out))
         .map_err(model_failure)?;
-    let search = NestedDfs { order, ..NestedDfs::new(model, accepts, limits, control) };
-    let probe = search.run_from(&starts)?;
+    let probe = probe_from(&starts, model, accepts, limits, control)?;
     Ok(ProbeResult { faults: probe.faults + faults(&begun), ..probe })
 }
 
@@ -151,47 +120,42 @@ pub(super) fn probe_continuation(
     accepts: &dyn Fn(&[u8]) -> bool,
     control: &SearchControl,
 ) -> Result<ProbeVerdict> {
-    Ok(NestedDfs::new(model, accepts, RUN_ON, control).run_from(state)?.found)
+    Ok(probe_from(state, model, accepts, RUN_ON, control)?.found)
 }
 
-impl<'a> NestedDfs<'a> {
-    fn new(
-        model: &'a dyn StateSpace,
-        accepts: &'a dyn Fn(&[u8]) -> bool,
-        limits: ProbeLimits,
-        control: &'a SearchControl,
-    ) -> NestedDfs<'a> {
-        NestedDfs {
-            model,
-            accepts,
-            order: VisitOrder::Generated,
-            limits,
-            control,
-            numbers: HashMap::new(),
-            states: Vec::new(),
-            colours: Vec::new(),
-            initial: Vec::new(),
-            held: 0,
-            transitions: 0,
-            faults: 0,
-            buffer: Vec::new(),
-        }
-    }
-
-    /// Searches from the given states, which are concatenated.
-    fn run_from(mut self, starts: &[u8]) -> Result<ProbeResult> {
-        self.initial = self.number_states(starts);
-        let ending = self.search_all()?;
-        // The search for a shorter run may visit more states.
-        let states = self.states.len() as u64;
-        let found = match ending {
-            DfsOutcome::Through => ProbeVerdict::None,
-            DfsOutcome::Over => ProbeVerdict::Open,
-            DfsOutcome::Cycle(cycle) => ProbeVerdict::Found(self.lasso(&cycle)?),
-        };
-        let NestedDfs { transitions, faults, .. } = self;
-        Ok(ProbeResult { found, states, transitions, faults, strategy: None })
-    }
+/// Searches from the given states, which are concatenated.
+fn probe_from(
+    starts: &[u8],
+    model: &dyn StateSpace,
+    accepts: &dyn Fn(&[u8]) -> bool,
+    limits: ProbeLimits,
+    control: &SearchControl,
+) -> Result<ProbeResult> {
+    let mut search = NestedDfs {
+        model,
+        accepts,
+        limits,
+        control,
+        numbers: HashMap::new(),
+        states: Vec::new(),
+        colours: Vec::new(),
+        initial: Vec::new(),
+        held: 0,
+        transitions: 0,
+        faults: 0,
+        buffer: Vec::new(),
+    };
+    search.initial = search.number_states(starts);
+    let ending = search.search_all()?;
+    // The search for a shorter run may visit more states.
+    let states = search.states.len() as u64;
+    let found = match ending {
+        DfsOutcome::Through => ProbeVerdict::None,
+        DfsOutcome::Over => ProbeVerdict::Open,
+        DfsOutcome::Cycle(cycle) => ProbeVerdict::Found(search.lasso(&cycle)?),
+    };
+    let NestedDfs { transitions, faults, .. } = search;
+    Ok(ProbeResult { found, states, transitions, faults, strategy: None })
 }
 
 impl NestedDfs<'_> {
@@ -249,8 +213,7 @@ impl NestedDfs<'_> {
     fn enter(&mut self, at: u32, is_first: bool) -> Result<NestedDfsFrame> {
         // This call notices a passed deadline.
         let _ = self.control.should_stop();
-        let mut successors = self.successors(at, is_first)?;
-        self.order.apply(&mut successors);
+        let successors = self.successors(at, is_first)?;
         self.held += successors.len() as u64;
         Ok(NestedDfsFrame { at, successors, next: 0 })
     }
