@@ -29,7 +29,7 @@ impl TransitionSystem for Counters {
     }
 
     fn properties(&self) -> Vec<Property<'_, [u8; 3]>> {
-        vec![Property::always("low", |state| state[0] < self.0)]
+        vec![Property::always("low", |state: &[u8; 3]| state[0] < self.0)]
     }
 }
 

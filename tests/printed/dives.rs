@@ -4,7 +4,7 @@ use super::Folder;
 use serde_json::Value;
 
 /// Three counters up to 90. Breadth-first search has executed 50,000 transitions long before one of them is at its end.
-const DVE: &str = "int x, y, z;
+pub const DVE: &str = "int x, y, z;
 process P { state a; init a; assert a: x < 90; trans a -> a { guard x < 90; effect x = x + 1; }; }
 process Q { state a; init a; trans a -> a { guard y < 90; effect y = y + 1; }; }
 process R { state a; init a; trans a -> a { guard z < 90; effect z = z + 1; }; }
