@@ -1,6 +1,8 @@
 //! Searches that a program starts through the library: of Rust types, of its own models, and of texts.
 
 // Apart from others: what is resident counts against the memory of a search.
+#[path = "library/dives.rs"]
+mod dives;
 #[path = "library/examples.rs"]
 mod examples;
 #[path = "library/properties.rs"]

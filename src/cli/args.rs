@@ -296,6 +296,9 @@ pub struct CheckArgs {
     /// After a violation, search for a shortest counterexample; with --ltl, --automaton, --acceptance or --non-progress, for a shortest run
     #[arg(help_heading = headings::PROPERTIES, long, conflicts_with = "keep_going")]
     pub shortest: bool,
+    /// Search in breadth-first order alone, without the hunts that look for a deep violation first
+    #[arg(help_heading = headings::PROPERTIES, long)]
+    pub no_dive: bool,
     #[command(flatten)]
     pub(super) runs: LivenessArgs,
     /// Keep the search in this new or empty directory [default: a temporary one, deleted after a verdict]
@@ -354,6 +357,7 @@ impl CheckArgs {
         search.keep_going |= self.keep_going;
         search.stop_when_answered |= self.questions.property_file.is_some();
         search.shortest |= self.shortest;
+        search.no_dive |= self.no_dive;
         search.no_coverage |= self.no_coverage;
         self.store.into_iter().for_each(|it| search.store = it);
         let properties = &mut config.properties;

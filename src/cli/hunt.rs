@@ -237,6 +237,7 @@ impl SingleHunt<'_> {
             finite_runs,
             fairness,
             shortest: true,
+            hunts: false,
             control: &preparation.control,
         };
         let analysis = AnalysisBudget::new(budget.memory, &*preparation.control);

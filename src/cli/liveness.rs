@@ -139,11 +139,13 @@ fn search(
     let watched = watched.reduced(request, ended);
     let shortest = args.config.search.shortest;
     let budget = args.run.budget(false);
+    let hunts = args.config.search.hunts_for_runs();
     let options = ProductOptions {
         budget,
         finite_runs: ended,
         fairness,
         shortest,
+        hunts,
         control: &preparation.control,
     };
     let analysis = AnalysisBudget::new(budget.memory, &*preparation.control);
@@ -329,7 +331,9 @@ fn with_kept_search(
     let shortest = job.wants_shortest();
     let unstopped = SearchControl::default();
     let control = preparation.map_or(&unstopped, |it| &*it.control);
-    let options = ProductOptions { budget, finite_runs, fairness, shortest, control };
+    // The search in memory has ended.
+    let hunts = false;
+    let options = ProductOptions { budget, finite_runs, fairness, shortest, hunts, control };
     let executor = |it| match preparation {
         Some(preparation) => preparation.executor(it, budget),
         None => run::executor(it, budget),

@@ -10,7 +10,7 @@ use super::{
     CheckScope, CounterexampleEnd, CoverWitness, EventuallyResult, NamedValues, Report,
     ShorteningResult, UncheckedSpec, ViolationReport,
 };
-use crate::model::{ReductionRefusal, ReductionSummary};
+use crate::model::{HuntedViolation, ReductionRefusal, ReductionSummary};
 use crate::model::{StepDescription, StepOutcome};
 use crate::search::comback::RebuildStats;
 use crate::search::store_stats::StorePart;
@@ -67,6 +67,7 @@ pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
         "reduced": report.reductions.iter().map(reduction_as_json).collect::<Vec<_>>(),
         "not_reduced": report.unused.iter().map(refusal_as_json).collect::<Vec<_>>(),
         "shortened": report.shortened.map(shortening_as_json),
+        "hunt": outcome.hunted.as_ref().map(hunt_as_json),
         "claim": report.claim,
         "steps_cut_off": report.scope.cut_off_steps(outcome),
         "states_unjudged": report.scope.unjudged_states(outcome),
@@ -113,6 +114,12 @@ fn reduction_as_json(told: &ReductionSummary) -> Value {
 /// Returns the result of the search for a shorter counterexample.
 pub fn shortening_as_json(it: ShorteningResult) -> Value {
     json!({ "below": it.below, "states": it.states, "depth": it.depth, "done": it.is_done })
+}
+
+/// Returns how a hunt found the violation that ended the search.
+fn hunt_as_json(it: &HuntedViolation) -> Value {
+    let HuntedViolation { strategy, transitions, found_depth, .. } = it;
+    json!({ "strategy": strategy, "transitions": transitions, "found_depth": found_depth })
 }
 
 fn refusal_as_json(refused: &ReductionRefusal) -> Value {

@@ -401,7 +401,8 @@ pub fn violations(
 ) -> Vec<ViolationReport> {
     let in_levels = !preserves_depth(model);
     let is_whole = model.capabilities().postponing.is_none() && preserved.has(PropertyClass::Depth);
-    let shortest = is_whole && !in_levels;
+    let may_be_longer =
+        |check| outcome.hunted.as_ref().is_some_and(|it| it.check == check && !it.is_shortest);
     let mut all: Vec<ViolationReport> = outcome
         .findings
         .iter()
@@ -421,7 +422,8 @@ pub fn violations(
             let step = found.map(|(step, _)| step);
             let ViolationLabel { kind, name, place } =
                 ViolationLabel::new(model.description(), check, step, sources);
-            let count = finding.count;
+            let (count, shortest) =
+                (finding.count, is_whole && !in_levels && !may_be_longer(check));
             ViolationReport { check, kind, name, depth, shortest, in_levels, count, place }
         })
         .collect();

@@ -10,7 +10,7 @@ use super::{
     CheckScope, CounterexampleEnd, CoverWitness, RUST, Report, ShorteningResult, UncheckedSpec,
     ViolationReport,
 };
-use crate::model::{COVER, EVENTUALLY, Violation};
+use crate::model::{COVER, EVENTUALLY, HuntedViolation, Violation};
 use crate::model::{CompilationStats, InterpretationReason};
 use crate::model::{ReductionRefusal, ReductionSummary};
 use crate::numbers::{count, grouped};
@@ -40,6 +40,10 @@ pub fn print_result(report: &Report, ending: Option<&CounterexampleEnd>, verbose
     let told = ending.map(|it| it.stands_for).or(first.map(|it| it.check));
     if let Some(shortened) = report.shortened {
         out += &row("shortest", &print_shortened("full search", shortened));
+    }
+    if let Some(HuntedViolation { strategy, transitions, .. }) = &outcome.hunted {
+        let transitions = count(*transitions, "transition");
+        out += &row("hunt", &format!("{strategy} found the violation; {transitions} of hunts"));
     }
     out += &answers::rows(&answers, &report.further);
     out += &print_others(report, &found, &answers, told, broken.map(|it| it.0));

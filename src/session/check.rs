@@ -233,6 +233,13 @@ impl<'m> Check<'m> {
         self
     }
 
+    /// Searches without hunts, which may end a search with a violation that is deeper than its levels. The counterexample
+    /// is then a shortest one, unless transitions were postponed.
+    pub fn no_dive(mut self) -> Self {
+        self.config.search.no_dive = true;
+        self
+    }
+
     /// Sets the control, by which another thread stops the search and observes its progress. The control has its own
     /// deadline and time between checkpoints.
     pub fn control(mut self, control: Arc<SearchControl>) -> Self {

@@ -150,8 +150,8 @@ fn run_config(config: &CheckConfig, property: &RunProperty, decided: &[String]) 
         ..PropertyConfig::default()
     };
     property.select(&mut runs.properties);
-    let SearchConfig { shortest, no_coverage, .. } = config.search;
-    runs.search = SearchConfig { shortest, no_coverage, ..SearchConfig::default() };
+    let SearchConfig { shortest, no_dive, no_coverage, .. } = config.search;
+    runs.search = SearchConfig { shortest, no_dive, no_coverage, ..SearchConfig::default() };
     runs
 }
 

@@ -101,7 +101,7 @@ impl<'m> CheckResult<'m> {
 
     /// Returns a path to the shallowest violation. `None` if there is no violation, or if the control stops the
     /// replay. The path is shortest unless transitions were postponed and no [shorter](super::Check::shortest)
-    /// counterexample was searched.
+    /// counterexample was searched, or a [hunt](super::Check::no_dive) found the violation.
     ///
     /// # Errors
     ///
@@ -121,7 +121,7 @@ impl<'m> CheckResult<'m> {
         self.path_to_property(|it| it.kind == SOMETIMES && it.name == name)
     }
 
-    /// Returns a shortest path to a violation of an [always](crate::Property::always) property. `None` if no violation
+    /// Returns a path to a violation of an [always](crate::Property::always) property. `None` if no violation
     /// was found, there is no such property, or the control stops the replay. If several properties are violated, the
     /// end of the search decides which of them have a path ([`Check::keep_going`](super::Check::keep_going)).
     ///

@@ -62,7 +62,7 @@ impl CheckConfig {
 
     /// Returns what a search checks and when it stops.
     pub fn search_limits(&self) -> SearchLimits {
-        let SearchConfig { keep_going, stop_when_answered, shortest, no_coverage, .. } =
+        let SearchConfig { keep_going, stop_when_answered, shortest, no_coverage, no_dive, .. } =
             self.search;
         SearchLimits {
             checks: self.properties.checks(),
@@ -72,6 +72,7 @@ impl CheckConfig {
             max_states: self.limits.max_states,
             shortest,
             coverage: !no_coverage,
+            hunts: !no_dive,
         }
     }
 }
@@ -311,6 +312,9 @@ pub struct SearchConfig {
     /// Whether a shortest counterexample is searched for.
     #[serde(skip_serializing_if = "is_false")]
     pub shortest: bool,
+    /// Whether a search does without hunts, which look for a violation depth-first and at random.
+    #[serde(skip_serializing_if = "is_false")]
+    pub no_dive: bool,
     /// Whether executions of actions are not counted.
     #[serde(skip_serializing_if = "is_false")]
     pub no_coverage: bool,
@@ -336,6 +340,11 @@ pub struct SearchConfig {
 }
 
 impl SearchConfig {
+    /// Returns whether the search for a violating run hunts. The run that a hunt finds is rarely a shortest one.
+    pub fn hunts_for_runs(&self) -> bool {
+        !self.no_dive && !self.shortest
+    }
+
     /// Returns the settings of ComBack storage.
     pub fn comback(&self) -> CombackSettings {
         let CombackSettings { hash_bits, cache, groups } = CombackSettings::default();

@@ -54,6 +54,7 @@ impl HuntRequest {
             seed: self.seed,
             threads: plan.threads,
             walks: self.walks,
+            transitions: None,
             bytes: plan.young + plan.filter + buffers,
             strategies: self.strategies.clone(),
         }
@@ -197,7 +198,7 @@ pub fn hunt_run(
         _ => ProbeVerdict::Open,
     };
     let transitions = outcome.totals().transitions;
-    let probe = ProbeResult { found, states: 0, transitions, faults: 0 };
+    let probe = ProbeResult { found, states: 0, transitions, faults: 0, strategy: None };
     let bytes = options.bytes / SHORTEN_SHARE;
     let limits = ProbeLimits { states: SHORTEN_STATES, bytes };
     let summary = LivenessSummary::of_probe(probe);

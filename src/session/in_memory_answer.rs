@@ -20,6 +20,8 @@ pub struct InMemoryAnswer {
     transitions: u64,
     /// The steps that ended in errors.
     faults: u64,
+    /// The strategy of the hunt that found the lasso, if a hunt did.
+    strategy: Option<String>,
 }
 
 /// An infinite run.
@@ -35,7 +37,7 @@ impl InMemoryAnswer {
     /// Creates the saved result of a search in memory of the model with this digest. `None` if the search was
     /// inconclusive.
     pub fn of(digest: [u8; 32], probe: &ProbeResult) -> Option<InMemoryAnswer> {
-        let &ProbeResult { states, transitions, faults, ref found } = probe;
+        let &ProbeResult { states, transitions, faults, ref found, ref strategy } = probe;
         let run = match found {
             ProbeVerdict::Open => return None,
             ProbeVerdict::None => None,
@@ -45,12 +47,13 @@ impl InMemoryAnswer {
                 fair_to: fair_to.iter().map(|it| it.to_bytes().to_vec()).collect(),
             }),
         };
-        Some(InMemoryAnswer { digest, run, states, transitions, faults })
+        let strategy = strategy.clone();
+        Some(InMemoryAnswer { digest, run, states, transitions, faults, strategy })
     }
 
     /// Returns the result as a probe returns it.
     pub fn probe(&self) -> ProbeResult {
-        let &InMemoryAnswer { states, transitions, faults, .. } = self;
+        let &InMemoryAnswer { states, transitions, faults, ref strategy, .. } = self;
         let lasso = |it: &SavedLasso| Lasso {
             states: it.states.clone(),
             back: it.back as usize,
@@ -58,7 +61,7 @@ impl InMemoryAnswer {
         };
         let found =
             self.run.as_ref().map_or(ProbeVerdict::None, |it| ProbeVerdict::Found(lasso(it)));
-        ProbeResult { found, states, transitions, faults }
+        ProbeResult { found, states, transitions, faults, strategy: strategy.clone() }
     }
 
     pub(super) fn commit(&self, disk: &dyn Disk) -> Result<()> {
@@ -113,9 +116,10 @@ mod tests {
         fn it_comes_back_and_is_no_other_models(
             found in prop_oneof![Just(ProbeVerdict::None), lasso().prop_map(ProbeVerdict::Found)],
             (states, transitions, faults) in any::<(u64, u64, u64)>(),
+            strategy in prop_oneof![Just(None), Just(Some("dive".to_owned()))],
             digest in any::<[u8; 32]>(),
         ) {
-            let probe = ProbeResult { found, states, transitions, faults };
+            let probe = ProbeResult { found, states, transitions, faults, strategy };
             let disk = FaultDisk::new();
             let answer = InMemoryAnswer::of(digest, &probe).unwrap();
             answer.commit(&disk).unwrap();
@@ -128,7 +132,8 @@ mod tests {
 
     #[test]
     fn what_is_open_is_no_answer_and_a_run_that_is_none_is_damage() {
-        let open = ProbeResult { found: ProbeVerdict::Open, states: 1, transitions: 0, faults: 0 };
+        let (found, strategy) = (ProbeVerdict::Open, None);
+        let open = ProbeResult { found, states: 1, transitions: 0, faults: 0, strategy };
         assert_eq!(InMemoryAnswer::of([0; 32], &open), None);
         let lasso = Lasso { states: vec![vec![1], vec![2]], back: 0, fair_to: Vec::new() };
         let found =

@@ -60,6 +60,8 @@ pub struct ProductOptions<'o> {
     pub fairness: Fairness,
     /// Whether a shortest run is searched for.
     pub shortest: bool,
+    /// Whether the search in memory hunts.
+    pub hunts: bool,
     /// Stops the trial of partial order.
     pub control: &'o SearchControl,
 }
@@ -73,7 +75,7 @@ pub fn with_product<'c, R, E: From<Error>>(
     executor: impl FnOnce(&'c Interp) -> Executor<'c>,
     and_then: impl FnOnce(Option<&ProductCheck<'_, '_>>) -> Result<R, E>,
 ) -> Result<R, E> {
-    let ProductOptions { finite_runs, fairness, shortest, control, .. } = options;
+    let ProductOptions { finite_runs, fairness, shortest, hunts, control, .. } = options;
     let model = &check.model;
     let Some(product) = check.product(&model.interp, finite_runs) else { return and_then(None) };
     let runs: ExecutableProgram<'c> = model.runnable(&model.wished, analysis, executor);
@@ -84,7 +86,7 @@ pub fn with_product<'c, R, E: From<Error>>(
     let shortening = (shortest || omits_steps)
         .then(|| RunShortening { all_steps: check.with_all_steps(runs, analysis), states });
     let product = ProductCheck::new(check, &product, &searched, &executor, fairness)?;
-    and_then(Some(&product.with_shortening(shortening)))
+    and_then(Some(&product.with_shortening(shortening).with_hunts(hunts)))
 }
 
 /// An emptiness check of a product.

@@ -25,6 +25,8 @@ pub struct LivenessSummary {
     pub shortening_failed: Option<String>,
     /// The verdict, if it is known but the run was not reconstructed.
     pub decided: Option<SearchVerdict>,
+    /// The strategy of the hunt that found the run, if a hunt did.
+    pub strategy: Option<String>,
 }
 
 /// The stage of a search.
@@ -68,13 +70,15 @@ impl LivenessSummary {
         shortened: None,
         shortening_failed: None,
         decided: None,
+        strategy: None,
     };
 
     /// Returns the result of a search in memory.
     pub fn of_probe(
-        ProbeResult { found, states, transitions, faults }: ProbeResult,
+        ProbeResult { found, states, transitions, faults, strategy }: ProbeResult,
     ) -> LivenessSummary {
-        LivenessSummary { found, states, transitions, faults, ..LivenessSummary::UNSEARCHED }
+        let unsearched = LivenessSummary::UNSEARCHED;
+        LivenessSummary { found, states, transitions, faults, strategy, ..unsearched }
     }
 
     /// Returns the verdict.
@@ -120,6 +124,7 @@ impl LivenessSummary {
             shortened: None,
             shortening_failed: None,
             decided: None,
+            strategy: None,
         }
     }
 
@@ -157,6 +162,7 @@ mod tests {
             states: 12_345,
             transitions: 23_456,
             faults: 7,
+            strategy: None,
         };
         let begun = || LivenessSummary {
             found: ProbeVerdict::Open,

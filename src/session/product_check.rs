@@ -1,6 +1,6 @@
 //! The product of a model and an automaton, with the fairness assumption on its runs.
 
-use super::liveness::probe_reduced;
+use super::liveness::{probe_reduced, probe_reduced_hunting};
 use super::replayed_run::{ReplayedRun, replay};
 use super::{Error, Fairness, LivenessCheck, SearchedModel};
 use crate::exec::{Executor, FairExpander};
@@ -22,6 +22,8 @@ pub struct ProductCheck<'p, 'm> {
     pub searched: &'p SearchedModel<'m>,
     fair: Option<FairProduct<'p>>,
     shortening: Option<RunShortening<'m>>,
+    /// Whether the search in memory hunts.
+    hunts: bool,
 }
 
 /// The search for a shorter run than the one that was found.
@@ -55,7 +57,7 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
                 Some(FairProduct::new(product, movers))
             }
         };
-        Ok(ProductCheck { check, product, searched, fair, shortening: None })
+        Ok(ProductCheck { check, product, searched, fair, shortening: None, hunts: false })
     }
 
     /// Sets the search for a shorter run. With fairness there is none.
@@ -66,6 +68,11 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
     /// Returns the most states that the search for a shorter run visits.
     pub fn shortening_states(&self) -> u64 {
         self.shortening.as_ref().map_or(0, |it| it.states)
+    }
+
+    /// Sets whether the search in memory hunts.
+    pub fn with_hunts(self, hunts: bool) -> Self {
+        ProductCheck { hunts, ..self }
     }
 
     /// Returns the fairness assumption.
@@ -89,6 +96,9 @@ impl<'p, 'm> ProductCheck<'p, 'm> {
     ) -> spill::Result<ProbeResult> {
         let product = self.product;
         match &self.fair {
+            None if self.hunts => {
+                probe_reduced_hunting(self.searched.model(), product, limits, control)
+            }
             None => probe_reduced(self.searched.model(), product, limits, control),
             Some(fair) => {
                 let accepts = |state: &[u8]| product.is_accepting(state);

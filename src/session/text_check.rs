@@ -254,6 +254,7 @@ fn search_runs(
         finite_runs: check.finite_runs(),
         fairness: search.config.properties.fairness,
         shortest: search.config.search.shortest,
+        hunts: search.config.search.hunts_for_runs(),
         control,
     };
     let analysis = AnalysisBudget::new(memory, &**control);

@@ -47,7 +47,11 @@ impl CheckpointEvidence<'_> {
         finder: &TraceFinder<'a>,
         check: Violation,
     ) -> Result<Option<Counterexample<'a>>, Error> {
+        let hunted = self.saved.hunts.found.as_ref().and_then(|it| it.path_to(check));
         let find = || {
+            if let Some(path) = hunted {
+                return Counterexample::along(finder.model, check, path, finder.control);
+            }
             let findings = self.saved.all_findings()?;
             let (_, finding) = findings
                 .iter()

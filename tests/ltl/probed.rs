@@ -76,7 +76,8 @@ fn where_few_states_are_all_they_are_counted_as_they_are() {
                 found: ProbeVerdict::None,
                 states: end as u64 + 3,
                 transitions: steps,
-                faults: 0
+                faults: 0,
+                strategy: None,
             }
         );
     }

@@ -4,6 +4,7 @@ mod again;
 mod asked;
 mod branching;
 mod covers;
+mod dives;
 mod drawn;
 mod experts;
 mod files;

@@ -1,6 +1,6 @@
 //! The output of `--json` conforms to `docs/schema/output.json`, and every member of the schema is printed.
 
-use super::{Folder, Ran};
+use super::{Folder, Ran, dives};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -328,6 +328,9 @@ fn what_is_printed_with_json_is_what_the_schema_says_and_no_more() {
     of_rust_types(&mut printed, &folder);
     std::fs::create_dir_all(folder.path("tmp/spillway-damaged")).unwrap();
     folder.write("tmp/spillway-damaged/job", "dear reader");
+    folder.write("deep.dve", dives::DVE);
+    let hunted = printed.prints("check", (&folder, &["check", "deep.dve", "--reduce", "none"]), 1);
+    assert_eq!(hunted["hunt"]["strategy"], "dive");
     let stopped = ["check", "count.dve", "--max-states", "100"];
     printed.prints("check", (&folder, &stopped), 3);
     printed.prints("searches", (&folder, &["status", "--all"]), 0);

@@ -213,6 +213,7 @@ pub const ALL: SearchLimits = SearchLimits {
     max_states: None,
     shortest: false,
     coverage: true,
+    hunts: false,
 };
 
 /// Returns the findings with their depths.

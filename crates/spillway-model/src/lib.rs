@@ -118,7 +118,7 @@ pub use preserved::{PreservedProperties, PropertyClass};
 pub use property::{Property, PropertyExpectation};
 pub use reduction::{ReductionRefusal, ReductionSummary};
 pub use search_limits::SearchLimits;
-pub use search_outcome::{SearchOutcome, SearchVerdict};
+pub use search_outcome::{HuntedViolation, SearchOutcome, SearchVerdict};
 pub use simulation::{
     Simulation, StepwiseSimulation, concrete_violating_state, concretise_single_step,
     is_action_hidden, original_action_counts, preserves_depth,

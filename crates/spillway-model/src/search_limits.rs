@@ -20,6 +20,8 @@ pub struct SearchLimits {
     pub shortest: bool,
     /// Whether to count the executions of each action.
     pub coverage: bool,
+    /// Whether hunts between levels may end the search with a violation that is deeper than its levels.
+    pub hunts: bool,
 }
 
 impl Default for SearchLimits {
@@ -33,6 +35,7 @@ impl Default for SearchLimits {
             max_states: None,
             shortest: false,
             coverage: true,
+            hunts: false,
         }
     }
 }

@@ -15,6 +15,23 @@ pub struct SearchOutcome {
     pub findings: Findings,
     /// The number of executions of each action, by its number in the executed program; empty if they were not counted.
     pub action_counts: ActionCounts,
+    /// The violation that a hunt between two levels found, if one ended the search. It is among the findings.
+    pub hunted: Option<HuntedViolation>,
+}
+
+/// A violation that a hunt found. The search that it ended has not visited all states of smaller depth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HuntedViolation {
+    /// The violated check.
+    pub check: Violation,
+    /// The name of the strategy of the hunt.
+    pub strategy: String,
+    /// The transitions of all hunts of the search.
+    pub transitions: u64,
+    /// The number of steps of the path before it was shortened, a failing one excluded.
+    pub found_depth: u64,
+    /// Whether no path of the searched system to this violation is shorter.
+    pub is_shortest: bool,
 }
 
 impl SearchOutcome {

@@ -5,6 +5,7 @@
 //! use. They are enclosed in the manifest's header and checksum.
 
 mod consistency;
+mod saved_hunts;
 
 use super::comback::SavedFrontier;
 pub use super::files::MANIFEST;
@@ -13,6 +14,7 @@ use super::store_stats::StorePart;
 use super::{MemoryPlan, SearchOutcome, SearchVerdict, StateStorage};
 use consistency::contradiction;
 use rkyv::{Archive, Deserialize, Serialize};
+pub use saved_hunts::{SavedHuntFinding, SavedHunts};
 use spill::{
     Codec, Disk, Error, FileName, FileSegment, PayloadFormat, Projection, Result, SavedProjection,
     SavedStore, SavedValues,
@@ -21,7 +23,7 @@ use spillway_model::{ActionCounts, Counters, FaultKind, Finding, Findings, State
 use std::sync::Arc;
 
 /// The format of the manifest. The version covers every file of a search directory.
-pub const FORMAT: PayloadFormat = PayloadFormat { magic: *b"SPILLWAY", version: 27 };
+pub const FORMAT: PayloadFormat = PayloadFormat { magic: *b"SPILLWAY", version: 28 };
 
 /// The saved state of a search.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
@@ -52,6 +54,8 @@ pub struct SavedSearch {
     pub postponed: SavedPostponed,
     /// The length in bytes of the journal of an encoding that grows; 0 if there is none.
     pub encoding: u64,
+    /// The hunts between levels.
+    pub hunts: SavedHunts,
     /// The code of the verdict: 0 none, 1 verified, 2 violated.
     pub verdict: u8,
     /// Seconds of searching so far.
@@ -138,7 +142,8 @@ impl SavedSearch {
 
     /// Returns whether there are findings, to which there may be a counterexample.
     pub fn has_findings(&self) -> bool {
-        !(self.findings.is_empty() && self.open.findings.is_empty())
+        let is_hunted = self.hunts.found.is_some();
+        is_hunted || !(self.findings.is_empty() && self.open.findings.is_empty())
     }
 
     /// Makes this the state of the search in `disk`.
@@ -221,7 +226,7 @@ impl SavedSearch {
     /// Returns the outcome so far, the open level included.
     pub fn outcome(&self) -> Result<SearchOutcome> {
         let levels = &self.store.levels;
-        Ok(SearchOutcome {
+        let mut outcome = SearchOutcome {
             verdict: match self.verdict {
                 1 => SearchVerdict::Verified,
                 2 => SearchVerdict::Violated,
@@ -231,7 +236,10 @@ impl SavedSearch {
             counters: self.counters + self.open.counters,
             findings: self.all_findings()?.without_tags(self.storage.tag_bytes()),
             action_counts: self.action_counts(),
-        })
+            hunted: None,
+        };
+        self.hunts.add_to(&mut outcome);
+        Ok(outcome)
     }
 
     /// Rejects the state of a search of another model.
@@ -239,9 +247,10 @@ impl SavedSearch {
         let properties = model.description().properties().len();
         let is_known =
             |finding: &SavedFinding| finding.check != 1 || (finding.number as usize) < properties;
+        let hunted = self.hunts.found.iter().map(|it| &it.finding);
         let belongs = self.digest == model.digest()
             && self.width as usize == model.width() + self.storage.tag_bytes() + self.value_bytes()
-            && self.findings.iter().chain(&self.open.findings).all(is_known);
+            && self.findings.iter().chain(&self.open.findings).chain(hunted).all(is_known);
         match belongs {
             true => Ok(()),
             false => Err(Error::corrupt(MANIFEST, 0, "it belongs to another model")),
@@ -251,42 +260,48 @@ impl SavedSearch {
 
 /// Encodes findings for the manifest.
 pub fn save_findings(findings: &Findings) -> Vec<SavedFinding> {
-    findings
-        .iter()
-        .map(|(check, finding)| {
-            let (check, number) = match check {
-                Violation::Deadlock => (0, 0),
-                Violation::Property(number) => (1, number),
-                Violation::Fault(kind, action) => {
-                    let code = FaultKind::ALL.iter().position(|&it| it == kind);
-                    (2 + code.unwrap_or_default() as u8, action)
-                }
-            };
-            let Finding { count, level, witness } = finding.clone();
-            SavedFinding { check, number, count, level, witness }
-        })
-        .collect()
+    findings.iter().map(|(check, finding)| save_finding(check, finding.clone())).collect()
+}
+
+/// Encodes a finding for the manifest.
+pub fn save_finding(check: Violation, finding: Finding) -> SavedFinding {
+    let (check, number) = match check {
+        Violation::Deadlock => (0, 0),
+        Violation::Property(number) => (1, number),
+        Violation::Fault(kind, action) => {
+            let code = FaultKind::ALL.iter().position(|&it| it == kind);
+            (2 + code.unwrap_or_default() as u8, action)
+        }
+    };
+    let Finding { count, level, witness } = finding;
+    SavedFinding { check, number, count, level, witness }
 }
 
 /// Decodes findings of a manifest.
 pub fn restore_findings(saved: &[SavedFinding]) -> Result<Findings> {
     let mut findings = Findings::default();
-    for SavedFinding { check, number, count, level, witness } in saved {
-        let check = match check {
-            0 => Violation::Deadlock,
-            1 => Violation::Property(*number),
-            code => match FaultKind::ALL.get(usize::from(code - 2)) {
-                Some(&kind) => Violation::Fault(kind, *number),
-                None => {
-                    let what = format!("unknown kind of finding {code}");
-                    return Err(Error::corrupt(MANIFEST, 0, what));
-                }
-            },
-        };
-        let finding = Finding { count: *count, level: *level, witness: witness.clone() };
+    for saved in saved {
+        let (check, finding) = restore_finding(saved)?;
         findings.restore(check, finding);
     }
     Ok(findings)
+}
+
+/// Decodes a finding of a manifest.
+pub fn restore_finding(saved: &SavedFinding) -> Result<(Violation, Finding)> {
+    let &SavedFinding { check, number, count, level, ref witness } = saved;
+    let check = match check {
+        0 => Violation::Deadlock,
+        1 => Violation::Property(number),
+        code => match FaultKind::ALL.get(usize::from(code - 2)) {
+            Some(&kind) => Violation::Fault(kind, number),
+            None => {
+                let what = format!("unknown kind of finding {code}");
+                return Err(Error::corrupt(MANIFEST, 0, what));
+            }
+        },
+    };
+    Ok((check, Finding { count, level, witness: witness.clone() }))
 }
 
 /// Returns the length of each shard's file of runs: of those to which workers append, and of `restored` ones of earlier

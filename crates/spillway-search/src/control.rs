@@ -57,6 +57,8 @@ pub enum SearchPhase {
     Joining,
     /// Settling the next level.
     Settling,
+    /// Hunting for a deep violation.
+    Hunting,
     /// Writing a checkpoint.
     Saving,
     /// Gathering the states that can lie on accepting cycles.
@@ -68,7 +70,7 @@ pub enum SearchPhase {
 }
 
 impl SearchPhase {
-    const ALL: [SearchPhase; 15] = [
+    const ALL: [SearchPhase; 16] = [
         SearchPhase::Preparing,
         SearchPhase::Reading,
         SearchPhase::Analysing,
@@ -80,6 +82,7 @@ impl SearchPhase {
         SearchPhase::Expanding,
         SearchPhase::Joining,
         SearchPhase::Settling,
+        SearchPhase::Hunting,
         SearchPhase::Saving,
         SearchPhase::Gathering,
         SearchPhase::Sweeping,
@@ -100,6 +103,7 @@ impl SearchPhase {
             SearchPhase::Expanding => "expanding",
             SearchPhase::Joining => "joining obligations",
             SearchPhase::Settling => "settling",
+            SearchPhase::Hunting => "hunting for a deep violation",
             SearchPhase::Saving => "writing a checkpoint",
             SearchPhase::Gathering => "gathering states",
             SearchPhase::Sweeping => "sweeping",

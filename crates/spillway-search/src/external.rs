@@ -16,9 +16,10 @@
 
 mod checkpointing;
 mod growth;
+mod level_hunt;
 mod reexpansion;
 
-use super::checkpoint::DiskFigures;
+use super::checkpoint::{DiskFigures, SavedHunts};
 use super::comback::TaggedModel;
 use super::control::{SearchPhase, SearchProgress};
 use super::events::CompletedLevels;
@@ -68,6 +69,8 @@ pub struct ExternalSearch<'a> {
     postponed: PostponedWork,
     /// The journal of the encoding, if it grows.
     journal: EncodingJournal,
+    /// The hunts between levels.
+    hunts: SavedHunts,
     verdict: SearchVerdict,
     /// The number of states of all levels.
     states: u64,
@@ -161,7 +164,7 @@ impl<'a> ExternalSearch<'a> {
         let shared: Arc<dyn Disk> = disk.clone();
         let postpones =
             model.capabilities().postponing.filter(|_| has_room_for_obligations(model, &storage));
-        let plan = plan.of_search(model, &storage);
+        let plan = plan.of_search(model, &storage).for_hunts(limits.hunts);
         let awake = storage.sleep_set_model(model);
         let values = awake.as_ref().map(SleepSetModel::values);
         let store = VisitedStore::new(model, shared.clone(), &plan, &storage, values.clone());
@@ -191,6 +194,7 @@ impl<'a> ExternalSearch<'a> {
             open: CurrentLevel::default(),
             postponed: PostponedWork::default(),
             journal: EncodingJournal::default(),
+            hunts: SavedHunts::default(),
             verdict: SearchVerdict::Incomplete,
             states: 0,
             stale: Vec::new(),
@@ -244,6 +248,7 @@ impl<'a> ExternalSearch<'a> {
                 LevelOutcome::Stopped => break,
                 LevelOutcome::Finished => self.finish(),
                 LevelOutcome::Settled if self.reached_max_states() => break,
+                LevelOutcome::Settled if self.hunt_if_due()? => self.finish(),
                 LevelOutcome::Settled => self.checkpoint_if_due()?,
             }
         }
@@ -257,13 +262,16 @@ impl<'a> ExternalSearch<'a> {
         let findings = self.all_findings();
         let mut action_counts = self.whole_levels.action_counts.clone();
         action_counts.merge(self.open.outcome.action_counts.clone());
-        SearchOutcome {
+        let mut outcome = SearchOutcome {
             verdict: self.verdict,
             levels: levels_keys(levels).collect(),
             counters: self.whole_levels.counters + self.open.outcome.counters,
             findings: findings.without_tags(self.storage.tag_bytes()),
             action_counts,
-        }
+            hunted: None,
+        };
+        self.hunts.add_to(&mut outcome);
+        outcome
     }
 
     /// Returns the searched system.
@@ -526,7 +534,8 @@ impl<'a> ExternalSearch<'a> {
 
     fn is_violated(&self) -> bool {
         let checks = self.limits.checks;
-        checks.any_selected(self.model, &self.whole_levels.findings)
+        self.hunts.found.is_some()
+            || checks.any_selected(self.model, &self.whole_levels.findings)
             || checks.any_selected(self.model, &self.open.outcome.findings)
     }
 

@@ -49,6 +49,7 @@ fn describe_end(end: HuntEnd) -> &'static str {
             "a dive visited all states that it met; equal fingerprints count as one state"
         }
         HuntEnd::Walks => "at the number of walks",
+        HuntEnd::Transitions => "at the number of transitions",
         HuntEnd::Stopped => "at the time limit, or by a signal",
         HuntEnd::Unsuited => "at once: none of the strategies suits the model",
         HuntEnd::Memory => "the values of states take all of the memory",
@@ -61,6 +62,7 @@ fn end_name(end: HuntEnd) -> &'static str {
         HuntEnd::Found => "found",
         HuntEnd::Exhausted => "exhausted",
         HuntEnd::Walks => "walks",
+        HuntEnd::Transitions => "transitions",
         HuntEnd::Stopped => "stopped",
         HuntEnd::Memory => "memory",
         HuntEnd::Unsuited => "unsuited",

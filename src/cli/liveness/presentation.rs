@@ -495,6 +495,9 @@ impl<'r, 'm> LivenessReport<'r, 'm> {
             }
         };
         out += &report::row("searched", &searched_so);
+        if let Some(strategy) = &told.strategy {
+            out += &report::row("hunt", &format!("{strategy} found the run"));
+        }
         for ReductionRefusal { name, reason, .. } in
             searched.into_iter().flat_map(|it| it.stack().unused_reductions())
         {
@@ -543,6 +546,7 @@ impl<'r, 'm> LivenessReport<'r, 'm> {
             "sweeps": swept.map_or(0, |it| it.sweeps),
             "states_left": swept.map(|it| it.set),
             "shortened": told.shortened.map(report::shortening_as_json),
+            "hunt": told.strategy.as_ref().map(|it| json!({ "strategy": it })),
             "counterexample": run.map(|run| run.json(&watched.model.sources)),
         })
     }

@@ -5,6 +5,7 @@
 //! overflows, and the invariants of the store hold. Whether the files agree with the manifest is checked when they are
 //! opened.
 
+use super::saved_hunts::hunts_agree;
 use super::{DiskFigures, SavedFinding, SavedLevel, SavedPostponed, SavedSearch};
 use crate::storage::SavedStorage;
 use spill::{FileName, FileSegment, SavedLevels, SavedRun, SavedStore, WIDTH_MAX};
@@ -16,7 +17,7 @@ const COUNT_MAX: u64 = 1 << 60;
 type ConsistencyCheck = fn(&SavedSearch) -> bool;
 
 /// The parts. Each relies on the previous ones: keys of levels are added only if the levels are consistent.
-const PARTS: [(ConsistencyCheck, &str); 8] = [
+const PARTS: [(ConsistencyCheck, &str); 9] = [
     (numbers_agree, "numbers"),
     (values_agree, "values"),
     (|saved| levels_agree(&saved.store.levels, saved.width.into()), "levels"),
@@ -25,6 +26,7 @@ const PARTS: [(ConsistencyCheck, &str); 8] = [
     (|saved| open_level_agrees(&saved.open, &saved.store.levels), "half expanded level"),
     (postponed_agrees, "postponed transitions"),
     (findings_agree, "findings"),
+    (hunts_agree, "hunts"),
 ];
 
 /// Returns the first inconsistent part of `saved`.

@@ -41,6 +41,7 @@ impl<'a> ExternalSearch<'a> {
             findings: restore_findings(&saved.findings)?,
         };
         search.verdict = saved.outcome()?.verdict;
+        search.hunts = saved.hunts.clone();
         search.seconds_before = saved.seconds;
         search.disk_before = saved.disk;
         let values = search.values.clone();
@@ -157,6 +158,7 @@ impl<'a> ExternalSearch<'a> {
             },
             postponed: self.saved_postponed(),
             encoding: self.journal.length(),
+            hunts: self.hunts.clone(),
             verdict: match self.verdict {
                 SearchVerdict::Incomplete => 0,
                 SearchVerdict::Verified => 1,

@@ -9,7 +9,8 @@
 //! - [`worker`]: one thread: expansions, random numbers, limits and counters;
 //! - [`random_walk`], [`dive`], [`best_first`]: the strategies; [`strategies`]: their table;
 //! - [`portfolio`]: the threads, and the choice of the finding;
-//! - [`shorten`]: shorter paths to the same violation.
+//! - [`shorten`]: shorter paths to the same violation;
+//! - [`bounded`]: the options of short hunts within a search.
 //!
 //! # Repeatability
 //!
@@ -19,6 +20,7 @@
 //! model, the seed and the number of threads, unless a deadline ends the hunt. The counters of other threads vary.
 
 pub mod best_first;
+pub mod bounded;
 pub mod dive;
 pub mod fingerprints;
 pub mod path_index;
@@ -30,6 +32,7 @@ pub mod strategies;
 pub mod target;
 pub mod worker;
 
+pub use bounded::{BOUNDED_BYTES_MAX, HuntBounds, transitions_for_width};
 pub use portfolio::{FoundBy, HuntEnd, HuntOptions, HuntOutcome, StrategyStats, hunt};
 pub use shorten::{ShortenLimits, ShortenedPath, shorten_path, without_repeats};
 pub use strategies::{STRATEGIES, StrategyEntry, strategy};

@@ -34,6 +34,8 @@ pub struct HuntOptions {
     pub threads: usize,
     /// The most walks of all threads together. `None`: no limit.
     pub walks: Option<u64>,
+    /// About the most transitions of all threads together. `None`: no limit.
+    pub transitions: Option<u64>,
     /// The bytes of memory of all threads together.
     pub bytes: u64,
     /// The strategies, at least one that suits the target.
@@ -49,6 +51,8 @@ pub enum HuntEnd {
     Exhausted,
     /// The limit on walks was reached.
     Walks,
+    /// The limit on transitions was reached.
+    Transitions,
     /// The control stopped the hunt, for example at the deadline.
     Stopped,
     /// The encoding of states took all of its memory.
@@ -106,8 +110,8 @@ struct ThreadResult {
     stats: Vec<TurnStats>,
     /// The position of the turn that ended the hunt, the strategy, and the end of the turn.
     end: Option<(u64, FoundBy, TurnEnd)>,
-    /// Whether all walks were used.
-    is_through: bool,
+    /// The limit that the thread has reached, if there is one.
+    reached: Option<HuntEnd>,
 }
 
 /// Hunts until there is a finding or a limit is reached.
@@ -156,15 +160,15 @@ pub fn hunt(
     })?;
     outcome.action_counts = shared.executed();
     outcome.strategies = sum(&strategies, &results);
-    let all_through = results.iter().all(|it| it.is_through);
+    let all_reached = |end| results.iter().all(|it| it.reached == Some(end));
+    let limit = [HuntEnd::Walks, HuntEnd::Transitions].into_iter().find(|&it| all_reached(it));
     let ends = results.into_iter().filter_map(|it| it.end);
     let first = ends.min_by_key(|it| it.0);
     (outcome.end, outcome.finding, outcome.found_by) = match first {
         Some((_, by, TurnEnd::Found(found))) => (HuntEnd::Found, Some(found), Some(by)),
         Some(_) => (HuntEnd::Exhausted, None, None),
-        None if all_through => (HuntEnd::Walks, None, None),
         None if shared.is_out_of_memory() => (HuntEnd::Memory, None, None),
-        None => (HuntEnd::Stopped, None, None),
+        None => (limit.unwrap_or(HuntEnd::Stopped), None, None),
     };
     Ok(outcome)
 }
@@ -198,11 +202,11 @@ fn starts(
     }
 }
 
-/// Returns the walks of a thread.
-fn walks_of(thread: usize, options: &HuntOptions) -> u64 {
+/// Returns a thread's part of a limit.
+fn share_of(thread: usize, limit: Option<u64>, options: &HuntOptions) -> u64 {
     let threads = options.threads.max(1) as u64;
-    let share = |walks: u64| walks / threads + u64::from((thread as u64) < walks % threads);
-    options.walks.map_or(u64::MAX, share)
+    let share = |all: u64| all / threads + u64::from((thread as u64) < all % threads);
+    limit.map_or(u64::MAX, share)
 }
 
 /// Takes turns until the hunt ends.
@@ -216,29 +220,38 @@ fn run_thread(
     let limits = WorkerLimits {
         thread,
         seed: mix(options.seed) ^ mix(mix(thread as u64)),
-        walks: walks_of(thread, options),
+        walks: share_of(thread, options.walks, options),
         bytes: options.bytes / options.threads.max(1) as u64,
     };
     let mut worker = HuntWorker::new(shared, limits);
     let mut own: Vec<Option<Box<dyn HuntStrategy>>> = strategies.iter().map(|_| None).collect();
     let mut stats = vec![TurnStats::default(); strategies.len()];
     let (all, mut turn) = (strategies.len() as u64, 0);
-    while worker.begin_turn(turn, TURN_FIRST << (turn / all).min(DOUBLINGS_MAX)) {
+    let mut left = share_of(thread, options.transitions, options);
+    while left > 0
+        && worker.begin_turn(turn, left.min(TURN_FIRST << (turn / all).min(DOUBLINGS_MAX)))
+    {
         let number = ((turn + thread as u64) % all) as usize;
         let entry = strategies[number];
         let taking = own[number].get_or_insert_with(|| (entry.create)(&worker));
         let ended = taking.take_turn(&mut worker)?;
-        stats[number] += worker.end_turn();
+        let turned = worker.end_turn();
+        left = left.saturating_sub(turned.transitions.max(1));
+        stats[number] += turned;
         if ended != TurnEnd::Nothing {
             shared.end_at(worker.position());
             let by = FoundBy { strategy: entry.name, thread };
             let end = Some((worker.position(), by, ended));
-            return Ok(ThreadResult { stats, end, is_through: false });
+            return Ok(ThreadResult { stats, end, reached: None });
         }
         turn += 1;
     }
     let used: u64 = stats.iter().map(|it| it.walks).sum();
-    Ok(ThreadResult { stats, end: None, is_through: used >= limits.walks })
+    let reached = match left {
+        0 => Some(HuntEnd::Transitions),
+        _ => (used >= limits.walks).then_some(HuntEnd::Walks),
+    };
+    Ok(ThreadResult { stats, end: None, reached })
 }
 
 /// Adds the figures of all threads.

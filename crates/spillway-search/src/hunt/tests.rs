@@ -129,6 +129,7 @@ fn options(strategy_name: Option<&str>) -> HuntOptions {
         seed: 1,
         threads: 1,
         walks: Some(5000),
+        transitions: None,
         bytes: 64 << 20,
         strategies: STRATEGIES.iter().filter(wanted).collect(),
     }
@@ -213,6 +214,36 @@ fn a_dive_exhausts_a_small_system() {
     assert_eq!((outcome.end, outcome.finding), (HuntEnd::Exhausted, None));
     let outcome = hunted(&target(&model, CheckSelection::ALL), &options(Some("uniform")));
     assert_eq!((outcome.end, outcome.totals().walks), (HuntEnd::Walks, 5000));
+}
+
+#[test]
+fn a_number_of_transitions_ends_a_hunt() {
+    let model = NumberSystem { is_bad: Box::new(|_| false), ..ladder(3_000_000) };
+    let target = target(&model, CheckSelection { deadlock: false, ..CheckSelection::ALL });
+    for (threads, transitions) in [(1, 1), (1, 30_000), (2, 30_001)] {
+        let limit = Some(transitions);
+        let options = HuntOptions { threads, transitions: limit, walks: None, ..options(None) };
+        let outcome = hunted(&target, &options);
+        let taken = outcome.totals().transitions;
+        assert_eq!((outcome.end, outcome.finding), (HuntEnd::Transitions, None));
+        // A turn ends with the state that reaches its limit.
+        assert!((transitions..transitions + 100).contains(&taken), "{transitions}: {taken}");
+    }
+}
+
+#[test]
+fn hunts_within_a_search_fit_their_memory_and_the_size_of_states() {
+    let bounds = HuntBounds { seed: 1, transitions: 1000, bytes: 1 << 30, width: 40 };
+    let options = bounds.options().unwrap();
+    assert_eq!((options.threads, options.transitions), (1, Some(1000)));
+    assert_eq!((options.bytes, options.strategies.len()), (BOUNDED_BYTES_MAX, STRATEGIES.len()));
+    let large = HuntBounds { width: 1280, ..bounds }.options().unwrap();
+    assert_eq!(large.transitions, Some(100));
+    for (bytes, names) in [(8 << 20, &["dive", "uniform"][..]), (5 << 20, &["uniform"])] {
+        let small = HuntBounds { bytes, ..bounds }.options().unwrap();
+        assert!(small.strategies.iter().map(|it| it.name).eq(names.iter().copied()));
+    }
+    assert!(HuntBounds { bytes: 1000, ..bounds }.options().is_none());
 }
 
 #[test]

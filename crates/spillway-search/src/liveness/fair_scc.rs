@@ -122,7 +122,7 @@ pub fn probe_fair(
     let found = search.search_all()?;
     let FairSccSearch { states, transitions, faults, states_when_found, .. } = search;
     let states = states_when_found.unwrap_or(states.len() as u64);
-    Ok(ProbeResult { found, states, transitions, faults })
+    Ok(ProbeResult { found, states, transitions, faults, strategy: None })
 }
 
 impl FairSccSearch<'_> {

@@ -5,6 +5,7 @@ pub mod early_termination;
 mod enforced_proviso;
 pub mod fair_scc;
 pub mod in_memory;
+pub mod lasso_hunt;
 pub mod nested_dfs;
 pub mod owcty;
 pub mod shortest_lasso;

@@ -39,6 +39,8 @@ pub struct ProbeResult {
     pub transitions: u64,
     /// The steps that ended in errors. Nothing is visited behind them.
     pub faults: u64,
+    /// The strategy of the hunt that found the cycle, if a hunt did.
+    pub strategy: Option<String>,
 }
 
 /// Limits of a search in memory.
@@ -150,7 +152,7 @@ fn probe_from(
         DfsOutcome::Cycle(cycle) => ProbeVerdict::Found(search.lasso(&cycle)?),
     };
     let NestedDfs { counters: Counters { transitions, .. }, faults, .. } = search;
-    Ok(ProbeResult { found, states, transitions, faults })
+    Ok(ProbeResult { found, states, transitions, faults, strategy: None })
 }
 
 impl<'a> NestedDfs<'a> {
