@@ -1,6 +1,6 @@
 //! Models with a temporal property: a formula, or an automaton that accepts violating runs.
 
-use super::reduction_request::check_order_pays;
+use super::reduction_request::{check_order_pays, first_states};
 use super::run_property::product_limits;
 use super::searched_model::DecidedReductions;
 use super::text_model::read_text;
@@ -129,8 +129,8 @@ pub struct LivenessCheck {
     pub ignores_repetitions: bool,
     /// Whether the property distinguishes values of a scalarset, which excludes symmetry reduction.
     pub tells_apart: bool,
-    /// Whether partial order is used only if a trial on the first states shows that it pays.
-    pub is_order_tried: bool,
+    /// Whether a trial on the first states decides on partial order and symmetry.
+    pub tries_reductions: bool,
 }
 
 impl LivenessCheck {
@@ -181,7 +181,7 @@ impl LivenessCheck {
             saved_property: kept,
             ignores_repetitions,
             tells_apart,
-            is_order_tried: false,
+            tries_reductions: false,
         };
         Ok((watched, warnings))
     }
@@ -225,8 +225,8 @@ impl LivenessCheck {
         ended: FiniteRunPolicy,
     ) -> LivenessCheck {
         let ReductionRequest { mut selection, is_tried } = request.into();
-        self.is_order_tried = is_tried;
-        if self.is_order_tried {
+        self.tries_reductions = is_tried;
+        if is_tried {
             selection = selection.with(POR.name, ParameterValues::DEFAULT);
         }
         if self.tells_apart && selection.remove(symmetry::ENTRY.name).is_some() {
@@ -249,41 +249,59 @@ impl LivenessCheck {
         self
     }
 
-    /// Returns the searched model. If partial order is tried, it is used where it pays.
+    /// Returns the searched model. If reductions are tried, those are used that pay.
     pub fn searched_by<'m>(
         &'m self,
         runs: ExecutableProgram<'m>,
         budget: &AnalysisBudget,
         control: &SearchControl,
     ) -> SearchedModel<'m> {
+        if !self.tries_reductions {
+            return self.model.searched_by(runs, budget);
+        }
+        let without = |kinds: &[ReductionKind], reason| {
+            let name = PartialOrderMethod::DEFAULT.reduction_name();
+            let left_off = ReductionRefusal { reductions: vec![POR.name.into()], name, reason };
+            self.without(kinds, runs.clone(), Some(left_off), budget)
+        };
+        let apart = [ReductionKind::Choice, ReductionKind::Representative];
+        let plain = self.without(&apart, runs.clone(), None, budget);
+        // Counterexamples of few states are shorter, and states of their own are easier to read.
+        let first = match first_states(plain.model(), control) {
+            Ok(first) => first,
+            Err(reason) => return without(&apart, reason),
+        };
         let searched = self.model.searched_by(runs.clone(), budget);
-        if !self.is_order_tried || searched.stack().names(&[ReductionKind::Choice]).is_empty() {
+        if searched.stack().names(&[ReductionKind::Choice]).is_empty() {
             return searched;
         }
-        let all_steps = self.with_all_steps(runs.clone(), budget);
-        let pays = check_order_pays(&runs, all_steps.model(), searched.model(), control);
-        let Err(reason) = pays else { return searched };
-        let name = PartialOrderMethod::DEFAULT.reduction_name();
-        let left_off = ReductionRefusal { reductions: vec![POR.name.into()], name, reason };
-        self.without_order(runs, Some(left_off), budget)
+        match check_order_pays(&runs, &first, searched.model(), control) {
+            Ok(()) => searched,
+            Err(reason) => without(&[ReductionKind::Choice], reason),
+        }
     }
 
-    /// Returns the searched model without partial order: the remaining states have all their steps.
+    /// Returns the model without the partial order of `searched`: its states have all their steps.
     pub fn with_all_steps<'m>(
         &'m self,
+        searched: &SearchedModel<'m>,
         runs: ExecutableProgram<'m>,
         budget: &AnalysisBudget,
     ) -> SearchedModel<'m> {
-        self.without_order(runs, None, budget)
+        let wished = searched.wished().without_kind(ReductionKind::Choice);
+        self.model.reduced_as(runs, DecidedReductions { wished, left_off: None }, budget)
     }
 
-    fn without_order<'m>(
+    /// Returns the searched model without reductions of some kinds.
+    fn without<'m>(
         &'m self,
+        kinds: &[ReductionKind],
         runs: ExecutableProgram<'m>,
         left_off: Option<ReductionRefusal>,
         budget: &AnalysisBudget,
     ) -> SearchedModel<'m> {
-        let wished = self.model.wished.without_kind(ReductionKind::Choice);
+        let all = self.model.wished.clone();
+        let wished = kinds.iter().fold(all, |wished, &kind| wished.without_kind(kind));
         self.model.reduced_as(runs, DecidedReductions { wished, left_off }, budget)
     }
 }

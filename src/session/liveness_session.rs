@@ -83,8 +83,10 @@ pub fn with_product<'c, R, E: From<Error>>(
     let searched = check.searched_by(runs.clone(), analysis, control);
     let omits_steps = !searched.stack().names(&[ReductionKind::Choice]).is_empty();
     let states = if shortest { u64::MAX } else { SHORTENING_STATES_MAX };
-    let shortening = (shortest || omits_steps)
-        .then(|| RunShortening { all_steps: check.with_all_steps(runs, analysis), states });
+    let shortening = (shortest || omits_steps).then(|| RunShortening {
+        all_steps: check.with_all_steps(&searched, runs, analysis),
+        states,
+    });
     let product = ProductCheck::new(check, &product, &searched, &executor, fairness)?;
     and_then(Some(&product.with_shortening(shortening).with_hunts(hunts)))
 }

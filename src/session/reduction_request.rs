@@ -480,19 +480,25 @@ impl<'m> ReductionTrial<'m, '_> {
     }
 }
 
-/// Returns an error if partial order does not pay in a search for infinite runs. `whole` is the searched model without
+/// Explores the first levels of a model. Returns an error if these are all states. If `control` stops it, the result is
+/// meaningless.
+pub(super) fn first_states(
+    whole: &dyn StateSpace,
+    control: &SearchControl,
+) -> Result<FirstLevels, NotApplied> {
+    let first = FirstLevels::of(whole, &CheckSelection::ALL, control).map_err(failure_reason)?;
+    if first.is_all { Err(few_states(first.states())) } else { Ok(first) }
+}
+
+/// Returns an error if partial order does not pay in a search for infinite runs. `first` are the first levels without
 /// it. If `control` stops the trial, the result is meaningless.
 pub(super) fn check_order_pays(
     runs: &ExecutableProgram<'_>,
-    whole: &dyn StateSpace,
+    first: &FirstLevels,
     reduced: &dyn StateSpace,
     control: &SearchControl,
 ) -> Result<(), NotApplied> {
     TextModel::reject_large(runs)?;
-    let first = FirstLevels::of(whole, &CheckSelection::ALL, control).map_err(failure_reason)?;
-    if first.is_all {
-        return Err(few_states(first.states()));
-    }
     match first.postpones_enough(reduced, control).map_err(failure_reason)? {
         true => Ok(()),
         false => Err(NotApplied::PostponesLittle),

@@ -85,15 +85,16 @@ fn least(watched: &LivenessCheck, product: &ClaimProduct<'_>, found: &Lasso) -> 
     let (model, largest) = (&watched.model, AnalysisBudget::largest());
     let executor = |it| Executor::new(it, ExecutionMode::Interp);
     let runs = || model.runnable(&model.wished, &largest, executor);
-    let (searched, all_steps) =
-        (model.searched_by(runs(), &largest), watched.with_all_steps(runs(), &largest));
+    let searched = model.searched_by(runs(), &largest);
+    let all_steps = watched.with_all_steps(&searched, runs(), &largest);
     let executor = runs().executor().clone();
     let judged = ProductCheck::new(watched, product, &searched, &executor, Fairness::None).unwrap();
     let judged = judged.with_shortening(Some(RunShortening { all_steps, states: u64::MAX }));
     let shorter =
         judged.find_shorter_run(found, LIMITS, &SearchControl::default()).unwrap().unwrap();
     assert!(shorter.is_shortest);
-    is_run(product, watched.with_all_steps(runs(), &largest).model(), &shorter.lasso);
+    let all_steps = watched.with_all_steps(&searched, runs(), &largest);
+    is_run(product, all_steps.model(), &shorter.lasso);
     shorter.steps
 }
 

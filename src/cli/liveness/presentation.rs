@@ -498,9 +498,9 @@ impl<'r, 'm> LivenessReport<'r, 'm> {
         if let Some(strategy) = &told.strategy {
             out += &report::row("hunt", &format!("{strategy} found the run"));
         }
-        for ReductionRefusal { name, reason, .. } in
-            searched.into_iter().flat_map(|it| it.stack().unused_reductions())
-        {
+        let unused = searched.into_iter().flat_map(|it| it.stack().unused_reductions());
+        // What a trial rejected was not requested.
+        for ReductionRefusal { name, reason, .. } in unused.filter(|_| !watched.tries_reductions) {
             out += &report::row(
                 "not reduced",
                 &format!("by {name}: {}", report::print_refusal(&reason)),
