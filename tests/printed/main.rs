@@ -6,6 +6,7 @@ mod branching;
 mod covers;
 mod drawn;
 mod experts;
+mod explored;
 mod files;
 mod folded;
 mod hostile;
@@ -16,6 +17,7 @@ mod questions;
 mod schema;
 #[cfg(target_os = "linux")]
 mod screens;
+mod served;
 mod several;
 mod sites;
 mod specifications;
